@@ -1,12 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# deb.sh FOLDER - makes the Debian packages of this tree, into FOLDER.
+# deb.sh DIRECTORY - builds Debian packages of this tree in DIRECTORY, with a copy of the sources.
 #
-# CARGO_TARGET_DIR names the build directory. The libraries and tools in it are packed as they are; what it lacks is built.
-# Without it all is built in FOLDER. The crates must be in cargo's registry folder: nothing is fetched here.
-#
-# The sources are copied into FOLDER, where dpkg-buildpackage finds debian/ in its place.
+# CARGO_TARGET_DIR names the build directory (default DIRECTORY/target). Libraries and tools that it contains are not
+# rebuilt. Cargo's registry must contain the crates, because this script downloads nothing.
 set -eu
 LC_ALL=C.UTF-8
 export LC_ALL
@@ -14,9 +12,9 @@ umask 022
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
-folder=$(cd "$1" && pwd)
-# debhelper has a HOME of its own; that of cargo and rustup is this one's.
-: "${CARGO_HOME:=$HOME/.cargo}" "${RUSTUP_HOME:=$HOME/.rustup}" "${CARGO_TARGET_DIR:=$folder/target}"
+out=$(cd "$1" && pwd)
+# debhelper changes HOME, where cargo and rustup would search.
+: "${CARGO_HOME:=$HOME/.cargo}" "${RUSTUP_HOME:=$HOME/.rustup}" "${CARGO_TARGET_DIR:=$out/target}"
 export CARGO_HOME RUSTUP_HOME CARGO_TARGET_DIR
 
 missing=
@@ -29,13 +27,13 @@ if [ -n "$missing" ]; then
     exit 1
 fi
 
-rm -rf "$folder/libdat"
-rm -f "$folder"/*.deb "$folder"/*.changes "$folder"/*.buildinfo
-"$root/packaging/sources.sh" "$folder/libdat"
-cp -R "$root/packaging/debian" "$folder/libdat/debian"
-cd "$folder/libdat"
+rm -rf "$out/libdat"
+rm -f "$out"/*.deb "$out"/*.changes "$out"/*.buildinfo
+"$root/packaging/sources.sh" "$out/libdat"
+cp -R "$root/packaging/debian" "$out/libdat/debian"
+cd "$out/libdat"
 
-# A compiler that rustup has brought is in no package.
+# No package contains a compiler of rustup, so this profile omits the build dependency.
 profiles=
 [ -d /usr/share/doc/rustc ] && [ "$(command -v cargo)" = /usr/bin/cargo ] || profiles=-Ppkg.libdat.rustup
 dpkg-buildpackage -b -us -uc $profiles

@@ -333,7 +333,9 @@ compare_limits() {
         optimal_buffer_alignment) field=optimal_alignment ;;
         *) field=$name ;;
         esac
-        term=$(sed -n "s/^ *$field: \(.*\),\$/\1/p" "$src/transport/software/src/objects.rs")
+        # A field without a term has that of the transport, which is a parameter of the function.
+        term=$(sed -n -e '/: u[0-9a-z]*,$/d' -e "s/^ *$field: \(.*\),\$/\1/p" -e "s/^ *\($field\),\$/\1/p" \
+            "$src/transport/software/src/objects.rs")
         if [ -z "$term" ]; then
             echo "$name: no $field in objects.rs" >>"$tmp/out"
         elif [ "$(($term))" != "$value" ]; then
@@ -350,11 +352,11 @@ if [ -d "$src" ]; then
     ROWS=$(($(constant ROWS "$src/transport/software/src/regions.rs")))
     MAX_EPS=$(constant MAX_EPS "$src/transport/software/src/objects.rs")
     MAX_READS=$(constant MAX_READS "$src/transport/software/src/objects.rs")
-    largest=$(($(constant LARGEST "$src/transport/shm/src/data/record.rs")))
-    private_data=$(($(constant MAX_PRIVATE_DATA "$src/transport/shm/src/meeting/wire.rs")))
+    max_transfer=$(($(constant LARGEST "$src/transport/shm/src/data/record.rs")))
+    max_private_data=$(($(constant MAX_PRIVATE_DATA "$src/transport/shm/src/meeting/wire.rs")))
     compare_limits libdaplshm
-    largest=$(($(constant LARGEST "$src/transport/tcp/src/record.rs")))
-    private_data=$(($(constant MAX_PRIVATE_DATA "$src/transport/tcp/src/hello.rs")))
+    max_transfer=$(($(constant LARGEST "$src/transport/tcp/src/record.rs")))
+    max_private_data=$(($(constant MAX_PRIVATE_DATA "$src/transport/tcp/src/hello.rs")))
     compare_limits libdapltcp
 else
     skip 'the limits of libdaplshm(7) are those of the code' 'no src'

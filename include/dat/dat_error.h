@@ -24,7 +24,7 @@ extern "C" {
 
 /* ---- Return codes ---- */
 
-/** Return code of every function: class, type and subtype or-ed; 0 is success. */
+/** Return code of every function: class, type and subtype, combined by bitwise or. 0 is success. */
 typedef DAT_UINT32 DAT_RETURN;
 
 /** Class of a return code: error. */
@@ -54,31 +54,31 @@ typedef enum dat_return_type {
     DAT_INSUFFICIENT_RESOURCES = 0x00030000,
     /** The implementation failed. */
     DAT_INTERNAL_ERROR = 0x00040000,
-    /** A handle is NULL, stale, or of the wrong kind; the subtype says which one. */
+    /** A handle is NULL, stale, or of the wrong kind; the subtype identifies it. */
     DAT_INVALID_HANDLE = 0x00050000,
-    /** An argument is not acceptable; the subtype says which one. */
+    /** An argument is invalid; the subtype identifies it. */
     DAT_INVALID_PARAMETER = 0x00060000,
-    /** The object is in a state that does not allow the call; the subtype names the state. */
+    /** The state of the object does not allow the call; the subtype identifies the state. */
     DAT_INVALID_STATE = 0x00070000,
-    /** The lengths of the local and the remote memory do not fit together. */
+    /** The lengths of the local and the remote memory are incompatible. */
     DAT_LENGTH_ERROR = 0x00080000,
     /** The provider does not support the request. */
     DAT_MODEL_NOT_SUPPORTED = 0x00090000,
     /** No provider of that name, version and thread safety is registered or could be loaded. */
     DAT_PROVIDER_NOT_FOUND = 0x000A0000,
-    /** A memory region lacks a right. */
+    /** A memory region lacks a privilege. */
     DAT_PRIVILEGES_VIOLATION = 0x000B0000,
     /** Objects belong to different protection zones. */
     DAT_PROTECTION_VIOLATION = 0x000C0000,
     /** No event is queued. */
     DAT_QUEUE_EMPTY = 0x000D0000,
-    /** The event dispatcher has no room. */
+    /** The queue of the event dispatcher is full. */
     DAT_QUEUE_FULL = 0x000E0000,
-    /** Time ran out. */
+    /** The timeout expired. */
     DAT_TIMEOUT_EXPIRED = 0x000F0000,
-    /** A provider of that identity is registered. */
+    /** A provider with this identity is already registered. */
     DAT_PROVIDER_ALREADY_REGISTERED = 0x00100000,
-    /** The provider has open adapters. */
+    /** An adapter of the provider is open. */
     DAT_PROVIDER_IN_USE = 0x00110000,
     /** The remote address cannot be used. */
     DAT_INVALID_ADDRESS = 0x00120000,
@@ -96,7 +96,7 @@ typedef enum dat_return_type {
 /** Older name of DAT_PROVIDER_NOT_FOUND. */
 #define DAT_NAME_NOT_FOUND DAT_PROVIDER_NOT_FOUND
 
-/** Subtype of a return code, bits 0 to 15: the argument, handle, state or resource concerned. */
+/** Subtype of a return code, bits 0 to 15: the argument, handle, state or resource. */
 typedef enum dat_return_subtype {
     /** No further information. */
     DAT_NO_SUBTYPE = 0,

@@ -33,7 +33,7 @@ typedef unsigned long long DAT_UVERYLONG;
 /** Pointer to data of any type. */
 typedef void *DAT_PVOID;
 
-/** Number of things; signed, so that -1 and -2 can stand for "infinite" and "unknown". */
+/** A count; -1 is "infinite", -2 is "unknown". */
 typedef int DAT_COUNT;
 
 /** Physical address. */

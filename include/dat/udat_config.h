@@ -16,12 +16,12 @@
 extern "C" {
 #endif
 
-/* ---- Configuration that a program is compiled with ---- */
+/* ---- Configuration of the program at compile time ---- */
 
-/** Major version of the interface that a program is compiled for. */
+/** Major version of the interface for which a program is compiled. */
 #define DAT_VERSION_MAJOR 1
 
-/** Minor version of the interface that a program is compiled for. */
+/** Minor version of the interface for which a program is compiled. */
 #define DAT_VERSION_MINOR 2
 
 /* ---- Macros ---- */

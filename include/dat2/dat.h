@@ -21,10 +21,10 @@ extern "C" {
 
 /* ---- Basic types ---- */
 
-/** Size of the arrays that hold names, including the terminating NUL. */
+/** Size of the arrays that contain names, including the terminating NUL. */
 #define DAT_NAME_MAX_LENGTH 256
 
-/** Name of an interface adapter: a string of less than DAT_NAME_MAX_LENGTH characters. */
+/** Name of an interface adapter: a string of fewer than DAT_NAME_MAX_LENGTH characters. */
 typedef char *DAT_NAME_PTR;
 
 /** A named attribute: two strings. */
@@ -43,7 +43,7 @@ typedef enum dat_boolean {
     DAT_TRUE = 1,
 } DAT_BOOLEAN;
 
-/** A word of the consumer, returned bit for bit. */
+/** A word of the program, which the library returns unchanged. */
 typedef union dat_context {
     /** The word as a pointer. */
     DAT_PVOID as_ptr;
@@ -53,42 +53,39 @@ typedef union dat_context {
     DAT_UVERYLONG as_index;
 } DAT_CONTEXT;
 
-/** Word of the consumer that is returned in the completion of a data transfer. */
+/** Word of the program, returned in the completion of a data transfer. */
 typedef DAT_CONTEXT DAT_DTO_COOKIE;
 
-/** Word of the consumer that is returned in the completion of a bind. */
+/** Word of the program, returned in the completion of a bind. */
 typedef DAT_CONTEXT DAT_RMR_COOKIE;
 
-/**
- * Way in which a data transfer completes; also the configuration of the streams of an
- * endpoint.
- */
+/** How a data transfer completes; also the configuration of the streams of an endpoint. */
 typedef enum dat_completion_flags {
-    /** An event that notifies. */
+    /** A notification event. */
     DAT_COMPLETION_DEFAULT_FLAG = 0x00,
     /** No event if the operation succeeds. */
     DAT_COMPLETION_SUPPRESS_FLAG = 0x01,
     /** The receive at the remote side notifies, if its stream waits for solicited messages. */
     DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x02,
-    /** An event that does not notify. */
+    /** An event without notification. */
     DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04,
     /** Start only after all earlier RDMA reads of the endpoint are complete. */
     DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x08,
-    /** Attribute of an endpoint: every event notifies, waiters wake by threshold. */
+    /** Attribute of an endpoint: every event notifies, and waiters wake at their threshold. */
     DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10,
-    /** Of the kernel-level interface alone; no call here takes it. */
+    /** Only in the kernel-level interface. No call accepts it. */
     DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20,
 } DAT_COMPLETION_FLAGS;
 
 /** Time to wait in microseconds, counted from the call. */
 typedef DAT_UINT32 DAT_TIMEOUT;
 
-/** Wait without a limit. */
+/** Waits without a limit. */
 #define DAT_TIMEOUT_INFINITE 0xFFFFFFFF
 
 /**
- * Any object of the interface. The first word behind a valid handle points to the DAT_PROVIDER
- * that serves the object.
+ * Any object of the interface. A valid handle points to a word that points to the DAT_PROVIDER
+ * of the object.
  */
 typedef DAT_PVOID DAT_HANDLE;
 
@@ -101,7 +98,7 @@ typedef DAT_HANDLE DAT_EP_HANDLE;
 /** Event dispatcher: a queue of events. */
 typedef DAT_HANDLE DAT_EVD_HANDLE;
 
-/** Interface adapter, one opened instance of it. */
+/** Open instance of an interface adapter. */
 typedef DAT_HANDLE DAT_IA_HANDLE;
 
 /** Local memory region. */
@@ -122,7 +119,7 @@ typedef DAT_HANDLE DAT_RSP_HANDLE;
 /** Shared receive queue. */
 typedef DAT_HANDLE DAT_SRQ_HANDLE;
 
-/** Kind of object behind a handle, see dat_get_handle_type. */
+/** Kind of an object, see dat_get_handle_type. */
 typedef enum dat_handle_type {
     /** Connection request. */
     DAT_HANDLE_TYPE_CR = 0,
@@ -161,7 +158,7 @@ typedef DAT_UINT64 DAT_VADDR;
 /** Pointer to the address of an interface adapter. */
 typedef DAT_SOCK_ADDR *DAT_IA_ADDRESS_PTR;
 
-/** Connection qualifier: the number that a service point listens on. */
+/** Connection qualifier: the number at which a service point listens. */
 typedef DAT_UINT64 DAT_CONN_QUAL;
 
 /** Port qualifier: the number of one end of a connection. */
@@ -187,22 +184,22 @@ typedef enum dat_connect_flags {
     DAT_CONNECT_DEFAULT_FLAG = 0,
     /** Several paths. */
     DAT_CONNECT_MULTIPATH_FLAG = 1,
-    /** Several paths, or no connection. */
+    /** Several paths; otherwise the connection fails. */
     DAT_CONNECT_MULTIPATH_REQUIRED_FLAG = 2,
 } DAT_CONNECT_FLAGS;
 
-/** Way in which dat_ia_close and dat_ep_disconnect end things. */
+/** How dat_ia_close and dat_ep_disconnect end an instance or a connection. */
 typedef enum dat_close_flags {
-    /** At once; outstanding work fails. */
+    /** Immediately; outstanding work fails. */
     DAT_CLOSE_ABRUPT_FLAG = 0,
-    /** Orderly: after posted requests are done; for an adapter, only if no objects are left. */
+    /** After the posted requests have completed; an instance only if all its objects are freed. */
     DAT_CLOSE_GRACEFUL_FLAG = 1,
 } DAT_CLOSE_FLAGS;
 
 /** Default of dat_ia_close and dat_ep_disconnect. */
 #define DAT_CLOSE_DEFAULT DAT_CLOSE_ABRUPT_FLAG
 
-/** Several paths if there are any. */
+/** Several paths if available. */
 #define DAT_CONNECT_MULTIPATH_REQUESTED_FLAG DAT_CONNECT_MULTIPATH_FLAG
 
 /** Common service point. */
@@ -214,33 +211,33 @@ typedef DAT_UINT32 DAT_SEG_LENGTH;
 /** Number of an extended operation, see dat_extension_op. */
 typedef int DAT_EXTENDED_OP;
 
-/** Bit in the number of the extended operations that open something, which take no handle. */
+/** Bit in the number of extended operations that open an object. These take no handle. */
 #define DAT_OPEN_EXTENSION_BASE 0x1000
 
-/** Bit in the number of the extended operations that close what one of these has opened. */
+/** Bit in the number of extended operations that close such an object. */
 #define DAT_CLOSE_EXTENSION_BASE 0x2000
 
 /* ---- Memory and protection ---- */
 
-/** Names a local memory region in the segments of a data transfer. */
+/** Identifies a local memory region in the segments of a data transfer. */
 typedef DAT_UINT32 DAT_LMR_CONTEXT;
 
-/** Names memory to the remote side in RDMA operations. */
+/** Identifies memory to the remote side in RDMA operations. */
 typedef DAT_UINT32 DAT_RMR_CONTEXT;
 
-/** How addresses in a region are counted. */
+/** Base of the addresses in a region. */
 typedef enum dat_va_type {
-    /** As in the process that has the memory. */
+    /** Addresses of the process that owns the memory. */
     DAT_VA_TYPE_VA = 0,
-    /** From the first byte of the region, which is 0. */
+    /** The first byte of the region has the address 0. */
     DAT_VA_TYPE_ZB = 1,
 } DAT_VA_TYPE;
 
 /** The endpoints over which a remote memory region can be used. */
 typedef enum dat_rmr_scope {
-    /** The one over which it is bound, see dat_rmr_create_for_ep. */
+    /** The endpoint over which it is bound, see dat_rmr_create_for_ep. */
     DAT_RMR_SCOPE_EP = 0,
-    /** Those of its protection zone, see dat_rmr_create. */
+    /** All endpoints of its protection zone, see dat_rmr_create. */
     DAT_RMR_SCOPE_PZ = 1,
     /** Attribute of a provider: both kinds. */
     DAT_RMR_SCOPE_ANY = 2,
@@ -248,45 +245,45 @@ typedef enum dat_rmr_scope {
 
 /** One segment of local memory in a data transfer. */
 typedef struct dat_lmr_triplet {
-    /** Address of the first byte; counted from the start of the region if that is zero-based. */
+    /** Address of the first byte; in a zero-based region, its offset in the region. */
     DAT_VADDR virtual_address;
     /** Length in bytes. */
     DAT_SEG_LENGTH segment_length;
-    /** The region that holds the segment, see dat_lmr_create. */
+    /** The region of the segment, see dat_lmr_create. */
     DAT_LMR_CONTEXT lmr_context;
 } DAT_LMR_TRIPLET;
 
 /**
- * The remote memory of an RDMA operation, in local byte order: a program that sends it to
- * another host converts it.
+ * The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
+ * must convert it.
  */
 typedef struct dat_rmr_triplet {
     /**
-     * Address of the first byte at the remote side; counted from the start of the region if that
-     * is zero-based.
+     * Address of the first byte at the remote side; in a zero-based region, its offset in the
+     * region.
      */
     DAT_VADDR virtual_address;
     /** Length in bytes. */
     DAT_SEG_LENGTH segment_length;
-    /** The memory as the remote side named it. */
+    /** The context from the remote side. */
     DAT_RMR_CONTEXT rmr_context;
 } DAT_RMR_TRIPLET;
 
-/** Rights on a memory region. */
+/** Privileges of a memory region. */
 typedef enum dat_mem_priv_flags {
-    /** No right. */
+    /** No privilege. */
     DAT_MEM_PRIV_NONE_FLAG = 0x000,
     /** Source of local transfers. */
     DAT_MEM_PRIV_LOCAL_READ_FLAG = 0x001,
-    /** Source of RDMA reads by others. */
+    /** Source of RDMA reads of peers. */
     DAT_MEM_PRIV_REMOTE_READ_FLAG = 0x002,
     /** Target of local transfers. */
     DAT_MEM_PRIV_LOCAL_WRITE_FLAG = 0x010,
-    /** Target of RDMA writes by others. */
+    /** Target of RDMA writes of peers. */
     DAT_MEM_PRIV_REMOTE_WRITE_FLAG = 0x020,
-    /** All four rights. */
+    /** All four privileges. */
     DAT_MEM_PRIV_ALL_FLAG = 0x033,
-    /** First right that extensions define. */
+    /** First privilege that extensions define. */
     DAT_MEM_PRIV_EXTENSION_BASE = 0x040,
 } DAT_MEM_PRIV_FLAGS;
 
@@ -329,19 +326,19 @@ typedef enum dat_lmr_param_mask {
 
 /** Parameters of a remote memory region, see dat_rmr_query. */
 typedef struct dat_rmr_param {
-    /** The adapter that it belongs to. */
+    /** Its interface adapter. */
     DAT_IA_HANDLE ia_handle;
     /** Its protection zone. */
     DAT_PZ_HANDLE pz_handle;
-    /** The memory it is bound to. */
+    /** The memory to which it is bound. */
     DAT_LMR_TRIPLET lmr_triplet;
-    /** Its rights. */
+    /** Its privileges. */
     DAT_MEM_PRIV_FLAGS mem_priv;
-    /** Names it to the remote side. */
+    /** Identifies it to the remote side. */
     DAT_RMR_CONTEXT rmr_context;
-    /** The endpoints over which it can be used. */
+    /** The endpoints over which peers can use it. */
     DAT_RMR_SCOPE rmr_scope;
-    /** How the remote side counts the addresses in it. */
+    /** Base of the addresses that peers use. */
     DAT_VA_TYPE va_type;
 } DAT_RMR_PARAM;
 
@@ -367,7 +364,7 @@ typedef enum dat_rmr_param_mask {
 
 /** Parameters of a protection zone, see dat_pz_query. */
 typedef struct dat_pz_param {
-    /** The adapter that it belongs to. */
+    /** Its interface adapter. */
     DAT_IA_HANDLE ia_handle;
 } DAT_PZ_PARAM;
 
@@ -381,11 +378,11 @@ typedef enum dat_pz_param_mask {
 
 /** Owner of the array of segments after a post returned. */
 typedef enum dat_iov_ownership {
-    /** The consumer: it may be reused at once. */
+    /** The program, which may reuse it immediately. */
     DAT_IOV_CONSUMER = 0,
-    /** The provider until completion, which does not change it. */
+    /** The provider, until completion. It does not change the array. */
     DAT_IOV_PROVIDER_NOMOD = 1,
-    /** The provider until completion, which may change it. */
+    /** The provider, until completion. It may change the array. */
     DAT_IOV_PROVIDER_MOD = 2,
 } DAT_IOV_OWNERSHIP;
 
@@ -430,25 +427,25 @@ typedef enum dat_evd_param_mask {
     DAT_EVD_FIELD_ALL = 0x1F,
 } DAT_EVD_PARAM_MASK;
 
-/** Outcome of a data transfer or a bind. */
+/** Status of a data transfer or a bind. */
 typedef enum dat_dto_completion_status {
-    /** Done. */
+    /** Success. */
     DAT_DTO_SUCCESS = 0,
-    /** Not done, because the connection ended or does not exist. */
+    /** Not executed, because the connection ended or does not exist. */
     DAT_DTO_ERR_FLUSHED = 1,
     /** Message longer than the local memory, or another local length problem. */
     DAT_DTO_ERR_LOCAL_LENGTH = 2,
     /** The local endpoint failed. */
     DAT_DTO_ERR_LOCAL_EP = 3,
-    /** Local memory: zone, right, bounds or context. */
+    /** Local memory: wrong zone, privilege, bounds or context. */
     DAT_DTO_ERR_LOCAL_PROTECTION = 4,
-    /** The remote side gave an unexpected answer. */
+    /** The remote side sent an unexpected response. */
     DAT_DTO_ERR_BAD_RESPONSE = 5,
-    /** Remote memory: zone, right, bounds or context. */
+    /** Remote memory: wrong zone, privilege, bounds or context. */
     DAT_DTO_ERR_REMOTE_ACCESS = 6,
-    /** The remote side could not carry out its part. */
+    /** The remote side could not execute the operation. */
     DAT_DTO_ERR_REMOTE_RESPONDER = 7,
-    /** The transport gave up. */
+    /** The transport failed after all its retries. */
     DAT_DTO_ERR_TRANSPORT = 8,
     /** No receive was posted at the remote side. */
     DAT_DTO_ERR_RECEIVER_NOT_READY = 9,
@@ -456,7 +453,7 @@ typedef enum dat_dto_completion_status {
     DAT_DTO_ERR_PARTIAL_PACKET = 10,
     /** The bind failed. */
     DAT_RMR_OPERATION_FAILED = 11,
-    /** Of the kernel-level interface alone. */
+    /** Only in the kernel-level interface. */
     DAT_DTO_ERR_LOCAL_MM_ERROR = 12,
 } DAT_DTO_COMPLETION_STATUS;
 
@@ -466,10 +463,10 @@ typedef enum dat_dto_completion_status {
 /** Older name of DAT_DTO_ERR_FLUSHED. */
 #define DAT_DTO_FAILURE DAT_DTO_ERR_FLUSHED
 
-/** Outcome of a bind: the values of a data transfer. */
+/** Status of a bind: the values for a data transfer. */
 typedef DAT_DTO_COMPLETION_STATUS DAT_RMR_BIND_COMPLETION_STATUS;
 
-/** The bind is done. */
+/** The bind succeeded. */
 #define DAT_RMR_BIND_SUCCESS DAT_DTO_SUCCESS
 
 /** The bind was flushed. */
@@ -485,13 +482,13 @@ typedef enum dat_dtos {
     DAT_DTO_RDMA_READ = 2,
     /** Receive. */
     DAT_DTO_RECEIVE = 3,
-    /** Receive of a message that ended a context, see dat_ep_post_send_with_invalidate. */
+    /** Receive of a message that invalidated a context, see dat_ep_post_send_with_invalidate. */
     DAT_DTO_RECEIVE_WITH_INVALIDATE = 4,
-    /** Bind of a remote memory region; it has an event of its own instead. */
+    /** Not used: a bind of a remote memory region has an event of its own. */
     DAT_DTO_BIND_MW = 5,
-    /** Of the kernel-level interface alone. */
+    /** Only in the kernel-level interface. */
     DAT_DTO_LMR_FMR = 6,
-    /** Of the kernel-level interface alone. */
+    /** Only in the kernel-level interface. */
     DAT_DTO_LMR_INVALIDATE = 7,
     /** First kind that extensions define. */
     DAT_DTO_EXTENSION_BASE = 8,
@@ -503,33 +500,33 @@ typedef struct dat_dto_completion_event_data {
     DAT_EP_HANDLE ep_handle;
     /** The cookie of the post. */
     DAT_DTO_COOKIE user_cookie;
-    /** Its outcome. */
+    /** Its status. */
     DAT_DTO_COMPLETION_STATUS status;
-    /** Bytes moved, if it succeeded. */
+    /** Transferred bytes, if it succeeded. */
     DAT_SEG_LENGTH transfered_length;
     /** The kind of operation. */
     DAT_DTOS operation;
-    /** The context that ended, for DAT_DTO_RECEIVE_WITH_INVALIDATE that succeeded; else 0. */
+    /** The invalidated context, for a successful DAT_DTO_RECEIVE_WITH_INVALIDATE; else 0. */
     DAT_RMR_CONTEXT rmr_context;
 } DAT_DTO_COMPLETION_EVENT_DATA;
 
 /** Data of DAT_RMR_BIND_COMPLETION_EVENT. */
 typedef struct dat_rmr_bind_completion_event_data {
-    /** The region that was bound. */
+    /** The bound region. */
     DAT_RMR_HANDLE rmr_handle;
     /** The cookie of the post. */
     DAT_RMR_COOKIE user_cookie;
-    /** Its outcome. */
+    /** Its status. */
     DAT_DTO_COMPLETION_STATUS status;
 } DAT_RMR_BIND_COMPLETION_EVENT_DATA;
 
 /** A service point of any kind. */
 typedef union dat_sp_handle {
-    /** A reserved one. */
+    /** Reserved service point. */
     DAT_RSP_HANDLE rsp_handle;
-    /** A public one. */
+    /** Public service point. */
     DAT_PSP_HANDLE psp_handle;
-    /** A common one. */
+    /** Common service point. */
     DAT_CSP_HANDLE csp_handle;
 } DAT_SP_HANDLE;
 
@@ -537,13 +534,13 @@ typedef union dat_sp_handle {
 typedef struct dat_cr_arrival_event_data {
     /** The service point at which the request arrived. */
     DAT_SP_HANDLE sp_handle;
-    /** The local address that the peer asked for. */
+    /** The local address to which the peer connects. */
     DAT_IA_ADDRESS_PTR local_ia_address_ptr;
-    /** The qualifier that the peer asked for. */
+    /** The qualifier to which the peer connects. */
     DAT_CONN_QUAL conn_qual;
-    /** The request, to be accepted, rejected or handed off. */
+    /** The request, for dat_cr_accept, dat_cr_reject or dat_cr_handoff. */
     DAT_CR_HANDLE cr_handle;
-    /** Whether private data was cut off. */
+    /** True if private data was truncated. */
     DAT_BOOLEAN truncate_flag;
 } DAT_CR_ARRIVAL_EVENT_DATA;
 
@@ -559,25 +556,25 @@ typedef struct dat_connection_event_data {
 
 /** Data of the asynchronous events. */
 typedef struct dat_asynch_error_event_data {
-    /** The object that the event is about. */
+    /** The object of the event. */
     DAT_HANDLE dat_handle;
-    /** One of the reasons for that kind of object. */
+    /** A reason for this kind of object. */
     DAT_COUNT reason;
 } DAT_ASYNCH_ERROR_EVENT_DATA;
 
 /** Reason of an asynchronous event whose dat_handle is an interface adapter. */
 typedef enum ia_async_error_reason {
-    /** The adapter is lost. */
+    /** The adapter has failed. */
     DAT_IA_CATASTROPHIC_ERROR = 0,
-    /** Anything else. */
+    /** Any other error. */
     DAT_IA_OTHER_ERROR = 1,
 } DAT_IA_ASYNC_ERROR_REASON;
 
 /** Reason of an asynchronous event whose dat_handle is an endpoint. */
 typedef enum ep_async_error_reason {
-    /** The endpoint went into error. */
+    /** The endpoint entered an error state. */
     DAT_EP_TRANSFER_TO_ERROR = 0,
-    /** Anything else. */
+    /** Any other error. */
     DAT_EP_OTHER_ERROR = 1,
     /** The endpoint holds more receive buffers than its soft high watermark. */
     DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT = 2,
@@ -585,17 +582,17 @@ typedef enum ep_async_error_reason {
 
 /** Reason of an asynchronous event whose dat_handle is an event dispatcher. */
 typedef enum evd_async_error_reason {
-    /** An event was lost for lack of room. */
+    /** The queue was full, and an event is lost. */
     DAT_EVD_OVERFLOW_ERROR = 0,
-    /** Anything else. */
+    /** Any other error. */
     DAT_EVD_OTHER_ERROR = 1,
 } DAT_EVD_ASYNC_ERROR_REASON;
 
 /** Reason of an asynchronous event whose dat_handle is a shared receive queue. */
 typedef enum srq_async_error_reason {
-    /** The queue went into error. */
+    /** The queue entered the error state. */
     DAT_SRQ_TRANSFER_TO_ERROR = 0,
-    /** Anything else. */
+    /** Any other error. */
     DAT_SRQ_OTHER_ERROR = 1,
     /** Fewer buffers are available than the low watermark, see dat_srq_set_lw. */
     DAT_SRQ_LOW_WATERMARK_EVENT = 2,
@@ -603,19 +600,19 @@ typedef enum srq_async_error_reason {
 
 /** Reason of an asynchronous event whose dat_handle is a local memory region. */
 typedef enum lmr_async_error_reason {
-    /** Anything. */
+    /** Any error. */
     DAT_LMR_OTHER_ERROR = 0,
 } DAT_LMR_ASYNC_ERROR_REASON;
 
 /** Reason of an asynchronous event whose dat_handle is a remote memory region. */
 typedef enum rmr_async_error_reason {
-    /** Anything. */
+    /** Any error. */
     DAT_RMR_OTHER_ERROR = 0,
 } DAT_RMR_ASYNC_ERROR_REASON;
 
 /** Reason of an asynchronous event whose dat_handle is a protection zone. */
 typedef enum pz_async_error_reason {
-    /** Anything. */
+    /** Any error. */
     DAT_PZ_OTHER_ERROR = 0,
 } DAT_PZ_ASYNC_ERROR_REASON;
 
@@ -631,43 +628,43 @@ typedef enum dat_event_number {
     DAT_DTO_COMPLETION_EVENT = 0x00001,
     /** A bind completed. */
     DAT_RMR_BIND_COMPLETION_EVENT = 0x01001,
-    /** A peer asks for a connection. */
+    /** A peer requests a connection. */
     DAT_CONNECTION_REQUEST_EVENT = 0x02001,
     /** The endpoint is connected. */
     DAT_CONNECTION_EVENT_ESTABLISHED = 0x04001,
-    /** The remote consumer rejected the request. */
+    /** The remote program rejected the request. */
     DAT_CONNECTION_EVENT_PEER_REJECTED = 0x04002,
     /**
-     * Not the remote consumer refused the request: there was no listener, no room, or the
-     * transport failed.
+     * The request failed: the peer has no listener or no free backlog entry, or the
+     * transport failed. The remote program did not reject it.
      */
     DAT_CONNECTION_EVENT_NON_PEER_REJECTED = 0x04003,
     /** An accepted connection could not be completed. */
     DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR = 0x04004,
-    /** The connection was ended by either side. */
+    /** Either side disconnected. */
     DAT_CONNECTION_EVENT_DISCONNECTED = 0x04005,
-    /** The connection was lost by an error. */
+    /** An error ended the connection. */
     DAT_CONNECTION_EVENT_BROKEN = 0x04006,
-    /** The time limit given to dat_ep_connect has passed. */
+    /** The timeout of dat_ep_connect expired. */
     DAT_CONNECTION_EVENT_TIMED_OUT = 0x04007,
-    /** The remote address cannot be reached. */
+    /** The remote address is unreachable. */
     DAT_CONNECTION_EVENT_UNREACHABLE = 0x04008,
-    /** An event dispatcher lost an event for lack of room. */
+    /** An event dispatcher was full and lost an event. */
     DAT_ASYNC_ERROR_EVD_OVERFLOW = 0x08001,
-    /** The adapter is lost. */
+    /** The adapter has failed. */
     DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002,
-    /** An endpoint went into error. */
+    /** An endpoint entered an error state. */
     DAT_ASYNC_ERROR_EP_BROKEN = 0x08003,
-    /** Something timed out. */
+    /** An operation timed out. */
     DAT_ASYNC_ERROR_TIMED_OUT = 0x08004,
     /**
-     * The provider reports something about dat_handle. Watermarks are reported with this
-     * number: see reason.
+     * The provider reports an event of dat_handle. Watermark events have this
+     * number; see reason.
      */
     DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR = 0x08005,
     /** Posted by dat_evd_post_se. */
     DAT_SOFTWARE_EVENT = 0x10001,
-    /** Of several paths of a connection one is left. */
+    /** A connection has only one path left. */
     DAT_HA_DOWN_TO_1 = 0x08101,
     /** A connection has several paths again. */
     DAT_HA_UP_TO_MULTI_PATH = 0x08102,
@@ -679,7 +676,7 @@ typedef enum dat_event_number {
     DAT_IW_EXTENSION_RANGE_BASE = 0x80000,
 } DAT_EVENT_NUMBER;
 
-/** Data of an event; event_number tells which member is valid. */
+/** Data of an event. event_number determines the valid member. */
 typedef union dat_event_data {
     /** DAT_DTO_COMPLETION_EVENT, and DAT_IB_DTO_EVENT of the extensions. */
     DAT_DTO_COMPLETION_EVENT_DATA dto_completion_event_data;
@@ -695,11 +692,11 @@ typedef union dat_event_data {
     DAT_SOFTWARE_EVENT_DATA software_event_data;
 } DAT_EVENT_DATA;
 
-/** An event as dat_evd_wait and dat_evd_dequeue return it. */
+/** An event that dat_evd_wait or dat_evd_dequeue returns. */
 typedef struct dat_event {
     /** The kind of event. */
     DAT_EVENT_NUMBER event_number;
-    /** The event dispatcher that it came from. */
+    /** The event dispatcher. */
     DAT_EVD_HANDLE evd_handle;
     /** Its data. */
     DAT_EVENT_DATA event_data;
@@ -731,17 +728,17 @@ typedef struct dat_ep_attr {
     DAT_COMPLETION_FLAGS recv_completion_flags;
     /** Configuration of the request stream. */
     DAT_COMPLETION_FLAGS request_completion_flags;
-    /** Receives outstanding. With a shared receive queue: the hard high watermark. */
+    /** Outstanding receives. With a shared receive queue: the hard high watermark. */
     DAT_COUNT max_recv_dtos;
-    /** Requests outstanding. */
+    /** Outstanding requests. */
     DAT_COUNT max_request_dtos;
     /** Segments of a receive. */
     DAT_COUNT max_recv_iov;
     /** Segments of a send. */
     DAT_COUNT max_request_iov;
-    /** RDMA reads outstanding as target. */
+    /** Outstanding RDMA reads as target. */
     DAT_COUNT max_rdma_read_in;
-    /** RDMA reads outstanding as originator. */
+    /** Outstanding RDMA reads as originator. */
     DAT_COUNT max_rdma_read_out;
     /** Soft high watermark of receive buffers, with a shared receive queue. */
     DAT_COUNT srq_soft_hw;
@@ -763,21 +760,21 @@ typedef struct dat_ep_attr {
 typedef enum dat_ep_state {
     /** Initial state. */
     DAT_EP_STATE_UNCONNECTED = 0,
-    /** Unconnected, attributes not yet given. */
+    /** Unconnected, attributes not yet set. */
     DAT_EP_STATE_UNCONFIGURED_UNCONNECTED = 1,
-    /** Held by a reserved service point. */
+    /** Reserved by a reserved service point. */
     DAT_EP_STATE_RESERVED = 2,
-    /** Reserved, attributes not yet given. */
+    /** Reserved, attributes not yet set. */
     DAT_EP_STATE_UNCONFIGURED_RESERVED = 3,
     /** A request for it arrived at its reserved service point. */
     DAT_EP_STATE_PASSIVE_CONNECTION_PENDING = 4,
-    /** Passive pending, attributes not yet given. */
+    /** Passive pending, attributes not yet set. */
     DAT_EP_STATE_UNCONFIGURED_PASSIVE = 5,
     /** Connecting. */
     DAT_EP_STATE_ACTIVE_CONNECTION_PENDING = 6,
-    /** Made by the provider for a request not yet answered. */
+    /** Created by the provider for a request that is not yet accepted or rejected. */
     DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING = 7,
-    /** Tentative, attributes not yet given. */
+    /** Tentative, attributes not yet set. */
     DAT_EP_STATE_UNCONFIGURED_TENTATIVE = 8,
     /** Connected. */
     DAT_EP_STATE_CONNECTED = 9,
@@ -798,11 +795,11 @@ typedef enum dat_ep_state {
 
 /** Parameters of an endpoint, see dat_ep_query and dat_ep_modify. */
 typedef struct dat_ep_param {
-    /** The adapter that it belongs to. */
+    /** Its interface adapter. */
     DAT_IA_HANDLE ia_handle;
     /** Its state. */
     DAT_EP_STATE ep_state;
-    /** Kind of communication, for dat_ep_common_connect. */
+    /** Communicator, for dat_ep_common_connect. */
     DAT_COMM comm;
     /** Local address. */
     DAT_IA_ADDRESS_PTR local_ia_address_ptr;
@@ -928,20 +925,20 @@ typedef DAT_UINT64 DAT_EP_PARAM_MASK;
 /** Selects all fields of DAT_EP_PARAM. */
 #define DAT_EP_FIELD_ALL UINT64_C(0x7FFFFFFF)
 
-/** A watermark that is never passed. */
+/** A watermark that is never crossed. */
 #define DAT_WATERMARK_INFINITE (-1)
 
 /** Default of the high watermarks of an endpoint. */
 #define DAT_HW_DEFAULT DAT_WATERMARK_INFINITE
 
-/** Value of a count that is not known. */
+/** Value of an unknown count. */
 #define DAT_VALUE_UNKNOWN (-2)
 
 /* ---- Shared receive queues ---- */
 
 /** Attributes of a shared receive queue. */
 typedef struct dat_srq_attr {
-    /** Buffers that can be outstanding. */
+    /** Maximum number of outstanding buffers. */
     DAT_COUNT max_recv_dtos;
     /** Segments of a buffer. */
     DAT_COUNT max_recv_iov;
@@ -949,14 +946,14 @@ typedef struct dat_srq_attr {
     DAT_COUNT low_watermark;
 } DAT_SRQ_ATTR;
 
-/** Default of the low watermark of a shared receive queue: never passed. */
+/** Default of the low watermark of a shared receive queue, which is never crossed. */
 #define DAT_SRQ_LW_DEFAULT 0
 
 /** State of a shared receive queue. */
 typedef enum dat_srq_state {
     /** Broken. */
     DAT_SRQ_STATE_ERROR = 0,
-    /** In working order. */
+    /** Operational. */
     DAT_SRQ_STATE_OPERATIONAL = 1,
     /** Being destroyed. */
     DAT_SRQ_STATE_SHUTDOWN = 2,
@@ -964,22 +961,22 @@ typedef enum dat_srq_state {
 
 /** Parameters of a shared receive queue, see dat_srq_query. */
 typedef struct dat_srq_param {
-    /** The adapter that it belongs to. */
+    /** Its interface adapter. */
     DAT_IA_HANDLE ia_handle;
     /** Its state. */
     DAT_SRQ_STATE srq_state;
     /** Its protection zone. */
     DAT_PZ_HANDLE pz_handle;
-    /** Buffers that can be outstanding. */
+    /** Maximum number of outstanding buffers. */
     DAT_COUNT max_recv_dtos;
     /** Segments of a buffer. */
     DAT_COUNT max_recv_iov;
-    /** Low watermark as last set. */
+    /** The low watermark. */
     DAT_COUNT low_watermark;
-    /** Buffers that an endpoint could still take. */
+    /** Buffers that no endpoint has taken. */
     DAT_COUNT available_dto_count;
     /**
-     * Buffers that occupy an entry: available, held by an endpoint, or completed and not yet
+     * Buffers that occupy an entry: available, taken by an endpoint, or completed and not yet
      * dequeued.
      */
     DAT_COUNT outstanding_dto_count;
@@ -1011,17 +1008,17 @@ typedef enum dat_srq_param_mask {
 
 /** Supplier of the endpoint for a request at a public service point. */
 typedef enum dat_psp_flags {
-    /** The consumer names an endpoint when it accepts. */
+    /** The program passes an endpoint to dat_cr_accept. */
     DAT_PSP_CONSUMER_FLAG = 0,
-    /** The provider makes one for each request. */
+    /** The provider creates an endpoint for each request. */
     DAT_PSP_PROVIDER_FLAG = 1,
 } DAT_PSP_FLAGS;
 
 /** Parameters of a public service point, see dat_psp_query. */
 typedef struct dat_psp_param {
-    /** The adapter that it belongs to. */
+    /** Its interface adapter. */
     DAT_IA_HANDLE ia_handle;
-    /** The qualifier that it listens on. */
+    /** The qualifier at which it listens. */
     DAT_CONN_QUAL conn_qual;
     /** The event dispatcher for its requests. */
     DAT_EVD_HANDLE evd_handle;
@@ -1045,13 +1042,13 @@ typedef enum dat_psp_param_mask {
 
 /** Parameters of a reserved service point, see dat_rsp_query. */
 typedef struct dat_rsp_param {
-    /** The adapter that it belongs to. */
+    /** Its interface adapter. */
     DAT_IA_HANDLE ia_handle;
-    /** The qualifier that it listens on. */
+    /** The qualifier at which it listens. */
     DAT_CONN_QUAL conn_qual;
     /** The event dispatcher for its request. */
     DAT_EVD_HANDLE evd_handle;
-    /** The endpoint that it reserves. */
+    /** The reserved endpoint. */
     DAT_EP_HANDLE ep_handle;
 } DAT_RSP_PARAM;
 
@@ -1070,18 +1067,19 @@ typedef enum dat_rsp_param_mask {
 } DAT_RSP_PARAM_MASK;
 
 /**
- * Parameters of a connection request, see dat_cr_query. The pointers live as long as the request.
+ * Parameters of a connection request, see dat_cr_query. The pointers are valid until the request is
+ * freed.
  */
 typedef struct dat_cr_param {
     /** Remote address. */
     DAT_IA_ADDRESS_PTR remote_ia_address_ptr;
     /** Remote port. */
     DAT_PORT_QUAL remote_port_qual;
-    /** Bytes of private data that came with it. */
+    /** Bytes of private data. */
     DAT_COUNT private_data_size;
     /** The private data. */
     DAT_PVOID private_data;
-    /** The endpoint that comes with it, or DAT_HANDLE_NULL. */
+    /** The endpoint of the request, or DAT_HANDLE_NULL. */
     DAT_EP_HANDLE local_ep_handle;
 } DAT_CR_PARAM;
 
@@ -1101,23 +1099,26 @@ typedef enum dat_cr_param_mask {
     DAT_CR_FIELD_ALL = 0x1F,
 } DAT_CR_PARAM_MASK;
 
-/** Cases in which the provider makes the endpoint for a request at a public service point. */
+/** Cases in which the provider creates the endpoint for a request at a public service point. */
 typedef enum dat_ep_creator_for_psp {
     /** Never. */
     DAT_PSP_CREATES_EP_NEVER = 0,
-    /** If DAT_PSP_PROVIDER_FLAG is given. */
+    /** If the program passes DAT_PSP_PROVIDER_FLAG. */
     DAT_PSP_CREATES_EP_IFASKED = 1,
     /** Always. */
     DAT_PSP_CREATES_EP_ALWAYS = 2,
 } DAT_EP_CREATOR_FOR_PSP;
 
-/** Parameters of a common service point, see dat_csp_query. The pointers live as long as it. */
+/**
+ * Parameters of a common service point, see dat_csp_query. The pointers are valid until the service point is
+ * freed.
+ */
 typedef struct dat_csp_param {
-    /** The adapter that it belongs to. */
+    /** Its interface adapter. */
     DAT_IA_HANDLE ia_handle;
-    /** Its kind of communication. */
+    /** Its communicator. */
     DAT_COMM *comm;
-    /** The address that it listens on. */
+    /** The address at which it listens. */
     DAT_IA_ADDRESS_PTR address_ptr;
     /** The event dispatcher for its requests. */
     DAT_EVD_HANDLE evd_handle;
@@ -1143,13 +1144,13 @@ typedef enum dat_csp_param_mask {
 typedef enum dat_extension {
     /** None. */
     DAT_EXTENSION_NONE = 0,
-    /** Those for InfiniBand, see dat_ib_extensions.h. */
+    /** Extensions for InfiniBand, see dat_ib_extensions.h. */
     DAT_EXTENSION_IB = 1,
-    /** Those for iWARP, of which there are none. */
+    /** Extensions for iWARP. None exist. */
     DAT_EXTENSION_IW = 2,
 } DAT_EXTENSION;
 
-/** How load is spread over several paths. */
+/** How a provider distributes load over several paths. */
 typedef DAT_UINT32 DAT_HA_LB;
 
 /** Another name of DAT_EXTENSION_IB. */
@@ -1159,11 +1160,10 @@ typedef DAT_UINT32 DAT_HA_LB;
 #define DAT_IW_EXTENSION DAT_EXTENSION_IW
 
 /**
- * Attributes of an interface adapter, see dat_ia_query. Maxima are those of the whole adapter,
- * which all its users share.
+ * Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the maxima.
  */
 typedef struct dat_ia_attr {
-    /** Name under which it was opened. */
+    /** Name in the dat_ia_open call. */
     char adapter_name[DAT_NAME_MAX_LENGTH];
     /** Vendor of the adapter. */
     char vendor_name[DAT_NAME_MAX_LENGTH];
@@ -1179,11 +1179,11 @@ typedef struct dat_ia_attr {
     DAT_IA_ADDRESS_PTR ia_address_ptr;
     /** Endpoints. */
     DAT_COUNT max_eps;
-    /** Data transfers outstanding in one direction of an endpoint. */
+    /** Outstanding data transfers in one direction of an endpoint. */
     DAT_COUNT max_dto_per_ep;
-    /** RDMA reads outstanding at an endpoint as target. */
+    /** Outstanding RDMA reads of an endpoint as target. */
     DAT_COUNT max_rdma_read_per_ep_in;
-    /** RDMA reads outstanding at an endpoint as originator. */
+    /** Outstanding RDMA reads of an endpoint as originator. */
     DAT_COUNT max_rdma_read_per_ep_out;
     /** Event dispatchers. */
     DAT_COUNT max_evds;
@@ -1217,17 +1217,17 @@ typedef struct dat_ia_attr {
     DAT_COUNT max_iov_segments_per_rdma_read;
     /** Segments of an RDMA write. */
     DAT_COUNT max_iov_segments_per_rdma_write;
-    /** RDMA reads outstanding at the adapter as target. */
+    /** Outstanding RDMA reads of the adapter as target. */
     DAT_COUNT max_rdma_read_in;
-    /** RDMA reads outstanding at the adapter as originator. */
+    /** Outstanding RDMA reads of the adapter as originator. */
     DAT_COUNT max_rdma_read_out;
     /** Each endpoint gets max_rdma_read_per_ep_in; otherwise they share a pool. */
     DAT_BOOLEAN max_rdma_read_per_ep_in_guaranteed;
     /** Each endpoint gets max_rdma_read_per_ep_out; otherwise they share a pool. */
     DAT_BOOLEAN max_rdma_read_per_ep_out_guaranteed;
-    /** Whether regions may be zero-based, see DAT_VA_TYPE_ZB. */
+    /** True if regions may be zero-based, see DAT_VA_TYPE_ZB. */
     DAT_BOOLEAN zb_supported;
-    /** The extensions that it has. */
+    /** The supported extensions. */
     DAT_EXTENSION extension_supported;
     /** Their version; for InfiniBand see DAT_IB_EXTENSION_VERSION. */
     DAT_COUNT extension_version;
@@ -1387,7 +1387,7 @@ typedef struct dat_provider_info {
     DAT_UINT32 dapl_version_major;
     /** Version of the interface, minor. */
     DAT_UINT32 dapl_version_minor;
-    /** Whether several threads may use the provider without locks of their own. */
+    /** True if several threads may call the provider concurrently. */
     DAT_BOOLEAN is_thread_safe;
 } DAT_PROVIDER_INFO;
 
@@ -1519,7 +1519,7 @@ extern DAT_RETURN dat_lmr_query(DAT_LMR_HANDLE lmr_handle,
 extern DAT_RETURN dat_lmr_free(DAT_LMR_HANDLE lmr_handle);
 
 /**
- * Makes local stores visible to later RDMA reads of peers. The call is needed only if lmr_sync_req
+ * Ensures that later RDMA reads of peers see local stores. The call is needed only if lmr_sync_req
  * of the provider attributes is true.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
@@ -1530,7 +1530,7 @@ extern DAT_RETURN dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia_handle,
                                          DAT_VLEN num_segments);
 
 /**
- * Makes the data of RDMA writes of peers visible to local loads. The call is needed only if
+ * Ensures that local loads see the data of RDMA writes of peers. The call is needed only if
  * lmr_sync_req of the provider attributes is true.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
@@ -1588,17 +1588,6 @@ extern DAT_RETURN dat_rmr_bind(DAT_RMR_HANDLE rmr_handle,
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_rmr_free(3DAT).
  */
 extern DAT_RETURN dat_rmr_free(DAT_RMR_HANDLE rmr_handle);
-
-/**
- * Creates an unbound remote memory region (RMR) that peers can use only over the endpoint over
- * which it is bound. When that endpoint is no longer connected, the binding ends.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
- * DAT_MODEL_NOT_SUPPORTED. See uDAPL 2.0, dat_rmr_create_for_ep.
- *
- * Other libraries of uDAPL 2.0 do not export it.
- */
-extern DAT_RETURN dat_rmr_create_for_ep(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
 
 /* ---- Calls: event dispatchers ---- */
 
@@ -1797,22 +1786,6 @@ extern DAT_RETURN dat_ep_dup_connect(DAT_EP_HANDLE ep_handle,
  */
 extern DAT_RETURN dat_ep_disconnect(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags);
 
-/**
- * Requests a connection of an endpoint to a socket address, and returns, like dat_ep_connect. A
- * common service point with this address, or a service point whose qualifier equals the port,
- * receives the request.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_ADDRESS,
- * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_ep_common_connect.
- *
- * Other libraries of uDAPL 2.0 do not export it.
- */
-extern DAT_RETURN dat_ep_common_connect(DAT_EP_HANDLE ep_handle,
-                                        DAT_IA_ADDRESS_PTR remote_ia_address,
-                                        DAT_TIMEOUT timeout,
-                                        DAT_COUNT private_data_size,
-                                        DAT_PVOID private_data);
-
 /* ---- Calls: transfers of endpoints ---- */
 
 /**
@@ -1871,39 +1844,6 @@ extern DAT_RETURN dat_ep_post_rdma_write(DAT_EP_HANDLE ep_handle,
                                          DAT_DTO_COOKIE user_cookie,
                                          const DAT_RMR_TRIPLET *remote_iov,
                                          DAT_COMPLETION_FLAGS completion_flags);
-
-/**
- * Posts a send that also unbinds an RMR of the peer: once the receive of the peer completes, the
- * context is invalid. Without invalidate_flag, the call equals dat_ep_post_send.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
- * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED,
- * DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_ep_post_send_with_invalidate.
- *
- * Other libraries of uDAPL 2.0 do not export it.
- */
-extern DAT_RETURN dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep_handle,
-                                                   DAT_COUNT num_segments,
-                                                   DAT_LMR_TRIPLET *local_iov,
-                                                   DAT_DTO_COOKIE user_cookie,
-                                                   DAT_COMPLETION_FLAGS completion_flags,
-                                                   DAT_BOOLEAN invalidate_flag,
-                                                   DAT_RMR_CONTEXT rmr_context);
-
-/**
- * Posts an RDMA read into local memory that an rmr_context of an RMR or LMR identifies.
- *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
- * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
- * See uDAPL 2.0, dat_ep_post_rdma_read_to_rmr.
- *
- * Other libraries of uDAPL 2.0 do not export it.
- */
-extern DAT_RETURN dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle,
-                                               const DAT_RMR_TRIPLET *local_iov,
-                                               DAT_DTO_COOKIE user_cookie,
-                                               const DAT_RMR_TRIPLET *remote_iov,
-                                               DAT_COMPLETION_FLAGS completion_flags);
 
 /* ---- Calls: shared receive queues ---- */
 
@@ -2098,7 +2038,7 @@ extern DAT_RETURN dat_cr_reject(DAT_CR_HANDLE cr_handle,
  */
 extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff);
 
-/* ---- Calls: extended operations ---- */
+/* ---- Calls: extended operations, only in 2 ---- */
 
 /**
  * Performs an extended operation. Programs call this function by the macros of dat_ib_extensions.h,
@@ -2140,7 +2080,73 @@ extern DAT_RETURN dat_strerror(DAT_RETURN value,
                                const char **major_message,
                                const char **minor_message);
 
-/* ---- Calls: common service points ---- */
+/* ---- Calls: remote memory regions, only in 2 ---- */
+
+/**
+ * Creates an unbound remote memory region (RMR) that peers can use only over the endpoint over
+ * which it is bound. When that endpoint is no longer connected, the binding ends.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INSUFFICIENT_RESOURCES,
+ * DAT_MODEL_NOT_SUPPORTED. See uDAPL 2.0, dat_rmr_create_for_ep.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_rmr_create_for_ep(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
+
+/* ---- Calls: connections of endpoints, only in 2 ---- */
+
+/**
+ * Requests a connection of an endpoint to a socket address, and returns, like dat_ep_connect. A
+ * common service point with this address, or a service point whose qualifier equals the port,
+ * receives the request.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_ADDRESS,
+ * DAT_INVALID_STATE, DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_ep_common_connect.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_ep_common_connect(DAT_EP_HANDLE ep_handle,
+                                        DAT_IA_ADDRESS_PTR remote_ia_address,
+                                        DAT_TIMEOUT timeout,
+                                        DAT_COUNT private_data_size,
+                                        DAT_PVOID private_data);
+
+/* ---- Calls: transfers of endpoints, only in 2 ---- */
+
+/**
+ * Posts a send that also unbinds an RMR of the peer: once the receive of the peer completes, the
+ * context is invalid. Without invalidate_flag, the call equals dat_ep_post_send.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_MODEL_NOT_SUPPORTED,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 2.0, dat_ep_post_send_with_invalidate.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep_handle,
+                                                   DAT_COUNT num_segments,
+                                                   DAT_LMR_TRIPLET *local_iov,
+                                                   DAT_DTO_COOKIE user_cookie,
+                                                   DAT_COMPLETION_FLAGS completion_flags,
+                                                   DAT_BOOLEAN invalidate_flag,
+                                                   DAT_RMR_CONTEXT rmr_context);
+
+/**
+ * Posts an RDMA read into local memory that an rmr_context of an RMR or LMR identifies.
+ *
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_STATE, DAT_INVALID_PARAMETER,
+ * DAT_LENGTH_ERROR, DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION, DAT_INSUFFICIENT_RESOURCES.
+ * See uDAPL 2.0, dat_ep_post_rdma_read_to_rmr.
+ *
+ * Other libraries of uDAPL 2.0 do not export it.
+ */
+extern DAT_RETURN dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle,
+                                               const DAT_RMR_TRIPLET *local_iov,
+                                               DAT_DTO_COOKIE user_cookie,
+                                               const DAT_RMR_TRIPLET *remote_iov,
+                                               DAT_COMPLETION_FLAGS completion_flags);
+
+/* ---- Calls: common service points, only in 2 ---- */
 
 /**
  * Creates a common service point (CSP), which listens on a socket address of the adapter. It

@@ -93,13 +93,13 @@ extern "C" {
 typedef enum dat_ib_event_number {
     /** An extended data transfer completed. */
     DAT_IB_DTO_EVENT = 0x40000,
-    /** A peer asks for the address of an endpoint of datagrams. */
+    /** A peer requests the address of a datagram endpoint. */
     DAT_IB_UD_CONNECTION_REQUEST_EVENT = 0x40001,
-    /** The address of the remote endpoint of datagrams is known. */
+    /** The address of the remote datagram endpoint is known. */
     DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED = 0x40002,
-    /** The peer refused to tell an address. */
+    /** The peer rejected the request for its address. */
     DAT_IB_UD_CONNECTION_REJECT_EVENT = 0x40003,
-    /** An address could not be had. */
+    /** The request for an address failed. */
     DAT_IB_UD_CONNECTION_ERROR_EVENT = 0x40004,
     /** A collective operation completed. */
     DAT_IB_COLLECTIVE_EVENT = 0x40005,
@@ -119,47 +119,47 @@ typedef enum dat_ib_op {
     DAT_IB_QUERY_COUNTERS_OP = 4,
     /** See dat_ib_print_counters. */
     DAT_IB_PRINT_COUNTERS_OP = 5,
-    /** See dat_ib_collective_create_member. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_create_member. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_CREATE_MEMBER_OP = 6,
-    /** See dat_ib_collective_free_member. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_free_member. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_FREE_MEMBER_OP = 7,
-    /** See dat_ib_collective_create_group. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_create_group. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_CREATE_GROUP_OP = 8,
-    /** See dat_ib_collective_free_group. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_free_group. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_FREE_GROUP_OP = 9,
-    /** See dat_ib_collective_set_clock. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_set_clock. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_SET_CLOCK_OP = 10,
-    /** See dat_ib_collective_read_clock. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_read_clock. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_READ_CLOCK_OP = 11,
-    /** See dat_ib_collective_scatter. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_scatter. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_SCATTER_OP = 12,
-    /** See dat_ib_collective_scatterv. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_scatterv. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_SCATTERV_OP = 13,
-    /** See dat_ib_collective_gather. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_gather. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_GATHER_OP = 14,
-    /** See dat_ib_collective_gatherv. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_gatherv. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_GATHERV_OP = 15,
-    /** See dat_ib_collective_allgather. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_allgather. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_ALLGATHER_OP = 16,
-    /** See dat_ib_collective_allgatherv. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_allgatherv. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_ALLGATHERV_OP = 17,
-    /** See dat_ib_collective_alltoall. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_alltoall. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_ALLTOALL_OP = 18,
-    /** See dat_ib_collective_alltoallv. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_alltoallv. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_ALLTOALLV_OP = 19,
-    /** See dat_ib_collective_reduce. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_reduce. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_REDUCE_OP = 20,
-    /** See dat_ib_collective_allreduce. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_allreduce. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_ALLREDUCE_OP = 21,
     /**
-     * See dat_ib_collective_reduce_scatter. Not in this project: it answers DAT_NOT_IMPLEMENTED.
+     * See dat_ib_collective_reduce_scatter. Not in this project: it returns DAT_NOT_IMPLEMENTED.
      */
     DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP = 22,
-    /** See dat_ib_collective_scan. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_scan. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_SCAN_OP = 23,
-    /** See dat_ib_collective_broadcast. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_broadcast. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_BROADCAST_OP = 24,
-    /** See dat_ib_collective_barrier. Not in this project: it answers DAT_NOT_IMPLEMENTED. */
+    /** See dat_ib_collective_barrier. Not in this project: it returns DAT_NOT_IMPLEMENTED. */
     DAT_IB_COLLECTIVE_BARRIER_OP = 25,
     /** See dat_ib_start_counter. */
     DAT_IB_START_COUNTERS_OP = 26,
@@ -175,7 +175,7 @@ typedef enum dat_ib_op {
     DAT_IB_CLOSE_QUERY_OP = 0x02000,
 } DAT_IB_OP;
 
-/** Kind of the operation that an extended event is about. */
+/** Kind of the operation of an extended event. */
 typedef enum dat_ib_ext_type {
     /** Fetch and add. */
     DAT_IB_FETCH_AND_ADD = 0,
@@ -187,17 +187,17 @@ typedef enum dat_ib_ext_type {
     DAT_IB_RDMA_WRITE_IMMED_DATA = 3,
     /** The immediate data of a send, at its target. */
     DAT_IB_RECV_IMMED_DATA = 4,
-    /** A request for the address of an endpoint of datagrams. */
+    /** A request for the address of a datagram endpoint. */
     DAT_IB_UD_CONNECT_REQUEST = 5,
-    /** The address of the remote endpoint of datagrams. */
+    /** The address of the remote datagram endpoint. */
     DAT_IB_UD_REMOTE_AH = 6,
-    /** The address of the endpoint that asked. */
+    /** The address of the requesting endpoint. */
     DAT_IB_UD_PASSIVE_REMOTE_AH = 7,
     /** Send of a datagram. */
     DAT_IB_UD_SEND = 8,
     /** Receive of a datagram. */
     DAT_IB_UD_RECV = 9,
-    /** A refused request for an address. */
+    /** A rejected request for an address. */
     DAT_IB_UD_CONNECT_REJECT = 10,
     /** A failed request for an address. */
     DAT_IB_UD_CONNECT_ERROR = 11,
@@ -237,11 +237,11 @@ typedef enum dat_ib_ext_type {
     DAT_IB_COLLECTIVE_BARRIER_STATUS = 28,
 } DAT_IB_EXT_TYPE;
 
-/** Outcome of an extended operation. */
+/** Status of an extended operation. */
 typedef enum dat_ib_status {
-    /** Done. */
+    /** Success. */
     DAT_OP_SUCCESS = 0,
-    /** Failed; the status of the event's own data says why. */
+    /** Failed; the status in the event data contains the reason. */
     DAT_IB_OP_ERR = 1,
     /** A collective operation failed. */
     DAT_IB_COLL_COMP_ERR = 2,
@@ -259,7 +259,7 @@ typedef enum dat_ib_return {
 typedef enum dat_ib_dtos {
     /** RDMA write with immediate data. */
     DAT_IB_DTO_RDMA_WRITE_IMMED = 8,
-    /** Receive that the immediate data of an RDMA write has taken. */
+    /** Receive of the immediate data of an RDMA write. */
     DAT_IB_DTO_RECV_IMMED = 9,
     /** Fetch and add. */
     DAT_IB_DTO_FETCH_ADD = 10,
@@ -287,13 +287,13 @@ typedef enum dat_ib_handle_type {
 
 /** Kinds of events of the extensions that an event dispatcher admits. */
 typedef enum dat_ib_evd_extension_flags {
-    /** Events that fit no other kind. */
+    /** All other events. */
     DAT_IB_EVD_EXTENSION_FLAG = 0x200,
 } DAT_IB_EVD_EXTENSION_FLAGS;
 
-/** Rights of the extensions on a memory region. */
+/** Privileges of the extensions on a memory region. */
 typedef enum dat_ib_mem_priv_flags {
-    /** Target of atomic operations by others. */
+    /** Target of atomic operations of peers. */
     DAT_IB_MEM_PRIV_REMOTE_ATOMIC = 0x040,
 } DAT_IB_MEM_PRIV_FLAGS;
 
@@ -315,7 +315,7 @@ typedef struct dat_ib_addr_handle {
 
 /** Immediate data. */
 typedef struct dat_ib_immed_data {
-    /** The value, bit for bit as the origin gave it. */
+    /** The value, unchanged. */
     DAT_UINT32 data;
 } DAT_IB_IMMED_DATA;
 
@@ -323,7 +323,7 @@ typedef struct dat_ib_immed_data {
 typedef struct dat_ib_collective_event_data {
     /** The group or the member. */
     DAT_HANDLE handle;
-    /** Word of the consumer. */
+    /** Word of the program. */
     DAT_CONTEXT context;
 } DAT_IB_COLLECTIVE_EVENT_DATA;
 

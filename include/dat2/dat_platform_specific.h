@@ -33,7 +33,7 @@ typedef unsigned long long DAT_UVERYLONG;
 /** Pointer to data of any type. */
 typedef void *DAT_PVOID;
 
-/** Number of things; signed, so that -1 and -2 can stand for "infinite" and "unknown". */
+/** A count; -1 is "infinite", -2 is "unknown". */
 typedef int DAT_COUNT;
 
 /** Physical address. */
@@ -57,7 +57,7 @@ typedef struct sockaddr_in6 DAT_SOCK_ADDR6;
 /** File descriptor. */
 typedef int DAT_FD;
 
-/** Kind of communication of an endpoint or a common service point, in the numbers of socket(2). */
+/** Communicator of an endpoint or a common service point, with the values of socket(2). */
 typedef struct dat_comm {
     /** Address family: DAT_AF_INET or DAT_AF_INET6. */
     int domain;

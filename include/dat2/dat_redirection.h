@@ -107,9 +107,6 @@ typedef DAT_RETURN (*DAT_RMR_BIND_FUNC)(DAT_RMR_HANDLE rmr_handle,
 /** Slot of dat_rmr_free. */
 typedef DAT_RETURN (*DAT_RMR_FREE_FUNC)(DAT_RMR_HANDLE rmr_handle);
 
-/** Slot of dat_rmr_create_for_ep. */
-typedef DAT_RETURN (*DAT_RMR_CREATE_FOR_EP_FUNC)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
-
 /** Slot of dat_evd_query. */
 typedef DAT_RETURN (*DAT_EVD_QUERY_FUNC)(DAT_EVD_HANDLE evd_handle,
                                          DAT_EVD_PARAM_MASK evd_param_mask,
@@ -199,13 +196,6 @@ typedef DAT_RETURN (*DAT_EP_DUP_CONNECT_FUNC)(DAT_EP_HANDLE ep_handle,
 /** Slot of dat_ep_disconnect. */
 typedef DAT_RETURN (*DAT_EP_DISCONNECT_FUNC)(DAT_EP_HANDLE ep_handle, DAT_CLOSE_FLAGS close_flags);
 
-/** Slot of dat_ep_common_connect. */
-typedef DAT_RETURN (*DAT_EP_COMMON_CONNECT_FUNC)(DAT_EP_HANDLE ep_handle,
-                                                 DAT_IA_ADDRESS_PTR remote_ia_address,
-                                                 DAT_TIMEOUT timeout,
-                                                 DAT_COUNT private_data_size,
-                                                 DAT_PVOID private_data);
-
 /** Slot of dat_ep_post_send. */
 typedef DAT_RETURN (*DAT_EP_POST_SEND_FUNC)(DAT_EP_HANDLE ep_handle,
                                             DAT_COUNT num_segments,
@@ -235,22 +225,6 @@ typedef DAT_RETURN (*DAT_EP_POST_RDMA_WRITE_FUNC)(DAT_EP_HANDLE ep_handle,
                                                   DAT_DTO_COOKIE user_cookie,
                                                   const DAT_RMR_TRIPLET *remote_iov,
                                                   DAT_COMPLETION_FLAGS completion_flags);
-
-/** Slot of dat_ep_post_send_with_invalidate. */
-typedef DAT_RETURN (*DAT_EP_POST_SEND_WITH_INVALIDATE_FUNC)(DAT_EP_HANDLE ep_handle,
-                                                            DAT_COUNT num_segments,
-                                                            DAT_LMR_TRIPLET *local_iov,
-                                                            DAT_DTO_COOKIE user_cookie,
-                                                            DAT_COMPLETION_FLAGS completion_flags,
-                                                            DAT_BOOLEAN invalidate_flag,
-                                                            DAT_RMR_CONTEXT rmr_context);
-
-/** Slot of dat_ep_post_rdma_read_to_rmr. */
-typedef DAT_RETURN (*DAT_EP_POST_RDMA_READ_TO_RMR_FUNC)(DAT_EP_HANDLE ep_handle,
-                                                        const DAT_RMR_TRIPLET *local_iov,
-                                                        DAT_DTO_COOKIE user_cookie,
-                                                        const DAT_RMR_TRIPLET *remote_iov,
-                                                        DAT_COMPLETION_FLAGS completion_flags);
 
 /** Slot of dat_srq_create. */
 typedef DAT_RETURN (*DAT_SRQ_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
@@ -339,10 +313,31 @@ typedef DAT_RETURN (*DAT_HANDLE_EXTENDEDOP_FUNC)(DAT_HANDLE dat_handle,
                                                  DAT_EXTENDED_OP ext_op,
                                                  va_list args);
 
-/** Slot of dat_ia_ha_related. */
-typedef DAT_RETURN (*DAT_IA_HA_RELATED_FUNC)(DAT_IA_HANDLE ia_handle,
-                                             DAT_NAME_PTR provider,
-                                             DAT_BOOLEAN *answer);
+/** Slot of dat_rmr_create_for_ep. */
+typedef DAT_RETURN (*DAT_RMR_CREATE_FOR_EP_FUNC)(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *rmr_handle);
+
+/** Slot of dat_ep_common_connect. */
+typedef DAT_RETURN (*DAT_EP_COMMON_CONNECT_FUNC)(DAT_EP_HANDLE ep_handle,
+                                                 DAT_IA_ADDRESS_PTR remote_ia_address,
+                                                 DAT_TIMEOUT timeout,
+                                                 DAT_COUNT private_data_size,
+                                                 DAT_PVOID private_data);
+
+/** Slot of dat_ep_post_send_with_invalidate. */
+typedef DAT_RETURN (*DAT_EP_POST_SEND_WITH_INVALIDATE_FUNC)(DAT_EP_HANDLE ep_handle,
+                                                            DAT_COUNT num_segments,
+                                                            DAT_LMR_TRIPLET *local_iov,
+                                                            DAT_DTO_COOKIE user_cookie,
+                                                            DAT_COMPLETION_FLAGS completion_flags,
+                                                            DAT_BOOLEAN invalidate_flag,
+                                                            DAT_RMR_CONTEXT rmr_context);
+
+/** Slot of dat_ep_post_rdma_read_to_rmr. */
+typedef DAT_RETURN (*DAT_EP_POST_RDMA_READ_TO_RMR_FUNC)(DAT_EP_HANDLE ep_handle,
+                                                        const DAT_RMR_TRIPLET *local_iov,
+                                                        DAT_DTO_COOKIE user_cookie,
+                                                        const DAT_RMR_TRIPLET *remote_iov,
+                                                        DAT_COMPLETION_FLAGS completion_flags);
 
 /** Slot of dat_csp_create. */
 typedef DAT_RETURN (*DAT_CSP_CREATE_FUNC)(DAT_IA_HANDLE ia_handle,
@@ -358,6 +353,11 @@ typedef DAT_RETURN (*DAT_CSP_QUERY_FUNC)(DAT_CSP_HANDLE csp_handle,
 
 /** Slot of dat_csp_free. */
 typedef DAT_RETURN (*DAT_CSP_FREE_FUNC)(DAT_CSP_HANDLE csp_handle);
+
+/** Slot of dat_ia_ha_related. */
+typedef DAT_RETURN (*DAT_IA_HA_RELATED_FUNC)(DAT_IA_HANDLE ia_handle,
+                                             DAT_NAME_PTR provider,
+                                             DAT_BOOLEAN *answer);
 
 /* ---- The table of a provider ---- */
 
@@ -615,10 +615,6 @@ typedef struct dat_provider {
 #define DAT_RMR_FREE(rmr_handle) \
     (*DAT_HANDLE_TO_PROVIDER(rmr_handle)->rmr_free_func)((rmr_handle))
 
-/** dat_rmr_create_for_ep. */
-#define DAT_RMR_CREATE_FOR_EP(pz_handle, rmr_handle) \
-    (*DAT_HANDLE_TO_PROVIDER(pz_handle)->rmr_create_for_ep_func)((pz_handle), (rmr_handle))
-
 /** dat_evd_query. */
 #define DAT_EVD_QUERY(evd_handle, evd_param_mask, evd_param) \
     (*DAT_HANDLE_TO_PROVIDER(evd_handle)->evd_query_func)( \
@@ -706,12 +702,6 @@ typedef struct dat_provider {
 #define DAT_EP_DISCONNECT(ep_handle, close_flags) \
     (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_disconnect_func)((ep_handle), (close_flags))
 
-/** dat_ep_common_connect. */
-#define DAT_EP_COMMON_CONNECT( \
-    ep_handle, remote_ia_address, timeout, private_data_size, private_data) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_common_connect_func)( \
-        (ep_handle), (remote_ia_address), (timeout), (private_data_size), (private_data))
-
 /** dat_ep_post_send. */
 #define DAT_EP_POST_SEND(ep_handle, num_segments, local_iov, user_cookie, completion_flags) \
     (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_send_func)( \
@@ -733,20 +723,6 @@ typedef struct dat_provider {
     ep_handle, num_segments, local_iov, user_cookie, remote_iov, completion_flags) \
     (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_write_func)( \
         (ep_handle), (num_segments), (local_iov), (user_cookie), (remote_iov), (completion_flags))
-
-/** dat_ep_post_send_with_invalidate. */
-#define DAT_EP_POST_SEND_WITH_INVALIDATE( \
-    ep_handle, num_segments, local_iov, user_cookie, completion_flags, invalidate_flag, \
-    rmr_context) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_send_with_invalidate_func)( \
-        (ep_handle), (num_segments), (local_iov), (user_cookie), (completion_flags), \
-        (invalidate_flag), (rmr_context))
-
-/** dat_ep_post_rdma_read_to_rmr. */
-#define DAT_EP_POST_RDMA_READ_TO_RMR( \
-    ep_handle, local_iov, user_cookie, remote_iov, completion_flags) \
-    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_read_to_rmr_func)( \
-        (ep_handle), (local_iov), (user_cookie), (remote_iov), (completion_flags))
 
 /** dat_srq_create. */
 #define DAT_SRQ_CREATE(ia_handle, pz_handle, srq_attr, srq_handle) \
@@ -830,9 +806,29 @@ typedef struct dat_provider {
 #define DAT_HANDLE_EXTENDEDOP(dat_handle, ext_op, args) \
     (*DAT_HANDLE_TO_PROVIDER(dat_handle)->handle_extendedop_func)((dat_handle), (ext_op), (args))
 
-/** dat_ia_ha_related. */
-#define DAT_IA_HA_RELATED(ia_handle, provider, answer) \
-    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ia_ha_related_func)((ia_handle), (provider), (answer))
+/** dat_rmr_create_for_ep. */
+#define DAT_RMR_CREATE_FOR_EP(pz_handle, rmr_handle) \
+    (*DAT_HANDLE_TO_PROVIDER(pz_handle)->rmr_create_for_ep_func)((pz_handle), (rmr_handle))
+
+/** dat_ep_common_connect. */
+#define DAT_EP_COMMON_CONNECT( \
+    ep_handle, remote_ia_address, timeout, private_data_size, private_data) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_common_connect_func)( \
+        (ep_handle), (remote_ia_address), (timeout), (private_data_size), (private_data))
+
+/** dat_ep_post_send_with_invalidate. */
+#define DAT_EP_POST_SEND_WITH_INVALIDATE( \
+    ep_handle, num_segments, local_iov, user_cookie, completion_flags, invalidate_flag, \
+    rmr_context) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_send_with_invalidate_func)( \
+        (ep_handle), (num_segments), (local_iov), (user_cookie), (completion_flags), \
+        (invalidate_flag), (rmr_context))
+
+/** dat_ep_post_rdma_read_to_rmr. */
+#define DAT_EP_POST_RDMA_READ_TO_RMR( \
+    ep_handle, local_iov, user_cookie, remote_iov, completion_flags) \
+    (*DAT_HANDLE_TO_PROVIDER(ep_handle)->ep_post_rdma_read_to_rmr_func)( \
+        (ep_handle), (local_iov), (user_cookie), (remote_iov), (completion_flags))
 
 /** dat_csp_create. */
 #define DAT_CSP_CREATE(ia_handle, comm, address, evd_handle, csp_handle) \
@@ -847,6 +843,10 @@ typedef struct dat_provider {
 /** dat_csp_free. */
 #define DAT_CSP_FREE(csp_handle) \
     (*DAT_HANDLE_TO_PROVIDER(csp_handle)->csp_free_func)((csp_handle))
+
+/** dat_ia_ha_related. */
+#define DAT_IA_HA_RELATED(ia_handle, provider, answer) \
+    (*DAT_HANDLE_TO_PROVIDER(ia_handle)->ia_ha_related_func)((ia_handle), (provider), (answer))
 
 #ifdef __cplusplus
 }

@@ -20,30 +20,30 @@ extern "C" {
 /* ---- Interface between the registry and provider libraries ---- */
 
 /**
- * Type of dat_provider_init, which a provider library exports. It is called once before the
- * adapter is first opened, to register it with dat_registry_add_provider.
+ * Type of dat_provider_init, which a provider library exports. It is called before the
+ * first open of the adapter, and registers it with dat_registry_add_provider.
  */
 typedef void (*DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *provider_info,
                                        const char *instance_data);
 
 /**
- * Type of dat_provider_fini, which a provider library exports. It is called after the adapter
- * was last closed, to remove the registration made by dat_provider_init.
+ * Type of dat_provider_fini, which a provider library exports. It is called after the last
+ * close of the adapter, and removes the registration of dat_provider_init.
  */
 typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
 
 /**
- * Whether two interface adapters can take over each other's connections, see
+ * Relationship of two interface adapters: the ability to take over each other's connections, see
  * dat_registry_providers_related.
  */
 typedef enum dat_ha_relationship {
-    /** They cannot. */
+    /** The adapters cannot. */
     DAT_HA_FALSE = 0,
-    /** They can. */
+    /** The adapters can. */
     DAT_HA_TRUE = 1,
-    /** It is not known. */
+    /** Unknown. */
     DAT_HA_UNKNOWN = 2,
-    /** Their providers disagree. */
+    /** The providers disagree. */
     DAT_HA_CONFLICTING = 3,
     /** First value that extensions define. */
     DAT_HA_EXTENSION_BASE = 4,
@@ -83,6 +83,8 @@ extern DAT_RETURN dat_registry_remove_provider(const DAT_PROVIDER *provider,
  * binary interface between the registry and providers on Linux.
  */
 extern DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_handle);
+
+/* ---- Calls: registry and return codes, only in 2 ---- */
 
 /**
  * Returns whether two adapters can take over each other's connections. Asks the providers of the

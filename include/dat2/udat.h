@@ -23,11 +23,11 @@ extern "C" {
 /** Consumer notification object. */
 typedef DAT_HANDLE DAT_CNO_HANDLE;
 
-/** Kind of memory from which a local memory region is made. */
+/** Kind of memory of a local memory region. */
 typedef enum dat_mem_type {
     /** Memory of the process, see for_va. */
     DAT_MEM_TYPE_VIRTUAL = 0,
-    /** The memory of an existing region, see for_lmr_handle. */
+    /** Memory of an existing region, see for_lmr_handle. */
     DAT_MEM_TYPE_LMR = 1,
     /** Memory shared between processes, see for_shared_memory. */
     DAT_MEM_TYPE_SHARED_VIRTUAL = 2,
@@ -36,10 +36,7 @@ typedef enum dat_mem_type {
 /** Bytes in the name of shared memory, see DAT_LMR_COOKIE. */
 #define DAT_LMR_COOKIE_SIZE 40
 
-/**
- * Name of shared memory: points to DAT_LMR_COOKIE_SIZE bytes, all of which count (it is not a
- * string).
- */
+/** Name of shared memory: points to DAT_LMR_COOKIE_SIZE significant bytes (not a string). */
 typedef char (*DAT_LMR_COOKIE)[DAT_LMR_COOKIE_SIZE];
 
 /** Shared memory to be registered. */
@@ -50,7 +47,7 @@ typedef struct dat_shared_memory {
     DAT_LMR_COOKIE shared_memory_id;
 } DAT_SHARED_MEMORY;
 
-/** The memory to be registered by dat_lmr_create; DAT_MEM_TYPE tells which member is valid. */
+/** The memory to be registered by dat_lmr_create; DAT_MEM_TYPE determines the valid member. */
 typedef union dat_region_description {
     /** Address of memory of the process. */
     DAT_PVOID for_va;
@@ -62,7 +59,7 @@ typedef union dat_region_description {
 
 /** Parameters of a local memory region, see dat_lmr_query. */
 struct dat_lmr_param {
-    /** The adapter that it belongs to. */
+    /** Its interface adapter. */
     DAT_IA_HANDLE ia_handle;
     /** Kind of memory. */
     DAT_MEM_TYPE mem_type;
@@ -72,13 +69,13 @@ struct dat_lmr_param {
     DAT_VLEN length;
     /** Its protection zone. */
     DAT_PZ_HANDLE pz_handle;
-    /** Its rights. */
+    /** Its privileges. */
     DAT_MEM_PRIV_FLAGS mem_priv;
-    /** How the addresses in it are counted. */
+    /** Base of the addresses in it. */
     DAT_VA_TYPE va_type;
-    /** Names it in segments of local memory. */
+    /** Identifies it in segments of local memory. */
     DAT_LMR_CONTEXT lmr_context;
-    /** Names it to the remote side. */
+    /** Identifies it to the remote side. */
     DAT_RMR_CONTEXT rmr_context;
     /** Bytes registered, at least as many as requested. */
     DAT_VLEN registered_size;
@@ -88,16 +85,16 @@ struct dat_lmr_param {
 
 /**
  * State of an event dispatcher: one value of each of three bands (notification, waiting,
- * configuration), or-ed.
+ * configuration), combined by bitwise or.
  */
 typedef enum dat_evd_state {
     /** Events trigger the notification object. */
     DAT_EVD_STATE_ENABLED = 0x01,
     /** Events do not trigger the notification object. */
     DAT_EVD_STATE_DISABLED = 0x02,
-    /** dat_evd_wait may be called. */
+    /** dat_evd_wait is allowed. */
     DAT_EVD_STATE_WAITABLE = 0x04,
-    /** dat_evd_wait is refused. */
+    /** dat_evd_wait fails. */
     DAT_EVD_STATE_UNWAITABLE = 0x08,
     /** Fed by a stream that can suppress notification. */
     DAT_EVD_STATE_CONFIG_NOTIFY = 0x10,
@@ -109,22 +106,22 @@ typedef enum dat_evd_state {
 
 /** Parameters of an event dispatcher, see dat_evd_query. */
 struct dat_evd_param {
-    /** The adapter that it belongs to. */
+    /** Its interface adapter. */
     DAT_IA_HANDLE ia_handle;
-    /** Events that it can hold. */
+    /** Maximum number of events. */
     DAT_COUNT evd_qlen;
     /** Its state. */
     DAT_EVD_STATE evd_state;
     /** Its notification object, or DAT_HANDLE_NULL. */
     DAT_CNO_HANDLE cno_handle;
-    /** The kinds of events it admits. */
+    /** The kinds of events that it accepts. */
     DAT_EVD_FLAGS evd_flags;
 };
 
 /** Function that a consumer notification object calls when it is triggered. */
 typedef void (*DAT_AGENT_FUNC)(DAT_PVOID instance_data, DAT_EVD_HANDLE evd_handle);
 
-/** Function and data of the consumer that a notification object calls, see dat_cno_create. */
+/** Function of the program, and its data, that a notification object calls, see dat_cno_create. */
 typedef struct dat_os_wait_proxy_agent {
     /** First argument of the function. */
     DAT_PVOID instance_data;
@@ -132,35 +129,35 @@ typedef struct dat_os_wait_proxy_agent {
     DAT_AGENT_FUNC proxy_agent_func;
 } DAT_OS_WAIT_PROXY_AGENT;
 
-/** What is told of the triggers of a notification object, besides threads that wait. */
+/** Receiver of the triggers of a notification object, in addition to waiting threads. */
 typedef enum dat_proxy_type {
-    /** Nothing. */
+    /** None. */
     DAT_PROXY_TYPE_NONE = 0,
-    /** A function of the consumer. */
+    /** A function of the program. */
     DAT_PROXY_TYPE_AGENT = 1,
     /** A file descriptor, see dat_cno_fd_create. */
     DAT_PROXY_TYPE_FD = 2,
 } DAT_PROXY_TYPE;
 
 /**
- * What is told of the triggers of a notification object; DAT_PROXY_TYPE tells which member is valid.
+ * Receiver of the triggers of a notification object. DAT_PROXY_TYPE determines the valid member.
  */
 typedef union dat_cno_proxy {
     /** The function. */
     DAT_OS_WAIT_PROXY_AGENT agent;
     /** The file descriptor. */
     DAT_FD fd;
-    /** Nothing. */
+    /** Unused. */
     DAT_PVOID none;
 } DAT_CNO_PROXY;
 
 /** Parameters of a notification object, see dat_cno_query. */
 typedef struct dat_cno_param {
-    /** The adapter that it belongs to. */
+    /** Its interface adapter. */
     DAT_IA_HANDLE ia_handle;
-    /** Which member of proxy is valid. */
+    /** The valid member of proxy. */
     DAT_PROXY_TYPE proxy_type;
-    /** What is told of a trigger, besides threads that wait. */
+    /** The receiver of triggers, in addition to waiting threads. */
     DAT_CNO_PROXY proxy;
 } DAT_CNO_PARAM;
 
@@ -179,10 +176,9 @@ typedef enum dat_cno_param_mask {
 /* ---- Attributes of a provider ---- */
 
 /**
- * Kind of protection that the zones of a provider offer.
+ * Kind of protection of a zone.
  *
- * The Solaris headers also have DAT_PZ_SAME with the value 1, which is DAT_PZ_SHAREABLE
- * here; so it is left out.
+ * The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is DAT_PZ_SHAREABLE here.
  */
 typedef enum dat_pz_support {
     /** A zone serves one endpoint. */
@@ -211,13 +207,13 @@ struct dat_provider_attr {
     DAT_QOS dat_qos_supported;
     /** Completion flags, as a set of bits. */
     DAT_COMPLETION_FLAGS completion_flags_supported;
-    /** Whether several threads may use the provider without locks of their own. */
+    /** True if several threads may call the provider concurrently. */
     DAT_BOOLEAN is_thread_safe;
-    /** Bytes of private data that a connection can carry each way. */
+    /** Maximum bytes of private data in one direction. */
     DAT_COUNT max_private_data_size;
-    /** Whether DAT_CONNECT_MULTIPATH_FLAG works. */
+    /** True if DAT_CONNECT_MULTIPATH_FLAG is supported. */
     DAT_BOOLEAN supports_multipath;
-    /** Cases in which the provider makes endpoints at public service points. */
+    /** Cases in which the provider creates endpoints at public service points. */
     DAT_EP_CREATOR_FOR_PSP ep_creator;
     /** Kind of protection. */
     DAT_PZ_SUPPORT pz_support;
@@ -229,24 +225,24 @@ struct dat_provider_attr {
      * structure can be copied and be a variable in C++.
      */
     DAT_BOOLEAN evd_stream_merging_supported[6][6];
-    /** Whether there are shared receive queues. */
+    /** True if shared receive queues are supported. */
     DAT_BOOLEAN srq_supported;
     /** Watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high. */
     DAT_COUNT srq_watermarks_supported;
-    /** Whether an endpoint may have a zone other than that of its shared receive queue. */
+    /** True if the zones of an endpoint and of its shared receive queue may differ. */
     DAT_BOOLEAN srq_ep_pz_difference_supported;
     /** Counts that dat_srq_query returns, a set of bits: 0x01 available, 0x10 outstanding. */
     DAT_COUNT srq_info_supported;
     /** Counts that dat_ep_recv_query returns, a set of bits: 0x01 allocated, 0x10 span. */
     DAT_COUNT ep_recv_info_supported;
-    /** Whether dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed. */
+    /** True if dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed. */
     DAT_BOOLEAN lmr_sync_req;
     /**
-     * Whether memory errors are always reported by completion, never by the return code of a
+     * True if a completion reports memory errors, never the return code of a
      * post.
      */
     DAT_BOOLEAN dto_async_return_guaranteed;
-    /** Whether the sink of an RDMA read needs the right of remote write. */
+    /** True if the destination of an RDMA read needs the remote write privilege. */
     DAT_BOOLEAN rdma_write_for_rdma_read_req;
     /** Whether an RDMA read shows the remote side the context of the local memory. */
     DAT_BOOLEAN rdma_read_lmr_rmr_context_exposure;
@@ -425,15 +421,15 @@ extern DAT_RETURN dat_evd_enable(DAT_EVD_HANDLE evd_handle);
 extern DAT_RETURN dat_evd_disable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Makes an EVD unwaitable. A thread that waits on the EVD returns with DAT_INVALID_STATE. The call
- * has no effect on an unwaitable EVD.
+ * Disables waiting on an EVD. A thread that waits on the EVD returns with DAT_INVALID_STATE. The
+ * call has no effect on an unwaitable EVD.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_set_unwaitable(3DAT).
  */
 extern DAT_RETURN dat_evd_set_unwaitable(DAT_EVD_HANDLE evd_handle);
 
 /**
- * Makes an EVD waitable. The call has no effect on a waitable EVD.
+ * Enables waiting on an EVD. The call has no effect on a waitable EVD.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE. See uDAPL 1.2 and 2.0, dat_evd_clear_unwaitable(3DAT).
  */
@@ -442,7 +438,7 @@ extern DAT_RETURN dat_evd_clear_unwaitable(DAT_EVD_HANDLE evd_handle);
 /**
  * Waits until at least threshold events are queued on an EVD, and dequeues the oldest event. At
  * entry every queued event counts; while the thread is blocked, only a notification event ends the
- * wait. Only one thread at a time can wait on an EVD. This function is a cancellation point: if
+ * wait. Only one thread can wait on an EVD. This function is a cancellation point: if
  * pthread_cancel ends a waiting thread, the EVD stays usable.
  *
  * Returns DAT_SUCCESS; DAT_TIMEOUT_EXPIRED, DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER,
@@ -504,6 +500,8 @@ extern DAT_RETURN dat_cno_wait(DAT_CNO_HANDLE cno_handle,
  * dat_cno_free(3DAT).
  */
 extern DAT_RETURN dat_cno_free(DAT_CNO_HANDLE cno_handle);
+
+/* ---- Calls: consumer notification objects, only in 2 ---- */
 
 /**
  * Creates a consumer notification object (CNO) with a file descriptor for poll, which is readable

@@ -16,12 +16,12 @@
 extern "C" {
 #endif
 
-/* ---- Configuration that a program is compiled with ---- */
+/* ---- Configuration of the program at compile time ---- */
 
-/** Major version of the interface that a program is compiled for. */
+/** Major version of the interface for which a program is compiled. */
 #define DAT_VERSION_MAJOR 2
 
-/** Minor version of the interface that a program is compiled for. */
+/** Minor version of the interface for which a program is compiled. */
 #define DAT_VERSION_MINOR 0
 
 /** The interface has the calls that extensions need. */

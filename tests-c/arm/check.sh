@@ -1,19 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# check.sh - builds the libraries and their tests for 64-bit ARM and runs them on a machine of that kind, which QEMU
-# emulates: its kernel copies between processes, wakes by futex and makes fences for other processes, which an emulator of
-# single programs cannot do. `make check-arm` calls this.
+# check.sh - builds libraries and tests for 64-bit ARM, and runs them on a machine that QEMU emulates. An emulator of
+# single programs lacks the kernel's copies between processes, futexes and membarrier. `make check-arm` calls this.
 #
-#   TARGET   where cargo builds (default target)
-#   TESTS    run only what matches "subject/program" of the C suite, "v20/program" for uDAPL 2.0, "rust/program",
-#            a basic regular expression (default: all of that for uDAPL 1.2 and of Rust, and parts for 2.0)
-#   SCALE    factor for the deadlines on the emulated processor (4)
-#   LIMIT    longest time of the machine, in seconds (3000)
-#   CHECK_INSTALL=0  do not install missing Debian packages, nor the standard library of Rust for the other processor
+#   TARGET   build directory of cargo (default target)
+#   TESTS    basic regular expression for "subject/program", for uDAPL 2.0 "v20/program", for Rust "rust/program"
+#            (default: all for uDAPL 1.2 and Rust, parts for 2.0)
+#   SCALE    factor for timeouts on the emulated CPU (4)
+#   LIMIT    maximum time of the machine in seconds (3000)
+#   CHECK_INSTALL=0  installs neither missing Debian packages nor Rust's standard library for ARM
 #
-# The last line is "N passed, N failed, N skipped". The exit status is 0 when nothing failed, and 77 when
-# the machine cannot be made; then a line names what is missing.
+# Prints "N passed, N failed, N skipped" last. Exits with 0 if no test failed, and with 77 and one line if a
+# prerequisite of the machine is missing.
 set -u
 LC_ALL=C
 CARGO_TERM_COLOR=never
@@ -29,20 +28,20 @@ triple=aarch64-unknown-linux-gnu
 compiler=aarch64-linux-gnu-gcc
 LIB=$OUT/lib
 table=$root/packaging/libraries.txt
-# Part of the suite goes through the code that only the libraries of 2.0 have; the rest is the same as for 1.2.
+# Tests of code that only the libraries of 2.0 contain; the rest is the same as for 1.2.
 TESTS_20='^v20/\|^abi/\|^flow/connect\|^flow/rdma'
-# These take minutes on an emulated machine, and run with smaller numbers there.
+# Tests with smaller numbers, because they would take minutes on an emulated machine.
 QUICK='stress.words stress.threads stress.handles stress.bursts stress.polled stress.asleep stress.killed stress.churn'
 QUICK="$QUICK srq.model srq.joining srq.many flow.sizes"
-# These scripts compile headers and read symbols, which is done on this machine.
+# Scripts that compile headers and read symbols, which run on this machine.
 WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh'
-# These judge processor time, which an emulated processor does not tell.
+# Tests of CPU time, which an emulated CPU does not reproduce.
 WITHOUT="$WITHOUT stress/beside stress/idle"
 
 have() { command -v "$1" >/dev/null 2>&1; }
 matches() { echo "$1" | grep -q -e "$TESTS"; }
 
-# ---- What it needs ----
+# ---- Prerequisites ----
 
 packages()
 {
@@ -55,7 +54,7 @@ packages()
 
 std_is_here() { [ -d "$(cd "$root" && rustc --print target-libdir --target $triple 2>/dev/null)" ]; }
 
-# Installs what is missing where it may; prints what is missing all the same.
+# Installs missing prerequisites if permitted. Exits with 77 if some are still missing.
 install()
 {
     lacking=$(packages | tr '\n' ' ')
@@ -73,8 +72,8 @@ install()
     [ -z "$lacking" ] || { echo "arm/check.sh: not installed: $lacking"; exit 77; }
 }
 
-# The file system of the machine: packages of this machine's release for the other processor, unpacked and not set up,
-# since that would run their programs.
+# The machine's file system: ARM packages of this machine's release, unpacked but not configured, because that would
+# execute their programs.
 tree()
 {
     [ -e "$OUT/tree/complete" ] && return
@@ -86,7 +85,7 @@ tree()
         echo "arm/check.sh: no packages for the machine: $(tail -n 1 "$OUT/tree.log")"
         exit 77
     }
-    # What the packages do when they are set up.
+    # Normally done by the packages' configuration.
     ln -sf bash "$OUT/tree/bin/sh"
     ln -sf mawk "$OUT/tree/usr/bin/awk"
     /sbin/depmod -b "$OUT/tree" "$(ls "$OUT/tree/lib/modules")" && : >"$OUT/tree/complete"
@@ -101,7 +100,7 @@ suite()
     "$MAKE" --no-print-directory -C "$root/tests-c" API="$api" CC=$compiler XTASK="$XTASK" OUT="$OUT/suite-$api" LIBDIR="$LIB" "$@"
 }
 
-# build COMMAND...: shows the end of its output if it fails.
+# build COMMAND...: runs the command, and shows the end of its output after a failure.
 build()
 {
     "$@" >>"$OUT/build.log" 2>&1 || { tail -n 40 "$OUT/build.log"; echo '0 passed, 1 failed, 0 skipped'; exit 1; }
@@ -113,8 +112,8 @@ cross_cargo()
         --locked --target $triple)
 }
 
-# The tests are optimised, for the sake of time, but with every check of the debug build: the profile for fuzzing.
-# Left out are what needs the packages of rdma-core for the other processor, and tools, which are no part of the libraries.
+# The profile for fuzzing is optimised for speed, but has all checks of the debug build. Excluded are crates that need
+# rdma-core for ARM, and tools, which are not part of the libraries.
 rust_tests()
 {
     rm -rf "$OUT/rust"
@@ -139,7 +138,7 @@ libraries()
     done
 }
 
-# The headers, compiled for the processor, and the symbols of the libraries.
+# Compiles the headers for ARM, and checks the symbols of the libraries.
 headers()
 {
     set --
@@ -152,13 +151,13 @@ headers()
     done
 }
 
-# What runs the suite, on this machine and on the other one.
+# Builds xtask for this machine and for the emulated one.
 runners()
 {
     (cd "$root" && CARGO_TARGET_DIR=$TARGET "$CARGO" build --locked -p xtask) && cross_cargo build -p xtask
 }
 
-# ---- Runs, on the machine ----
+# ---- Runs, on the emulated machine ----
 
 rust_results()
 {
@@ -166,7 +165,7 @@ rust_results()
         name=rust/$(basename "$program" | sed 's/-[0-9a-f]*$//')
         matches "$name" || continue
         began=$(date +%s)
-        # Tests rely on the folder and the variable that cargo gives them.
+        # Tests need the directory and the variable that cargo sets.
         (cd "$root/src/core" && CARGO_MANIFEST_DIR=$PWD timeout 600 "$program" --test-threads=2) >"$OUT/rust.one" 2>&1 </dev/null
         status=$?
         awk -v name="$name" -v status=$status -v seconds=$(($(date +%s) - began)) '
@@ -186,7 +185,7 @@ if [ "${1:-}" = run ]; then
     XTASK=$TARGET/$triple/debug/xtask
     uname -srm
     [ ! -d "$OUT/rust" ] || rust_results
-    # A suite that does not come to its end has failed.
+    # A suite that does not finish has failed.
     counted()
     {
         suite "$@" QUICK="$QUICK" WITHOUT="$WITHOUT" | tee "$OUT/suite.one"
@@ -214,7 +213,7 @@ build rust_tests
     VM_TREE=$OUT/tree VM_SHOW=$root VM_OUT=$OUT VM_CACHE=$OUT VM_TIMEOUT=$LIMIT DAT_TEST_SCALE=$SCALE \
         "$root/tests-c/verbs/vm.sh" "$here/check.sh" run || echo "$0: the machine ended with status $?"
 } 2>&1 | tee "$OUT/log" | sed -u '/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/d'
-# A machine that does not come to its end has failed.
+# A machine that does not finish has failed.
 awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { p += $1; f += $3; s += $5 }
      / the machine ended with status / { f++ }
      END { print p + 0 " passed, " f + 0 " failed, " s + 0 " skipped"; exit f > 0 || p == 0 }' "$OUT/log"

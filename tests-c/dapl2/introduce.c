@@ -1,7 +1,8 @@
 /*
- * introduce.c FILE TEXT - stands between the server and the client of dtestx while they tell each other their addresses,
- * which are one here. The client hears of the server only once the server has written that text to the file, which it
- * does after it has made its service point: a client of datagrams that comes before is refused, and waits for ever.
+ * introduce.c FILE TEXT - relays between the server and the client of dtestx while they exchange their addresses.
+ *
+ * The server creates its service point after this exchange, and then writes TEXT to FILE. A client for datagrams that
+ * connects earlier is rejected, and waits indefinitely. So the client gets the server's message after TEXT.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>
@@ -13,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The port, and the size of the one message each way. */
+/* Port of the exchange, and size of each message. */
 enum { PORT = 15828, MESSAGE = 128 };
 
 static void need(int good, const char *what)

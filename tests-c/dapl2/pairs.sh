@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# pairs.sh - what the scripts share that run Debian's programs of uDAPL 2.0, the binaries of its package dapl2-utils
-# as they are. Their argument is an adapter; $DAT_TEST_LIBDIR has our libraries, and $DAT_TEST_DAPL2 the unpacked
-# packages (see verbs/dapl2.sh).
+# pairs.sh - shared by the scripts that run Debian's uDAPL 2.0 programs, the unmodified binaries of dapl2-utils. Their
+# argument is an adapter. $DAT_TEST_LIBDIR contains our libraries, $DAT_TEST_DAPL2 the unpacked packages
+# (verbs/dapl2.sh).
 #
-# The programs tell by their output whether they have passed, hardly ever by their exit status; what they
-# write is kept line by line.
+# The programs report success in their output, rarely in their exit status.
 set -u
-# The programs use certain ports, over TCP a thousand consecutive ones. In a network of their own no other program has them.
+# The programs use fixed ports, over TCP 1000 consecutive ones. In a separate network they are free.
 case ${1-} in
 verbs-*) ;;
 *)
@@ -31,28 +30,28 @@ ours=${DAT_TEST_LIBDIR:?the directory of the libraries}
 theirs=$(dirname "$(find "$DAT_TEST_DAPL2/usr/lib" -name libdat2.so.2 | head -n 1)")
 programs=$DAT_TEST_DAPL2/usr/bin
 introduce=$(dirname "$ours")/dapl2/introduce
-libraries=$ours # where the loader finds libdat2
+libraries=$ours # directory of libdat2
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 number=0 failed=0
-patience=$(awk "BEGIN { print int(60 * $DAT_TEST_SCALE) }")
+timeout_s=$(awk "BEGIN { print int(60 * $DAT_TEST_SCALE) }")
 
-# What dtest transfers.
+# Options for the size of dtest's transfers.
 size=
-# Debian's library serves its programs from entries that are not threadsafe.
+# Debian's libdat2 needs entries that are not threadsafe.
 case $ia in
 verbs-*)
-    # Buffers of 4 MiB, as by default, are more than the machine with the device has memory for.
+    # The default buffers of 4 MiB exceed the memory of the virtual machine.
     size='-b 262144'
     provider=$ours/libdaplverbs.so.2 instance="${ia#verbs-} 0"
     address=$(ip -4 -o address show dev "${ia#verbs-}" | awk '{ sub("/.*", "", $4); print $4; exit }')
-    # The machine with the device may be emulated, and slow.
+    # The virtual machine may be slow.
     endpoints=200
     ;;
 tcp-*)
     provider=$ours/libdapltcp.so.2 instance="tcp ${ia#tcp-}"
     address=$(ip -4 -o address show dev "${ia#tcp-}" | awk '{ sub("/.*", "", $4); print $4; exit }')
-    # Each endpoint has a descriptor.
+    # Each endpoint needs a descriptor.
     endpoints=200
     ;;
 *) provider=$ours/libdaplshm.so.2 instance='' address=127.0.0.1 endpoints=1000 ;;
@@ -61,7 +60,7 @@ conf=$work/dat.conf
 : >"$work/remarks"
 echo "$ia u2.0 nonthreadsafe default $provider dapl.2.0 \"$instance\" \"\"" >"$conf"
 
-# What the programs write when they have passed.
+# What the programs print after success.
 done_dtest='DAPL Test Complete. PASSED'
 done_dtestcm='DAPL Connection Test Complete'
 done_dtestsrq='RC SRQ Test Complete'
@@ -70,13 +69,13 @@ done_dtestx_ud='UD test PASSED'
 done_transaction='----- Stats ---- \|----- Test completed successfully'
 done_performance='Bandwidth  '
 
-# remark TEXT: a line for whoever reads of a failure, printed below the next result.
+# remark TEXT: adds a line to the next result.
 remark()
 {
     echo "# $1" >>"$work/remarks"
 }
 
-# result STATUS NAME: one line of TAP, and the remarks.
+# result STATUS NAME: prints a test and its remarks.
 result()
 {
     number=$((number + 1))
@@ -90,34 +89,34 @@ result()
     : >"$work/remarks"
 }
 
-# told FILE: the end of what a program wrote, as remarks.
-told()
+# show_output FILE: prints the end of a program's output as remarks.
+show_output()
 {
     tail -n 25 "$1" | sed "s|^|# $(basename "$1"): |"
 }
 
-# at server|client: called before that end of a pair starts; wire.sh chooses its libraries here.
+# at server|client: called before that end of a pair starts. wire.sh selects its libraries here.
 at() { :; }
 
-# start FILE PROGRAM ARGUMENT...: runs a program in the background; its output goes into the file, and $pid
-# is that of timeout(1), which ends it when it takes too long.
+# start FILE PROGRAM ARGUMENT...: runs a program in the background with its output in FILE. $pid is the pid of
+# timeout(1), which ends it after the limit.
 start()
 {
     out=$1 program=$2
     shift 2
-    : >"$out" # before anybody looks into it
+    : >"$out" # before it is read
     LD_LIBRARY_PATH=$libraries DAT_OVERRIDE=$conf \
-        timeout --foreground -k 5 "${life:-$patience}" stdbuf -oL -eL "$programs/$program" "$@" >"$out" 2>&1 </dev/null &
+        timeout --foreground -k 5 "${life:-$timeout_s}" stdbuf -oL -eL "$programs/$program" "$@" >"$out" 2>&1 </dev/null &
     pid=$!
 }
 
-# ended PID NAME: waits for a program, and fails if time ran out or a signal ended it.
+# ended PID NAME: waits for a program. Fails after a timeout or a signal.
 ended()
 {
     wait "$1"
     status=$?
     if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
-        remark "$2: ran out of time after $patience seconds"
+        remark "$2: ran out of time after $timeout_s seconds"
         return 1
     elif [ "$status" -gt 128 ] && [ "$status" -le 192 ]; then
         remark "$2: ended by signal $((status - 128))"
@@ -125,12 +124,12 @@ ended()
     fi
 }
 
-# until_so PID COMMAND...: waits until the command succeeds, and fails when the program has ended or time is up.
+# until_so PID COMMAND...: waits until COMMAND succeeds. Fails if the program ends or after a timeout.
 until_so()
 {
     program_pid=$1
     shift
-    tries=$((patience * 20))
+    tries=$((timeout_s * 20))
     while ! "$@" 2>/dev/null; do
         tries=$((tries - 1))
         [ $tries -gt 0 ] && kill -0 "$program_pid" 2>/dev/null || return 1
@@ -138,13 +137,13 @@ until_so()
     done
 }
 
-# passed FILE TEXT: a program has written that text, and nothing of an error.
+# passed FILE TEXT: the output contains TEXT and no error.
 passed()
 {
     grep -q -e "$2" "$1" && clean "$1"
 }
 
-# The TCP port at which dtest, dtestcm and dtestx tell their clients where they are.
+# The TCP port at which dtest, dtestcm and dtestx send their addresses to clients is in use.
 listens()
 {
     grep -qi ": [0-9A-F]*:3DD4 [0-9A-F]*:0000 0A " /proc/net/tcp /proc/net/tcp6
@@ -155,31 +154,31 @@ port_is_free()
     ! listens
 }
 
-# clean FILE: no line of it tells of an error. dtest -c uses one CNO for two EVDs, and wonders about the other.
+# clean FILE: no line reports an error. dtest -c uses one CNO for two EVDs and warns about that.
 clean()
 {
     ! grep -v 'WARNING: CNO notification: without EVD?' "$1" | grep -Eiq '(^|[^a-z_])(err|error|fail|fails|failed|failure|mismatch|warning|unexpected|could not|can ?not|couldn.t)([^a-z_]|$)'
 }
 
-# introduced: the server of dtestx -v has made its service point, and its client can come.
+# introduced: the server of dtestx -v has created its service point.
 introduced()
 {
     until_so "$server_pid" listens || return
-    : >"$work/introduce" # before anybody looks into it
-    timeout -k 5 "$patience" "$introduce" "$work/server" 'waiting for connect[0] request' >"$work/introduce" 2>&1 &
+    : >"$work/introduce" # before it is read
+    timeout -k 5 "$timeout_s" "$introduce" "$work/server" 'waiting for connect[0] request' >"$work/introduce" 2>&1 &
     until_so "$server_pid" grep -q ready "$work/introduce"
 }
 
-# pair NAME READY PASSED SERVER -- CLIENT: runs both commands. READY is "listens", "introduced" or a text that the server
-# writes when clients may come; PASSED is a text that both write when they have passed.
+# pair NAME READY PASSED SERVER -- CLIENT: runs both commands. READY is "listens", "introduced", or a text that the
+# server prints before clients may connect. PASSED is a text that both print after success.
 #
-# Servers that listen on a TCP port tell the client there where they are, and make their service point after that.
-# A client that is faster is refused, and does not try again. So the pair is.
+# Servers at a TCP port create their service point after they have sent their address. A client that connects earlier is
+# rejected and does not retry, so the pair is repeated.
 pair()
 {
     for attempt in 1 2 3 4 5 6 7 8 9 10; do
         try_pair "$@"
-        # The refusal of a connection, or of datagrams.
+        # A rejected connection, for connections or for datagrams.
         if [ $good -eq 0 ] || [ "$2" != listens ] || ! grep -q -e 0x4003 -e 0x40003 "$work/client"; then
             break
         fi
@@ -188,8 +187,8 @@ pair()
     done
     result $good "$1"
     if [ $good -ne 0 ]; then
-        told "$work/server"
-        told "$work/client"
+        show_output "$work/server"
+        show_output "$work/client"
     fi
 }
 
@@ -216,13 +215,13 @@ try_pair()
     start "$work/client" "$@"
     good=0
     ended "$pid" "$name: client" && passed "$work/client" "$text" || good=1
-    # A server whose client is gone waits for ever.
+    # A server without its client waits indefinitely.
     [ $good -eq 0 ] || kill "$server_pid" 2>/dev/null
     ended "$server_pid" "$name: server" && passed "$work/server" "$text" || good=1
     case $ready in listens | introduced) until_so $$ port_is_free ;; esac
 }
 
-# alone NAME PASSED PROGRAM ARGUMENT...: a program without a server.
+# alone NAME PASSED PROGRAM ARGUMENT...: runs a program without a server.
 alone()
 {
     name=$1 text=$2
@@ -232,16 +231,16 @@ alone()
     good=0
     ended "$pid" "$name" && passed "$work/client" "$text" || good=1
     result $good "$name"
-    [ $good -eq 0 ] || told "$work/client"
+    [ $good -eq 0 ] || show_output "$work/client"
 }
 
-# daplserver: starts the server of dapltest; daplclient NAME PASSED ARGUMENT... runs a client of it; quit NAME
-# has it end.
+# daplserver: starts the server of dapltest. daplclient NAME PASSED ARGUMENT...: runs a client. daplquit NAME: ends the
+# server.
 daplserver()
 {
     at server
-    # It serves all clients that follow, each of which has its own limit.
-    life=$((10 * patience))
+    # All following clients use it, each with its own limit.
+    life=$((10 * timeout_s))
     start "$work/dapltest" dapltest -T S -D "$ia"
     dapl_pid=$pid life=
     until_so "$dapl_pid" grep -q 'Service Point Ready' "$work/dapltest" || remark 'dapltest: the server is not ready'
@@ -260,10 +259,10 @@ daplquit()
     good=0
     ended "$dapl_pid" "$1: server" && passed "$work/dapltest" 'Service Point Ready' || good=1
     result $good "$1: the server ends, without an error"
-    [ $good -eq 0 ] || told "$work/dapltest"
+    [ $good -eq 0 ] || show_output "$work/dapltest"
 }
 
-# datagrams: whether the adapter has them, by its attributes; if not, a line of TAP says that $1 is skipped.
+# datagrams NAME: the adapter supports datagrams; otherwise skips NAME.
 datagrams()
 {
     start "$work/attributes" dtestx -P "$ia" -q
@@ -274,7 +273,7 @@ datagrams()
     return 1
 }
 
-# What is tried with either libdat2, named in $1.
+# with_library NAME: the tests for each libdat2.
 with_library()
 {
     # shellcheck disable=SC2086 # words are wanted
@@ -302,7 +301,6 @@ with_library()
     daplquit "$1: dapltest"
 }
 
-# The end of a script.
 finish()
 {
     echo "1..$number"

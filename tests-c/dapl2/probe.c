@@ -1,6 +1,6 @@
 /*
- * probe.c - opens the adapters that its arguments name, and asks for their attributes without opening them; prints
- * the codes, a line each. their_providers.sh runs it with two libraries.
+ * probe.c - opens the named adapters, and queries them without opening. Prints a line of return codes for each.
+ * their_providers.sh runs it with two libraries.
  */
 #include "common/dat.h"
 

@@ -1,4 +1,4 @@
-# The scripts share pairs.sh. A program that their_providers.sh runs with two libraries, and one between others.
+# The scripts source pairs.sh. their_providers.sh runs probe with two libraries, and pairs.sh runs introduce.
 NOT_PROGRAMS += dapl2/pairs.sh dapl2/probe.c dapl2/introduce.c
 EXTRA        += $(OUT)/dapl2/probe $(OUT)/dapl2/introduce
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# their_providers.sh ADAPTER - Debian's providers under our libdat2; see pairs.sh. They are loaded, and where there is
-# no device for them, they tell so by the code that they also give under Debian's libdat2. Prints TAP.
+# their_providers.sh ADAPTER - Debian's providers with our libdat2; see pairs.sh. Each is loaded. Without a device it
+# returns the same codes as with Debian's libdat2. Prints TAP.
 . "$(dirname "$0")/pairs.sh"
 
 device=$(basename "$(ls -d /sys/class/infiniband/* 2>/dev/null | head -n 1)")
@@ -13,7 +13,7 @@ device=$(basename "$(ls -d /sys/class/infiniband/* 2>/dev/null | head -n 1)")
 } >"$work/dat.conf"
 programs=$(dirname "$ours")/dapl2
 
-# probe DIRECTORY: what the program says with the libdat2 of that directory, last of all how it has ended.
+# probe DIRECTORY: prints the output of probe with the libdat2 in that directory, and whether it failed.
 probe()
 {
     libraries=$1

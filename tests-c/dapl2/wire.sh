@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# wire.sh ADAPTER - Debian's programs over a device, our libraries at one end and Debian's at the other; see pairs.sh.
-# Both ends know the adapter by one name, because servers tell their clients theirs. Prints TAP.
+# wire.sh ADAPTER - Debian's programs over a device, with our libraries at one end and Debian's at the other; see
+# pairs.sh. Both ends use the same adapter name, because servers send theirs to clients. Prints TAP.
 . "$(dirname "$0")/pairs.sh"
 
 case $ia in
@@ -14,14 +14,14 @@ verbs-*) ;;
 esac
 echo "$ia u2.0 nonthreadsafe default $theirs/libdaplofa.so.2 dapl.2.0 \"$instance\" \"\"" >"$work/their.conf"
 
-# use LIBDAT PROVIDER: what the next end uses, each "ours" or "theirs".
+# use LIBDAT PROVIDER: selects the libraries of the next end, each "ours" or "theirs".
 use()
 {
     case $1 in ours) libraries=$ours ;; *) libraries=$theirs ;; esac
     case $2 in ours) conf=$work/dat.conf ;; *) conf=$work/their.conf ;; esac
 }
 
-# The libraries of the ends, as $way names them.
+# Libraries of the ends; $way names one of these functions.
 we_serve() { case $1 in server) use ours ours ;; *) use theirs theirs ;; esac; }
 they_serve() { case $1 in server) use theirs theirs ;; *) use ours ours ;; esac; }
 mixed() { case $1 in server) use ours theirs ;; *) use theirs ours ;; esac; }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# programs.sh - builds the programs in examples as a user does, against an installed tree with cc and pkg-config, runs them over
-# shm and over TCP on the loopback interface, and prints TAP.
+# programs.sh - compiles the examples with cc and pkg-config against an installed tree, and runs them over shm and over
+# TCP on the loopback interface. Prints TAP.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d) || exit 2
@@ -11,7 +11,7 @@ trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 limit=$(awk -v scale="${DAT_TEST_SCALE:-1}" 'BEGIN { print int(100 * scale) }')
 . "$root/tests-c/common/tap.sh"
 
-# compiles NAME VERSION: without warnings, since users copy the programs.
+# compiles NAME VERSION: the program compiles without warnings, because users copy it.
 compiles()
 {
     cc -std=c99 -Wall -Wextra -Werror "$examples/$1.c" $(pkg-config --cflags --libs "$2") -o "$work/$1"
@@ -36,14 +36,14 @@ meets()
     timeout "$limit" "$work/$2" "$3" localhost && wait "$server" && server= && grep -x 'received: hello' "$work/server.out"
 }
 
-# fails NAME: an adapter that does not exist.
+# fails NAME: the program reports that the adapter does not exist.
 fails()
 {
     "$work/$1" nosuch
     [ $? = 1 ] && grep -q 'DAT_PROVIDER_NOT_FOUND' "$work/output"
 }
 
-# Only variables of the caller's make would change what is installed.
+# Variables of the calling make would change what is installed.
 unset MAKEFLAGS MFLAGS MAKELEVEL
 for variable in $(env | sed -n 's/^\(DA[TP]L*_[A-Z_]*\)=.*/\1/p'); do
     [ "$variable" = DAT_TEST_SCALE ] || unset "$variable"

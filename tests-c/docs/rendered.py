@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs docs/render.py, and follows the links between the pages that it writes. Prints TAP."""
+"""Tests docs/render.py and the links between the pages that it writes. Prints TAP."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-# Links between all kinds of pages.
+# Required links, so that a page without links does not pass.
 WANTED = (
     ("index.html", "docs/srq.html"),
     ("index.html", "docs/man/libdat.7.html"),
@@ -23,7 +23,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "docs/render.py"
 
 
 class Page(HTMLParser):
-    """The links and the anchors of a page."""
+    """Links and anchors of a page."""
 
     def __init__(self, path):
         super().__init__()
@@ -39,7 +39,7 @@ class Page(HTMLParser):
 
 
 def broken(out):
-    """The local links that lead nowhere."""
+    """Yields local links without a target."""
     pages = {path.resolve(): Page(path) for path in out.rglob("*.html")}
     for path, page in pages.items():
         for link in page.links:
@@ -58,20 +58,19 @@ def main():
         print(f"ok 1 - make html # SKIP not installed: {' '.join(missing)}\n1..1")
         return 0
     failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "html"
+    with tempfile.TemporaryDirectory() as directory:
+        out = Path(directory) / "html"
         ran = subprocess.run([SCRIPT, out], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         lines = ran.stdout.splitlines() if ran.returncode else []
         wrong = [] if ran.returncode else list(broken(out))
-        # Without these a page that lost its links would pass.
         for page, link in WANTED if not ran.returncode else ():
             if f'href="{link}"' not in (out / page).read_text():
                 wrong.append(f"{page} has no link to {link}")
-    for number, (name, told) in enumerate((("it renders all pages", lines), ("links lead to pages and headings", wrong)), 1):
-        good = not told and (number == 1 or ran.returncode == 0)
+    for number, (name, problems) in enumerate((("it renders all pages", lines), ("links lead to pages and headings", wrong)), 1):
+        good = not problems and (number == 1 or ran.returncode == 0)
         failed |= not good
         print("ok" if good else "not ok", number, "- make html:", name)
-        print("".join(f"# {line}\n" for line in told), end="")
+        print("".join(f"# {line}\n" for line in problems), end="")
     print("1..2")
     return int(failed)
 

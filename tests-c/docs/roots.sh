@@ -1,24 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# roots.sh DOCUMENT... - has run.py run the documents on three kinds of machine, and prints TAP:
+# roots.sh DOCUMENT... - runs run.py on three kinds of machine. Prints TAP.
 #
-#   nothing  has no uDAPL: neither dat.conf nor libraries
-#   dapl2    has Debian's packages libdapl2 and dapl2-utils, with their dat.conf
-#   ofed     has the dat.conf of an OFED for uDAPL 1.2: see ofed.conf
+#   nothing  without dat.conf and libraries of uDAPL
+#   dapl2    with Debian's packages libdapl2 and dapl2-utils, and their dat.conf
+#   ofed     with the dat.conf of an OFED for uDAPL 1.2: see ofed.conf
 #
-# Each is this machine with other files mounted over /etc and over the folders of programs and libraries, in a mount namespace
-# of its own that ends with it: nothing changes for others. That needs root. Without it the documents are run once, on the
-# machine as it is.
+# Each is this machine in a mount namespace, with other files mounted over /etc and over the directories of programs and
+# libraries. This requires root. Otherwise run.py runs once, on this machine.
 #
-#   CARGO_TARGET_DIR  the build directory; the packages are kept there
+#   CARGO_TARGET_DIR  build directory, which also stores the packages
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 target=${CARGO_TARGET_DIR:-$here/../../target}
 
 # ---- In the mount namespace ----
 
-# hide FILE...: what this machine has of uDAPL itself, and the other one has not. Such a device in the upper folder hides a file.
+# hide FILE...: hides files of uDAPL that the other kind of machine lacks. A 0:0 device in an upper layer hides a file.
 hide()
 {
     for file in "$@"; do
@@ -26,12 +25,12 @@ hide()
     done
 }
 
-# dress KIND WORK: makes this mount namespace a machine of that kind.
+# dress KIND WORK: turns this mount namespace into that kind of machine.
 dress()
 {
     work=$2
     mount -t tmpfs tmpfs "$work" && mkdir "$work/files" || return
-    # A copy, since some files in /etc of a container are mounts of their own. Those that cannot be copied there are secrets.
+    # A copy, because some files in the /etc of a container are mounts. Files that cannot be copied are secrets.
     cp -a /etc "$work/etc" 2>/dev/null
     rm -f "$work/etc/dat.conf" "$work/etc/rdma/dat.conf" && [ -e "$work/etc/passwd" ] || return
     case $1 in
@@ -43,17 +42,17 @@ dress()
     ofed)
         cp "$here/ofed.conf" "$work/etc/dat.conf" || return ;;
     esac
-    for folder in /usr/bin /usr/lib64 /usr/lib/*-linux-gnu*; do
-        if [ -d "$folder" ] && [ ! -L "$folder" ]; then
-            mkdir -p "$work/files$folder" &&
-                hide "$folder"/libdat.so* "$folder"/libdat2.so* "$folder"/libdapl* "$folder"/dtest* "$folder"/dapltest &&
-                mount -t overlay overlay -o "lowerdir=$work/files$folder:$folder" "$folder" || return
+    for directory in /usr/bin /usr/lib64 /usr/lib/*-linux-gnu*; do
+        if [ -d "$directory" ] && [ ! -L "$directory" ]; then
+            mkdir -p "$work/files$directory" &&
+                hide "$directory"/libdat.so* "$directory"/libdat2.so* "$directory"/libdapl* "$directory"/dtest* "$directory"/dapltest &&
+                mount -t overlay overlay -o "lowerdir=$work/files$directory:$directory" "$directory" || return
         fi
     done
     mount --bind "$work/etc" /etc
 }
 
-# is_dressed KIND: whether programs find what such a machine has.
+# is_dressed KIND: programs find the files of that kind of machine.
 is_dressed()
 {
     case $1 in
@@ -82,8 +81,8 @@ trap 'exit 143' TERM
 total=0 failed=0
 : >"$work/skipped"
 
-# run KIND COMMAND...: the command prints the TAP of one machine. All are counted together, and each test names its machine.
-# What no machine can run is skipped once.
+# run KIND COMMAND...: prints the TAP of the command with the kind in each name, and counts the tests. A test that all
+# machines skip is printed once.
 run()
 {
     kind=$1
@@ -91,17 +90,17 @@ run()
     "$@" >"$work/tap" || failed=1
     grep -q '^1\.\.' "$work/tap" || echo 'not ok 0 - it comes to its end' >>"$work/tap"
     awk -v total="$total" -v kind="$kind" -v skipped="$work/skipped" '
-        FILENAME == skipped { told[$0]; next }
+        FILENAME == skipped { reported[$0]; next }
         / # SKIP / {
             what = $0
             sub(/^ok [0-9]+ - /, "", what)
-            if (what in told) next
+            if (what in reported) next
             print what >>skipped
         }
         /^1\.\./ { next }
         /^(not )?ok [0-9]+ - / { sub(/[0-9]+ - /, ++total " - " kind ": ") }
-        { print }' "$work/skipped" "$work/tap" | tee "$work/told"
-    total=$((total + $(grep -c -e '^ok ' -e '^not ok ' "$work/told")))
+        { print }' "$work/skipped" "$work/tap" | tee "$work/log"
+    total=$((total + $(grep -c -e '^ok ' -e '^not ok ' "$work/log")))
 }
 
 skip()
@@ -114,16 +113,16 @@ why=
 if [ "$(id -u)" -ne 0 ]; then
     why='needs root'
 elif ! unshare --mount sh -c 'mount -t tmpfs tmpfs "$0" && mkdir "$0/over" && mknod "$0/device" c 0 0 &&
-        mount -t overlay overlay -o "lowerdir=$0/over:/usr/bin" /usr/bin' "$work" 2>"$work/told"; then
-    why="mounts are refused: $(tail -n 1 "$work/told")"
+        mount -t overlay overlay -o "lowerdir=$0/over:/usr/bin" /usr/bin' "$work" 2>"$work/log"; then
+    why="mounts are refused: $(tail -n 1 "$work/log")"
 fi
 if [ -n "$why" ]; then
     skip 'machines with and without another uDAPL: the documents are run on this one alone' "$why"
     run this "$here/run.py" "$@"
 else
     for kind in nothing dapl2 ofed; do
-        if [ "$kind" = dapl2 ] && ! "$here/../verbs/dapl2.sh" "$target" >"$work/told" 2>&1; then
-            skip "$kind" "$(tail -n 1 "$work/told")"
+        if [ "$kind" = dapl2 ] && ! "$here/../verbs/dapl2.sh" "$target" >"$work/log" 2>&1; then
+            skip "$kind" "$(tail -n 1 "$work/log")"
         else
             mkdir "$work/$kind"
             run "$kind" unshare --mount "$0" --inside "$kind" "$work/$kind" "$@"

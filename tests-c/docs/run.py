@@ -1,47 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs the commands and programs that documents show, and prints TAP.
+"""Runs the commands and programs in documents. Prints TAP.
 
     run.py [--machine] DOCUMENT...
 
-The documents are read in their order. Each starts in an empty directory of its own with a fresh shell. All share one
-private $HOME, so that what one document has installed is there for the next ones. If nothing is installed in
-$HOME/libdat when a document starts, this program installs it there.
+Each document starts in an empty directory with a fresh shell. All share one private $HOME, so later documents can use what
+earlier ones install. If $HOME/libdat does not exist when a document starts, this program installs it.
 
-A block `sh` has commands, a block `text` what the commands before it print, standard error included. Blocks of other
-languages are for the reader only, unless they are the contents of a file. The exports of a block of commands and the
-directory in which it ends hold for the following blocks. A comment on the line before the block, which no reader sees,
-says more about it:
+A block `sh` contains commands. A block `text` contains the output of the commands before it, standard error included.
+Other blocks are not used, unless they are contents of files. Exports and the current directory persist between blocks of
+commands. A hidden comment on the line before a block describes it:
 
     <!-- test: WORDS -->
 
-    of commands:
-      skip, REASON  they never run
-      tree          they run in the source tree
-      fails         the last of them must fail
-      any           the last of them may fail, with status 1
-      server        they run beside the following blocks, as in another terminal
-      verbs         they need the provider verbs, which not every build has
-      needs=TOOL    they need a program that not every machine has
-      namespaces    they need user and pid namespaces, which not every machine allows
-      first, second they run on one of two hosts, namespaces of the network with the addresses 192.0.2.7 and 192.0.2.8
-      device, root  they need an RDMA device, or change the machine: they run with --machine only; there sudo is not needed
-    of text:
-      numbers       any number may stand where the text shows one
-      server        it is what the last server has printed, for which this program waits
-    of any language:
-      FILE          the block is the contents of this file, whose name has a dot
+    commands:
+      skip, REASON  are not executed
+      tree          run in the source tree
+      fails         the last one must fail
+      any           the last one may exit with 1
+      server        run in the background during the following blocks
+      verbs         need the provider verbs
+      needs=TOOL    need a program that may be missing
+      namespaces    need user and pid namespaces
+      first, second run on one of two hosts: network namespaces with the addresses 192.0.2.7 and 192.0.2.8
+      device, root  need an RDMA device, or change the machine: require --machine; sudo has no effect there
+    text:
+      numbers       matches any numbers
+      server        is the output of the last server, for which this program waits
+    any language:
+      FILE          the block is the contents of this file, whose name contains a dot
 
-Two kinds of comments stand for blocks themselves. `<!-- test: fixture NAME -->` runs tests-c/docs/fixtures/NAME.sh,
-with the source tree in $sources.
-If a comment does not end on its first line, the lines up to `-->` are commands.
+Two comments are blocks themselves. `<!-- test: fixture NAME -->` runs tests-c/docs/fixtures/NAME.sh, with the source tree
+in $sources. If a comment does not end on its first line, the lines up to `-->` are commands.
 
-In a text, "..." stands for the rest of a word or line, and for any lines where it is a line of its own. Blanks
-are compared as one. Links within the tree must lead to an existing file and to a heading in it.
+In a text, "..." matches the rest of a word or line, and on a separate line any lines. Spaces match any number of
+spaces. Links within the tree must lead to an existing file, and to a heading in it.
 
---machine is for the virtual machine of tests-c/verbs/vm.sh, which tests may change. The libraries and tools
-are used there where make has put them, since copies take minutes. CARGO_TARGET_DIR names the build directory;
-$DAT_TEST_SCALE is a factor for all deadlines.
+--machine is for the virtual machine of tests-c/verbs/vm.sh, which tests may change. There, libraries and tools are used in
+the build directory, because copies take minutes. CARGO_TARGET_DIR names it. $DAT_TEST_SCALE multiplies all timeouts.
 """
 
 import os
@@ -57,16 +53,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
-PATIENCE = 100 * float(os.environ.get("DAT_TEST_SCALE", "1"))
-# These install it themselves.
+TIMEOUT = 100 * float(os.environ.get("DAT_TEST_SCALE", "1"))
+# Documents that install libdat themselves.
 INSTALLING = ("README", "getting-started")
-# The virtual machine has no sudo, and its user is root.
+# The virtual machine has no sudo.
 AS_ROOT = 'sudo() { "$@"; }\n'
 ONLY_WITH_MACHINE = {"device": "needs an RDMA device", "root": "changes the machine, as root"}
 
 
 class Block:
-    """A block: its line in the document, its language, the words of the comment before it, and its text."""
+    """A block: its line in the document, its language, the words of its comment, and its text."""
 
     def __init__(self, line, kind, words, text):
         self.line, self.kind, self.text = line, kind, text
@@ -77,7 +73,7 @@ class Block:
 
 
 def blocks(document):
-    """The blocks of a document; a fence may be indented, as in a list."""
+    """Returns the blocks of a document. Fences may be indented, as in lists."""
     found, words, start, hidden = [], "", None, None
     for number, line in enumerate(document.read_text().splitlines(), 1):
         if hidden is not None:
@@ -110,13 +106,13 @@ def blocks(document):
 
 
 def anchors(document):
-    """The names by which links reach the headings of a document."""
+    """Returns the anchors of a document's headings."""
     headings = re.findall(r"^#+ (.*)", document.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
 
 
 def broken_links(document):
-    """The links of a document, within this tree, that lead nowhere."""
+    """Yields the links of a document, within this tree, that have no target."""
     for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text()):
         if not re.match(r"\w+:", link):
             name, _, anchor = link.partition("#")
@@ -126,7 +122,7 @@ def broken_links(document):
 
 
 def pattern(text, numbers):
-    """The regular expression that a text of a document stands for."""
+    """Returns the regular expression for a text of a document."""
     lines = []
     for line in text.splitlines():
         if line.strip() == "...":
@@ -147,49 +143,49 @@ def pattern(text, numbers):
 
 
 def shows(text, numbers, output):
-    """Whether the output is what the text shows."""
+    """Returns whether the output matches the text."""
     if output and not output.endswith("\n"):
         output += "\n"
     return pattern(text, numbers).fullmatch(output.replace("\t", " ")) is not None
 
 
 class Results:
-    """Counts the tests and prints them."""
+    """Counts and prints the tests."""
 
     def __init__(self):
         self.count = self.failed = 0
 
-    def line(self, good, name, skipped=None, told=()):
+    def line(self, good, name, skipped=None, lines=()):
         self.count += 1
         self.failed += not good
         print("ok" if good else "not ok", self.count, "-", name + (f" # SKIP {skipped}" if skipped else ""))
-        for line in told:
+        for line in lines:
             print("#", line)
         sys.stdout.flush()
 
 
 class Hosts:
-    """Two hosts with a wire between them, to which their default routes lead. They end with this object."""
+    """Two hosts and a wire, to which their default routes lead. end() removes them."""
 
     ADDRESSES = {"first": "192.0.2.7", "second": "192.0.2.8"}
 
     def __init__(self):
         self.processes = {}
         self.make("first", ["unshare", "--user", "--map-root-user", "--net"])
-        # This one is in the user namespace of the first, which lays the wire.
+        # In the user namespace of the first host, which creates the wire.
         self.make("second", [*self.on("first"), "unshare", "--net"])
         self.run("first", f"ip link add eth0 type veth peer name eth0 netns {self.processes['second'].pid}")
         for host, address in self.ADDRESSES.items():
             self.run(host, f"ip addr add {address}/24 dev eth0; ip link set lo up; ip link set eth0 up; ip route add default dev eth0")
 
     def make(self, host, command):
-        """Makes namespaces, which are there once their process writes."""
+        """Creates namespaces, which exist as soon as their process has written a line."""
         process = subprocess.Popen([*command, "sh", "-c", "echo; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         process.stdout.readline()
         self.processes[host] = process
 
     def on(self, host):
-        """What stands before a command that runs on a host."""
+        """Returns the prefix for a command on a host."""
         return ["nsenter", "--target", str(self.processes[host].pid), "--user", "--net", "--preserve-credentials"]
 
     def run(self, host, script):
@@ -201,21 +197,21 @@ class Hosts:
 
 
 class Server:
-    """Commands that run beside the others."""
+    """Commands in the background."""
 
-    def __init__(self, command, environment, folder):
+    def __init__(self, command, environment, directory):
         self.output = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            command, env=environment, cwd=folder, stdin=subprocess.DEVNULL,
+            command, env=environment, cwd=directory, stdin=subprocess.DEVNULL,
             stdout=self.output, stderr=subprocess.STDOUT, start_new_session=True)
 
-    def told(self):
+    def text(self):
         self.output.seek(0)
         return self.output.read().decode(errors="replace")
 
     def shows_soon(self, block):
-        end = time.monotonic() + PATIENCE
-        while not (good := shows(block.text, "numbers" in block.marks, self.told())):
+        end = time.monotonic() + TIMEOUT
+        while not (good := shows(block.text, "numbers" in block.marks, self.text())):
             if time.monotonic() > end:
                 break
             time.sleep(0.02)
@@ -224,51 +220,51 @@ class Server:
     def end(self):
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGTERM)
-            self.process.wait(PATIENCE)
+            self.process.wait(TIMEOUT)
         self.output.close()
 
 
 class Session:
-    """The reader's terminals: the folder, the environment and the servers as the blocks before have left them."""
+    """The state between blocks: directory, environment and servers."""
 
-    def __init__(self, folder, environment):
-        self.folder, self.environment, self.servers, self.hosts = folder, environment, [], None
+    def __init__(self, directory, environment):
+        self.directory, self.environment, self.servers, self.hosts = directory, environment, [], None
         self.output = ""
 
     def place(self, block):
-        """What stands before the commands of a block."""
+        """Returns the prefix for the commands of a block."""
         host = next(iter(block.marks & {"first", "second"}), None)
         if host:
             self.hosts = self.hosts or Hosts()
         return self.hosts.on(host) if host else []
 
     def run(self, block):
-        """Runs commands; whether they ended as they should."""
-        folder = ROOT if "tree" in block.marks else self.folder
+        """Runs commands. Returns whether they exit as expected."""
+        directory = ROOT if "tree" in block.marks else self.directory
         if "server" in block.marks:
             command = [*self.place(block), "sh", "-ec", block.text]
-            self.servers.append(Server(command, self.environment, folder))
+            self.servers.append(Server(command, self.environment, directory))
             return True
         with tempfile.NamedTemporaryFile() as state:
-            # The state is kept also where the last command is one that must fail.
+            # Saves the state even if the last command fails.
             script = (f"trap 'dat_status=$?; {{ env -0; printf %s \"$PWD\"; }} >{shlex.quote(state.name)};"
                       f" exit $dat_status' EXIT\nset -e\n{AS_ROOT if 'root' in block.marks else ''}{block.text}")
             process = subprocess.Popen(
-                [*self.place(block), "sh", "-c", script], env=self.environment, cwd=folder, stdin=subprocess.DEVNULL,
+                [*self.place(block), "sh", "-c", script], env=self.environment, cwd=directory, stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
             try:
-                output, _ = process.communicate(timeout=PATIENCE)
+                output, _ = process.communicate(timeout=TIMEOUT)
             except subprocess.TimeoutExpired:
-                # What it has started would keep the pipe open.
+                # Processes that it has started would keep the pipe open.
                 os.killpg(process.pid, signal.SIGKILL)
                 output, _ = process.communicate()
-                self.output = output.decode(errors="replace") + f"no end after {PATIENCE} seconds\n"
+                self.output = output.decode(errors="replace") + f"no end after {TIMEOUT} seconds\n"
                 return False
             self.output = output.decode(errors="replace")
             *variables, where = state.read().decode().split("\0")
         self.environment = dict(variable.split("=", 1) for variable in variables)
         if "tree" not in block.marks:
-            self.folder = Path(where)
+            self.directory = Path(where)
         if "any" in block.marks:
             return process.returncode in (0, 1)
         return (process.returncode != 0) == ("fails" in block.marks)
@@ -276,7 +272,7 @@ class Session:
     def shows(self, block):
         if "server" in block.marks:
             good = self.servers[-1].shows_soon(block)
-            self.output = self.servers[-1].told()
+            self.output = self.servers[-1].text()
             return good
         return shows(block.text, "numbers" in block.marks, self.output)
 
@@ -287,7 +283,7 @@ class Session:
 
 
 def reason(block, machine, home):
-    """Why a block cannot run here, or None."""
+    """Returns why a block cannot run here, or None."""
     if "verbs" in block.marks and not (home / "libdat/lib/libdaplverbs.so.1").exists():
         return "no libdaplverbs: see make"
     for tool in (mark.removeprefix("needs=") for mark in block.marks if mark.startswith("needs=")):
@@ -305,21 +301,21 @@ def reason(block, machine, home):
     return ", ".join(needs) + ": runs in the virtual machine" if needs and not machine else None
 
 
-def check(document, folder, environment, machine, results):
+def check(document, directory, environment, machine, results):
     """Runs all blocks of a document."""
     broken = list(broken_links(document))
     results.line(not broken, f"{document.name}: its links lead to what there is", None, broken)
-    session, skipped = Session(folder, environment), None
+    session, skipped = Session(directory, environment), None
     for block in blocks(document):
         first = next((line for line in block.text.splitlines() if not line.startswith("#")), "").strip()
         name = f"{document.name}:{block.line}: {first}".replace(" # ", " ")
         if block.file:
-            (session.folder / block.file).write_text(block.text)
+            (session.directory / block.file).write_text(block.text)
         elif block.kind == "sh":
             skipped = reason(block, machine, Path(environment["HOME"]))
             good = skipped is not None or session.run(block)
             results.line(good, name, skipped, () if good else session.output.splitlines())
-            # What follows builds on this.
+            # The following blocks depend on this one.
             if not good:
                 break
         elif block.kind == "text" and skipped is None:
@@ -329,7 +325,7 @@ def check(document, folder, environment, machine, results):
 
 
 def reader(home):
-    """The environment of somebody who has just logged in, with the compilers that the tests use."""
+    """Returns the environment of a user who has just logged in, with the tests' compilers."""
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith(("DAT_", "DAPL_", "MAKE", "MFLAGS", "RUST_LOG", "LD_", "PKG_CONFIG"))}
     for name, place in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")):
@@ -355,9 +351,9 @@ def main():
             elif document.stem not in INSTALLING and not (Path(home) / "libdat").exists():
                 subprocess.run(["make", "-C", ROOT, "install", f"PREFIX={home}/libdat"],
                                env=environment, check=True, stdout=subprocess.DEVNULL)
-            folder = Path(home) / document.stem
-            folder.mkdir()
-            check(document, folder, environment, machine, results)
+            directory = Path(home) / document.stem
+            directory.mkdir()
+            check(document, directory, environment, machine, results)
     print(f"1..{results.count}")
     return int(results.failed > 0)
 

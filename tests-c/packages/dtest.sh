@@ -1,24 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# dtest.sh [COMMAND...] - runs a server and a client of dtest, the program of Debian's dapl2-utils, over shm; COMMAND is how it
-# is called. Prints the libraries of uDAPL that the server has loaded; the exit status is 1 if either has not passed.
-# packages.sh runs it in a root of its own and glibc.sh under an old loader, each with a limit of time.
+# dtest.sh [COMMAND...] - runs a server and a client of dtest, of Debian's dapl2-utils, over shm. COMMAND starts dtest.
+# Prints the uDAPL libraries that the server has loaded. Exits with 1 if either fails. packages.sh runs it in a clean
+# root, glibc.sh with an old loader, both with a time limit.
 set -u
 
 [ $# -gt 0 ] || set -- dtest
-# Buffers of 4 MiB, as by default, take 1.7 GB.
+# The default buffers of 4 MiB take 1.7 GB.
 set -- "$@" -P shm -b 262144
 work=$(mktemp -d) || exit
 trap 'rm -rf "$work"' EXIT
 
-# The TCP port at which the server tells its client where it is.
+# The server listens at the TCP port at which it sends its address to the client.
 listens()
 {
     grep -qi ": [0-9A-F]*:3DD4 [0-9A-F]*:0000 0A " /proc/net/tcp /proc/net/tcp6
 }
 
-# The server makes its service point after that. A client that is faster is refused, and does not try again; so the pair does.
+# The server creates its service point later. A client that connects earlier is rejected and does not retry, so the pair
+# is repeated.
 for attempt in 1 2 3 4 5 6 7 8 9 10; do
     while listens; do
         sleep 0.05
@@ -32,7 +33,7 @@ for attempt in 1 2 3 4 5 6 7 8 9 10; do
     sed -n 's|.* \(/.*/libda[^/]*\)$|\1|p' /proc/$server/maps | sort -u >"$work/loaded"
     "$@" -h 127.0.0.1 >"$work/client" 2>&1
     client=$?
-    # A server whose client was refused waits for ever.
+    # A server whose client was rejected waits indefinitely.
     [ $client -eq 0 ] || kill $server 2>/dev/null
     wait $server
     served=$?

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# packages.sh - builds the packages, and uses them in a clean root of their own: those for Debian with apt-get, also beside the
-# packages of the C implementation and in their place, and with autopkgtest; those with RPM with rpm. Prints TAP.
+# packages.sh - builds the packages, and tests them in a clean root: Debian's with apt-get, also together with the
+# packages of the C implementation and instead of them, and with autopkgtest; those for RPM with rpm. Prints TAP.
 #
-#   CARGO_TARGET_DIR  the build directory; what make has built there is packed
-#   AGAIN=1           builds all a second time, from a copy of the sources in another folder: it must be the same. That takes
-#                     minutes and runs beside the rest, so the comparison comes last
+#   CARGO_TARGET_DIR  build directory, whose libraries and tools are packaged
+#   AGAIN=1           also builds everything from a copy of the sources in another directory, and compares the packages. This
+#                     takes minutes in the background, so the comparison is last
 set -u
 LC_ALL=C.UTF-8
 DEBIAN_FRONTEND=noninteractive
@@ -22,13 +22,13 @@ clean=$work/root
 rm -rf "$work"
 mkdir -p "$work" || exit 2
 second= bootstrap= lintian=
-# What runs aside is ended first, since it writes into the folder.
+# Ends background jobs first, because they write into the directory.
 trap 'for job in $second $bootstrap $lintian; do kill -- "-$job" && wait "$job"; done 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 number=0 failed=0
 
-# ok NAME COMMAND...: the end of the output of the command is shown if it fails.
+# ok NAME COMMAND...: one test; shows the end of the output after a failure.
 ok()
 {
     name=$1
@@ -50,7 +50,7 @@ skip()
     echo "ok $number - $1 # SKIP $2"
 }
 
-# refuses WORDS COMMAND...: it fails, and says these words.
+# refuses WORDS COMMAND...: the command fails and prints WORDS.
 refuses()
 {
     words=$1
@@ -76,7 +76,7 @@ have()
     command -v "$1" >/dev/null 2>&1
 }
 
-# aside OUTPUT COMMAND...: runs it beside the rest; $! is its process, and the group of all that it starts.
+# aside OUTPUT COMMAND...: runs the command in the background in its own process group, $!.
 aside()
 {
     output=$1
@@ -92,7 +92,7 @@ done
 lacking=$("$root/src/transport/verbs/needs.sh" | tr '\n' ' ')
 [ -z "$lacking" ] || { skip 'packages for Debian' "not installed: $lacking"; finish; }
 
-# The clean root needs none of the packages, so it is made meanwhile.
+# The clean root does not depend on the packages, so it is built concurrently.
 no_root=
 if ! have mmdebstrap; then
     no_root='no mmdebstrap here'
@@ -110,9 +110,9 @@ ok 'make deb' $make deb || finish
 
 if [ "${AGAIN:-0}" = 1 ]; then
     mkdir "$work/second"
-    # Its files are older than the packages say, as those of a tree that has been there for long.
+    # Makes the files older than the packages, as in an old checkout.
     "$root/packaging/sources.sh" "$work/copy" && find "$work/copy" -exec touch -h -d 2001-01-01 {} +
-    # As make has built what is packed in both kinds of packages, so has the first of these.
+    # As with make, both kinds of packages contain what the first build made.
     aside "$work/second.log" nice env CARGO_TARGET_DIR="$work/second/target" sh -c 'for kind in deb rpm; do
             "$0/copy/packaging/$kind.sh" "$0/second/$kind"
             echo $? >"$0/second/$kind.status"
@@ -120,7 +120,7 @@ if [ "${AGAIN:-0}" = 1 ]; then
     second=$!
 fi
 
-# libraries_of VERSION: the packages with the libraries of that version of uDAPL, sorted.
+# libraries_of VERSION: prints the sorted packages with the libraries of that version of uDAPL.
 libraries_of()
 {
     awk -v version="$1" '$1 == version { print $6 }' "$root/packaging/libraries.txt" | sort -u | tr '\n' ' '
@@ -155,8 +155,8 @@ done | sort >"$work/packed"
 ok 'no two packages have the same file' same_result "$(uniq -d "$work/packed")" ''
 ok 'no package has a file in /etc' same_result "$(grep '^./etc/' "$work/packed")" ''
 
-# The packages are not for Debian's archive, whose first upload of one closes the report that asks for it. What else is
-# passed over stands in packaging/debian, with the reason. This takes as long as the packages with RPM, and runs beside them.
+# The packages are not for Debian's archive, where a first upload closes a bug. packaging/debian contains all other
+# overrides with reasons. lintian runs while the RPM packages are built.
 if have lintian; then
     aside "$work/lintian" lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs \
         "$debs"/*.changes
@@ -172,7 +172,8 @@ for deb in "$debs"/*.deb; do
 done
 binaries=$(find "$work/files" -type f \( -name '*.so.[12]' -o -path '*/bin/*' \))
 
-# Addresses of functions are read before anything runs, and then neither they nor the stack nor code can be written.
+# Functions are resolved at start. Afterwards, addresses of functions and code are read-only, and the stack is not
+# executable.
 hardened()
 {
     for file in $binaries; do
@@ -185,7 +186,7 @@ hardened()
 }
 ok 'every library and tool is hardened' hardened
 
-# A line of the table is: | file | bytes |.
+# Lines of the table have the form: | file | bytes |.
 sizes_are_told()
 {
     told=$(awk -F '[| `]+' '/^\| `/ && $3 ~ /^[0-9,]+$/ { gsub(",", "", $3); print $2, $3 }' "$root/docs/dev/packaging.md")
@@ -274,7 +275,7 @@ fi
 
 # ---- A clean root ----
 
-# in_root COMMAND...: runs it there, with a /tmp and a list of processes of its own, which end with it.
+# in_root COMMAND...: runs the command in the root, with a separate /tmp and separate processes, which end with it.
 in_root()
 {
     unshare --mount --pid --fork --kill-child sh -c '
@@ -286,14 +287,14 @@ in_root()
 as_root() { in_root "$clean" "$@"; }
 as_nobody() { in_root --userspec=nobody:nogroup "$clean" "$@"; }
 
-# Files and folders beside those in which packagers and ldconfig keep their own records.
+# Lists the files, except the records of package managers and ldconfig.
 files_of_root()
 {
     (cd "$clean" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/lib/rpm -o -path ./var/log \
         -o -path ./var/cache -o -path ./debs -o -path ./etc/ld.so.cache \) -prune -o -print | sort)
 }
 
-# programs_work DEMO LIBDIR: programs of the packages do, and those that are compiled there.
+# programs_work DEMO LIBDIR: the packages' programs run, and programs compile against them.
 programs_work()
 {
     ok 'dat-ping shm --self as nobody' as_nobody dat-ping shm --self --count 3
@@ -312,7 +313,7 @@ if [ -z "$no_root" ]; then
     mkdir "$clean/debs"
     cp "$debs"/*.deb "$clean/debs"
     rm "$clean"/debs/*-dbgsym_*
-    # The sources, of which the tests are used; by this file autopkgtest knows that they are built.
+    # The sources contain the tests. With this file, autopkgtest considers them built.
     "$root/packaging/sources.sh" "$clean/debs/libdat"
     cp -R "$root/packaging/debian" "$clean/debs/libdat/debian"
     : >"$clean/debs/libdat/debian/files"
@@ -322,7 +323,7 @@ fi
 
 apt_get() { as_root apt-get -q -y --no-install-recommends "$@"; }
 
-# files_of PACKAGE...: the files of ours, in that root.
+# files_of PACKAGE...: prints the paths of our packages in the root.
 files_of()
 {
     for package in "$@"; do
@@ -331,7 +332,7 @@ files_of()
 }
 libdir=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 
-# of_version VERSION FILE FOLDER: the package of that file, as if of that version, in that folder.
+# of_version VERSION FILE DIRECTORY: writes the package with another version.
 of_version()
 {
     rm -rf "$work/tree" && dpkg-deb -R "$2" "$work/tree" &&
@@ -357,9 +358,9 @@ debian()
     ok 'nothing is left' diff "$work/before" "$work/after"
 }
 
-# ---- Beside the packages of the C implementation, and in their place ----
+# ---- Together with the packages of the C implementation, and instead of them ----
 
-# fetch_theirs: an archive that has them, the only one that apt-get knows in that root from then on.
+# fetch_theirs: creates an archive with them, the only one that apt-get in the root then uses.
 fetch_theirs()
 {
     dapl2=$("$root/tests-c/verbs/dapl2.sh" "$target" 2>"$work/dapl2") || return 1
@@ -374,7 +375,7 @@ scan_theirs()
     (cd "$clean/debs/archive" && dpkg-scanpackages . >Packages) && apt_get update
 }
 
-# plans ARGUMENT...: what apt-get with these arguments would do; removes ARGUMENT...: what it would remove.
+# plans ARGUMENT...: prints what apt-get would do. removes ARGUMENT...: prints what it would remove.
 plans()
 {
     apt_get -s "$@" 2>&1 | sed -n -e 's/^\(Inst\|Remv\) \([^ :]*\).*/\1 \2/p' -e '/^E:/p' | sort
@@ -384,24 +385,24 @@ removes()
     plans "$@" | sed 's/^Remv //; t; /^E:/!d' | tr '\n' ' '
 }
 
-# from COMMAND...: the packages of the files of that root whose names the command prints.
+# from COMMAND...: prints the packages of the files whose names the command prints.
 from()
 {
     as_root sh -c 'dpkg -S $(realpath "$@")' sh $("$@") | sed 's/:.*//' | sort -u | tr '\n' ' '
 }
 linked() { as_root ldd /usr/bin/dtest | sed -n 's/.*libdat2.*=> \([^ ]*\).*/\1/p'; }
 loaded() { as_nobody timeout 120 sh /debs/libdat/tests-c/packages/dtest.sh; }
-# provider NAME: what dtest loads of that provider. It needs a device, and does not open.
+# provider NAME: prints what dtest loads of that provider, which cannot open without a device.
 provider()
 {
     as_nobody timeout 60 env LD_DEBUG=files dtest -P "$1" -s 2>&1 | sed -n 's|.*calling init: \(/.*/libdapl.*\)|\1|p' | sort -u
 }
-# without_device: what dtest says where there is none, but for processes, addresses and times.
+# without_device: prints dtest's output without a device, without pids, addresses and times.
 without_device()
 {
     as_nobody timeout 60 dtest -P ofa-v2-ib0 -s 2>&1 | sed 's/[0-9a-f]\{3,\}//g; s/[0-9]* us//g' | sort
 }
-# changed PACKAGE...: the files of these that are not as they were packed.
+# changed PACKAGE...: prints files that differ from their package.
 changed() { as_root dpkg --verify "$@" 2>&1 | sed 's/.* //'; }
 
 beside_theirs()
@@ -418,7 +419,7 @@ beside_theirs()
     ok 'dat-ping shm --self as nobody, beside the dat.conf of libdapl2' as_nobody dat-ping shm --self --count 3
 }
 
-# over_theirs: ours in the place of Debian's.
+# over_theirs: installs ours instead of Debian's.
 over_theirs()
 {
     ok 'for libdat2-2 and libdat2-dev, apt-get would remove libdapl2 and libdapl-dev alone' \
@@ -430,7 +431,7 @@ over_theirs()
     ok 'its names are those of libdat2-2-verbs' same_result "$(from provider ofa-v2-ib0)" 'libdat2-2-verbs '
 }
 
-# theirs_again CHANGED: Debian's in the place of ours. CHANGED is the file of theirs that is not as it was packed.
+# theirs_again CHANGED: installs Debian's instead of ours. CHANGED is their file that differs from the package.
 theirs_again()
 {
     ok 'libdapl2 would remove libdat2-2 and what needs it alone' \
@@ -447,7 +448,7 @@ debian_and_theirs()
 {
     theirs='libdapl2 libdapl-dev dapl2-utils'
     beside="$(libraries_of 1.2)libdat-common libdat-dev dat-tools"
-    # dpkg unpacks them in this order.
+    # The order in which dpkg unpacks them.
     ours="libdat2-dev $(libraries_of 2.0 | tr ' ' '\n' | sort -r | tr '\n' ' ')"
     ok "apt-get installs $theirs" apt_get install $theirs
     beside_theirs
@@ -457,7 +458,7 @@ debian_and_theirs()
         same_result "$(removes remove libdat2-2)" "dapl2-utils $(libraries_of 2.0)libdat2-dev "
     theirs_again ''
 
-    # A version of theirs that there is not yet, and a dat.conf that was changed.
+    # A newer version of theirs, and a modified dat.conf.
     for package in $theirs; do
         of_version 2.1.11-1 "$dapl2/packages/${package}_"*.deb "$clean/debs/archive" >/dev/null
     done
@@ -480,7 +481,7 @@ debian_and_theirs()
 
 # ---- The Containerfile in it ----
 
-# carried_out FILE: its steps, but that the packages come from where they were built.
+# carried_out FILE: executes the steps, with packages from the build directory.
 carried_out()
 {
     while read -r step rest; do
@@ -499,8 +500,8 @@ container()
     in_root --userspec=dat:dat "$clean" "$@"
 }
 
-# Two containers have namespaces of their own and the directory of the image. The server ends after one client, which is
-# started again while the server does not listen yet.
+# Two containers with separate namespaces that share the image's directory. The server ends after one client, which is
+# restarted until the server listens.
 meet()
 {
     container timeout 60 dat-ping shm --count 1 >"$work/server" 2>&1 &
@@ -516,7 +517,7 @@ containerfile()
     ok 'the steps of docs/examples/Containerfile' carried_out "$root/docs/examples/Containerfile"
     ok 'two processes with namespaces of their own meet in its directory, as its user' meet
     ok 'its dat.conf leaves tcp there' container dat-ping tcp-lo --self --count 1
-    # What comes behind this finds the root as it was, with the lists of apt-get, which an image leaves out.
+    # Restores the root and the lists of apt-get, which the image deletes.
     apt_get purge libdat1 libdat2-2 dat-tools >/dev/null 2>&1
     as_root userdel dat
     rm -rf "$clean/etc/dat.conf" "$clean/run/dat"
@@ -525,10 +526,10 @@ containerfile()
 
 # ---- Packages with RPM in it ----
 
-# rpm of Debian says that it should not be used, without --force-debian.
+# Debian's rpm requires --force-debian.
 rpm_there() { rpm --root "$clean" --dbpath /var/lib/rpm --force-debian "$@"; }
 
-# stand_in NAME VERSION: a package of another origin. Standard input is the rest of its spec; $work/NAME.rpm is the package.
+# stand_in NAME VERSION: builds $work/NAME.rpm of another origin. Standard input is the rest of the spec.
 stand_in()
 {
     {
@@ -539,7 +540,7 @@ stand_in()
         --define 'debug_package %{nil}' "$work/$1.spec" >"$work/$1.log" 2>&1 || sed 's/^/# /' "$work/$1.log"
 }
 
-# conflicts OURS THEIRS: rpm refuses the one where the other is installed, and says so.
+# conflicts OURS THEIRS: rpm rejects OURS while THEIRS is installed.
 conflicts()
 {
     printf '%%description\n%%files\n' | stand_in "$2" 2.1.10
@@ -551,8 +552,8 @@ conflicts()
 
 rpm_in_root()
 {
-    # What a distribution with RPM has, as far as these packages ask for it: the same libraries, by the names that rpm
-    # derives from them, and folders.
+    # A package with what these packages require of a distribution: directories, and libraries by the names that rpm
+    # derives.
     libdir=$(rpm --eval '%_libdir')
     {
         find "$clean/usr/lib" \( -name libc.so.6 -o -name libm.so.6 -o -name libdl.so.2 -o -name libpthread.so.0 \
@@ -567,7 +568,7 @@ rpm_in_root()
             [ -d "$clean$folder" ] || folders="$folders $folder"
         done
         printf 'mkdir -p %%{buildroot}%s\n' /etc/ld.so.conf.d $folders
-        # The loader of Debian does not look there by itself.
+        # Debian's loader does not search this directory.
         printf 'echo %s >%%{buildroot}/etc/ld.so.conf.d/distribution.conf\n' "$libdir"
         printf '%%files\n/etc/ld.so.conf.d/distribution.conf\n'
         printf '%%dir %s\n' $folders
@@ -612,7 +613,7 @@ else
         skip 'packages with RPM in a clean root' 'no rpmbuild here'
     fi
     containerfile
-    # The last one, since it leaves packages in the root.
+    # Last, because it leaves packages in the root.
     if [ -n "${dapl2:-}" ]; then
         ok 'autopkgtest passes debian/tests' as_root autopkgtest /debs/libdat $(files_of $packages) -- null
     else
@@ -628,7 +629,7 @@ if [ -z "$second" ]; then
 fi
 wait "$second"
 second=
-# same_packages KIND FOLDER: each package of that kind has been built a second time, with the same bytes.
+# same_packages KIND DIRECTORY: the second build has produced the same bytes.
 same_packages()
 {
     [ "$(cat "$work/second/$1.status")" = 0 ] || { tail -n 30 "$work/second.log"; return 1; }

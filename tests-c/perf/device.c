@@ -1,12 +1,12 @@
 /*
  * device.c - an RDMA device in the memory of one process, for instructions.sh.
  *
- * This library takes the places of libibverbs.so.1 and librdmacm.so.1, so that the fast path of the provider verbs can
- * be counted on any machine, and the same count comes out each time. It has one device with one port, whose address is
- * 127.0.0.1. Queue pairs of the process connect with each other; a request is carried out inside of the call that posts
- * it, by the thread that makes the call, and its completions are in the queues when the call returns. There are no
- * announcements, no memory windows, no keys, and no errors but the flushing of a queue pair that goes to the error
- * state: a receive must be posted before its message is sent, and must have room for it.
+ * This library replaces libibverbs.so.1 and librdmacm.so.1, so that instructions of the provider verbs can be counted on any
+ * machine, with reproducible results. It has one device with one port, whose address is 127.0.0.1. Queue pairs of the
+ * process connect to each other. A post executes the request and queues its completions before it returns.
+ *
+ * There are no completion channel events, memory windows or key checks, and the only errors are flushes. So a message
+ * needs a posted receive of sufficient length.
  */
 #define _GNU_SOURCE
 #include <infiniband/verbs.h>
@@ -22,7 +22,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* The header gives some functions other names. */
+/* The header defines some functions as macros. */
 #undef ibv_get_device_list
 #undef ibv_query_port
 #undef ibv_reg_mr
@@ -68,13 +68,13 @@ struct srq {
 struct qp {
     struct ibv_qp base;
     struct qp *peer;
-    struct receives *receives; /* its own, or those of the shared queue */
-    bool last_reached;         /* that event is to be told */
+    struct receives *receives; /* of this queue pair or of the SRQ */
+    bool last_reached;         /* LAST_WQE_REACHED must be reported */
 };
 
 static struct qp *pairs[PAIRS]; /* by number */
 
-/* The thread of the provider looks into completion queues too. */
+/* The provider's progress thread polls completion queues, too. */
 static void lock(struct cq *cq)
 {
     while (__atomic_test_and_set(&cq->lock, __ATOMIC_ACQUIRE))
@@ -259,7 +259,7 @@ int ibv_query_gid(struct ibv_context *context, uint8_t number, int index, union 
     return 0;
 }
 
-/* No endpoint for datagrams is made. */
+/* There are no endpoints for datagrams. */
 struct ibv_ah *ibv_create_ah(struct ibv_pd *zone, struct ibv_ah_attr *attr)
 {
     (void)zone, (void)attr;
@@ -477,11 +477,11 @@ int ibv_destroy_qp(struct ibv_qp *base)
 
 struct id {
     struct rdma_cm_id base;
-    in_port_t port;      /* in the order of the network, as all ports here */
+    in_port_t port;      /* in network byte order, like all ports here */
     in_port_t peer_port;
     uint32_t peer_qp;
     struct id *peer;
-    struct id *next; /* among those that listen */
+    struct id *next; /* in the list of listeners */
 };
 
 struct event {
@@ -517,7 +517,7 @@ static void tell(struct id *id, struct id *listener, enum rdma_cm_event_type typ
     event->base.event = type;
     if (param != NULL) {
         event->base.param.conn = *param;
-        /* What one end serves the other asks for. */
+        /* One end's responder resources are the other end's initiator depth. */
         event->base.param.conn.responder_resources = param->initiator_depth;
         event->base.param.conn.initiator_depth = param->responder_resources;
         memcpy(event->data, param->private_data, param->private_data_len);
@@ -531,7 +531,7 @@ static void tell(struct id *id, struct id *listener, enum rdma_cm_event_type typ
     eventfd_write(channel->base.fd, 1);
 }
 
-/* The same, as a call that takes the lock. */
+/* Takes the lock and sends an event to the identifier's owner. */
 static int told(struct rdma_cm_id *id, enum rdma_cm_event_type type)
 {
     pthread_mutex_lock(&cm_lock);

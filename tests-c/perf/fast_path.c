@@ -1,16 +1,16 @@
 /*
- * fast_path.c - makes rounds of the calls that programs make for every message, on one thread.
+ * fast_path.c - repeats the calls that programs make for every message, on one thread.
  *
  *   fast_path KIND ROUNDS [ADAPTER]      ROUNDS is a multiple of 100
  *
- *   send   dat_ep_post_recv, dat_ep_post_send, both completions with dat_evd_dequeue
- *   srq    the same, with the buffer posted by dat_srq_post_recv
- *   write  dat_ep_post_rdma_write, its completion with dat_evd_dequeue
- *   wait   as send, with dat_evd_wait, which finds each completion there
- *   empty  dat_evd_dequeue on an EVD that is empty; one round of send comes at the end
+ *   send   dat_ep_post_recv, dat_ep_post_send, dat_evd_dequeue for both completions.
+ *   srq    send with dat_srq_post_recv.
+ *   write  dat_ep_post_rdma_write, dat_evd_dequeue for its completion.
+ *   wait   send with dat_evd_wait, which does not sleep.
+ *   empty  dat_evd_dequeue on an empty EVD; one round of send at the end.
  *
- * Two endpoints of this process are connected with each other; each transfer has 8 bytes. It prints
- * how many fetches found nothing; instructions.sh counts the instructions.
+ * Two endpoints of this process are connected to each other. Each transfer has 8 bytes. Prints the number of empty
+ * fetches; instructions.sh counts instructions.
  */
 #include "common/fixture.h"
 
@@ -19,35 +19,31 @@
 #include <string.h>
 
 #define BYTES 8
-/* So many fetches that found nothing mean that a completion will not come. */
-#define PATIENCE 1000000
-/* Rounds that are counted together. */
+/* Empty fetches after which a completion is missing. */
+#define MAX_EMPTY 1000000
+/* Rounds between two calls of window(). */
 #define WINDOW 100
 
-/* What the rounds need. */
+/* State of the rounds. They only collect results, which are compared at the end. */
 struct bench {
     struct fx fx;
-    DAT_SRQ_HANDLE srq; /* for srq, else null */
+    DAT_SRQ_HANDLE srq; /* NULL unless the kind is srq */
     struct pair pair;
     struct region region;
-    DAT_LMR_TRIPLET from; /* what is sent or written */
+    DAT_LMR_TRIPLET from; /* source of a send or write */
     DAT_LMR_TRIPLET into; /* the receive buffer */
     DAT_RMR_TRIPLET to;   /* the target of the write */
     DAT_DTO_COOKIE cookie;
-    DAT_TIMEOUT patience; /* of a wait, in microseconds */
-    DAT_EVENT event;      /* the one that was fetched last */
-    DAT_RETURN rc;        /* bits of the results, none if all calls succeeded */
-    long empty;           /* fetches that found nothing */
+    DAT_TIMEOUT timeout; /* of a wait, in microseconds */
+    DAT_EVENT event;      /* last one */
+    DAT_RETURN rc;        /* bitwise or of all results */
+    long empty;           /* fetches without an event */
 };
 
-/*
- * The rounds do little beside the calls: results are collected, and compared at the end.
- */
-
-/* A fetch that found nothing, or failed. */
+/* Counts a fetch without an event, or a failed one. */
 static void missed(struct bench *b)
 {
-    must(++b->empty < PATIENCE, "a completion");
+    must(++b->empty < MAX_EMPTY, "a completion");
 }
 
 static void post_both(struct bench *b)
@@ -88,8 +84,8 @@ static void round_wait(struct bench *b)
     DAT_COUNT more;
 
     post_both(b);
-    b->rc |= dat_evd_wait(b->pair.b.recv, b->patience, 1, &b->event, &more);
-    b->rc |= dat_evd_wait(b->pair.a.req, b->patience, 1, &b->event, &more);
+    b->rc |= dat_evd_wait(b->pair.b.recv, b->timeout, 1, &b->event, &more);
+    b->rc |= dat_evd_wait(b->pair.a.req, b->timeout, 1, &b->event, &more);
 }
 
 static void round_empty(struct bench *b)
@@ -109,7 +105,7 @@ static const struct kind {
 };
 
 /*
- * Called before the first round and after every WINDOW rounds: instructions.sh counts from one call to the next.
+ * Called before the first round and after every WINDOW rounds; instructions.sh counts between two calls.
  */
 void window(void);
 __attribute__((noinline)) void window(void)
@@ -118,8 +114,7 @@ __attribute__((noinline)) void window(void)
 }
 
 /*
- * The stack is where it would be with any environment: how many instructions a copy takes depends on
- * the alignment of what is copied.
+ * Aligns the stack independently of the environment's size, because a copy's number of instructions depends on alignment.
  */
 static void make_rounds(struct bench *b, const struct kind *kind, long rounds)
 {
@@ -176,7 +171,7 @@ int main(int argc, char **argv)
     b.into = segment(&b.region, 2048, BYTES);
     b.to = target(&b.region, 2048, BYTES);
     b.cookie = cookie(1);
-    b.patience = env_us(SOON_MS);
+    b.timeout = env_us(SOON_MS);
 
     make_rounds(&b, kind, rounds);
     if (strcmp(kind->name, "empty") == 0) {

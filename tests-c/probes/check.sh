@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# check.sh LIBDIR [PROGRAM BINDS] - the probes of the libraries in LIBDIR against docs/tracing.md, and the scripts of
-# docs/tracing with bpftrace, which watch PROGRAM (perf/fast_path.c) and BINDS (objects/rmr.c) on shm
+# check.sh LIBDIR [PROGRAM BINDS] - compares the probes of the libraries in LIBDIR with docs/tracing.md, and runs the
+# bpftrace scripts of docs/tracing with PROGRAM (perf/fast_path.c) and BINDS (objects/rmr.c) over shm
 #
-# Prints TAP. The scripts need root, bpftrace and a kernel that lets it look on.
+# Prints TAP. The scripts need root, bpftrace and a kernel that permits tracing.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -15,7 +15,7 @@ root=$(cd "$here/../.." && pwd)
 libdir=${1:-} program=${2:-} binds=${3:-}
 [ -d "$libdir" ] || { sed -n '4,5p' "$0" >&2; exit 2; }
 libdir=$(cd "$libdir" && pwd)
-# The longest time in seconds for bpftrace to attach its probes, and for the program.
+# Timeout in seconds for attaching the probes, and for the program.
 LIMIT=60
 
 work=$(mktemp -d) || exit 2
@@ -23,11 +23,11 @@ pids=
 trap '[ -z "$pids" ] || kill $pids 2>/dev/null; rm -rf "$work"' EXIT
 . "$root/tests-c/common/tap.sh"
 
-# What is documented: "name number-of-arguments", from the table of probes.
+# The documented probes, as lines: name number-of-arguments.
 sed -n '/^## Probes/,/^\*object\*/s/^| `\([a-z_]*\)` | \([^|]*\) |.*/\1 \2/p' "$root/docs/tracing.md" |
     awk '{ name = $1; $1 = ""; print name, split($0, parts, ",") }' | sort >"$work/documented"
 
-# notes LIBRARY: its probes, one a line: provider, name, address, the arguments.
+# notes LIBRARY: prints a line for each probe: provider, name, address, arguments.
 notes()
 {
     readelf -n "$1" | awk '
@@ -37,7 +37,7 @@ notes()
         /Arguments:/ { $1 = ""; print provider, name, where $0 }'
 }
 
-# Each note has the provider, and arguments of 64 bits, as many as documented; each documented probe is there.
+# Every note has the provider "dat" and the documented number of 64-bit arguments. Every documented probe exists.
 as_documented()
 {
     [ -s "$work/notes" ] || { echo 'no probes'; return 1; }
@@ -53,7 +53,7 @@ as_documented()
          }' "$work/documented" "$work/notes"
 }
 
-# The probes of the fast paths have some fifty places at most, as documented, the others one.
+# Probes of the fast path are inlined in up to 59 places; all others have one place.
 has_few_places()
 {
     awk '{ places[$2]++ }
@@ -66,7 +66,7 @@ has_few_places()
          }' "$work/notes"
 }
 
-# At the address of each probe is a nop of one byte.
+# Each probe is a one-byte NOP.
 are_nops()
 {
     objdump -d --no-show-raw-insn "$1" | awk '/\tnop$/ { sub(/:.*/, "", $1); print $1 }' >"$work/nops"
@@ -102,7 +102,7 @@ else
     skip 'the probes are as documented' 'readelf and objdump are not installed'
 fi
 
-# What the scripts lack, if anything.
+# Prints a missing prerequisite of the scripts, if any.
 lacking()
 {
     [ -n "$program" ] || { echo 'no program was named'; return; }
@@ -112,9 +112,8 @@ lacking()
         echo 'the kernel does not let bpftrace look on'
 }
 
-# watch SCRIPT LAST COMMAND PATTERN...: runs a script until it has seen the command from begin to end; then it has printed
-# such lines.
-# Where the script prints while it looks on, LAST is a line to wait for: what it has not printed when it is ended is lost.
+# watch SCRIPT LAST COMMAND PATTERN...: runs a script during COMMAND, and checks that it has printed lines for all PATTERNs.
+# If the script prints during tracing, LAST is a line to wait for, because ending bpftrace loses pending output.
 watch()
 {
     : >"$work/out"
@@ -147,12 +146,12 @@ watch()
     done
 }
 
-# Whether a tracer has as many probes as it says first that it wants.
+# is_attached PID: bpftrace has attached all probes that it has announced.
 is_attached()
 {
     wanted=$(sed -n 's/^Attaching \([0-9]*\) probes.*/\1/p' "$work/out")
     [ -n "$wanted" ] || return 1
-    # BEGIN and END are no longer, or not yet, there.
+    # BEGIN is already detached, and END not yet attached.
     there=$(ls -l "/proc/$1/fd" 2>/dev/null | grep -c 'anon_inode:\[perf_event\]')
     [ "$there" -ge "$((wanted - 2))" ]
 }

@@ -1,4 +1,4 @@
-/* attributes.c - what dat_ia_query tells of uDAPL 2.0: extensions, named attributes, the fields that it adds. */
+/* attributes.c - dat_ia_query of uDAPL 2.0: extensions, named attributes, additional fields. */
 #include "v20/extended.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ static struct fx fx;
 static DAT_IA_ATTR ia;
 static DAT_PROVIDER_ATTR provider;
 
-/* The value of a named attribute, or NULL. */
+/* Returns the value of a named attribute, or NULL. */
 static const char *named(const char *name)
 {
     for (int i = 0; i < provider.num_provider_specific_attr; i++)
@@ -25,7 +25,7 @@ static void is_named(const char *name, const char *value)
     ok(got != NULL && strcmp(got, value) == 0, "dat_ia_query: %s is %s, %s", name, value, got != NULL ? got : "none");
 }
 
-/* The names in the order in which they stand with the C library. */
+/* The C library's names, in its order. */
 static void names(void)
 {
     static const char *const want[] = {
@@ -69,7 +69,7 @@ static void values(void)
     is_named("DAT_EXTENSION_INTERFACE", ia.extension_supported == DAT_EXTENSION_IB ? "TRUE" : "FALSE");
 }
 
-/* Each operation is announced where it can be carried out, and only there. */
+/* An operation is announced if and only if the adapter supports it. */
 static void extensions(void)
 {
     struct region r;
@@ -124,7 +124,7 @@ static void fields(void)
     }
 }
 
-/* The attribute is that of the entry: registries find the entry of an open adapter by it. */
+/* The value is the entry's, because registries find the entry of an open adapter by it. */
 static void thread_safety(void)
 {
     DAT_PROVIDER_INFO list[64], *entries[64];
@@ -140,7 +140,7 @@ static void thread_safety(void)
     ok(same > 0, "dat_ia_query: is_thread_safe: as in the list of providers, whatever the program asked for");
 }
 
-/* The strings belong to the adapter: they stand until it is closed, and those of another are its own. */
+/* The strings belong to the adapter, and are valid until it is closed. */
 static void lifetime(void)
 {
     DAT_NAMED_ATTR *attr = provider.provider_specific_attr;
@@ -164,7 +164,7 @@ static void lifetime(void)
        "dat_ia_query: another adapter is closed: the named attributes stand");
 }
 
-/* Privileges and flags that 2.0 adds. */
+/* Privileges and flags of 2.0 only. */
 static void additions(void)
 {
     DAT_REGION_DESCRIPTION where;

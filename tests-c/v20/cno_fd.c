@@ -1,4 +1,4 @@
-/* cno_fd.c - notification objects with a descriptor: dat_cno_fd_create, dat_cno_trigger. */
+/* cno_fd.c - CNOs with a file descriptor: dat_cno_fd_create, dat_cno_trigger. */
 #define _GNU_SOURCE
 #include "common/waiter.h"
 #include "common/zoo.h"
@@ -33,7 +33,7 @@ static void software(DAT_EVD_HANDLE evd)
     must_rc(dat_evd_post_se(evd, &e), DAT_SUCCESS, "dat_evd_post_se");
 }
 
-/* Other than dat_cno_wait, the call gives an error of the usual form. */
+/* Unlike dat_cno_wait, dat_cno_trigger sets DAT_CLASS_ERROR. */
 static bool not_triggered(DAT_RETURN rc)
 {
     return rc == (DAT_RETURN)(DAT_CLASS_ERROR | DAT_QUEUE_EMPTY);
@@ -89,7 +89,7 @@ static void triggering(void)
     is_ptr(got, one, "dat_cno_trigger: the EVD");
     ok(!readable(fd, 0), "dat_cno_trigger: the descriptor is not readable any more");
     ok(not_triggered(dat_cno_trigger(cno, &got)) && got == DAT_HANDLE_NULL, "dat_cno_trigger: again: DAT_QUEUE_EMPTY");
-    /* As with dat_cno_wait, an EVD that is not empty does not trigger again. */
+    /* As with dat_cno_wait, an EVD triggers again only after it was empty. */
     ok(wait_event(one, &e), "the event is there");
     software(one);
     software(two);
@@ -100,7 +100,7 @@ static void triggering(void)
     drain(one);
     drain(two);
 
-    /* dat_cno_wait does the same. */
+    /* dat_cno_wait also consumes the trigger. */
     software(two);
     ok(becomes_readable(fd), "an event: readable");
     got = UNTOUCHED;
@@ -110,7 +110,7 @@ static void triggering(void)
     is_type(dat_cno_wait(cno, 1000, &got), DAT_QUEUE_EMPTY, "dat_cno_wait: with a descriptor, in vain: DAT_QUEUE_EMPTY");
     drain(two);
 
-    /* An EVD that goes may leave its trigger, but no more than that. */
+    /* A freed EVD may leave one trigger. */
     software(one);
     ok(becomes_readable(fd), "an event: readable");
     must_rc(dat_evd_free(one), DAT_SUCCESS, "dat_evd_free");
@@ -121,7 +121,7 @@ static void triggering(void)
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 }
 
-/* One trigger stands for all EVDs. When the EVD that it names goes, the others must still be heard of. */
+/* A CNO stores one trigger. If its EVD is freed, other EVDs with events must still trigger. */
 static void freeing_another(void)
 {
     DAT_CNO_HANDLE cno;
@@ -140,7 +140,7 @@ static void freeing_another(void)
     ok(!readable(fd, 0), "dat_cno_trigger: an EVD was freed: the descriptor is not readable any more");
     drain(a);
 
-    /* The same with an EVD that is untied first. */
+    /* The same with an EVD that is detached first. */
     b = evd_on(cno);
     software(a);
     software(b);
@@ -157,7 +157,7 @@ static void freeing_another(void)
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 }
 
-/* Events of a connection, with the thread asleep in poll alone. */
+/* Events of a connection while the thread sleeps only in poll(). */
 static void by_a_connection(void)
 {
     enum { N = 50 };
@@ -186,7 +186,7 @@ static void by_a_connection(void)
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 }
 
-/* From another process: nobody calls into the library here. */
+/* The sender is another process, so no call of this process polls. */
 static int sender(struct link *up)
 {
     struct fx own;
@@ -237,7 +237,7 @@ static void by_another_process(void)
     region_free(&r);
 }
 
-/* dat_cno_trigger on an object without a descriptor. */
+/* dat_cno_trigger on a CNO without a descriptor. */
 static void plain(void)
 {
     DAT_CNO_HANDLE cno;
@@ -298,7 +298,7 @@ static void parameters(void)
             "dat_cno_trigger: no place for the EVD: DAT_INVALID_PARAMETER");
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 
-    /* No descriptor is left. */
+    /* The process cannot open more descriptors. */
     must(getrlimit(RLIMIT_NOFILE, &limit) == 0, "getrlimit");
     none = limit;
     none.rlim_cur = 0;

@@ -7,7 +7,7 @@
 
 static struct fx fx;
 
-/* A stream over IPv4, which is what endpoints have that nobody configured. */
+/* An IPv4 stream, the default of endpoints. */
 static DAT_COMM stream(void)
 {
     DAT_COMM c;
@@ -19,7 +19,7 @@ static DAT_COMM stream(void)
     return c;
 }
 
-/* The address of the adapter with that port. */
+/* The adapter's address with that port. */
 static struct sockaddr_in at_port(unsigned port)
 {
     struct sockaddr_in a;
@@ -36,7 +36,7 @@ static DAT_RETURN csp_at(struct sockaddr_in a, DAT_EVD_HANDLE evd, DAT_CSP_HANDL
     return dat_csp_create(fx.ia, &c, (DAT_IA_ADDRESS_PTR)&a, evd, csp);
 }
 
-/* A service point at a port that nobody else has. */
+/* Creates a CSP at an unused port. */
 static DAT_CSP_HANDLE csp_make(DAT_EVD_HANDLE evd, unsigned *port)
 {
     DAT_CSP_HANDLE csp = DAT_HANDLE_NULL;
@@ -54,7 +54,7 @@ static DAT_RETURN common_connect(struct side *s, struct sockaddr_in to)
     return dat_ep_common_connect(s->ep, (DAT_IA_ADDRESS_PTR)&to, env_us(SOON_MS), 5, (DAT_PVOID) "hello");
 }
 
-/* The request at a service point, answered by an endpoint; both sides are connected then. */
+/* Accepts the request at a service point; then both sides are connected. */
 static bool met(struct side *active, DAT_EVD_HANDLE evd, DAT_HANDLE point, unsigned port, const char *what)
 {
     const DAT_CR_ARRIVAL_EVENT_DATA *d;
@@ -97,7 +97,7 @@ static void connections(void)
     met(&s, evd, csp, port, "dat_ep_common_connect to a CSP");
     side_free(&s);
 
-    /* The models meet: a qualifier is a port. */
+    /* PSPs and CSPs are interoperable: a qualifier is a port. */
     side_make(&s, &fx, NULL);
     is_success(dat_ep_connect(s.ep, fx_address(&fx), port, env_us(SOON_MS), 5, (DAT_PVOID) "hello",
                               DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
@@ -115,7 +115,7 @@ static void connections(void)
     }
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
 
-    /* A refusal, with data. */
+    /* A rejection with private data. */
     side_make(&s, &fx, NULL);
     must_rc(common_connect(&s, at_port(port)), DAT_SUCCESS, "dat_ep_common_connect");
     {
@@ -130,7 +130,7 @@ static void connections(void)
     }
     side_free(&s);
 
-    /* A request may be handed to nobody else. */
+    /* dat_cr_handoff is not supported. */
     side_make(&s, &fx, NULL);
     must_rc(common_connect(&s, at_port(port)), DAT_SUCCESS, "dat_ep_common_connect");
     {
@@ -143,7 +143,7 @@ static void connections(void)
     }
     side_free(&s);
 
-    /* A request stays when its service point goes; afterwards nobody is there. */
+    /* A request outlives its service point. Later requests have no listener. */
     side_make(&s, &fx, NULL);
     must_rc(common_connect(&s, at_port(port)), DAT_SUCCESS, "dat_ep_common_connect");
     {
@@ -191,7 +191,7 @@ static void ports(void)
                 "dat_csp_create: the port is the qualifier of a PSP: DAT_PORT_IN_USE");
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
 
-    /* Port 0: the provider chooses, and the query tells. */
+    /* Port 0: the provider selects a port, which the query returns. */
     csp = UNTOUCHED;
     is_success(csp_at(at_port(0), evd, &csp), "dat_csp_create: port 0: success");
     memset(&p, 0, sizeof p);
@@ -206,7 +206,7 @@ static void ports(void)
     side_free(&s);
     must_rc(dat_csp_free(csp), DAT_SUCCESS, "dat_csp_free");
 
-    /* The address that means all. */
+    /* The wildcard address. */
     any = at_port(0);
     any.sin_addr.s_addr = htonl(INADDR_ANY);
     csp = UNTOUCHED;

@@ -1,4 +1,4 @@
-/* datagram.c - endpoints of unreliable datagrams: how they come to know each other, send and receive. */
+/* datagram.c - see datagram.h. */
 #include "v20/datagram.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
         }                                            \
     } while (0)
 
-/* The private data of requests and of answers, where they are not the subject. */
+/* Private data of requests and replies. */
 static const char asks[] = "who are you", answers[] = "this is me";
 
 static size_t mtu;
@@ -73,7 +73,7 @@ void ud_make(struct side *s, struct fx *fx, DAT_SRQ_HANDLE srq, const DAT_EP_ATT
                 "dat_ep_create_with_srq");
 }
 
-/* ---- How endpoints come to know each other ---- */
+/* ---- Address exchange ---- */
 
 DAT_RETURN ud_connect(struct side *s, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual, const void *data, size_t size)
 {
@@ -81,7 +81,7 @@ DAT_RETURN ud_connect(struct side *s, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL 
                           DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 }
 
-/* Whether the extension of the event says that, success, and nothing else. */
+/* Returns whether the event's extension contains only that type and success. */
 static bool bare(const DAT_EVENT *event, DAT_IB_EXT_TYPE type)
 {
     DAT_IB_EXTENSION_EVENT_DATA want;
@@ -109,7 +109,7 @@ DAT_CR_HANDLE ud_request(DAT_EVD_HANDLE evd, DAT_PSP_HANDLE psp, DAT_CONN_QUAL q
     return d->cr_handle;
 }
 
-/* Whether the address is that of this adapter, where all endpoints of a test are. The port is not compared. */
+/* Returns whether the address, without the port, is this adapter's, on which all endpoints of a test are. */
 static bool own_address(struct fx *fx, const DAT_SOCK_ADDR6 *got)
 {
     const struct sockaddr_storage *own = &fx->address;
@@ -199,7 +199,7 @@ void ud_meet(struct side *active, struct known *passives, struct side *passive, 
     must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
 }
 
-/* What the passive process tells the active one. */
+/* Message from the passive to the active process. */
 struct invitation {
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;
@@ -248,7 +248,7 @@ DAT_RETURN ud_receive(struct side *s, struct region *r, size_t off, size_t len, 
     return post_recv(s, r, off, GRH + len, c);
 }
 
-/* Whether the event is the end of a transfer of that kind, with success, those words and nothing else. */
+/* Returns whether the event is a successful completion with those values and no others. */
 static bool is_end(const DAT_EVENT *event, struct side *s, DAT_UINT64 c, size_t length, DAT_IB_DTOS operation,
                    DAT_IB_EXT_TYPE type)
 {

@@ -1,79 +1,79 @@
 /*
- * datagram.h - endpoints of unreliable datagrams: how they come to know each other, send and receive.
+ * datagram.h - endpoints for unreliable datagrams: address exchange, sends and receives.
  */
 #ifndef TESTS_C_V20_DATAGRAM_H
 #define TESTS_C_V20_DATAGRAM_H
 
 #include "v20/extended.h"
 
-/* What stands before the data of each datagram in the receiver's memory. */
+/* Bytes of the Global Routing Header, which precedes each datagram in the receive buffer. */
 #define GRH 40
 
-/* Events that each EVD of an endpoint has room for. */
+/* Queue length of an endpoint's EVDs. */
 #define UD_EVENTS 256
 
 /*
- * Opens the adapter. One that does not announce datagrams must refuse endpoints of them, and that is the end of the
- * program: a plan that says so. Peers of the program are started afterwards only.
+ * Opens the adapter. If it does not support datagrams, checks that it rejects such endpoints, and skips the program.
+ * Programs must call this before they start peers.
  */
 void ud_open(struct fx *fx);
 
-/* Bytes that a datagram can have, by DAT_IB_TRANSPORT_MTU. */
+/* Maximum bytes of a datagram (DAT_IB_TRANSPORT_MTU). */
 size_t ud_mtu(void);
 
-/* Attributes of an endpoint of datagrams of any length, as attr_default() otherwise. */
+/* attr_default() for an endpoint for datagrams of any length. */
 void ud_attr(DAT_EP_ATTR *attr);
 
-/* An endpoint of datagrams with EVDs of its own; srq and attr may be NULL. side_free() frees it. */
+/* Creates an endpoint for datagrams and its EVDs; srq and attr may be NULL. side_free() frees it. */
 void ud_make(struct side *s, struct fx *fx, DAT_SRQ_HANDLE srq, const DAT_EP_ATTR *attr);
 
-/* What the event of one pair of connect and accept tells of the other endpoint. */
+/* Address of another endpoint, from the event of a connect or accept. */
 struct known {
     DAT_IB_ADDR_HANDLE ah;
     DAT_CONTEXT cm;
 };
 
-/* dat_ep_connect() with private data, of DAT_TIMEOUT_INFINITE. */
+/* dat_ep_connect() with private data and DAT_TIMEOUT_INFINITE. */
 DAT_RETURN ud_connect(struct side *s, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual, const void *data, size_t size);
 
-/* The next event of that EVD is a request for an address, at that service point; its data are as they must be. */
+/* Takes the next event, which must be an address request at that service point, and returns its CR. */
 DAT_CR_HANDLE ud_request(DAT_EVD_HANDLE evd, DAT_PSP_HANDLE psp, DAT_CONN_QUAL qual);
 
 /*
- * Whether the event is one that tells the endpoint an address, of that type, with that private data and with nothing
- * in fields without a meaning. k may be NULL.
+ * Returns whether the event contains an address for s, with that type and private data, and zeros in unused fields. k may
+ * be NULL.
  */
 bool ud_tells(const DAT_EVENT *event, struct side *s, DAT_IB_EXT_TYPE type, const void *data, size_t size,
               struct known *k);
 
-/* The next event of the endpoint's connections is one. */
+/* ud_tells() of the next connection event. */
 bool ud_told(struct side *s, DAT_IB_EXT_TYPE type, const void *data, size_t size, struct known *k);
 
-/* Endpoints of this process get to know each other; any of the places may be NULL, and both endpoints be one. */
+/* Exchanges addresses between endpoints of this process, which may be one endpoint. Either output may be NULL. */
 void ud_meet(struct side *active, struct known *passives, struct side *passive, struct known *actives);
 
-/* The same over a link: one process calls the one, the other process the other. */
+/* ud_meet() between two processes: one calls the first function, the other the second. */
 void ud_accept_peer(struct side *s, struct link *l, struct known *k);
 void ud_connect_peer(struct side *s, struct link *l, struct known *k);
 
-/* Posts of one segment, or of none when len is 0. That of a receive has room for a datagram of len bytes. */
+/* Post one segment, or none if len is 0. ud_receive() adds room for the GRH. */
 DAT_RETURN ud_send(struct side *s, struct region *r, size_t off, size_t len, const struct known *to, DAT_UINT64 c);
 DAT_RETURN ud_receive(struct side *s, struct region *r, size_t off, size_t len, DAT_UINT64 c);
 
-/* The next event is the end of that send, or a datagram of len bytes in that receive of the endpoint's own. */
+/* The next event is the completion of that send, or a datagram of len bytes in that receive. */
 bool ud_sent(struct side *s, DAT_UINT64 c, size_t len);
 bool ud_received(struct side *s, DAT_UINT64 c, size_t len);
 
-/* Whether that event is such a datagram. */
+/* Returns whether the event is such a datagram. */
 bool ud_is_datagram(const DAT_EVENT *event, struct side *s, DAT_UINT64 c, size_t len);
 
-/* One datagram from x to y by that address, which has no receives posted, arrives as it is. */
+/* A datagram from x to that address arrives intact at y, which must not have receives. */
 bool ud_passes(struct side *x, const struct known *to, struct side *y);
 
-/* As is_type() for codes of the types for something that is not there: DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. */
+/* is_type() for DAT_INVALID_HANDLE or DAT_INVALID_PARAMETER. */
 #define ud_refused(rc, ...) is_either((rc), DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, __VA_ARGS__)
 
-/* Nothing has happened to the endpoint: no event within a short time. */
+/* No event for the endpoint within QUIET_MS per EVD. */
 bool ud_quiet(struct side *s);
 
 #endif

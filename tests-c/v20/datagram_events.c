@@ -1,6 +1,6 @@
 /*
- * datagram_events.c - endpoints of unreliable datagrams: what they are made with, their states, the calls that they
- * refuse, requests for addresses and the events that answer them, and what is given up with them.
+ * datagram_events.c - endpoints for unreliable datagrams: attributes, states, calls that fail, address requests and their
+ * events, and freeing of addresses.
  */
 #include "v20/datagram.h"
 
@@ -12,7 +12,7 @@
 static struct fx fx;
 static struct region memory;
 
-/* ---- Making them ---- */
+/* ---- Creation ---- */
 
 static DAT_RETURN create(const DAT_EP_ATTR *attr, struct side *of, DAT_EP_HANDLE *ep)
 {
@@ -73,9 +73,9 @@ static void creation_with_srq(void)
     must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");
 }
 
-/* ---- States, and what is refused in each ---- */
+/* ---- States, and calls that fail in each ---- */
 
-/* The transfers of connections. */
+/* Transfers that need a connection fail. */
 static void transfers_refused(struct side *s, const char *when)
 {
     DAT_LMR_TRIPLET from = segment(&memory, 0, 8);
@@ -156,9 +156,9 @@ static void states(void)
     side_free(&b);
 }
 
-/* ---- Requests and answers ---- */
+/* ---- Requests and replies ---- */
 
-/* Private data of all sizes, both ways, which the passive side changes in place. */
+/* Private data of all sizes, both ways. The passive side modifies them in place. */
 static void private_data(void)
 {
     const size_t sizes[] = { 0, 1, 4, 48, (size_t)fx.max_private_data };
@@ -195,7 +195,7 @@ static void private_data(void)
            "dat_cr_query, dat_cr_accept: datagrams: private data of 0 bytes to the limit, both ways");
     ok(ud_quiet(&a) && ud_quiet(&b), "dat_ep_connect: datagrams: one event for each on each side");
 
-    /* The passive side's event has the data of the request, also when the answer has other ones. */
+    /* The passive side's event contains the request's private data, not the reply's. */
     must_rc(ud_connect(&a, fx_address(&fx), qual, "request", 8), DAT_SUCCESS, "dat_ep_connect");
     must_rc(dat_cr_accept(ud_request(fx.cr, psp, qual), b.ep, 4, (DAT_PVOID) "yes"), DAT_SUCCESS, "dat_cr_accept");
     ok(ud_told(&b, DAT_IB_UD_PASSIVE_REMOTE_AH, "request", 8, NULL),
@@ -209,7 +209,7 @@ static void private_data(void)
 
 enum { PAIRS = 6 };
 
-/* What has come of requests that were made both ways at once: for each number an active and a passive event. */
+/* Events of concurrent requests both ways: for each number an active and a passive one. */
 struct tally {
     int active[PAIRS], passive[PAIRS];
     struct known to[PAIRS];
@@ -238,7 +238,7 @@ static void take_all(struct side *s, char own, char other, struct tally *t)
         t->wrong += t->active[i] != 1 || t->passive[i] != 1;
 }
 
-/* Requests of two endpoints to each other, all of which are under way before the first is accepted. */
+/* Two endpoints request each other's address; all requests are outstanding before the first accept. */
 static void both_ways(void)
 {
     struct side a, b;
@@ -279,7 +279,7 @@ static void both_ways(void)
     side_free(&b);
 }
 
-/* An endpoint that asks for its own address. */
+/* An endpoint requests its own address. */
 static void with_itself(void)
 {
     struct side s;
@@ -326,7 +326,7 @@ static void of_another_kind(void)
     side_free(&caller);
 }
 
-/* Whether the next event is the refusal of a request for an address, by the program there or for want of one. */
+/* Returns whether the next event rejects an address request, by the program or for lack of a listener. */
 static bool refusal(struct side *s, const char *data, size_t size)
 {
     DAT_IB_EXTENSION_EVENT_DATA want;
@@ -373,7 +373,7 @@ static void refused(void)
     ud_meet(&a, &to_b, &b, &to_a);
     ok(ud_passes(&a, &to_b, &b) && ud_passes(&b, &to_a, &a), "dat_ep_connect: datagrams, after refusals: an address");
 
-    /* Of two that are under way, one is refused. */
+    /* One of two outstanding requests is rejected. */
     must_rc(ud_connect(&a, fx_address(&fx), qual, NULL, 0), DAT_SUCCESS, "dat_ep_connect");
     must_rc(ud_connect(&a, fx_address(&fx), nobody, NULL, 0), DAT_SUCCESS, "dat_ep_connect");
     ok(refusal(&a, NULL, 0), "dat_ep_connect: datagrams, two under way, at one nobody listens: a refusal");
@@ -386,7 +386,7 @@ static void refused(void)
     side_free(&b);
 }
 
-/* An endpoint that is gone before its request is answered, and a request that is never answered. */
+/* An endpoint that is freed before the reply, and a request without a reply. */
 static void unanswered(void)
 {
     struct side a, b, c;
@@ -403,7 +403,7 @@ static void unanswered(void)
     cr = ud_request(fx.cr, psp, qual);
     is_success(dat_ep_free(a.ep), "dat_ep_free: datagrams, a request under way: success");
     a.ep = DAT_HANDLE_NULL;
-    /* It may be known here already, or not, that nobody waits any more; either is right, and the endpoint goes on. */
+    /* The call may succeed or fail; the endpoint must remain usable. */
     dat_cr_accept(cr, b.ep, 0, NULL);
     ok(quiet(b.req) && quiet(b.recv), "dat_cr_accept: datagrams, nobody waits for the answer: no transfer ends");
     must_rc(ud_connect(&c, fx_address(&fx), qual, "later", 6), DAT_SUCCESS, "dat_ep_connect");
@@ -425,7 +425,7 @@ static void unanswered(void)
     side_free(&c);
 }
 
-/* ---- What is given up ---- */
+/* ---- Freeing of addresses and requests ---- */
 
 static struct known victim;
 
@@ -443,7 +443,7 @@ static DAT_RETURN free_cm(DAT_HANDLE h, void *arg)
     return dat_ib_ud_cm_free(h, victim.cm);
 }
 
-/* Bad handles for both calls, and endpoints of connections. */
+/* Bad handles for both calls, and endpoints for connections. */
 static void bad_handles(void)
 {
     struct zoo z;

@@ -1,8 +1,8 @@
 /*
- * datagram_loss.c - unreliable datagrams that are lost: without a receive, or with one that is too short; to a peer that is
- * stopped, killed, or has freed its endpoint. The sender is not told, and its other peers do not notice.
+ * datagram_loss.c - lost unreliable datagrams: the peer has no receive or a short one, is stopped or killed, or has freed
+ * its endpoint. The sender gets no error, and its other peers are not affected.
  *
- * All peers are known to one endpoint of the first process.
+ * One endpoint of the first process has the addresses of all peers.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "v20/datagram.h"
@@ -14,16 +14,16 @@
 #define NAME "dat_ib_post_send_ud"
 #define UNTOUCHED_BYTE 0xee
 
-/* Bytes of a datagram, a place of the memory, and sends that are under way at most. */
+/* Bytes of a datagram, bytes of a buffer, maximum of outstanding sends, number of buffers. */
 enum { BYTES = 64, PLACE = 2048, WINDOW = 32, DEPTH = 64 };
 
-/* Words of datagrams that say something; others are numbers. */
+/* First words of datagrams with a meaning; all others are numbers. */
 #define MARKED 0x6d61726b6564u
 #define END 0x656e64u
 
 static struct fx fx;
 static struct side s;
-static struct region memory; /* places for receives, and one for sends */
+static struct region memory; /* DEPTH receive buffers and a send buffer */
 
 static void open_side(void)
 {
@@ -32,14 +32,14 @@ static void open_side(void)
     ud_make(&s, &fx, DAT_HANDLE_NULL, NULL);
 }
 
-/* Posts a send of a datagram that begins with that word. */
+/* Posts a datagram that begins with word. */
 static DAT_RETURN send_word(const struct known *to, DAT_UINT64 word, size_t len)
 {
     memcpy(memory.mem + DEPTH * PLACE, &word, sizeof word);
     return ud_send(&s, &memory, DEPTH * PLACE, len, to, word);
 }
 
-/* The word of a datagram that has been received in that place. */
+/* Returns the first word of the datagram in that buffer. */
 static DAT_UINT64 word_at(DAT_UINT64 place)
 {
     DAT_UINT64 word;
@@ -48,18 +48,18 @@ static DAT_UINT64 word_at(DAT_UINT64 place)
     return word;
 }
 
-/* ---- A process that does as it is told ---- */
+/* ---- A process that executes orders ---- */
 
 enum deed { POST, NEXT, QUIET, FREE, MEET, LEAVE };
 
 struct order {
     enum deed deed;
-    int first; /* POST: the first place, */
-    int count; /* how many of them, */
-    int bytes; /* and the bytes of each buffer */
+    int first; /* of POST: first buffer, */
+    int count; /* number of buffers, */
+    int bytes; /* length of each receive */
 };
 
-/* The receive that has ended, to NEXT, and to QUIET if one has; nothing is written beyond its buffer. */
+/* Reply to NEXT and QUIET: the completed receive. clean: no byte after its buffer has changed. */
 struct report {
     bool came, clean;
     int number, status;
@@ -74,7 +74,7 @@ static void post_places(const struct order *o)
                 "dat_ep_post_recv");
 }
 
-/* Waits for a receive to end; bytes is the size of its buffer. */
+/* Waits for the completion of a receive of that many bytes. */
 static void await(struct report *r, unsigned ms, int bytes)
 {
     DAT_EVENT e;
@@ -124,7 +124,7 @@ static int obedient(struct link *up)
     return 0;
 }
 
-/* The address of the endpoint that it has made by MEET. */
+/* Address of the peer's endpoint after MEET. */
 static struct known met;
 
 static struct report has(struct peer *p, enum deed deed, int first, int count, int bytes)
@@ -139,7 +139,7 @@ static struct report has(struct peer *p, enum deed deed, int first, int count, i
     return r;
 }
 
-/* No receive of that process has ended, nor does one now. */
+/* The peer completes no receive within QUIET_MS. */
 static bool silent(struct peer *p)
 {
     struct report r = has(p, QUIET, 0, 0, 0);
@@ -150,7 +150,7 @@ static bool silent(struct peer *p)
     return !r.came;
 }
 
-/* Whether the next datagram of that process has that word, in that place. */
+/* The peer's next receive is that buffer, and contains word. */
 static bool gets(struct peer *p, DAT_UINT64 word, int place, size_t len)
 {
     struct report r = has(p, NEXT, 0, 0, 0);
@@ -166,7 +166,7 @@ static bool gets(struct peer *p, DAT_UINT64 word, int place, size_t len)
 
 /* ---- The first process ---- */
 
-/* Waits for the ends of n sends, whose order does not matter. */
+/* Waits for n sends in any order, and returns the number of successful ones. */
 static int ends(int n)
 {
     DAT_EVENT e;
@@ -178,7 +178,7 @@ static int ends(int n)
     return good;
 }
 
-/* Sends n datagrams with words from first on; how many of them have ended well. */
+/* Sends n datagrams with words from first, and returns the number of successful sends. */
 static int send_many(const struct known *to, int n, DAT_UINT64 first, size_t len)
 {
     int good = 0, under_way = 0;
@@ -193,7 +193,7 @@ static int send_many(const struct known *to, int n, DAT_UINT64 first, size_t len
     return good + ends(under_way);
 }
 
-/* A process that sends back what comes. */
+/* A process that returns each datagram. */
 static int echoing(struct link *up)
 {
     struct known to;
@@ -222,7 +222,7 @@ static int echoing(struct link *up)
 static struct peer echo;
 static struct known to_echo;
 
-/* A datagram to that process and back. */
+/* A datagram to the process echo, and back. */
 static bool echoes(DAT_UINT64 word)
 {
     DAT_UINT64 got;
@@ -234,7 +234,7 @@ static bool echoes(DAT_UINT64 word)
     return got == word;
 }
 
-/* No event but those that were asked for, and the others are reached. */
+/* There is no other event, and the process echo is reachable. */
 static void unmoved(const char *what)
 {
     ok(quiet(s.conn) && quiet(s.req) && drain(fx.async) == 0, NAME ": %s: no event", what);
@@ -247,7 +247,7 @@ static void start(struct peer *p, const char *role, struct known *to)
     ud_accept_peer(&s, &p->link, to);
 }
 
-/* Whether a datagram reaches that process behind those that are on their way still, which receives may take. */
+/* A datagram reaches the peer after earlier ones, which may still take its receives. */
 static bool reaches(struct peer *p, const struct known *to)
 {
     uint64_t late = now_ms() + env_ms(SOON_MS);
@@ -263,7 +263,7 @@ static bool reaches(struct peer *p, const struct known *to)
     return false;
 }
 
-/* The receive that comes later takes what comes later still. */
+/* A later receive takes only later datagrams. */
 static void no_receive(struct peer *p, const struct known *to)
 {
     int n = env_count(2000, 200);
@@ -288,7 +288,7 @@ static void no_receive(struct peer *p, const struct known *to)
     unmoved("the peer has no receives");
 }
 
-/* A receive with room for some bytes, and a datagram that is longer. The receive ends as too short, or takes another. */
+/* A datagram longer than the receive. The receive completes with LOCAL_LENGTH, or takes the next datagram. */
 static void short_receive(struct peer *p, const struct known *to, int room)
 {
     struct report r;
@@ -311,7 +311,7 @@ static void short_receive(struct peer *p, const struct known *to, int room)
     ok(good, "dat_ep_post_recv: room for %d bytes, a datagram of %d: it is lost, the next one comes", room, BYTES);
 }
 
-/* A buffer that has not even room for what stands before the data. */
+/* A receive shorter than the GRH. */
 static void shorter_than_none(struct peer *p, const struct known *to)
 {
     struct report r;
@@ -321,7 +321,7 @@ static void shorter_than_none(struct peer *p, const struct known *to)
     r = has(p, QUIET, 0, 0, 0);
     ok(!r.came || (r.status == DAT_DTO_ERR_LOCAL_LENGTH && r.clean),
        "dat_ep_post_recv: %d bytes: the datagrams are lost, and the receive stays, or ends as too short", GRH - 1);
-    /* A receive that stays would be the first to take what comes. */
+    /* Frees the short receive, which would take the next datagram. */
     has(p, FREE, 0, 0, 0);
     has(p, MEET, 0, 0, 0);
     has(p, POST, 0, 1, GRH + 8);
@@ -353,7 +353,7 @@ static void freed(struct peer *p, const struct known *to)
                "dat_ib_ud_ah_free: of an endpoint that is freed: success");
 }
 
-/* The receives of the own endpoint come back. */
+/* dat_ep_free flushes receives. */
 static void own_receives(void)
 {
     enum { N = 8 };
@@ -382,12 +382,12 @@ static void own_receives(void)
 
 /* ---- Stopped and killed ---- */
 
-/* What a process has got that was stopped. */
+/* Datagrams that a stopped process received. */
 struct got {
     int count, wrong;
 };
 
-/* Takes numbers that grow until the end is said, and gives each receive back. */
+/* Receives ascending numbers up to END, and reposts each receive. */
 static int counting(struct link *up)
 {
     struct got got = { 0, 0 };
@@ -431,7 +431,7 @@ static void stopped(void)
     is_int(echoed, rounds, NAME ": the peer is stopped: another one sends back meanwhile");
     ok(quiet(s.conn) && quiet(s.req), NAME ": the peer is stopped: no event");
     must(kill(p.pid, SIGCONT) == 0, "SIGCONT");
-    /* What says the end may be lost, too. */
+    /* END may be lost, too. */
     late = now_ms() + env_ms(SOON_MS);
     do
         must(send_many(&to, 1, END, 1000) == 1, "a send fails");

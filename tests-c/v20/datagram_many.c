@@ -1,6 +1,6 @@
 /*
- * datagram_many.c - one endpoint of unreliable datagrams with a thousand peers: endpoints of some other processes. It
- * asks each for its address, sends to each, and each answers.
+ * datagram_many.c - one endpoint for unreliable datagrams with 1000 peers in other processes. It requests the address of
+ * each and sends to each, and each replies.
  */
 #define _DEFAULT_SOURCE
 #include "v20/datagram.h"
@@ -11,20 +11,20 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* Processes, requests that are under way at most, datagrams that are, and rounds of one to each peer. */
+/* Processes, maximum of outstanding requests and of outstanding datagrams, rounds of one datagram to each peer. */
 enum { PROCESSES = 8, BURST = 100, WINDOW = 32, ROUNDS = 3, BYTES = 64 };
 
-/* The longest that anything may take where many wait for a processor. */
+/* Timeout on a machine with more processes than CPUs. */
 #define LATE_MS (3 * SOON_MS)
 
 static struct fx fx;
 
-/* What a process of the others has to do. */
+/* Order for another process. */
 struct part {
     int number, endpoints;
 };
 
-/* The number of an endpoint among all, and of a round, as datagrams have them. */
+/* First words of a datagram. */
 struct words {
     DAT_UINT32 endpoint, round;
 };
@@ -43,7 +43,7 @@ static void many_descriptors(void)
 struct others {
     struct part part;
     struct side *side; /* endpoints, which share their EVDs */
-    struct known *to;  /* what each has been told */
+    struct known *to;  /* address that each has got */
     struct region memory;
 };
 
@@ -71,7 +71,7 @@ static void make_all(struct others *o)
     }
 }
 
-/* Accepts a request for each endpoint, which is answered by the number of the endpoint. */
+/* Accepts a request for each endpoint, with its number as private data. */
 static void accept_all(struct others *o, DAT_EVD_HANDLE requests)
 {
     DAT_EVENT e;
@@ -95,7 +95,7 @@ static void accept_all(struct others *o, DAT_EVD_HANDLE requests)
     }
 }
 
-/* Answers what has come: the same bytes, with the number of the round after. */
+/* Returns the next datagram to the sender. */
 static void answer(struct others *o)
 {
     DAT_EVENT e;
@@ -142,12 +142,12 @@ static int other(struct link *up)
     return 0;
 }
 
-/* ---- The one ---- */
+/* ---- The endpoint with many peers ---- */
 
 static struct peer peers[PROCESSES];
 static DAT_CONN_QUAL quals[PROCESSES];
 static struct side one;
-static struct region memory; /* WINDOW places to send from, and as many to receive in */
+static struct region memory; /* WINDOW send buffers, then WINDOW receive buffers */
 
 static void start_all(int each)
 {
@@ -161,7 +161,7 @@ static void start_all(int each)
         must(link_recv(&peers[i].link, &quals[i], sizeof quals[i], LATE_MS), "process %d does not listen", i);
 }
 
-/* Asks all processes in turn, as often as each has endpoints. Returns how many addresses have come, each once. */
+/* Requests all addresses. Returns the number of distinct ones that arrived. */
 static int meet_all(struct known *to, int each)
 {
     int all = PROCESSES * each, asked = 0, told = 0;
@@ -186,7 +186,7 @@ static int meet_all(struct known *to, int each)
     return told;
 }
 
-/* Takes an answer off, and posts the receive again. Returns whether it is one that is waited for. */
+/* Dequeues a reply and reposts the receive. Returns whether the reply was expected. */
 static bool take_answer(unsigned char *waiting, int all, DAT_UINT32 round)
 {
     struct words w;
@@ -208,7 +208,7 @@ static bool take_answer(unsigned char *waiting, int all, DAT_UINT32 round)
     return good;
 }
 
-/* One datagram to each, of which a window is under way. Returns how many have been answered. */
+/* Sends a datagram to each peer, with up to WINDOW outstanding. Returns the number of replies. */
 static int talk_to_all(const struct known *to, int all, DAT_UINT32 round)
 {
     unsigned char *waiting = calloc((size_t)all, 1);
@@ -217,7 +217,7 @@ static int talk_to_all(const struct known *to, int all, DAT_UINT32 round)
     must(waiting != NULL, "out of memory");
     while (answered < all) {
         for (; sent < all && sent - answered < WINDOW; sent++) {
-            /* Those of one process are not side by side. */
+            /* Consecutive datagrams go to different processes. */
             struct words w = { (DAT_UINT32)(sent % PROCESSES * (all / PROCESSES) + sent / PROCESSES), round };
             size_t place = (size_t)(sent % WINDOW) * 256;
             DAT_EVENT e;

@@ -1,6 +1,6 @@
 /*
- * datagram_post.c - unreliable datagrams: sends and receives, the 40 bytes before the data, shared receive queues,
- * completions that are not asked for, limits, and what is refused.
+ * datagram_post.c - unreliable datagrams: sends, receives, the 40 bytes before the data, shared receive queues,
+ * suppressed completions, limits and errors.
  */
 #include "v20/datagram.h"
 
@@ -14,7 +14,7 @@
 static struct fx fx;
 static struct region here, there;
 
-/* Two endpoints that know each other. */
+/* Two endpoints with each other's address. */
 struct two {
     struct side a, b;
     struct known to_a, to_b;
@@ -40,7 +40,7 @@ static bool two_talk(struct two *t)
 
 /* ---- Datagrams of all sizes and shapes ---- */
 
-/* A receive has exactly the room: what is beyond the data is not touched. */
+/* Receives of the exact length: bytes after the data are unchanged. */
 static void sizes(void)
 {
     const size_t mtu = ud_mtu();
@@ -114,7 +114,7 @@ static void segments(void)
     two_close(&t);
 }
 
-/* The memory and the address may be written to as soon as the call returns, or the send has ended. */
+/* The program may overwrite the address after the call, and the memory after the completion. */
 static void reuse(void)
 {
     enum { N = 32 };
@@ -142,7 +142,7 @@ static void reuse(void)
     two_close(&t);
 }
 
-/* Rounds of as many as there are receives, both ways at once: none is lost, and all are in order. */
+/* As many datagrams as receives, both ways concurrently: all arrive in order. */
 static void bursts(void)
 {
     enum { N = 48 };
@@ -241,7 +241,7 @@ static void one_evd(void)
 
 /* ---- Shared receive queues ---- */
 
-/* The next event of that EVD is a datagram in a shared receive of one of the endpoints; returns its cookie, or -1. */
+/* Returns the cookie of the next event if it is a datagram in a receive of the SRQ, otherwise -1. */
 static long shared_receive(struct side *s, DAT_SRQ_HANDLE srq, size_t len)
 {
     DAT_EVENT e;
@@ -305,7 +305,7 @@ static void shared_queue(void)
        "dat_srq_post_recv: datagrams, the queue was empty: the next one arrives");
     ok(ud_passes(&x, &from_x, &sender), NAME ": from an endpoint on a shared queue: it arrives");
 
-    /* Receives of the queue are not the endpoint's: its end does not take them. */
+    /* Freeing an endpoint does not flush the SRQ's receives. */
     must_rc(dat_srq_post_recv(srq, 1, &into, cookie(78)), DAT_SUCCESS, "dat_srq_post_recv");
     must_rc(dat_ep_free(x.ep), DAT_SUCCESS, "dat_ep_free");
     x.ep = DAT_HANDLE_NULL;
@@ -322,7 +322,7 @@ static void shared_queue(void)
 
 /* ---- Limits ---- */
 
-/* Longer than a datagram can be, by one segment and by several. */
+/* Sends above the limit, in one segment and in two. */
 static void too_long(const DAT_EP_ATTR *attr, const char *what)
 {
     const size_t limit = ud_mtu();
@@ -359,7 +359,7 @@ static void lengths(void)
     too_long(&attr, "DAT_IB_TRANSPORT_MTU, max_message_size 0");
 }
 
-/* A queue of requests that is full while some of them are on their way, and never otherwise. */
+/* The request queue is full only while requests are outstanding. */
 static void full_queue(void)
 {
     enum { N = 200, DEPTH = 4 };
@@ -434,8 +434,8 @@ static void parameters(void)
 }
 
 /*
- * The handle of a neighbour, which is an endpoint of the same adapter and zone. Programs send by it to whom the sender knows
- * as well; whether it leads to others is open.
+ * The address handle of another endpoint of the same adapter and zone. It must work if the sender has an address of the
+ * peer, too. Otherwise the send may succeed or fail.
  */
 static void of_a_neighbour(void)
 {
@@ -467,7 +467,7 @@ static void of_a_neighbour(void)
     side_free(&stranger);
 }
 
-/* A violation is found at the call, or by the completion; nothing is sent. */
+/* The call or the completion reports the violation, and nothing is sent. */
 static void violation(struct two *t, DAT_LMR_TRIPLET from, DAT_UINT32 type, const char *what)
 {
     DAT_IB_ADDR_HANDLE ah = t->to_b.ah;

@@ -1,4 +1,4 @@
-/* invalidate.c - messages that end the binding of a window of their receiver: dat_ep_post_send_with_invalidate. */
+/* invalidate.c - dat_ep_post_send_with_invalidate: messages that unbind a window of the receiver. */
 #include "v20/windows.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static DAT_RETURN post(struct side *s, size_t off, size_t len, DAT_UINT64 c, DAT
                                             invalidate, context);
 }
 
-/* The next receive has that cookie and length, and tells what ended with it. */
+/* The next receive completion has these values; context is the invalidated one. */
 static bool received(struct side *s, DAT_UINT64 c, size_t len, DAT_DTOS operation, DAT_RMR_CONTEXT context)
 {
     DAT_EVENT e;
@@ -38,7 +38,7 @@ static bool received(struct side *s, DAT_UINT64 c, size_t len, DAT_DTOS operatio
     return false;
 }
 
-/* The end of the send, which is that of any. */
+/* The send completes like any other. */
 static bool sent(struct side *s, DAT_UINT64 c)
 {
     DAT_EVENT e;
@@ -73,7 +73,7 @@ static void without(void)
     pair_close(&p);
 }
 
-/* Writes before it, the message, and the window, which can be bound again. */
+/* RDMA writes through the window, the message, and a new bind. */
 static void with(void)
 {
     struct pair p;
@@ -114,7 +114,7 @@ static void with(void)
     region_free(&own);
 }
 
-/* A message that finds no receive waits, and the window with it. */
+/* Without a receive, the message and the invalidation wait. */
 static void without_receive(void)
 {
     struct pair p;
@@ -132,7 +132,7 @@ static void without_receive(void)
     pair_close(&p);
 }
 
-/* Receives of a shared queue tell it as those of an endpoint do. */
+/* Receives of an SRQ report it, too. */
 static void shared(void)
 {
     DAT_SRQ_ATTR attr = { 8, 2, DAT_SRQ_LW_DEFAULT };
@@ -158,8 +158,8 @@ static void shared(void)
 }
 
 /*
- * Some devices, Soft-RoCE among them, acknowledge a message before they look at its context: the sender learns of the
- * end of the connection alone. At the receiver its receive has failed, in words that are the device's.
+ * Some devices, for example Soft-RoCE, acknowledge a message before they check its context. Then the sender only gets the
+ * end of the connection. The receive fails with a device-specific status.
  */
 static void fails(const char *what, DAT_RMR_CONTEXT context)
 {
@@ -181,7 +181,7 @@ static void fails(const char *what, DAT_RMR_CONTEXT context)
     pair_close(&p);
 }
 
-/* A context that the receiver has not given for this: the message does not arrive. */
+/* The receiver has no such window for this connection: the message does not arrive. */
 static void refused(const char *what, DAT_RMR_CONTEXT context)
 {
     struct pair p;
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
     with();
     without_receive();
     shared();
-    /* Other adapters may take the rest for windows. */
+    /* Other transports may accept a region's context, or a window of another connection. */
     if (!env_is_shm()) {
         fails("a context that never was", 0x7edcba98);
     } else {

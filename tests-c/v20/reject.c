@@ -6,7 +6,7 @@
 static struct fx fx;
 static unsigned char data[1024];
 
-/* A request from s that waits to be answered. */
+/* Returns a pending request from s. */
 static DAT_CR_HANDLE request(struct side *s, DAT_CONN_QUAL qual)
 {
     side_make(s, &fx, NULL);
@@ -14,7 +14,7 @@ static DAT_CR_HANDLE request(struct side *s, DAT_CONN_QUAL qual)
     return next_request(fx.cr);
 }
 
-/* The refused side has these bytes with its event; whoever does not know the size gives zeros behind. */
+/* The rejected side's event contains exactly these bytes of data. */
 static bool told(struct side *s, DAT_COUNT size)
 {
     DAT_EVENT event;
@@ -29,7 +29,7 @@ static bool told(struct side *s, DAT_COUNT size)
     return false;
 }
 
-/* Every size arrives as it was given. */
+/* Every size arrives exactly. */
 static void sizes(DAT_CONN_QUAL qual)
 {
     DAT_COUNT all[] = { 0, 1, 3, 4, 48, 0 };
@@ -47,7 +47,7 @@ static void sizes(DAT_CONN_QUAL qual)
     }
 }
 
-/* Zeros are bytes like any other. */
+/* Trailing zeros are not lost. */
 static void zeros(DAT_CONN_QUAL qual)
 {
     static unsigned char kept[8];
@@ -62,7 +62,7 @@ static void zeros(DAT_CONN_QUAL qual)
     side_free(&s);
 }
 
-/* What is refused leaves the request as it was. */
+/* Errors leave the request unchanged. */
 static void refused(DAT_CONN_QUAL qual)
 {
     struct side s;

@@ -38,7 +38,7 @@ static void scopes(void)
     must_rc(dat_rmr_free(any), DAT_SUCCESS, "dat_rmr_free");
 }
 
-/* Only the connection over which it is bound reaches it. */
+/* Only the connection on which it is bound can access a window. */
 static void one_connection(void)
 {
     DAT_RMR_HANDLE rmr = make();
@@ -65,7 +65,7 @@ static void one_connection(void)
     pair_close(&p);
 }
 
-/* The end of the connection ends the binding, without an event. */
+/* The end of the connection unbinds the window, without an event. */
 static void at_the_end(void)
 {
     static const char *const how[] = { "disconnect", "dat_ep_reset", "dat_ep_free" };

@@ -1,6 +1,5 @@
 /*
- * windows.h - memory as peers reach it: by contexts of regions and of windows, whose bytes are counted from an
- * address or from 0.
+ * windows.h - remote access by contexts of regions and windows, with virtual or zero-based addresses.
  */
 #ifndef TESTS_C_V20_WINDOWS_H
 #define TESTS_C_V20_WINDOWS_H
@@ -9,29 +8,29 @@
 
 #define READ_WRITE (DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG)
 
-/* Segments whose first byte has that number. */
+/* Segments from that address. */
 DAT_LMR_TRIPLET local_bytes(DAT_LMR_CONTEXT context, DAT_VADDR first, size_t length);
 DAT_RMR_TRIPLET remote_bytes(DAT_RMR_CONTEXT context, DAT_VADDR first, size_t length);
 
-/* Registers the bytes of a region once more. */
+/* Registers a region's memory again. */
 DAT_RETURN register_again(struct fx *fx, const struct region *r, unsigned privileges, DAT_VA_TYPE type,
                           struct region *made);
 
-/* dat_rmr_bind with a cookie, and its event. */
+/* dat_rmr_bind, and its completion. */
 DAT_RETURN bind_as(struct side *s, DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr, DAT_LMR_TRIPLET t, unsigned privileges,
                    DAT_VA_TYPE type, DAT_RMR_CONTEXT *context);
 bool bind_ends(struct side *s, DAT_RMR_HANDLE rmr);
 
-/* The two of them, which must work. */
+/* Both of them, which must succeed. */
 void must_bind(struct side *s, DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr, DAT_LMR_TRIPLET t, unsigned privileges,
                DAT_VA_TYPE type, DAT_RMR_CONTEXT *context);
 
-/* The bytes that a window shows; 0 for one that is not bound. */
+/* Returns the bytes of the bound window, or 0. */
 size_t window_length(DAT_RMR_HANDLE rmr);
 
 /*
- * An access of a to memory of b, with the first bytes of that local region. The pair is broken, and renewed, when
- * it fails.
+ * Tests an RDMA access of p->a to memory of p->b, with local memory r. After an expected failure, which breaks the
+ * connection, the function reconnects the pair.
  */
 void access_is(struct fx *fx, struct pair *p, struct region *r, DAT_RMR_TRIPLET t, bool write, bool allowed,
                const char *what);

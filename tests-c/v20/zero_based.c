@@ -1,4 +1,4 @@
-/* zero_based.c - addresses that count from zero: registered memory and windows with DAT_VA_TYPE_ZB. */
+/* zero_based.c - zero-based addresses: registered memory and windows with DAT_VA_TYPE_ZB. */
 #include "v20/extended.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ struct view {
     DAT_LMR_HANDLE lmr;
     DAT_LMR_CONTEXT lmr_context;
     DAT_RMR_CONTEXT rmr_context;
-    DAT_VADDR first; /* the number of its first byte */
+    DAT_VADDR first; /* address of the first byte */
 };
 
 static DAT_RETURN view_try(struct view *v, DAT_VA_TYPE type, unsigned privileges)
@@ -72,7 +72,7 @@ static void creation(void)
     is_int(p.va_type, DAT_VA_TYPE_VA, "dat_lmr_query: by address: va_type");
     ok(va.first == (DAT_VADDR)(uintptr_t)memory, "dat_lmr_create: by address: the registered address");
 
-    /* A region of a region has the type of the call. */
+    /* The call determines the type, not the underlying region. */
     for (int type = DAT_VA_TYPE_VA; type <= DAT_VA_TYPE_ZB; type++) {
         DAT_REGION_DESCRIPTION where;
 
@@ -94,7 +94,7 @@ static void creation(void)
             "dat_lmr_create: negative type of addresses: DAT_INVALID_PARAMETER");
 }
 
-/* Every transfer, with each side's memory counted in either way. */
+/* Every transfer, with each combination of address types. */
 static void transfers(void)
 {
     for (int here = DAT_VA_TYPE_VA; here <= DAT_VA_TYPE_ZB; here++)
@@ -134,7 +134,7 @@ static void transfers(void)
                    all_bytes(memory + 5000, 1000, 0) && all_bytes(memory + 7000, SIZE - 7000, 0),
                "%s: no other byte has changed", what);
 
-            /* The last byte, an atomic operation on the last word. */
+            /* An atomic operation on the last word. */
             target = remote(&r, SIZE - 8, 8);
             to = local(&l, 0, 8);
             memset(memory + SIZE - 8, 0, 8);
@@ -148,7 +148,7 @@ static void transfers(void)
         }
 }
 
-/* Addresses of the process are none in such a region, and its end is its end. */
+/* Accesses outside the region fail, also with addresses of the process. */
 static void bounds(void)
 {
     static const struct {
@@ -187,7 +187,7 @@ static void bounds(void)
     must_rc(dat_lmr_free(v.lmr), DAT_SUCCESS, "dat_lmr_free");
 }
 
-/* One memory with two contexts: each has its own rights and its own numbers. */
+/* Memory with two contexts: each has its own privileges and addresses. */
 static void two_contexts(void)
 {
     struct view va, zb;
@@ -260,7 +260,7 @@ static void windows(void)
             ok(param.lmr_triplet.virtual_address == part.virtual_address && param.lmr_triplet.segment_length == 500,
                "dat_rmr_query: %s: the segment as it was given", what);
 
-            /* The number of the window's first byte for peers. */
+            /* The remote address of the window's first byte. */
             w.first = window == DAT_VA_TYPE_ZB ? 0 : v.first + 1000;
             memset(memory, 0, SIZE);
             pattern_fill(own.mem, 500, 3);
@@ -315,7 +315,7 @@ static void bind_parameters(void)
     must_rc(dat_lmr_free(other.lmr), DAT_SUCCESS, "dat_lmr_free");
 }
 
-/* An adapter without such addresses refuses them. */
+/* An adapter without zero-based addresses rejects them. */
 static void unsupported(void)
 {
     struct view v;

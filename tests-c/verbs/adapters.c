@@ -1,4 +1,4 @@
-/* adapters.c - more than one adapter of this provider in one program. */
+/* adapters.c - see adapters.h. */
 #define _DEFAULT_SOURCE
 #include "adapters.h"
 
@@ -76,7 +76,7 @@ void say_descriptors(const char *when)
         if (length <= 0)
             continue;
         what[n][length] = '\0';
-        /* Pipes and sockets have a number each: of no interest. */
+        /* Removes the inode numbers of pipes and sockets. */
         what[n][strcspn(what[n], "[")] = '\0';
         n++;
     }

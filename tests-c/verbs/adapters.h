@@ -1,25 +1,23 @@
-/*
- * adapters.h - more than one adapter of this provider in one program.
- */
+/* adapters.h - several adapters of this provider in one program. */
 #ifndef TESTS_C_ADAPTERS_H
 #define TESTS_C_ADAPTERS_H
 
 #include "common/fixture.h"
 #include "common/usage.h"
 
-/* The name of another adapter "verbs-*" than the one of env_ia(). False when there is none. */
+/* Finds an adapter "verbs-*" other than env_ia(). Returns false if there is none. */
 bool other_adapter(char name[DAT_NAME_MAX_LENGTH]);
 
-/* The network interface of an adapter; NULL when its name has none. */
+/* Returns the network interface in an adapter's name, or NULL. */
 const char *netdev_of(const char *adapter);
 
-/* Whether two network interfaces are the two ends of a virtual cable. */
+/* Returns whether two network interfaces are the ends of a veth pair. */
 bool one_cable(const char *netdev, const char *other);
 
-/* fx_open() of the adapter with that name. */
+/* fx_open() for the named adapter. */
 void fx_open_on(struct fx *fx, const char *adapter);
 
-/* What is open, one comment line for each kind of file and how often it is there. */
+/* Prints the number of open descriptors for each kind of file. */
 void say_descriptors(const char *when);
 
 #endif

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# aliases.sh ADAPTER - gives the interface of the adapter more addresses, of IPv4 and of IPv6, makes an adapter of each, and
-# runs aliases_reach.c, which connects between them. $DAT_TEST_LIBDIR has the libraries.
+# aliases.sh ADAPTER - adds IPv4 and IPv6 addresses to the adapter's interface, configures an adapter for each, and runs
+# aliases_reach.c, which connects them. $DAT_TEST_LIBDIR contains the libraries.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -11,11 +11,11 @@ export LC_ALL
 netdev=${1#verbs-}
 program=$(dirname "$DAT_TEST_LIBDIR")/verbs/aliases_reach
 
-# Reserved for documentation: no network has them.
+# Addresses reserved for documentation.
 four='192.0.2.1 192.0.2.9'
 six='2001:db8::1 2001:db8::9'
 
-# How many of them the device serves: Soft-RoCE hears of an address a little later.
+# Prints how many of them are in the device's GID table, which Soft-RoCE updates asynchronously.
 served()
 {
     cat /sys/class/infiniband/*/ports/*/gids/* 2>/dev/null |
@@ -42,7 +42,7 @@ until [ "$(served)" -ge "$wanted" ] || [ $tries -eq 0 ]; do
     sleep 0.05
 done
 
-# Besides, the program gets the adapters that it had.
+# The configuration also contains the suite's adapters.
 cat "${DAT_OVERRIDE:?the configuration of the suite}" >"$work/dat.conf"
 for address in $four $six; do
     echo "at-$address u$DAT_TEST_API threadsafe default $DAT_TEST_LIBDIR/libdaplverbs.so.${DAT_TEST_API%%.*} x.1.0 \"$address\" \"\""

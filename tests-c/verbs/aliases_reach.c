@@ -1,8 +1,8 @@
 /*
- * aliases_reach.c - adapters on several addresses of one device: a connection goes to the listener of the address that is
- * named, and to no other.
+ * aliases_reach.c - adapters on several addresses of one device: only the listener of the destination address gets a
+ * connection.
  *
- *   aliases_reach ADAPTER ALIAS...    ADAPTER is on the device too; aliases.sh has made the ALIASes, "at-ADDRESS"
+ *   aliases_reach ADAPTER ALIAS...    aliases.sh has created each ALIAS, "at-ADDRESS", on ADAPTER's device
  */
 #define _DEFAULT_SOURCE
 #include "adapters.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 5, NAME = 48 };
+enum { MAX_PLACES = 5, NAME = 48 };
 
 struct place {
     const char *name;
@@ -19,11 +19,11 @@ struct place {
     DAT_PSP_HANDLE psp;
 };
 
-static struct place places[MOST];
+static struct place places[MAX_PLACES];
 static int count;
-static DAT_CONN_QUAL qual; /* the same everywhere */
+static DAT_CONN_QUAL qual; /* of all listeners */
 
-/* The next event, if there is one. */
+/* Takes the next event, if there is one. */
 static bool taken(DAT_EVD_HANDLE evd, DAT_EVENT *e)
 {
     return dat_evd_dequeue(evd, e) == DAT_SUCCESS;
@@ -45,7 +45,7 @@ static DAT_RETURN call(struct side *s, const char *told, const struct sockaddr *
                           DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 }
 
-/* Nobody but `to`, if anybody, has a request. */
+/* Rejects requests at places other than `to`. Returns whether there were none. */
 static bool nobody_else(const struct place *to)
 {
     bool none = true;
@@ -76,7 +76,7 @@ static bool decided(void *arg)
     return a->asked || a->answered || !nobody_else(a->to);
 }
 
-/* A connection from one to the address `at`, which is that of another one or stands for it. */
+/* A connection from `from` to the address `at` reaches only `to`. */
 static bool reaches(struct place *from, struct place *to, const struct sockaddr *at)
 {
     struct side active, passive;
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
     static const char *const own[] = { "127.0.0.1", "0.0.0.0", "::1" };
 
     env_init(argc, argv, NULL);
-    must(argc > 2 && argc <= MOST + 1, "aliases_reach ADAPTER ALIAS...");
+    must(argc > 2 && argc <= MAX_PLACES + 1, "aliases_reach ADAPTER ALIAS...");
     qual = unique_qual(false);
     for (; count < argc - 1; count++) {
         places[count].name = argv[count + 1];

@@ -1,8 +1,8 @@
 #!/bin/sh
-# backlog.sh ADAPTER - runs the programs about the shared receive queue as if the device could not resize one
+# backlog.sh ADAPTER - runs the tests of SRQs as if the device could not resize one
 #
-# With DAT_VERBS_SRQ_BACKLOG=1 the provider keeps receives for which the device has no room, and posts
-# them when there is room. Programs must not see a difference.
+# With DAT_VERBS_SRQ_BACKLOG=1 the provider stores receives for which the device has no room, and posts them later.
+# Programs must not notice.
 set -u
 
 ia=${1:-verbs-v0}
@@ -22,7 +22,7 @@ for program in srq/resize srq/watermark srq/books srq/order srq/post_recv srq/se
     fi
     DAT_VERBS_SRQ_BACKLOG=1 "$build/$program" "$ia" >"$out" 2>&1
     status=$?
-    # A program that ends early prints no plan.
+    # A program that exits early prints no plan.
     if [ $status = 0 ] && grep -q '^1\.\.' "$out" && ! grep -q '^not ok' "$out"; then
         echo "ok $made - $name: $(grep -c '^ok' "$out") checks"
     else

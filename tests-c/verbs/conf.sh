@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# conf.sh - tests which lines of a configuration open this machine's RDMA device, and the diagnostics of
-# those that do not. $1 is the adapter, verbs-NETDEV; $DAT_TEST_LIBDIR has the libraries. Prints TAP.
+# conf.sh ADAPTER - tests which lines of a configuration open this machine's RDMA device, and the messages of the others.
+# ADAPTER is verbs-NETDEV; $DAT_TEST_LIBDIR contains the libraries. Prints TAP.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -15,7 +15,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 . "$(dirname "$0")/../common/tap.sh"
 
-# Conditions on the last open: on its output, and on its lines on standard error.
+# Conditions on the last open's standard output and standard error.
 said() { grep -q -x -F -e "$1" "$work/run.out"; }
 failed_to_open() { grep -q '^DAT_INSUFFICIENT_RESOURCES' "$work/run.out"; }
 silent() { [ ! -s "$work/run.err" ]; }
@@ -23,7 +23,7 @@ one_line() { [ "$(wc -l <"$work/run.err")" -eq 1 ]; }
 told() { grep -q -F -e "$1" "$work/run.err"; }
 opened() { said "DAT_SUCCESS $address"; }
 
-# with INSTANCE [VARIABLE=VALUE...]: opens the adapter "here" of a configuration with these instance data.
+# with INSTANCE [VARIABLE=VALUE...]: opens an adapter with these instance data.
 with()
 {
     printf 'here u1.2 threadsafe default %s/libdaplverbs.so.1 x.1.0 "%s" ""\n' \
@@ -41,7 +41,7 @@ if [ -z "$address" ]; then
     echo "1..$number"
     exit 1
 fi
-# The device and port to which this interface belongs, as the kernel shows them.
+# The device and port of the interface in sysfs.
 where=$(grep -l -x -e "$netdev" /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null | head -n 1)
 [ -n "$where" ] || where=$(ls -d /sys/class/infiniband/*/device/net/"$netdev" 2>/dev/null | head -n 1)
 device=${where#/sys/class/infiniband/}
@@ -64,7 +64,7 @@ ok 'an address: opens the same' opened
 with "$address 0"
 ok 'an address and 0: opens the same' opened
 
-# Any name that leads to the address of the device is a name of this host.
+# A host name that resolves to the device's address selects the device.
 echo "$address dat-test-host" >"$work/hosts"
 if unshare -m mount --bind "$work/hosts" /etc/hosts 2>/dev/null; then
     with 'dat-test-host 0' unshare -m sh -c 'mount --bind "$0" /etc/hosts && exec "$@"' "$work/hosts"

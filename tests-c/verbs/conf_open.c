@@ -1,5 +1,5 @@
 /*
- * conf_open.c - opens an adapter, prints the result in one line, closes it.
+ * conf_open.c - opens and closes an adapter, and prints the result.
  *
  *   conf_open ADAPTER            "DAT_SUCCESS 10.1.0.1", or the return code
  *   conf_open ADAPTER BYTES MAX  then registers BYTES with MAX bytes of locked
@@ -31,7 +31,7 @@ static void address_text(const DAT_IA_ADDRESS_PTR address, char text[INET6_ADDRS
     must(inet_ntop(address->sa_family, bytes, text, INET6_ADDRSTRLEN) != NULL, "no address");
 }
 
-/* The right to lock more than the limit goes with the user. */
+/* Root may exceed the limit, so the process changes its user. */
 static void confine(rlim_t max)
 {
     struct rlimit limit;

@@ -1,4 +1,4 @@
-/* devices.c - two adapters open in one process at once. */
+/* devices.c - two open adapters in one process. */
 #define _POSIX_C_SOURCE 200809L
 #include "adapters.h"
 
@@ -9,7 +9,7 @@ enum { SIZE = 100000 };
 static struct fx a, b;
 static char name[DAT_NAME_MAX_LENGTH];
 
-/* Each call that takes two handles, with one of each adapter. */
+/* Calls with handles of two adapters. */
 static void foreign_handles(void)
 {
     DAT_REGION_DESCRIPTION where;
@@ -78,7 +78,7 @@ static void foreign_handles(void)
     is_type(dat_ep_modify(x.ep, DAT_EP_FIELD_RECV_EVD_HANDLE, &param), DAT_INVALID_PARAMETER,
             "dat_ep_modify: EVD of another adapter: DAT_INVALID_PARAMETER");
 
-    /* A request that one adapter got, and an endpoint of the other one. */
+    /* A request of one adapter, and an endpoint of the other. */
     {
         DAT_PSP_HANDLE listener = fx_listen(&a, &qual);
         struct side caller;
@@ -95,7 +95,7 @@ static void foreign_handles(void)
                wait_connection(x.conn, DAT_CONNECTION_EVENT_ESTABLISHED),
            "dat_cr_accept: its own endpoint: connected");
 
-        /* Memory of the other one. */
+        /* Memory of the other adapter. */
         region_make(&b, &r, 64, MEM_LOCAL | DAT_MEM_PRIV_REMOTE_READ_FLAG);
         is_either(post_send(&x, &r, 0, 64, 1), DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION,
                   "dat_ep_post_send: memory of another adapter: protection violation");
@@ -103,7 +103,7 @@ static void foreign_handles(void)
         piece = segment(&r, 0, 64);
         rc = bind_to_lmr(rmr, r.lmr, &piece, DAT_MEM_PRIV_REMOTE_READ_FLAG, x.ep, cookie(2),
                          DAT_COMPLETION_DEFAULT_FLAG, &rmr_context);
-        /* 2.0 names the region by a handle, 1.2 by its context alone, which both adapters may have given out. */
+        /* 2.0 identifies the region by its handle, 1.2 by its context, which may exist on both adapters. */
         if (UDAPL == 20)
             is_code(rc, DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR,
                     "dat_rmr_bind: memory of another adapter: DAT_INVALID_HANDLE");
@@ -122,7 +122,7 @@ static void foreign_handles(void)
     side_free(&y);
 }
 
-/* RDMA from one side into and out of the other's memory. */
+/* RDMA write and read of the other side's memory. */
 static bool rdma(struct side *from, struct side *to, unsigned seed)
 {
     struct region here, there;
@@ -150,7 +150,7 @@ static bool gone(struct side *s)
                                        e.event_number == DAT_CONNECTION_EVENT_BROKEN);
 }
 
-/* Connects, where there is a way: what the network between the two lets through is its affair. */
+/* Connects, if the network has a route between the adapters. */
 static bool reachable(struct side *active, struct side *passive)
 {
     DAT_EVD_HANDLE evd = fx_evd(passive->fx, 4, DAT_EVD_CR_FLAG);

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# docs.sh ADAPTER - runs the commands of docs/network.md, with those that change the machine and those that need a
-# device, in the virtual machine of vm.sh. It gets an interface eth0 with the address that the document names. Prints TAP.
+# docs.sh ADAPTER - runs the commands of docs/network.md in the virtual machine of vm.sh, also those that change the machine
+# or need a device. First creates the document's interface, eth0. Prints TAP.
 set -u
 LC_ALL=C
 export LC_ALL
 root=$(cd "$(dirname "$0")/../.." && pwd)
 
-# Nobody else's machine is changed. vm.sh leaves its orders there.
+# Only vm.sh creates this file. Other machines must not be changed.
 if [ ! -e /run/order/main ]; then
     echo '1..0 # SKIP this is not the virtual machine of vm.sh'
     exit
@@ -20,7 +20,7 @@ for taken in /sys/class/net/eth0 /etc/dat.conf; do
     fi
 done
 
-# What the tests after this one would see.
+# Restores the state for later tests.
 cleanup()
 {
     rm -f /etc/dat.conf
@@ -33,7 +33,7 @@ ip addr add 192.0.2.7/24 dev eth0
 ip link set eth0 up
 ip link set eth1 up
 
-# The kernel is that of vm.sh, whose modules are in none of the machine's folders.
+# The modules of vm.sh's kernel are not in /lib/modules.
 version=$(uname -r)
 if [ ! -d "/lib/modules/$version" ]; then
     mkdir -p /lib/modules

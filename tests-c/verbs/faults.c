@@ -1,12 +1,11 @@
 /*
- * faults.c - a program that makes every object, connects, moves data and closes, once for each system call and each
- * call of the RDMA libraries that it makes, which fails: no crash, no hang, nothing stays behind, and afterwards
- * everything works.
+ * faults.c - a program creates every object, connects, moves data and closes. In each run one of its system calls or
+ * calls of the RDMA libraries fails. It must not crash, hang or leak, and then everything must work.
  *
- *   DAT_TEST_LONG=1      every call with every error, and the libraries of the drivers read anew for each
- *   DAT_TEST_SECONDS=N   as many calls as this time allows, each with one error (40)
- *   DAT_TEST_SEED=N      which of them
- *   DAT_TEST_FAULT=NAME  only calls of this name
+ *   DAT_TEST_LONG=1      Tests every call with every error. Each process loads the drivers itself.
+ *   DAT_TEST_SECONDS=N   Tests as many calls as this time allows, each with one error (40).
+ *   DAT_TEST_SEED=N      Selects the calls and errors.
+ *   DAT_TEST_FAULT=NAME  Tests only calls of this name.
  */
 #define _GNU_SOURCE
 #include "adapters.h"
@@ -27,7 +26,7 @@
 
 enum { SIZE = 65536, SHORT_MS = 1500, BUDGET_MS = 40000, POSITION_MS = 1200 };
 
-/* ---- The other process: takes one connection after the other and sends each message back ---- */
+/* ---- The other process: accepts connections in turn, and returns each message ---- */
 
 struct card {
     struct sockaddr_storage address;
@@ -43,7 +42,7 @@ static void echo(struct fx *fx, DAT_CR_HANDLE cr)
     side_make(&s, fx, NULL);
     region_make(fx, &r, SIZE, MEM_LOCAL);
     must_rc(post_recv(&s, &r, 0, SIZE, 1), DAT_SUCCESS, "dat_ep_post_recv");
-    /* The caller may be gone already. */
+    /* The caller may have exited. */
     if (dat_cr_accept(cr, s.ep, 0, NULL) == DAT_SUCCESS) {
         if (wait_event_ms(s.conn, SOON_MS, &e) && e.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
             /* Until the end of the connection. */
@@ -78,21 +77,21 @@ static int partner(struct link *up)
     return 1; /* not reached */
 }
 
-/* ---- The program that meets the failures ---- */
+/* ---- The program with the failures ---- */
 
-/* In memory that the test and the victim share. */
+/* Shared by the test and the victim. */
 struct report {
     struct faults faults;
     struct card card;
-    char wrong[256];    /* what must not be */
-    int failed;         /* calls that answered with an error */
+    char wrong[256];    /* violation of a rule, or empty */
+    int failed;         /* number of calls with an error */
     char first[96];     /* the first of them */
-    bool hidden, again; /* all calls of the first round succeeded, and of the second */
-    bool lost;          /* libibverbs has no device any more */
+    bool hidden, again; /* all calls of the first round succeeded; of the second */
+    bool lost;          /* libibverbs no longer has a device */
     bool done, decided;
     int listener;
     int descriptors[2]; /* after the first and the last round */
-    char open[600];     /* what they are in the end */
+    char open[600];     /* list of the last ones */
     int alive[2][OBJECTS_MAX];
     long heap[2];
 };
@@ -107,7 +106,7 @@ static void wrong(const char *what, DAT_RETURN rc)
 
 static bool round_good;
 
-/* Notes what a call answered: success, or an error with the class bit that the interface knows. */
+/* Records the result of a call, which must be success or an error of the interface. */
 static bool good(DAT_RETURN rc, const char *what)
 {
     DAT_UINT32 type = DAT_GET_TYPE(rc);
@@ -127,7 +126,7 @@ static bool good(DAT_RETURN rc, const char *what)
 
 #define CALL(call) good((call), #call)
 
-/* Freeing may fail once, by the failure; then it must work. */
+/* A free may fail while the fault is active; then it must succeed. */
 static void freed(DAT_RETURN (*free_it)(DAT_HANDLE), DAT_HANDLE *handle, const char *what)
 {
     DAT_RETURN rc = DAT_SUCCESS;
@@ -146,7 +145,7 @@ static void freed(DAT_RETURN (*free_it)(DAT_HANDLE), DAT_HANDLE *handle, const c
 struct end {
     DAT_EP_HANDLE ep;
     DAT_EVD_HANDLE recv, req, conn;
-    int sent, received; /* posts that were taken, less their completions */
+    int sent, received; /* successful posts, minus completions */
     bool up, over;
 };
 
@@ -163,7 +162,7 @@ struct world {
     DAT_LMR_CONTEXT key;
     DAT_RMR_CONTEXT remote;
     struct sockaddr_storage address;
-    struct end end[3]; /* 0 asks 1, which has the shared queue; 2 asks the other process */
+    struct end end[3]; /* 0 connects to 1, which has the SRQ; 2 connects to the other process */
     unsigned char *memory;
 };
 
@@ -223,8 +222,8 @@ static DAT_LMR_TRIPLET local(struct world *w, size_t at, size_t n)
     return t;
 }
 
-/* Milliseconds for what a failure may keep from happening; what nothing hinders has more. */
-static int patience = SHORT_MS;
+/* Timeout in ms; shorter if a fault may prevent the event. */
+static int timeout_ms = SHORT_MS;
 
 static void receive(struct world *w, struct end *end)
 {
@@ -253,11 +252,11 @@ static void transfers(struct world *w, struct end *end)
         end->sent++;
 }
 
-/* Connects all three, as far as that is possible. */
+/* Connects all three ends, if possible. */
 static void connect_all(struct world *w)
 {
-    uint64_t end = now_ms() + env_ms(patience) + 500;
-    DAT_TIMEOUT limit = env_us(patience);
+    uint64_t end = now_ms() + env_ms(timeout_ms) + 500;
+    DAT_TIMEOUT limit = env_us(timeout_ms);
     bool asked = false, calls = false;
     DAT_EVENT e;
 
@@ -304,13 +303,13 @@ static void move_data(struct world *w)
         transfers(w, &w->end[0]);
     if (w->end[2].up)
         transfers(w, &w->end[2]);
-    /* Sleeps until the answer of the other process has come. */
+    /* Sleeps until the other process has replied. */
     if (w->end[2].up && w->cno != NULL)
-        dat_cno_wait(w->cno, env_us(patience), &which);
+        dat_cno_wait(w->cno, env_us(timeout_ms), &which);
     if (w->end[2].up && w->end[2].recv != NULL &&
-        CALL(dat_evd_wait(w->end[2].recv, env_us(patience), 1, &e, &more)))
+        CALL(dat_evd_wait(w->end[2].recv, env_us(timeout_ms), 1, &e, &more)))
         w->end[2].received--;
-    end = now_ms() + env_ms(patience);
+    end = now_ms() + env_ms(timeout_ms);
     while (now_ms() < end && (w->end[0].sent > 0 || w->end[2].sent > 0)) {
         take(w);
         breathe();
@@ -335,7 +334,7 @@ static void disconnect_all(struct world *w)
         if (all)
             break;
         if (now_ms() > end) {
-            /* A disconnect that failed. */
+            /* The first disconnect failed. */
             for (int i = 0; i < 3; i++)
                 if (w->end[i].up && dat_ep_disconnect(w->end[i].ep, DAT_CLOSE_ABRUPT_FLAG) != DAT_SUCCESS)
                     wrong("a connection does not end", DAT_SUCCESS);
@@ -344,13 +343,13 @@ static void disconnect_all(struct world *w)
         breathe();
     }
     take(w);
-    /* What was posted to a connection that is over has completed. */
+    /* All work of a closed connection has completed. */
     for (int i = 0; i < 3; i++)
         if (w->end[i].over && (w->end[i].sent != 0 || (i != 1 && w->end[i].received != 0)))
             wrong("work of a connection that is over has not completed", DAT_SUCCESS);
 }
 
-/* All of it once. True if every call succeeded. */
+/* One round. Returns whether every call succeeded. */
 static bool live(void)
 {
     static unsigned char *memory;
@@ -413,7 +412,7 @@ static bool live(void)
     FREE(dat_rmr_free, w.rmr);
     FREE(dat_lmr_free, w.lmr);
     if (round_good) {
-        /* Requests that nobody answered would stand in the way. */
+        /* After a failure, pending connection requests may prevent these. */
         FREE(dat_evd_free, w.cr);
         FREE(dat_cno_free, w.cno);
         FREE(dat_pz_free, w.pz);
@@ -427,9 +426,9 @@ static bool live(void)
 }
 
 /*
- * Writes what the open descriptors are, and counts them, but for two kinds. When librdmacm sets itself up, it makes a
- * channel and an identifier, and if that cannot be destroyed, it forgets them. And the thread keeps a bell from its first
- * sleep on, to which not every round comes.
+ * Lists the open descriptors, and counts all except two kinds. librdmacm creates a channel and an identifier when it
+ * initialises, and leaks both if it cannot destroy the identifier. A thread keeps an eventfd after its first sleep, which
+ * not every round reaches.
  */
 static int describe_descriptors(char *text, size_t size)
 {
@@ -462,7 +461,7 @@ static void look(int when)
 {
     int one = 1;
 
-    /* The thread of an adapter may still be on its way out. */
+    /* An adapter's progress thread may still be exiting. */
     if (!wait_until(threads_at_most, &one, SOON_MS))
         wrong("a thread is left", DAT_SUCCESS);
     report->descriptors[when] = describe_descriptors(report->open, sizeof report->open);
@@ -470,7 +469,7 @@ static void look(int when)
     report->heap[when] = (long)mallinfo2().uordblks;
 }
 
-/* The process that meets the failure: once with it, once without. */
+/* The process that runs a round with the fault, and one without. */
 static void victim(bool held)
 {
     faulty_use(&report->faults);
@@ -484,14 +483,14 @@ static void victim(bool held)
             breathe();
         close(listener);
     }
-    patience = report->faults.kind < 0 ? SOON_MS : SHORT_MS;
+    timeout_ms = report->faults.kind < 0 ? SOON_MS : SHORT_MS;
     __atomic_store_n(&report->faults.armed, 1, __ATOMIC_RELEASE);
     live();
     __atomic_store_n(&report->faults.armed, 0, __ATOMIC_RELEASE);
     look(0);
     report->hidden = report->failed == 0;
     report->failed = 0;
-    patience = SOON_MS;
+    timeout_ms = SOON_MS;
     report->again = live();
     report->lost = !report->again && faulty_lost_device();
     look(1);
@@ -499,7 +498,7 @@ static void victim(bool held)
     _exit(0);
 }
 
-/* Runs the victim; its exit status, 128 + n for a signal, -1 if it hangs. */
+/* Runs the victim. Returns its exit status, 128 + n for signal n, or -1 after a timeout. */
 static int run(int kind, int nth, int error)
 {
     struct card card = report->card;
@@ -547,7 +546,7 @@ static int run(int kind, int nth, int error)
 static struct report usual;
 static int crashes, hangs, wrongs, left, broken, shown, unseen;
 
-/* One position; says what is not right about it. */
+/* Tests a failure of the nth call of a kind, and prints what is wrong. */
 static void position(int kind, int nth, int error)
 {
     int status = run(kind, nth, error);
@@ -571,7 +570,7 @@ static void position(int kind, int nth, int error)
         wrongs++;
         diag("%s %d %s: %s (first: %s)", what, nth, strerror(error), report->wrong, report->first);
     }
-    /* A configuration or a library that could not be read is not read again in this process. */
+    /* A process does not retry a configuration or library that it could not read. */
     if (!report->again && !report->lost && strstr(report->first, "DAT_PROVIDER_NOT_FOUND") == NULL) {
         broken++;
         diag("%s %d %s: afterwards it does not work: %s", what, nth, strerror(error), report->first);
@@ -591,8 +590,8 @@ static void position(int kind, int nth, int error)
         diag("open:%s; usually:%s", report->open, usual.open);
     }
     /*
-     * Interrupted calls are made again. The libraries say of some calls only that they failed, and the thread of the
-     * adapter takes no signals; so what must not be seen are failures that reach us as such.
+     * We repeat interrupted calls. rdma-core hides the cause of some failures, and the progress thread blocks signals.
+     * So only interruptions that rdma-core reports to us must be invisible.
      */
     if (passing && !report->hidden && report->faults.fired &&
         (faulty_is_system_call(kind) ? report->faults.by_main && faulty_is_restarted(kind)
@@ -602,7 +601,7 @@ static void position(int kind, int nth, int error)
     }
 }
 
-/* Calls of polling loops are many and alike. */
+/* Returns the number of calls to test; polling loops make many equal calls. */
 static int positions(int kind)
 {
     int calls = usual.faults.calls[kind];
@@ -629,7 +628,7 @@ int main(int argc, char **argv)
     from = seed != NULL ? (unsigned)strtoul(seed, NULL, 0) : (unsigned)time(NULL);
     diag("seed %u ($DAT_TEST_SEED)", from);
     memset(report, 0, sizeof *report);
-    /* Reading the drivers' libraries takes long; where every call is tried, the victims do it. */
+    /* Loading drivers is slow, so victims inherit them unless all calls are tested. */
     if (!whole) {
         int n;
 
@@ -650,7 +649,7 @@ int main(int argc, char **argv)
         diag("  %4d %4d %s", usual.alive[0][i], usual.alive[1][i], faulty_object(i));
     budget = seconds != NULL ? strtoul(seconds, NULL, 0) * 1000 : BUDGET_MS;
     end = now_ms() + budget;
-    /* As many as will do in that time, from the first kind to the last. */
+    /* Tests every step-th position, so that all kinds fit into the time. */
     step = whole ? 1 : 1 + (int)((uint64_t)all * POSITION_MS / budget);
     for (int kind = 0; kind < faulty_kinds(); kind++) {
         int most = positions(kind);
@@ -659,7 +658,7 @@ int main(int argc, char **argv)
             continue;
         for (int nth = 1; nth <= most; nth++, place++)
             for (int e = 0; e < ERRORS; e++) {
-                /* One error each, another one each time. */
+                /* One error for each position, in turn. */
                 if (!whole && ((unsigned)e != (from + (unsigned)place) % ERRORS ||
                                ((unsigned)place + from) % (unsigned)step != 0))
                     continue;

@@ -97,7 +97,7 @@ bool faulty_is_restarted(int kind)
     return kind == KIND_write || kind == KIND_ioctl || kind == KIND_ppoll;
 }
 
-/* Counts a call; true if it shall fail, and errno is set. */
+/* Counts a call. Returns whether it must fail; then errno is set. */
 static bool fails(int kind, pid_t thread)
 {
     int n;
@@ -115,7 +115,7 @@ static bool fails(int kind, pid_t thread)
     return true;
 }
 
-/* Whether code is the provider's; librdmacm calls some of these functions itself. */
+/* Returns whether code belongs to the provider, because librdmacm calls some of these functions, too. */
 static bool is_provider(const void *code)
 {
     Dl_info from;
@@ -123,7 +123,7 @@ static bool is_provider(const void *code)
     return dladdr(code, &from) != 0 && strstr(from.dli_fname, "libdapl") != NULL;
 }
 
-/* Whether this call of the function in which it stands fails. */
+/* Returns whether the enclosing function must fail. */
 #define BREAKS(kind) breaks(kind, __builtin_return_address(0))
 
 static bool breaks(int kind, const void *caller)
@@ -146,7 +146,7 @@ const char *faulty_object(int object)
     return object < OBJECTS ? names[object] : NULL;
 }
 
-/* Counts objects of the provider; librdmacm makes some for itself. */
+/* Counts objects of the provider, but not librdmacm's own. */
 static void count(enum object object, int change, void *caller)
 {
     if (now != NULL && is_provider(caller))
@@ -165,7 +165,7 @@ static void **real(const char *name, void **place)
     return place;
 }
 
-/* A function that makes an object, or gives NULL. */
+/* A function that creates an object or returns NULL. */
 #define MAKES(type, name, object, declared, passed) \
     type *name declared                             \
     {                                               \
@@ -180,7 +180,7 @@ static void **real(const char *name, void **place)
     }
 #define UNPACK(...) __VA_ARGS__
 
-/* A function that answers 0 or an errno. */
+/* A function that returns 0 or an error number. */
 #define ANSWERS(name, declared, passed)   \
     int name declared                     \
     {                                     \
@@ -189,7 +189,7 @@ static void **real(const char *name, void **place)
         return REAL(name, UNPACK passed); \
     }
 
-/* A function that answers 0, or -1 and sets errno. */
+/* A function that returns 0, or -1 with errno. */
 #define SETS_ERRNO(name, declared, passed) \
     int name declared                      \
     {                                      \
@@ -198,7 +198,7 @@ static void **real(const char *name, void **place)
         return REAL(name, UNPACK passed);  \
     }
 
-/* One that gives an object back. */
+/* A function that destroys an object. */
 #define ENDS(name, object, failed, declared, passed) \
     int name declared                                \
     {                                                \
@@ -217,7 +217,7 @@ struct ibv_device **ibv_get_device_list(int *n)
     return BREAKS(KIND_ibv_get_device_list) ? NULL : REAL(ibv_get_device_list, n);
 }
 
-/* The functions that verbs.h calls through the context. */
+/* Functions that verbs.h calls through the context. */
 static struct ibv_context_ops before;
 
 static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
@@ -277,8 +277,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 }
 
 /*
- * The library of Soft-RoCE takes the memory of a queue away before it maps that of the longer one. When the map fails, the
- * next use of the queue ends the process, so nothing fails in there.
+ * Soft-RoCE's library unmaps a queue before it maps the longer one. If mmap fails, the next use of the queue crashes the
+ * process. So no system call fails in these functions.
  */
 #define SPARES(name, declared, passed)                                  \
     int name declared                                                   \

@@ -1,9 +1,9 @@
 /*
- * fences.c - requests that wait for RDMA reads go on when the reads are done, also when the device has forgotten them.
+ * fences.c - fenced requests continue after the RDMA reads before them, even if the device loses the wakeup.
  *
- * Soft-RoCE forgets a request that begins to wait in the moment in which the last read ends: nobody tells it to look again.
- * That moment is short, so the test makes it: the function write below stands in front of libc's, and keeps the command from
- * the kernel by which a post tells the device of a request. It changes nothing for a device that needs no such command.
+ * If a request starts to wait just when the last read completes, Soft-RoCE does not resume it. The test provokes this
+ * state: its function write() replaces libc's, and drops the command by which a post notifies the device. Devices
+ * without such a command are not affected.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -21,17 +21,17 @@ struct flow {
 
 static struct fx fx;
 static struct flow flows[FLOWS];
-static __thread bool forgetful; /* the posts of this thread are not told to the device */
-static int forgotten;
+static __thread bool dropping; /* posts of this thread do not notify the device */
+static int dropped;
 
 ssize_t write(int fd, const void *bytes, size_t n)
 {
     uint32_t command = 0;
 
-    if (forgetful && n >= sizeof command) {
+    if (dropping && n >= sizeof command) {
         memcpy(&command, bytes, sizeof command);
         if (command == IB_USER_VERBS_CMD_POST_SEND) {
-            forgotten++;
+            dropped++;
             return (ssize_t)n;
         }
     }
@@ -44,7 +44,7 @@ static bool read_piece(struct flow *f, int round)
     return post_read(&f->p.a, &f->here, 0, PIECE, target(&f->there, 0, PIECE), READ) == DAT_SUCCESS;
 }
 
-/* A write or a message that has what the read brings. */
+/* Posts a fenced write or message with the data that the read fetches. */
 static bool post_behind(struct flow *f, bool message)
 {
     DAT_LMR_TRIPLET brought = segment(&f->here, 0, PIECE);
@@ -57,7 +57,7 @@ static bool post_behind(struct flow *f, bool message)
            dat_ep_post_send(f->p.a.ep, 1, &brought, cookie(WAITS), DAT_COMPLETION_BARRIER_FENCE_FLAG) == DAT_SUCCESS;
 }
 
-/* The next completion, asleep or by polling, is that one. */
+/* Waits for, or polls, the next completion, which must have that cookie. */
 static bool next(DAT_EVD_HANDLE evd, DAT_UINT64 expected, bool asleep)
 {
     DAT_EVENT e;
@@ -67,7 +67,7 @@ static bool next(DAT_EVD_HANDLE evd, DAT_UINT64 expected, bool asleep)
            e.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS;
 }
 
-/* A round on all endpoints; how many of them went on. */
+/* One round on all endpoints. Returns the number of endpoints with correct data. */
 static int go_round(int round, bool message, bool asleep, bool forget)
 {
     int good = 0;
@@ -75,14 +75,14 @@ static int go_round(int round, bool message, bool asleep, bool forget)
     for (int i = 0; i < FLOWS; i++) {
         must(read_piece(&flows[i], round), "a read is refused");
         must(!forget || next(flows[i].p.a.req, READ, asleep), "a read does not come back");
-        forgetful = forget;
+        dropping = forget;
         must(post_behind(&flows[i], message), "a post is refused");
-        forgetful = false;
+        dropping = false;
     }
     for (int i = 0; i < FLOWS; i++) {
         struct flow *f = &flows[i];
 
-        /* The one that waits for the message comes first: nobody looks at the requests meanwhile. */
+        /* The receiver waits first, so this thread does not poll the request EVD. */
         if (message && !next(f->p.b.recv, WAITS, asleep))
             return good;
         if ((!forget && !next(f->p.a.req, READ, asleep)) || !next(f->p.a.req, WAITS, asleep))
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
         is_int(go_round(kind, kind % 2 != 0, kind >= 2, true), FLOWS,
                "BARRIER_FENCE: %s that the device has forgotten, %s: all go on", kind % 2 != 0 ? "messages" : "writes",
                kind >= 2 ? "asleep" : "polled");
-    diag("%d requests were kept from the device", forgotten);
+    diag("%d requests were kept from the device", dropped);
     fx_close(&fx);
     return done_testing();
 }

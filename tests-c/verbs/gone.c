@@ -1,10 +1,10 @@
 /*
- * gone.c - the device is removed in the middle of traffic: of this end, then of both ends.
+ * gone.c - the device is removed during traffic: at this end, then at both ends.
  *
- * Two processes on the adapters at the two ends of a cable. Beside busy connections each has threads
- * that sleep in waits, an attempt that nobody answers, a request that it does not answer, and a
- * service point. After the removal everything ends with its event, every call answers, everything
- * can be freed, and the system is not kept waiting; and the process opens the device that comes next.
+ * Two processes use the adapters at the two ends of a cable. Each has busy connections, threads that sleep in waits, a
+ * connection attempt without a reply, a pending request and a service point. After the removal every connection and
+ * request ends with its event, every call returns, all objects can be freed, and the kernel completes the removal. Then
+ * the same process opens a new device.
  */
 #define _DEFAULT_SOURCE
 #include "adapters.h"
@@ -19,7 +19,7 @@
 
 enum { FLOWS = 4, BUFFERS = 64, BUSY = 30 };
 
-/* A subtest, or in the other process a condition. */
+/* A subtest; in the other process a fatal condition. */
 #define CHECK(cond, ...) (peer_is_one() ? must((cond), __VA_ARGS__) : (void)ok((cond), __VA_ARGS__))
 
 struct card {
@@ -27,7 +27,7 @@ struct card {
     DAT_CONN_QUAL qual;
 };
 
-/* All that one process has on its adapter. */
+/* All objects of a process on its adapter. */
 struct scene {
     struct fx fx;
     struct pool pool;
@@ -35,10 +35,10 @@ struct scene {
     struct side silent;              /* connected; waits sleep on its EVDs */
     struct region r;
     struct waiter on_recv, on_conn;
-    struct side asking, nowhere;     /* not answered; to nobody */
+    struct side asking, nowhere;     /* connecting: to a peer that does not reply; to an unused address */
     DAT_EVD_HANDLE requests;
     DAT_PSP_HANDLE psp;
-    DAT_CR_HANDLE pending;           /* not answered by us */
+    DAT_CR_HANDLE pending;           /* neither accepted nor rejected */
     const char *where;
 };
 
@@ -51,7 +51,7 @@ static bool run(const char *command)
     return status == 0;
 }
 
-/* The RDMA device on that interface, if it is Soft-RoCE. */
+/* Finds the Soft-RoCE device on that interface. */
 static bool device_on(const char *netdev, char device[64])
 {
     char command[256];
@@ -132,7 +132,7 @@ static void scene_open(struct scene *s, const char *adapter, struct link *l, boo
     waiter_start(&s->on_recv, s->silent.recv, DAT_TIMEOUT_INFINITE, 1);
     waiter_start(&s->on_conn, s->silent.conn, DAT_TIMEOUT_INFINITE, 1);
 
-    /* Each asks the other, and neither answers. */
+    /* Each end connects to the other, and neither replies. */
     s->requests = fx_evd(&s->fx, 8, DAT_EVD_CR_FLAG);
     memset(&card, 0, sizeof card);
     s->psp = fx_listen_on(&s->fx, s->requests, DAT_PSP_CONSUMER_FLAG, &card.qual);
@@ -185,7 +185,7 @@ static bool ends(struct side *s)
            e.event_number <= DAT_CONNECTION_EVENT_UNREACHABLE;
 }
 
-/* What a call needs that uses the device anew. */
+/* Calls that need the device fail. */
 static void refused(struct scene *s)
 {
     DAT_REGION_DESCRIPTION where;
@@ -288,18 +288,18 @@ static void scene_close(struct scene *s)
     must_rc(dat_ia_close(s->fx.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ia_close");
 }
 
-/* The device is there; the other one was removed. */
+/* At this end the device still exists; the other end's was removed. */
 static void scene_left(struct scene *s)
 {
     uint64_t end = now_ms() + env_ms(60000);
     bool silent, asking;
 
-    /* The peer may be unable to say goodbye: then the device gives up on what is posted. */
+    /* The peer may be unable to disconnect. Then requests end by the device's retry limit. */
     while (!all_over(s) && now_ms() < end)
         step(s);
     CHECK(all_over(s), "%s: the other device is removed: each busy connection ends", s->where);
     CHECK(pool_whole(&s->pool), "%s: the other device is removed: every buffer is there", s->where);
-    /* The silent one learns it from the other, or when it says something. */
+    /* The idle connection ends by the peer's message, or when this end disconnects. */
     silent = waiter_done(&s->on_conn, SOON_MS);
     if (!silent) {
         must_rc(dat_ep_disconnect(s->silent.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS, "dat_ep_disconnect");

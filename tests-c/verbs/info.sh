@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# info.sh ADAPTER - what dat-info says of an adapter on a device, and what it finds when the device is not reachable. $BIN
-# has the tools. Prints TAP.
+# info.sh ADAPTER - tests dat-info's output for an adapter on a device, and its diagnosis if the device is unusable. $BIN
+# contains the tools. Prints TAP.
 set -u
 LC_ALL=C NO_COLOR=1
 export LC_ALL NO_COLOR
@@ -52,7 +52,7 @@ ok '--explain: the port with its interface' says "ok  *$device port 1 .*active, 
 ok '--explain: the device files' says 'ok  *.*/infiniband/rdma_cm can be opened'
 ok '--explain: memory that can be registered' says '(ulimit -l|any amount of memory)'
 
-# Only in the virtual machine may the rights of the device files be changed.
+# Permissions of device files may be changed only in the virtual machine.
 if [ "$device" = rxe0 ] && [ "$(id -u)" -eq 0 ] && [ -e /run/order/main ]; then
     chmod 600 /dev/infiniband/*
     nobody() { setpriv --reuid=65534 --clear-groups "$@"; }
@@ -64,7 +64,7 @@ if [ "$device" = rxe0 ] && [ "$(id -u)" -eq 0 ] && [ -e /run/order/main ]; then
     ok 'little locked memory: status 0' run 0 nobody sh -c 'ulimit -l 64; exec "$0" --explain' "$info"
     ok 'little locked memory: it says so' says 'only 64 KiB of memory can be registered'
 
-    # An interface of its own, so that those of other tests keep their routes.
+    # A separate interface, so that those of other tests keep their routes.
     ip link add info0 type veth peer name info1 && ip addr add 10.9.0.1/24 dev info0 &&
         ip link set info0 up && ip link set info1 up
     ok 'an interface without a device: status 1' run 1 "$info" --explain verbs-info0

@@ -1,15 +1,15 @@
 /*
  * interop.c - one end of a connection between this library and another implementation.
  *
- * Built twice by interop.sh: with our headers and library, for uDAPL 1.2 or with -DOTHER for uDAPL 2.0, and
- * with -DOTHER and the other library. So both ends do the same.
+ * interop.sh builds it with our headers and library, for uDAPL 1.2 or with -DOTHER for uDAPL 2.0, and with -DOTHER for the
+ * other library.
  *
  *   interop serve ADAPTER QUALIFIER BYTES WHAT         prints "ready" when it listens
  *   interop call ADAPTER QUALIFIER BYTES WHAT ADDRESS
  *   interop address ADAPTER
  *
- * BYTES is the length of the private data, each way. WHAT names the side that ends the connection,
- * "caller" or "server", or is "reject", or "reject-data" where the server is of uDAPL 2.0.
+ * BYTES is the length of the private data, both ways. WHAT is the side that disconnects, "caller" or "server"; or
+ * "reject"; or "reject-data" if the server uses uDAPL 2.0.
  */
 #define _POSIX_C_SOURCE 200809L
 #ifdef OTHER
@@ -28,7 +28,7 @@
 #include <string.h>
 
 enum { SIZE = 20000, MESSAGES = 8 };
-/* In memory: what comes by message, what the peer writes, what the peer reads, what we read. */
+/* Offsets in memory: messages received and sent, the target of writes, the source and destination of reads. */
 enum { HEARD = 0, SAID = SIZE, WRITTEN = 2 * SIZE, OFFERED = 3 * SIZE, FETCHED = 4 * SIZE, ALL = 5 * SIZE };
 
 static const char *role;
@@ -39,7 +39,7 @@ static DAT_EVD_HANDLE dtos, connections, requests;
 static DAT_EP_HANDLE ep;
 static DAT_LMR_CONTEXT lmr_context;
 static DAT_RMR_CONTEXT rmr_context;
-static DAT_TIMEOUT patience;
+static DAT_TIMEOUT timeout;
 
 static void die(const char *fmt, ...)
 {
@@ -86,11 +86,11 @@ static DAT_EVENT next(DAT_EVD_HANDLE evd, const char *what)
     DAT_EVENT e;
     DAT_COUNT more;
 
-    need(dat_evd_wait(evd, patience, 1, &e, &more), what);
+    need(dat_evd_wait(evd, timeout, 1, &e, &more), what);
     return e;
 }
 
-/* The next completions are those of a receive and of a request, in any order; each has its turn. */
+/* Completions that arrived before the program waited for them. */
 static int early_receives, early_requests;
 
 static DAT_DTO_COMPLETION_EVENT_DATA received;
@@ -152,7 +152,7 @@ static void say(size_t size)
     completion(0, "Send");
 }
 
-/* Where the peer's memory is: sent as the first message. */
+/* The first message: the sender's memory. */
 struct place {
     uint64_t address;
     uint32_t context, size;
@@ -197,7 +197,7 @@ static void converse(int calling)
     mine.address = (uint64_t)(uintptr_t)memory;
     mine.context = rmr_context;
     mine.size = ALL;
-    /* The peer's seed is that of its role; what it reads here has it. */
+    /* The source of the peer's reads has the peer's seed. */
     fill(OFFERED, SIZE, (calling ? 20u : 10u) + 1000);
     memcpy(memory + SAID, &mine, sizeof mine);
     if (calling)
@@ -211,7 +211,7 @@ static void converse(int calling)
         memcpy(memory + SAID, &mine, sizeof mine);
         say(sizeof mine);
     }
-    /* Messages of growing length, there and back. */
+    /* Messages of growing length, both ways. */
     for (unsigned i = 0; i < MESSAGES; i++) {
         size_t size = i == MESSAGES - 1 ? SIZE : (size_t)1 << (2 * i);
 
@@ -229,7 +229,7 @@ static void converse(int calling)
             say(size);
         }
     }
-    /* RDMA by the caller, then by the server; a message tells that it is done. */
+    /* RDMA by the caller, then by the server; each sends a message afterwards. */
     if (calling) {
         reach(&theirs, 10);
         say(4);
@@ -252,7 +252,7 @@ static void connected(const char *what)
         die("%s: event 0x%x, not ESTABLISHED", what, (unsigned)e.event_number);
 }
 
-/* Private data arrive whole; the transport may add zeros. */
+/* The transport may append zeros to private data. */
 static void private_right(const void *data, DAT_COUNT size, DAT_COUNT want, unsigned seed)
 {
     const unsigned char *p = data;
@@ -324,7 +324,7 @@ int main(int argc, char **argv)
 
     role = argc > 1 ? argv[1] : "";
     setvbuf(stdout, NULL, _IOLBF, 0);
-    patience = (DAT_TIMEOUT)(20e6 * (scale != NULL && atof(scale) > 0 ? atof(scale) : 1));
+    timeout = (DAT_TIMEOUT)(20e6 * (scale != NULL && atof(scale) > 0 ? atof(scale) : 1));
     if (argc == 3 && strcmp(role, "address") == 0) {
         print_address(argv[2]);
         return 0;
@@ -347,7 +347,7 @@ int main(int argc, char **argv)
         to.sin_family = AF_INET;
         if (inet_pton(AF_INET, argv[6], &to.sin_addr) != 1)
             return 2;
-        need(dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&to, qual, patience, bytes, own,
+        need(dat_ep_connect(ep, (DAT_IA_ADDRESS_PTR)&to, qual, timeout, bytes, own,
                             DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
              "dat_ep_connect");
         if (rejects) {

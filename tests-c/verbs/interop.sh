@@ -1,9 +1,8 @@
 #!/bin/sh
-# interop.sh ADAPTER - tests connections to and from another implementation of uDAPL, with our library of the version
-# that $DAT_TEST_API names
+# interop.sh ADAPTER - tests connections with another implementation of uDAPL. $DAT_TEST_API is the version of our library.
 #
-# $DAT_TEST_DAPL2 is the directory in which the packages libdapl2 and libdapl-dev of Debian are unpacked
-# (dpkg-deb -x; not installed, because they would leave a dat.conf in /etc): uDAPL 2.0 with a provider over rdma_cm.
+# $DAT_TEST_DAPL2 contains Debian's unpacked packages libdapl2 and libdapl-dev: uDAPL 2.0 with a provider over rdma_cm. They
+# are not installed, because they would add /etc/dat.conf.
 set -u
 
 ia=${1:-verbs-v0}
@@ -36,7 +35,7 @@ if ! { $build $kind -o "$dir/ours" "$here/interop.c" -isystem "$root/include" -L
 fi
 echo "other-v0 u2.0 nonthreadsafe default $otherlib/libdaplofa.so.2 dapl.2.0 \"$netdev 0\" \"\"" >"$dir/dat.conf"
 
-# seconds N: prints the deadline, scaled.
+# seconds N: prints a scaled timeout.
 seconds() { awk "BEGIN { print int($1 * ${DAT_TEST_SCALE:-1}) }"; }
 # end ours|theirs ROLE ...: runs one end of a connection.
 end()
@@ -93,7 +92,7 @@ for caller in ours theirs; do
     [ $server$api = ours1.2 ] || play $server $caller $((qual + 1)) 48 reject-data "$ways: rejected with private data"
     play $server $caller $((qual + 2)) 24 server "$ways: private data; the server ends it"
     if [ "$api" = 1.2 ]; then
-        # What is the same behind either interface.
+        # Independent of the version of our library.
         play $server $caller $((qual + 3)) 0 caller "$ways: messages, RDMA; the caller ends it"
         play $server $caller $((qual + 4)) 48 caller "$ways: longest private data of the other"
         play $server $caller $((qual + 70000)) 24 caller "$ways: a qualifier above 65535"

@@ -1,6 +1,6 @@
 /*
- * killed.c - the peer is killed, a hundred times, at any moment: while it connects, accepts,
- * transfers, disconnects. Every other time it is the one that listens. $DAT_TEST_KILLS says how often.
+ * killed.c - kills the peer 100 times ($DAT_TEST_KILLS) at random points: while it connects, accepts, transfers or
+ * disconnects. In every other round the peer listens.
  */
 #define _DEFAULT_SOURCE
 #include "adapters.h"
@@ -20,7 +20,7 @@ struct card {
     DAT_CONN_QUAL qual;
 };
 
-/* ---- the one that is killed: connects, talks, disconnects, over and over ---- */
+/* ---- the victim: repeatedly connects, transfers and disconnects ---- */
 
 static DAT_RMR_TRIPLET bulk(struct flow *f)
 {
@@ -90,7 +90,7 @@ static int listener(struct link *up)
     return 1; /* not reached */
 }
 
-/* ---- the one that survives ---- */
+/* ---- the surviving process ---- */
 
 static struct service svc;
 static DAT_CONN_QUAL qual;
@@ -107,7 +107,7 @@ static void call(const struct card *card)
             DAT_SUCCESS, "dat_ep_connect");
 }
 
-/* Kills the peer so many microseconds after its first life has begun. */
+/* Kills the peer after that many microseconds. */
 static bool round_of(bool calls, unsigned after)
 {
     struct peer p;
@@ -143,7 +143,7 @@ static bool round_of(bool calls, unsigned after)
     return service_settle(&svc, what) && good;
 }
 
-/* A request of a process that was killed may still be on its way. */
+/* Serves late requests of killed processes. */
 static void last_ones(void)
 {
     uint64_t end = now_ms() + env_ms(SOON_MS);
@@ -175,8 +175,7 @@ int main(int argc, char **argv)
     srandom(seed);
     rounds = getenv("DAT_TEST_KILLS") != NULL ? atoi(getenv("DAT_TEST_KILLS")) : env_count(ROUNDS, 10);
 
-    /* What the libraries keep for good is there after the first use, and what a thread keeps after
-     * its first sleep. */
+    /* Descriptors that libraries keep after their first use, and threads after their first sleep, are open from here. */
     fx_open(&svc.fx);
     {
         struct pair pair;
@@ -193,10 +192,10 @@ int main(int argc, char **argv)
     fds = entries("/proc/self/fd");
     begin = now_ms();
     for (int i = 0; i < rounds; i++) {
-        /* Most die early, where each moment is another step of a connection. */
+        /* Most kills hit connection setup, which takes many steps. */
         unsigned reach = random() % 3 == 0 ? 200000 : 30000;
 
-        /* Where connections take longer, so do the lives. */
+        /* Kill later if connections are slow. */
         if (svc.up * 3 < i && stretch < 512)
             stretch *= 2;
         good += round_of(i % 2 == 0, (unsigned)random() % env_ms(reach * stretch));
@@ -214,7 +213,7 @@ int main(int argc, char **argv)
     ok(resident_kib() - memory < 8 * 1024, "memory does not grow");
     diag("  resident: %ld KiB, %ld KiB after a fifth of them", resident_kib(), memory);
 
-    /* Somebody who lives is served as before. */
+    /* Other connections still work. */
     {
         struct pair pair;
 

@@ -1,13 +1,13 @@
 /*
- * limits.c - little locked memory, few descriptors, little address space, at many values: each call
- * succeeds or answers an error code, attempts at connections end, what was made can be freed, and
- * with the limit lifted the same process works, on the same adapter and on a new one.
+ * limits.c - many limits on locked memory, descriptors and address space. Each call succeeds or returns an error code,
+ * connection attempts end, and all objects can be freed. Without the limit the process works again, on the same adapter
+ * and on a new one.
  *
- * Each value is tried in a process of its own. $DAT_TEST_LIMITS says how many times as many values.
+ * Each value is tested in a separate process. $DAT_TEST_LIMITS multiplies the number of values.
  *
- * Of address space there is as good as nothing, or enough: rooms of 0, 2 and 4 million bytes. Those between are not
- * shown to work. With about 600000 bytes the library of Soft-RoCE (rdma-core 44) can be left with a completion queue
- * that has no memory, and its next poll ends the process. $DAT_TEST_LIMITS above 2 can come upon such values.
+ * For address space the room is 0, 2 or 4 million bytes. With about 600000 bytes Soft-RoCE's library (rdma-core 44) can
+ * get a completion queue without memory, and its next poll crashes the process. $DAT_TEST_LIMITS above 2 can test such
+ * values.
  */
 #define _GNU_SOURCE
 #include "adapters.h"
@@ -24,17 +24,17 @@ enum { EVDS = 3, BIG = 1 << 20 };
 
 struct order {
     int resource;
-    unsigned long room; /* beyond what is in use */
-    bool open_first;    /* the limit comes after dat_ia_open() */
+    unsigned long room; /* in addition to the current use */
+    bool open_first;    /* set the limit after dat_ia_open() */
 };
 
 struct tally {
     int made, refused, odd;
 };
 
-/* ---- one attempt to use everything ---- */
+/* ---- one use of all objects ---- */
 
-/* Success or an error code; other answers are odd. */
+/* Counts the result: success, an expected error, or an odd one. */
 static bool did(struct tally *t, DAT_RETURN rc, const char *what)
 {
     if (rc == DAT_SUCCESS) {
@@ -50,7 +50,7 @@ static bool did(struct tally *t, DAT_RETURN rc, const char *what)
     return false;
 }
 
-/* What was made must be freed, whatever is lacking. */
+/* Frees must succeed despite the limit. */
 static void undo(struct tally *t, DAT_RETURN rc, const char *what)
 {
     if (rc != DAT_SUCCESS) {
@@ -87,7 +87,7 @@ static void end_free(struct tally *t, struct end *e)
         undo(t, dat_evd_free(e->evd[--e->evds]), "dat_evd_free");
 }
 
-/* The attempt of the first end is over: 1 up, 0 not, -1 no event. */
+/* Returns 1 if the end is connected, 0 if its attempt failed, -1 without an event. */
 static int outcome(struct end *e)
 {
     DAT_EVENT event;
@@ -97,7 +97,7 @@ static int outcome(struct end *e)
     return event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED;
 }
 
-/* Connects both and sends a message: true if it arrived whole. */
+/* Connects two ends and sends a message. Returns whether it arrived intact. */
 static bool talk(struct tally *t, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_IA_ADDRESS_PTR address,
                  unsigned char *memory)
 {
@@ -129,7 +129,7 @@ static bool talk(struct tally *t, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_IA_ADD
         bool asked = false, accepted = false;
         uint64_t end = now_ms() + env_ms(2 * SOON_MS);
 
-        /* Until the request comes or the attempt is over. */
+        /* Until the request arrives or the attempt ends. */
         while (!asked && now_ms() < end) {
             DAT_COUNT more;
 
@@ -202,7 +202,7 @@ static bool whole(struct tally *t, DAT_IA_HANDLE *opened, unsigned char *memory)
 
 /* ---- the process with the limit ---- */
 
-/* The kernel looks at the limit on locked memory only without this. */
+/* The kernel ignores RLIMIT_MEMLOCK for processes with this capability. */
 static void drop_ipc_lock(void)
 {
     struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -213,7 +213,7 @@ static void drop_ipc_lock(void)
     must(syscall(SYS_capset, &head, data) == 0, "capset");
 }
 
-/* The limit that leaves that much room. */
+/* Returns the limit that leaves that much room. */
 static unsigned long limit_for(int resource, unsigned long room)
 {
     FILE *f;
@@ -224,7 +224,7 @@ static unsigned long limit_for(int resource, unsigned long room)
     if (resource == RLIMIT_NOFILE) {
         int fd = 0;
 
-        /* The limit is above as many free numbers. */
+        /* The limit permits `room` unused descriptor numbers. */
         for (unsigned long free = 0; fcntl(fd, F_GETFD) != -1 || free++ < room;)
             fd++;
         return (unsigned long)fd;
@@ -259,7 +259,7 @@ static int limited(struct link *up)
     must(LINK_RECV(up, o), "no order");
     if (o.resource == RLIMIT_MEMLOCK)
         drop_ipc_lock();
-    /* libibverbs loads its drivers once: without memory for them it has no device from then on. */
+    /* libibverbs loads its drivers only once; if memory is missing then, it never has a device. */
     if (o.resource == RLIMIT_AS)
         sleep_once();
     if (o.open_first)

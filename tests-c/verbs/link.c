@@ -1,8 +1,7 @@
 /*
- * link.c - the cable is pulled under load.
+ * link.c - the link goes down under load.
  *
- * Two processes on two adapters that are the ends of one cable, a pair of virtual interfaces: no
- * other interface is taken down by a test.
+ * Two processes use two adapters at the ends of a pair of virtual interfaces, the only kind that this test takes down.
  */
 #define _DEFAULT_SOURCE
 #include "adapters.h"
@@ -13,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The last one is silent at the near end: that one can learn of the end only from the other. */
+/* The near end does not send on the last connection, so only the far end detects its failure. */
 enum { FLOWS = 4, SILENT = FLOWS - 1, BUFFERS = 64, BUSY = 60 };
-/* A device tries again for seconds before it gives up; seven times is what an endpoint asks for. */
+/* A device retries seven times, as endpoints request, which takes seconds. */
 #define GIVE_UP_MS 60000u
 
 static char netdev[64], routes[64];
@@ -29,7 +28,7 @@ static bool run(const char *command)
     return status == 0;
 }
 
-/* With the routes and neighbours that somebody has set; the kernel forgets them with the link. */
+/* Sets the link up or down. Restores routes and neighbours, which the kernel removes with the link. */
 static bool cable(bool in)
 {
     char command[1024];
@@ -51,8 +50,8 @@ static bool cable(bool in)
 }
 
 /*
- * Soft-RoCE of some kernels, 6.1 among them, does not connect any more when its link was taken down under
- * load, until the device is made anew; neither does a plain client of rdma_cm (rping) then.
+ * Returns whether the device is Soft-RoCE. On some kernels, for example 6.1, Soft-RoCE cannot connect after its link went
+ * down under load, also with rping, until the device is recreated.
  */
 static bool soft_roce(void)
 {
@@ -63,7 +62,7 @@ static bool soft_roce(void)
     return system(command) == 0;
 }
 
-/* The adapters connect again. */
+/* Connects again. */
 static bool joined(struct side *s, struct link *l)
 {
     struct {
@@ -92,7 +91,7 @@ static void step_all(struct flow *f, struct pool *pool, bool silent)
     pool_fill(pool);
 }
 
-/* Each has done and heard something. */
+/* Every connection has sent and received messages. */
 static bool busy(const struct flow *f, bool silent)
 {
     for (int i = 0; i < FLOWS; i++)
@@ -171,7 +170,7 @@ static int far(struct link *up)
     return 0;
 }
 
-/* Nobody answers while the cable is out. */
+/* No peer is reachable while the link is down. */
 static void connect_without(struct fx *fx, DAT_IA_ADDRESS_PTR address)
 {
     struct side s;
@@ -271,7 +270,7 @@ int main(int argc, char **argv)
 
     if (!cable(true))
         bail("the link cannot be taken up again");
-    /* The silent one has been told by now, or learns it as soon as it says something. */
+    /* The idle connection has ended by now, or ends when it sends. */
     end = now_ms() + env_ms(GIVE_UP_MS);
     while (!flow_done(&f[SILENT]) && now_ms() < end)
         step_all(f, &pool, false);

@@ -1,6 +1,6 @@
 /*
- * open.c - the adapter is opened and closed again and again with room for fifty descriptors, and
- * the descriptors that rdma-core keeps are reported.
+ * open.c - repeatedly opens and closes the adapter with a limit of 50 descriptors, and reports the descriptors that
+ * rdma-core keeps.
  */
 #define _DEFAULT_SOURCE
 #include "adapters.h"
@@ -23,7 +23,7 @@ static bool open_close(DAT_CLOSE_FLAGS how)
     return rc == DAT_SUCCESS;
 }
 
-/* One object of most kinds; freed one by one, or left to the close. */
+/* Creates an object of most kinds; frees each, or only closes the adapter. */
 static void with_objects(bool tidy)
 {
     struct fx fx;

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# ping.sh ADAPTER - dat-ping on a device, between two devices where there are two, and with programs that only connect: one
-# with our libraries, and one of uDAPL 2.0 with the C implementation, if $DAT_TEST_DAPL2 names it. $BIN has the tools.
-# Prints TAP.
+# ping.sh ADAPTER - dat-ping on a device, between two devices if there are two, and with programs that only connect: one with
+# our libraries, and one of uDAPL 2.0 with the C implementation in $DAT_TEST_DAPL2. $BIN contains the tools. Prints TAP.
 set -u
 LC_ALL=C NO_COLOR=1
 export LC_ALL NO_COLOR
@@ -24,18 +23,18 @@ trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null; rm -rf "$work"' EXIT
 . "$(dirname "$0")/../common/tap.sh"
 . "$(dirname "$0")/../common/device.sh"
 
-# start NAME COMMAND...: starts a program whose output goes to NAME.out; sets $pid.
+# start NAME COMMAND...: runs a program in the background with its output in NAME.out. Sets $pid.
 start()
 {
     out=$1
     shift
-    # Before the program starts, so that nobody takes what an earlier one has said for its words.
+    # Discards an earlier program's output, for which says() must not search.
     : >"$work/$out.out"
     "$@" >"$work/$out.out" 2>&1 </dev/null &
     pid=$!
 }
 
-# says NAME PATTERN: waits until a line of the output of a program matches.
+# says NAME PATTERN: waits until a line of NAME.out matches.
 says()
 {
     tries=0
@@ -46,7 +45,7 @@ says()
     done
 }
 
-# run ARGUMENT...: dat-ping ends with 0; its output is in run.out.
+# run ARGUMENT...: dat-ping exits with 0, with its output in run.out.
 run()
 {
     timeout "$patience" "$ping" "$@" --timeout "$patience" >"$work/run.out" 2>&1
@@ -73,21 +72,21 @@ served()
 }
 ok "server on $other, client on $ia" served
 
-# strange_client PROGRAM: it connects to the server, and ends at the end of its standard input.
+# strange_client PROGRAM: the program connects to the server, and exits at the end of its standard input.
 strange_client()
 {
     timeout "$patience" "$1" connect "$ia" 18515 "$address" </dev/null >"$work/stranger.out" 2>&1 &&
         says server 'it is no dat-ping' && run "$ia" "$address" --count 1 && complete 1
 }
 
-# strange_server PROGRAM: it accepts a client, and waits until that has gone.
+# strange_server PROGRAM: the program accepts a client, and waits until it disconnects.
 strange_server()
 {
     start stranger timeout "$patience" "$1" accept "$other" 18515 && says stranger listening && run "$ia" "$address" &&
         grep -q 'has accepted a connection.*it is no dat-ping' "$work/run.out" && wait "$pid" && says stranger gone
 }
 
-# with_theirs COMMAND...: with Debian's libraries; their entries are not threadsafe.
+# Debian's libraries. They need entries that are not threadsafe.
 theirs=${DAT_TEST_DAPL2:+$(dirname "$(find "$DAT_TEST_DAPL2/usr/lib" -name libdat2.so.2 2>/dev/null | head -n 1)")}
 for name in "$ia" "$other"; do
     echo "$name u2.0 nonthreadsafe default $theirs/libdaplofa.so.2 dapl.2.0 \"${name#verbs-} 0\" \"\""

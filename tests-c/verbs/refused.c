@@ -1,6 +1,6 @@
 /*
- * refused.c - the device refuses buffers of a shared receive queue that waited for a place, and has no other: when it
- * takes them later, messages arrive; when it never does, the connections end and the buffers are there for others.
+ * refused.c - the device rejects posts from an SRQ's backlog while it has no receive. If it accepts them later, messages
+ * arrive. If it never does, the connections end, and other connections can use the buffers.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq/srq_common.h"
@@ -13,7 +13,7 @@ enum { BUFFERS = 8, SIZE = 64 };
 
 static struct faults faults;
 
-/* From now on the device refuses that many buffers. */
+/* Makes the device reject the next n buffers. */
 static void refuse(int n)
 {
     faults.kind = faulty_kind("post_srq_recv");
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     faulty_use(&faults);
     fx_open(&fx);
 
-    /* The device has no buffer and refuses the first ones, then takes them. */
+    /* The device has no buffer, rejects the first ones, and then accepts them. */
     srq_open(&q, &fx, BUFFERS, BUFFERS, SIZE);
     srq_fill(&q, 0, BUFFERS);
     refuse(4);
@@ -66,14 +66,14 @@ int main(int argc, char **argv)
     srq_pair_close(&p);
     srq_close(&q);
 
-    /* It never takes them. */
+    /* The device never accepts them. */
     srq_open(&q, &fx, BUFFERS, BUFFERS, SIZE);
     srq_fill(&q, 0, BUFFERS);
     faults.fired = 0;
     refuse(1 << 30);
     connect_srq(&p, &q);
     must_rc(srq_send_start(&p, SIZE, 0), DAT_SUCCESS, "dat_ep_post_send");
-    /* Both ends are here; the other one may be the first to break. */
+    /* Either end may break first. */
     ends = wait_event(p.rx.conn, &e) && (e.event_number == DAT_CONNECTION_EVENT_BROKEN ||
                                          e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED);
     ok(ends, "buffers are always refused: the receiver's connection ends");

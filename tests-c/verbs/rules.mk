@@ -1,5 +1,4 @@
-# The programs about RDMA devices share adapters.c and traffic.c. interop.sh builds interop.c itself, for
-# two libraries.
+# Programs share adapters.c and traffic.c. interop.sh builds interop.c for two libraries.
 NOT_PROGRAMS += verbs/adapters.c verbs/traffic.c verbs/interop.c verbs/faulty.c
 
 VERBS_SHARED := $(OUT)/verbs/adapters.o $(OUT)/verbs/traffic.o $(OUT)/srq/srq_common.o
@@ -10,12 +9,12 @@ $(VERBS_PROGRAMS): $(VERBS_SHARED)
 $(VERBS_PROGRAMS): LDFLAGS += $(VERBS_SHARED)
 $(VERBS_PROGRAMS:%=%.o) $(VERBS_SHARED): $(TESTDIR)/verbs/adapters.h $(TESTDIR)/verbs/traffic.h
 
-# strange.c calls librdmacm if that is installed.
+# strange.c needs librdmacm.
 ifneq ($(wildcard /usr/include/rdma/rdma_cma.h),)
 $(OUT)/verbs/strange: LDFLAGS += -lrdmacm -libverbs
 endif
 
-# faulty.c puts functions of its own in front of those of both libraries.
+# faulty.c interposes functions of both libraries.
 ifneq ($(wildcard /usr/include/rdma/rdma_cma.h),)
 FAULTY := $(OUT)/verbs/faults $(OUT)/verbs/refused
 $(FAULTY): $(OUT)/verbs/faulty.o
@@ -25,14 +24,14 @@ else
 NOT_PROGRAMS += verbs/faults.c verbs/refused.c
 endif
 
-# fences.c puts a function in front of one of libc.
+# fences.c interposes a function of libc.
 $(OUT)/verbs/fences: LDFLAGS += -rdynamic
 
 # ---- Scripts that run the suite on a device ----
 
 NOT_PROGRAMS += verbs/vm.sh verbs/check.sh verbs/dapl2.sh
 
-# It runs a program of Debian, which is one of 2.0.
+# setup.sh runs a uDAPL 2.0 program of Debian.
 ifeq ($(API),1.2)
 NOT_PROGRAMS += verbs/setup.sh
 endif
@@ -47,7 +46,7 @@ $(OUT)/verbs/conf_open $(OUT)/verbs/aliases_reach: %: %.o $(COMMON_OBJ) | libs
 
 # ---- Programs that ping.sh runs ----
 
-# They are no tools, so the other side of dat-ping is told what they are. One has our library, and one that of Debian.
+# dat-ping must reject these. One uses our library, one Debian's.
 ifeq ($(API),1.2)
 EXTRA += $(OUT)/verbs/connector
 
@@ -64,6 +63,6 @@ $(OUT)/verbs/connector2: $(TESTDIR)/tools/connector.c $(HEADERS)
 	$(COMPILE) -std=c11 -UUDAPL -DUDAPL=20 -o $@ $< $(THEIR_LIBDAT2)
 endif
 else
-# The tools are programs of 1.2.
+# The tools use uDAPL 1.2.
 NOT_PROGRAMS += verbs/ping.sh verbs/perf.sh
 endif

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# setup.sh ADAPTER - sets up and takes down 64 connections, eight of each of eight threads, with Debian's dapltest: over the C
-# library and over ours in turn; see dapl2/pairs.sh. Prints TAP.
+# setup.sh ADAPTER - compares the time for 64 connections (eight threads with eight each) of Debian's dapltest over the C
+# library and over ours; see dapl2/pairs.sh. Prints TAP.
 . "$(dirname "$0")/../dapl2/pairs.sh"
 
 ROUNDS=3
-# The median of our times, in percent of that of the C library, on a machine that may do other things as well. On a quiet one
-# it is some 125, and was more than 200 when completion queues were made before they were needed.
-MOST=170
+# Limit of our median time, in percent of the C library's, on a busy machine. On an idle one it is about 125. It was more
+# than 200 when completion queues were created before first use.
+MAX_PERCENT=170
 
 echo "$ia u2.0 nonthreadsafe default $theirs/libdaplofa.so.2 dapl.2.0 \"$instance\" \"\"" >"$work/their.conf"
 
-# over WHOSE LIBRARIES CONF: a round, whose milliseconds go into a file.
+# over NAME LIBRARIES CONF: one round; appends its milliseconds to NAME.times.
 over()
 {
     libraries=$2 conf=$3
@@ -40,7 +40,7 @@ within=1
 if [ $failed -eq 0 ]; then
     percent=$((100 * $(median ours) / $(median C)))
     remark "$(median ours) ms over ours, $(median C) ms over the C library: $percent %"
-    [ $percent -gt $MOST ] || within=0
+    [ $percent -gt $MAX_PERCENT ] || within=0
 fi
-result $within "it takes at most $MOST % of the time over the C library"
+result $within "it takes at most $MAX_PERCENT % of the time over the C library"
 finish

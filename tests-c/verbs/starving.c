@@ -1,6 +1,6 @@
 /*
- * starving.c - a shared receive queue with more buffers than it was made for, and a receiver that looks at its
- * memory and calls nothing: every message arrives. backlog.sh has the device keep to the first size.
+ * starving.c - every message arrives in an SRQ that has grown, although the receiver only reads its memory and makes no
+ * call. With backlog.sh, the device's queue keeps its first size.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq/srq_common.h"
@@ -14,7 +14,7 @@ static unsigned char last_of(int round, int i)
     return (unsigned char)(1 + round * BUFFERS + i);
 }
 
-/* The other process: all messages of a round at once. */
+/* The other process: posts all messages of a round. */
 static int feeder(struct link *up)
 {
     static struct region out;
@@ -43,7 +43,7 @@ static int feeder(struct link *up)
     return 0;
 }
 
-/* What the memory shows. */
+/* State of the received messages. */
 struct sight {
     const unsigned char *mem;
     int round;

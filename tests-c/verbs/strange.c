@@ -1,6 +1,6 @@
 /*
- * strange.c - a peer that does not use this library: a client written to librdmacm and libibverbs
- * against a service of ours. The service must not end or lose a buffer, and must go on.
+ * strange.c - a peer without this library: a program for librdmacm and libibverbs connects to a service of ours. The
+ * service must survive, lose no buffer, and continue.
  */
 #define _DEFAULT_SOURCE
 #include "adapters.h"
@@ -25,22 +25,22 @@
 
 enum { FLOOD = 300, BUFFERS = 64, LONGEST = 56, AREA = 65536 };
 
-/* What the stranger is told to do. */
+/* Orders for the stranger. */
 enum deed {
-    GREET,         /* a request with n bytes of private data; the service rejects */
-    TOO_LONG,      /* tries more private data than the network has room for */
-    HALF_OPEN,     /* a request; the answer is left alone */
-    LEAVE_REQUEST, /* a request, and gone before the answer is looked at */
-    LEAVE_UP,      /* connected, and gone at once */
-    HANG_UP,       /* connected, and disconnected at once */
+    GREET,         /* a request with n bytes of private data, which the service rejects. */
+    TOO_LONG,      /* more private data than a packet has room for */
+    HALF_OPEN,     /* a request. Never confirms the reply. */
+    LEAVE_REQUEST, /* a request. Destroys its identifier before the reply. */
+    LEAVE_UP,      /* connects, and destroys its identifier */
+    HANG_UP,       /* connects, and disconnects */
     LONG_SEND,     /* longer than any receive */
     WRONG_WRITE, WRONG_READ, ATOMIC, SEND_IMM, WRITE_IMM, SEND_INV, SHORT_SEND,
-    DIE_HALF_OPEN, /* the same, and the whole process ends */
+    DIE_HALF_OPEN, /* as HALF_OPEN and LEAVE_UP, but the process exits */
     DIE_UP,
-    FLOOD_ALL,     /* many requests at once */
+    FLOOD_ALL,     /* many concurrent requests */
     REFUSE,        /* listens, and rejects with n bytes */
-    ACCEPT,        /* listens, and accepts with n bytes, and a queue pair that there is not */
-    GARBLE,        /* n requests with random private data and terms, each left in another way */
+    ACCEPT,        /* listens, and accepts with n bytes and the number of no queue pair */
+    GARBLE,        /* n requests with random private data and parameters, abandoned at random points */
     QUIT
 };
 
@@ -49,11 +49,11 @@ struct order {
     uint16_t port;
     enum deed deed;
     int n;
-    unsigned char header[4]; /* with REFUSE: the first bytes, unless all are 0 */
+    unsigned char header[4]; /* of REFUSE: the first bytes, unless all are 0 */
 };
 
 struct answer {
-    int result; /* 0: as intended */
+    int result; /* 0: success */
     int event, up, refused, lost;
     uint16_t port;
 };
@@ -65,7 +65,7 @@ static struct ibv_pd *pd;
 static struct ibv_mr *mr;
 static unsigned char *area;
 
-/* The next event of whichever identifier; its kind, -1 at the deadline. */
+/* Returns the kind of the channel's next event, or -1 after a timeout. */
 static int next_event(struct rdma_cm_id **id, unsigned ms)
 {
     struct pollfd f = { channel->fd, POLLIN, 0 };
@@ -165,7 +165,7 @@ static void post_strange(struct rdma_cm_id *id, enum deed deed, const DAT_RMR_TR
         break;
     default: break;
     }
-    /* A device that does not take such a request has nothing to show. */
+    /* The device may not support such a request. */
     if (ibv_post_send(id->qp, &wr, &bad) != 0)
         return;
     while (ibv_poll_cq(id->send_cq, 1, &wc) == 0 && now_ms() < end)
@@ -187,7 +187,7 @@ static struct answer connect_and(const struct order *o)
     if (!resolved(id, o))
         return a;
     with_queue_pair(id);
-    /* Without a queue pair of its own the identifier does not answer by itself. */
+    /* Without a queue pair, librdmacm does not confirm the reply. */
     if (bare)
         rdma_destroy_qp(id);
     if (o->deed == TOO_LONG) {
@@ -222,7 +222,7 @@ static struct answer connect_and(const struct order *o)
     return a;
 }
 
-/* All requests at once; then what becomes of each. */
+/* Sends all requests, then collects the replies. */
 static struct answer flood(const struct order *o, struct link *up)
 {
     static struct rdma_cm_id *id[FLOOD];
@@ -254,7 +254,7 @@ static struct answer flood(const struct order *o, struct link *up)
     return a;
 }
 
-/* As refuse(), but accepts. */
+/* Rejects or accepts the caller. */
 static bool answer_caller(struct rdma_cm_id *caller, const struct order *o, unsigned char *data)
 {
     struct rdma_conn_param param;
@@ -295,7 +295,7 @@ static struct answer refuse(const struct order *o, struct link *up)
     return a;
 }
 
-/* Nobody has to accept these: whatever the service does must leave it whole. */
+/* The service may accept or reject these requests. */
 static struct answer garble(const struct order *o)
 {
     struct answer a;
@@ -365,7 +365,7 @@ static struct order order(enum deed deed, int n)
     return o;
 }
 
-/* Serves until the stranger has answered, and until all is over. */
+/* Sends the order, and serves until the stranger has replied and all connections have ended. */
 static bool let(enum deed deed, int n, struct answer *a)
 {
     struct order o = order(deed, n);
@@ -448,12 +448,12 @@ static void refusals(void)
            "a stranger rejects with 0 to 148 bytes of its own: one event, a rejection");
 }
 
-/* A rejection with the header that ours have, right and wrong. */
+/* Rejections with a valid or an invalid header of this library. */
 static void headers(void)
 {
     static const struct {
         unsigned char header[4];
-        int bytes, least, most; /* behind the header: sent, and told of */
+        int bytes, least, most; /* after the header: bytes sent, minimum and maximum in the event */
     } tries[] = {
         { { 2, 0, 2, 6 }, 5, 5, 5 },    { { 2, 0, 2, 1 }, 0, 0, 0 },      { { 0, 0, 0, 1 }, 0, 0, 0 },
         { { 2, 0, 2, 0 }, 5, 5, 148 },  { { 2, 0, 2, 255 }, 5, 5, 148 },
@@ -484,7 +484,7 @@ static void headers(void)
     is_int(good, count, "a rejection says how many private data it has; else they come with the padding");
 }
 
-/* The queue pair that the stranger names does not exist. */
+/* Acceptances with the number of no queue pair. */
 static void acceptances(void)
 {
     static const int sizes[] = { 0, 1, 55, 148, 196 };
@@ -505,7 +505,7 @@ static void acceptances(void)
         right = wait_connection(s.conn, DAT_CONNECTION_EVENT_ESTABLISHED) &&
                 rc_is(post_send(&s, &r, 0, 64, 1), DAT_SUCCESS);
         must(LINK_RECV(&p.link, a), "the stranger is gone");
-        /* The stranger says goodbye, or the device gives up, or this end does. */
+        /* The stranger, the device or this end closes the connection. */
         right = right && a.result == 0 && dat_ep_disconnect(s.ep, DAT_CLOSE_ABRUPT_FLAG) == DAT_SUCCESS;
         right = right && wait_event(s.conn, &e) && quiet(s.conn) &&
                 (e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
@@ -520,7 +520,7 @@ static void acceptances(void)
            "and the request completes");
 }
 
-/* ---- an honest pair meanwhile ---- */
+/* ---- a concurrent ordinary pair ---- */
 
 static volatile bool enough;
 static volatile int spoken, wrong;
@@ -545,7 +545,7 @@ static bool has_spoken(void *arg)
     return spoken > 0;
 }
 
-/* Nobody answers until all have asked; the EVD has room for a few. */
+/* The EVD has room for few requests, and the service replies only after all were sent. */
 static void flooded(void)
 {
     struct fx *fx = &svc.fx;

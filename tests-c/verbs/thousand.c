@@ -1,7 +1,6 @@
 /*
- * thousand.c - a thousand connections on one shared receive queue and four EVDs, in a process that
- * may open few descriptors: each message is answered on its own connection, the counters are exact
- * all along, and the end of all of them gives every buffer back.
+ * thousand.c - 1000 connections on one SRQ and four EVDs, in a process with few descriptors. Each message gets a reply on
+ * its connection, the SRQ's counters are always exact, and all buffers return at the end.
  */
 #define _DEFAULT_SOURCE
 #include "adapters.h"
@@ -43,7 +42,7 @@ static void small_attr(DAT_EP_ATTR *attr)
     attr->max_request_iov = 1;
 }
 
-/* The endpoint with that number, by its context. */
+/* Returns the number of the endpoint, from its consumer context. */
 static uint32_t number(DAT_EP_HANDLE which)
 {
     DAT_CONTEXT context;
@@ -84,7 +83,7 @@ static bool sent(uint32_t count)
     return true;
 }
 
-/* count connections end, each of a number that told says nothing of yet. */
+/* Waits for the end of count connections, each of which must be new in told. */
 static bool ended(unsigned char *told, uint32_t count)
 {
     DAT_EVENT event;
@@ -111,7 +110,7 @@ static void make_evds(void)
     region_make(&fx, &out, (size_t)n * SIZE, MEM_LOCAL);
 }
 
-/* The second process: each of its endpoints sends and is answered. */
+/* The second process: each of its endpoints sends, and receives a reply. */
 static int crowd(struct link *up)
 {
     struct invitation card;
@@ -164,7 +163,7 @@ static int crowd(struct link *up)
         }
         must(link_say(up, "heard"), "the other process is gone");
     }
-    /* The even ones end here, the odd ones at the other end. */
+    /* This end disconnects even numbers, the other end odd ones. */
     must(link_hear(up, "even"), "no start");
     told = calloc(n, 1);
     must(told != NULL, "out of memory");
@@ -279,9 +278,9 @@ int main(int argc, char **argv)
     srq_open(&q, &fx, BUFFERS, BUFFERS, SIZE);
     fds = entries("/proc/self/fd");
     connect_all(&q, &p);
-    /* What is opened at the first wait is for all of them. */
+    /* The descriptors of the first wait serve all connections. */
     ok(entries("/proc/self/fd") - fds <= 4, "%u connections: no descriptor for each", n);
-    /* A thread gets a descriptor of its own when it first sleeps, and keeps it. On a slow machine a short wait ends before. */
+    /* A thread opens a descriptor at its first sleep, and keeps it. On a slow machine earlier waits may not have slept. */
     ok(quiet(recv_evd), "dat_evd_wait: no message yet");
     fds = entries("/proc/self/fd");
     srq_fill(&q, 0, BUFFERS);

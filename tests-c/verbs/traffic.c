@@ -1,4 +1,4 @@
-/* traffic.c - busy connections, with books. */
+/* traffic.c - see traffic.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "traffic.h"
 
@@ -49,7 +49,7 @@ bool pool_whole(struct pool *p)
     now = srq_param(p->q.handle);
     SAY("%d buffers are posted; the queue says available %d, outstanding %d; %d false completions",
         p->out - p->lost, (int)now.available_dto_count, (int)now.outstanding_dto_count, p->faults);
-    /* What is missed is told once. */
+    /* Report each lost buffer once. */
     if (now.available_dto_count == now.outstanding_dto_count)
         p->lost = p->out - now.available_dto_count;
     p->faults = 0;
@@ -57,8 +57,8 @@ bool pool_whole(struct pool *p)
 }
 
 /*
- * The memory of a flow: what the peer writes to and reads from, where reads arrive, what is written,
- * and messages under way. All write the same bytes, so the target has these or none.
+ * Layout of a flow's memory: target of the peer's RDMA, destination of reads, source of writes, outstanding messages. All
+ * writes have the same bytes, so the target contains these or zeros.
  */
 enum {
     ARRIVAL = FLOW_BULK,
@@ -77,7 +77,7 @@ void flow_make(struct flow *f, struct pool *pool)
     pattern_fill(f->r.mem + SOURCE, FLOW_BULK, BULK_SEED);
 }
 
-/* What a read brought, or what the peer may have written: each byte is the right one or was never written. */
+/* Checks the data of a read or of the peer's writes: each byte is right or still zero. */
 static void check_bulk(struct flow *f, size_t at)
 {
     const unsigned char *right = f->r.mem + SOURCE, *got = f->r.mem + at;
@@ -104,7 +104,7 @@ static unsigned kind_of(const struct flow *f, uint64_t request)
     return f->theirs.segment_length > 0 ? (unsigned)(request % 3) : 0;
 }
 
-/* A message begins with the seed of the bytes behind it. */
+/* A message starts with the seed of its other bytes. */
 static void compose(unsigned char *message, uint32_t seed)
 {
     memcpy(message, &seed, sizeof seed);
@@ -193,7 +193,7 @@ static void receives(struct flow *f)
         if (d->status != DAT_DTO_SUCCESS)
             continue;
         f->heard++;
-        /* Strangers send what they like. */
+        /* Strangers send other lengths. */
         if (d->transfered_length == FLOW_MESSAGE)
             check_message(f, p->q.mem.mem + (size_t)i * FLOW_MESSAGE);
     }
@@ -245,7 +245,7 @@ void flow_accept(struct flow *f, struct pool *pool, const DAT_EVENT *request)
     must_rc(dat_cr_accept(cr, f->s.ep, 0, NULL), DAT_SUCCESS, "dat_cr_accept");
 }
 
-/* ---- connections that come and go ---- */
+/* ---- service ---- */
 
 void service_open(struct service *s, DAT_COUNT buffers, bool posts)
 {
@@ -287,7 +287,7 @@ static void over(struct service *s, int i)
 {
     struct flow *f = &s->flow[i];
 
-    /* What came before the end, but after the last look. */
+    /* Completions that arrived after the last poll. */
     requests(f);
     receives(f);
     s->connections++;

@@ -1,8 +1,8 @@
 /*
- * waiting.c - threads that wait, and completions that come just as they fall asleep: none is missed.
+ * waiting.c - no wakeup is lost if a completion arrives just when a waiting thread goes to sleep.
  *
- * A peer that is asked answers after a random pause, from nothing to a little longer than a waiter
- * polls before it sleeps. Every wait has a deadline; one that is missed shows there.
+ * A peer replies after a random pause, between 0 and slightly more than the time that a waiter polls before it sleeps. A
+ * lost wakeup makes a wait time out.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "adapters.h"
@@ -16,12 +16,12 @@ enum { ROUNDS = 10000, PAIRS = 4, SIZE = 32, PAUSE_US = 150 };
 
 static struct fx fx;
 
-/* One connection of this process and what its two threads do. */
+/* A connection within this process, with a thread at each end. */
 struct talk {
     struct pair pair;
     struct region r;
-    DAT_CNO_HANDLE cno; /* a waits on it, where it is not NULL */
-    DAT_COUNT burst;    /* messages of a for one answer of b: its threshold */
+    DAT_CNO_HANDLE cno; /* a waits on it unless it is NULL */
+    DAT_COUNT burst;    /* messages of a for each reply of b; threshold of b's wait */
     int rounds, asked, answered;
     unsigned seed;
     const char *what;
@@ -35,7 +35,7 @@ static void pause_a_while(unsigned *seed)
 
     *seed = *seed * 1103515245u + 12345u;
     us = (long)((*seed >> 16) % PAUSE_US);
-    /* Not a sleep, which would always be longer than that. */
+    /* A sleep would always take longer. */
     clock_gettime(CLOCK_MONOTONIC, &t);
     do {
         breathe();
@@ -51,7 +51,7 @@ static bool is_good(const DAT_EVENT *e, DAT_UINT64 c)
            d->user_cookie.as_64 == c;
 }
 
-/* n events of that EVD by one wait with that threshold, the rest by dequeue. */
+/* Takes n events of the EVD: one by a wait with threshold n, the rest by dequeue. */
 static bool wait_burst(DAT_EVD_HANDLE evd, DAT_COUNT n, DAT_UINT64 c)
 {
     DAT_EVENT e;
@@ -68,7 +68,7 @@ static bool wait_burst(DAT_EVD_HANDLE evd, DAT_COUNT n, DAT_UINT64 c)
     return true;
 }
 
-/* The completion of a Send and an answer, by the notification object. */
+/* Waits on the CNO for the completions of sends and for the reply. */
 static bool wait_cno(struct talk *t, int round)
 {
     DAT_EVD_HANDLE evd;
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
     begin(&t, "dat_cno_wait, three EVDs", rounds / 5, 1, true);
     start(&t);
     finish(&t);
-    /* Eight threads, of which most sleep. */
+    /* Eight threads, most of which sleep. */
     begin(&many[0], "four at once: dat_evd_wait", rounds / 20, 1, false);
     begin(&many[1], "four at once: dat_evd_wait, threshold 3", rounds / 20, 3, false);
     begin(&many[2], "four at once: dat_cno_wait", rounds / 20, 1, true);

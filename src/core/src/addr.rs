@@ -1,4 +1,4 @@
-//! Network addresses in the form that the platform's socket calls use.
+//! Network addresses in the platform's socket format.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -10,8 +10,7 @@ const FAMILY_V6: u16 = 10;
 const STREAM: i32 = 1;
 const TCP: i32 = 6;
 
-/// A socket address together with its native bytes, whose place in memory is stable
-/// for as long as the value is not moved.
+/// A socket address and its native bytes. These stay in place until the value is moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(8))]
 pub struct Address {
@@ -26,7 +25,7 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// The native form of `socket`.
+    /// Returns the native format of `socket`.
     pub fn new(socket: SocketAddr) -> Self {
         let mut native = [0; 28];
         match socket {
@@ -46,7 +45,7 @@ impl Address {
         Address { native, socket }
     }
 
-    /// Reads the native form; `None` for a family other than IPv4 and IPv6 or too few bytes.
+    /// Reads the native format. Returns `None` for another family than IPv4 and IPv6, or missing bytes.
     pub fn from_native(bytes: &[u8]) -> Option<Self> {
         let family = u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?);
         let port = u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?);
@@ -66,7 +65,7 @@ impl Address {
         Some(Address::new(socket))
     }
 
-    /// Bytes that the native form of an address of this family takes; `None` if unknown.
+    /// Returns the native length in bytes, or `None` for an unknown family.
     pub fn native_len(family: u16) -> Option<usize> {
         match family {
             FAMILY_V4 => Some(16),
@@ -75,38 +74,37 @@ impl Address {
         }
     }
 
-    /// The loopback address of IPv4, without a port.
+    /// Returns 127.0.0.1, without a port.
     pub fn loopback() -> Self {
         Address::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
     }
 
-    /// The native bytes.
+    /// Returns the native bytes.
     pub fn native(&self) -> &[u8; 28] {
         &self.native
     }
 
-    /// The address without its port.
+    /// Returns the address without the port.
     pub fn ip(&self) -> IpAddr {
         self.socket.ip()
     }
 
-    /// The port; 0 for none.
+    /// Returns the port, or 0.
     pub fn port(&self) -> u16 {
         self.socket.port()
     }
 
-    /// The same address with another port.
     pub(crate) fn with_port(&self, port: u16) -> Self {
         let mut socket = self.socket;
         socket.set_port(port);
         Address::new(socket)
     }
 
-    /// The address of this adapter, of which `self` is the address, that a program means by `named`: the any-address stands for
-    /// the adapter's own. An adapter on the loopback address has all addresses of this host.
+    /// Returns the address that `named` means on the adapter `self`. The wildcard address means `self`. A loopback
+    /// adapter has all addresses of the host.
     ///
     /// # Errors
-    /// [`AddressFault::Unreachable`] if the adapter does not have it.
+    /// [`AddressFault::Unreachable`] if the adapter does not have the address.
     pub(crate) fn named_by(&self, named: &Address) -> Result<Address> {
         let all = self.ip().is_loopback();
         let ip = match named.ip() {
@@ -119,45 +117,43 @@ impl Address {
         Ok(Address::new(SocketAddr::new(ip, named.port())))
     }
 
-    /// Whether a single peer can have this address; multicast and broadcast addresses belong to none.
+    /// Returns whether the address is neither multicast nor broadcast.
     pub fn is_host(&self) -> bool {
         let ip = self.ip();
         !ip.is_multicast() && !matches!(ip, IpAddr::V4(v4) if v4.is_broadcast())
     }
 
-    /// Whether the address belongs to this host.
+    /// Returns whether the address belongs to this host.
     pub fn is_local(&self) -> bool {
         let ip = self.ip();
-        // A socket can be bound to any other address only if this host has it.
+        // A bind succeeds only for an address of this host.
         ip.is_loopback() || (self.is_host() && !ip.is_unspecified() && UdpSocket::bind((ip, 0)).is_ok())
     }
 }
 
-/// The port that stands for a qualifier: the same number if it is a port, else the one that the C provider over rdma_cm
-/// takes.
+/// Returns the port for a qualifier: the same number if possible, else the choice of the C provider over rdma_cm.
 pub fn port_of(qualifier: u64) -> u16 {
     match u16::try_from(qualifier) {
         Ok(port) => port,
-        // Less than 33534 + 32001, which fits.
+        // At most 65534.
         Err(_) => (33534 + qualifier % 32001) as u16,
     }
 }
 
-/// A kind of socket, in the numbers of the platform's socket calls: by such sockets and their addresses programs of the common
-/// model of connections name each other.
+/// A kind of socket, with the values of the socket calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Comm {
-    /// The family of addresses.
+    /// The address family.
     pub domain: i32,
-    /// The type of the socket.
+    /// The socket type.
     pub kind: i32,
-    /// The protocol; 0 for the usual one.
+    /// The protocol, or 0 for the default.
     pub protocol: i32,
 }
 
 impl Comm {
-    /// Checks whether there are connections of this kind: streams over IPv4 or IPv6.
+    /// Checks whether this kind is supported: streams over IPv4 or IPv6.
     ///
     /// # Errors
     /// [`Error::CommNotSupported`].
@@ -170,15 +166,15 @@ impl Comm {
         }
     }
 
-    /// Whether a program has not said which kind: all is 0. That stands for streams over IPv4.
+    /// Returns whether all fields are 0, which means streams over IPv4.
     pub fn is_unset(self) -> bool {
         self == Comm::default()
     }
 
-    /// Checks whether an address is one of such a socket.
+    /// Checks the family of an address.
     ///
     /// # Errors
-    /// [`AddressFault::Malformed`] for an address of another family.
+    /// [`AddressFault::Malformed`] for another family.
     pub fn check_address(self, address: &Address) -> Result<()> {
         let family = if self.is_unset() { FAMILY_V4.into() } else { self.domain };
         let of_family = match address.ip() {

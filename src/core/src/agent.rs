@@ -1,10 +1,8 @@
-//! Calls into the program: the agents of notification objects.
+//! Agents of CNOs.
 //!
-//! A trigger can come up anywhere, with locks held and deep inside a transport. The program's function must be called
-//! with no lock held and may call anything itself. So one thread makes all calls; it starts with the first of them.
+//! A trigger can occur under locks, but an agent must be called without any. So one thread calls all agents.
 //!
-//! The function may also end the thread on which it runs. So that thread is started by another one, which waits for its
-//! end and starts it again.
+//! An agent may end its thread. So a second thread starts and restarts that thread.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -18,21 +16,21 @@ use host::thread::{self, Ended, Id, Thread};
 
 use crate::slab::Handle;
 
-/// A function of the program with its data, and the way to call it.
+/// A function of the program, its data, and the way to call it.
 #[derive(Clone, Copy, Debug)]
 pub struct Agent {
     /// The program's data.
     pub data: usize,
     /// The program's function.
     pub function: usize,
-    /// Calls `function` with `data` and the handle of a dispatcher, or NULL. Owns nothing: it may be unwound.
+    /// Calls `function` with `data` and an EVD or NULL. Owns nothing, because it may be unwound.
     pub call: fn(data: usize, function: usize, evd: Handle),
 }
 
-/// The stack of the thread that waits for the end of another one.
-const STACK: usize = 64 << 10;
+/// Stack size of the second thread, in bytes.
+const STACK_BYTES: usize = 64 << 10;
 
-/// A call that is due: the notification object, its agent, and the dispatcher to pass.
+/// A scheduled call.
 #[derive(Clone, Copy)]
 struct Call {
     cno: Handle,
@@ -43,16 +41,14 @@ struct Call {
 #[derive(Default)]
 struct Pending {
     calls: VecDeque<Call>,
-    /// The identity of the thread that makes calls and of the one that starts it again, and the object for which a call is
-    /// under way.
+    /// Identity of the thread that calls agents and of the one that restarts it.
     thread: Option<Id>,
     calling: Option<Handle>,
-    /// The thread that starts the other one, until somebody waits for its end.
+    /// The second thread, until [`Agents::stop`] joins it.
     started: Option<Thread>,
     stopped: bool,
 }
 
-/// The calls that are due, and the threads that make them.
 #[derive(Default)]
 pub struct Agents {
     pending: Mutex<Pending>,
@@ -60,24 +56,23 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// Gets the memory for the calls of this many notification objects.
+    /// Reserves memory for the calls of this number of CNOs.
     ///
     /// # Errors
     /// [`NoMemory`].
     pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
-        // One that is due, and the last one of an object that is destroyed.
+        // One scheduled call per CNO, and one when it is destroyed.
         let more = (2 * objects).saturating_sub(pending.calls.len());
         pending.calls.room(more)
     }
 
-    /// Schedules a call of the agent of `cno`.
     pub fn schedule(self: &Arc<Self>, cno: Handle, agent: Agent, evd: Handle) {
         let mut pending = self.pending.lock();
         pending.calls.push_back(Call { cno, agent, evd });
         if pending.thread.is_none() {
             let agents = self.clone();
-            match thread::start_on(STACK, c"dat-agent", move || agents.serve()) {
+            match thread::start_on(STACK_BYTES, c"dat-agent", move || agents.serve()) {
                 Ok(thread) => {
                     pending.thread = Some(thread.id());
                     pending.started = Some(thread);
@@ -88,7 +83,7 @@ impl Agents {
         self.changed.notify_all();
     }
 
-    /// Redirects due calls for `cno` to another agent, or drops them if there is none. Returns whether there were any.
+    /// Redirects or drops the scheduled calls of `cno`. Returns whether there were any.
     pub fn replace(&self, cno: Handle, agent: Option<Agent>) -> bool {
         let mut pending = self.pending.lock();
         let mut any = false;
@@ -96,7 +91,7 @@ impl Agents {
             if call.cno != cno {
                 return true;
             }
-            // An agent is called for one trigger only.
+            // A trigger disarms the agent.
             let keep = agent.is_some() && !any;
             any = true;
             if let Some(agent) = agent {
@@ -107,7 +102,7 @@ impl Agents {
         any
     }
 
-    /// Waits for a call for `cno` that is under way, unless the agent itself is the caller. Called without a lock.
+    /// Waits for a running call of `cno`, unless the caller is its agent. The caller must hold no lock.
     pub fn wait_for(&self, cno: Handle) {
         let mut pending = self.pending.lock();
         while pending.calling == Some(cno) && pending.thread != Some(Id::current()) {
@@ -115,8 +110,8 @@ impl Agents {
         }
     }
 
-    /// Lets the thread finish the calls that are due and end, and waits for its end unless that thread is the caller.
-    /// Called without a lock.
+    /// Ends the threads after the scheduled calls. Waits for their end, unless the caller is one of them. The caller
+    /// must hold no lock.
     pub fn stop(&self) {
         let thread = {
             let mut pending = self.pending.lock();
@@ -129,10 +124,10 @@ impl Agents {
         }
     }
 
-    /// Has calls made until no more are to come, by a thread that an agent may end.
+    /// Runs [`make_calls`] in a thread of its own, and restarts that thread if an agent ends it.
     fn serve(&self) {
         loop {
-            // SAFETY: `make_calls` takes what it is given here, from any thread, and owns nothing while an agent runs.
+            // SAFETY: `make_calls` requires a live [`Agents`], which this is, and owns nothing while an agent runs.
             let ended = unsafe { thread::apart(make_calls, ptr::from_ref(self).cast_mut().cast()) };
             let mut pending = self.pending.lock();
             match ended {
@@ -148,14 +143,14 @@ impl Agents {
                         pending.thread = None;
                         return;
                     }
-                    // The next call that is due, or the end, tries again.
+                    // The next scheduled call, or the stop, retries.
                     self.changed.wait(&mut pending);
                 }
             }
         }
     }
 
-    /// Waits for a call that is due, and notes that it is under way. None when no more are to come.
+    /// Waits for a scheduled call. Returns `None` after the stop.
     fn next(&self) -> Option<Call> {
         let mut pending = self.pending.lock();
         loop {
@@ -164,7 +159,7 @@ impl Agents {
                 return Some(due);
             }
             if pending.stopped {
-                // A call that becomes due later has a thread of its own.
+                // A later call starts another thread.
                 pending.thread = None;
                 return None;
             }
@@ -172,21 +167,20 @@ impl Agents {
         }
     }
 
-    /// Notes that no call is under way.
     fn made(&self) {
         self.pending.lock().calling = None;
         self.changed.notify_all();
     }
 }
 
-/// Makes all calls. Owns nothing while it makes one: an agent may end the thread, which unwinds this frame.
+/// Calls all agents. Owns nothing during a call, which may end the thread and unwind this frame.
 ///
 /// # Safety
-/// `agents` is a [`Agents`] that outlives the call.
+/// `agents` must be an [`Agents`] that outlives the call.
 unsafe extern "C-unwind" fn make_calls(agents: *mut c_void) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `agents` is live, as the caller promises.
     let agents = unsafe { &*agents.cast::<Agents>() };
-    // An agent may have made its thread one that can be cancelled anywhere.
+    // An agent may have enabled asynchronous cancellation of its thread.
     while let Some(due) = uncancelled(|| agents.next()) {
         (due.agent.call)(due.agent.data, due.agent.function, due.evd);
         uncancelled(|| agents.made());

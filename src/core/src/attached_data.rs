@@ -1,18 +1,18 @@
-//! What a face keeps with an object: because the program was given addresses of it that stand as long as the object, or
-//! because only the face knows what it means.
+//! Data that the API layer attaches to an object: addresses that must stay valid while the object lives, or data that
+//! core cannot interpret.
 
 use std::any::Any;
 
 use host::lock::Mutex;
 use host::memory::{self, NoMemory};
 
-/// A place for one value of a type that the face chooses.
+/// One value of a type that the API layer chooses.
 #[derive(Default)]
 pub struct AttachedData(Mutex<Option<Box<dyn Any + Send>>>);
 
 impl AttachedData {
-    /// Calls `f` with the value, one thread at a time. `make` makes it when it is asked for first; `None` if there is no
-    /// memory for it, or the value is of another type.
+    /// Calls `f` with the value, under a lock. `make` creates the value first. Returns `None` without memory, or if the
+    /// type differs.
     pub fn with<V: Any + Send, R>(
         &self,
         make: impl FnOnce() -> Result<V, NoMemory>,

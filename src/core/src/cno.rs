@@ -1,11 +1,12 @@
-//! Consumer notification objects: one place to wait for many dispatchers.
+//! Consumer notification objects (CNOs): waits for several EVDs.
 //!
-//! A CNO keeps one trigger, and each trigger wakes one waiter. One with a descriptor has an eventfd instead of an
-//! agent. It is rung when a trigger is kept and cleared when it is taken, both under the CNO's lock, so it is readable
-//! exactly while there is one. As a trigger replaces an earlier one, the trigger of an EVD that is freed goes to
-//! another EVD of the CNO that holds an event: at the free itself if there is a descriptor, and otherwise, or if it
-//! came after the free, when it is taken. The list of EVDs is locked for that, and EVDs are examined under it, never
-//! under the lock on the trigger. Once the CNO was freed or its agent replaced, the old agent is no longer called.
+//! A CNO stores one trigger, and each trigger wakes one waiter. It has either an agent or an eventfd, which is readable
+//! exactly while a trigger is stored.
+//!
+//! A trigger replaces an earlier one. Therefore, the trigger of a freed EVD is passed to another EVD that contains an
+//! event: by the free, if there is an eventfd, or by the taker. This locks the list of EVDs, but not the trigger.
+//!
+//! The old agent is not called after a free of the CNO or a replacement of the agent.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -29,11 +30,9 @@ pub struct Cno<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     state: Mutex<CnoState>,
-    /// The dispatchers that are tied to it.
     evds: Mutex<Vec<Handle>>,
-    /// Whether the transport was asked to poll although no thread calls in.
+    /// `true` while the transport must poll without a call of the program.
     watch: Mutex<bool>,
-    /// What its last waits were like.
     pub(crate) adaptive_spin: AdaptiveSpin,
 }
 
@@ -45,19 +44,19 @@ impl<T: Transport> Drop for Cno<T> {
 
 #[derive(Default)]
 struct CnoState {
-    /// The dispatcher of a trigger that no waiter has taken.
+    /// The stored trigger.
     triggered: Option<Handle>,
-    /// The waiting threads, each with the dispatcher whose trigger has woken it.
+    /// The waiting threads, each with the EVD that woke it.
     waiters: VecDeque<Waiter>,
     next: u64,
     agent: Option<Agent>,
-    /// Readable exactly while there is a trigger, for programs that sleep on its descriptor.
+    /// Readable exactly while a trigger is stored.
     wakeup_fd: Option<EventFd>,
     dead: bool,
 }
 
 impl CnoState {
-    /// Keeps a trigger, in place of an earlier one.
+    /// Stores a trigger, replacing an earlier one.
     fn keep(&mut self, evd: Handle) {
         if self.triggered.replace(evd).is_none() {
             if let Some(wakeup_fd) = &self.wakeup_fd {
@@ -66,7 +65,6 @@ impl CnoState {
         }
     }
 
-    /// Takes the trigger that was kept.
     fn take(&mut self) -> Option<Handle> {
         let taken = self.triggered.take();
         if taken.is_some() {
@@ -85,7 +83,7 @@ struct Waiter {
 }
 
 impl<T: Transport> Cno<T> {
-    /// Makes a notification object.
+    /// Creates a CNO.
     ///
     /// # Errors
     /// [`Error::InsufficientResources`].
@@ -93,11 +91,10 @@ impl<T: Transport> Cno<T> {
         Self::create_in(ia, CnoState { agent, ..CnoState::default() })
     }
 
-    /// Makes a notification object with a descriptor, which is readable exactly while there is a trigger that nobody has
-    /// taken. The descriptor is closed when the object is freed.
+    /// Creates a CNO with a descriptor, which is readable exactly while a trigger is stored, and closed by the free.
     ///
     /// # Errors
-    /// [`Error::InsufficientResources`], also if the process can have no more descriptors.
+    /// [`Error::InsufficientResources`], also without free descriptors.
     pub fn create_polled(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
         let wakeup_fd = EventFd::new().map_err(|error| {
             log::warn!("no descriptor for a notification object: {error}");
@@ -108,7 +105,7 @@ impl<T: Transport> Cno<T> {
 
     fn create_in(ia: &Arc<Ia<T>>, state: CnoState) -> Result<Arc<Self>> {
         ia.agents.room(ia.count(Kind::Cno) + 1)?;
-        // The program calls neither for an agent nor while it sleeps on the descriptor.
+        // Nothing else polls for an agent or a descriptor.
         let watch = state.agent.is_some() || state.wakeup_fd.is_some();
         let cno = ia.adopt(Cno {
             header: Header::default(),
@@ -123,10 +120,10 @@ impl<T: Transport> Cno<T> {
         Ok(cno)
     }
 
-    /// Frees the object.
+    /// Frees the CNO.
     ///
     /// # Errors
-    /// [`StateError::CnoInUse`] while a dispatcher refers to it or a thread waits on it.
+    /// [`StateError::CnoInUse`] while an EVD is attached or a thread waits.
     pub fn free(&self) -> Result<()> {
         let in_use = Error::InvalidState(StateError::CnoInUse);
         let mut state = self.state.lock();
@@ -139,15 +136,14 @@ impl<T: Transport> Cno<T> {
         drop(state);
         drop(wakeup_fd);
         log::debug!(target: host::diagnostics::EVD, "notification object {}: freed", self.header.handle());
-        // Calls of the agent are known by the handle, also below.
+        // Agent calls use this handle until the end of this function.
         let _dying = self.ia.disown(self);
         self.ia.agents.replace(self.header.handle(), None);
         self.ia.agents.wait_for(self.header.handle());
         Ok(())
     }
 
-    /// Frees the object even while it is used: waiters return and the agent is called, both without a dispatcher, and its
-    /// descriptor is closed.
+    /// Frees a CNO that is used. Waiters return and the agent is called, without an EVD.
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
         self.ia.disown(self);
@@ -156,7 +152,7 @@ impl<T: Transport> Cno<T> {
         for waiter in &state.waiters {
             waiter.waker.wake();
         }
-        // Threads that sleep on the descriptor wake as well.
+        // Wake threads that sleep on the descriptor, too.
         if let Some(wakeup_fd) = state.wakeup_fd.take() {
             wakeup_fd.wake();
         }
@@ -165,20 +161,20 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// The agent that is called at the next trigger.
+    /// Returns the agent for the next trigger.
     pub fn agent(&self) -> Option<Agent> {
         self.state.lock().agent
     }
 
-    /// Its descriptor, which only [`Cno::create_polled`] gives it; `None` once freed.
+    /// Returns the descriptor of a CNO from [`Cno::create_polled`], until the free.
     pub fn descriptor(&self) -> Option<RawFd> {
         self.state.lock().wakeup_fd.as_ref().map(|wakeup_fd| wakeup_fd.as_fd().as_raw_fd())
     }
 
-    /// Replaces the agent. An agent is called for one trigger only; setting it again arms it again.
+    /// Replaces and arms the agent. A trigger disarms it.
     ///
     /// # Errors
-    /// [`StateError::CnoInUse`] if the object has a descriptor.
+    /// [`StateError::CnoInUse`] if the CNO has a descriptor.
     pub fn modify_agent(&self, agent: Option<Agent>) -> Result<()> {
         let cno = self.header.handle();
         {
@@ -186,17 +182,16 @@ impl<T: Transport> Cno<T> {
             if state.wakeup_fd.is_some() {
                 return Err(Error::InvalidState(StateError::CnoInUse));
             }
-            // A trigger for which the old agent was not called goes to the new one.
+            // A trigger for which the old agent was not called is passed to the new one.
             let passed_on = self.ia.agents.replace(cno, agent);
             state.agent = agent.filter(|_| !passed_on);
         }
         self.watch(agent.is_some());
-        // Once this has returned, the old agent is no longer called.
         self.ia.agents.wait_for(cno);
         Ok(())
     }
 
-    /// Tells the transport whether it must poll although no thread of the program calls in, for an agent or a descriptor.
+    /// Starts or stops polling by the transport for an agent or a descriptor.
     fn watch(&self, on: bool) {
         let mut watch = self.watch.lock();
         if std::mem::replace(&mut *watch, on) != on {
@@ -204,8 +199,7 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Ties the dispatcher `evd` to this object. Threads that sleep wake, because they have to hear of its completions
-    /// from now on.
+    /// Attaches an EVD. Sleeping waiters wake, to arm for it.
     ///
     /// # Errors
     /// [`crate::error::Resource::Memory`].
@@ -224,14 +218,13 @@ impl<T: Transport> Cno<T> {
         Ok(())
     }
 
-    /// Undoes [`Cno::attach`].
+    /// Reverts [`Cno::attach`].
     pub(crate) fn detach(&self, evd: Handle) {
         self.evds.lock().retain(|&known| known != evd);
     }
 
-    /// Forgets a dispatcher that is being freed, after [`Cno::detach`]. A thread that sleeps on the descriptor has
-    /// no use for its trigger, which may have replaced that of another dispatcher: it goes to one that holds an event, if
-    /// any does. A thread that waits in a call gets the trigger nevertheless, so that the wait ends.
+    /// Handles the trigger of an EVD that is being freed: if there is a descriptor, passes it to an EVD with an event,
+    /// or drops it. A waiting thread gets the trigger anyway.
     pub(crate) fn forget(&self, evd: Handle) {
         {
             let mut state = self.state.lock();
@@ -246,30 +239,27 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// A dispatcher tied to this object that holds an event.
     fn eventful(&self) -> Option<Handle> {
         let slab = self.ia.slab;
         let evds = self.evds.lock();
         evds.iter().copied().find(|&evd| slab.get::<Evd<T>>(evd).is_some_and(|evd| evd.is_busy()))
     }
 
-    /// The dispatcher to name for a trigger of `evd`: that one, or if it was freed, another one that holds an event, whose
-    /// own trigger it may have replaced.
+    /// Returns the EVD to report for a trigger of `evd`: itself, or if it was freed, an EVD with an event.
     fn named(&self, evd: Handle) -> Option<Handle> {
         let alive = self.ia.slab.get::<Evd<T>>(evd).is_some();
         if alive { Some(evd) } else { self.eventful() }
     }
 
-    /// The dispatchers that are tied to this object; the list stays locked for as long as the guard lives.
     pub(crate) fn evds(&self) -> MutexGuard<'_, Vec<Handle>> {
         self.evds.lock()
     }
 
-    /// Reports an announced event on `evd`: wakes one waiter, or keeps the trigger for the next one.
+    /// Handles a notification event on `evd`: wakes a waiter, or stores the trigger.
     pub(crate) fn trigger(&self, evd: Handle) {
         let waker = {
             let mut state = self.state.lock();
-            // Under the lock, so that a thread that replaces the agent finds the call.
+            // Under the lock, so that a replacement of the agent finds the call.
             if let Some(agent) = state.agent.take() {
                 self.ia.agents.schedule(self.header.handle(), agent, evd);
             }
@@ -289,8 +279,7 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Takes a trigger that was kept. That of a dispatcher that was freed may have come after [`Cno::forget`]; with a
-    /// descriptor there is none then, unless it is another one's as well.
+    /// Takes the stored trigger. With a descriptor, drops the trigger of a freed EVD unless another has an event.
     pub(crate) fn take_trigger(&self) -> Option<Handle> {
         let (evd, polled) = {
             let mut state = self.state.lock();
@@ -302,7 +291,6 @@ impl<T: Transport> Cno<T> {
         self.named(evd).or((!polled).then_some(evd))
     }
 
-    /// Adds a waiting thread.
     pub(crate) fn enter(&self, waker: &Arc<Waker>) -> u64 {
         let mut state = self.state.lock();
         state.next += 1;
@@ -312,7 +300,7 @@ impl<T: Transport> Cno<T> {
         number
     }
 
-    /// The dispatcher whose trigger has woken a thread, or if that was freed, another one with an event, if any has one.
+    /// Returns the EVD that woke a thread, or if it was freed, preferably an EVD with an event.
     pub(crate) fn told(&self, number: u64) -> Option<Handle> {
         let told = {
             let state = self.state.lock();
@@ -324,7 +312,7 @@ impl<T: Transport> Cno<T> {
         Some(self.named(told).unwrap_or(told))
     }
 
-    /// Removes a waiting thread. A trigger that has woken it and that it did not take goes to the next one.
+    /// Removes a waiting thread, and passes on its trigger unless it `took` it.
     pub(crate) fn leave(&self, number: u64, took: bool) {
         let untaken = {
             let mut state = self.state.lock();

@@ -1,14 +1,14 @@
-//! What endpoints and adapters count: how much they have moved, and how often something had to wait.
+//! Counters of endpoints and adapters.
 //!
-//! The counters of an endpoint lie behind the locks that posting and completing take anyway, so they cost an addition and no
-//! locked instruction. An adapter adds up those of its endpoints when it is asked.
+//! The locks of posts and completions protect an endpoint's counters, so a count costs one addition. A query of an
+//! adapter sums up its endpoints.
 //!
-//! What the transport alone knows it counts itself (`Flow` in `transport/gauge.rs`): a gauge notes whether something
-//! waits, under the lock of whatever waits. Locked additions are only counts of sleeps, each beside a system call, and of
-//! what happens to connections ([`ConnStat`]). A query of an adapter holds the lock on the sums of endpoints that were
-//! freed, so that no endpoint counts twice or not at all; it comes before the list of objects. No other process can read
-//! the counters, for which they would have to lie in shared memory at a load more for each; a thread of the transport may
-//! tell them ([`AdapterSnapshot`](crate::ep::Glance)).
+//! The transport counts stalls (`Flow` in `transport/gauge.rs`). Only counts of sleeps and connection events
+//! ([`ConnStat`]) are atomic. A query of an adapter holds the lock of the sums of freed endpoints, so that it counts
+//! each endpoint once. It precedes the list of objects.
+//!
+//! Other processes cannot read the counters: shared memory would cost a load per count. A thread of the transport may
+//! report them ([`AdapterSnapshot`](crate::ep::AdapterSnapshot)).
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,18 +17,17 @@ use crate::event::{AsyncReason, ConnectionEvent, Extended, Transfer};
 use crate::slab::Handle;
 use crate::transport::Flow;
 
-/// Operations of one kind, and their bytes.
+/// Number of operations of one kind, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Operations.
+    /// Number of operations.
     pub operations: u64,
-    /// Bytes.
+    /// Number of bytes.
     pub bytes: u64,
 }
 
-/// Operations of every kind: the requests that a transport has taken, and the receives that messages have filled. The places
-/// are the numbers of [`Transfer`]. The two numbers of a kind do not lie side by side, since the compiler would then load, add
-/// and store them as a vector, which takes more instructions than two additions.
+/// Counts for each [`Transfer`]: accepted requests and filled receives. The numbers of a kind are not adjacent, because
+/// vector instructions would be slower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tallies {
     operations: [u64; 4],
@@ -36,12 +35,11 @@ pub struct Tallies {
 }
 
 impl Tallies {
-    /// Those of one kind.
+    /// Returns the counts of one kind.
     pub fn of(&self, transfer: Transfer) -> Tally {
         Tally { operations: self.operations[transfer as usize], bytes: self.bytes[transfer as usize] }
     }
 
-    /// Counts one operation of `len` bytes.
     #[inline(always)]
     pub(crate) fn count(&mut self, transfer: Transfer, len: u64) {
         let (operations, bytes) = (&mut self.operations[transfer as usize], &mut self.bytes[transfer as usize]);
@@ -49,7 +47,6 @@ impl Tallies {
         *bytes = bytes.wrapping_add(len);
     }
 
-    /// Adds others.
     pub(crate) fn add(&mut self, other: &Tallies) {
         let sum = |ours: &mut [u64; 4], theirs: &[u64; 4]| {
             ours.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours = ours.wrapping_add(*theirs));
@@ -59,24 +56,22 @@ impl Tallies {
     }
 }
 
-/// Operations of the kinds that have an event of their own, which are counted among the usual ones as well.
+/// Counts of operations with an event of their own. [`Tallies`] counts them, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Specials([Tally; Extended::COUNT]);
 
 impl Specials {
-    /// Those of one kind.
+    /// Returns the counts of one kind.
     pub fn of(&self, kind: Extended) -> Tally {
         self.0[kind as usize]
     }
 
-    /// Counts one operation of `len` bytes.
     pub(crate) fn count(&mut self, kind: Extended, len: u64) {
         let Tally { operations, bytes } = &mut self.0[kind as usize];
         *operations = operations.wrapping_add(1);
         *bytes = bytes.wrapping_add(len);
     }
 
-    /// Adds others.
     pub(crate) fn add(&mut self, other: &Specials) {
         for (ours, theirs) in self.0.iter_mut().zip(&other.0) {
             ours.operations = ours.operations.wrapping_add(theirs.operations);
@@ -85,21 +80,20 @@ impl Specials {
     }
 }
 
-/// The counters of an endpoint since it was made, or of an adapter since it was opened.
+/// The counters of an endpoint since its creation, or of an adapter since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Operations.
     pub tallies: Tallies,
-    /// Those that not every version of the interface has.
+    /// Operations that not all versions of the interface have.
     pub specials: Specials,
-    /// What the transport has counted.
+    /// Counters of the transport.
     pub flow: Flow,
-    /// Datagrams that were not sent, and those that found no receive.
+    /// Datagrams that were dropped at the sender, or at the receiver for lack of a receive.
     pub lost: u64,
 }
 
 impl Counters {
-    /// Adds those of another endpoint.
     pub(crate) fn add(&mut self, other: &Counters) {
         self.tallies.add(&other.tallies);
         self.specials.add(&other.specials);
@@ -107,7 +101,7 @@ impl Counters {
         self.lost = self.lost.wrapping_add(other.lost);
     }
 
-    /// Tells those of an endpoint to who asks for them.
+    /// Logs the counters of an endpoint.
     pub(crate) fn tell(&self, ep: Handle) {
         for (transfer, what) in [
             (Transfer::Send, "sends"),
@@ -126,29 +120,28 @@ impl Counters {
     }
 }
 
-/// What an adapter counts beside transfers: of connections, and of what befalls it. Nothing of it happens on the way of
-/// a transfer.
+/// Counted events outside the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnStat {
-    /// The program has begun to connect an endpoint.
+    /// The program has requested a connection.
     Connect,
-    /// A request has come to a service point.
+    /// A connection request has arrived at a service point.
     Request,
     /// The program has accepted a request.
     Accept,
     /// The program has rejected a request.
     Reject,
-    /// A connection stands that this side has asked for.
+    /// A connection of this side was established.
     ActiveUp,
-    /// A connection stands that the peer has asked for.
+    /// A connection of the peer was established.
     PassiveUp,
-    /// The program has ended a connection, or an attempt at one.
+    /// The program has disconnected.
     Disconnect,
-    /// The peer has ended a connection.
+    /// The peer has disconnected.
     PeerDisconnect,
-    /// A public service point has got a qualifier that the transport has chosen.
+    /// The transport has chosen the qualifier of a public service point.
     AnyQualifier,
-    /// A connection, or an attempt at one, has ended with this event.
+    /// A connection or an attempt to connect has ended with this event.
     Ended(ConnectionEvent),
     /// An asynchronous event was raised.
     Async(AsyncReason),
@@ -176,33 +169,29 @@ impl ConnStat {
     }
 }
 
-/// What happened to the connections of an adapter, in short.
+/// Summary of an adapter's connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnSummary {
-    /// Connections that stood, whichever side asked for them.
+    /// Established connections of both sides.
     pub established: u64,
-    /// Connections and attempts that ended otherwise than by a disconnect.
+    /// Connections and attempts that ended other than by a disconnect.
     pub failures: u64,
     /// Asynchronous events.
     pub async_events: u64,
 }
 
-/// How often each of them happened.
 #[derive(Default)]
 pub(crate) struct Happenings([AtomicU64; ConnStat::COUNT]);
 
 impl Happenings {
-    /// Counts one.
     pub fn note(&self, what: ConnStat) {
         self.0[what.index()].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often it happened.
     pub fn of(&self, what: ConnStat) -> u64 {
         self.0[what.index()].load(Ordering::Relaxed)
     }
 
-    /// All of them, in short.
     pub fn fates(&self) -> ConnSummary {
         let sum = |places: Range<usize>| self.0[places].iter().map(|count| count.load(Ordering::Relaxed)).sum::<u64>();
         let disconnected = self.of(ConnStat::Ended(ConnectionEvent::Disconnected));

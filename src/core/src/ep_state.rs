@@ -1,25 +1,25 @@
-//! The endpoint's states as a table: the transitions, and what is refused.
+//! The states of endpoints: transitions and errors.
 
 /// The states of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EpState {
-    /// Quiet; the first state.
+    /// The initial state.
     Unconnected,
-    /// Tied to a reserved service point that listens.
+    /// Reserved by a reserved service point.
     Reserved,
-    /// The reserved service point got its request.
+    /// Its reserved service point has received the request.
     PassiveConnectionPending,
-    /// A connect is under way.
+    /// A connect is in progress.
     ActiveConnectionPending,
-    /// Made by the provider for a connection request.
+    /// Created by the provider for a connection request.
     TentativeConnectionPending,
     /// Connected.
     Connected,
-    /// A graceful disconnect waits for posted requests.
+    /// A graceful disconnect waits for the posted requests.
     DisconnectPending,
-    /// The connection, or the attempt at one, has ended.
+    /// The connection, or the attempt to connect, has ended.
     Disconnected,
-    /// A request was accepted, but the connection is not up yet.
+    /// A request was accepted.
     CompletionPending,
 }
 
@@ -38,22 +38,22 @@ impl EpState {
     ];
 }
 
-/// The things that can happen to an endpoint.
+/// The events of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trigger {
     /// The program connects it.
     Connect,
-    /// The program accepts a request and names this endpoint.
+    /// The program accepts a request with this endpoint.
     AcceptExplicit,
-    /// The program accepts a request that brought this endpoint.
+    /// The program accepts a request that has this endpoint.
     AcceptImplicit,
-    /// A reserved service point is made for it.
+    /// A reserved service point is created for it.
     Reserve,
     /// Its reserved service point is freed.
     Release,
-    /// The reserved service point got its request.
+    /// The reserved service point has received its request.
     RequestArrived,
-    /// The request that holds the endpoint was rejected or handed off.
+    /// The request of this endpoint was rejected or handed off.
     RequestAnswered,
     /// The program disconnects it abruptly.
     DisconnectAbrupt,
@@ -63,27 +63,27 @@ pub enum Trigger {
     Reset,
     /// The program frees it.
     Free,
-    /// The connection is up.
+    /// The connection is established.
     Established,
-    /// The connection, or the attempt at one, has ended for any reason.
+    /// The connection, or the attempt to connect, has ended.
     Ended,
 }
 
-/// The effect of a trigger.
+/// The effect of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The endpoint goes to this state.
+    /// The endpoint enters this state.
     Go(EpState),
-    /// The state stays: the call succeeds without effect.
+    /// None: the call succeeds without effect.
     Stay,
-    /// The endpoint ceases to exist.
+    /// The endpoint is freed.
     Destroy,
 }
 
-/// The transition of a state on a trigger.
+/// Returns the effect of an event in a state.
 ///
 /// # Errors
-/// The state itself, if it does not admit the trigger.
+/// The state, if it does not allow the event.
 pub fn next(state: EpState, trigger: Trigger) -> Result<Next, EpState> {
     use EpState::*;
     use Trigger::*;
@@ -94,7 +94,7 @@ pub fn next(state: EpState, trigger: Trigger) -> Result<Next, EpState> {
 
         (Unconnected, Reserve) => Next::Go(Reserved),
         (Reserved, Release) => Next::Go(Unconnected),
-        // The reserved service point has done its work, so freeing it changes nothing.
+        // The service point has already received its request.
         (_, Release) => Next::Stay,
         (Reserved, RequestArrived) => Next::Go(PassiveConnectionPending),
         (PassiveConnectionPending, RequestAnswered) => Next::Go(Unconnected),
@@ -103,7 +103,7 @@ pub fn next(state: EpState, trigger: Trigger) -> Result<Next, EpState> {
         (ActiveConnectionPending | CompletionPending, Established) => Next::Go(Connected),
         (ActiveConnectionPending | CompletionPending | Connected | DisconnectPending, Ended) => Next::Go(Disconnected),
 
-        // Both flags end an attempt in the same way.
+        // Both flags have the same effect on an attempt.
         (ActiveConnectionPending | CompletionPending, DisconnectAbrupt | DisconnectGraceful) => Next::Go(Disconnected),
         (Connected | DisconnectPending, DisconnectAbrupt) => Next::Go(Disconnected),
         (Connected, DisconnectGraceful) => Next::Go(DisconnectPending),

@@ -1,59 +1,55 @@
-//! The things that can go wrong, in the terms of the specification but without its numbers.
-//!
-//! A face of the library turns an [`Error`] into a code of its version of the interface,
-//! with one total match.
+//! The errors of core, which each API version translates with one total `match`.
 
 use host::memory::NoMemory;
 
 use crate::ep_state::EpState;
 
-/// Result of every call of the core.
+/// Result of a call of core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The reason why a call was refused. Nothing was changed when a call returns one of these, with one
-/// exception: if the transport refuses a connect or an accept after it was given the posted receives, those
-/// receives complete as flushed.
+/// The reason why a call failed. Nothing has changed, except that a connect or an accept that failed in the transport
+/// may have flushed the posted receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A handle is not of a live object of the wanted kind.
+    /// The handle is not a live object of the expected kind.
     InvalidHandle(Role),
-    /// An argument or a field behind it has no valid value.
+    /// An argument, or a field of a structure, is invalid.
     InvalidParameter(Arg),
-    /// The object is in a state that does not admit the call.
+    /// The state of the object does not allow the call.
     InvalidState(StateError),
-    /// Memory, queue entries or transport resources are used up.
+    /// Memory, queue entries or resources of the transport are exhausted.
     InsufficientResources(Resource),
-    /// The model asked for is not offered by the transport.
+    /// The transport does not support the requested model.
     ModelNotSupported,
-    /// Local and remote lengths do not fit, or a size limit is passed.
+    /// The local and remote lengths are incompatible, or above a limit.
     LengthError,
-    /// A memory region grants too little for the operation, or does not exist.
+    /// A memory region does not exist, or lacks a right for the operation.
     PrivilegesViolation(Access),
     /// A memory region belongs to another protection zone.
     ProtectionViolation(Access),
-    /// The connection qualifier is taken.
+    /// The connection qualifier is in use.
     QualifierInUse,
-    /// No connection qualifier is left to choose from.
+    /// No connection qualifier is free.
     QualifierUnavailable,
-    /// The port of a common service point is taken.
+    /// The port of a common service point is in use.
     PortInUse,
-    /// No adapter offers this kind of socket.
+    /// No adapter supports this kind of socket.
     CommNotSupported,
-    /// Nothing is queued, or nothing came before the time was up.
+    /// The queue is empty, also after a timeout.
     QueueEmpty,
-    /// The queue has no room for another event.
+    /// The queue is full.
     QueueFull,
-    /// The time is up.
+    /// The timeout expired.
     TimeoutExpired,
     /// A signal interrupted the wait.
     Interrupted,
-    /// The object was destroyed under the waiting thread.
+    /// The object was destroyed during the wait.
     Aborted,
-    /// An address cannot belong to a peer.
+    /// The address cannot be the address of a peer.
     InvalidAddress(AddressFault),
-    /// The transport lacks what the call needs.
+    /// The transport does not support the call.
     NotImplemented,
-    /// The library found itself in a state it does not expect.
+    /// Core has detected an inconsistent state.
     Internal,
 }
 
@@ -64,15 +60,15 @@ impl From<NoMemory> for Error {
 }
 
 impl From<EpState> for Error {
-    /// The refusal of a call that an endpoint in this state does not admit.
+    /// Returns the error of a call that an endpoint does not allow in this state.
     fn from(state: EpState) -> Self {
         Error::InvalidState(StateError::Endpoint(state))
     }
 }
 
-/// The part that a handle plays in a call.
+/// The role of a handle in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // each variant is named after the object or stream it stands for
+#[allow(missing_docs)] // named after the object or the stream of an EVD
 pub enum Role {
     Ia,
     Ep,
@@ -94,87 +90,77 @@ pub enum Role {
     Any,
 }
 
-/// The argument at fault; a face knows its position.
+/// The invalid argument. The API layer knows its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // named after the argument
 pub enum Arg {
-    /// Attribute structure or one of its fields.
     Attributes,
-    /// A parameter that can never be changed.
+    /// A parameter that cannot be changed.
     Field,
     /// The new value of a parameter.
     Value,
-    /// Flags of a call.
     Flags,
-    /// Number of segments.
     SegmentCount,
-    /// The list of segments or the memory it describes.
+    /// The list of segments, or the memory of a segment.
     Segments,
     /// The segment of the peer's memory.
     Remote,
-    /// The endpoint that a remote memory region is to be bound over.
+    /// The endpoint over which a remote memory region would be bound.
     Endpoint,
     /// A queue length or a number of entries.
     QueueLength,
-    /// A watermark.
     Watermark,
-    /// The number of events to wait for.
     Threshold,
-    /// A time limit.
     Timeout,
-    /// A connection qualifier.
     Qualifier,
-    /// Size of the private data.
     PrivateDataSize,
-    /// Description of a region.
     Region,
-    /// Length of a region.
     Length,
-    /// Event streams of a dispatcher.
     Streams,
-    /// The dispatcher cannot take this event.
+    /// An EVD that does not accept the event.
     Evd,
 }
 
-/// The reason why a state does not admit a call.
+/// The state that does not allow a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StateError {
-    /// The endpoint is in this state.
+    /// The state of the endpoint.
     Endpoint(EpState),
-    /// The endpoint lacks a protection zone or a dispatcher that the call needs.
+    /// The endpoint lacks a protection zone or an EVD that the call needs.
     EndpointNotReady,
-    /// The endpoint receives from a shared receive queue.
+    /// The endpoint has a shared receive queue.
     EndpointHasSrq,
-    /// Receives have been posted, so the receive completion flags cannot change.
+    /// Receives are posted, so the receive completion flags cannot change.
     ReceivesPosted,
-    /// Objects made from the interface adapter still exist.
+    /// Objects of the interface adapter exist.
     IaInUse,
-    /// An object lives in the protection zone.
+    /// An object uses the protection zone.
     PzInUse,
-    /// A remote memory region is bound into the local one.
+    /// A remote memory region is bound to the local one.
     LmrInUse,
-    /// A stream feeds the dispatcher.
+    /// A stream feeds the EVD.
     EvdInUse,
-    /// A thread waits on the dispatcher.
+    /// A thread waits on the EVD.
     EvdWaiter,
-    /// The dispatcher was made unwaitable.
+    /// The EVD is unwaitable.
     EvdUnwaitable,
-    /// The threshold is not 1 on a dispatcher for which posters choose the notification events.
+    /// The threshold is not 1, and posters choose the notification events of the EVD.
     EvdConfigNotify,
-    /// The threshold is not 1 on a dispatcher configured for solicited events.
+    /// The threshold is not 1, and the EVD is configured for solicited events.
     EvdConfigSolicited,
-    /// More events are queued, or waited for, than the requested length holds.
+    /// More events are queued, or awaited by a waiter, than the new length.
     EvdTooShort,
-    /// A dispatcher refers to the notification object, or a thread waits on it.
+    /// An EVD is attached to the CNO, or a thread waits on it.
     CnoInUse,
     /// An endpoint is attached to the shared receive queue.
     SrqInUse,
-    /// The shared receive queue holds more buffers, or has a higher low watermark.
+    /// More buffers are outstanding, or the low watermark is higher, than the new size.
     SrqTooShort,
 }
 
-/// The resource that ran out.
+/// The exhausted resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // named after the object that could not be made
+#[allow(missing_docs)] // named after the resource
 pub enum Resource {
     Memory,
     Endpoint,
@@ -185,9 +171,9 @@ pub enum Resource {
     Device,
 }
 
-/// The kind of access that a region did not grant.
+/// The access that a region does not grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // the four rights of the specification
+#[allow(missing_docs)] // named after the four rights of the specification
 pub enum Access {
     Read,
     Write,
@@ -198,9 +184,9 @@ pub enum Access {
 /// The fault of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressFault {
-    /// The family, or a kind such as multicast, cannot be connected to.
+    /// The address family is unsupported, or the address is, for example, multicast.
     Unsupported,
-    /// The address is known to be unreachable.
+    /// The address is unreachable.
     Unreachable,
     /// The bytes are not an address.
     Malformed,

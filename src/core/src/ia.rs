@@ -1,10 +1,7 @@
-//! Open interface adapters, as known to every object that was made from one.
+//! Interface adapters (IAs) as their objects use them; `crate::open` opens and closes them.
 //!
-//! Opening and closing, which know every object, are in [`crate::open`].
-//!
-//! What a version tells its programs beyond what all are told stands in [`ApiCaps`], which the face gives when it opens
-//! an adapter: the core knows what is told, and not for which version. An adapter has the only count of objects of each
-//! kind, and refuses one more than its attributes say.
+//! [`ApiCaps`] keeps core independent of the API version. An adapter counts its objects of each kind, and enforces the
+//! limits in its attributes.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -24,13 +21,12 @@ use crate::slab::{Handle, Header, Kind, Object, RetiredCell, Slab};
 use crate::transport::Transport;
 use crate::users::Use;
 
-/// The destination of the asynchronous events of an adapter.
+/// The EVD of an adapter's asynchronous events.
 pub(crate) struct AsyncOutlet<T: Transport> {
-    /// The dispatcher.
     pub evd: Arc<Evd<T>>,
-    /// Whether it was made with the adapter and ends with it.
+    /// `true` if the adapter created the EVD and frees it.
     pub own: bool,
-    /// Keeps the dispatcher from being freed, until the drop.
+    /// Until the drop.
     pub used: Option<Use<Evd<T>>>,
 }
 
@@ -41,64 +37,57 @@ impl<T: Transport> Drop for AsyncOutlet<T> {
     }
 }
 
-/// What the programs of an adapter are told beyond what all are. The default is nothing.
+/// Features that not all API versions have. The default is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ApiCaps {
-    /// That a connection has ended whose endpoint receives from a shared receive queue, by an asynchronous event.
+    /// `true` if an asynchronous event reports the end of a connection whose endpoint has an SRQ.
     pub tell_end_of_shared: bool,
-    /// The version of the interface, which the core only passes on to who looks at the adapter.
+    /// Version of the interface, for tools that inspect the adapter.
     pub version: (u8, u8),
-    /// What extended operations of a peer bring, so that peers may post them: see
-    /// [`QpInit::extended`](crate::transport::QpInit::extended).
+    /// `true` if peers may post extended operations: see [`QpInit::extended`](crate::transport::QpInit::extended).
     pub extended: bool,
 }
 
 /// An open interface adapter.
 pub struct Ia<T: Transport> {
     pub(crate) header: Header,
-    /// The name under which it was opened.
+    /// Name in the open call.
     pub name: String,
-    /// The transport behind it.
+    /// The transport.
     pub transport: Arc<T>,
-    /// The slab that the handles of its objects come from.
+    /// Slab of the handles of its objects.
     pub slab: &'static Slab<T>,
     children: Mutex<Children>,
     pub(crate) async_outlet: Mutex<Option<AsyncOutlet<T>>>,
-    /// Its regions by context.
+    /// Local memory regions by context.
     pub lmrs: LmrTable,
     pub(crate) remote_keys: RmrTable,
     pub(crate) agents: Arc<Agents>,
-    /// What its programs are told beyond what all are.
     pub(crate) api_caps: ApiCaps,
-    /// Held while the end of a connection is told by two events, so that those of two endpoints come in the same order on both
-    /// dispatchers.
+    /// Held between the two events of a connection's end, so that ends have the same order on both EVDs.
     pub(crate) telling_end: Mutex<()>,
     destroyed: AtomicBool,
-    /// What endpoints had counted that were freed. Locked while an endpoint leaves its counters, and while those of all are
-    /// added up.
+    /// Counters of freed endpoints. Locked while they change, and while all counters are summed.
     pub(crate) ended: Mutex<Counters>,
-    /// Sleeps that ended in waits on dispatchers of the adapter.
     pub(crate) wakeups: AtomicU64,
-    /// What happened to its connections.
     pub(crate) happenings: Happenings,
-    /// What the face keeps of its counters.
+    /// The API layer's baseline of the counters.
     pub counter_baseline: AttachedData,
-    /// What the face keeps with the adapter.
+    /// Data that the API layer attaches to the adapter.
     pub kept: AttachedData,
 }
 
-/// The handles of all objects that were made from an adapter.
 #[derive(Default)]
 struct Children {
-    /// By the number of the kind.
+    /// By kind.
     live: [Vec<Handle>; Kind::COUNT],
-    /// How many were freed of each kind.
+    /// Number of freed objects.
     freed: [u64; Kind::COUNT],
     closed: bool,
 }
 
 impl<T: Transport> Ia<T> {
-    /// A new adapter without objects and without a handle.
+    /// Creates an adapter without objects and without a handle.
     ///
     /// # Errors
     /// [`Resource::Memory`].
@@ -124,10 +113,10 @@ impl<T: Transport> Ia<T> {
         })?)
     }
 
-    /// Admits no more objects if none exists but `spared`.
+    /// Disallows new objects, if no object except `spared` exists.
     ///
     /// # Errors
-    /// [`StateError::IaInUse`] if another one exists; [`Error::InvalidHandle`] if the adapter is being closed.
+    /// [`StateError::IaInUse`] if another object exists; [`Error::InvalidHandle`] if the adapter is being closed.
     pub(crate) fn shut_if_unused(&self, spared: Option<Handle>) -> Result<()> {
         let mut children = self.children.lock();
         if children.closed {
@@ -141,21 +130,20 @@ impl<T: Transport> Ia<T> {
         Ok(())
     }
 
-    /// Admits no more objects. True for the one caller that is to destroy those that exist.
+    /// Disallows new objects. Returns `true` to the one caller that must free the existing ones.
     pub(crate) fn shut(&self) -> bool {
         self.children.lock().closed = true;
         !self.destroyed.swap(true, Ordering::AcqRel)
     }
 
-    /// Whether the adapter is being closed, or was.
+    /// Returns whether an abrupt close has begun.
     pub(crate) fn is_shut(&self) -> bool {
         self.destroyed.load(Ordering::Relaxed)
     }
 
-    /// Calls `f` with each live object of a kind that was made from the adapter, which is closed. `f` is called without
-    /// a lock, and may free objects.
+    /// Calls `f` with each live object of a kind, without a lock. The adapter must be closed.
     pub(crate) fn each<O: Object>(&self, f: impl Fn(&Arc<O>)) {
-        // From the end, since the last one takes the place of one that is freed.
+        // Backwards: a free moves the last object into the gap.
         for at in (0..self.count(O::KIND)).rev() {
             let handle = self.children.lock().live[O::KIND as usize].get(at).copied();
             if let Some(object) = handle.and_then(|handle| self.slab.get::<O>(handle)) {
@@ -164,37 +152,34 @@ impl<T: Transport> Ia<T> {
         }
     }
 
-    /// The first live object of a kind, made from the adapter, that `f` accepts. `f` is called with the list locked.
+    /// Returns the first `Some` of `f` for an object of a kind. The list is locked.
     pub(crate) fn find<O: Object, R>(&self, mut f: impl FnMut(&O) -> Option<R>) -> Option<R> {
         let children = self.children.lock();
         children.live[O::KIND as usize].iter().find_map(|&handle| f(&*self.slab.get::<O>(handle)?))
     }
 
-    /// Checks whether there can be another object of a kind, before the transport makes its part of it. Objects that
-    /// are being made do not count yet; [`Ia::adopt`] has the last word.
+    /// Checks the limit of a kind, before the transport creates its part and [`Ia::adopt`] checks again.
     ///
     /// # Errors
-    /// [`Error::InsufficientResources`] if there are as many as the adapter's attributes say.
+    /// [`Error::InsufficientResources`] at the limit of the adapter's attributes.
     pub(crate) fn room_for(&self, kind: Kind) -> Result<()> {
         self.within(kind, self.count(kind))
     }
 
-    /// Whether there can be one more than `live` objects of a kind.
     fn within(&self, kind: Kind, live: usize) -> Result<()> {
         let (most, lacking) = self.transport.attributes().most(kind);
         if live < most { Ok(()) } else { Err(Error::InsufficientResources(lacking)) }
     }
 
-    /// Gives an object a handle, counts it and records it for the close. [`Ia::disown`] undoes that.
+    /// Assigns a handle to an object and adds it to the list.
     ///
     /// # Errors
-    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`] if there are no more handles or no memory, that of
-    /// [`Ia::room_for`] if there are enough objects of this kind.
+    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`], errors of [`Ia::room_for`].
     pub(crate) fn adopt<O: Object>(&self, object: O) -> Result<Arc<O>> {
         self.adopt_shared(memory::arc(object)?)
     }
 
-    /// Does what [`Ia::adopt`] does for an object that is already shared.
+    /// Like [`Ia::adopt`], for an `Arc`.
     pub(crate) fn adopt_shared<O: Object>(&self, object: Arc<O>) -> Result<Arc<O>> {
         let full = Error::InsufficientResources(Resource::Memory);
         let mut children = self.children.lock();
@@ -210,15 +195,14 @@ impl<T: Transport> Ia<T> {
         Ok(object)
     }
 
-    /// Notes where the list has a handle.
     fn set_listed(&self, handle: Handle, at: usize) {
         if let Some(cell) = self.slab.cell(handle) {
             cell.listed.store(at, Ordering::Relaxed);
         }
     }
 
-    /// Makes the handle of an object dead, and takes the object out of the list; that is so for exactly one caller. The
-    /// handle names no other object as long as what this returns lives, which is dropped without a lock.
+    /// Invalidates the handle of an object and removes it from the list, for exactly one caller. The handle is reused
+    /// only after the drop of the result, which must hold no lock.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, T>> {
         let mut children = self.children.lock();
         let dying = self.slab.remove(object)?;
@@ -232,13 +216,12 @@ impl<T: Transport> Ia<T> {
         Some(dying)
     }
 
-    /// The number of live objects of a kind.
+    /// Returns the number of live objects of a kind.
     pub fn count(&self, kind: Kind) -> usize {
         self.children.lock().live[kind as usize].len()
     }
 
-    /// How many objects of a kind were made from the adapter, without its own dispatcher, and how many of these are
-    /// freed.
+    /// Returns how many objects of a kind were created, without the adapter's own EVD, and how many were freed.
     pub fn made(&self, kind: Kind) -> (u64, u64) {
         let own = u64::from(kind == Kind::Evd && self.own_async_evd().is_some());
         let children = self.children.lock();
@@ -246,32 +229,32 @@ impl<T: Transport> Ia<T> {
         ((children.live[kind as usize].len() as u64 + freed).saturating_sub(own), freed)
     }
 
-    /// Forgets that an object was made and freed, because the call that was to make it has failed.
+    /// Uncounts an object whose creation failed.
     pub(crate) fn discount(&self, kind: Kind) {
         self.children.lock().freed[kind as usize] -= 1;
     }
 
-    /// How often something happened.
+    /// Returns how often this happened.
     pub fn happened(&self, what: ConnStat) -> u64 {
         self.happenings.of(what)
     }
 
-    /// The dispatcher of asynchronous events; `None` if it is elsewhere.
+    /// Returns the EVD of asynchronous events, if there is one.
     pub fn async_evd(&self) -> Option<Handle> {
         self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.header().handle())
     }
 
-    /// The same as [`Ia::async_evd`] if the dispatcher was made with the adapter.
+    /// Returns that EVD if the adapter created it.
     pub(crate) fn own_async_evd(&self) -> Option<Handle> {
         self.async_outlet.lock().as_ref().filter(|outlet| outlet.own).map(|outlet| outlet.evd.header().handle())
     }
 
-    /// How often a thread has slept in waits on its dispatchers and notification objects.
+    /// Returns the number of sleeps in waits on its EVDs and CNOs.
     pub fn wakeups(&self) -> u64 {
         self.wakeups.load(Ordering::Relaxed)
     }
 
-    /// Queues an asynchronous event. Drops it with a line in the log if there is no room.
+    /// Queues an asynchronous event, or logs a warning if there is no room.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
         self.happenings.note(ConnStat::Async(reason));
         let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.clone()) else { return };
@@ -281,13 +264,13 @@ impl<T: Transport> Ia<T> {
     }
 }
 
-/// The sink for reports on the adapter as a whole.
+/// Receives reports on the adapter as a whole.
 pub struct AdapterSink<T: Transport> {
     pub(crate) adapter: Weak<Ia<T>>,
 }
 
 impl<T: Transport> AdapterSink<T> {
-    /// Reports that the adapter cannot go on: its connections end, and nothing else will work.
+    /// Reports that the adapter has failed: its connections end, and nothing else will work.
     pub fn catastrophe(&self) {
         if let Some(adapter) = self.adapter.upgrade() {
             adapter.raise(adapter.header.handle(), AsyncReason::IaCatastrophic);

@@ -15,14 +15,14 @@ use crate::slab::{Handle, Header, Kind};
 use crate::transport::{RegionKeys, Shown, Transport};
 use crate::users::Use;
 
-/// The description from which a region was made.
+/// The memory of a region, as the program describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// An address range of the process, by its first byte.
+    /// An address range of this process: its first byte.
     Virtual(u64),
     /// The memory of another region.
     Region(Handle),
-    /// An address range that other processes map too: its first byte, and the name that they know it by.
+    /// An address range that other processes share: its first byte, and its name.
     Shared(u64, Box<[u8]>),
 }
 
@@ -31,39 +31,35 @@ pub struct Lmr<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     pz: Mutex<Option<Use<Pz<T>>>>,
-    /// The description of the memory. The name of shared memory stays in place as long as the region.
+    /// The memory. The name of shared memory stays in place until the free.
     pub memory: Memory,
-    /// The address of its first byte.
+    /// Address of the first byte.
     pub(crate) start: u64,
-    /// How the number of its first byte is chosen.
+    /// Determines the programs' address of the first byte.
     pub base: Base,
-    /// Bytes registered. Never 0.
+    /// Length in bytes; never 0.
     pub len: u64,
-    /// Rights granted.
+    /// The granted rights.
     pub rights: Rights,
-    /// The context by which local segments name it.
+    /// The context for local segments.
     pub context: u32,
-    /// The key by which peers name it; 0 if it grants no remote right.
+    /// The key for peers; 0 without remote rights.
     pub remote_key: u32,
-    /// Where that key is among those of the adapter.
     key_row: Option<KeyRow>,
     region: Mutex<Option<Arc<T::Region>>>,
 }
 
-/// The error of a region that got no context.
 fn no_context<T: Transport>(ia: &Ia<T>) -> Error {
     let all = ia.count(Kind::Lmr) >= LmrTable::CAPACITY;
     Error::InsufficientResources(if all { Resource::Region } else { Resource::Memory })
 }
 
 impl<T: Transport> Lmr<T> {
-    /// Registers memory. For [`Memory::Region`] the range is that of `source`, and `len` is ignored. `base` says by which
-    /// number its first byte is named, with each of its contexts.
+    /// Registers memory. For [`Memory::Region`], the range is `source`, and `len` is ignored.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] for another number than the address where the transport has no others;
-    /// [`Arg::Length`] for length 0 or above the adapter's limit, [`Arg::Region`] for a
-    /// range that does not fit the address space, [`Error::InsufficientResources`].
+    /// [`Error::ModelNotSupported`] for [`Base::Zero`] if the transport does not support it; [`Arg::Length`] for 0 or
+    /// above the limit; [`Arg::Region`] for a range outside the address space; [`Error::InsufficientResources`].
     pub fn create(
         ia: &Arc<Ia<T>>,
         memory: Memory,
@@ -100,7 +96,7 @@ impl<T: Transport> Lmr<T> {
             key_row.into_iter().for_each(|row| ia.remote_keys.leave(row));
             return Err(no_context(ia));
         };
-        // The memory stays registered until no post finds it, also if there is no handle for it.
+        // Without a handle, the memory must stay registered until no post can find it.
         let kept = region.clone();
         let lmr = ia.adopt(Lmr {
             header: Header::default(),
@@ -130,12 +126,12 @@ impl<T: Transport> Lmr<T> {
     /// Deregisters the memory.
     ///
     /// # Errors
-    /// [`StateError::LmrInUse`] while a remote memory region is bound into it, or the request that unbinds it is held up.
+    /// [`StateError::LmrInUse`] while an RMR is bound to it, or while the request that unbinds it is delayed.
     pub fn free(&self) -> Result<()> {
         if !self.header.users.retire() {
             return Err(Error::InvalidState(StateError::LmrInUse));
         }
-        // Nobody binds it meanwhile.
+        // No bind can start now.
         if self.region().is_some_and(|region| !self.ia.transport.await_peers(Shown::Region(&*region))) {
             self.header.users.revive();
             return Err(Error::InvalidState(StateError::LmrInUse));
@@ -144,7 +140,7 @@ impl<T: Transport> Lmr<T> {
         Ok(())
     }
 
-    /// Deregisters the memory even while it is used, for the abrupt close of the adapter.
+    /// Deregisters the memory even if it is used.
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
         self.reclaim();
@@ -156,23 +152,23 @@ impl<T: Transport> Lmr<T> {
         if let (Some(row), true) = (self.key_row, region.is_some()) {
             self.ia.remote_keys.leave(row);
         }
-        // Without a lock, since that may wait for a peer.
+        // Without a lock, because the transport may wait for a peer.
         drop(region);
         self.pz.lock().take();
         self.ia.disown(self);
     }
 
-    /// Its protection zone; `None` once freed.
+    /// Returns the protection zone, or `None` after the free.
     pub fn pz(&self) -> Option<Arc<Pz<T>>> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
 
-    /// The number by which its first byte is named with its contexts: its address, or 0.
+    /// Returns the programs' address of the first byte: its real address, or 0.
     pub fn addr(&self) -> u64 {
         self.base.first(self.start)
     }
 
-    /// The transport's side of it; `None` once freed.
+    /// Returns the transport's region, or `None` after the free.
     pub fn region(&self) -> Option<Arc<T::Region>> {
         self.region.lock().clone()
     }

@@ -1,12 +1,10 @@
-//! Local memory regions by context: the table in which every post looks them up.
+//! The local memory regions of an adapter by context, as posts look them up.
 //!
-//! A row has the whole context and the zone within which its rights hold, so a check compares context, zone and end.
-//! Contexts of far rows (above 2,047) take the slower function, and so does a region whose bytes are counted from 0:
-//! its row names no zone, so the usual check has nothing to add.
+//! A row contains the whole context and the zone of the region, so a check compares context, zone and end. Rows above
+//! 2,047 take a slower function. So do regions whose addresses start at 0: their rows match no zone.
 //!
-//! A receive keeps with its segment how many regions were deregistered when it was checked. If the number is the same
-//! when the message comes, all regions that were found then are still there ([`LmrTable::recheck`]); otherwise the
-//! region is pinned and checked again.
+//! A posted receive stores the number of deregistrations at its check. If this number is unchanged when the message
+//! arrives, its regions are still registered ([`LmrTable::recheck`]). Otherwise they are referenced and checked again.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -24,29 +22,29 @@ use crate::mem::Rights;
 use crate::slab::Handle;
 use crate::transport::{Checked, Segment};
 
-/// A segment as a program names it, not yet checked.
+/// A segment of a program, before its check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalSegment {
     /// Context of the region.
     pub context: u32,
-    /// First byte.
+    /// Address of the first byte.
     pub addr: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
 }
 
-/// The segments of a post, in the form that its poster has. Each is read once, when it is checked.
+/// The segments of a post, in the caller's format. A check reads each segment once.
 pub trait SegmentList {
-    /// The number of segments.
+    /// Returns the number of segments.
     fn count(&self) -> usize;
 
-    /// The segment `at`, which is less than the number of segments.
+    /// Returns segment `at`, which must be below the number of segments.
     fn segment(&self, at: usize) -> LocalSegment;
 
-    /// Whether there is exactly one segment, and [`SegmentList::segment`] can read it.
+    /// Returns whether there is exactly one segment, which [`SegmentList::segment`] can read.
     fn is_single(&self) -> bool;
 
-    /// Checks the number and the place of the segments. Both are valid if [`SegmentList::is_single`].
+    /// Checks the number and the address of the list. Both are valid if [`SegmentList::is_single`].
     ///
     /// # Errors
     /// [`Arg::SegmentCount`], [`Arg::Segments`].
@@ -75,7 +73,7 @@ impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
     }
 }
 
-/// A segment whose memory stays registered as long as the section `'s`. Only the table of regions makes one.
+/// A segment that stays registered during the section `'s`. Only the table creates it.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct CheckedSegment<'s> {
@@ -92,11 +90,10 @@ impl Deref for CheckedSegment<'_> {
     }
 }
 
-/// A region as the table knows it.
 pub(crate) struct Registration {
-    /// The number of its first byte.
+    /// Address of the first byte in the program's terms.
     pub addr: u64,
-    /// What is added to the number of a byte for its address; 0 where that is the number.
+    /// Real address of a byte minus the program's address.
     pub origin: u64,
     pub len: u64,
     pub rights: Rights,
@@ -104,7 +101,6 @@ pub(crate) struct Registration {
     pub key: u64,
 }
 
-/// One row of the table. Each has a cache line of its own.
 #[derive(Default)]
 #[repr(align(64))]
 struct RegionRow {
@@ -114,8 +110,7 @@ struct RegionRow {
     key: AtomicU64,
     addr: AtomicU64,
     len: AtomicU64,
-    /// The zone of the region, which a post compares; with [`DENIED`] if the region cannot be written, or read, locally, and if
-    /// the numbers of its bytes are not their addresses, so that the usual check has nothing to add.
+    /// Zone for local writes and reads. [`DENIED`] is set without the right, or if `origin` is not 0.
     writers: AtomicU64,
     readers: AtomicU64,
     handle: AtomicUsize,
@@ -124,35 +119,33 @@ struct RegionRow {
 
 const _: () = assert!(size_of::<RegionRow>() == 64);
 
-/// The rights by each of which a region can be written. Hardware has no local read right: what can be written locally can be
-/// read as well.
+/// Rights that allow local writes.
 const WRITABLE: Rights = Rights::LOCAL_WRITE;
+/// Rights of which any allows local reads: hardware has no right that only allows writes.
 const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
 
-/// In an empty row: the context of no region, because its index is that of no row.
+/// Context of an empty row. No row has its index.
 const EMPTY: u32 = u32::MAX;
 
-/// With it, what a row has for its zone is equal to that of no post.
+/// Added to the zone of a row that the fast check must not match.
 const DENIED: u64 = 1 << 32;
 
-/// So many contexts rest before one is named again.
-const RESTING: usize = 1024;
+/// Minimum number of free rows before one is reused.
+const MIN_FREE: usize = 1024;
 
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 const GENERATION_MASK: u32 = (1 << (32 - INDEX_BITS)) - 1;
-/// More than the contexts that rest before one is named again, so that programs that register and free find their regions
-/// among the first rows.
+/// Rows of the first chunk: more than [`MIN_FREE`], so that most programs use only these rows.
 const FIRST_CHUNK: usize = 2048;
 const CHUNKS: usize = 9;
 
-/// Regions by context. Look-ups take no lock: rows never move, and a row that changes under a reader is noticed by its
-/// context.
+/// Regions by context. A lookup takes no lock: rows never move, and the context reveals a concurrent change.
 pub struct LmrTable {
     near: Box<[RegionRow; FIRST_CHUNK]>,
-    /// The chunks behind the first one, once they are needed.
+    /// The further chunks, allocated on demand.
     far: [OnceLock<Box<[RegionRow]>>; CHUNKS - 1],
-    /// The number of regions that were removed.
+    /// Number of removed regions.
     removals: AtomicU64,
     rows: Mutex<Rows>,
 }
@@ -160,19 +153,18 @@ pub struct LmrTable {
 struct Rows {
     free: VecDeque<u32>,
     used: u32,
-    /// The generation with which a row begins.
+    /// Generation of the first context of each row.
     first_generation: u16,
     next_generation: Vec<u16>,
 }
 
-/// The number of tables that were made, for their first generations.
-static MADE: AtomicU32 = AtomicU32::new(0);
+/// Number of tables created.
+static TABLES_CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// How far apart the first generations of the first 64 tables are: a context is that of one of them until its row was named
-/// so often. Those of later tables lie between.
-const APART: u32 = 64;
+/// Distance between the first generations of 64 tables, so that contexts of different tables differ initially.
+const GENERATION_STEP: u32 = 64;
 
-/// Chunk and place of a row: chunk k holds 2048 * 2^k rows.
+/// Returns chunk and index of a row. Chunk k contains 2048 * 2^k rows.
 #[inline]
 fn place(index: u32) -> (usize, usize) {
     let n = index as usize + FIRST_CHUNK;
@@ -181,16 +173,16 @@ fn place(index: u32) -> (usize, usize) {
 }
 
 impl LmrTable {
-    /// The most regions that one adapter can have.
+    /// Maximum number of regions of one adapter.
     pub const CAPACITY: usize = (1 << INDEX_BITS) - FIRST_CHUNK;
 
-    /// A table of no regions.
+    /// Returns an empty table.
     ///
     /// # Errors
     /// [`NoMemory`].
     pub(crate) fn new() -> std::result::Result<Self, NoMemory> {
-        let made = MADE.fetch_add(1, Ordering::Relaxed);
-        let first_generation = (made.wrapping_mul(APART) % GENERATION_MASK + 1) as u16;
+        let made = TABLES_CREATED.fetch_add(1, Ordering::Relaxed);
+        let first_generation = (made.wrapping_mul(GENERATION_STEP) % GENERATION_MASK + 1) as u16;
         Ok(LmrTable {
             near: empty_rows(FIRST_CHUNK)?.try_into().map_err(|_| NoMemory)?,
             far: Default::default(),
@@ -199,24 +191,22 @@ impl LmrTable {
         })
     }
 
-    /// The row with the index of a context.
     #[inline(always)]
     fn row(&self, context: u32) -> Option<&RegionRow> {
         let index = context & INDEX_MASK;
         self.near.get(index as usize).or_else(|| self.far_row(index))
     }
 
-    /// A row behind the first chunk.
     fn far_row(&self, index: u32) -> Option<&RegionRow> {
         let (chunk, at) = place(index);
         self.far.get(chunk.checked_sub(1)?)?.get()?.get(at)
     }
 
-    /// Enters a region and gives it a context; `None` if there are no more, or there is no memory for more.
+    /// Inserts a region and returns its context. Returns `None` if the table is full or out of memory.
     pub(crate) fn insert(&self, registration: &Registration) -> Option<u32> {
         let mut rows = self.rows.lock();
-        // A context is named again only after many others, and with another generation.
-        let reuse = rows.free.len() > RESTING || rows.used as usize >= Self::CAPACITY;
+        // A row is reused only after many others, and with another generation.
+        let reuse = rows.free.len() > MIN_FREE || rows.used as usize >= Self::CAPACITY;
         let fresh = if reuse && !rows.free.is_empty() { None } else { self.fresh(&mut rows).ok() };
         let index = fresh.or_else(|| rows.free.pop_front())?;
         let generation = u32::from(rows.next_generation[index as usize]);
@@ -228,7 +218,7 @@ impl LmrTable {
             let plain = registration.origin == 0 && registration.rights.intersects(rights);
             u64::from(registration.zone) | if plain { 0 } else { DENIED }
         };
-        // SYNC row: a reader that finds one of these fields finds the old context gone when it loads the context again.
+        // SYNC row: a reader that loads one of these fields finds another context when it loads the context again.
         fence(Ordering::Release);
         row.addr.store(registration.addr, Ordering::Relaxed);
         row.origin.store(registration.origin, Ordering::Relaxed);
@@ -238,12 +228,11 @@ impl LmrTable {
         row.rights.store(u32::from(registration.rights.bits()), Ordering::Relaxed);
         row.key.store(registration.key, Ordering::Relaxed);
         row.handle.store(0, Ordering::Relaxed);
-        // SYNC row: the fields are in place before the context, so a reader that finds the context has its fields.
+        // SYNC row: a reader that loads this context also finds its fields.
         row.context.store(context, Ordering::Release);
         Some(context)
     }
 
-    /// The index of a row that was never used.
     fn fresh(&self, rows: &mut Rows) -> std::result::Result<u32, NoMemory> {
         let index = rows.used;
         if index as usize >= Self::CAPACITY {
@@ -252,12 +241,12 @@ impl LmrTable {
         let (chunk, at) = place(index);
         if at == 0 {
             let len = FIRST_CHUNK << chunk;
-            // Room for all that can be freed, so that a free never needs memory.
+            // So that a removal needs no memory.
             let more = index as usize + len - rows.free.len();
             rows.free.room(more)?;
             rows.next_generation.room(len)?;
             if let Some(far) = chunk.checked_sub(1) {
-                // Nobody else makes it, because the rows are locked.
+                // Cannot fail: the rows are locked.
                 let _ = self.far[far].set(empty_rows(len)?);
             }
         }
@@ -277,24 +266,24 @@ impl LmrTable {
         let mut rows = self.rows.lock();
         if let Some(row) = self.row(context) {
             row.context.store(EMPTY, Ordering::SeqCst);
-            // SYNC removals: raised behind the emptying of the row. Since readers load the number before the row, one
-            // that has the new number does not find the region.
+            // SYNC removals: raised after the row is emptied. Readers load the number before the row, so a reader with
+            // the new number does not find the region.
             self.removals.store(self.removals.load(Ordering::Relaxed) + 1, Ordering::Release);
             rows.free.push_back(context & INDEX_MASK);
         }
     }
 
-    /// The segment, if its memory is registered still, as far as can be said at once.
+    /// Returns the segment if no region was deregistered since its check.
     ///
     /// # Safety
-    /// [`LmrTable::check`] of this table has given the segment, or one that has all its bytes.
+    /// [`LmrTable::check`] of this table must have returned the segment, or one that contains it.
     #[inline(always)]
     pub unsafe fn recheck<'a>(
         &self,
         segment: &'a Segment,
         _: &'a EpochGuard<Memory>,
     ) -> Option<&'a CheckedSegment<'a>> {
-        // SAFETY: nothing but a segment is in it.
+        // SAFETY: `CheckedSegment` is a transparent wrapper of `Segment`.
         let checked = unsafe { &*ptr::from_ref(segment).cast() };
         (self.removals.load(Ordering::Acquire) == segment.since).then_some(checked)
     }
@@ -303,7 +292,6 @@ impl LmrTable {
         self.look_up(context).map(|(registration, _)| registration)
     }
 
-    /// The region that a context names, and its handle.
     fn look_up(&self, context: u32) -> Option<(Registration, Handle)> {
         let row = self.row(context)?;
         // SYNC row: pairs with the store in insert.
@@ -323,12 +311,11 @@ impl LmrTable {
         (row.context.load(Ordering::Relaxed) == context).then_some((registration, handle))
     }
 
-    /// Checks a segment against the region it names, for use within `zone`.
+    /// Checks a segment against its region, for use in `zone`.
     ///
     /// # Errors
-    /// [`Error::PrivilegesViolation`] for an unknown context or a missing right,
-    /// [`Error::ProtectionViolation`] for another zone, [`Arg::Segments`] for a range
-    /// outside the region.
+    /// [`Error::PrivilegesViolation`] for an unknown context or a missing right, [`Error::ProtectionViolation`] for
+    /// another zone, [`Arg::Segments`] for another range.
     #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
         let writes = right.contains(Rights::LOCAL_WRITE);
@@ -341,8 +328,7 @@ impl LmrTable {
         }
     }
 
-    /// Does what [`LmrTable::check`] does; returns also the segment as one that stays registered, if the caller is in a
-    /// section.
+    /// Like [`LmrTable::check`]. In a section, also returns the segment as a registered one.
     #[inline(always)]
     pub fn check_in<'s>(
         &self,
@@ -355,8 +341,7 @@ impl LmrTable {
         Ok((segment, section.map(|_| CheckedSegment { segment, section: PhantomData })))
     }
 
-    /// Does what [`LmrTable::check`] does for a segment that the row does not grant as it is: it counts from another number
-    /// than its address, or it is refused.
+    /// Slow path of [`LmrTable::check`], for regions that start at 0 and for errors.
     #[cold]
     #[inline(never)]
     fn check_otherwise(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Result<Segment> {
@@ -368,7 +353,7 @@ impl LmrTable {
         if !region.rights.intersects(enough) {
             return Err(Error::PrivilegesViolation(access));
         }
-        // If bytes are counted by their addresses, the range is all that is left for which the row can have refused.
+        // With `origin` 0, the fast check fails only because of the range.
         if region.origin == 0 || !within(segment, &region) {
             return Err(Error::InvalidParameter(Arg::Segments));
         }
@@ -376,12 +361,11 @@ impl LmrTable {
         Ok(Segment { addr, len: segment.len, key: region.key, since })
     }
 
-    /// Checks the segments of a work request as [`LmrTable::check`] does, for use within `zone`, and adds them to
-    /// `checked`. Skips segments of length 0. Returns the sum of the lengths.
+    /// Appends the checked segments of a request to `checked`, except empty ones. Returns their total length.
     ///
     /// # Errors
-    /// Those of [`LmrTable::check`]; [`Arg::SegmentCount`] if there are more than a work request can name,
-    /// [`Error::LengthError`] if the sum does not fit its type.
+    /// Errors of [`LmrTable::check`], [`Arg::SegmentCount`] if `checked` is full, [`Error::LengthError`] if the sum
+    /// overflows.
     pub fn check_all<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -402,23 +386,22 @@ impl LmrTable {
         Ok(total)
     }
 
-    /// Whether a segment lies in a region of any zone.
+    /// Returns whether a segment is inside its region, in any zone.
     pub fn covers(&self, segment: &LocalSegment) -> bool {
         self.find(segment.context).is_some_and(|registration| within(segment, &registration))
     }
 
-    /// The zone of a region, if the region still exists.
+    /// Returns the zone of a registered region.
     pub fn zone_of(&self, context: u32) -> Option<u32> {
         self.find(context).map(|registration| registration.zone)
     }
 
-    /// The handle of the region that a context names.
+    /// Returns the handle of the region of a context.
     pub fn handle_of(&self, context: u32) -> Option<Handle> {
         self.look_up(context).map(|(_, handle)| handle)
     }
 }
 
-/// Rows that are no region's.
 fn empty_rows(count: usize) -> std::result::Result<Box<[RegionRow]>, NoMemory> {
     let mut rows = memory::vec(count)?;
     rows.extend((0..count).map(|_| RegionRow { context: AtomicU32::new(EMPTY), ..RegionRow::default() }));
@@ -433,17 +416,17 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
 }
 
 impl RegionRow {
-    /// The checked form of a segment that lies in this region and may be used within `zone`; `None` if that is not so, or
-    /// the row has changed meanwhile. `since` is the number of removals before.
+    /// Returns the checked segment, unless this row does not grant it or changes. `since` is the number of removals
+    /// before.
     #[inline(always)]
     fn grants(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Option<Segment> {
         let &LocalSegment { context, addr, len } = segment;
-        // SYNC row: pairs with the store in `insert`. Behind the fields comes an Acquire fence, and the context again.
+        // SYNC row: pairs with the store in `insert`. An Acquire fence and a second load of the context follow.
         if self.context.load(Ordering::Acquire) != context {
             return None;
         }
         let users = if writes { &self.writers } else { &self.readers };
-        // A segment before the region is at an offset beyond its end.
+        // A segment that starts before the region has a wrapped offset past the end.
         let offset = addr.wrapping_sub(self.addr.load(Ordering::Relaxed));
         if users.load(Ordering::Relaxed) != zone.into() || offset.checked_add(len)? > self.len.load(Ordering::Relaxed) {
             return None;

@@ -1,17 +1,17 @@
-//! Memory rights, and how memory is counted.
+//! Memory rights, and the base of addresses.
 
-/// The number by which the first byte of a memory region is named, together with a context of that region.
+/// The programs' address of a region's first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Base {
-    /// Its address.
+    /// The real address.
     #[default]
     Address,
-    /// 0, wherever it is.
+    /// 0.
     Zero,
 }
 
 impl Base {
-    /// The number of the first byte, whose address is `addr`.
+    /// Returns the programs' address of the first byte, whose real address is `addr`.
     pub fn first(self, addr: u64) -> u64 {
         match self {
             Base::Address => addr,
@@ -21,19 +21,18 @@ impl Base {
 }
 
 bitflags::bitflags! {
-    /// A set of the rights that a memory region can grant. The bits are this project's own; tables in shared or
-    /// atomic memory hold them.
+    /// The rights of a memory region. Tables in shared or atomic memory contain these bits.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Rights: u8 {
-        /// Local reading.
+        /// Local read.
         const LOCAL_READ = 1;
-        /// Local writing.
+        /// Local write.
         const LOCAL_WRITE = 2;
-        /// Reading by a peer.
+        /// Read by a peer.
         const REMOTE_READ = 4;
-        /// Writing by a peer.
+        /// Write by a peer.
         const REMOTE_WRITE = 8;
-        /// Atomic operations by a peer.
+        /// Atomic operation by a peer.
         const REMOTE_ATOMIC = 16;
     }
 }
@@ -41,6 +40,6 @@ bitflags::bitflags! {
 impl Rights {
     /// No right.
     pub const NONE: Rights = Rights::empty();
-    /// The rights that concern peers.
+    /// The rights of peers.
     pub const REMOTE: Rights = Rights::REMOTE_READ.union(Rights::REMOTE_WRITE).union(Rights::REMOTE_ATOMIC);
 }

@@ -1,4 +1,4 @@
-//! The names that the manual pages have for what messages speak of.
+//! The names of values in messages, as in the manual pages.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::error::Resource;
 use crate::event::{AsyncReason, ConnectionEvent, Status};
 use crate::transport::ConnectionReport;
 
-/// Has values of a type written by these names, which stand here in full, so that a search finds them.
+/// Implements `Display` with these names. They are written in full, so that a search finds them.
 macro_rules! named {
     ($type:ident: $($kind:pat => $name:literal,)*) => {
         impl fmt::Display for $type {
@@ -56,7 +56,7 @@ named! { ConnectionEvent:
     ConnectionEvent::Unreachable => "DAT_CONNECTION_EVENT_UNREACHABLE",
 }
 
-// Each by the event that it most often leads to.
+// The name of the event that usually follows.
 named! { ConnectionReport:
     ConnectionReport::Established(_) => "DAT_CONNECTION_EVENT_ESTABLISHED",
     ConnectionReport::PeerRejected(_) => "DAT_CONNECTION_EVENT_PEER_REJECTED",

@@ -1,4 +1,4 @@
-//! Protection zones: endpoints, memory and shared receive queues work together only within one zone.
+//! Protection zones: endpoints can only use memory and shared receive queues of the same zone.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::transport::{Transport, ZoneId};
 pub struct Pz<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
-    /// The transport's side of it.
+    /// The transport's zone.
     pub(crate) zone: T::Zone,
 }
 
 impl<T: Transport> Pz<T> {
-    /// Makes a protection zone.
+    /// Creates a protection zone.
     ///
     /// # Errors
     /// [`Error::InsufficientResources`].
@@ -29,8 +29,7 @@ impl<T: Transport> Pz<T> {
     /// Frees the zone.
     ///
     /// # Errors
-    /// [`StateError::PzInUse`] while an endpoint, a memory region or a shared receive
-    /// queue is in the zone.
+    /// [`StateError::PzInUse`] while an endpoint, a memory region or a shared receive queue uses the zone.
     pub fn free(&self) -> Result<()> {
         if !self.header.users.retire() {
             return Err(Error::InvalidState(StateError::PzInUse));
@@ -39,7 +38,7 @@ impl<T: Transport> Pz<T> {
         Ok(())
     }
 
-    /// Its number, unique in the process.
+    /// Returns its number, which is unique in the process.
     pub fn id(&self) -> u32 {
         self.zone.id()
     }

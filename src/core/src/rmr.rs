@@ -1,11 +1,9 @@
-//! Remote memory regions: windows into local regions that peers may use.
+//! Remote memory regions (RMRs): windows through which peers access local regions.
 //!
-//! A binding holds a use of the LMR, and a key that peers name. A window whose scope is an endpoint is noted among that
-//! endpoint's requests, and its binding is forgotten when the connection ends (`ep/end.rs`); the transport's window
-//! shows nothing then without being told. A message that revokes a window is reported with the key: the list of remote
-//! keys says whose it is, and the binding is forgotten before the completion is queued. Reads into what a remote key
-//! names look there too. The transport always gets real addresses, and beside them the number by which peers name the
-//! first byte.
+//! A binding owns a use of the LMR, and a key for peers. The end of a connection removes the bindings that only it can
+//! use (`ep/end.rs`); their windows end by themselves. The report of a message that revokes a window contains the key,
+//! and the binding is removed before the completion is queued. The transport gets real addresses, and the peers'
+//! address of the first byte.
 
 use std::mem;
 use std::sync::Arc;
@@ -29,51 +27,48 @@ pub struct Rmr<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     pub(crate) zone: u32,
-    /// The connections over which it can be used.
+    /// The connections that can use the region.
     pub scope: Scope,
-    /// Where its key is among those of the adapter.
     key_row: KeyRow,
     pz: Mutex<Option<Use<Pz<T>>>>,
     window: Mutex<Option<Arc<T::Window>>>,
     binding: Mutex<Option<Binding<T>>>,
 }
 
-/// The binding of a remote memory region.
 pub(crate) struct Binding<T: Transport> {
-    /// Held so that the region cannot be freed under the window.
+    /// Prevents the free of the LMR.
     #[allow(dead_code)]
     pub lmr: Use<Lmr<T>>,
     pub status: RmrStatus,
-    /// The endpoint over whose connection alone it can be used.
+    /// The only endpoint whose connection can use the binding.
     pub only: Option<Handle>,
 }
 
 impl<T: Transport> Binding<T> {
-    /// The number by which its first byte is named with its key.
     pub fn first(&self) -> u64 {
         self.status.base.first(self.status.segment.addr)
     }
 }
 
-/// The binding as a query shows it.
+/// The binding, as a query returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RmrStatus {
     /// The bound range.
     pub segment: LocalSegment,
-    /// The rights it grants.
+    /// The granted remote rights.
     pub rights: Rights,
-    /// The number by which peers name its first byte: that of the segment, or 0.
+    /// Base of the peers' addresses.
     pub base: Base,
-    /// The key by which peers name it.
+    /// The key for peers.
     pub remote_key: u32,
 }
 
 impl<T: Transport> Rmr<T> {
-    /// Makes an unbound region in `pz`, for use over all connections there or, while it is bound, over one.
+    /// Creates an unbound region in `pz`.
     ///
     /// # Errors
-    /// [`Error::InsufficientResources`], [`Error::NotImplemented`]; [`Error::ModelNotSupported`] for one connection, where the
-    /// transport has no such windows.
+    /// [`Error::InsufficientResources`]; [`Error::NotImplemented`], or [`Error::ModelNotSupported`] for
+    /// [`Scope::Endpoint`], if the transport lacks such windows.
     pub fn create(pz: &Arc<Pz<T>>, scope: Scope) -> Result<Arc<Self>> {
         let ia = pz.ia();
         let limits = ia.transport.attributes();
@@ -101,7 +96,7 @@ impl<T: Transport> Rmr<T> {
         rmr.inspect_err(|_| ia.remote_keys.leave(key_row))
     }
 
-    /// Frees the region, unbinding it first.
+    /// Unbinds and frees the region.
     pub fn free(&self) {
         let (window, binding) = {
             let mut binding = self.binding.lock();
@@ -111,7 +106,7 @@ impl<T: Transport> Rmr<T> {
             }
             (window, binding.take())
         };
-        // The window goes first, without a lock, since that may wait for a peer. A thread that binds it may have it still.
+        // First and without a lock, because the transport may wait for a peer.
         if let Some(window) = &window {
             self.ia.transport.await_peers(Shown::Window(&**window));
         }
@@ -121,29 +116,27 @@ impl<T: Transport> Rmr<T> {
         self.ia.disown(self);
     }
 
-    /// Its protection zone; `None` once freed.
+    /// Returns the protection zone, or `None` after the free.
     pub fn pz(&self) -> Option<Arc<Pz<T>>> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
 
-    /// The transport's side of it; `None` once freed.
     pub(crate) fn window(&self) -> Option<Arc<T::Window>> {
         self.window.lock().clone()
     }
 
-    /// Its binding, held for a change.
     pub(crate) fn binding(&self) -> MutexGuard<'_, Option<Binding<T>>> {
         self.binding.lock()
     }
 
-    /// Puts the binding, which is held for a change, in the place of the one before, which is returned.
+    /// Replaces the locked binding. Returns the previous one.
     pub(crate) fn rebind(&self, held: &mut Option<Binding<T>>, binding: Option<Binding<T>>) -> Option<Binding<T>> {
         let key = binding.as_ref().map_or(0, |binding| binding.status.remote_key);
         self.ia.remote_keys.set(self.key_row, key, self.header.handle());
         mem::replace(held, binding)
     }
 
-    /// Forgets its binding, which the transport has ended, if it is `the` one.
+    /// Removes a binding that the transport has ended, if `the` accepts it.
     pub(crate) fn forget(&self, the: impl FnOnce(&Binding<T>) -> bool) {
         let mut binding = self.binding.lock();
         if binding.as_ref().is_some_and(the) {
@@ -153,12 +146,12 @@ impl<T: Transport> Rmr<T> {
         }
     }
 
-    /// Whether it is bound for the connection of this endpoint alone.
+    /// Returns whether only this endpoint's connection can use the binding.
     pub(crate) fn is_bound_over(&self, ep: Handle) -> bool {
         self.binding.lock().as_ref().is_some_and(|binding| binding.only == Some(ep))
     }
 
-    /// Its binding; `None` if it is unbound.
+    /// Returns the binding, or `None` if the region is unbound.
     pub fn status(&self) -> Option<RmrStatus> {
         self.binding.lock().as_ref().map(|binding| binding.status)
     }

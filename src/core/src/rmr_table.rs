@@ -1,23 +1,23 @@
-//! The remote keys of an adapter, by which peers name its regions and windows: whose each of them is.
+//! The remote keys of an adapter, with the regions and windows that they identify.
 //!
-//! Only calls that are given such a key look here, and reports that name one. The keys lie side by side and are searched, so that
-//! a bind, which can no longer fail when its key is known, only has to write it down.
+//! Only calls and reports with such a key search this table. A bind, which cannot fail after its key is known, only
+//! stores the key.
 
 use host::lock::Mutex;
 use host::memory::{NoMemory, Room};
 
 use crate::slab::Handle;
 
-/// The key of nothing.
+/// Not a key.
 const NONE: u32 = 0;
 
-/// The remote keys of regions that peers may use, and of windows that are bound.
+/// The remote keys of regions with remote rights and of bound windows.
 #[derive(Default)]
 pub(crate) struct RmrTable {
     rows: Mutex<Rows>,
 }
 
-/// As many keys as owners.
+/// The keys and their owners, in the same order.
 #[derive(Default)]
 struct Rows {
     keys: Vec<u32>,
@@ -25,12 +25,12 @@ struct Rows {
     free: Vec<usize>,
 }
 
-/// A place in the table.
+/// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeyRow(usize);
 
 impl RmrTable {
-    /// A place for the key of one owner.
+    /// Allocates a row for the key of one owner.
     ///
     /// # Errors
     /// [`NoMemory`].
@@ -42,27 +42,27 @@ impl RmrTable {
         let at = rows.keys.len();
         rows.keys.room(1)?;
         rows.owners.room(1)?;
-        // Room for all that can be left, so that leaving needs no memory.
+        // Reserve memory for all rows, so that `leave` needs none.
         rows.free.room(at + 1)?;
         rows.keys.push(NONE);
         rows.owners.push(Handle::NULL);
         Ok(KeyRow(at))
     }
 
-    /// Replaces the key at a place; 0 is none.
+    /// Replaces the key in a row. 0 is no key.
     pub fn set(&self, KeyRow(at): KeyRow, key: u32, owner: Handle) {
         let mut rows = self.rows.lock();
         rows.keys[at] = key;
         rows.owners[at] = owner;
     }
 
-    /// Gives a place back.
+    /// Frees a row.
     pub fn leave(&self, row: KeyRow) {
         self.set(row, NONE, Handle::NULL);
         self.rows.lock().free.push(row.0);
     }
 
-    /// The object that a key belongs to.
+    /// Returns the owner of a key.
     pub fn owner(&self, key: u32) -> Option<Handle> {
         let rows = self.rows.lock();
         let at = rows.keys.iter().position(|&known| known == key && known != NONE)?;

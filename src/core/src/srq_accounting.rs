@@ -1,12 +1,9 @@
-//! The books of a shared receive queue: where each of its buffers is.
+//! Accounting of a shared receive queue's buffers.
 //!
-//! A buffer is *held* from its post until it is complete. Then its number is free again, and a [`OutstandingRecv`] counts it: that
-//! travels into the completion event, and whatever becomes of the event, dropping the charge takes the buffer off the
-//! count.
+//! A buffer is *held* until its completion. Then an [`OutstandingRecv`] in the completion event counts it.
 //!
-//! An event may outlive the queue, so the books live as long as there are charges. Since a reference for each would cost
-//! two locked instructions a message, the charges of a queue that lives have none: the queue gives each of them one when
-//! it ends.
+//! An event can outlive the queue. References in all of them would cost two locked instructions per message, so the
+//! queue adds them only when it ends.
 
 use std::mem;
 use std::ptr::NonNull;
@@ -20,37 +17,35 @@ use host::memory::Room;
 use crate::error::Result;
 use crate::transport::RecvId;
 
-/// The number of no buffer.
 const NONE: u32 = u32::MAX;
 
-/// The place of each buffer. Posting and receiving wait for the lock on this.
+/// The state of each buffer, under a lock that posts and receives share.
 pub(crate) struct SrqAccounting {
     pub max_recvs: usize,
     pub available: usize,
     pub low_watermark: usize,
     pub armed: bool,
-    /// Whether the queue has ended, so that each charge has a reference to the books.
+    /// Set when each [`OutstandingRecv`] owns a reference.
     ended: bool,
-    /// The number of entries that are occupied: the buffers that were posted and are not complete, and the charges.
+    /// Number of held buffers and [`OutstandingRecv`]s.
     outstanding: usize,
-    /// The buffers by receive number.
     buffers: Vec<Buffer>,
-    /// The free buffer that was in use last.
+    /// The most recently freed buffer, or [`NONE`].
     free: u32,
 }
 
-/// A buffer, which is free, available or taken.
+/// A buffer: free, available, or taken.
 #[derive(Clone, Copy)]
 enum Buffer {
-    /// The number of another free buffer, or [`NONE`].
+    /// Next free buffer, or [`NONE`].
     Free(u32),
-    /// Endpoints can take it. With the cookie that the poster gave.
+    /// Endpoints can take it. Contains the poster's cookie.
     Available(u64),
-    /// An endpoint has taken it.
+    /// An endpoint has taken it. Contains the poster's cookie.
     Taken(u64),
 }
 
-/// A free buffer, about to be posted.
+/// A free buffer, for a post.
 pub(crate) struct Vacancy<'a> {
     id: u32,
     buffer: &'a mut Buffer,
@@ -60,13 +55,11 @@ pub(crate) struct Vacancy<'a> {
 }
 
 impl Vacancy<'_> {
-    /// Its receive number.
     #[inline(always)]
     pub fn id(&self) -> RecvId {
         self.id.into()
     }
 
-    /// Notes that it was posted.
     #[inline(always)]
     pub fn fill(self, cookie: u64) {
         if let Buffer::Free(next) = *self.buffer {
@@ -79,7 +72,6 @@ impl Vacancy<'_> {
 }
 
 impl SrqAccounting {
-    /// SrqAccounting of no buffers.
     pub const fn new() -> Self {
         SrqAccounting {
             max_recvs: 0,
@@ -93,18 +85,16 @@ impl SrqAccounting {
         }
     }
 
-    /// The number of entries that are occupied.
     #[inline(always)]
     pub fn outstanding(&self) -> usize {
         self.outstanding
     }
 
-    /// The number of buffers that there is memory for.
     pub fn len(&self) -> usize {
         self.buffers.len()
     }
 
-    /// Gets the memory for `entries` buffers at a time.
+    /// Allocates memory for `entries` buffers in total.
     ///
     /// # Errors
     /// [`crate::error::Resource::Memory`].
@@ -113,10 +103,10 @@ impl SrqAccounting {
         Ok(self.buffers.room(more)?)
     }
 
-    /// Makes room for `entries` buffers at a time.
+    /// Increases the number of buffers to `entries`.
     ///
     /// # Errors
-    /// Those of [`SrqAccounting::room`].
+    /// Errors of [`SrqAccounting::room`].
     pub fn grow(&mut self, entries: usize) -> Result<()> {
         self.room(entries)?;
         for id in self.buffers.len()..entries {
@@ -126,7 +116,7 @@ impl SrqAccounting {
         Ok(())
     }
 
-    /// A free buffer; `None` if all entries are occupied.
+    /// Returns a free buffer, or `None` if all entries are occupied.
     #[inline(always)]
     pub fn vacancy(&mut self) -> Option<Vacancy<'_>> {
         if self.outstanding >= self.max_recvs {
@@ -137,7 +127,7 @@ impl SrqAccounting {
         Some(Vacancy { id, buffer: buffers.get_mut(id as usize)?, free, outstanding, available })
     }
 
-    /// Notes that an endpoint took a buffer. Returns whether the watermark's event is due.
+    /// Marks a buffer as taken. Returns whether the watermark event must be raised.
     #[inline(always)]
     pub fn take(&mut self, id: RecvId) -> bool {
         match self.buffers.get_mut(id as usize) {
@@ -149,8 +139,8 @@ impl SrqAccounting {
         }
     }
 
-    /// Notes that a buffer is complete, and before that, if it was not noted, that an endpoint took it. From now on a
-    /// charge counts it. Returns its cookie, and whether the watermark's event is due; `None` if there is no such buffer.
+    /// Frees a completed buffer, for which the caller creates an [`OutstandingRecv`]. Returns its cookie and whether to
+    /// raise the watermark event, or `None` if it was free.
     #[inline(always)]
     fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let buffer = self.buffers.get_mut(id as usize)?;
@@ -163,26 +153,24 @@ impl SrqAccounting {
         Some((cookie, available && self.took()))
     }
 
-    /// The buffers that endpoints can take, in no order.
+    /// Returns the available buffers, in no order.
     pub fn all_available(&self) -> Vec<RecvId> {
         let available = |buffer: &Buffer| matches!(buffer, Buffer::Available(_));
         (0..).zip(&self.buffers).filter(|(_, buffer)| available(buffer)).map(|(id, _)| id).collect()
     }
 
-    /// The number of charges.
     fn charges(&self) -> usize {
         let held = self.buffers.iter().filter(|buffer| !matches!(buffer, Buffer::Free(_))).count();
         self.outstanding - held
     }
 
-    /// Counts a buffer that an endpoint took. Returns whether the watermark's event is due.
     #[inline(always)]
     fn took(&mut self) -> bool {
         self.available -= 1;
         self.armed && self.fires()
     }
 
-    /// Whether the watermark's event is due; true once for each arming.
+    /// Returns whether the watermark event must be raised: `true` at most once per arming.
     #[inline]
     pub fn fires(&mut self) -> bool {
         let due = self.armed && self.available < self.low_watermark;
@@ -193,68 +181,65 @@ impl SrqAccounting {
     }
 }
 
-/// A buffer that is complete.
 pub(crate) struct Completed {
-    /// The cookie that the poster gave.
+    /// The poster's cookie.
     pub cookie: u64,
-    /// The charge for its event.
     pub charge: OutstandingRecv,
 }
 
-/// Does what [`SrqAccounting::complete`] does with locked books, and makes the charge.
+/// Calls [`SrqAccounting::complete`], and creates the [`OutstandingRecv`].
 #[inline(always)]
 pub(crate) fn complete(accounting: &Arc<Mutex<SrqAccounting>>, id: RecvId) -> Option<(Completed, bool)> {
     let (cookie, fires) = accounting.lock().complete(id)?;
-    // SAFETY: the address of what an Arc has is not null.
+    // SAFETY: the address of an Arc's value is not null.
     let charge = OutstandingRecv(unsafe { NonNull::new_unchecked(Arc::as_ptr(accounting).cast_mut()) });
     Some((Completed { cookie, charge }, fires))
 }
 
-/// Ends the books of a queue that has neither users nor buffers any more, only charges.
+/// Ends the accounting of a queue without users and buffers.
 pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
     {
         let mut books_now = accounting.lock();
         books_now.ended = true;
         for _ in 0..books_now.charges() {
-            // A charge that finds the end drops this.
+            // The drop of the [`OutstandingRecv`] drops this reference.
             mem::forget(accounting.clone());
         }
     }
-    // A charge that was counted before the end may still be leaving the lock. One that takes the lock later finds the end
-    // and has a reference.
+    // A drop that was counted may still be leaving the lock. Later drops find `ended` set.
     epoch::synchronize::<Memory>(None);
 }
 
-/// One buffer of a shared receive queue that is complete, and whose event the program has not taken.
+/// A completed buffer whose event the program has not dequeued.
 #[derive(Debug)]
 pub(crate) struct OutstandingRecv(NonNull<Mutex<SrqAccounting>>);
 
-// SAFETY: it is used by one thread at a time, and any thread may lock the books.
+// SAFETY: one thread uses it, and any thread may lock the accounting.
 unsafe impl Send for OutstandingRecv {}
 
 impl OutstandingRecv {
-    /// Takes the buffer off the count. Returns whether the charge has a reference to the books, which it then gives up.
+    /// Decrements the count. Returns whether this object has a reference, which the caller must drop.
     ///
     /// # Safety
-    /// The books must stay until this returns.
+    /// The accounting must live until this call returns.
     #[inline(always)]
     unsafe fn settle(&self) -> bool {
-        // SAFETY: the caller's promise.
+        // SAFETY: the accounting lives, as the caller promises.
         let mut accounting = unsafe { self.0.as_ref() }.lock();
         accounting.outstanding -= 1;
         accounting.ended
     }
 
-    /// Does what dropping it does, for a thread that cannot enter a section.
+    /// The drop for a thread that cannot enter a section.
     #[cold]
     #[inline(never)]
     fn settle_counted(&self) {
         let address = self.0.as_ptr();
-        // SAFETY: the address is that of an Arc's value, which lives as long as it counts this charge.
+        // SAFETY: this is the address of an Arc's value, which lives as long as it counts this object.
         unsafe { Arc::increment_strong_count(address) };
-        // SAFETY: the reference keeps the books.
+        // SAFETY: the new reference keeps the accounting alive.
         let references = 1 + usize::from(unsafe { self.settle() });
-        // SAFETY: one was counted above, the other one is that of a charge of ended books.
+        // SAFETY: one reference was added above; the other belongs to this object, because the queue has ended.
         (0..references).for_each(|_| unsafe { Arc::decrement_strong_count(address) });
     }
 }
@@ -266,12 +251,12 @@ impl Drop for OutstandingRecv {
             cold_path();
             return self.settle_counted();
         };
-        // SAFETY: the books live as long as they count this charge, and then until the section ends.
+        // SAFETY: the accounting lives as long as it counts this object, and then until the section ends.
         let ended = unsafe { self.settle() };
         drop(section);
         if ended {
             cold_path();
-            // SAFETY: the charge has this reference, because the books have ended.
+            // SAFETY: the queue has ended, so this object owns a reference.
             unsafe { Arc::decrement_strong_count(self.0.as_ptr()) };
         }
     }

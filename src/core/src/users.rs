@@ -1,7 +1,6 @@
-//! The users of an object, which keep it from being freed.
+//! Users of an object, which prevent its free.
 //!
-//! A [`Use`] counts one user for as long as it lives. Retiring an object succeeds only without users and exactly once;
-//! after that there can be no new user.
+//! A [`Use`] is one user. An object can be retired once, while it has no users; then it gets no more.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use crate::slab::Object;
 
 const RETIRED: usize = 1 << (usize::BITS - 1);
 
-/// The number of users of an object, and whether it takes no more of them.
+/// Number of users, and a flag for a retired object.
 #[derive(Debug, Default)]
 pub struct Users(AtomicUsize);
 
@@ -29,64 +28,64 @@ impl Users {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Takes no more users, provided there are none; true for exactly one caller.
+    /// Retires an object without users. Returns `true` to exactly one caller.
     pub fn retire(&self) -> bool {
         self.0.compare_exchange(0, RETIRED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Takes no more users, even while there still are some.
+    /// Retires an object even if it has users.
     pub fn retire_anyway(&self) {
         self.0.fetch_or(RETIRED, Ordering::AcqRel);
     }
 
-    /// Takes users again, after a [`Users::retire`] that was undone.
+    /// Reverts [`Users::retire`].
     pub fn revive(&self) {
         self.0.fetch_and(!RETIRED, Ordering::AcqRel);
     }
 
-    /// Whether it takes no more users.
+    /// Returns whether the object is retired.
     pub fn is_retired(&self) -> bool {
         self.0.load(Ordering::Acquire) & RETIRED != 0
     }
 
-    /// The users at this moment.
+    /// Returns the number of users.
     pub fn count(&self) -> usize {
         self.0.load(Ordering::Acquire) & !RETIRED
     }
 }
 
-/// The reason why an object takes no more users.
+/// The reason why an object accepts no user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unusable {
     /// It is being freed.
     Gone,
-    /// It has as many as it may have.
+    /// It has the maximum number of users.
     Full,
 }
 
-/// One use of an object, for as long as this value lives.
+/// One use of an object.
 pub struct Use<O: Object>(Arc<O>);
 
 impl<O: Object> Use<O> {
-    /// Counts a use; `None` if the object is being freed.
+    /// Adds a use. Returns `None` if the object is being freed.
     pub fn of(object: &Arc<O>) -> Option<Self> {
         Self::within(object, usize::MAX).ok()
     }
 
-    /// Counts a use, unless the object has `most` users already.
+    /// Adds a use, unless the object has `most` users.
     ///
     /// # Errors
-    /// [`Unusable`]; nothing was counted then.
+    /// [`Unusable`]; nothing has changed.
     pub fn within(object: &Arc<O>, most: usize) -> Result<Self, Unusable> {
         object.header().users.attach(most).map(|()| Use(object.clone()))
     }
 
-    /// Whether the object was freed although it is used.
+    /// Returns whether the object was retired despite this use.
     pub fn is_gone(&self) -> bool {
         self.0.header().users.is_retired()
     }
 
-    /// The object.
+    /// Returns the object.
     pub fn object(&self) -> &Arc<O> {
         &self.0
     }

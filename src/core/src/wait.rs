@@ -1,33 +1,29 @@
 //! Blocking waits, in steps.
 //!
-//! A wait must be a place where a thread can be cancelled, and cancellation unwinds the thread's stack without regard
-//! to Rust. So the face itself sleeps, in a frame that owns nothing: it asks for [`Step`]s, and when it gets
-//! [`Step::Sleep`] it sleeps and asks again. Everything that a wait holds meanwhile is in a list that belongs to
-//! the thread. A wait whose thread is unwound is taken off at once ([`abandon`]), before anything of the program runs.
-//!
-//! A thread sleeps on a word of memory, unless the transport has a descriptor for it.
+//! A wait must be a cancellation point, and cancellation unwinds the stack without running Rust destructors. So the API
+//! layer itself sleeps, in a frame that owns nothing, whenever a [`Step`] requests it. A list of the thread contains
+//! its sleeping waits. If the thread is unwound, [`abandon`] removes the wait before any code of the program runs.
 //!
 //! # How a wait sleeps
-//! It becomes the waiter and polls for 30 µs, unless polling does not pay (`adaptive_spin`): after 5 µs it offers its
-//! processor to others once. Then it leaves its waker with the object, arms the transport, polls once more, checks the
-//! queue, and sleeps; in this order it misses nothing. A thread that queues an event that satisfies the waiter wakes it by
-//! its waker. Where the thread sleeps follows from what the transport's `arm` returned:
 //!
-//! | `Armed` | from | the thread sleeps on |
+//! The thread polls for 30 µs, unless polling does not pay (`adaptive_spin`), and yields its CPU once after 5 µs. Then
+//! it stores its waker in the object, arms the transport, polls again, checks the queue, and sleeps. In this order, it
+//! misses no event. The result of the transport's `arm` determines where the thread sleeps:
+//!
+//! | `Armed` | transport | the thread sleeps on |
 //! |---|---|---|
-//! | `Reported`: a thread of the provider reports what comes | shm, where other threads must hear of it as well | the word of its waker, in futex(2) |
-//! | `Word`, which others change as well | shm, for a wait that sleeps alone | that word, in futex(2); its waker changes it too |
-//! | `Descriptor` | verbs | the descriptor and a bell of its own, in ppoll(2) |
+//! | `Reported`: a thread of the provider reports new work | shm, if other threads need the report | the word of its waker, futex(2) |
+//! | `Word`, which others change, too | shm, if only this wait sleeps | that word, futex(2) |
+//! | `Descriptor` | verbs | the descriptor and an eventfd, ppoll(2) |
 //!
-//! A sleep on a word that others change lasts 50 ms at most, the next one of the same wait twice as long, up to an
-//! hour: a process that breaks the rules may restore the old value just when the thread falls asleep. A waiter says to
-//! `arm` whether completions of requests are to end its sleep: if requests of any endpoint complete on its EVD, if
-//! asynchronous events arrive there, of which one reports a completion without room, and always for a CNO. An endpoint
-//! that gets the EVD for its requests later, or an EVD that is tied to the CNO later, wakes the waiter, which arms
-//! again.
+//! Sleeps on a shared word last at most 50 ms, and then twice as long each, up to an hour: a process that violates the
+//! protocol may restore the old value just before the thread sleeps.
 //!
-//! A wait in a signal handler that interrupted a wait of its thread has a waker of its own and takes nothing from the
-//! outer one.
+//! The waiter passes to `arm` whether completions of requests end its sleep: for a CNO, an EVD on which requests
+//! complete, or an EVD of asynchronous events, which may report a lost completion. An added request stream or EVD wakes
+//! the waiter, which arms again.
+//!
+//! A wait in a signal handler that interrupts another wait has a waker of its own.
 
 mod pending;
 mod timing;
@@ -54,46 +50,46 @@ use crate::waker::{WakePlace, Waker};
 pub use pending::abandon;
 use timing::Timing;
 
-/// The longest sleep where nothing reports new work.
-const BLIND: Duration = Duration::from_millis(1);
-/// Descriptors that one sleep can watch: the thread's own and those of completion queues.
+/// Interval of polls if nothing reports new work.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
+/// Maximum number of descriptors in one sleep: the thread's eventfd, and one per completion queue.
 pub const MAX_FDS: usize = 17;
 
-/// What a thread sleeps on; plain data. It stays there until the wait is resumed, or the thread ends.
+/// What a thread sleeps on. Valid until the wait is resumed or the thread ends.
 #[derive(Clone, Copy)]
 pub enum SleepPlace {
-    /// A word, as long as it has this value.
+    /// A word, while it has this value.
     Word {
-        /// The word.
+        /// Address of the word.
         word: *const AtomicU32,
-        /// Its value.
+        /// Value of the word.
         value: u32,
-        /// Other processes may change it.
+        /// `true` if other processes may change the word.
         shared: bool,
     },
     /// Descriptors to poll for reading.
     Descriptors {
         /// The descriptors.
         fds: [RawFd; MAX_FDS],
-        /// Their number.
+        /// Number of descriptors.
         count: usize,
     },
 }
 
-/// One sleep; plain data.
+/// One sleep.
 #[derive(Clone, Copy)]
 pub struct Sleep {
     /// What to sleep on.
     pub place: SleepPlace,
-    /// The time limit; `None` for no limit.
+    /// Maximum time to sleep; `None` for no limit.
     pub timeout: Option<Duration>,
 }
 
-/// The next thing that a waiting face does.
+/// The next action of a waiting API layer.
 pub enum Step<R> {
     /// Return this result.
     Done(R),
-    /// Sleep, then ask again.
+    /// Sleep, then request the next step.
     Sleep(Sleep),
 }
 
@@ -101,16 +97,15 @@ pub enum Step<R> {
 pub struct EvdOutcome {
     /// The event, or the reason why there is none.
     pub result: Result<Event>,
-    /// Events queued at the end.
+    /// Number of remaining events.
     pub more: usize,
 }
 
-/// A dispatcher on whose completion queue a thread hears of new work, until this is dropped.
+/// An armed completion queue, which is disarmed on drop.
 struct Watch<T: Transport> {
     evd: Arc<Evd<T>>,
-    /// Whether completions of requests are among that.
+    /// `true` if completions of requests end the sleep.
     requests: bool,
-    /// The way, until the drop.
     armed: Option<Armed>,
 }
 
@@ -129,53 +124,47 @@ impl<T: Transport> Drop for Watch<T> {
     }
 }
 
-/// Those of one sleep.
 type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
 
-/// What a thread that is about to sleep hears of by its watches.
-enum Hears {
-    /// All that it waits for.
-    All,
-    /// Not all; once it has begun new ones, they do.
-    Again,
-    /// Not all, and they cannot, so the thread polls now and then.
-    Part,
+/// How the watches of a thread cover the events for which it waits.
+enum Coverage {
+    /// All events.
+    Full,
+    /// Not all, but new watches will.
+    Rearm,
+    /// Not all, and new watches cannot. The thread must poll periodically.
+    Partial,
 }
 
-/// The object of a wait, with the place that the wait has there. Nothing of it is left once [`Target::check`] has found the
-/// outcome, or behind [`Target::leave`].
+/// The object of a wait. [`Target::leave`] removes the waiter, and so does an outcome of [`Target::check`].
 trait Target: Sized + 'static {
     type Transport: Transport;
     type Outcome;
 
     fn ia(&self) -> &Ia<Self::Transport>;
 
-    /// What its last waits were like.
     fn adaptive_spin(&self) -> &AdaptiveSpin;
 
-    /// Counts a wait that has slept.
     fn note_sleep(&self) {}
 
-    /// Polls the transport for completions that concern it.
     fn poll(&self);
 
-    /// The outcome, if the wait ends now.
+    /// Returns the outcome if the wait ends now.
     fn check(&mut self) -> Option<Self::Outcome>;
 
-    /// The outcome of a wait that ends with this error, or with [`Error::TimeoutExpired`] when the time is up.
+    /// Returns the outcome of a wait that ends with this error or, as [`Error::TimeoutExpired`], by timeout.
     fn fail(&mut self, error: Error) -> Self::Outcome;
 
-    /// Gives up the place, if it still has it.
+    /// Removes the waiter, if it is registered.
     fn leave(&mut self);
 
-    /// Has the thread with this waker woken from now on, and begins watches of all that the wait is to hear of.
+    /// Registers the waker, and begins watches.
     fn watch(&mut self, watches: &mut Watches<Self::Transport>, waker: &Arc<Waker>);
 
-    /// Asked when the thread is said to sleep.
-    fn hears(&self, watches: &Watches<Self::Transport>, waker: &Arc<Waker>) -> Hears;
+    /// Returns the coverage of the watches, after the waker is marked as asleep.
+    fn coverage(&self, watches: &Watches<Self::Transport>, waker: &Arc<Waker>) -> Coverage;
 }
 
-/// A wait; leaving it undoes what it set up.
 struct Wait<W: Target> {
     target: W,
     watches: Watches<W::Transport>,
@@ -184,7 +173,7 @@ struct Wait<W: Target> {
 }
 
 impl<W: Target> Wait<W> {
-    /// Polls for a while, then goes to sleep.
+    /// Polls for a while, then sleeps.
     fn begin(target: W, timing: Timing) -> Step<W::Outcome> {
         let mut now = timing.began;
         let mut wait = Wait { target, watches: ArrayVec::new(), waker: None, timing };
@@ -192,7 +181,7 @@ impl<W: Target> Wait<W> {
             if wait.timing.is_over(now) {
                 return Step::Done(wait.give_up(Error::TimeoutExpired));
             }
-            if !wait.timing.goes_on_looking(wait.target.adaptive_spin(), now) {
+            if !wait.timing.keeps_spinning(wait.target.adaptive_spin(), now) {
                 return wait.advance(now);
             }
             std::hint::spin_loop();
@@ -205,7 +194,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Ends the watches. A thread that is awake leaves its place, which may belong to an adapter that is closed next.
+    /// Ends the watches, and detaches an awake thread's waker from its place, whose adapter may be closed next.
     fn disarm(&mut self) {
         self.watches.clear();
         if let Some(waker) = &self.waker {
@@ -224,7 +213,7 @@ impl<W: Target> Wait<W> {
         self.target.fail(error)
     }
 
-    /// Waits to the end although there is no memory for what would wake the thread. It cannot be cancelled meanwhile.
+    /// Waits to the end without a waker, for lack of memory. The thread cannot be cancelled.
     fn wait_without_waker(mut self) -> W::Outcome {
         loop {
             self.target.poll();
@@ -234,11 +223,11 @@ impl<W: Target> Wait<W> {
             if self.timing.is_over(Instant::now()) {
                 return self.give_up(Error::TimeoutExpired);
             }
-            let _ = poll::wait([None], Some(BLIND));
+            let _ = poll::wait([None], Some(POLL_INTERVAL));
         }
     }
 
-    /// Sets up a sleep, unless the wait ends in the last check before it.
+    /// Prepares a sleep, unless the last check before it ends the wait.
     fn advance(mut self, now: Instant) -> Step<W::Outcome> {
         if self.waker.is_none() {
             self.waker = pending::waker();
@@ -257,11 +246,11 @@ impl<W: Target> Wait<W> {
             if let Some(outcome) = self.check() {
                 return Step::Done(outcome);
             }
-            match self.target.hears(&self.watches, &waker) {
-                Hears::All => break sleep,
-                Hears::Again => self.disarm(),
-                Hears::Part => {
-                    sleep.timeout = Some(sleep.timeout.map_or(BLIND, |left| left.min(BLIND)));
+            match self.target.coverage(&self.watches, &waker) {
+                Coverage::Full => break sleep,
+                Coverage::Rearm => self.disarm(),
+                Coverage::Partial => {
+                    sleep.timeout = Some(sleep.timeout.map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL)));
                     break sleep;
                 }
             }
@@ -276,13 +265,13 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Continues after a sleep; `interrupted` tells whether a signal ended it. `None` if the thread has no such wait.
+    /// Continues after a sleep, which a signal has ended if `interrupted`. Returns `None` without such a wait.
     fn resume(interrupted: bool) -> Option<Step<W::Outcome>> {
         let mut wait = pending::pop::<Self>()?;
         if let Some(waker) = &wait.waker {
             waker.set_awake();
         }
-        // Polls before the watches end, because what comes in between would wake the thread for nothing.
+        // Poll before the watches end, because work in between would wake the thread again.
         wait.target.poll();
         if let Some(outcome) = wait.check() {
             return Some(Step::Done(outcome));
@@ -304,14 +293,14 @@ impl<W: Target> Drop for Wait<W> {
         self.disarm();
         self.target.leave();
         if self.timing.slept {
-            // Beside the system call of the sleep, locked instructions are nothing.
+            // A locked addition is cheap next to the system call of the sleep.
             self.target.ia().wakeups.fetch_add(1, Ordering::Relaxed);
             self.target.note_sleep();
         }
     }
 }
 
-/// Sets the waker to the place where a thread hears of new work in all of these ways; returns its sleep there.
+/// Sets the waker's place to what all these queues wake. Returns the sleep there.
 fn prepare_sleep<'a>(
     waker: &Waker,
     armed: impl Iterator<Item = &'a Armed>,
@@ -327,7 +316,7 @@ fn prepare_sleep<'a>(
             Armed::Reported => {}
             Armed::Descriptor(fd) => {
                 if fds.try_push(*fd).is_err() {
-                    at_most(BLIND);
+                    at_most(POLL_INTERVAL);
                 }
             }
             Armed::Word(other, value) => alarm = Some((other, *value)),
@@ -349,13 +338,13 @@ fn prepare_sleep<'a>(
         return Sleep { place: SleepPlace::Word { word: ptr::from_ref(word), value, shared }, timeout };
     }
     if alarm.is_some() {
-        at_most(BLIND);
+        at_most(POLL_INTERVAL);
     }
     let wakeup_fd = waker.wakeup_fd();
     let own = wakeup_fd.as_ref().map(|wakeup_fd| wakeup_fd.as_fd().as_raw_fd());
     match wakeup_fd {
         Some(wakeup_fd) => waker.prepare_sleep(WakePlace::WakeupFd(wakeup_fd)),
-        None => at_most(BLIND),
+        None => at_most(POLL_INTERVAL),
     }
     let mut all = [-1; MAX_FDS];
     let mut count = 0;
@@ -366,7 +355,6 @@ fn prepare_sleep<'a>(
     Sleep { place: SleepPlace::Descriptors { fds: all, count }, timeout }
 }
 
-/// A wait on a dispatcher.
 struct EvdWait<T: Transport> {
     evd: Arc<Evd<T>>,
     entered: bool,
@@ -422,19 +410,22 @@ impl<T: Transport> Target for EvdWait<T> {
         watches.push(Watch::begin(self.evd.clone(), requests));
     }
 
-    fn hears(&self, watches: &Watches<T>, waker: &Arc<Waker>) -> Hears {
-        // An endpoint whose requests complete here may have come before the thread was said to sleep.
+    fn coverage(&self, watches: &Watches<T>, waker: &Arc<Waker>) -> Coverage {
+        // An endpoint may have added its requests before the thread was marked as asleep.
         let all = watches.iter().all(|watch| watch.requests) || !self.evd.queue().block(waker);
-        if all { Hears::All } else { Hears::Again }
+        if all { Coverage::Full } else { Coverage::Rearm }
     }
 }
 
-/// Begins to wait for `threshold` events, at most for `limit` from when it has found that it must wait; `looked` says that [`Evd::take_completion`] has just found none.
+/// Begins to wait for `threshold` events, at most for `limit` after too few were found. `looked` is `true` if
+/// [`Evd::take_completion`] has just found none.
 ///
-/// Ends with [`Error::TimeoutExpired`], [`Error::Aborted`] if the dispatcher was
-/// destroyed, [`Error::Interrupted`] after a signal, [`Error::InvalidState`] if
-/// another thread waits, the dispatcher is unwaitable or its streams do not admit the
-/// threshold, [`crate::error::Arg::Threshold`] for 0 or more than the queue holds.
+/// # Errors
+/// * [`Error::TimeoutExpired`]
+/// * [`Error::Aborted`] if the EVD was destroyed
+/// * [`Error::Interrupted`] after a signal
+/// * [`Error::InvalidState`] if another thread waits, the EVD is unwaitable or its streams do not allow the threshold
+/// * [`crate::error::Arg::Threshold`] for 0 or above the length of the queue
 pub fn evd_begin<T: Transport>(
     evd: Arc<Evd<T>>,
     threshold: usize,
@@ -449,7 +440,7 @@ pub fn evd_begin<T: Transport>(
         return Step::Done(EvdOutcome { result: Err(error), more: 0 });
     }
     let mut target = EvdWait { evd, entered: true };
-    // A wait that is ready says nothing of others, and needs no time.
+    // A wait that ends immediately reveals nothing about polling, and needs no clock.
     if let Some(outcome) = target.check() {
         return Step::Done(outcome);
     }
@@ -457,18 +448,16 @@ pub fn evd_begin<T: Transport>(
     Wait::begin(target, timing)
 }
 
-/// Continues after a sleep; `interrupted` tells whether a signal ended it.
+/// Continues after a sleep, which a signal has ended if `interrupted`.
 pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
     Wait::<EvdWait<T>>::resume(interrupted).unwrap_or(Step::Done(EvdOutcome { result: Err(Error::Internal), more: 0 }))
 }
 
-/// A wait on a notification object.
 struct CnoWait<T: Transport> {
     cno: Arc<Cno<T>>,
     number: Option<u64>,
 }
 
-/// Polls for completions on the dispatchers that are tied to a notification object.
 fn poll_tied<T: Transport>(cno: &Cno<T>) {
     let slab = cno.ia.slab;
     for evd in cno.evds().iter().filter_map(|&evd| slab.get::<Evd<T>>(evd)) {
@@ -504,7 +493,7 @@ impl<T: Transport> Target for CnoWait<T> {
     }
 
     fn fail(&mut self, error: Error) -> Result<Handle> {
-        // The code for no trigger in time is that for no trigger yet.
+        // uDAPL has the same code for a timeout and for no trigger.
         Err(if error == Error::TimeoutExpired { Error::QueueEmpty } else { error })
     }
 
@@ -523,17 +512,17 @@ impl<T: Transport> Target for CnoWait<T> {
         watches.extend(evds.take(count).map(|evd| Watch::begin(evd, true)));
     }
 
-    fn hears(&self, watches: &Watches<T>, _waker: &Arc<Waker>) -> Hears {
-        // There are too many, or one has come before the thread was said to sleep.
+    fn coverage(&self, watches: &Watches<T>, _waker: &Arc<Waker>) -> Coverage {
+        // There are too many EVDs, or one was attached before the thread was marked as asleep.
         let heard_of = if T::ARMS_ALL && !watches.is_empty() { usize::MAX } else { watches.len() };
-        if self.cno.evds().len() > heard_of { Hears::Part } else { Hears::All }
+        if self.cno.evds().len() > heard_of { Coverage::Partial } else { Coverage::Full }
     }
 }
 
-/// Takes the trigger of a notification object without waiting for one.
+/// Takes the trigger of a CNO without waiting.
 ///
 /// # Errors
-/// [`Error::QueueEmpty`] if there is none, [`Role::Cno`] if the object is being freed.
+/// [`Error::QueueEmpty`] if the CNO is not triggered, [`Role::Cno`] if it is being freed.
 pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
     poll_tied(cno);
     match cno.take_trigger() {
@@ -543,20 +532,22 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
     }
 }
 
-/// Begins to wait for a trigger, as [`evd_begin`] does for events. Ends with the dispatcher that caused it, NULL if the object was destroyed,
-/// [`Error::QueueEmpty`] when the time is up, [`Error::Interrupted`] after a signal.
+/// Begins to wait for a trigger, like [`evd_begin`]. Returns its EVD, or NULL if the CNO was destroyed.
+///
+/// # Errors
+/// [`Error::QueueEmpty`] after the timeout, [`Error::Interrupted`] after a signal.
 pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Option<Duration>) -> Step<Result<Handle>> {
     let timing = Timing::begin(&cno.adaptive_spin, limit);
     let mut target = CnoWait { cno, number: None };
     target.poll();
-    // A wait that is ready says nothing of others.
+    // A wait that ends immediately reveals nothing about polling.
     if let Some(outcome) = target.check() {
         return Step::Done(outcome);
     }
     Wait::begin(target, timing)
 }
 
-/// Continues after a sleep; `interrupted` tells whether a signal ended it.
+/// Continues after a sleep, which a signal has ended if `interrupted`.
 pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
     Wait::<CnoWait<T>>::resume(interrupted).unwrap_or(Step::Done(Err(Error::Internal)))
 }

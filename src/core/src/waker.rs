@@ -1,9 +1,8 @@
-//! Waking a thread that sleeps in a wait. Each thread has one waker, made when the thread sleeps for the first time and
-//! gone when it ends. A wait in a signal handler that interrupts another one has a waker to itself.
+//! Wakers of sleeping threads. A thread keeps its waker until it ends; a wait in a signal handler that interrupts
+//! another wait has its own.
 //!
-//! A thread sleeps on one word of memory if it can: on that of its waker, or on one that the transport names, which
-//! others, such as other processes, change as well. If the transport has a descriptor for it instead, it sleeps on that
-//! one and on a bell of its own.
+//! A thread sleeps on one word if possible: its waker's, or one of the transport, which others also change. If the
+//! transport has a descriptor instead, it sleeps on that and on an eventfd.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use host::{fork, futex, memory};
 
 use crate::transport::Alarm;
 
-/// A word of memory; a model of the memory has its own.
+/// A word of memory, or of the loom model.
 trait Word {
     fn store(&self, value: u32, order: Ordering);
     fn swap(&self, value: u32, order: Ordering) -> u32;
@@ -32,31 +31,29 @@ impl Word for AtomicU32 {
     }
 }
 
-/// The thread checks all conditions again before it sleeps.
+/// The thread checks all conditions before it sleeps again.
 const AWAKE: u32 = 0;
-/// The thread sleeps, or is about to.
+/// The thread sleeps or is about to sleep.
 const ASLEEP: u32 = 1;
-/// Its sleep ends.
+/// The sleep ends.
 const WOKEN: u32 = 2;
 
-/// Whether a thread sleeps.
 struct SleepState<W>(W);
 
 impl<W: Word> SleepState<W> {
-    /// Ends its sleep; true if the caller has to wake it. The condition was changed before.
+    /// Ends the sleep, after a change of the condition. Returns whether the caller must wake the thread.
     fn end_sleep(&self) -> bool {
-        // SYNC waker: the condition was changed before. Of this swap and that of the sleeper one is first: the sleeper
-        // finds the condition, or this finds that it sleeps.
+        // SYNC waker: the condition was changed before. One of this swap and the sleeper's is first: either the sleeper
+        // finds the condition, or this swap finds that it sleeps.
         self.0.swap(WOKEN, Ordering::AcqRel) == ASLEEP
     }
 
-    /// The thread is about to sleep. It checks the condition after this.
+    /// Announces a sleep, before the check of the condition.
     fn prepare_sleep(&self) {
-        // SYNC waker: a wake-up before this line is forgotten, but its condition is visible to the check that follows.
+        // SYNC waker: discards an earlier wake-up, whose condition is visible to the check that follows.
         self.0.swap(ASLEEP, Ordering::AcqRel);
     }
 
-    /// The thread checks all conditions by itself.
     fn set_awake(&self) {
         self.0.store(AWAKE, Ordering::Release);
     }
@@ -69,15 +66,14 @@ pub enum WakePlace {
     Own,
     /// The word of a transport.
     Word(Arc<dyn Alarm>),
-    /// Descriptors, one of which is this bell of the waker.
+    /// Descriptors, one of which is this eventfd of the waker.
     WakeupFd(Arc<EventFd>),
 }
 
-/// Wakes the thread that it belongs to.
 pub struct Waker {
     state: SleepState<AtomicU32>,
     place: Mutex<WakePlace>,
-    /// Made when the thread first sleeps on descriptors.
+    /// Created by the first sleep on descriptors.
     wakeup_fd: Mutex<Option<Arc<EventFd>>>,
     life: u32,
 }
@@ -85,11 +81,11 @@ pub struct Waker {
 static CURRENT: PerThread<RefCell<Option<Arc<Waker>>>> = PerThread::new();
 
 impl Waker {
-    /// The waker of the calling thread; `None` if it has none and there is no memory for one.
+    /// Returns the calling thread's waker, or `None` without memory.
     pub fn current() -> Option<Arc<Waker>> {
         let current = CURRENT.with(|current| {
             let mut current = current.borrow_mut();
-            // A child of fork must not share the bell that its parent sleeps on.
+            // A child of fork must not share the eventfd of its parent.
             match &*current {
                 Some(waker) if waker.life == fork::life() => Some(waker.clone()),
                 _ => Some(current.insert(Self::another()?).clone()),
@@ -98,8 +94,7 @@ impl Waker {
         current.flatten()
     }
 
-    /// A waker for a wait that begins while another one of the thread sleeps, which keeps its own: the thread is in a signal
-    /// handler. `None` if there is no memory for it.
+    /// Creates a waker for a signal handler in a thread that sleeps. Returns `None` without memory.
     pub fn another() -> Option<Arc<Waker>> {
         memory::arc(Waker::new()).ok()
     }
@@ -113,8 +108,7 @@ impl Waker {
         }
     }
 
-    /// The bell for a sleep in [`WakePlace::WakeupFd`]. `None` if none could be made; the thread must then poll by itself
-    /// after a while.
+    /// Returns the eventfd for [`WakePlace::WakeupFd`], or `None` if it cannot be created: then the thread must poll.
     pub fn wakeup_fd(&self) -> Option<Arc<EventFd>> {
         let mut wakeup_fd = self.wakeup_fd.lock();
         if wakeup_fd.is_none() {
@@ -123,19 +117,19 @@ impl Waker {
         wakeup_fd.clone()
     }
 
-    /// The word for a sleep in [`WakePlace::Own`], and the value that it has until the sleep is to end.
+    /// Returns the word of [`WakePlace::Own`], and its value while the thread sleeps.
     pub fn word(&self) -> (&AtomicU32, u32) {
         (&self.state.0, ASLEEP)
     }
 
-    /// Ends the thread's sleep, now or when it starts. Makes at most one system call between two sleeps.
+    /// Ends the thread's current or next sleep. Makes at most one system call per sleep.
     pub fn wake(&self) {
         if self.state.end_sleep() {
             self.wake_in_place();
         }
     }
 
-    /// Wakes the thread where it sleeps. If this comes late, it ends a later sleep of the thread for no reason, once.
+    /// Wakes the thread. If this is late, it ends one later sleep spuriously.
     #[cold]
     fn wake_in_place(&self) {
         let place = self.place.lock().clone();
@@ -146,26 +140,24 @@ impl Waker {
         }
     }
 
-    /// The thread sleeps in `place` from now on. It calls this before it checks the condition that it is going to sleep
-    /// for.
+    /// Announces a sleep in `place`, before the check of the condition.
     pub fn prepare_sleep(&self, place: WakePlace) {
         if let WakePlace::WakeupFd(wakeup_fd) = &place {
-            // The bell is silenced even if it does not seem rung: an earlier wake-up may ring only now, and would end
-            // every later sleep at once.
+            // Even if it appears clear, because a late wake-up may follow.
             wakeup_fd.clear();
         }
         *self.place.lock() = place;
         self.state.prepare_sleep();
     }
 
-    /// The thread has left its place of sleep; drops what a transport has named for that.
+    /// Detaches the waker from its last place.
     pub fn leave_place(&self) {
         let left = std::mem::replace(&mut *self.place.lock(), WakePlace::Own);
-        // The last reference may take long to go, so it goes without the lock.
+        // The drop may take long, so it happens without the lock.
         drop(left);
     }
 
-    /// The thread is awake and checks all conditions by itself, so it need not be woken.
+    /// Marks the thread as awake, which needs no wake-up.
     pub fn set_awake(&self) {
         self.state.set_awake();
     }

@@ -26,7 +26,8 @@ impl EventFd {
         Ok(EventFd { fd: Shielded::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?) })
     }
 
-    /// Makes the descriptor readable. Never blocks: if the counter is full, the descriptor is already readable.
+    /// Wakes all threads that sleep on the descriptor. Never blocks: if the counter is full, the descriptor is already
+    /// readable.
     #[inline]
     pub fn wake(&self) {
         if rustix::io::write(&self.fd, &1_u64.to_ne_bytes()).is_err() {

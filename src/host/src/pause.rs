@@ -1,7 +1,7 @@
 //! Back-off of a thread that polls for a change by another thread and has no word to sleep on.
 //!
 //! A wait spins 64 times, yields 64 times, and then sleeps between polls, for up to 1.28 ms. Only a sleep of a
-//! real-time thread lets a thread of lower priority run, which may be the other one.
+//! real-time thread lets a thread of lower priority run, and the wait may be for such a thread.
 
 #![forbid(unsafe_code)]
 

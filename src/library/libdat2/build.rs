@@ -1,9 +1,8 @@
-//! Sets how libdat2.so.2 is linked.
+//! Links libdat2.so.2.
 
 fn main() {
-    // The second node has the functions that the libraries of others do not export, so that a program that uses one
-    // of them is refused by the loader there, and does not fail later. Its predecessor is for linkers that write it into
-    // the library; lld does not, and no loader looks at it.
-    // dat_extension_op is no Rust function, so rustc's own script does not have it.
+    // The second node contains functions that other uDAPL 2.0 libraries lack, so that their loader rejects a program
+    // that uses one. Linkers other than lld write the predecessor node into the library; no loader reads it.
+    // rustc's version script lacks dat_extension_op, which is not a Rust function.
     dat_link::library("libdat2.so.2", "DAT_2.0 { global: dat_extension_op; };\nDAT_2.0_FULL { } DAT_2.0;\n");
 }

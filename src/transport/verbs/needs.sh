@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# needs.sh - prints the Debian packages without which this crate cannot be built here, one a line.
+# needs.sh - prints the missing Debian packages for building this crate, one per line.
 #
-# The build of rdma-sys finds the two libraries with pkg-config and reads their headers with
-# libclang, which needs the headers of its compiler. It takes the newest libclang, or one in the directory
-# $LIBCLANG_PATH, and cannot read the headers with libclang 16 or newer.
+# rdma-sys finds the two libraries with pkg-config, and parses their headers with the newest libclang, or with the one in
+# $LIBCLANG_PATH. libclang needs its compiler's headers, and must be older than version 16.
 set -u
 
 exists()
@@ -13,8 +12,8 @@ exists()
     [ -e "$1" ]
 }
 
-# finds DEPTH FOLDER...: whether libclang is in one of them, or in a folder below up to that depth; sets $newest to the version
-# of the newest one, if the names of the files contain it.
+# finds DEPTH DIRECTORY...: searches libclang in the directories up to that depth. Sets $newest to the highest version in
+# the names of the files, if any.
 finds()
 {
     depth=$1
@@ -29,7 +28,7 @@ libclang()
     if [ -n "${LIBCLANG_PATH:-}" ]; then
         finds 1 "$LIBCLANG_PATH"
     else
-        # The patterns stand for the headers of any version; one that matches nothing stays as it is.
+        # The patterns match the headers of any version.
         finds 3 "$(llvm-config --prefix 2>/dev/null)/lib" /usr/local/lib* /usr/lib* && {
             exists /usr/lib*/clang/*/include/stddef.h ||
                 exists /usr/lib*/llvm*/lib*/clang/*/include/stddef.h ||

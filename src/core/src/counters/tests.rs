@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn counters_add_up() {
+fn sums_counters() {
     let mut one = Counters::default();
     one.tallies.count(Transfer::Read, 5);
     one.flow.message_stalls = 2;
@@ -14,7 +14,7 @@ fn counters_add_up() {
 }
 
 #[test]
-fn every_happening_counts_for_itself() {
+fn counts_each_event_separately() {
     use ConnStat::*;
     let ended = [
         ConnectionEvent::Established,
@@ -42,13 +42,13 @@ fn every_happening_counts_for_itself() {
         (0..times).for_each(|_| happenings.note(what));
     }
     assert!(all.iter().enumerate().all(|(times, &what)| happenings.of(what) == times as u64));
-    // All ends but that of a disconnect, which is the fifth of them.
+    // All ends except a disconnect, which is the fifth.
     let fates = ConnSummary { established: 4 + 5, failures: (9..17).sum::<u64>() - 13, async_events: (17..22).sum() };
     assert_eq!(happenings.fates(), fates);
 }
 
 #[test]
-fn special_kinds_add_up() {
+fn sums_extended_operations() {
     let mut one = Specials::default();
     one.count(Extended::FetchAdd, 8);
     let mut sum = one;

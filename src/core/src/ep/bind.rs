@@ -1,4 +1,4 @@
-//! Binding remote memory regions over the connection of an endpoint, and what becomes of those that are bound for it alone.
+//! Binds over an endpoint's connection, and bindings that only this connection can use.
 
 use std::sync::Arc;
 
@@ -19,17 +19,19 @@ use crate::transport::{BindTarget, Scope, Shown, Transport};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts the binding of `rmr` to a part of `lmr`, or its unbinding for a segment of length 0. Returns the context
-    /// for peers, with which they name the first byte by its number in the segment, or by 0, as `base` says.
+    /// Posts a bind of `rmr` to a part of `lmr`, or an unbind for length 0. Returns the context for peers. `base` is
+    /// the base of their addresses.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] for another number than that of the segment where the transport has no others,
-    /// [`crate::error::StateError::Endpoint`], [`Arg::Flags`], [`Arg::Segments`] for a range
-    /// outside the region, [`Error::ProtectionViolation`] unless region, window and
-    /// endpoint share a zone, [`Error::PrivilegesViolation`] for a remote right without
-    /// the local one, [`Arg::Endpoint`] if it is bound for the connection of another endpoint alone,
-    /// [`Error::InsufficientResources`].
-    #[allow(clippy::too_many_arguments)] // those of the call
+    /// * [`Error::ModelNotSupported`] for [`Base::Zero`] if the transport does not support it
+    /// * [`crate::error::StateError::Endpoint`]
+    /// * [`Arg::Flags`]
+    /// * [`Arg::Segments`] for a range outside the region
+    /// * [`Error::ProtectionViolation`] unless region, window and endpoint have the same zone
+    /// * [`Error::PrivilegesViolation`] for a remote right without the local one
+    /// * [`Arg::Endpoint`] if only another endpoint's connection can use the binding
+    /// * [`Error::InsufficientResources`]
+    #[allow(clippy::too_many_arguments)] // the arguments of the call
     pub fn post_bind(
         &self,
         rmr: &Rmr<T>,
@@ -67,8 +69,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let Some((id, place)) = flight.next_place() else { return Err(full()) };
-        // The region is marked as used before it is taken, so that it is not freed in between. The binding stays locked
-        // until it holds what the window shows.
+        // The use precedes the access to the region. The binding stays locked until it matches the window.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let mut binding = rmr.binding();
@@ -83,7 +84,7 @@ impl<T: Transport> Endpoint<T> {
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let (key, mark) = self.ia.transport.post_bind(qp, tx, id, &window, bind.as_ref(), signalled)?;
-        // Dropped while the region is still marked as used, so that the thread that frees it drops the last reference.
+        // Before the end of the use, so that the free drops the last reference.
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });
         work.show_posted(ep, cookie);
@@ -93,12 +94,12 @@ impl<T: Transport> Endpoint<T> {
         drop(binding);
         drop(requests);
         self.ia.transport.await_peers(Shown::Before(&*window));
-        // Until then the region that the window showed before cannot be freed.
+        // The previous region cannot be freed before this drop.
         drop(before);
         Ok(key)
     }
 
-    /// Refuses to change a binding that is for the connection of another endpoint alone.
+    /// Rejects a change of another endpoint's binding.
     fn check_only(&self, binding: &Option<Binding<T>>) -> Result<()> {
         match binding.as_ref().and_then(|binding| binding.only) {
             Some(only) if only != self.header.handle() => Err(Error::InvalidParameter(Arg::Endpoint)),
@@ -108,7 +109,7 @@ impl<T: Transport> Endpoint<T> {
 }
 
 impl<T: Transport> Requests<T> {
-    /// Notes that `rmr` is going to be bound for the connection of the endpoint `ep` alone.
+    /// Records `rmr`, which only the connection of `ep` will use.
     ///
     /// # Errors
     /// [`crate::error::Resource::Memory`].
@@ -124,7 +125,7 @@ impl<T: Transport> Requests<T> {
         Ok(())
     }
 
-    /// Forgets the bindings of remote memory regions for the connection of the endpoint `ep` alone, which has ended.
+    /// Removes these bindings after the end of the connection.
     pub fn forget_windows(&mut self, ia: &Ia<T>, ep: Handle) {
         for noted in self.windows.drain(..) {
             if let Some(rmr) = ia.slab.get::<Rmr<T>>(noted) {
@@ -134,7 +135,7 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// Checks whether `segment` of a region can be opened to peers. Returns its offset.
+/// Checks a bind to `segment`. Returns its offset in the region.
 fn check_bind<T: Transport>(lmr: &Lmr<T>, segment: &LocalSegment, zone: u32, rights: Rights) -> Result<u64> {
     let offset = segment.addr.wrapping_sub(lmr.addr());
     if offset.checked_add(segment.len).is_none_or(|end| end > lmr.len) {

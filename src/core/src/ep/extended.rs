@@ -1,8 +1,8 @@
-//! Requests and receives that not every version of the interface has: writes that bring a value, atomic operations, sends that
-//! revoke a window of the peer, reads into what a key for peers names. None of them is on the fast path.
+//! Requests and receives that not all versions have: writes with immediate data, atomic operations, sends that revoke a
+//! window, reads into a remote key.
 //!
-//! A version without them has no event for such a transfer. So each end of a connection learns whether the other one
-//! takes them, if the transport can say it (`Hooks::takes_extended`), and otherwise refuses to post them.
+//! A version without them has no events for them. So a post fails if the transport detects that the peer does not
+//! support them (`Hooks::takes_extended`).
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Requests, Work};
@@ -15,11 +15,10 @@ use crate::rmr::Rmr;
 use crate::transport::{Change, Operation, RemoteSegment, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts an RDMA write that takes a receive of the peer behind it, for which it brings `value`. Without segments nothing is
-    /// written.
+    /// Posts an RDMA write with immediate data, also without segments. It consumes a receive of the peer.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] where the transport has no such writes, or the peer does not take them; those of
+    /// [`Error::ModelNotSupported`] if the transport or the peer does not support it; errors of
     /// [`Endpoint::post_write`].
     pub fn post_write_immediate<S: SegmentList + ?Sized>(
         &self,
@@ -40,12 +39,14 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts an atomic operation on eight bytes of the peer's memory. What they were before goes into the only segment.
+    /// Posts an atomic operation on 8 bytes of the peer's memory. The only segment receives their old value.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] where the transport has no such operations, or the peer does not take them; those of
-    /// [`Endpoint::post_read`]; [`Arg::SegmentCount`] unless there is one segment, [`Error::LengthError`] if it or the remote one
-    /// has less than eight bytes, [`Arg::Remote`] if the remote one is not aligned.
+    /// * [`Error::ModelNotSupported`] if the transport or the peer does not support it
+    /// * errors of [`Endpoint::post_read`]
+    /// * [`Arg::SegmentCount`] unless there is one segment
+    /// * [`Error::LengthError`] if a segment is shorter than 8 bytes
+    /// * [`Arg::Remote`] if the remote segment is misaligned
     pub fn post_atomic<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -86,10 +87,10 @@ impl<T: Transport> Endpoint<T> {
         )
     }
 
-    /// Posts a send that revokes the peer's remote memory region of this key before its receive completes.
+    /// Posts a send that revokes the peer's RMR with this key before the receive completes.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] where the transport has no such sends, or the peer does not take them; those of
+    /// [`Error::ModelNotSupported`] if the transport or the peer does not support it; errors of
     /// [`Endpoint::post_send`].
     pub fn post_send_invalidate<S: SegmentList + ?Sized>(
         &self,
@@ -109,13 +110,13 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts an RDMA read into the memory that a key for peers names, of a local region or of a remote memory region that is
-    /// bound: `local` has that key for a context.
+    /// Posts an RDMA read into the memory of a remote key of this adapter, which is the context of `local`.
     ///
     /// # Errors
-    /// [`Error::PrivilegesViolation`] for an unknown key, or memory that must not be written; [`Error::ProtectionViolation`] for
-    /// that of another zone, or for another connection alone; [`Arg::Segments`] for a range outside; those of
-    /// [`Endpoint::post_read`].
+    /// * [`Error::PrivilegesViolation`] for an unknown key, or without the right to write
+    /// * [`Error::ProtectionViolation`] for another zone, or a key of another connection
+    /// * [`Arg::Segments`] for a range outside
+    /// * errors of [`Endpoint::post_read`]
     pub fn post_read_to_rmr(
         &self,
         local: LocalSegment,
@@ -133,13 +134,12 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Checks that the peer takes extended operations, as long as there is one.
     fn check_peer(&self, requests: &Requests<T>) -> Result<()> {
         let takes = requests.qp.as_ref().is_none_or(|qp| self.ia.transport.takes_extended(qp));
         if takes { Ok(()) } else { Err(Error::ModelNotSupported) }
     }
 
-    /// The segment of a local region that a segment with a key for peers stands for.
+    /// Converts a segment with a remote key to one with the context of its LMR.
     fn behind_key(&self, named: &LocalSegment) -> Result<LocalSegment> {
         let unknown = Error::PrivilegesViolation(Access::Write);
         let slab = self.ia.slab;
@@ -164,7 +164,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(LocalSegment { context, addr: addr + offset, len: named.len })
     }
 
-    /// Forgets the binding of the remote memory region with this key for peers.
     pub(super) fn forget_binding(&self, key: u32) {
         let rmr = self.ia.remote_keys.owner(key).and_then(|owner| self.ia.slab.get::<Rmr<T>>(owner));
         if let Some(rmr) = rmr {

@@ -1,9 +1,8 @@
-//! Posting requests.
+//! Posting of requests.
 //!
-//! The usual post is in `usual`; what is posted here goes through a list of checked segments. What is wrong with a
-//! transfer sends it here too, so `post_any` is the one place that refuses it: [`SegmentList::check`] looks at the list,
-//! `Requests::zone_for` at state, flags and number of segments, [`check_all`](crate::LmrTable::check_all) at the memory,
-//! `length` in `requests` at the lengths, `make_room` at the queue.
+//! The fast path in `usual` passes all other requests to `post_any`. Only this function rejects requests:
+//! [`SegmentList::check`] checks the list, `Requests::zone_for` the state, the flags and the number of segments,
+//! [`check_all`](crate::LmrTable::check_all) the memory, `length` the lengths, `make_room` the queue.
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Gate, InFlight, Requests, Work};
@@ -17,10 +16,9 @@ impl<T: Transport> Endpoint<T> {
     /// Posts a send.
     ///
     /// # Errors
-    /// [`crate::error::StateError::Endpoint`] unless connected or disconnected,
-    /// [`crate::error::Arg::SegmentCount`], [`crate::error::Arg::Flags`], [`Error::LengthError`] above the largest
-    /// message, the errors of [`crate::lmr_table::LmrTable::check`],
-    /// [`Error::InsufficientResources`] if the request queue is full.
+    /// [`crate::error::StateError::Endpoint`] unless connected or disconnected; [`crate::error::Arg::SegmentCount`];
+    /// [`crate::error::Arg::Flags`]; [`Error::LengthError`] above the maximum message size; errors of
+    /// [`crate::lmr_table::LmrTable::check`]; [`Error::InsufficientResources`] if the queue is full.
     #[inline(always)]
     pub fn post_send<S: SegmentList + ?Sized>(
         &self,
@@ -34,8 +32,8 @@ impl<T: Transport> Endpoint<T> {
     /// Posts an RDMA write.
     ///
     /// # Errors
-    /// Those of [`Endpoint::post_send`]; [`Error::LengthError`] also if the remote segment is shorter than the local
-    /// ones together.
+    /// Errors of [`Endpoint::post_send`]; [`Error::LengthError`] also if the local segments are longer than the remote
+    /// one.
     #[inline(always)]
     pub fn post_write<S: SegmentList + ?Sized>(
         &self,
@@ -50,8 +48,8 @@ impl<T: Transport> Endpoint<T> {
     /// Posts an RDMA read.
     ///
     /// # Errors
-    /// Those of [`Endpoint::post_send`]; [`Error::LengthError`] also if the local segments together are shorter than
-    /// the remote one.
+    /// Errors of [`Endpoint::post_send`]; [`Error::LengthError`] also if the remote segment is longer than the local
+    /// ones.
     #[inline(always)]
     pub fn post_read<S: SegmentList + ?Sized>(
         &self,
@@ -63,9 +61,9 @@ impl<T: Transport> Endpoint<T> {
         self.post(segments, cookie, completion, Transfer::Read, &remote)
     }
 
-    /// Posts a request of any kind. `like` is the transfer whose limits and rights apply to it, and whether it takes a receive
-    /// of the peer. `prepare` gets the checked segments and the sum of their lengths; it returns the operation, what is
-    /// recorded of it until it completes, and the bytes that it moves.
+    /// Posts a request with the limits and rights of the transfer in `like`, which also contains whether it consumes a
+    /// receive of the peer. `prepare` gets the segments and their total length, and returns the operation, its record
+    /// and its number of bytes.
     #[inline(never)]
     pub(crate) fn post_any<S: SegmentList + ?Sized>(
         &self,
@@ -102,7 +100,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Completes a request that is flushed at once.
     #[cold]
     pub(super) fn flush(&self, requests: &Requests<T>, cookie: u64, flags: CompletionFlags, work: Work) {
         let request = InFlight { mark: SeqNo::default(), cookie, flags, work };
@@ -110,8 +107,8 @@ impl<T: Transport> Endpoint<T> {
         requests.complete(self.header.handle(), &request, Status::Flushed);
     }
 
-    /// Makes sure that there is room for a request: if the queue is full, polls for completions first. False if the request
-    /// must be flushed because the connection has ended, perhaps during that poll.
+    /// Ensures a free entry, if necessary by a poll. Returns `false` if the connection has ended, so that the request
+    /// must be flushed.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&self, requests: &mut Locked<'_, T>) -> Result<bool> {
@@ -137,10 +134,8 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// No memory of a peer.
 const NOWHERE: RemoteSegment = RemoteSegment { addr: 0, len: 0, key: 0 };
 
-/// The refusal of a request for which the queue has no room.
 pub(super) fn full() -> Error {
     Error::InsufficientResources(Resource::Memory)
 }

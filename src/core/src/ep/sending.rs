@@ -1,9 +1,7 @@
-//! The lock on the requests of an endpoint, which is also that on what the transport keeps of its sending direction.
+//! The lock on an endpoint's requests and on the transport's state of the sending direction.
 //!
-//! A transport that polls many connections does not wait for one in which another thread is in the middle of a post, which
-//! may be a long one. It tries the lock, and if that fails it leaves the poll of this connection to the holder: every
-//! holder, whatever it has locked the requests for, checks after unlocking whether a poll was left to it, and then has the
-//! transport poll the queue pair again.
+//! A transport that polls many connections must not wait for a long post. If it cannot lock a connection, it leaves the
+//! poll to the holder, which repeats the transport's poll after unlocking.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
@@ -18,17 +16,16 @@ use crate::ep::requests::Requests;
 use crate::slab::{Handle, Object};
 use crate::transport::{SeqNo, Transport};
 
-/// The locked requests of an endpoint.
 pub(crate) struct Locked<'a, T: Transport> {
     requests: MutexGuard<'a, Requests<T>>,
-    /// Dropped behind the guard.
+    /// Dropped after the guard.
     turn: Turn<'a, T>,
 }
 
 impl<T: Transport> Locked<'_, T> {
-    /// Calls `what` while the requests are not locked.
+    /// Calls `what` with the requests unlocked.
     pub fn unlocked<R>(&mut self, what: impl FnOnce() -> R) -> R {
-        // A poll that another thread leaves to this one until then is made when this guard is dropped.
+        // If another thread leaves a poll to this one, the drop of this guard runs it.
         MutexGuard::unlocked(&mut self.requests, what)
     }
 }
@@ -49,7 +46,7 @@ impl<T: Transport> DerefMut for Locked<'_, T> {
     }
 }
 
-/// The duty to make the polls that other threads left to this one while it held the lock.
+/// On drop, runs the polls that other threads left to this one.
 struct Turn<'a, T: Transport>(&'a Endpoint<T>);
 
 impl<T: Transport> Drop for Turn<'_, T> {
@@ -58,7 +55,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
         if !T::KEEPS_TX {
             return;
         }
-        // SYNC again: pairs with the heavy half in `now_or_later`; freeing the lock was the light one.
+        // SYNC again: pairs with the heavy half in `try_lock_or_defer`; the unlock was the light half.
         if self.0.poll_deferred.load(Ordering::Relaxed) {
             cold_path();
             self.0.run_deferred_poll();
@@ -66,7 +63,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
     }
 }
 
-/// What the transport keeps of the sending direction ([`Parts::Tx`](crate::transport::Parts::Tx)), locked.
+/// The locked transport's state of the sending direction ([`Parts::Tx`](crate::transport::Parts::Tx)).
 pub struct TxGuard<'a, T: Transport>(Locked<'a, T>);
 
 impl<T: Transport> Deref for TxGuard<'_, T> {
@@ -86,7 +83,7 @@ impl<T: Transport> DerefMut for TxGuard<'_, T> {
 }
 
 impl<T: Transport> TxGuard<'_, T> {
-    /// Reports what [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done) does.
+    /// Does the same as [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done).
     #[inline(always)]
     #[must_use]
     pub fn request_done(&mut self, reached: SeqNo) -> bool {
@@ -101,59 +98,53 @@ impl<T: Transport> TxGuard<'_, T> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Tries the lock again, which was not free a moment ago. `None` if another thread still has it: the poll is left to that
-    /// one.
+    /// Retries the lock. Returns `None` if another thread still holds it; that thread then polls.
     #[cold]
     #[inline(never)]
     fn try_lock_or_defer(&self) -> Option<MutexGuard<'_, Requests<T>>> {
         self.poll_deferred.store(true, Ordering::Relaxed);
         asymmetric::heavy();
-        // SYNC again: the flag was stored before the heavy half; the holder frees the lock, which is a light half, and
-        // then loads the flag. So either this attempt finds the lock free, or the holder finds the flag, and no poll is
-        // lost.
+        // SYNC again: the flag was stored before the heavy half. The holder unlocks, which is a light half, and then
+        // loads the flag. So this attempt finds the lock free, or the holder finds the flag.
         self.requests.try_lock()
     }
 
-    /// Locks the requests.
     #[inline(always)]
     pub(crate) fn requests(&self) -> Locked<'_, T> {
         Locked { requests: self.requests.lock(), turn: Turn(self) }
     }
 
-    /// The same, unless another thread has them locked.
     pub(crate) fn try_requests(&self) -> Option<Locked<'_, T>> {
         Some(Locked { requests: self.requests.try_lock()?, turn: Turn(self) })
     }
 
-    /// Has the transport poll the queue pair again for threads that left that to this one.
+    /// Repeats the transport's poll, for threads that left it to this one.
     #[cold]
     #[inline(never)]
     fn run_deferred_poll(&self) {
         while self.poll_deferred.load(Ordering::Relaxed) {
-            // SYNC again: a thread that has locked the requests meanwhile finds the flag as well when it frees them,
-            // and need not be waited for.
+            // SYNC again: a thread that has locked the requests since checks the flag after its unlock.
             let Some(requests) = self.requests.try_lock() else { return };
             self.poll_deferred.store(false, Ordering::SeqCst);
             if let Some(qp) = &requests.qp {
                 self.ia.transport.repoll(qp);
             }
-            // Another poll may be left until this thread has freed the lock.
+            // Other threads may leave a poll until this unlock.
             drop(requests);
         }
     }
 }
 
 impl<T: Transport> EndpointSink<T> {
-    /// Locks what the transport keeps of the sending direction; `None` once the connection, or the attempt at one, has ended
-    /// for the core. For transports with [`Transport::KEEPS_TX`].
+    /// Locks the transport's state of the sending direction. Returns `None` if the connection has ended for core.
+    /// Requires [`Transport::KEEPS_TX`].
     #[inline(always)]
     pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {
         self.tx_of(self.endpoint.requests.lock())
     }
 
-    /// As [`EndpointSink::lock_tx`], but does not wait for another thread that has the requests of the endpoint locked, in a
-    /// report or in a call of the program. The answer is `None` then, and
-    /// [`Hooks::repoll`](crate::transport::Hooks::look_again) is called when that thread is done.
+    /// Like [`EndpointSink::lock_tx`], but returns `None` if another thread holds the lock. That thread then calls
+    /// [`Hooks::repoll`](crate::transport::Hooks::repoll).
     #[inline(always)]
     pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
         self.tx_of(match self.endpoint.requests.try_lock() {
@@ -162,7 +153,7 @@ impl<T: Transport> EndpointSink<T> {
         })
     }
 
-    /// What the transport keeps, if it belongs to the life of this sink.
+    /// Returns `None` if this sink belongs to an earlier connection.
     #[inline(always)]
     fn tx_of<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>) -> Option<TxGuard<'a, T>> {
         let locked = Locked { requests, turn: Turn(&self.endpoint) };

@@ -1,12 +1,9 @@
-//! The parameters of an endpoint as one table: which of them may change in which states, and
-//! what their values must be.
+//! The parameters of an endpoint: valid values, and the states in which they can change.
 //!
-//! [`RULES`] serves the creation of an endpoint and its modification; where these differ, the
-//! row says how. The code, the manual page and the tests follow that table.
+//! [`RULES`] applies to creation and modification. The code, the manual page and the tests follow this table.
 //!
-//! Errors of the state come before errors of values, as the manual page says: the face decodes the mask and the named
-//! fields first, with *invalid* for a value that stands for nothing, and the core then checks and applies all of them
-//! or none under the endpoint's locks, without reading the program's memory.
+//! Errors of the state precede errors of values. The API layer decodes all fields, and marks bad values as *invalid*.
+//! Then core applies all of them or none, under the endpoint's locks.
 
 use crate::ep_state::EpState;
 use crate::event::{CompletionFlags, Streams};
@@ -14,7 +11,7 @@ use crate::transport::AdapterAttributes;
 
 /// The parameters of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the names are those of the specification's parameters
+#[allow(missing_docs)] // named after the parameters of the specification
 pub enum Field {
     Ia,
     State,
@@ -50,28 +47,28 @@ pub enum Field {
 }
 
 impl Field {
-    /// The row of the table on this field.
+    /// Returns the rule of this field.
     pub fn rule(self) -> &'static Rule {
-        // Every field has its row, in the order of the fields.
+        // The rules are in the order of the fields.
         &RULES[self as usize]
     }
 }
 
-/// The states in which a field may be modified.
+/// The states in which a field can be modified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// In no state.
     Never,
     /// In the quiescent states: unconnected and tentative connection pending.
     Quiescent,
-    /// Until a connection is asked for or accepted.
+    /// Until a connection is requested or accepted.
     BeforeConnection,
     /// In the unconnected state.
     Unconnected,
 }
 
 impl Class {
-    /// Whether a field of this class may be modified in `state`.
+    /// Returns whether a field of this class can be modified in `state`.
     pub fn admits(self, state: EpState) -> bool {
         use EpState::*;
         match self {
@@ -88,63 +85,62 @@ impl Class {
 /// A quality of service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Qos {
-    /// Best effort, the only one offered.
+    /// Best effort, the only supported one.
     BestEffort,
-    /// Another one that the specification names.
+    /// Any other value of the specification.
     Other,
 }
 
-/// A value of a field that is not an object.
+/// A value of a field that is not a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// The only possible value: reliable service, no named attributes.
+    /// The only valid value: reliable service, no named attributes.
     Fixed,
-    /// Bytes.
+    /// A size in bytes.
     Size(u64),
-    /// A number of something.
+    /// A number of items.
     Count(usize),
     /// A quality of service.
     Qos(Qos),
     /// Completion flags.
     Flags(CompletionFlags),
-    /// Whether a query gives the counters, or their number; there are no other named attributes.
+    /// The named attributes of a query, or their number: the counters, or none.
     Counters(bool),
 }
 
-/// The condition on a value.
+/// The condition for a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
-    /// The field has no value that could be given.
+    /// The field cannot be set.
     None,
     /// A protection zone of the same adapter, or none.
     Zone,
-    /// A dispatcher of the same adapter that admits this stream, or none.
+    /// An EVD of the same adapter that accepts this stream, or none.
     Evd(Streams),
-    /// A kind of socket that is supported, or none.
+    /// A supported kind of socket, or none.
     Comm,
     /// [`Setting::Fixed`].
     Fixed,
     /// [`Setting::Counters`].
     Counters,
-    /// At most this many bytes.
+    /// At most this number of bytes.
     Size(Most<u64>),
-    /// [`Qos::BestEffort`]. A creation reports the others as not supported.
+    /// [`Qos::BestEffort`]. A creation reports other values as not supported.
     Qos,
     /// Completion flags.
     Flags {
-        /// Those that a new endpoint can have.
+        /// Valid flags at creation.
         create: Flags,
-        /// The flags that a modify can set. The flags for receives cannot be set while a receive is posted.
+        /// Valid flags in a modify. Receive flags cannot change while a receive is posted.
         modify: Flags,
     },
-    /// A count. With a shared receive queue, a count of the receive stream is ignored at creation and cannot be
-    /// modified.
+    /// A count. With a shared receive queue, receive counts are ignored at creation and cannot be modified.
     Count {
         /// The lower limit.
         least: Least,
         /// The upper limit.
         most: Most<usize>,
-        /// The stream that the count belongs to.
+        /// The stream of the count.
         stream: Stream,
     },
 }
@@ -163,7 +159,7 @@ pub type Most<N> = fn(&AdapterAttributes) -> N;
 /// Sets of completion flags.
 #[derive(Clone, Copy, Debug)]
 pub enum Flags {
-    /// Any of the flags together.
+    /// Any combination of flags.
     Any,
     /// One of these sets.
     OneOf(&'static [CompletionFlags]),
@@ -174,21 +170,21 @@ pub enum Flags {
 pub enum Least {
     /// 0.
     Zero,
-    /// 1; 0 for a new endpoint without a dispatcher for the stream.
+    /// 1; 0 for a new endpoint without an EVD for the stream.
     One,
-    /// None, but a new endpoint has more than none exactly if it has a dispatcher for the stream.
-    /// [`super::Endpoint::modify`] says what a modify may leave.
+    /// None, but a new endpoint has a count above 0 exactly if it has an EVD for the stream. See
+    /// [`super::Endpoint::modify`] for a modify.
     Dispatcher,
 }
 
-/// A row of the table.
+/// The rule of one field.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// The field.
     pub field: Field,
-    /// The states in which it may be modified.
+    /// The states in which it can be modified.
     pub class: Class,
-    /// The condition on its value.
+    /// The condition for its value.
     pub check: Check,
 }
 
@@ -209,7 +205,7 @@ const RECV_FLAGS: Flags = Flags::OneOf(&[
 const REQUEST_FLAGS: Flags =
     Flags::OneOf(&[CompletionFlags::DEFAULT, CompletionFlags::UNSIGNALLED, CompletionFlags::EVD_THRESHOLD]);
 
-/// Field, class and value check of every parameter, in the order of the fields.
+/// Field, class and condition of all parameters, in the order of the fields.
 pub const RULES: [Rule; 31] = {
     use Class::*;
     use Stream::*;
@@ -252,25 +248,23 @@ pub const RULES: [Rule; 31] = {
     ]
 };
 
-/// The circumstances in which a value is checked.
 pub(super) struct Against<'a> {
     pub limits: &'a AdapterAttributes,
-    /// Whether the endpoint receives from a shared queue.
+    /// `true` if the endpoint has a shared receive queue.
     pub srq: bool,
     pub purpose: Purpose,
 }
 
-/// The purpose for which a value is given.
+/// The call that sets a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// The creation of an endpoint, with or without a dispatcher for each stream.
+    /// The creation of an endpoint, with or without an EVD for each stream.
     Create { recv_evd: bool, request_evd: bool },
     /// A modify.
     Modify,
 }
 
 impl Check {
-    /// Whether this value, which is not an object, is admitted.
     pub(super) fn admits(&self, setting: Setting, against: &Against<'_>) -> bool {
         let (limits, purpose) = (against.limits, against.purpose);
         match (*self, setting) {

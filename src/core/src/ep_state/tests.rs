@@ -1,7 +1,7 @@
 use super::*;
 
-/// The operations of the specification's table of endpoint states, with one column for each state, in the order
-/// of [`EpState::ALL`]: `o` is admitted, `x` refused, `n` succeeds without effect.
+/// The operations of the specification's table of endpoint states. One column per state, in the order of
+/// [`EpState::ALL`]: `o` is allowed, `x` fails, `n` succeeds without effect.
 const OPERATIONS: [(Trigger, &str); 9] = [
     (Trigger::Connect, "oxxxxxxxx"),
     (Trigger::Reserve, "oxxxxxxxx"),
@@ -15,7 +15,7 @@ const OPERATIONS: [(Trigger, &str); 9] = [
 ];
 
 #[test]
-fn every_operation_in_every_state_is_as_the_table_says() {
+fn operations_follow_the_table() {
     for (trigger, row) in OPERATIONS {
         for (state, wanted) in EpState::ALL.into_iter().zip(row.chars()) {
             let got = match next(state, trigger) {
@@ -32,7 +32,7 @@ fn every_operation_in_every_state_is_as_the_table_says() {
 }
 
 #[test]
-fn an_attempt_ends_in_connected_or_disconnected() {
+fn attempt_ends_connected_or_disconnected() {
     for state in [EpState::ActiveConnectionPending, EpState::CompletionPending] {
         assert_eq!(next(state, Trigger::Established), Ok(Next::Go(EpState::Connected)));
         assert_eq!(next(state, Trigger::Ended), Ok(Next::Go(EpState::Disconnected)));
@@ -45,7 +45,7 @@ fn an_attempt_ends_in_connected_or_disconnected() {
 }
 
 #[test]
-fn no_trigger_leads_back_to_itself() {
+fn no_trigger_keeps_its_state() {
     for state in EpState::ALL {
         for trigger in TRIGGERS {
             assert_ne!(next(state, trigger), Ok(Next::Go(state)), "{trigger:?} in {state:?}");

@@ -1,14 +1,11 @@
-//! Event dispatchers: each is one queue to the program, whatever feeds it.
+//! Event dispatchers (EVDs): one queue for all sources.
 //!
-//! The lock on the queue is held for moving one event, or those of one report; endpoints share it only if the program
-//! ties them to one EVD. A word says whether there is an event or a waiter. A dequeue that finds neither polls the
-//! transport once, reads the word again, and returns without this lock; the transport takes what locks its poll
-//! needs. The end of a transfer that every version knows lies in the queue in plain words and goes into the program's
-//! structure field by field; ends of other transfers are [`Event::Extended`].
+//! The queue's lock is held to move the events of one report. An atomic flag indicates an event or a waiter: if it is
+//! clear, a dequeue polls the transport once, without this lock. Ordinary DTO completions are stored field by field,
+//! for a direct copy to the program. Others are [`Event::Extended`].
 //!
-//! The EVD for the connection events of an endpoint may belong to another adapter of the library, since no transport
-//! has a part in it. The endpoint counts as a user. An abrupt close of that adapter frees it all the same; later events
-//! are dropped, and the endpoint finds that it has none (`Use::is_gone`).
+//! The EVD of an endpoint's connection events may belong to another adapter. An abrupt close of that adapter frees it
+//! despite the use; then later events are dropped (`Use::is_gone`).
 
 mod queue;
 
@@ -31,29 +28,29 @@ use crate::slab::{Header, Kind};
 use crate::transport::{Poll, Transport};
 use crate::users::Use;
 
-/// The parameters of a dispatcher that change, as a query shows them.
+/// The changeable parameters of an EVD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvdStatus {
-    /// Events that it has room for.
+    /// Capacity in events.
     pub qlen: usize,
-    /// Whether it triggers its notification object.
+    /// `true` if events trigger the CNO.
     pub enabled: bool,
-    /// Whether threads may wait on it.
+    /// `true` if threads may wait on the EVD.
     pub waitable: bool,
-    /// The configuration of the endpoints that feed it; `None` without any.
+    /// Configuration of the endpoints that feed it; `None` if there are none.
     pub feed: Option<Feed>,
 }
 
-/// What a dispatcher has counted.
+/// The counters of an EVD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvdCounts {
-    /// Waits that were let in.
+    /// Waits that began.
     pub waits: u64,
-    /// Those of them that have slept.
+    /// Waits that slept.
     pub slept: u64,
-    /// Events that were taken without a wait.
+    /// Events taken without a wait.
     pub dequeued: u64,
-    /// Events of connections that it was given.
+    /// Connection events queued.
     pub connection_events: u64,
 }
 
@@ -61,33 +58,30 @@ pub struct EvdCounts {
 pub struct Evd<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
-    /// The streams it admits.
+    /// The accepted streams.
     pub streams: Streams,
-    /// The transport's side of it, if it admits transfers.
+    /// The completion queue of the transport, if the EVD accepts transfers.
     pub(crate) cq: Option<T::Cq>,
     pub(crate) queue: Mutex<Queue<T>>,
-    /// Whether the queue holds an event or a thread waits: if not, a dequeue need not lock it. Changed under its lock.
+    /// Set while the queue contains an event or has a waiter; otherwise a dequeue need not lock it.
     pub(crate) busy: AtomicBool,
-    /// Whether the adapter that made it is gone while another one still uses it.
+    /// Set if the adapter is closed while another adapter uses the EVD.
     orphan: AtomicBool,
-    /// What its last waits were like.
     pub(crate) adaptive_spin: AdaptiveSpin,
-    /// Waits that have slept.
     pub(crate) slept: AtomicU64,
-    /// Connection events that it was given.
     connection_events: AtomicU64,
-    /// What the face keeps of its counters.
+    /// The API layer's baseline of the counters.
     pub counter_baseline: AttachedData,
-    /// Held by who changes its notification object, and what that knows of it.
+    /// Held while the CNO and its list of EVDs change.
     tie: Mutex<()>,
 }
 
 impl<T: Transport> Evd<T> {
-    /// Makes a dispatcher for at least `qlen` events.
+    /// Creates an EVD for at least `qlen` events.
     ///
     /// # Errors
-    /// [`Arg::QueueLength`] for 0, [`Arg::Streams`] for no stream,
-    /// [`Error::InsufficientResources`] for more than the adapter's limit.
+    /// [`Arg::QueueLength`] for 0, [`Arg::Streams`] for no stream, [`Error::InsufficientResources`] above the adapter's
+    /// limit.
     pub fn create(ia: &Arc<Ia<T>>, qlen: usize, cno: Option<&Arc<Cno<T>>>, streams: Streams) -> Result<Arc<Self>> {
         if qlen == 0 {
             return Err(Error::InvalidParameter(Arg::QueueLength));
@@ -102,7 +96,7 @@ impl<T: Transport> Evd<T> {
         let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let mut queue = Queue::new(qlen)?;
-        // An asynchronous event may report that the completion of a request has found no room.
+        // An asynchronous event may report a lost completion of a request.
         queue.requests += usize::from(streams.contains(Streams::ASYNC));
         let evd = ia.adopt(Evd {
             header: Header::default(),
@@ -134,14 +128,13 @@ impl<T: Transport> Evd<T> {
         Ok(evd)
     }
 
-    /// Frees the dispatcher and what is queued on it.
+    /// Frees the EVD and its queued events.
     ///
     /// # Errors
-    /// [`StateError::EvdInUse`] while a stream feeds it, [`StateError::EvdWaiter`] while a
-    /// thread waits on it.
+    /// [`StateError::EvdInUse`] while a stream feeds it, [`StateError::EvdWaiter`] while a thread waits on it.
     pub fn free(&self) -> Result<()> {
         {
-            // A thread that comes to wait needs this lock: it is seen here, or finds the dispatcher freed.
+            // A thread that begins to wait needs this lock.
             let queue = self.queue();
             let waiter = queue.has_waiter();
             if waiter && self.header.users.count() == 0 {
@@ -162,7 +155,7 @@ impl<T: Transport> Evd<T> {
 
     fn reclaim(&self) {
         log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: freed", self.header.handle());
-        // The notification object knows it by its handle, also below.
+        // The CNO uses the handle until the end of this function.
         let _dying = self.ia.disown(self);
         let _tie = self.tie.lock();
         let (events, cno, waker) = {
@@ -180,35 +173,34 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Notes that the adapter that made this dispatcher is gone while another one still uses it; the dispatcher ends
-    /// with the last such use ([`AsyncOutlet`](crate::ia::AsyncOutlet)).
+    /// Marks this EVD as an orphan of its closed adapter. Its last use by another adapter frees it
+    /// ([`AsyncOutlet`](crate::ia::AsyncOutlet)).
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::Release);
     }
 
-    /// Ends the dispatcher if it has no other user and its adapter is gone.
+    /// Frees an orphan that has no other user.
     pub(crate) fn free_if_orphaned(&self) {
         if self.orphan.load(Ordering::Acquire) && self.header.users.retire() {
             self.reclaim();
         }
     }
 
-    /// Its changing parameters.
+    /// Returns the changeable parameters.
     pub fn status(&self) -> EvdStatus {
         let queue = self.queue();
         EvdStatus { qlen: queue.qlen, enabled: queue.enabled, waitable: queue.is_waitable(), feed: queue.feed() }
     }
 
-    /// Its notification object.
+    /// Returns the attached CNO.
     pub fn cno(&self) -> Option<Arc<Cno<T>>> {
         self.queue().cno().map(|cno| cno.object().clone())
     }
 
-    /// Ties the dispatcher to another notification object, or to none. Events queued already do not
-    /// trigger it.
+    /// Attaches the EVD to another CNO, or to none. Queued events do not trigger the new CNO.
     ///
     /// # Errors
-    /// [`Role::Cno`] if that is being freed, [`Role::Evd`] if the dispatcher is, [`Resource::Memory`].
+    /// [`Role::Cno`] if the CNO is being freed, [`Role::Evd`] if the EVD is, [`Resource::Memory`].
     pub fn modify_cno(&self, cno: Option<&Arc<Cno<T>>>) -> Result<()> {
         let new = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let _tie = self.tie.lock();
@@ -228,17 +220,17 @@ impl<T: Transport> Evd<T> {
         Ok(())
     }
 
-    /// Lets events trigger the notification object.
+    /// Enables triggers of the CNO.
     pub fn enable(&self) {
         self.queue().enabled = true;
     }
 
-    /// Keeps events from triggering the notification object.
+    /// Disables triggers of the CNO.
     pub fn disable(&self) {
         self.queue().enabled = false;
     }
 
-    /// Keeps threads from waiting; one that waits returns.
+    /// Disallows waits. A waiting thread returns.
     pub fn set_unwaitable(&self) {
         let waker = {
             let mut queue = self.queue();
@@ -250,16 +242,16 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Lets threads wait again.
+    /// Allows waits again.
     pub fn clear_unwaitable(&self) {
         self.queue().set_waitable(true);
     }
 
-    /// Changes the capacity to at least `qlen` events. Loses no event.
+    /// Changes the capacity to at least `qlen` events. No event is lost.
     ///
     /// # Errors
-    /// [`Arg::QueueLength`] for 0, [`StateError::EvdTooShort`] if more events are queued or a
-    /// thread waits for more, [`Error::InsufficientResources`] above the adapter's limit.
+    /// [`Arg::QueueLength`] for 0, [`StateError::EvdTooShort`] if more events are queued or a thread waits for more,
+    /// [`Error::InsufficientResources`] above the adapter's limit.
     pub fn resize(&self, qlen: usize) -> Result<()> {
         if qlen == 0 {
             return Err(Error::InvalidParameter(Arg::QueueLength));
@@ -275,8 +267,7 @@ impl<T: Transport> Evd<T> {
     /// Queues a software event.
     ///
     /// # Errors
-    /// [`Arg::Evd`] if the dispatcher does not admit software events,
-    /// [`Error::QueueFull`].
+    /// [`Arg::Evd`] if the EVD does not accept software events, [`Error::QueueFull`].
     pub fn post_software(&self, pointer: usize) -> Result<()> {
         if !self.streams.contains(Streams::SOFTWARE) {
             return Err(Error::InvalidParameter(Arg::Evd));
@@ -284,10 +275,10 @@ impl<T: Transport> Evd<T> {
         if self.offer(Event::Software { pointer }) { Ok(()) } else { Err(Error::QueueFull) }
     }
 
-    /// Looks for an event and takes the oldest one.
+    /// Polls, and takes the oldest event.
     ///
     /// # Errors
-    /// Those of [`Evd::take`].
+    /// Errors of [`Evd::take`].
     pub fn dequeue(&self) -> Result<Event> {
         if !self.look() {
             return Err(Error::QueueEmpty);
@@ -302,49 +293,46 @@ impl<T: Transport> Evd<T> {
         Ok(queued.settle())
     }
 
-    /// Whether the queue holds an event or a thread waits.
     #[inline]
     pub(crate) fn is_busy(&self) -> bool {
         self.busy.load(Ordering::Acquire)
     }
 
-    /// What it has counted since it was made.
+    /// Returns the counters.
     pub fn counts(&self) -> EvdCounts {
         let (waits, dequeued) = self.queue().counts();
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         EvdCounts { waits, slept: of(&self.slept), dequeued, connection_events: of(&self.connection_events) }
     }
 
-    /// Queues an event of a connection, or of a peer.
+    /// Queues an event of a connection or of a peer.
     pub(crate) fn push_connection(&self, event: Event) {
         self.connection_events.fetch_add(1, Ordering::Relaxed);
         self.push(|| Queued::event(event), || true);
     }
 
-    /// Locks the queue.
     #[inline]
     pub(crate) fn queue(&self) -> Locked<'_, T> {
         Locked { queue: self.queue.lock(), busy: &self.busy }
     }
 
-    /// Polls the transport for completions.
     #[inline]
     pub(crate) fn poll(&self) {
         self.ia.transport.poll(self.cq.as_ref(), Poll::IfFree);
     }
 
-    /// Makes an event that is queued already a notification event.
+    /// Turns a queued event into a notification event.
     pub(crate) fn announce(&self) {
         let tell = self.queue().announce();
         self.tell(tell);
     }
 
-    /// Queues an event, which is a notification event, if there is room.
+    /// Queues a notification event, unless the queue is full.
     pub(crate) fn offer(&self, event: Event) -> bool {
         self.fill(|batch| batch.add(Queued::event(event), true)) == 0
     }
 
-    /// Wakes what the event wakes that [`Evd::push`] has queued, or reports that it is lost.
+    /// Ends [`Evd::push`]: wakes a waiter or triggers the CNO, or reports a lost event.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_push(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, notifies: bool) {
@@ -353,14 +341,14 @@ impl<T: Transport> Evd<T> {
             drop(queue);
             self.tell(tell);
         } else {
-            // A queue that takes no event at all is empty.
+            // A queue of capacity 0 is empty.
             self.busy.store(queue.is_busy(), Ordering::Release);
             drop(queue);
             self.report_loss(1);
         }
     }
 
-    /// Queues the events that `add` adds, as [`Evd::push`] does with one, under one lock.
+    /// Queues the events that `add` adds, with one lock acquisition.
     pub(crate) fn push_all(&self, add: impl FnOnce(&mut Batch<'_, T>)) {
         let lost = self.fill(add);
         if lost > 0 {
@@ -368,8 +356,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Queues the events that `add` adds as far as there is room, and wakes what they wake. Returns the number of those
-    /// that found none.
+    /// Queues the events that `add` adds. Returns the number of lost ones.
     fn fill(&self, add: impl FnOnce(&mut Batch<'_, T>)) -> usize {
         let (lost, tell) = {
             let mut queue = self.queue();
@@ -389,7 +376,7 @@ impl<T: Transport> Evd<T> {
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 
-    /// Wakes what new events wake. Called without the lock of the queue.
+    /// Wakes a waiter or triggers the CNO. Requires that the queue is unlocked.
     #[cold]
     fn tell(&self, tell: PendingWakeup<T>) {
         match tell {
@@ -399,8 +386,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Counts a stream of an endpoint that feeds this dispatcher; `requests` says that it is that of its requests. A waiter that
-    /// sleeps then wakes, because it has to hear of their completions from now on.
+    /// Counts a stream of an endpoint that feeds this EVD. A request stream (`requests`) wakes a sleeping waiter, to
+    /// arm again.
     pub(crate) fn add_feed(&self, feed: Feed, requests: bool) {
         let waker = {
             let mut queue = self.queue();
@@ -413,7 +400,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Undoes [`Evd::add_feed`].
+    /// Reverts [`Evd::add_feed`].
     pub(crate) fn remove_feed(&self, feed: Feed, requests: bool) {
         let mut queue = self.queue();
         queue.feeds[feed as usize] -= 1;
@@ -421,7 +408,7 @@ impl<T: Transport> Evd<T> {
     }
 }
 
-/// The locked queue of a dispatcher.
+/// The locked queue. The drop updates `busy`.
 pub(crate) struct Locked<'a, T: Transport> {
     queue: MutexGuard<'a, Queue<T>>,
     busy: &'a AtomicBool,

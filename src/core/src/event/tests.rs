@@ -1,9 +1,8 @@
 use super::*;
 
 #[test]
-fn the_poster_or_the_sender_decides_what_notifies_but_failures_always_do() {
-    // The configuration, and whether a completion notifies: by default, if its poster asks for quiet, if its sender
-    // solicits it, and both.
+fn feed_determines_notification_except_for_failures() {
+    // Configuration, and whether a completion notifies: by default, unsignalled, solicited, and both.
     let table = [
         (Feed::Threshold, [true, false, true, false]),
         (Feed::Unsignalled, [true, false, true, false]),

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::*;
 
 impl<V> Fifo<V> {
-    /// The number of values that there is room for.
+    /// Returns the number of slots.
     pub(crate) fn capacity(&self) -> usize {
         self.slots.len()
     }
@@ -19,7 +19,7 @@ fn with(first: usize, values: std::ops::Range<u32>) -> Fifo<u32> {
 }
 
 #[test]
-fn values_come_out_as_they_went_in_wherever_the_ring_begins() {
+fn values_keep_their_order() {
     for first in [0, 1, 3, usize::MAX - 1, usize::MAX] {
         let mut queue = with(first, 0..4);
         assert_eq!(queue.push(9), Err(9), "it is full");
@@ -34,7 +34,7 @@ fn values_come_out_as_they_went_in_wherever_the_ring_begins() {
 }
 
 #[test]
-fn a_full_queue_has_no_vacancy() {
+fn full_queue_has_no_vacancy() {
     for first in [0, 3, usize::MAX] {
         let mut queue = with(first, 0..2);
         let place = queue.vacancy().expect("a place");
@@ -52,7 +52,7 @@ fn a_full_queue_has_no_vacancy() {
 }
 
 #[test]
-fn one_is_taken_from_the_middle() {
+fn removes_from_the_middle() {
     for first in [0, 3, usize::MAX] {
         let mut queue = with(first, 0..4);
         assert_eq!(queue.remove(|&value| value == 2), Some(2));
@@ -62,7 +62,7 @@ fn one_is_taken_from_the_middle() {
 }
 
 #[test]
-fn there_is_no_room_without_memory() {
+fn rejects_excessive_capacity() {
     let mut queue = Fifo::default();
     assert_eq!(queue.push(1), Err(1));
     assert_eq!(queue.pop(), None);
@@ -70,7 +70,7 @@ fn there_is_no_room_without_memory() {
 }
 
 #[test]
-fn what_it_holds_is_dropped_with_it() {
+fn drops_its_values() {
     let value = Arc::new(());
     let mut queue = Fifo::default();
     queue.room(3).expect("memory");

@@ -24,11 +24,11 @@ fn b() -> Arc<B> {
 }
 
 #[test]
-fn only_live_handles_of_the_right_kind_are_entered() {
+fn finds_only_live_objects_of_the_kind() {
     let slab: Slab<()> = Slab::new(7);
     let object = Arc::new(A(5, Header::default()));
     let handle = slab.insert(object.clone()).unwrap();
-    // SAFETY: a handle points to a cell whose first word belongs to the face.
+    // SAFETY: a handle is the address of a cell, whose first word belongs to the API layer.
     assert_eq!(unsafe { *(handle.0 as *const usize) }, 7);
     assert_eq!(slab.get::<A>(handle).unwrap().0, 5);
     assert!(slab.get::<B>(handle).is_none());
@@ -42,7 +42,7 @@ fn only_live_handles_of_the_right_kind_are_entered() {
     assert_eq!(Arc::strong_count(&object), 1);
 }
 
-/// The window of the cells of a slab, for fast calls.
+/// Returns the first cells of a slab, for fast calls.
 fn window(slab: &Slab<()>) -> FirstCells {
     let window = FirstCells::new();
     window.set(slab);
@@ -50,7 +50,7 @@ fn window(slab: &Slab<()>) -> FirstCells {
 }
 
 #[test]
-fn an_object_outlives_its_handle_while_a_call_has_a_reference() {
+fn reference_keeps_freed_object_alive() {
     let slab: Slab<()> = Slab::new(0);
     let object = b();
     let handle = slab.insert(object.clone()).unwrap();
@@ -62,7 +62,7 @@ fn an_object_outlives_its_handle_while_a_call_has_a_reference() {
 }
 
 #[test]
-fn a_free_waits_for_the_fast_calls_under_way() {
+fn free_waits_for_fast_calls() {
     if !host::asymmetric::available() {
         return;
     }
@@ -90,7 +90,7 @@ fn a_free_waits_for_the_fast_calls_under_way() {
 }
 
 #[test]
-fn what_a_thread_frees_in_a_fast_call_is_dropped_by_the_next_free() {
+fn next_free_drops_objects_freed_in_fast_call() {
     if !host::asymmetric::available() {
         return;
     }
@@ -110,7 +110,7 @@ fn what_a_thread_frees_in_a_fast_call_is_dropped_by_the_next_free() {
 }
 
 #[test]
-fn a_call_that_does_not_end_leaves_what_is_freed_to_the_next_free() {
+fn free_does_not_wait_for_endless_call() {
     if !host::asymmetric::available() {
         return;
     }
@@ -142,7 +142,7 @@ fn a_call_that_does_not_end_leaves_what_is_freed_to_the_next_free() {
 }
 
 #[test]
-fn cells_rest_before_they_are_used_again() {
+fn freed_cells_are_reused_late() {
     let slab: Slab<()> = Slab::new(0);
     let make = || {
         let object = b();
@@ -158,7 +158,7 @@ fn cells_rest_before_they_are_used_again() {
 }
 
 #[test]
-fn threads_that_race_with_a_free_see_the_object_or_nothing() {
+fn racing_threads_see_object_or_none() {
     let slab: Arc<Slab<()>> = Arc::new(Slab::new(0));
     for _ in 0..200 {
         let object = Arc::new(A(9, Header::default()));
@@ -177,7 +177,7 @@ fn threads_that_race_with_a_free_see_the_object_or_nothing() {
     }
 }
 
-/// An object that knows whether it was dropped.
+/// An object that records its drop.
 struct Witness(Header, Arc<AtomicBool>);
 
 impl Object for Witness {
@@ -193,10 +193,9 @@ impl Drop for Witness {
     }
 }
 
-/// Threads that stay use the objects of a few handles all the time, in sections and by references, while two others free them
-/// and make new ones.
+/// Threads use the objects of a few handles in sections and by references, while two others free and replace them.
 #[test]
-fn every_object_is_dropped_once_and_after_the_last_use() {
+fn drops_each_object_once_after_last_use() {
     const PLACES: usize = 4;
     const ROUNDS: usize = 4000;
     let slab: Slab<()> = Slab::new(0);

@@ -1,4 +1,4 @@
-//! Connection requests that wait for an answer.
+//! Connection requests that are not yet accepted or rejected.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -27,13 +27,12 @@ pub struct Cr<T: Transport> {
     pub remote_address: Address,
     /// Port qualifier of the peer.
     pub remote_qualifier: u64,
-    /// The bytes that the peer sent along. Programs may change them in place.
+    /// Private data of the peer. Programs may change the bytes in place.
     pub private_data: Box<[AtomicU8]>,
-    /// The endpoint that came with the request.
+    /// The endpoint that the service point supplied.
     pub ep: Option<Arc<Endpoint<T>>>,
-    /// Whether it came to a common service point.
     common: bool,
-    /// The number of the peer's endpoint, if it asks for the exchange of datagrams.
+    /// Number of the peer's endpoint, if it requests datagrams.
     datagrams: Option<u32>,
 }
 
@@ -60,7 +59,7 @@ impl<T: Transport> Cr<T> {
             common,
             datagrams: info.datagrams,
         });
-        // The transport gets the request back if there is no memory to keep it.
+        // The transport gets the request back if there is no memory.
         let lent = memory::is_lent(&*cr) || memory::is_lent(&*cr.private_data);
         let adopted = if lent { None } else { ia.adopt_shared(cr.clone()).ok() };
         match adopted {
@@ -72,7 +71,7 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Withdraws the request because its event found no room.
+    /// Withdraws the request, because the EVD is full.
     pub(super) fn withdraw(&self) -> Option<T::Incoming> {
         let incoming = self.incoming.lock().take()?;
         self.ia.disown(self);
@@ -80,13 +79,12 @@ impl<T: Transport> Cr<T> {
         Some(incoming)
     }
 
-    /// Accepts the request with `ep`, or with the endpoint that it brought. On failure the request
-    /// can be answered again.
+    /// Accepts the request with `ep` or its own endpoint. If this fails, the request stays pending.
     ///
     /// # Errors
-    /// [`Role::Cr`] if it was answered already; [`Role::Ep`] if an endpoint is given although it
-    /// brought one, or none although it brought none, or the endpoint lacks a zone or a dispatcher;
-    /// [`crate::error::StateError::Endpoint`].
+    /// * [`Role::Cr`] if it is no longer pending
+    /// * [`Role::Ep`] unless exactly one of `ep` and its own endpoint exists, or if the endpoint lacks a zone or an EVD
+    /// * [`crate::error::StateError::Endpoint`]
     pub fn accept(&self, ep: Option<&Arc<Endpoint<T>>>, private_data: &[u8]) -> Result<()> {
         let (ep, trigger) = match (ep, &self.ep) {
             (Some(ep), None) => (ep, Trigger::AcceptExplicit),
@@ -111,11 +109,11 @@ impl<T: Transport> Cr<T> {
         Ok(())
     }
 
-    /// Rejects the request. `private_data` is for the peer, no more than
-    /// [`AdapterAttributes::check_reject_data`](crate::transport::AdapterAttributes::check_reject_data) admits.
+    /// Rejects the request. `private_data` must satisfy
+    /// [`AdapterAttributes::check_reject_data`](crate::transport::AdapterAttributes::check_reject_data).
     ///
     /// # Errors
-    /// [`Role::Cr`] if it was answered already.
+    /// [`Role::Cr`] if it is no longer pending.
     pub fn reject(&self, private_data: &[u8]) -> Result<()> {
         debug_assert!(self.ia.transport.attributes().check_reject_data(private_data.len()).is_ok());
         let incoming = self.take()?;
@@ -125,19 +123,18 @@ impl<T: Transport> Cr<T> {
         Ok(())
     }
 
-    /// Refuses the request because the adapter is being closed.
+    /// Rejects the request, because the adapter is being closed.
     pub(crate) fn abandon(&self) {
         if let Ok(incoming) = self.take() {
             self.ia.transport.reject(incoming, Rejection::Provider, &[]);
         }
     }
 
-    /// Passes the request to the service point on `qualifier`, where it arrives as a new one. If no service point
-    /// listens there, the request is refused.
+    /// Passes the request to the service point at `qualifier`, or rejects it if there is none.
     ///
     /// # Errors
-    /// [`crate::error::Role::Cr`] if it was answered already, [`Arg::Qualifier`] for
-    /// qualifier 0, [`Error::ModelNotSupported`] for a request that came to a common service point.
+    /// [`crate::error::Role::Cr`] if it is no longer pending; [`Arg::Qualifier`] for 0; [`Error::ModelNotSupported`]
+    /// for a request at a common service point.
     pub fn handoff(&self, qualifier: u64) -> Result<()> {
         if qualifier == 0 {
             return Err(Error::InvalidParameter(Arg::Qualifier));
@@ -155,7 +152,6 @@ impl<T: Transport> Cr<T> {
         }
         Ok(())
     }
-    /// The description of the request for a service point that listens on `qualifier`.
     fn info(&self, qualifier: u64) -> ConnectionRequestInfo {
         ConnectionRequestInfo {
             qualifier,
@@ -166,11 +162,11 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Takes the request for an answer other than acceptance, and gives back the endpoint that it brought.
+    /// Takes the request and releases its endpoint, except for an accept.
     fn take(&self) -> Result<T::Incoming> {
         let incoming = self.incoming.lock().take().ok_or(Error::InvalidHandle(Role::Cr))?;
         self.ia.disown(self);
-        // A tentative endpoint is freed; a reserved one belongs to the program again.
+        // A tentative endpoint is freed; a reserved one returns to the program.
         let pending = self.ep.as_ref().is_some_and(|ep| {
             matches!(ep.query().state, EpState::TentativeConnectionPending | EpState::PassiveConnectionPending)
         });
@@ -181,7 +177,7 @@ impl<T: Transport> Cr<T> {
     }
 }
 
-/// Gives back the endpoint of a request that came to nothing.
+/// Releases the endpoint of a failed request.
 pub(super) fn dismiss<T: Transport>(ep: Option<Arc<Endpoint<T>>>) {
     let Some(ep) = ep else { return };
     if ep.shift(Trigger::RequestAnswered) == Ok(Next::Destroy) {
@@ -189,7 +185,6 @@ pub(super) fn dismiss<T: Transport>(ep: Option<Arc<Endpoint<T>>>) {
     }
 }
 
-/// The service point that listens on `qualifier`.
 fn point_on<T: Transport>(ia: &Ia<T>, qualifier: u64) -> Option<Arc<ServicePoint<T>>> {
     let listens = |point: &Arc<ServicePoint<T>>| point.listens_on(qualifier).then(|| point.clone());
     ia.find(|psp: &Psp<T>| listens(&psp.point))

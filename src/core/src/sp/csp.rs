@@ -1,8 +1,7 @@
-//! Common service points: public ones that programs name by the address of a socket.
+//! Common service points (CSPs): public service points with a socket address.
 //!
-//! Its qualifier is the port of the address, in the one space of qualifiers that all service points share; connecting
-//! to an address is connecting to the qualifier that equals its port. So endpoints and service points of both models,
-//! and of both versions of the interface, meet.
+//! The qualifier is the port of the address, so endpoints and service points of both connection models, and of both
+//! uDAPL versions, can connect.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,27 +13,24 @@ use crate::slab::{Header, Kind};
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
-/// A common service point. Its port is the qualifier of a service point like any other, so that endpoints of either model of
-/// connections reach it.
+/// A common service point.
 pub struct Csp<T: Transport> {
     pub(crate) header: Header,
-    /// The part that all service points have.
+    /// The common part of all service points.
     pub point: Arc<ServicePoint<T>>,
-    /// The kind of socket whose address it has; it stays in place.
+    /// The kind of socket. It stays in place.
     pub comm: Comm,
-    /// The address without the port, which is not known before it listens.
     host: Address,
     address: OnceLock<Address>,
 }
 
 impl<T: Transport> Csp<T> {
-    /// Listens on the port of `address`, or on one that the transport chooses if that is 0. The any-address stands for that of
-    /// the adapter.
+    /// Listens on the port of `address`; for port 0, the transport chooses. The wildcard address is the adapter's.
     ///
     /// # Errors
-    /// [`crate::error::Role::EvdConnectionRequests`] for a dispatcher that does not admit requests,
-    /// [`Error::CommNotSupported`], [`crate::error::AddressFault::Malformed`] for an address of another family than that of
-    /// `comm`, [`crate::error::AddressFault::Unreachable`] for one that the adapter does not have, [`Error::PortInUse`],
+    /// [`crate::error::Role::EvdConnectionRequests`] for an EVD that does not accept requests;
+    /// [`Error::CommNotSupported`]; [`crate::error::AddressFault::Malformed`] if the family differs from `comm`;
+    /// [`crate::error::AddressFault::Unreachable`] if the adapter does not have the address; [`Error::PortInUse`];
     /// [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, comm: Comm, address: &Address, evd: &Arc<Evd<T>>) -> Result<Arc<Self>> {
         let point = ServicePoint::new(ia, evd, Provision::Common)?;
@@ -57,19 +53,18 @@ impl<T: Transport> Csp<T> {
             Error::QualifierUnavailable => Error::InsufficientResources(Resource::Memory),
             other => other,
         })?;
-        // A transport chooses among those that are ports.
         let port = u16::try_from(self.point.qualifier()).map_err(|_| Error::Internal)?;
         let _ = self.address.set(self.host.with_port(port));
         Ok(())
     }
 
-    /// Stops listening. Requests announced before stay valid.
+    /// Stops listening. Existing requests stay valid.
     pub fn free(&self) {
         self.point.ia.disown(self);
         self.point.shut();
     }
 
-    /// Its address, with the port on which it listens; it stays in place.
+    /// Returns the address, with the port. It stays in place.
     pub fn address(&self) -> &Address {
         self.address.get().unwrap_or(&self.host)
     }

@@ -1,4 +1,4 @@
-//! Service points, where connection requests arrive, and the requests themselves.
+//! Service points and connection requests.
 
 mod cr;
 mod csp;

@@ -1,4 +1,4 @@
-//! The part that public and reserved service points have in common.
+//! The common part of all service points.
 
 use std::sync::Arc;
 
@@ -17,19 +17,18 @@ use crate::sp::psp::PspMode;
 use crate::transport::{ConnectionRequestInfo, Transport};
 use crate::users::Use;
 
-/// The source of the endpoint for a request.
 pub(super) enum Provision<T: Transport> {
-    /// As the mode of a public service point says.
+    /// Depends on the mode.
     Public(PspMode),
-    /// The program names one when it accepts; the request stays with this service point, which is a common one.
+    /// The program, with the accept, at a common service point.
     Common,
-    /// This endpoint serves the only request.
+    /// This endpoint, for the only request.
     Reserved(Arc<Endpoint<T>>),
 }
 
-/// The part of a service point that listens and takes requests.
+/// The part of a service point that listens and receives requests.
 pub struct ServicePoint<T: Transport> {
-    /// The adapter it belongs to.
+    /// The adapter.
     pub ia: Arc<Ia<T>>,
     provision: Provision<T>,
     state: Mutex<PointState<T>>,
@@ -40,9 +39,8 @@ struct PointState<T: Transport> {
     evd: Option<Use<Evd<T>>>,
     qualifier: u64,
     listener: Option<T::Listener>,
-    /// Whether it takes requests.
     open: bool,
-    /// Whether it was freed and never opens again.
+    /// `true` after the free.
     shut: bool,
 }
 
@@ -57,7 +55,6 @@ impl<T: Transport> ServicePoint<T> {
         Ok(memory::arc(ServicePoint { ia: ia.clone(), provision, state: Mutex::new(state) })?)
     }
 
-    /// Takes the qualifier, or a free one, and starts to listen.
     pub(super) fn open(self: &Arc<Self>, handle: Handle, qualifier: Option<u64>) -> Result<()> {
         {
             let mut state = self.state.lock();
@@ -68,7 +65,7 @@ impl<T: Transport> ServicePoint<T> {
         let (listener, qualifier) = self.ia.transport.listen(qualifier, sink)?;
         let mut state = self.state.lock();
         state.qualifier = qualifier;
-        // The only request may have come already, or the adapter may be closing.
+        // The only request may have arrived, or the adapter may be closing.
         let unwanted = if state.open { state.listener.replace(listener) } else { Some(listener) };
         let shut = state.shut;
         drop(state);
@@ -79,7 +76,6 @@ impl<T: Transport> ServicePoint<T> {
         Ok(())
     }
 
-    /// Stops taking requests.
     fn close(&self) {
         let listener = {
             let mut state = self.state.lock();
@@ -89,7 +85,7 @@ impl<T: Transport> ServicePoint<T> {
         drop(listener);
     }
 
-    /// Stops taking requests; it cannot be opened again.
+    /// Stops listening permanently.
     pub(super) fn shut(&self) {
         self.state.lock().shut = true;
         self.close();
@@ -97,31 +93,29 @@ impl<T: Transport> ServicePoint<T> {
         drop(evd);
     }
 
-    /// The qualifier it listens on.
+    /// Returns the qualifier.
     pub fn qualifier(&self) -> u64 {
         self.state.lock().qualifier
     }
 
-    /// Whether it takes requests on this qualifier.
     pub(super) fn listens_on(&self, qualifier: u64) -> bool {
         let state = self.state.lock();
         state.open && state.qualifier == qualifier
     }
 
-    /// The dispatcher on which requests are announced; `None` once freed.
+    /// Returns the EVD of requests, or `None` after the free.
     pub fn evd(&self) -> Option<Arc<Evd<T>>> {
         self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
     }
 
-    /// Whether requests for the exchange of datagrams can be taken: the program has to name an endpoint for them, and must
-    /// know of them.
+    /// Returns whether datagram requests are possible: the API version supports them, and the program supplies the
+    /// endpoint.
     fn takes_datagrams(&self) -> bool {
         let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
         named && self.ia.api_caps.extended && self.ia.transport.attributes().datagrams
     }
 
-    /// Handles an arriving request: gives it a handle and announces it. Returns it if it cannot be taken because the
-    /// point is closed or its dispatcher is full.
+    /// Queues the event of a request. Returns the request if the service point is closed or its EVD is full.
     pub(super) fn request(
         &self,
         incoming: T::Incoming,
@@ -175,7 +169,7 @@ impl<T: Transport> ServicePoint<T> {
     }
 }
 
-/// The sink of a listener.
+/// Receives the reports of a listener.
 pub struct ListenerSink<T: Transport> {
     point: Arc<ServicePoint<T>>,
 }
@@ -187,15 +181,15 @@ impl<T: Transport> Clone for ListenerSink<T> {
 }
 
 impl<T: Transport> ListenerSink<T> {
-    /// Reports that a request arrived.
+    /// Reports a connection request.
     ///
     /// # Errors
-    /// Returns the request if it cannot be taken.
+    /// Returns the request if the service point cannot accept it.
     pub fn request(&self, incoming: T::Incoming, info: ConnectionRequestInfo) -> std::result::Result<(), T::Incoming> {
         self.point.request(incoming, info)
     }
 
-    /// Whether a request for the exchange of datagrams can be taken at all.
+    /// Returns whether datagram requests are possible.
     pub fn takes_datagrams(&self) -> bool {
         self.point.takes_datagrams()
     }

@@ -1,4 +1,4 @@
-//! Public service points: they take any number of requests.
+//! Public service points, which accept any number of requests.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use crate::slab::{Header, Kind};
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
-/// The source of the endpoints of a public service point's requests.
+/// The source of the endpoint for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PspMode {
-    /// The program names one when it accepts.
+    /// The program passes it to the accept.
     Consumer,
-    /// The provider makes one for each request.
+    /// The provider creates it.
     Provider,
 }
 
 /// A public service point.
 pub struct Psp<T: Transport> {
     pub(crate) header: Header,
-    /// The part that all service points have.
+    /// The common part of all service points.
     pub point: Arc<ServicePoint<T>>,
     /// The source of the endpoints.
     pub mode: PspMode,
@@ -32,9 +32,8 @@ impl<T: Transport> Psp<T> {
     /// Listens on `qualifier`, or on one that the transport chooses.
     ///
     /// # Errors
-    /// [`crate::error::Role::EvdConnectionRequests`] for a dispatcher that does not admit requests,
-    /// [`Arg::Qualifier`] for qualifier 0, [`Error::QualifierInUse`],
-    /// [`Error::QualifierUnavailable`], [`Error::InsufficientResources`].
+    /// [`crate::error::Role::EvdConnectionRequests`] for an EVD that does not accept requests; [`Arg::Qualifier`] for
+    /// 0; [`Error::QualifierInUse`]; [`Error::QualifierUnavailable`]; [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, qualifier: Option<u64>, evd: &Arc<Evd<T>>, mode: PspMode) -> Result<Arc<Self>> {
         let point = ServicePoint::new(ia, evd, Provision::Public(mode))?;
         if qualifier == Some(0) {
@@ -51,7 +50,7 @@ impl<T: Transport> Psp<T> {
         Ok(psp)
     }
 
-    /// Stops listening. Requests announced before stay valid.
+    /// Stops listening. Existing requests stay valid.
     pub fn free(&self) {
         self.point.ia.disown(self);
         self.point.shut();

@@ -1,4 +1,4 @@
-//! Reserved service points: they take one request, for one endpoint.
+//! Reserved service points, which accept one request for one endpoint.
 
 use std::sync::Arc;
 
@@ -13,19 +13,18 @@ use crate::transport::Transport;
 /// A reserved service point.
 pub struct Rsp<T: Transport> {
     pub(crate) header: Header,
-    /// The part that all service points have.
+    /// The common part of all service points.
     pub point: Arc<ServicePoint<T>>,
-    /// The endpoint that is reserved.
+    /// The reserved endpoint.
     pub ep: Arc<Endpoint<T>>,
 }
 
 impl<T: Transport> Rsp<T> {
-    /// Listens on `qualifier` for one request to `ep`, which becomes reserved.
+    /// Listens on `qualifier` for one request for `ep`, and reserves `ep`.
     ///
     /// # Errors
-    /// [`crate::error::Role::EvdConnectionRequests`], [`Arg::Qualifier`] for qualifier 0,
-    /// [`crate::error::StateError::Endpoint`] unless `ep` is unconnected,
-    /// [`Error::QualifierInUse`], [`Error::InsufficientResources`].
+    /// [`crate::error::Role::EvdConnectionRequests`]; [`Arg::Qualifier`] for 0; [`crate::error::StateError::Endpoint`]
+    /// unless `ep` is unconnected; [`Error::QualifierInUse`]; [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, qualifier: u64, ep: &Arc<Endpoint<T>>, evd: &Arc<Evd<T>>) -> Result<Arc<Self>> {
         let point = ServicePoint::new(ia, evd, Provision::Reserved(ep.clone()))?;
         if qualifier == 0 {
@@ -40,7 +39,7 @@ impl<T: Transport> Rsp<T> {
         Ok(rsp)
     }
 
-    /// Stops listening. An endpoint that waited for the request is unconnected again.
+    /// Stops listening. An endpoint without a request becomes unconnected.
     pub fn free(&self) {
         self.point.ia.disown(self);
         self.point.shut();

@@ -1,4 +1,4 @@
-//! Watermarks against a transport that takes its time to be armed.
+//! Watermarks, with a transport that arms slowly.
 
 use std::thread;
 
@@ -18,7 +18,7 @@ use crate::testing::{Call, Fake, patience};
 
 const SIZE: usize = 16;
 
-/// A queue with its adapter, full of buffers.
+/// An adapter and an SRQ that is full of buffers.
 struct Full {
     ia: Arc<Ia<Fake>>,
     srq: Arc<Srq<Fake>>,
@@ -26,12 +26,12 @@ struct Full {
     device: Mutex<Device>,
 }
 
-/// What the transport has of the queue.
+/// The transport's state of the queue.
 #[derive(Default)]
 struct Device {
-    /// The receives that were handed over and not taken.
+    /// The available receives.
     posted: Vec<RecvId>,
-    /// The limit that the queue is armed for.
+    /// The armed limit.
     armed: usize,
 }
 
@@ -52,7 +52,7 @@ impl Full {
         &self.ia.transport
     }
 
-    /// What the transport has after all calls so far.
+    /// Returns the transport's state after all calls so far.
     fn device(&self) -> MutexGuard<'_, Device> {
         let mut device = self.device.lock();
         for call in self.fake().calls() {
@@ -69,19 +69,19 @@ impl Full {
         self.srq.post_recv(&[self.segment], 7).unwrap();
     }
 
-    /// Takes a buffer, as an endpoint does for a message.
+    /// Takes a buffer, like an endpoint for a message.
     fn take(&self) -> RecvId {
         let id = self.device().posted.pop().expect("a buffer");
         self.srq.taken(id);
         id
     }
 
-    /// Completes a buffer that was taken; the program dequeues its event at once.
+    /// Completes a taken buffer. The program dequeues its event immediately.
     fn complete(&self, id: RecvId) {
         drop(self.srq.complete(id).expect("a taken buffer"));
     }
 
-    /// The events that have come since the last look.
+    /// Returns the number of new events.
     fn events(&self) -> usize {
         let evd = self.ia.async_evd().and_then(|evd| self.ia.slab.get::<Evd<Fake>>(evd)).unwrap();
         std::iter::from_fn(|| evd.dequeue().ok())
@@ -92,13 +92,13 @@ impl Full {
 
 impl Drop for Full {
     fn drop(&mut self) {
-        // A test may have closed it.
+        // A test may have closed it already.
         let _ = self.ia.close_abrupt();
     }
 }
 
 #[test]
-fn the_transport_is_left_armed_for_the_watermark_that_the_books_have() {
+fn transport_has_same_watermark_as_accounting() {
     let full = Full::new();
     for round in 0..500 {
         thread::scope(|scope| {
@@ -115,7 +115,7 @@ fn the_transport_is_left_armed_for_the_watermark_that_the_books_have() {
 }
 
 #[test]
-fn receives_go_on_while_the_transport_is_armed_and_the_event_comes_once() {
+fn receives_continue_during_arming() {
     let full = Full::new();
     for _ in 0..3 {
         let (there, leave) = full.fake().stop_next_change();
@@ -137,7 +137,7 @@ fn receives_go_on_while_the_transport_is_armed_and_the_event_comes_once() {
 }
 
 #[test]
-fn a_watermark_that_is_undercut_already_is_told_of_once_and_not_armed() {
+fn crossed_watermark_raises_one_event() {
     let full = Full::new();
     full.take();
     full.srq.set_low_watermark(SIZE).unwrap();
@@ -150,7 +150,7 @@ fn a_watermark_that_is_undercut_already_is_told_of_once_and_not_armed() {
 }
 
 #[test]
-fn a_watermark_that_the_transport_refuses_leaves_the_old_one_as_it_was() {
+fn rejected_watermark_keeps_the_old_one() {
     let full = Full::new();
     let refused = Err(Error::InsufficientResources(Resource::Srq));
     full.srq.set_low_watermark(SIZE - 2).unwrap();
@@ -160,7 +160,7 @@ fn a_watermark_that_the_transport_refuses_leaves_the_old_one_as_it_was() {
     assert_eq!(full.srq.query().low_watermark, SIZE - 2);
     let taken = [full.take(), full.take()];
     assert_eq!(full.events(), 0);
-    // The watermark is still armed, and a buffer that undercuts it while another change is refused raises the event.
+    // The watermark stays armed. If it is crossed during another rejected change, the event is raised.
     refuse();
     let (there, leave) = full.fake().stop_next_change();
     thread::scope(|scope| {
@@ -172,7 +172,7 @@ fn a_watermark_that_the_transport_refuses_leaves_the_old_one_as_it_was() {
         assert_eq!(call.join().expect("the call"), refused);
     });
     assert_eq!(full.events(), 1);
-    // The event was raised and does not come again.
+    // No second event.
     refuse();
     assert_eq!(full.srq.set_low_watermark(1), refused);
     full.take();
@@ -181,7 +181,7 @@ fn a_watermark_that_the_transport_refuses_leaves_the_old_one_as_it_was() {
 }
 
 #[test]
-fn receives_go_on_while_the_queue_grows() {
+fn receives_continue_during_resize() {
     let full = Full::new();
     let (there, leave) = full.fake().stop_next_change();
     thread::scope(|scope| {

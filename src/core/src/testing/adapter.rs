@@ -14,72 +14,59 @@ use crate::slab::Slab;
 use crate::srq::Srq;
 use crate::transport::Transport;
 
-/// Events that the dispatchers of a test have room for.
-const ROOM: usize = 512;
+/// Capacity of a test's EVDs.
+const EVD_LENGTH: usize = 512;
 
-/// An open adapter with a protection zone. It is closed abruptly when the value goes.
+/// An open adapter with a protection zone. The drop closes it abruptly.
 pub struct Adapter<T: Transport> {
-    /// The adapter.
     pub ia: Arc<Ia<T>>,
-    /// A protection zone.
     pub pz: Arc<Pz<T>>,
 }
 
 impl<T: Transport> Drop for Adapter<T> {
     fn drop(&mut self) {
-        // A test may have closed it.
+        // A test may have closed it already.
         let _ = self.ia.close_abrupt();
     }
 }
 
 impl<T: Transport> Adapter<T> {
-    /// Opens the adapter that `name` and `instance` describe, for a program that takes extended operations.
-    ///
-    /// # Panics
-    /// Where that fails.
+    /// Opens an adapter with extended operations.
     pub fn open(name: &str, instance: &str) -> Self {
         Self::open_with(name, instance, ApiCaps { extended: true, ..ApiCaps::default() })
     }
 
-    /// Does what [`Adapter::open`] does, with habits.
-    ///
-    /// # Panics
-    /// Where that fails.
     pub fn open_with(name: &str, instance: &str, api_caps: ApiCaps) -> Self {
         let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
         let ia = Ia::open(slab, name, instance, AsyncEvd::Create(64), api_caps).unwrap();
         Adapter { pz: Pz::create(&ia).unwrap(), ia }
     }
 
-    /// The dispatcher of asynchronous events.
+    /// Returns the EVD of asynchronous events.
     pub fn events(&self) -> Arc<Evd<T>> {
         let evd = self.ia.async_evd().expect("it was opened with one");
         self.ia.slab.get::<Evd<T>>(evd).expect("it lives as long as the adapter")
     }
 
-    /// A dispatcher.
     pub fn evd(&self, streams: Streams) -> Arc<Evd<T>> {
-        Evd::create(&self.ia, ROOM, None, streams).unwrap()
+        Evd::create(&self.ia, EVD_LENGTH, None, streams).unwrap()
     }
 
-    /// An endpoint with defaults for all attributes.
     pub fn end(&self) -> End<T> {
         self.end_with(None, |_| {})
     }
 
-    /// An endpoint that takes its receives from `srq`.
     pub fn end_on(&self, srq: &Arc<Srq<T>>) -> End<T> {
         self.end_with(Some(srq), |_| {})
     }
 
-    /// An endpoint with other attributes than the defaults.
     pub fn end_with(&self, srq: Option<&Arc<Srq<T>>>, change: impl FnOnce(&mut EpAttributes)) -> End<T> {
         let transfers = || self.evd(Streams::TRANSFERS | Streams::BINDS);
         let (receives, requests, connections) = (transfers(), transfers(), self.evd(Streams::CONNECTIONS));
         self.end_to(&self.pz, [&receives, &requests, &connections], srq, change)
     }
 
-    /// An endpoint in `pz` whose receives, requests and connection events go to these dispatchers.
+    /// Creates an endpoint in `pz` with these EVDs.
     pub fn end_to(
         &self,
         pz: &Arc<Pz<T>>,
@@ -104,30 +91,28 @@ impl<T: Transport> Adapter<T> {
         }
     }
 
-    /// Two endpoints that are connected with each other.
     pub fn pair(&self) -> (End<T>, End<T>) {
         let (a, b) = (self.end(), self.end());
         connect(&a, &b);
         (a, b)
     }
 
-    /// A shared receive queue of one segment a buffer.
+    /// Creates a shared receive queue with one segment per buffer.
     pub fn srq(&self, recvs: usize) -> Arc<Srq<T>> {
         Srq::create(&self.ia, &self.pz, recvs, 1).unwrap()
     }
 
-    /// Memory with all rights.
+    /// Registers memory with all rights.
     pub fn buffer(&self, len: usize) -> Buffer<T> {
         let remote = Rights::REMOTE_READ | Rights::REMOTE_WRITE;
         self.buffer_with(len, Rights::LOCAL_READ | Rights::LOCAL_WRITE | remote)
     }
 
-    /// Memory with these rights, whose bytes are counted from 0.
+    /// Registers memory with these rights, whose addresses start at 0.
     pub fn buffer_from_zero(&self, len: usize, rights: Rights) -> Buffer<T> {
         Buffer::with_base(&self.ia, &self.pz, len, rights, Base::Zero)
     }
 
-    /// Memory with these rights.
     pub fn buffer_with(&self, len: usize, rights: Rights) -> Buffer<T> {
         Buffer::new(&self.ia, &self.pz, len, rights)
     }

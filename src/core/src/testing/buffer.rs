@@ -11,8 +11,7 @@ use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::transport::{RemoteSegment, Transport};
 
-/// Memory that is registered as long as the value lives. Transports write to it at any time,
-/// so it consists of atomics.
+/// Memory that is registered while the value lives. Atomics, because a transport may write it at any time.
 pub struct Buffer<T: Transport> {
     lmr: Arc<Lmr<T>>,
     bytes: Box<[AtomicU8]>,
@@ -20,31 +19,25 @@ pub struct Buffer<T: Transport> {
 
 impl<T: Transport> Drop for Buffer<T> {
     fn drop(&mut self) {
-        // A test may have freed it.
+        // A test may have freed it already.
         if self.lmr.region().is_some() {
             self.lmr.free_anyway();
         }
     }
 }
 
-/// Byte `at` of the pattern `seed`: it repeats neither at powers of two nor between seeds.
+/// Returns byte `at` of the pattern `seed`. No period is a power of two, and patterns differ.
 fn pattern(at: usize, seed: usize) -> u8 {
     (at * 7 + at / 251 + seed * 37 + 1) as u8
 }
 
 impl<T: Transport> Buffer<T> {
-    /// Registers `len` bytes of 0 in `pz`.
-    ///
-    /// # Panics
-    /// Where that fails.
+    /// Registers `len` zero bytes in `pz`.
     pub fn new(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, len: usize, rights: Rights) -> Self {
         Self::with_base(ia, pz, len, rights, Base::Address)
     }
 
-    /// Does what [`Buffer::new`] does; `base` says how its bytes are named.
-    ///
-    /// # Panics
-    /// Where that fails.
+    /// Like [`Buffer::new`], with a base address.
     pub fn with_base(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, len: usize, rights: Rights, base: Base) -> Self {
         let bytes: Box<[AtomicU8]> = (0..len).map(|_| AtomicU8::new(0)).collect();
         let addr = bytes.as_ptr().expose_provenance() as u64;
@@ -52,64 +45,59 @@ impl<T: Transport> Buffer<T> {
         Buffer { lmr, bytes }
     }
 
-    /// The address of its first byte.
     pub fn start(&self) -> u64 {
         self.bytes.as_ptr().addr() as u64
     }
 
-    /// The region.
     pub fn lmr(&self) -> &Arc<Lmr<T>> {
         &self.lmr
     }
 
-    /// A part of it, for the endpoints of this side.
+    /// Returns a segment for endpoints of this side.
     pub fn at(&self, offset: usize, len: usize) -> LocalSegment {
         LocalSegment { context: self.lmr.context, addr: self.lmr.addr() + offset as u64, len: len as u64 }
     }
 
-    /// A part of it, for peers.
+    /// Returns a segment for peers.
     pub fn remote(&self, offset: usize, len: usize) -> RemoteSegment {
         RemoteSegment { addr: self.lmr.addr() + offset as u64, len: len as u64, key: self.lmr.remote_key }
     }
 
-    /// Fills a part with one byte.
     pub fn fill(&self, part: Range<usize>, byte: u8) {
         for cell in &self.bytes[part] {
             cell.store(byte, Ordering::Relaxed);
         }
     }
 
-    /// Fills a part with the pattern `seed`.
+    /// Fills a range with the pattern `seed`.
     pub fn paint(&self, part: Range<usize>, seed: usize) {
         for (at, cell) in self.bytes[part].iter().enumerate() {
             cell.store(pattern(at, seed), Ordering::Relaxed);
         }
     }
 
-    /// Whether every byte of a part is this one.
+    /// Returns whether all bytes of a range have this value.
     pub fn is_all(&self, part: Range<usize>, byte: u8) -> bool {
         self.bytes[part].iter().all(|cell| cell.load(Ordering::Relaxed) == byte)
     }
 
-    /// Whether a part shows the pattern `seed` from its beginning.
+    /// Returns whether a range contains the pattern `seed`.
     pub fn shows(&self, part: Range<usize>, seed: usize) -> bool {
         self.shows_from(part, seed, 0)
     }
 
-    /// Whether a part shows the pattern `seed` as it is from its byte `first` on.
+    /// Returns whether a range contains the pattern `seed` from its byte `first`.
     pub fn shows_from(&self, part: Range<usize>, seed: usize, first: usize) -> bool {
         let mut cells = self.bytes[part].iter().zip(first..);
         cells.all(|(cell, at)| cell.load(Ordering::Relaxed) == pattern(at, seed))
     }
 
-    /// Puts bytes at `offset`.
     pub fn put(&self, offset: usize, bytes: &[u8]) {
         for (cell, &byte) in self.bytes[offset..].iter().zip(bytes) {
             cell.store(byte, Ordering::Relaxed);
         }
     }
 
-    /// The bytes of a part.
     pub fn bytes(&self, part: Range<usize>) -> Vec<u8> {
         self.bytes[part].iter().map(|cell| cell.load(Ordering::Relaxed)).collect()
     }

@@ -1,4 +1,4 @@
-//! One end of a connection, and how two of them connect.
+//! One end of a connection, and functions that connect two of them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,15 +14,10 @@ use crate::slab::Object;
 use crate::sp::{Cr, Psp, PspMode};
 use crate::transport::{Change, Connect, RemoteSegment, Transport};
 
-/// An endpoint and the dispatchers of its streams.
 pub struct End<T: Transport> {
-    /// The endpoint.
     pub ep: Arc<Endpoint<T>>,
-    /// Where receives complete.
     pub receives: Arc<Evd<T>>,
-    /// Where requests complete.
     pub requests: Arc<Evd<T>>,
-    /// Where connection events go.
     pub connections: Arc<Evd<T>>,
 }
 
@@ -30,43 +25,37 @@ pub struct End<T: Transport> {
 pub type Completion = (u64, Status, u64);
 
 impl<T: Transport> End<T> {
-    /// Posts a receive.
     #[track_caller]
     pub fn receive(&self, into: LocalSegment, cookie: u64) {
         self.ep.post_recv(&[into], cookie, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Posts a send.
     #[track_caller]
     pub fn send(&self, from: LocalSegment, cookie: u64) {
         self.ep.post_send(&[from], cookie, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Posts an RDMA write.
     #[track_caller]
     pub fn write(&self, from: LocalSegment, cookie: u64, to: RemoteSegment) {
         self.ep.post_write(&[from], cookie, to, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Posts an RDMA read.
     #[track_caller]
     pub fn read(&self, into: LocalSegment, cookie: u64, from: RemoteSegment) {
         self.ep.post_read(&[into], cookie, from, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Posts an RDMA write that brings a value.
     #[track_caller]
     pub fn write_immediate(&self, from: LocalSegment, cookie: u64, to: RemoteSegment, value: u32) {
         self.ep.post_write_immediate(&[from], cookie, to, value, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Posts an atomic operation.
     #[track_caller]
     pub fn change(&self, before: LocalSegment, cookie: u64, to: RemoteSegment, change: Change) {
         self.ep.post_atomic(&[before], cookie, to, change, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// The next completion of a receive of this endpoint.
+    /// Returns the next completion of a receive.
     #[track_caller]
     pub fn arrived(&self) -> Completion {
         let (transfer, completion) = self.transfer(next(&self.receives));
@@ -74,14 +63,14 @@ impl<T: Transport> End<T> {
         completion
     }
 
-    /// The next receive completes like that, whatever its length.
+    /// Asserts the next completion of a receive.
     #[track_caller]
     pub fn arrives(&self, cookie: u64, status: Status) {
         let (got, how, _) = self.arrived();
         assert_eq!((got, how), (cookie, status));
     }
 
-    /// The next completion of a request of this endpoint.
+    /// Returns the next completion of a request.
     #[track_caller]
     pub fn done(&self) -> Completion {
         let (transfer, completion) = self.transfer(next(&self.requests));
@@ -89,20 +78,20 @@ impl<T: Transport> End<T> {
         completion
     }
 
-    /// The next request completes like that, whatever its length.
+    /// Asserts the next completion of a request.
     #[track_caller]
     pub fn completes(&self, cookie: u64, status: Status) {
         let (got, how, _) = self.done();
         assert_eq!((got, how), (cookie, status));
     }
 
-    /// The next completion of a receive of this endpoint, which brought more than its bytes: what kind it is, and what it brought.
+    /// Returns the next extended completion of a receive, its operation, and its data.
     #[track_caller]
     pub fn arrived_with(&self) -> (Completion, Extended, u32) {
         self.extended(next(&self.receives))
     }
 
-    /// The next completion of a request of this endpoint, which not every version has.
+    /// Returns the next extended completion of a request.
     #[track_caller]
     pub fn done_with(&self) -> (Completion, Extended) {
         let (completion, operation, extra) = self.extended(next(&self.requests));
@@ -110,7 +99,7 @@ impl<T: Transport> End<T> {
         (completion, operation)
     }
 
-    /// The next request, which not every version has, completes like that, whatever its length.
+    /// Asserts the next extended completion of a request.
     #[track_caller]
     pub fn completes_with(&self, cookie: u64, status: Status, operation: Extended) {
         let ((got, how, _), kind) = self.done_with();
@@ -139,7 +128,7 @@ impl<T: Transport> End<T> {
         }
     }
 
-    /// The next connection event of this endpoint, and what the peer sent along.
+    /// Returns the next connection event and its private data.
     #[track_caller]
     pub fn news(&self) -> (ConnectionEvent, Vec<u8>) {
         match next(&self.connections) {
@@ -151,22 +140,21 @@ impl<T: Transport> End<T> {
         }
     }
 
-    /// The next connection event is this one.
+    /// Asserts the next connection event.
     #[track_caller]
     pub fn is_told(&self, wanted: ConnectionEvent) {
         assert_eq!(self.news().0, wanted);
     }
 
-    /// The state.
     pub fn state(&self) -> EpState {
         self.ep.query().state
     }
 }
 
-/// Asks for a connection with the service point on `qualifier` of the adapter of `to`.
+/// Requests a connection to the service point at `qualifier` of the address `to`.
 ///
 /// # Errors
-/// Those of [`Endpoint::connect`].
+/// Errors of [`Endpoint::connect`].
 pub fn request<T: Transport>(
     active: &End<T>,
     to: &Address,
@@ -177,10 +165,7 @@ pub fn request<T: Transport>(
     active.ep.connect(&Connect { address: to, qualifier, timeout, private_data })
 }
 
-/// The next connection request.
-///
-/// # Panics
-/// When none comes in time.
+/// Returns the next connection request.
 #[track_caller]
 pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
     match next(requests) {
@@ -189,10 +174,7 @@ pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
     }
 }
 
-/// Connects two endpoints with each other.
-///
-/// # Panics
-/// Where that fails.
+/// Connects two endpoints.
 #[track_caller]
 pub fn connect<T: Transport>(active: &End<T>, passive: &End<T>) {
     let ia = passive.ep.ia();
@@ -201,7 +183,7 @@ pub fn connect<T: Transport>(active: &End<T>, passive: &End<T>) {
     let address = ia.transport.attributes().address.clone();
     request(active, &address, psp.point.qualifier(), Some(patience()), b"hello").unwrap();
     let cr = next_request(&requests);
-    // The wire may have padding.
+    // The transport may append padding.
     assert!(cr.private_data.len() >= 5);
     cr.accept(Some(&passive.ep), b"welcome").unwrap();
     active.is_told(ConnectionEvent::Established);

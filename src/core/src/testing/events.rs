@@ -1,4 +1,4 @@
-//! Waiting for what has to come, with a deadline, and for what must not.
+//! Waits for expected events, with a deadline, and checks that no event occurs.
 
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, LazyLock};
@@ -15,11 +15,10 @@ use crate::slab::Handle;
 use crate::transport::Transport;
 use crate::wait::{self, EvdOutcome, Sleep, SleepPlace, Step};
 
-/// How long nothing must come for it to count as quiet.
-const QUIET: Duration = Duration::from_millis(60);
+/// Time without an event that counts as quiet.
+const QUIET_TIME: Duration = Duration::from_millis(60);
 
-/// How long a test waits for what has to come: 20 seconds, times `DAT_TEST_SCALE` of the
-/// environment where a machine is slow.
+/// Returns the deadline of a test: 20 seconds, times the environment variable `DAT_TEST_SCALE` for slow machines.
 pub fn patience() -> Duration {
     static SCALE: LazyLock<f64> = LazyLock::new(|| {
         let scale = std::env::var("DAT_TEST_SCALE").ok().and_then(|scale| scale.parse().ok());
@@ -29,9 +28,6 @@ pub fn patience() -> Duration {
 }
 
 /// Waits until the condition holds.
-///
-/// # Panics
-/// When it does not in time.
 #[track_caller]
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let end = Instant::now() + patience();
@@ -41,10 +37,7 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// The next event, which is there or comes soon.
-///
-/// # Panics
-/// When none comes in time, or a thread waits on the dispatcher.
+/// Returns the next event. No thread may wait on the EVD.
 #[track_caller]
 pub fn next<T: Transport>(evd: &Evd<T>) -> Event {
     let mut found = None;
@@ -58,9 +51,9 @@ pub fn next<T: Transport>(evd: &Evd<T>) -> Event {
     found.expect("the condition holds")
 }
 
-/// Whether nothing is queued on any of the dispatchers and nothing comes for a while.
+/// Returns whether no event is queued or arrives within [`QUIET_TIME`].
 pub fn quiet<T: Transport, const N: usize>(evds: [&Evd<T>; N]) -> bool {
-    let end = Instant::now() + QUIET;
+    let end = Instant::now() + QUIET_TIME;
     while Instant::now() < end {
         if !evds.iter().all(|evd| matches!(evd.dequeue(), Err(Error::QueueEmpty))) {
             return false;
@@ -70,20 +63,16 @@ pub fn quiet<T: Transport, const N: usize>(evds: [&Evd<T>; N]) -> bool {
     true
 }
 
-/// Waits for `threshold` events as a face does; `None` waits for ever.
+/// Waits for `threshold` events, like an API layer. `None` is no limit.
 pub fn wait<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, limit: Option<Duration>) -> EvdOutcome {
     sleep_through(wait::evd_begin(evd.clone(), threshold, limit, false), wait::evd_resume::<T>)
 }
 
-/// Waits for a trigger of a notification object as a face does; `None` waits for ever.
-///
-/// # Errors
-/// Those of [`wait::cno_begin`].
+/// Waits for a trigger, like an API layer. `None` is no limit.
 pub fn wait_for_trigger<T: Transport>(cno: &Arc<Cno<T>>, limit: Option<Duration>) -> Result<Handle> {
     sleep_through(wait::cno_begin(cno.clone(), limit), wait::cno_resume::<T>)
 }
 
-/// Sleeps as often as the steps of a wait ask for it.
 fn sleep_through<R>(mut step: Step<R>, resume: impl Fn(bool) -> Step<R>) -> R {
     loop {
         match step {
@@ -96,13 +85,12 @@ fn sleep_through<R>(mut step: Step<R>, resume: impl Fn(bool) -> Step<R>) -> R {
     }
 }
 
-/// Sleeps until it is woken, the time is up or a signal has come.
 fn doze(sleep: &Sleep) {
     match sleep.place {
-        // SAFETY: the word of a wait stays where it is until it goes on or is given up.
+        // SAFETY: the word is valid until the wait is resumed or abandoned.
         SleepPlace::Word { word, value, shared } => futex::sleep(unsafe { &*word }, value, shared, sleep.timeout),
         SleepPlace::Descriptors { fds, .. } => {
-            // SAFETY: those of a wait stay open until it goes on or is given up.
+            // SAFETY: the descriptors are open until the wait is resumed or abandoned.
             let fds = fds.map(|fd| (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) }));
             poll::wait(fds, sleep.timeout).expect("the descriptors can be polled");
         }

@@ -1,13 +1,11 @@
-//! A transport and a little program for tests: of this crate, of transports, of faces.
+//! A transport and helper functions for the tests of core, transports and API layers.
 //!
-//! [`Fake`] is a transport that needs no other process and no device, and moves nothing: the test plays the peer and
-//! reports what it wants through the sinks.
+//! * [`Fake`]: a transport without a second process. The test acts as the peer, and reports through the sinks.
+//! * [`Adapter`], [`End`], [`Buffer`]: objects of a program, over any transport. The functions wait with a deadline.
 //!
-//! [`Adapter`], [`End`] and [`Buffer`] are what a program makes, over any transport; the
-//! functions of this module wait for events with a deadline.
-//!
-//! All of it panics where something does not work, since that ends a test. It exists only
-//! with the cargo feature `testing`, so nothing of it is in the product.
+//! All functions panic on an error. No product enables the cargo feature `testing`, which includes this module.
+
+#![allow(missing_docs, reason = "the helpers are named after what they do")]
 
 mod adapter;
 mod buffer;

@@ -1,23 +1,23 @@
-//! Counting how often something of a connection had to wait.
+//! Counters of stalls on a connection.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::probes::{self, Stall};
 use crate::slab::Handle;
 
-/// What the transport alone can count of a connection.
+/// Counters of a connection that only the transport knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// How often requests began to wait: for room, or for requests before them.
+    /// Number of times that requests began to wait for resources or earlier requests.
     pub request_stalls: u64,
-    /// How often an arrived message began to wait for a receive, as far as the transport sees that.
+    /// Number of times that a received message began to wait for a receive, if the transport can detect it.
     pub message_stalls: u64,
-    /// How often the peer was asleep and was woken, as far as that is done by the transport.
+    /// Number of wake-ups of a sleeping peer by the transport.
     pub peer_wakeups: u64,
 }
 
 impl Flow {
-    /// Adds the counts of another connection.
+    /// Adds the counters of another connection.
     pub(crate) fn add(&mut self, other: Flow) {
         self.request_stalls += other.request_stalls;
         self.message_stalls += other.message_stalls;
@@ -25,8 +25,8 @@ impl Flow {
     }
 }
 
-/// Whether something of a connection waits, and how often that began. It is changed under one lock, that of whatever waits,
-/// and so without locked instructions; any thread may read it.
+/// State and number of the stalls of a part of a connection. The lock of that part protects changes, which are not
+/// atomic; any thread may read.
 #[derive(Debug, Default)]
 pub struct Gauge {
     waits: AtomicBool,
@@ -34,7 +34,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// Sets whether something waits now.
+    /// Sets whether the part stalls.
     #[inline]
     pub fn set(&self, ep: Handle, stall: Stall, waits: bool) {
         if self.waits.load(Ordering::Relaxed) != waits {
@@ -54,7 +54,7 @@ impl Gauge {
         }
     }
 
-    /// How often waiting has begun.
+    /// Returns the number of stalls.
     pub fn stalls(&self) -> u64 {
         self.stalls.load(Ordering::Relaxed)
     }

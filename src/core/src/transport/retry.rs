@@ -1,16 +1,16 @@
-//! The times at which a connect is attempted again while no service point listens.
+//! Retry times of a connect while no service point listens.
 
 use std::time::{Duration, Instant};
 
-/// Time for which a connect waits for a service point. Programs start a client and a server together, and rely on the time that
-/// the C libraries take to resolve an address.
+/// Time that a connect waits for a service point, for programs that start a client and a server together. The C
+/// libraries need this time to resolve an address.
 const LISTENER_TIMEOUT: Duration = Duration::from_millis(200);
-/// Pause before the second attempt. Each further pause is twice as long.
+/// Pause before the second attempt, which doubles with each further attempt.
 const MIN_PAUSE: Duration = Duration::from_millis(1);
-/// The longest pause.
+/// Maximum pause.
 const MAX_PAUSE: Duration = Duration::from_millis(16);
 
-/// The attempts of one connect, for transports whose network does not wait for a service point itself.
+/// The attempts of one connect, for transports whose network does not wait for a service point.
 #[derive(Debug)]
 pub struct ConnectRetry {
     end: Instant,
@@ -18,12 +18,12 @@ pub struct ConnectRetry {
 }
 
 impl ConnectRetry {
-    /// Begins at the first attempt.
+    /// Starts with the first attempt.
     pub fn new(now: Instant) -> Self {
         ConnectRetry { end: now + LISTENER_TIMEOUT, pause: MIN_PAUSE }
     }
 
-    /// Returns the time of the next attempt after one that found no service point, or `None` if that was the last one.
+    /// Returns the time of the next attempt, or `None` after the last one.
     pub fn next_attempt(&mut self, now: Instant) -> Option<Instant> {
         let next = (now + self.pause).min(self.end);
         self.pause = (self.pause * 2).min(MAX_PAUSE);

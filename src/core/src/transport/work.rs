@@ -1,138 +1,134 @@
-//! The work that the core hands to a transport: requests, receives, bindings.
+//! The work that core passes to a transport: requests, receives, binds.
 
 use arrayvec::ArrayVec;
 
 use crate::lmr_table::CheckedSegment;
 use crate::mem::Rights;
 
-/// The most segments that a single work request can name.
+/// Maximum number of segments of one work request.
 pub const MAX_SEGMENTS: usize = 32;
 
-/// A piece of registered local memory, checked by the core.
+/// A checked range of registered local memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
-    /// First byte.
+    /// Address of the first byte.
     pub addr: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
-    /// The local key of the region ([`super::RegionKeys::local_key`]).
+    /// Local key of the region ([`super::RegionKeys::local_key`]).
     pub key: u64,
-    /// The number of regions that the adapter had deregistered when this one was found: while it is the same, none of those
-    /// found is gone.
+    /// Number of deregistrations at the check. While it is unchanged, the region is registered.
     pub since: u64,
 }
 
-/// The checked segments of a work request. Unused places are not touched.
+/// The checked segments of a work request. Unused elements stay uninitialised.
 pub type Checked = ArrayVec<Segment, MAX_SEGMENTS>;
 
-/// A piece of the peer's memory; only the peer's side can check it.
+/// A range of the peer's memory. Only the peer can check it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RemoteSegment {
-    /// First byte, as an address of the peer.
+    /// Address of the first byte in the peer's address space.
     pub addr: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
-    /// The remote key of a region or a window of the peer.
+    /// Remote key of the peer's region or window.
     pub key: u32,
 }
 
-/// Number of a request of one endpoint; rises by one with each post.
+/// Number of a request of one endpoint. It increases by one per post.
 pub type RequestId = u64;
 
-/// How far a queue pair is: the transport gives one to each request that it is handed ([`super::Transport::post`]), and
-/// names with another one all requests that are done ([`super::EndpointSink::requests_done`]). Marks never fall from
-/// one request of a queue pair to the next, and otherwise mean what the transport likes: the number of the request, a
-/// position in a ring, a count of tickets. So it needs no list of requests that end in their order.
+/// A position among a queue pair's requests, which never decreases. The transport assigns one to each request
+/// ([`super::Transport::post`]), and reports completions up to one ([`super::EndpointSink::requests_done`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SeqNo(pub u64);
 
 impl SeqNo {
-    /// The mark of a request that is not done before its connection has ended, and is flushed then: of one that was posted
-    /// while the connection ended.
+    /// Position of a request that was posted while its connection was ending.
     pub const NEVER: SeqNo = SeqNo(u64::MAX);
 }
 
-/// The answer of a transport to a request that it was handed.
+/// A transport's result for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handed {
-    /// Its mark.
+    /// Position of the request.
     pub mark: SeqNo,
-    /// Whether it is done, and all before it are. Then no report on it follows, and the core completes it at once.
+    /// `true` if this and all earlier requests have completed, so that no report follows.
     pub done: bool,
 }
 
 impl Handed {
-    /// The answer for a request that is reported later.
+    /// Returns the result for a request whose completion is reported later.
     pub const fn under_way(mark: SeqNo) -> Self {
         Handed { mark, done: false }
     }
 }
 
-/// The request with which a connection failed.
+/// The request that failed with its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailedRequest {
-    /// The oldest one of those that are not done.
+    /// The oldest outstanding request.
     Oldest,
-    /// The one of this number; all earlier ones succeeded.
+    /// The request with this number. All earlier ones have succeeded.
     Number(RequestId),
 }
 
-/// Number under which a receive was handed to a transport.
+/// Number of a receive that was passed to a transport.
 pub type RecvId = u64;
 
 /// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Send to the peer's next receive buffer.
+    /// Send to the peer's next receive.
     Send {
-        /// Whether the matching receive is to be announced to a solicited waiter.
+        /// `true` if the receive notifies a solicited waiter.
         solicited: bool,
     },
     /// Write the local segments to the peer's memory.
     Write(RemoteSegment),
     /// Read the peer's memory into the local segments.
     Read(RemoteSegment),
-    /// Send as [`Operation::Send`] does, and revoke the peer's window of this key before its receive completes. Only with
+    /// Like [`Operation::Send`], but also revokes a window of the peer before the receive completes. Requires
     /// [`AdapterAttributes::invalidate`](super::AdapterAttributes::invalidate).
     SendInvalidate {
         /// As in [`Operation::Send`].
         solicited: bool,
-        /// The remote key of the window.
+        /// Remote key of the window.
         key: u32,
     },
-    /// Write as [`Operation::Write`] does, maybe no byte, and then complete the peer's next receive with this value, without
-    /// a byte in its buffer. Only with [`AdapterAttributes::immediate`](super::AdapterAttributes::immediate).
+    /// Like [`Operation::Write`], also of no byte, but then completes the peer's next receive with this value. Requires
+    /// [`AdapterAttributes::immediate`](super::AdapterAttributes::immediate).
     WriteImmediate {
-        /// Where to write.
+        /// The destination.
         to: RemoteSegment,
-        /// The value.
+        /// The immediate data.
         value: u32,
-        /// Whether the receive is to be announced to a solicited waiter.
+        /// As in [`Operation::Send`].
         solicited: bool,
     },
-    /// Change eight bytes of the peer's memory, which are aligned and for which the peer checks [`Rights::REMOTE_ATOMIC`];
-    /// their old value goes into the only local segment, of eight bytes. Counts as a read. Only with
+    /// Changes 8 aligned bytes of the peer's memory, with [`Rights::REMOTE_ATOMIC`], and stores the old value in the
+    /// only local segment. Counts as a read. Requires
     /// [`AdapterAttributes::atomics`](super::AdapterAttributes::atomics).
     Atomic {
-        /// First byte, as an address of the peer.
+        /// Address in the peer's address space.
         addr: u64,
-        /// The remote key of its region or window.
+        /// Remote key of the peer's region or window.
         key: u32,
         /// The change.
         change: Change,
     },
 }
 
-/// The change that an atomic operation makes to eight bytes of the peer's memory.
+/// The change of an atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// This is added, modulo 2⁶⁴.
+    /// Adds this value, modulo 2⁶⁴.
     Add(u64),
-    /// They are replaced, if they are as expected.
+    /// Replaces the value if it is the expected one.
     Swap {
-        /// The value that is replaced.
+        /// The expected value.
         expected: u64,
-        /// What it is replaced by.
+        /// The new value.
         new: u64,
     },
 }
@@ -140,21 +136,21 @@ pub enum Change {
 /// A request to post.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// Its number.
+    /// Number of the request.
     pub id: RequestId,
-    /// Its operation.
+    /// Operation of the request.
     pub operation: Operation,
     /// Local memory, in order.
     pub segments: &'a [Segment],
-    /// Sum of the lengths of `segments`; for a read, the length of the remote segment; for an atomic operation 8.
+    /// Total length; for a read, of the remote segment; for an atomic operation, 8.
     pub len: u64,
-    /// Whether it must not start before all earlier reads are complete.
+    /// `true` if the request must wait for all earlier reads.
     pub fence: bool,
-    /// Whether its completion may wake a sleeping poster.
+    /// `true` if the completion may wake a sleeping poster.
     pub signalled: bool,
 }
 
-/// A send of one segment of at most [`INLINE_MAX`](super::Transport::AT_ONCE) bytes, to post.
+/// A send of one segment of at most [`INLINE_MAX`](super::Transport::INLINE_MAX) bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ShortSend<'a> {
     /// Local memory.
@@ -170,23 +166,23 @@ pub struct ShortSend<'a> {
 /// A receive to post.
 #[derive(Clone, Copy, Debug)]
 pub struct Recv<'a> {
-    /// Its number.
+    /// Number of the receive.
     pub id: RecvId,
     /// Local memory, in order.
     pub segments: &'a [Segment],
 }
 
-/// The range and rights of a window that is being bound.
+/// Range and rights of a window for a bind.
 #[derive(Clone, Copy, Debug)]
 pub struct BindTarget<'a, R> {
-    /// The region it opens.
+    /// The region that contains the range.
     pub region: &'a R,
-    /// First byte.
+    /// Address of the first byte.
     pub addr: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
-    /// Remote rights granted.
+    /// Granted remote rights.
     pub rights: Rights,
-    /// The number by which peers name the first byte, as in [`Transport::register`](super::Transport::register).
+    /// The peers' address of the first byte, as in [`Transport::register`](super::Transport::register).
     pub first: u64,
 }

@@ -1,4 +1,4 @@
-//! The waits of a thread that sleep.
+//! The sleeping waits of a thread.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -8,18 +8,18 @@ use host::per_thread::PerThread;
 
 use crate::waker::Waker;
 
-/// The state of the sleeping waits of a thread, each in a box that holds an `Option` of it.
+/// The sleeping waits of a thread, each an `Option` in a box.
 #[derive(Default)]
 struct Pending {
-    /// There can be more than one, because an agent or a signal handler may wait too.
+    /// There can be several, because a signal handler or an agent may wait, too.
     waits: Vec<Box<dyn Any>>,
-    /// The box of the last wait, for the next one.
+    /// Box of the last wait, for reuse.
     spare: Option<Box<dyn Any>>,
 }
 
 static PENDING: PerThread<RefCell<Pending>> = PerThread::new();
 
-/// Keeps the state of a wait until the thread has slept. Returns it if there is no memory for that.
+/// Stores a wait while its thread sleeps. Returns the wait if there is no memory.
 pub fn push<W: Any>(wait: W) -> std::result::Result<(), W> {
     let mut wait = Some(wait);
     #[expect(clippy::disallowed_methods, reason = "a thread has one of the reserve for good, or a few")]
@@ -38,20 +38,19 @@ pub fn push<W: Any>(wait: W) -> std::result::Result<(), W> {
     }
 }
 
-/// Takes off the last wait of the calling thread, which sleeps and will not be resumed.
+/// Removes the last wait of the calling thread, which will not be resumed.
 pub fn abandon() {
-    // The wait is dropped when the list is no longer borrowed.
+    // The wait is dropped after the borrow of the list.
     drop(PENDING.with(|pending| pending.borrow_mut().waits.pop()));
 }
 
-/// The waker for a wait that begins: that of the thread, unless the thread is in a wait already, which a signal handler has
-/// interrupted.
+/// Returns the waker for a new wait: the thread's own, or a new one in a signal handler that interrupts a wait.
 pub fn waker() -> Option<Arc<Waker>> {
     let interrupted = PENDING.with(|pending| !pending.borrow().waits.is_empty());
     if interrupted == Some(true) { Waker::another() } else { Waker::current() }
 }
 
-/// Takes off the last wait of the calling thread, to continue it; `None` if there is none of this type.
+/// Removes the last wait of the calling thread, to resume it. Returns `None` if its type differs.
 pub fn pop<W: Any>() -> Option<W> {
     let last = PENDING.with(|pending| {
         let mut pending = pending.borrow_mut();

@@ -1,5 +1,5 @@
-//! All interleavings of a thread that goes to sleep and others that change its condition and wake it, in a model of the
-//! memory. Run with `RUSTFLAGS="--cfg loom" cargo test -p dat-core --lib --release waker`.
+//! All interleavings of a thread that falls asleep and others that wake it, in a loom model. Run with `RUSTFLAGS="--cfg
+//! loom" cargo test -p dat-core --lib --release waker`.
 
 use loom::sync::atomic::{AtomicBool, AtomicU32 as ModelU32};
 use loom::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ impl Word for ModelU32 {
     }
 }
 
-/// A queue with one waiter, and the two places where that can sleep: the word of the state, and another one.
+/// A queue with one waiter, which sleeps on its own or on another word.
 struct Model {
     state: SleepState<ModelU32>,
     in_other_place: Mutex<bool>,
@@ -36,7 +36,7 @@ impl Model {
         })
     }
 
-    /// As [`Evd::push`](crate::evd::Evd): tells the waiter that is known by then.
+    /// Like [`Evd::push`](crate::evd::Evd): wakes a registered waiter.
     fn push(&self) {
         let told = {
             let mut queue = self.queue.lock().expect("no panic");
@@ -52,14 +52,14 @@ impl Model {
         self.queue.lock().expect("no panic").0
     }
 
-    /// As [`Waker::prepare_sleep`], and the look that follows; true if the thread sleeps.
+    /// Like [`Waker::prepare_sleep`] and the check after it. Returns whether the thread sleeps.
     fn prepare_sleep(&self, in_other_place: bool) -> bool {
         *self.in_other_place.lock().expect("no panic") = in_other_place;
         self.state.prepare_sleep();
         self.events() == 0
     }
 
-    /// Whether the thread sleeps on when nobody is left to wake it.
+    /// Returns whether the thread sleeps although no thread will wake it.
     fn sleeps(&self, in_other_place: bool) -> bool {
         let woken = self.state.0.load(Ordering::SeqCst) != ASLEEP;
         !(woken && (!in_other_place || self.other_place.load(Ordering::SeqCst)))
@@ -84,23 +84,23 @@ fn check(pushes: usize, in_other_place: bool) {
 }
 
 #[test]
-fn an_event_wakes_a_thread_that_sleeps_on_its_own_word() {
+fn event_wakes_thread_on_own_word() {
     check(1, false);
     check(2, false);
 }
 
 #[test]
-fn an_event_wakes_a_thread_where_it_sleeps() {
+fn event_wakes_thread_on_other_word() {
     check(1, true);
     check(2, true);
 }
 
 #[test]
-fn a_second_sleep_in_another_place_ends_as_well() {
+fn event_wakes_second_sleep_on_other_word() {
     loom::model(|| {
         let model = Model::new();
         model.queue.lock().expect("no panic").1 = true;
-        // The first sleep ended for another reason.
+        // The first sleep has ended for another reason.
         model.prepare_sleep(false);
         let other = {
             let model = model.clone();

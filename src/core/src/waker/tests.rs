@@ -16,7 +16,7 @@ fn rings(waker: &Waker) -> bool {
 }
 
 #[test]
-fn a_wake_up_changes_the_word_until_the_thread_sleeps_anew() {
+fn wake_changes_word_until_next_sleep() {
     let waker = Waker::new();
     for _ in 0..2 {
         waker.prepare_sleep(WakePlace::Own);
@@ -31,7 +31,7 @@ fn a_wake_up_changes_the_word_until_the_thread_sleeps_anew() {
 }
 
 #[test]
-fn a_wake_up_rings_the_bell_of_a_thread_that_sleeps_on_it() {
+fn wake_signals_eventfd_of_sleeper() {
     let waker = Waker::new();
     for _ in 0..2 {
         waker.prepare_sleep(wakeup_fd(&waker));
@@ -47,12 +47,12 @@ fn a_wake_up_rings_the_bell_of_a_thread_that_sleeps_on_it() {
 }
 
 #[test]
-fn a_wake_up_that_rings_late_is_cleared_as_well() {
+fn late_signal_is_cleared() {
     let waker = Waker::new();
     waker.prepare_sleep(wakeup_fd(&waker));
-    // A thread that wakes the sleeper has changed the word, and is held up before it rings;
+    // A waking thread has changed the word, but has not yet signalled the eventfd.
     assert_eq!(waker.state.0.swap(WOKEN, Ordering::AcqRel), ASLEEP);
-    // the sleeper sleeps anew meanwhile.
+    // The sleeper sleeps again.
     waker.prepare_sleep(wakeup_fd(&waker));
     waker.wake_in_place();
     assert!(rings(&waker), "for once it has no reason to");
@@ -63,7 +63,7 @@ fn a_wake_up_that_rings_late_is_cleared_as_well() {
 }
 
 #[test]
-fn the_alarm_of_a_transport_is_rung_for_a_thread_that_sleeps_on_it() {
+fn wake_calls_alarm_of_transport() {
     #[derive(Default)]
     struct Counted(AtomicU32);
 
@@ -90,7 +90,7 @@ fn the_alarm_of_a_transport_is_rung_for_a_thread_that_sleeps_on_it() {
 }
 
 #[test]
-fn each_thread_has_its_own() {
+fn each_thread_has_its_own_waker() {
     let current = || Waker::current().expect("a waker");
     let mine = current();
     assert!(Arc::ptr_eq(&mine, &current()));

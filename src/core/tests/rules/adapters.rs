@@ -19,7 +19,7 @@ fn again(adapter: &Adapter<Fake>, evd: AsyncEvd<Fake>) -> Result<std::sync::Arc<
 }
 
 #[test]
-fn what_cannot_be_opened_is_refused() {
+fn rejects_invalid_opens() {
     let slab: &'static Slab<Fake> = Box::leak(Box::new(Slab::new(0)));
     let open = |instance, qlen| Ia::open(slab, "fake", instance, AsyncEvd::Create(qlen), ApiCaps::default()).err();
     assert_eq!(open("", 0), Some(Error::InvalidParameter(Arg::QueueLength)));
@@ -32,14 +32,14 @@ fn what_cannot_be_opened_is_refused() {
     let own = adapter.events();
     let other = Ia::open(adapter.ia.slab, "another", "", AsyncEvd::Given(own.clone()), ApiCaps::default());
     assert_eq!(other.err(), bad);
-    // Nothing of that uses them.
+    // The failed calls do not use them.
     transfers.free().unwrap();
     adapter.pz.free().unwrap();
     adapter.ia.close_graceful().unwrap();
 }
 
 #[test]
-fn asynchronous_dispatchers_are_made_lent_or_elsewhere() {
+fn async_evd_is_created_shared_or_absent() {
     let adapter = open();
     let own = adapter.events();
     assert_eq!(own.streams, Streams::ASYNC);
@@ -53,7 +53,7 @@ fn asynchronous_dispatchers_are_made_lent_or_elsewhere() {
 }
 
 #[test]
-fn a_lent_dispatcher_outlives_its_adapter() {
+fn shared_async_evd_outlives_its_adapter() {
     let adapter = open();
     let own = adapter.events();
     let borrower = again(&adapter, AsyncEvd::Given(own.clone())).unwrap();
@@ -68,7 +68,7 @@ fn a_lent_dispatcher_outlives_its_adapter() {
 }
 
 #[test]
-fn a_graceful_close_wants_everything_freed() {
+fn graceful_close_requires_freed_objects() {
     let adapter = open();
     assert_eq!(adapter.ia.close_graceful(), IN_USE);
     let pz = Pz::create(&adapter.ia).unwrap();
@@ -80,7 +80,7 @@ fn a_graceful_close_wants_everything_freed() {
 }
 
 #[test]
-fn an_abrupt_close_frees_everything() {
+fn abrupt_close_frees_all_objects() {
     let adapter = open();
     let (end, _) = connected(&adapter);
     let handles = (adapter.ia.header().handle(), end.ep.header().handle(), adapter.pz.header().handle());
@@ -95,14 +95,14 @@ fn an_abrupt_close_frees_everything() {
 }
 
 #[test]
-fn an_adapter_that_cannot_go_on_says_so() {
+fn failed_adapter_raises_event() {
     let adapter = open();
     fake(&adapter).fail();
     let Event::Async { object, reason } = next(&adapter.events()) else { panic!("no event") };
     assert_eq!((object, reason), (adapter.ia.header().handle(), AsyncReason::IaCatastrophic));
 }
 
-/// The number of objects that could be made, and the resource that was lacking then.
+/// Creates objects until that fails. Returns them and the exhausted resource.
 fn as_many<O>(mut make: impl FnMut() -> Result<O>) -> (Vec<O>, Resource) {
     let mut made = Vec::new();
     loop {
@@ -115,7 +115,7 @@ fn as_many<O>(mut make: impl FnMut() -> Result<O>) -> (Vec<O>, Resource) {
 }
 
 #[test]
-fn there_are_as_many_objects_as_the_attributes_say() {
+fn enforces_limits_of_attributes() {
     let adapter = open();
     let limits = adapter.ia.transport.attributes().clone();
     let buffer = adapter.buffer(8);
@@ -160,7 +160,7 @@ fn there_are_as_many_objects_as_the_attributes_say() {
 }
 
 #[test]
-fn threads_together_make_no_more_than_there_may_be() {
+fn enforces_limits_across_threads() {
     let adapter = open();
     let limit = adapter.ia.transport.attributes().max_pzs;
     for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! Connecting: what is refused, what is told, and when messages show.
+//! Connecting: errors, events, and the order of messages.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use dat_core::{Comm, CompletionFlags, Endpoint, EpParts, Event, Streams};
 use super::*;
 
 #[test]
-fn what_cannot_be_connected_to_is_refused() {
+fn rejects_invalid_addresses() {
     let adapter = open();
     let end = adapter.end();
     let host = Address::loopback();
@@ -39,7 +39,7 @@ fn what_cannot_be_connected_to_is_refused() {
 }
 
 #[test]
-fn an_endpoint_without_its_parts_is_not_ready() {
+fn endpoint_without_parts_is_not_ready() {
     let adapter = open();
     let connections = adapter.evd(Streams::CONNECTIONS);
     let connect = |parts: &EpParts<'_, Fake>| {
@@ -61,16 +61,16 @@ fn an_endpoint_without_its_parts_is_not_ready() {
 }
 
 #[test]
-fn an_attempt_that_the_transport_refuses_leaves_the_endpoint_unconnected() {
+fn rejected_attempt_keeps_endpoint_unconnected() {
     let adapter = open();
     let end = adapter.end();
     let error = Error::InsufficientResources(Resource::Device);
     end.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
-    // The queue pair itself: the receive stays.
+    // The transport rejects the queue pair: the receive stays.
     fake(&adapter).refuse_after(0, error);
     assert_eq!(ask(&end), Err(error));
     assert_eq!((end.state(), end.ep.recv_query()), (EpState::Unconnected, 1));
-    // Behind the queue pair and the receive: the receive went with the queue pair.
+    // The transport rejects the connect after it has the receive: the receive is flushed.
     fake(&adapter).refuse_after(2, error);
     fake(&adapter).calls();
     assert_eq!(ask(&end), Err(error));
@@ -82,7 +82,7 @@ fn an_attempt_that_the_transport_refuses_leaves_the_endpoint_unconnected() {
 }
 
 #[test]
-fn a_connection_from_connect_to_reset() {
+fn connects_disconnects_and_resets() {
     let adapter = open();
     let end = adapter.end();
     ask(&end).unwrap();
@@ -115,7 +115,7 @@ fn a_connection_from_connect_to_reset() {
 }
 
 #[test]
-fn the_common_model_connects_to_a_port() {
+fn common_model_connects_to_port() {
     let adapter = open();
     let end = adapter.end();
     let connect = |address: &str, timeout, data: &[u8]| {
@@ -124,7 +124,7 @@ fn the_common_model_connects_to_a_port() {
     let malformed = Err(Error::InvalidAddress(AddressFault::Malformed));
     let zero = Some(std::time::Duration::ZERO);
     assert_eq!(connect("127.0.0.1:7", zero, b""), Err(Error::InvalidParameter(Arg::Timeout)));
-    // An endpoint of which the program has said nothing has IPv4.
+    // An endpoint without a communicator uses IPv4.
     assert_eq!(connect("[::1]:7", None, b""), malformed);
     assert_eq!(connect("127.0.0.1:0", None, b""), malformed);
     assert_eq!(connect("224.0.0.1:7", None, b""), Err(Error::InvalidAddress(AddressFault::Unsupported)));
@@ -149,14 +149,14 @@ fn the_common_model_connects_to_a_port() {
 }
 
 #[test]
-fn a_rejection_brings_private_data_to_an_attempt_alone() {
+fn only_rejected_attempt_gets_private_data() {
     let adapter = open();
     let end = adapter.end();
     ask(&end).unwrap();
     fake(&adapter).last_qp().connection(ConnectionReport::PeerRejected(b"no".to_vec()));
     assert_eq!(end.news(), (ConnectionEvent::PeerRejected, b"no".to_vec()));
     end.ep.reset().unwrap();
-    // One that the program gives up.
+    // The program abandons this attempt.
     ask(&end).unwrap();
     fake(&adapter).closes(Closing::Later);
     end.ep.disconnect(false).unwrap();
@@ -165,7 +165,7 @@ fn a_rejection_brings_private_data_to_an_attempt_alone() {
 }
 
 #[test]
-fn a_dispatcher_keeps_the_private_data_that_it_gave_last() {
+fn evd_keeps_latest_private_data() {
     let adapter = open();
     let end = adapter.end();
     let reject = || {
@@ -190,7 +190,7 @@ fn a_dispatcher_keeps_the_private_data_that_it_gave_last() {
 }
 
 #[test]
-fn an_attempt_ends_in_the_way_that_is_reported() {
+fn attempt_ends_with_reported_event() {
     use ConnectionEvent as E;
     use ConnectionReport as R;
     let adapter = open();
@@ -209,7 +209,7 @@ fn an_attempt_ends_in_the_way_that_is_reported() {
         assert_eq!(end.news(), (event, vec![]));
         assert_eq!(end.state(), EpState::Disconnected);
         end.arrives(1, Status::Flushed);
-        // A second end of the same attempt is late.
+        // A second end has no effect.
         sink.connection(R::Disconnected);
         assert!(quiet([&end.connections]));
         end.ep.reset().unwrap();
@@ -217,7 +217,7 @@ fn an_attempt_ends_in_the_way_that_is_reported() {
 }
 
 #[test]
-fn reports_of_an_earlier_life_are_dropped() {
+fn drops_reports_of_earlier_connection() {
     let adapter = open();
     let (end, old) = connected(&adapter);
     end.ep.disconnect(false).unwrap();
@@ -241,7 +241,7 @@ fn reports_of_an_earlier_life_are_dropped() {
     assert!(quiet([&end.connections]), "a freed endpoint tells nothing");
 }
 
-/// An endpoint with two receives posted, all of whose events go to one dispatcher.
+/// Creates an endpoint with two posted receives and one EVD for all its events.
 fn on_one_dispatcher(adapter: &Adapter<Fake>) -> End<Fake> {
     let evd = adapter.evd(Streams::TRANSFERS | Streams::CONNECTIONS);
     let end = adapter.end_to(&adapter.pz, [&evd, &evd, &evd], None, |_| {});
@@ -250,7 +250,7 @@ fn on_one_dispatcher(adapter: &Adapter<Fake>) -> End<Fake> {
 }
 
 #[test]
-fn messages_do_not_overtake_the_event_of_their_connection() {
+fn messages_follow_connection_event() {
     let adapter = open();
     let end = on_one_dispatcher(&adapter);
     ask(&end).unwrap();
@@ -265,7 +265,7 @@ fn messages_do_not_overtake_the_event_of_their_connection() {
 }
 
 #[test]
-fn whoever_sees_a_connection_finds_the_messages_that_came_before() {
+fn connection_event_reveals_earlier_messages() {
     let adapter = open();
     let end = adapter.end();
     end.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
@@ -279,7 +279,7 @@ fn whoever_sees_a_connection_finds_the_messages_that_came_before() {
 }
 
 #[test]
-fn messages_of_a_connection_that_never_came_up_are_not_lost() {
+fn failed_connection_keeps_messages() {
     let adapter = open();
     let end = on_one_dispatcher(&adapter);
     ask(&end).unwrap();
@@ -292,11 +292,11 @@ fn messages_of_a_connection_that_never_came_up_are_not_lost() {
 }
 
 #[test]
-fn a_receive_completes_in_posting_order_only() {
+fn receives_complete_in_posting_order() {
     let adapter = open();
     let (end, sink) = connected(&adapter);
     (0..2).for_each(|cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap());
-    // What a transport must not do is not passed on.
+    // An invalid report of the transport is ignored.
     sink.recv_done(received(1));
     assert!(quiet([&end.receives]));
     sink.recv_done(received(0));

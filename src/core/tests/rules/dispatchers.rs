@@ -1,4 +1,4 @@
-//! Event dispatchers and notification objects.
+//! EVDs and CNOs.
 
 use dat_core::error::{Arg, Error, Resource, StateError};
 use dat_core::testing::Call;
@@ -8,7 +8,7 @@ use super::*;
 
 fn ignore(_: usize, _: usize, _: Handle) {}
 
-/// The number of a software event.
+/// Returns the number in a software event.
 fn software(event: Event) -> usize {
     match event {
         Event::Software { pointer } => pointer,
@@ -17,7 +17,7 @@ fn software(event: Event) -> usize {
 }
 
 #[test]
-fn a_dispatcher_has_a_length_and_a_stream() {
+fn evd_requires_length_and_stream() {
     let adapter = open();
     let create = |qlen, streams| Evd::create(&adapter.ia, qlen, None, streams).err();
     assert_eq!(create(0, Streams::TRANSFERS), Some(Error::InvalidParameter(Arg::QueueLength)));
@@ -38,17 +38,17 @@ fn a_dispatcher_has_a_length_and_a_stream() {
 }
 
 #[test]
-fn there_are_not_endless_many_dispatchers() {
+fn number_of_evds_is_limited() {
     let adapter = open();
     let made = std::iter::from_fn(|| Evd::create(&adapter.ia, 1, None, Streams::SOFTWARE).ok()).count();
-    // One takes the asynchronous events.
+    // One EVD receives the asynchronous events.
     assert_eq!(made, 63);
     let one_more = Evd::create(&adapter.ia, 1, None, Streams::SOFTWARE).err();
     assert_eq!(one_more, Some(Error::InsufficientResources(Resource::Evd)));
 }
 
 #[test]
-fn events_come_out_as_they_went_in() {
+fn events_keep_their_order() {
     let adapter = open();
     let evd = Evd::create(&adapter.ia, 3, None, Streams::SOFTWARE).unwrap();
     assert!(matches!(evd.dequeue(), Err(Error::QueueEmpty)));
@@ -65,7 +65,7 @@ fn events_come_out_as_they_went_in() {
 }
 
 #[test]
-fn a_resize_loses_nothing() {
+fn resize_loses_no_event() {
     let adapter = open();
     let evd = Evd::create(&adapter.ia, 2, None, Streams::SOFTWARE).unwrap();
     assert_eq!(evd.resize(0), Err(Error::InvalidParameter(Arg::QueueLength)));
@@ -84,7 +84,7 @@ fn a_resize_loses_nothing() {
 }
 
 #[test]
-fn a_dispatcher_lives_as_long_as_something_feeds_it() {
+fn fed_evd_cannot_be_freed() {
     let adapter = open();
     let end = adapter.end();
     let in_use = Err(Error::InvalidState(StateError::EvdInUse));
@@ -97,7 +97,7 @@ fn a_dispatcher_lives_as_long_as_something_feeds_it() {
     for evd in [&end.receives, &end.requests, &end.connections] {
         evd.free().unwrap();
     }
-    // What is queued goes with it.
+    // A free drops queued events.
     let evd = adapter.evd(Streams::SOFTWARE);
     evd.post_software(1).unwrap();
     evd.free().unwrap();
@@ -105,7 +105,7 @@ fn a_dispatcher_lives_as_long_as_something_feeds_it() {
 }
 
 #[test]
-fn a_notification_object_lives_as_long_as_dispatchers_refer_to_it() {
+fn attached_cno_cannot_be_freed() {
     let adapter = open();
     let (cno, other) = (Cno::create(&adapter.ia, None).unwrap(), Cno::create(&adapter.ia, None).unwrap());
     let evd = Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
@@ -124,7 +124,7 @@ fn a_notification_object_lives_as_long_as_dispatchers_refer_to_it() {
 }
 
 #[test]
-fn the_transport_looks_for_events_while_there_is_an_agent() {
+fn transport_polls_while_cno_has_agent() {
     let adapter = open();
     let agent = Agent { data: 1, function: 2, call: ignore };
     let cno = Cno::create(&adapter.ia, Some(agent)).unwrap();

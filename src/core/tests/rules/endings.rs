@@ -1,4 +1,4 @@
-//! Ends of connections: one event, and every piece of work completed once, in order.
+//! Ends of connections: one event; all work completes once, in order.
 
 use std::sync::Barrier;
 use std::thread;
@@ -11,14 +11,14 @@ use dat_core::{ApiCaps, CompletionFlags, Endpoint, Evd, Handle, Object, Streams}
 
 use super::*;
 
-/// Four sends and two receives are outstanding.
+/// Posts four sends and two receives.
 fn busy(adapter: &Adapter<Fake>, end: &End<Fake>) {
     (0..4).for_each(|cookie| end.ep.post_send(&[], cookie, CompletionFlags::DEFAULT).unwrap());
     (0..2).for_each(|cookie| end.ep.post_recv(&[], 10 + cookie, CompletionFlags::DEFAULT).unwrap());
     fake(adapter).calls();
 }
 
-/// What is queued, in a word each.
+/// Returns the queued events as words.
 fn told(end: &End<Fake>) -> Vec<String> {
     std::iter::from_fn(|| end.connections.dequeue().ok())
         .map(|event| match event {
@@ -30,7 +30,7 @@ fn told(end: &End<Fake>) -> Vec<String> {
 }
 
 #[test]
-fn a_failure_comes_between_successes_and_flushed_ones() {
+fn failure_completes_between_successes_and_flushes() {
     let adapter = open();
     let (end, sink) = connected(&adapter);
     busy(&adapter, &end);
@@ -49,7 +49,7 @@ fn a_failure_comes_between_successes_and_flushed_ones() {
 }
 
 #[test]
-fn on_one_dispatcher_flushed_ones_come_behind_the_event() {
+fn shared_evd_has_flushes_after_the_event() {
     let adapter = open();
     let evd = adapter.evd(Streams::TRANSFERS | Streams::CONNECTIONS);
     let end = adapter.end_to(&adapter.pz, [&evd, &evd, &evd], None, |_| {});
@@ -61,19 +61,19 @@ fn on_one_dispatcher_flushed_ones_come_behind_the_event() {
 }
 
 #[test]
-fn on_other_dispatchers_everything_is_there_before_the_event() {
+fn other_evds_have_flushes_before_the_event() {
     let adapter = open();
     let (end, sink) = connected(&adapter);
     busy(&adapter, &end);
     sink.connection(ConnectionReport::Disconnected);
-    // Nothing else happens between the event and the look.
+    // No wait between the event and the checks.
     end.is_told(ConnectionEvent::Disconnected);
     (0..4).for_each(|cookie| end.completes(cookie, Status::Flushed));
     (10..12).for_each(|cookie| end.arrives(cookie, Status::Flushed));
 }
 
 #[test]
-fn an_abrupt_end_flushes_at_once_where_the_transport_lets_go_at_once() {
+fn abrupt_end_flushes_immediately() {
     let adapter = open();
     let (end, _) = connected(&adapter);
     busy(&adapter, &end);
@@ -82,13 +82,12 @@ fn an_abrupt_end_flushes_at_once_where_the_transport_lets_go_at_once() {
     assert_eq!(end.state(), EpState::Disconnected);
     end.is_told(ConnectionEvent::Disconnected);
     (0..4).for_each(|cookie| end.completes(cookie, Status::Flushed));
-    // What is posted now comes back at once, behind the others.
+    // Later posts are flushed immediately, after the others.
     end.ep.post_send(&[], 4, CompletionFlags::DEFAULT).unwrap();
     end.ep.post_recv(&[], 12, CompletionFlags::DEFAULT).unwrap();
     end.completes(4, Status::Flushed);
     (10..13).for_each(|cookie| end.arrives(cookie, Status::Flushed));
     assert_eq!(fake(&adapter).calls(), []);
-    // But not any more after a reset.
     end.ep.reset().unwrap();
     assert_eq!(end.ep.post_send(&[], 5, CompletionFlags::DEFAULT), Err(EpState::Unconnected.into()));
     end.ep.post_recv(&[], 13, CompletionFlags::DEFAULT).unwrap();
@@ -96,7 +95,7 @@ fn an_abrupt_end_flushes_at_once_where_the_transport_lets_go_at_once() {
 }
 
 #[test]
-fn an_end_that_takes_its_time_is_pending_until_it_is_reported() {
+fn end_is_pending_until_reported() {
     let adapter = open();
     let (end, sink) = connected(&adapter);
     busy(&adapter, &end);
@@ -105,7 +104,7 @@ fn an_end_that_takes_its_time_is_pending_until_it_is_reported() {
     assert_eq!(end.state(), EpState::DisconnectPending);
     assert!(quiet([&end.connections, &end.requests, &end.receives]), "the buffers are in use");
     assert_eq!(end.ep.post_send(&[], 4, CompletionFlags::DEFAULT), Err(EpState::DisconnectPending.into()));
-    // What was done before is told as it was.
+    // Requests that had completed keep their status.
     assert!(!sink.requests_done(SeqNo(0)) && !sink.requests_done(SeqNo(1)));
     sink.connection(ConnectionReport::Disconnected);
     end.is_told(ConnectionEvent::Disconnected);
@@ -116,7 +115,7 @@ fn an_end_that_takes_its_time_is_pending_until_it_is_reported() {
 }
 
 #[test]
-fn a_free_waits_until_the_transport_has_let_go() {
+fn free_waits_for_the_transport() {
     let adapter = open();
     let (end, _) = connected(&adapter);
     busy(&adapter, &end);
@@ -138,7 +137,7 @@ fn a_free_waits_until_the_transport_has_let_go() {
 }
 
 #[test]
-fn a_graceful_end_waits_for_the_last_request() {
+fn graceful_end_waits_for_last_request() {
     let adapter = open();
     let (end, sink) = connected(&adapter);
     busy(&adapter, &end);
@@ -147,7 +146,6 @@ fn a_graceful_end_waits_for_the_last_request() {
     assert_eq!(end.state(), EpState::DisconnectPending);
     end.ep.disconnect(true).unwrap();
     assert_eq!(fake(&adapter).calls(), []);
-    // Messages still arrive.
     sink.recv_done(received(0));
     end.arrives(10, Status::Success);
     assert!(!sink.requests_done(SeqNo(2)));
@@ -160,7 +158,7 @@ fn a_graceful_end_waits_for_the_last_request() {
 }
 
 #[test]
-fn a_graceful_end_without_requests_is_one_at_once() {
+fn graceful_end_without_requests_is_immediate() {
     let adapter = open();
     let (end, _) = connected(&adapter);
     fake(&adapter).calls();
@@ -170,7 +168,7 @@ fn a_graceful_end_without_requests_is_one_at_once() {
 }
 
 #[test]
-fn a_failure_in_the_middle_of_a_graceful_end_is_that_end() {
+fn failure_completes_graceful_end() {
     let adapter = open();
     for by_failure in [true, false] {
         let (end, sink) = connected(&adapter);
@@ -192,7 +190,7 @@ fn a_failure_in_the_middle_of_a_graceful_end_is_that_end() {
 }
 
 #[test]
-fn an_attempt_is_given_up_in_either_way() {
+fn both_flags_end_an_attempt() {
     let adapter = open();
     for graceful in [false, true] {
         let end = adapter.end();
@@ -211,7 +209,7 @@ fn an_attempt_is_given_up_in_either_way() {
 }
 
 #[test]
-fn a_close_begins_all_ends_before_it_waits_for_one() {
+fn close_begins_all_ends_before_waiting() {
     let adapter = open();
     let ends: Vec<_> = (0..3).map(|_| connected(&adapter).0).collect();
     fake(&adapter).closes(Closing::Later);
@@ -232,12 +230,12 @@ fn a_close_begins_all_ends_before_it_waits_for_one() {
     }
 }
 
-/// An adapter whose programs are told that an endpoint has left its shared receive queue.
+/// Opens an adapter whose program gets events when endpoints leave their SRQ.
 fn telling() -> Adapter<Fake> {
     Adapter::open_with("fake", "", ApiCaps { tell_end_of_shared: true, ..ApiCaps::default() })
 }
 
-/// The endpoint that has left its shared receive queue, as the next asynchronous event tells.
+/// Returns the endpoint that left its SRQ, from the next asynchronous event.
 fn left(events: &Evd<Fake>) -> Handle {
     let Event::Async { object, reason } = next(events) else { panic!("no asynchronous event") };
     assert_eq!(reason, AsyncReason::EndpointLeftShared);
@@ -245,7 +243,7 @@ fn left(events: &Evd<Fake>) -> Handle {
 }
 
 #[test]
-fn an_endpoint_leaves_its_shared_queue_once_in_each_life_however_that_ends() {
+fn endpoint_leaves_srq_once_per_connection() {
     let adapter = telling();
     let (srq, events) = (adapter.srq(4), adapter.events());
     let end = adapter.end_on(&srq);
@@ -256,21 +254,21 @@ fn an_endpoint_leaves_its_shared_queue_once_in_each_life_however_that_ends() {
             "by a failure" => sink.failed(None, None),
             _ => end.ep.disconnect(how == "in order").unwrap(),
         }
-        // Both are there as soon as the second one is.
+        // Both events exist when the second one does.
         assert_eq!(left(&events), end.ep.header().handle(), "{how}");
         let (kind, _) = end.news();
         assert!(matches!(kind, ConnectionEvent::Disconnected | ConnectionEvent::Broken), "{how}: {kind:?}");
         end.ep.reset().unwrap();
         assert!(events.dequeue().is_err(), "{how}");
     }
-    // Behind the end, a free tells nothing more; and that of a connected endpoint tells nothing at all.
+    // A free after the end raises no event, and neither does a free of a connected endpoint.
     establish(&adapter, &end);
     end.ep.free().unwrap();
     assert!(quiet([&events, &end.connections]));
 }
 
 #[test]
-fn nothing_is_told_of_endpoints_that_share_no_queue_or_were_never_connected() {
+fn no_event_without_srq_or_connection() {
     let adapter = telling();
     let (srq, events) = (adapter.srq(4), adapter.events());
     let (alone, sink) = connected(&adapter);
@@ -291,7 +289,7 @@ fn nothing_is_told_of_endpoints_that_share_no_queue_or_were_never_connected() {
     fake(&adapter).last_qp().connection(ConnectionReport::PeerRejected(Vec::new()));
     rejected.is_told(ConnectionEvent::PeerRejected);
     assert!(quiet([&events]));
-    // Nor where programs do not want it.
+    // Nor if the API version does not report it.
     let adapter = open();
     let end = adapter.end_on(&adapter.srq(4));
     establish(&adapter, &end).connection(ConnectionReport::Disconnected);
@@ -300,10 +298,10 @@ fn nothing_is_told_of_endpoints_that_share_no_queue_or_were_never_connected() {
 }
 
 #[test]
-fn both_events_of_an_end_come_in_the_same_order_whoever_ends_the_connections() {
+fn both_events_of_ends_have_same_order() {
     let adapter = telling();
     let (srqs, events) = ([adapter.srq(4), adapter.srq(4)], adapter.events());
-    // The requests are flushed between the two events, which leaves another thread time to come in between.
+    // The flushes between the two events give another thread time to interfere.
     let told = adapter.evd(Streams::CONNECTIONS | Streams::TRANSFERS);
     let receives = adapter.evd(Streams::TRANSFERS);
     let halves = srqs

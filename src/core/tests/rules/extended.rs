@@ -1,4 +1,4 @@
-//! Transfers that not every version of the interface has, and windows for one connection.
+//! Transfers that not all versions have, and windows for one connection.
 
 use dat_core::ep::EpState;
 use dat_core::error::{Access, Arg, Error, StateError};
@@ -12,11 +12,11 @@ use super::*;
 const REMOTE: RemoteSegment = RemoteSegment { addr: 1 << 40, len: 10, key: 3 };
 const NONE: CompletionFlags = CompletionFlags::DEFAULT;
 
-/// One of these posts, with a list and flags.
+/// Posts such a transfer with these segments and flags.
 type Post<'a> = &'a dyn Fn(&[LocalSegment], CompletionFlags) -> Result<()>;
 
 #[test]
-fn they_are_admitted_like_the_usual_transfers() {
+fn extended_posts_check_like_ordinary_ones() {
     let adapter = open();
     let buffer = adapter.buffer(64);
     let read_only = adapter.buffer_with(64, Rights::LOCAL_READ);
@@ -55,7 +55,7 @@ fn they_are_admitted_like_the_usual_transfers() {
 }
 
 #[test]
-fn a_read_into_what_a_key_names_looks_at_the_key_last() {
+fn read_to_rmr_checks_key_last() {
     let adapter = open();
     let buffer = adapter.buffer_with(64, Rights::LOCAL_WRITE);
     let (end, idle) = (connected(&adapter).0, adapter.end());
@@ -86,7 +86,7 @@ fn a_read_into_what_a_key_names_looks_at_the_key_last() {
 }
 
 #[test]
-fn an_atomic_operation_wants_eight_aligned_bytes_and_one_segment() {
+fn atomic_requires_eight_aligned_bytes() {
     let adapter = open();
     let buffer = adapter.buffer(64);
     let (end, _) = connected(&adapter);
@@ -105,7 +105,7 @@ fn an_atomic_operation_wants_eight_aligned_bytes_and_one_segment() {
 }
 
 #[test]
-fn they_complete_in_order_with_the_usual_transfers() {
+fn extended_requests_complete_in_order() {
     let adapter = open();
     let buffer = adapter.buffer(64);
     let (end, sink) = connected(&adapter);
@@ -127,7 +127,7 @@ fn they_complete_in_order_with_the_usual_transfers() {
 }
 
 #[test]
-fn they_fail_and_are_flushed_as_what_they_are() {
+fn failures_and_flushes_name_the_operation() {
     let adapter = open();
     let buffer = adapter.buffer(64);
     let (end, sink) = connected(&adapter);
@@ -141,20 +141,20 @@ fn they_fail_and_are_flushed_as_what_they_are() {
     end.completes_with(2, Status::Flushed, Extended::FetchAdd);
     end.completes_with(3, Status::Flushed, Extended::WriteImmediate);
     end.is_told(ConnectionEvent::Broken);
-    // What is posted afterwards, too.
+    // Later posts are flushed, too.
     end.change(buffer.at(0, 8), 4, REMOTE, Change::Swap { expected: 0, new: 0 });
     end.completes_with(4, Status::Flushed, Extended::CompareSwap);
 }
 
 #[test]
-fn receives_bring_more_than_bytes_in_order() {
+fn receives_with_data_complete_in_order() {
     let adapter = open();
     let end = adapter.end();
     let buffer = adapter.buffer(64);
     (0..6).for_each(|cookie| end.receive(buffer.at(0, 8), cookie));
     ask(&end).unwrap();
     let sink = fake(&adapter).last_qp();
-    // Before the connection is announced they are held back with the others.
+    // Before the connection event, they are deferred with the others.
     sink.recv_special(received(0), Special::Immediate(100));
     sink.recv_done(received(1));
     sink.recv_special(received(2), Special::Invalidated(200));
@@ -169,13 +169,13 @@ fn receives_bring_more_than_bytes_in_order() {
     assert_eq!(end.arrived_with(), (done(2), Extended::RecvInvalidated, 200));
     assert_eq!(end.arrived_with(), (done(3), Extended::RecvImmediate, 101));
     assert_eq!(end.arrived(), done(4));
-    // A failed one brings nothing.
+    // A failed receive contains no data.
     sink.recv_special(RecvDone { status: Status::LocalLength, ..received(5) }, Special::Immediate(102));
     end.arrives(5, Status::LocalLength);
 }
 
 #[test]
-fn a_value_wakes_a_waiter_and_holds_its_shared_buffer() {
+fn immediate_data_notifies_and_holds_srq_buffer() {
     let adapter = open();
     let srq = adapter.srq(4);
     let buffer = adapter.buffer(64);
@@ -191,7 +191,7 @@ fn a_value_wakes_a_waiter_and_holds_its_shared_buffer() {
     assert_eq!(end.ep.recv_query(), 1);
     sink.recv_special(received(first), Special::Immediate(9));
     assert_eq!(end.ep.recv_query(), 0);
-    // One whose taking was not reported.
+    // The transport did not report that this buffer was taken.
     sink.recv_special(received(second), Special::Immediate(10));
     assert_eq!((srq.query().available, srq.query().outstanding), (1, 3));
     let outcome = wait(&end.receives, 1, Some(patience()));
@@ -200,7 +200,7 @@ fn a_value_wakes_a_waiter_and_holds_its_shared_buffer() {
     assert_eq!(srq.query().outstanding, 2);
     assert_eq!(end.arrived_with(), ((1, Status::Success, 9), Extended::RecvImmediate, 10));
     assert_eq!(srq.query().outstanding, 1);
-    // After the end it is flushed, and its buffer is free again.
+    // After the end it is flushed and frees its buffer.
     end.ep.disconnect(false).unwrap();
     sink.recv_special(received(third), Special::Immediate(11));
     end.arrives(2, Status::Flushed);
@@ -212,7 +212,7 @@ fn bind(end: &End<Fake>, rmr: &Rmr<Fake>, buffer: &Buffer<Fake>) -> Result<u32> 
 }
 
 #[test]
-fn a_window_that_was_revoked_is_unbound_before_the_receive_is_told_of() {
+fn revoked_window_is_unbound_before_completion() {
     let adapter = open();
     let buffer = adapter.buffer(64);
     let (end, sink) = connected(&adapter);
@@ -224,7 +224,7 @@ fn a_window_that_was_revoked_is_unbound_before_the_receive_is_told_of() {
     assert_ne!(old, new);
     assert!(!sink.requests_done(SeqNo(1)));
     (0..2).for_each(|_| assert!(matches!(next(&end.requests), Event::Bind { .. })));
-    // Keys of others, and old ones, change nothing.
+    // Other and old keys have no effect.
     for (id, key) in [old, buffer.lmr().remote_key, 0].into_iter().enumerate() {
         sink.recv_special(received(id as u64), Special::Invalidated(key));
         assert_eq!(rmr.status().map(|status| status.remote_key), Some(new));
@@ -237,17 +237,16 @@ fn a_window_that_was_revoked_is_unbound_before_the_receive_is_told_of() {
         let (_, operation, extra) = end.arrived_with();
         assert_eq!((operation, extra), (Extended::RecvInvalidated, key));
     }
-    // It can be bound again.
     assert_ne!(bind(&end, &rmr, &buffer).unwrap(), new);
 }
 
 #[test]
-fn windows_for_one_connection_belong_to_its_endpoint() {
+fn windows_for_one_connection_end_with_it() {
     let adapter = open();
     let far = adapter.buffer_with(64, Rights::LOCAL_READ | Rights::LOCAL_WRITE);
     let ((end, sink), (other, _)) = (connected(&adapter), connected(&adapter));
     let windows: Vec<_> = (0..3).map(|_| Rmr::create(&adapter.pz, Scope::Endpoint).unwrap()).collect();
-    // However often they are bound and unbound, and freed.
+    // Also after repeated binds, unbinds and frees.
     for round in 0..40 {
         for window in &windows {
             bind(&end, window, &far).unwrap();
@@ -277,7 +276,7 @@ fn windows_for_one_connection_belong_to_its_endpoint() {
     other.ep.free().unwrap();
     assert_eq!((windows[0].status(), elsewhere.status()), (None, None));
     far.lmr().free().unwrap();
-    // Without a connection there is nothing to bind it for.
+    // A bind without a connection is flushed.
     let whole = adapter.buffer(64);
     assert_eq!(bind(&end, &windows[0], &whole), Ok(0), "it is flushed");
     assert_eq!(windows[0].status(), None);

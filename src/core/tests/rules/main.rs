@@ -1,5 +1,4 @@
-//! The rules of the core: states, books, references, waits, over a transport whose peer is the
-//! test.
+//! The rules of core: states, accounting, references, waits, over a transport whose peer is the test.
 
 mod adapters;
 mod connections;
@@ -20,7 +19,7 @@ use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, End, Fake, request};
 use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, RecvDone, SeqNo};
 
-/// The qualifier that ends connect to.
+/// The qualifier to which endpoints connect.
 const QUALIFIER: u64 = 5;
 
 fn open() -> Adapter<Fake> {
@@ -31,12 +30,12 @@ fn fake(adapter: &Adapter<Fake>) -> &Fake {
     &adapter.ia.transport
 }
 
-/// Asks for a connection.
+/// Requests a connection.
 fn ask(end: &End<Fake>) -> Result<()> {
     request(end, &Address::loopback(), QUALIFIER, None, b"")
 }
 
-/// Connects an endpoint; where its queue pair reports to.
+/// Connects an endpoint. Returns the sink of its queue pair.
 fn establish(adapter: &Adapter<Fake>, end: &End<Fake>) -> EndpointSink<Fake> {
     ask(end).unwrap();
     let sink = fake(adapter).last_qp();
@@ -45,14 +44,14 @@ fn establish(adapter: &Adapter<Fake>, end: &End<Fake>) -> EndpointSink<Fake> {
     sink
 }
 
-/// A connected endpoint, and where its queue pair reports to.
+/// Creates a connected endpoint. Returns it and the sink of its queue pair.
 fn connected(adapter: &Adapter<Fake>) -> (End<Fake>, EndpointSink<Fake>) {
     let end = adapter.end();
     let sink = establish(adapter, &end);
     (end, sink)
 }
 
-/// A message of 9 bytes has come into a receive.
+/// Returns the report of a message of 9 bytes.
 fn received(id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: 9, solicited: false }
 }

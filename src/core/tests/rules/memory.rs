@@ -1,4 +1,4 @@
-//! Protection zones, regions and windows: who uses whom, and what a region covers.
+//! Protection zones, regions and windows: their users and ranges.
 
 use dat_core::error::{Access, Arg, Error, Resource, StateError};
 use dat_core::testing::Buffer;
@@ -14,7 +14,7 @@ fn local() -> Rights {
 }
 
 #[test]
-fn a_zone_lives_as_long_as_something_is_in_it() {
+fn used_zone_cannot_be_freed() {
     let adapter = open();
     let zone = || Pz::create(&adapter.ia).unwrap();
     let (first, second) = (zone(), zone());
@@ -38,7 +38,7 @@ fn a_zone_lives_as_long_as_something_is_in_it() {
 }
 
 #[test]
-fn a_region_is_described_by_addresses_that_there_are() {
+fn rejects_invalid_ranges() {
     let adapter = open();
     let create = |memory, len| Lmr::create(&adapter.ia, memory, None, len, &adapter.pz, local(), Base::Address).err();
     let bad = |arg| Some(Error::InvalidParameter(arg));
@@ -49,12 +49,12 @@ fn a_region_is_described_by_addresses_that_there_are() {
     assert_eq!(create(Memory::Region(dat_core::Handle::NULL), 100), bad(Arg::Region));
     fake(&adapter).refuse_after(0, Error::InsufficientResources(Resource::Region));
     assert_eq!(create(Memory::Virtual(4096), 100), Some(Error::InsufficientResources(Resource::Region)));
-    // None of these is in the zone.
+    // The failed calls do not use the zone.
     adapter.pz.free().unwrap();
 }
 
 #[test]
-fn a_region_of_a_region_is_its_range_again() {
+fn region_of_region_has_same_range() {
     let adapter = open();
     let first = adapter.buffer_with(100, local() | Rights::REMOTE_READ);
     assert_ne!(first.lmr().remote_key, 0);
@@ -69,14 +69,14 @@ fn a_region_of_a_region_is_its_range_again() {
     let shared = Memory::Shared(first.lmr().addr(), name.clone());
     let third = Lmr::create(&adapter.ia, shared, None, 100, &adapter.pz, local(), Base::Address).unwrap();
     assert_eq!(third.memory, Memory::Shared(first.lmr().addr(), name));
-    // The first one can go before those that were made from it.
+    // The first region can be freed before the others.
     first.lmr().free().unwrap();
     second.free().unwrap();
     third.free().unwrap();
 }
 
 #[test]
-fn segments_are_looked_up_by_context() {
+fn finds_segments_by_context() {
     let adapter = open();
     let buffer = adapter.buffer(100);
     let lmrs = &adapter.ia.lmrs;
@@ -92,7 +92,7 @@ fn segments_are_looked_up_by_context() {
 }
 
 #[test]
-fn a_window_begins_unbound_and_there_are_not_endless_many() {
+fn window_is_unbound_and_number_is_limited() {
     let adapter = open();
     let windows: Vec<_> = (0..4).map(|_| Rmr::create(&adapter.pz, Scope::Zone).unwrap()).collect();
     assert_eq!(Rmr::create(&adapter.pz, Scope::Zone).err(), Some(Error::InsufficientResources(Resource::Region)));
@@ -106,7 +106,7 @@ fn a_window_begins_unbound_and_there_are_not_endless_many() {
 }
 
 #[test]
-fn a_bind_holds_its_region_until_the_window_moves() {
+fn bound_region_cannot_be_freed() {
     let adapter = open();
     let (end, sink) = connected(&adapter);
     let (first, second) = (adapter.buffer(100), adapter.buffer(100));
@@ -125,15 +125,15 @@ fn a_bind_holds_its_region_until_the_window_moves() {
     let told = dat_core::testing::next(&end.requests);
     let dat_core::Event::Bind { rmr: told, cookie, status } = told else { panic!("{told:?}") };
     assert_eq!((told, cookie, status), (rmr.header().handle(), 7, Status::Success));
-    // A bind that is refused changes nothing.
+    // A rejected bind changes nothing.
     fake(&adapter).refuse_after(0, Error::InsufficientResources(Resource::Region));
     assert!(bind(&second, 100).is_err());
     assert_eq!(rmr.status().map(|status| status.remote_key), Some(key));
     second.lmr().free().unwrap();
-    // Nothing to bind is an unbind, whatever it says.
+    // A bind of length 0 unbinds, regardless of its other arguments.
     assert!(bind(&first, 0).is_ok());
     assert_eq!(rmr.status(), None);
-    // Peers can use the region until that is done; then it is bound again as before.
+    // While peers can use the region, the free fails, and the region is in use again.
     fake(&adapter).holds_up_binds(true);
     assert_eq!(first.lmr().free(), in_use);
     fake(&adapter).holds_up_binds(false);
@@ -144,7 +144,7 @@ fn a_bind_holds_its_region_until_the_window_moves() {
 }
 
 #[test]
-fn a_bind_grants_no_more_than_its_region_has() {
+fn bind_requires_rights_of_region() {
     let adapter = open();
     let (end, _) = connected(&adapter);
     let (all, read_only) = (adapter.buffer(100), adapter.buffer_with(100, Rights::LOCAL_READ));

@@ -1,4 +1,4 @@
-//! Changing the parameters of an endpoint: which fields, which values, all or nothing.
+//! Changes of endpoint parameters: fields, values, all or nothing.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn count(field: Field, count: usize) -> [(Field, Value<Fake>); 1] {
 const BAD: Result<()> = Err(Error::InvalidParameter(Arg::Value));
 
 #[test]
-fn fields_that_never_change_are_refused() {
+fn rejects_constant_fields() {
     let adapter = open();
     let end = adapter.end();
     assert_eq!(end.ep.modify(&[]), Ok(()));
@@ -26,7 +26,7 @@ fn fields_that_never_change_are_refused() {
 }
 
 #[test]
-fn objects_have_to_fit_their_field() {
+fn rejects_unsuitable_objects() {
     let adapter = open();
     let (end, other) = (adapter.end(), open());
     let elsewhere = other.evd(Streams::TRANSFERS);
@@ -42,13 +42,13 @@ fn objects_have_to_fit_their_field() {
     ] {
         assert_eq!(end.ep.modify(&[(field, value)]), BAD, "{field:?}");
     }
-    // None of them is used by the endpoint now.
+    // The endpoint uses none of them.
     elsewhere.free().unwrap();
     other.pz.free().unwrap();
 }
 
 #[test]
-fn numbers_have_to_be_within_the_limits() {
+fn rejects_numbers_outside_limits() {
     let adapter = open();
     let end = adapter.end();
     for (field, value) in [
@@ -72,7 +72,7 @@ fn numbers_have_to_be_within_the_limits() {
 }
 
 #[test]
-fn a_kind_of_socket_is_one_that_is_supported_or_none() {
+fn rejects_unsupported_socket_kinds() {
     let adapter = open();
     let end = adapter.end();
     let set = |comm| end.ep.modify(&[(Field::Comm, Value::Comm(comm))]);
@@ -90,7 +90,7 @@ fn a_kind_of_socket_is_one_that_is_supported_or_none() {
 }
 
 #[test]
-fn all_of_it_is_done_or_nothing() {
+fn changes_all_fields_or_none() {
     let adapter = open();
     let end = adapter.end();
     let before = end.ep.query().attr;
@@ -115,7 +115,7 @@ fn all_of_it_is_done_or_nothing() {
 }
 
 #[test]
-fn what_is_posted_has_to_complete_somewhere_and_to_fit() {
+fn posted_work_restricts_changes() {
     let adapter = open();
     let end = adapter.end();
     let buffer = adapter.buffer(64);
@@ -130,7 +130,7 @@ fn what_is_posted_has_to_complete_somewhere_and_to_fit() {
     assert_eq!(fixed, Err(Error::InvalidState(StateError::ReceivesPosted)));
     end.ep.modify(&count(Field::MaxRecvDtos, 3)).unwrap();
     end.ep.modify(&count(Field::MaxRecvIov, 2)).unwrap();
-    // In another zone the memory does not fit any more.
+    // The memory is in another zone.
     let zone = Pz::create(&adapter.ia).unwrap();
     end.ep.modify(&[(Field::Pz, Value::Pz(Some(zone)))]).unwrap();
     (0..3).for_each(|cookie| end.arrives(cookie, Status::LocalProtection));
@@ -140,7 +140,7 @@ fn what_is_posted_has_to_complete_somewhere_and_to_fit() {
 }
 
 #[test]
-fn a_state_that_does_not_admit_a_field_comes_before_its_value() {
+fn state_error_precedes_value_error() {
     let adapter = open();
     let (end, _) = connected(&adapter);
     assert_eq!(end.ep.modify(&[(Field::MaxRecvDtos, Value::Invalid)]), Err(end.state().into()));
@@ -148,12 +148,12 @@ fn a_state_that_does_not_admit_a_field_comes_before_its_value() {
 }
 
 #[test]
-fn what_comes_too_late_gives_a_freed_endpoint_nothing_to_hold() {
+fn freed_endpoint_accepts_no_objects() {
     let adapter = open();
     let end = adapter.end();
     let other = adapter.evd(Streams::TRANSFERS);
     end.ep.free().unwrap();
-    // Calls that found the endpoint before it was freed, and come to it after that.
+    // These calls looked the endpoint up before its free.
     let gone = Err(Error::InvalidHandle(Role::Ep));
     assert_eq!(end.ep.modify(&[(Field::RecvEvd, Value::Evd(Some(other.clone())))]), gone);
     assert_eq!(end.ep.modify(&[(Field::Pz, Value::Pz(Some(adapter.pz.clone())))]), gone);

@@ -1,4 +1,4 @@
-//! Posting: what is admitted, what is checked, and how it completes.
+//! Posting: checks and completions.
 
 use dat_core::error::{Access, Arg, Error, Resource, StateError};
 use dat_core::event::{Event, Transfer};
@@ -11,7 +11,7 @@ use super::*;
 const REMOTE: RemoteSegment = RemoteSegment { addr: 1 << 40, len: 10, key: 3 };
 
 #[test]
-fn requests_want_a_connection_and_receives_do_not() {
+fn only_requests_require_connection() {
     let adapter = open();
     let buffer = adapter.buffer(64);
     let list = [buffer.at(0, 10)];
@@ -27,7 +27,7 @@ fn requests_want_a_connection_and_receives_do_not() {
 }
 
 #[test]
-fn lists_and_flags_are_checked() {
+fn rejects_invalid_lists_and_flags() {
     let adapter = open();
     let (end, _) = connected(&adapter);
     let buffer = adapter.buffer(64);
@@ -56,7 +56,7 @@ fn lists_and_flags_are_checked() {
 }
 
 #[test]
-fn lengths_of_both_sides_have_to_fit() {
+fn rejects_incompatible_lengths() {
     let adapter = open();
     let (end, _) = connected(&adapter);
     let buffer = adapter.buffer(64);
@@ -80,7 +80,7 @@ fn lengths_of_both_sides_have_to_fit() {
 }
 
 #[test]
-fn only_the_adapter_limits_lengths() {
+fn only_adapter_limits_lengths() {
     let adapter = open();
     let small = adapter.end_with(None, |attr| (attr.max_message_size, attr.max_rdma_size) = (9, 8));
     establish(&adapter, &small);
@@ -98,7 +98,7 @@ fn only_the_adapter_limits_lengths() {
 }
 
 #[test]
-fn completions_carry_what_was_posted() {
+fn completions_contain_posted_values() {
     let adapter = open();
     let (end, sink) = connected(&adapter);
     let buffer = adapter.buffer(64);
@@ -119,7 +119,7 @@ fn completions_carry_what_was_posted() {
 }
 
 #[test]
-fn a_report_tells_of_all_earlier_requests_once() {
+fn report_completes_earlier_requests_once() {
     let adapter = open();
     let (end, sink) = connected(&adapter);
     let buffer = adapter.buffer(64);
@@ -141,7 +141,7 @@ fn a_report_tells_of_all_earlier_requests_once() {
 }
 
 #[test]
-fn a_queue_that_is_full_takes_more_when_something_is_done() {
+fn full_queue_accepts_after_completion() {
     let adapter = open();
     let end = adapter.end_with(None, |attr| (attr.max_recv_dtos, attr.max_request_dtos) = (2, 2));
     let buffer = adapter.buffer(64);
@@ -163,7 +163,7 @@ fn a_queue_that_is_full_takes_more_when_something_is_done() {
 }
 
 #[test]
-fn what_the_transport_refuses_was_not_posted() {
+fn rejected_request_is_not_posted() {
     let adapter = open();
     let (end, sink) = connected(&adapter);
     let buffer = adapter.buffer(64);
@@ -175,7 +175,7 @@ fn what_the_transport_refuses_was_not_posted() {
     assert_eq!(end.ep.post_recv(&list, 1, CompletionFlags::DEFAULT), Err(error));
     let (_, recv_idle, request_idle) = end.ep.status();
     assert!(recv_idle && request_idle);
-    // Its number is used again.
+    // Its number is reused.
     fake(&adapter).calls();
     end.send(list[0], 2);
     end.receive(list[0], 3);
@@ -187,7 +187,7 @@ fn what_the_transport_refuses_was_not_posted() {
 }
 
 #[test]
-fn receives_wait_for_the_queue_pair_and_are_handed_over_in_order() {
+fn receives_are_passed_to_queue_pair_in_order() {
     let adapter = open();
     let end = adapter.end();
     let gone = adapter.buffer(8);
@@ -209,7 +209,7 @@ fn receives_wait_for_the_queue_pair_and_are_handed_over_in_order() {
 }
 
 #[test]
-fn memory_of_another_zone_is_refused() {
+fn rejects_memory_of_other_zone() {
     let adapter = open();
     let (end, _) = connected(&adapter);
     let zone = dat_core::Pz::create(&adapter.ia).unwrap();
@@ -222,7 +222,7 @@ fn memory_of_another_zone_is_refused() {
 }
 
 #[test]
-fn unsignalled_is_a_word_of_unsignalled_streams() {
+fn only_unsignalled_streams_allow_unsignalled() {
     let adapter = open();
     let end = adapter.end_with(None, |attr| {
         attr.recv_completion_flags = CompletionFlags::UNSIGNALLED;
@@ -234,7 +234,7 @@ fn unsignalled_is_a_word_of_unsignalled_streams() {
     end.ep.post_send(&[], 2, CompletionFlags::UNSIGNALLED).unwrap();
     sink.recv_done(received(0));
     assert!(!sink.requests_done(SeqNo(0)));
-    // Queued all the same.
+    // The completions are queued anyway.
     end.arrives(1, Status::Success);
     end.completes(2, Status::Success);
 }

@@ -13,7 +13,7 @@ use dat_core::{Comm, Cr, Csp, Endpoint, Evd, Kind, Object, Psp, PspMode, Rsp, St
 
 use super::*;
 
-/// A request arrives at the listener that was made as number `at`.
+/// Reports a request to listener number `at`.
 fn arrive(adapter: &Adapter<Fake>, requests: &Evd<Fake>, at: usize) -> Arc<Cr<Fake>> {
     let (qualifier, sink) = fake(adapter).listener(at);
     assert!(sink.request((), info(qualifier)).is_ok());
@@ -38,7 +38,7 @@ const ANSWERED: Result<()> = Err(Error::InvalidHandle(Role::Cr));
 const NO_END: Result<()> = Err(Error::InvalidHandle(Role::Ep));
 
 #[test]
-fn a_service_point_wants_a_dispatcher_and_a_qualifier() {
+fn service_point_requires_evd_and_qualifier() {
     let adapter = open();
     let (requests, other) = (adapter.evd(Streams::CONNECTION_REQUESTS), open());
     let transfers = adapter.evd(Streams::TRANSFERS);
@@ -60,7 +60,7 @@ fn a_service_point_wants_a_dispatcher_and_a_qualifier() {
 }
 
 #[test]
-fn a_reserved_service_point_holds_its_endpoint() {
+fn rsp_reserves_endpoint() {
     let adapter = open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let transfers = adapter.evd(Streams::TRANSFERS);
@@ -88,14 +88,14 @@ fn a_reserved_service_point_holds_its_endpoint() {
 }
 
 #[test]
-fn a_reserved_endpoint_is_the_one_that_accepts() {
+fn rsp_request_is_accepted_by_its_endpoint() {
     let adapter = open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let (end, other) = (adapter.end(), adapter.end());
     let rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
     let cr = arrive(&adapter, &requests, 0);
     assert_eq!(end.state(), EpState::PassiveConnectionPending);
-    // One is all that it takes.
+    // It accepts only one request.
     let (_, sink) = fake(&adapter).listener(0);
     assert!(sink.request((), info(5)).is_err());
     assert_eq!(cr.accept(Some(&other.ep), b""), NO_END);
@@ -108,7 +108,7 @@ fn a_reserved_endpoint_is_the_one_that_accepts() {
 }
 
 #[test]
-fn a_reserved_endpoint_is_free_again_when_its_request_is_turned_down() {
+fn rejected_request_releases_reserved_endpoint() {
     let adapter = open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let end = adapter.end();
@@ -121,7 +121,7 @@ fn a_reserved_endpoint_is_free_again_when_its_request_is_turned_down() {
 }
 
 #[test]
-fn a_request_is_shown_and_accepted() {
+fn queries_and_accepts_request() {
     let adapter = open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     psp(&adapter, &requests, 5, PspMode::Consumer);
@@ -137,7 +137,7 @@ fn a_request_is_shown_and_accepted() {
     assert_eq!(cr.accept(None, b""), NO_END);
     assert_eq!(cr.accept(Some(&bare), b""), NO_END);
     assert_eq!(end.state(), EpState::Unconnected);
-    // A failure of the transport leaves the request to be answered again.
+    // After a failure of the transport, the request is still pending.
     fake(&adapter).refuse_after(1, Error::Internal);
     assert_eq!(cr.accept(Some(&end.ep), b""), Err(Error::Internal));
     assert_eq!(end.state(), EpState::Unconnected);
@@ -153,7 +153,7 @@ fn a_request_is_shown_and_accepted() {
 }
 
 #[test]
-fn a_request_is_rejected() {
+fn rejects_request() {
     let adapter = open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     psp(&adapter, &requests, 5, PspMode::Consumer);
@@ -165,7 +165,7 @@ fn a_request_is_rejected() {
 }
 
 #[test]
-fn a_request_is_handed_off() {
+fn hands_request_off() {
     let adapter = open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     psp(&adapter, &requests, 5, PspMode::Consumer);
@@ -181,7 +181,7 @@ fn a_request_is_handed_off() {
     assert_eq!(tentative.free(), Err(EpState::TentativeConnectionPending.into()));
     again.reject(&[]).unwrap();
     assert!(adapter.ia.slab.get::<Endpoint<Fake>>(tentative.header().handle()).is_none());
-    // Where nobody listens any more it is refused.
+    // Without a listener, the request is rejected.
     let cr = arrive(&adapter, &requests, 0);
     other.free();
     fake(&adapter).calls();
@@ -190,7 +190,7 @@ fn a_request_is_handed_off() {
 }
 
 #[test]
-fn a_tentative_endpoint_wants_dispatchers_before_it_accepts() {
+fn tentative_endpoint_requires_evds() {
     let adapter = open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     psp(&adapter, &requests, 5, PspMode::Provider);
@@ -203,7 +203,7 @@ fn a_tentative_endpoint_wants_dispatchers_before_it_accepts() {
 }
 
 #[test]
-fn a_request_that_cannot_be_announced_is_given_back() {
+fn full_evd_returns_request_to_transport() {
     let adapter = open();
     let requests = Evd::create(&adapter.ia, 1, None, Streams::CONNECTION_REQUESTS).unwrap();
     let psp = psp(&adapter, &requests, 5, PspMode::Provider);
@@ -227,7 +227,7 @@ fn socket(text: &str) -> Address {
 }
 
 #[test]
-fn a_common_service_point_wants_a_socket_that_the_adapter_has() {
+fn csp_requires_address_of_adapter() {
     let adapter = open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let transfers = adapter.evd(Streams::TRANSFERS);
@@ -243,13 +243,13 @@ fn a_common_service_point_wants_a_socket_that_the_adapter_has() {
     assert_eq!(create(STREAM, "203.0.113.9:5", &requests), unreachable);
     let taken = format!("127.0.0.1:{}", Fake::QUALIFIER_IN_USE);
     assert_eq!(create(STREAM, &taken, &requests), Some(Error::PortInUse));
-    // Nothing of that uses the dispatcher.
+    // The failed calls have not used the EVDs.
     requests.free().unwrap();
     transfers.free().unwrap();
 }
 
 #[test]
-fn a_common_service_point_has_the_port_that_it_listens_on() {
+fn csp_reports_its_port() {
     let adapter = open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let any = Csp::create(&adapter.ia, STREAM, &socket("0.0.0.0:0"), &requests).unwrap();
@@ -265,7 +265,7 @@ fn a_common_service_point_has_the_port_that_it_listens_on() {
 }
 
 #[test]
-fn a_request_at_a_common_service_point_stays_there() {
+fn csp_request_cannot_be_handed_off() {
     let adapter = open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let csp = Csp::create(&adapter.ia, STREAM, &socket("127.0.0.1:5"), &requests).unwrap();
@@ -273,10 +273,10 @@ fn a_request_at_a_common_service_point_stays_there() {
     let cr = arrive(&adapter, &requests, 0);
     assert_eq!(cr.handoff(6), Err(Error::ModelNotSupported));
     csp.free();
-    // It is still there, without its service point.
+    // It is still pending after the free of its service point.
     let end = adapter.end();
     cr.accept(Some(&end.ep), b"").unwrap();
-    // One that came to another service point can be handed to a common one.
+    // A request at another service point can be handed off to a CSP.
     let csp = Csp::create(&adapter.ia, STREAM, &socket("127.0.0.1:7"), &requests).unwrap();
     arrive(&adapter, &requests, 1).handoff(7).unwrap();
     let Event::ConnectionRequest { point, reserved, qualifier, .. } = next(&requests) else { panic!("no request") };

@@ -1,4 +1,4 @@
-//! Waits: thresholds, announcements, what ends them, whom a trigger wakes.
+//! Waits: thresholds, solicited events, their ends, and triggers.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -16,12 +16,10 @@ use super::*;
 
 const NOW: Option<Duration> = Some(Duration::ZERO);
 
-/// Whether a thread waits on the dispatcher, which is empty.
 fn has_waiter(evd: &Evd<Fake>) -> bool {
     evd.dequeue().err() == Some(Error::InvalidState(StateError::EvdWaiter))
 }
 
-/// Waits in a thread of its own while `script` runs.
 fn while_waiting(evd: &Arc<Evd<Fake>>, threshold: usize, script: impl FnOnce()) -> EvdOutcome {
     thread::scope(|scope| {
         let waiter = scope.spawn(|| testing::wait(evd, threshold, None));
@@ -36,7 +34,7 @@ fn error(outcome: EvdOutcome) -> (Option<Error>, usize) {
 }
 
 #[test]
-fn a_threshold_is_at_most_what_the_queue_holds() {
+fn rejects_threshold_above_queue_length() {
     let adapter = open();
     let evd = Evd::create(&adapter.ia, 10, None, Streams::SOFTWARE).unwrap();
     for threshold in [0, 11] {
@@ -56,7 +54,7 @@ fn a_threshold_is_at_most_what_the_queue_holds() {
 }
 
 #[test]
-fn streams_that_are_told_of_some_events_admit_one_as_threshold() {
+fn streams_without_full_notification_require_threshold_one() {
     let adapter = open();
     let end = adapter.end_with(None, |attr| {
         attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT;
@@ -70,11 +68,11 @@ fn streams_that_are_told_of_some_events_admit_one_as_threshold() {
 }
 
 #[test]
-fn a_sleeping_waiter_is_woken_by_an_event_by_unwaitable_and_by_the_end() {
+fn events_unwaitable_and_close_end_wait() {
     let adapter = open();
     let evd = Evd::create(&adapter.ia, 10, None, Streams::SOFTWARE).unwrap();
     let outcome = while_waiting(&evd, 2, || {
-        // There is one waiter at a time, and nobody takes its events.
+        // Only one thread can wait, and others cannot dequeue.
         let refused = Some(Error::InvalidState(StateError::EvdWaiter));
         assert_eq!(testing::wait(&evd, 1, NOW).result.err(), refused);
         assert_eq!(evd.free().err(), refused);
@@ -100,7 +98,7 @@ fn a_sleeping_waiter_is_woken_by_an_event_by_unwaitable_and_by_the_end() {
 }
 
 #[test]
-fn an_announcement_wakes_whoever_waits_for_solicited_messages() {
+fn solicited_event_ends_wait() {
     let adapter = open();
     let end = adapter.end_with(None, |attr| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT);
     (0..3).for_each(|cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap());
@@ -114,10 +112,10 @@ fn an_announcement_wakes_whoever_waits_for_solicited_messages() {
     assert!(matches!(outcome.result, Ok(Event::Transfer { cookie: 0, .. })));
     assert_eq!(outcome.more, 1);
     end.arrives(1, Status::Success);
-    // With nothing queued there is nobody to tell.
+    // Without a queued event, there is nothing to notify of.
     sink.recv_announced();
     assert_eq!(testing::wait(&end.receives, 1, NOW).result.err(), Some(Error::TimeoutExpired));
-    // One that its sender announced needs no more words.
+    // A solicited completion needs no separate notification.
     let outcome = while_waiting(&end.receives, 1, || {
         sink.recv_done(RecvDone { solicited: true, ..received(2) });
     });
@@ -125,7 +123,7 @@ fn an_announcement_wakes_whoever_waits_for_solicited_messages() {
 }
 
 #[test]
-fn an_announcement_from_before_the_connection_wakes_whoever_waits_once_that_is_told() {
+fn solicited_event_before_established_ends_wait() {
     let adapter = open();
     let end = adapter.end_with(None, |attr| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT);
     (0..2).for_each(|cookie| end.ep.post_recv(&[], cookie, CompletionFlags::DEFAULT).unwrap());
@@ -140,7 +138,7 @@ fn an_announcement_from_before_the_connection_wakes_whoever_waits_once_that_is_t
         waiter.join().unwrap()
     });
     assert!(matches!(outcome.result, Ok(Event::Transfer { cookie: 0, .. })));
-    // A later one is not announced.
+    // A later message is not solicited.
     let outcome = while_waiting(&end.receives, 1, || {
         sink.recv_done(received(1));
         end.receives.set_unwaitable();
@@ -149,7 +147,7 @@ fn an_announcement_from_before_the_connection_wakes_whoever_waits_once_that_is_t
 }
 
 #[test]
-fn unsignalled_completions_wake_nobody_and_failures_do() {
+fn only_failures_of_unsignalled_requests_end_wait() {
     let adapter = open();
     let end = adapter.end_with(None, |attr| attr.request_completion_flags = CompletionFlags::UNSIGNALLED);
     let sink = establish(&adapter, &end);
@@ -164,7 +162,7 @@ fn unsignalled_completions_wake_nobody_and_failures_do() {
 }
 
 #[test]
-fn a_trigger_is_kept_for_one_waiter() {
+fn stores_one_trigger() {
     let adapter = open();
     let cno = Cno::create(&adapter.ia, None).unwrap();
     let evd = Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
@@ -174,7 +172,7 @@ fn a_trigger_is_kept_for_one_waiter() {
     evd.post_software(2).unwrap();
     assert_eq!(wait_for_trigger(&cno, NOW), Ok(handle));
     assert_eq!(wait_for_trigger(&cno, NOW), Err(Error::QueueEmpty), "one trigger is kept");
-    // Not while the dispatcher is disabled, nor while a thread waits on it.
+    // No trigger while the EVD is disabled or a thread waits on it.
     evd.disable();
     evd.post_software(3).unwrap();
     assert_eq!(wait_for_trigger(&cno, NOW), Err(Error::QueueEmpty));
@@ -183,7 +181,7 @@ fn a_trigger_is_kept_for_one_waiter() {
     let outcome = while_waiting(&evd, 1, || evd.post_software(4).unwrap());
     assert!(outcome.result.is_ok());
     assert_eq!(wait_for_trigger(&cno, NOW), Err(Error::QueueEmpty));
-    // What was queued before does not trigger the next object.
+    // Queued events do not trigger the next CNO.
     evd.post_software(5).unwrap();
     let other = Cno::create(&adapter.ia, None).unwrap();
     evd.modify_cno(Some(&other)).unwrap();
@@ -191,32 +189,30 @@ fn a_trigger_is_kept_for_one_waiter() {
     assert_eq!(wait_for_trigger(&cno, NOW), Ok(handle));
 }
 
-/// Whether the descriptor of a notification object is readable.
-fn rings(cno: &Cno<Fake>) -> bool {
+fn is_readable(cno: &Cno<Fake>) -> bool {
     let fd = cno.descriptor().expect("it has a descriptor");
-    // SAFETY: the object has it open for as long as it lives.
+    // SAFETY: the live CNO keeps the descriptor open.
     let fd = unsafe { BorrowedFd::borrow_raw(fd) };
     poll::wait([Some(fd)], NOW).expect("a descriptor")[0].readable
 }
 
 #[test]
-fn a_descriptor_is_readable_exactly_while_there_is_a_trigger() {
+fn descriptor_is_readable_while_triggered() {
     let adapter = open();
     let cno = Cno::create_polled(&adapter.ia).unwrap();
     let evd = Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
     let handle = evd.header().handle();
-    assert!(!rings(&cno));
+    assert!(!is_readable(&cno));
     assert_eq!(wait::cno_take(&cno), Err(Error::QueueEmpty));
     for waits in [false, true] {
         let take = || if waits { wait_for_trigger(&cno, NOW) } else { wait::cno_take(&cno) };
         evd.post_software(1).unwrap();
         evd.post_software(2).unwrap();
-        assert!(rings(&cno) && rings(&cno));
+        assert!(is_readable(&cno) && is_readable(&cno));
         assert_eq!(take(), Ok(handle));
-        assert!(!rings(&cno), "one trigger is kept");
+        assert!(!is_readable(&cno), "one trigger is kept");
         assert_eq!(take(), Err(Error::QueueEmpty));
     }
-    // A thread that waits takes the trigger, which is nobody else's then.
     thread::scope(|scope| {
         let waiter = scope.spawn(|| wait_for_trigger(&cno, Some(patience())));
         until("the waiter is told", || {
@@ -226,27 +222,26 @@ fn a_descriptor_is_readable_exactly_while_there_is_a_trigger() {
         });
         assert_eq!(waiter.join().unwrap(), Ok(handle));
     });
-    assert!(!rings(&cno));
-    // The last one to trigger is the one that is told of.
+    assert!(!is_readable(&cno));
     let last = Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
     while evd.dequeue().is_ok() {}
     evd.post_software(4).unwrap();
     last.post_software(5).unwrap();
     assert_eq!(wait::cno_take(&cno), Ok(last.header().handle()));
-    // A trigger goes with its dispatcher, but not with another one.
+    // A freed EVD loses its own trigger, but no other one.
     while last.dequeue().is_ok() {}
     last.post_software(6).unwrap();
     evd.free().unwrap();
-    assert!(rings(&cno));
+    assert!(is_readable(&cno));
     last.free().unwrap();
-    assert!(!rings(&cno));
+    assert!(!is_readable(&cno));
     cno.free().unwrap();
     assert_eq!(cno.descriptor(), None);
     assert_eq!(wait::cno_take(&cno), Err(Error::InvalidHandle(Role::Cno)));
 }
 
 #[test]
-fn the_trigger_of_a_freed_dispatcher_goes_to_another_one_with_an_event() {
+fn trigger_of_freed_evd_passes_to_evd_with_event() {
     let adapter = open();
     let cno = Cno::create_polled(&adapter.ia).unwrap();
     let evd = || Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
@@ -258,30 +253,30 @@ fn the_trigger_of_a_freed_dispatcher_goes_to_another_one_with_an_event() {
         a.post_software(1).unwrap();
         b.post_software(2).unwrap();
         b.free().unwrap();
-        assert!(rings(&cno));
+        assert!(is_readable(&cno));
         assert_eq!(take(), Ok(handle));
-        assert!(!rings(&cno), "one trigger is handed on");
+        assert!(!is_readable(&cno), "one trigger is handed on");
         assert_eq!(take(), Err(Error::QueueEmpty));
         while a.dequeue().is_ok() {}
     }
-    // One that was untied before it was freed leaves its trigger, which names it no more.
+    // A detached and freed EVD leaves its trigger, which another EVD then gets.
     a.post_software(3).unwrap();
     b.post_software(4).unwrap();
     b.modify_cno(None).unwrap();
     b.free().unwrap();
-    assert!(rings(&cno));
+    assert!(is_readable(&cno));
     assert_eq!(wait::cno_take(&cno), Ok(handle));
     a.post_software(5).unwrap();
     a.modify_cno(None).unwrap();
     a.free().unwrap();
     assert_eq!(wait::cno_take(&cno), Err(Error::QueueEmpty));
-    assert!(!rings(&cno));
+    assert!(!is_readable(&cno));
     idle.free().unwrap();
     cno.free().unwrap();
 }
 
 #[test]
-fn a_wait_ends_by_the_trigger_of_a_freed_dispatcher() {
+fn trigger_of_freed_evd_ends_wait() {
     let adapter = open();
     let cno = Cno::create(&adapter.ia, None).unwrap();
     let evd = || Evd::create(&adapter.ia, 8, Some(&cno), Streams::SOFTWARE).unwrap();
@@ -299,7 +294,7 @@ fn a_wait_ends_by_the_trigger_of_a_freed_dispatcher() {
 }
 
 #[test]
-fn the_transport_looks_for_events_while_there_is_a_descriptor() {
+fn transport_polls_while_cno_has_descriptor() {
     let adapter = open();
     let cno = Cno::create_polled(&adapter.ia).unwrap();
     assert_eq!(fake(&adapter).calls(), [Call::Watch(true)]);
@@ -307,7 +302,7 @@ fn the_transport_looks_for_events_while_there_is_a_descriptor() {
     cno.free().unwrap();
     drop(cno);
     assert_eq!(fake(&adapter).calls(), [Call::Watch(false)]);
-    // Without one there is still a trigger to take.
+    // A CNO without a descriptor also has a trigger to take.
     let plain = Cno::create(&adapter.ia, None).unwrap();
     assert_eq!(plain.descriptor(), None);
     let evd = Evd::create(&adapter.ia, 8, Some(&plain), Streams::SOFTWARE).unwrap();
@@ -316,11 +311,11 @@ fn the_transport_looks_for_events_while_there_is_a_descriptor() {
 }
 
 #[test]
-fn the_end_of_a_notification_object_wakes_those_who_poll_it() {
+fn free_of_cno_wakes_pollers() {
     let adapter = open();
     let cno = Cno::create_polled(&adapter.ia).unwrap();
     let fd = cno.descriptor().expect("it has a descriptor");
-    // SAFETY: open for now. The thread that polls keeps the file, and that the number is free then does not matter to it.
+    // SAFETY: the descriptor is open until the close. The clone keeps the file open.
     let polled = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().unwrap();
     let ready = || poll::wait([Some(polled.as_fd())], NOW).unwrap()[0].readable;
     assert!(!ready());
@@ -330,7 +325,7 @@ fn the_end_of_a_notification_object_wakes_those_who_poll_it() {
 }
 
 #[test]
-fn triggers_wake_as_many_threads_as_there_are() {
+fn each_trigger_wakes_one_thread() {
     let adapter = open();
     let cno = Cno::create(&adapter.ia, None).unwrap();
     let evd = Evd::create(&adapter.ia, 64, Some(&cno), Streams::SOFTWARE).unwrap();
@@ -342,7 +337,7 @@ fn triggers_wake_as_many_threads_as_there_are() {
                 woken.fetch_add(1, Ordering::AcqRel);
             });
         }
-        // A trigger that nobody has taken yet swallows the next.
+        // A stored trigger absorbs the next one, so each must be taken first.
         for wanted in 1..=4 {
             evd.post_software(wanted).unwrap();
             until("a thread is woken", || woken.load(Ordering::Acquire) >= wanted);
@@ -353,10 +348,9 @@ fn triggers_wake_as_many_threads_as_there_are() {
 }
 
 #[test]
-fn the_end_of_a_notification_object_ends_its_waits() {
+fn free_of_cno_ends_waits() {
     let adapter = open();
     let cno = Cno::create(&adapter.ia, None).unwrap();
-    // A face is told to sleep, and asks again when something has woken it.
     let Step::Sleep(sleep) = wait::cno_begin(cno.clone(), None) else { panic!("nothing has happened") };
     assert!(matches!(sleep.place, SleepPlace::Word { shared: false, .. }));
     assert_eq!(cno.free(), Err(Error::InvalidState(StateError::CnoInUse)));
@@ -366,7 +360,7 @@ fn the_end_of_a_notification_object_ends_its_waits() {
 }
 
 #[test]
-fn a_signal_ends_a_wait_unless_there_is_an_event() {
+fn signal_ends_wait_without_event() {
     let adapter = open();
     let evd = Evd::create(&adapter.ia, 8, None, Streams::SOFTWARE).unwrap();
     for queued in [false, true] {
@@ -381,21 +375,21 @@ fn a_signal_ends_a_wait_unless_there_is_an_event() {
     }
 }
 
-/// Notes the dispatcher that an agent was called with, and how often it was.
+/// Records an agent's calls.
 struct Heard {
     evd: AtomicUsize,
     calls: AtomicUsize,
 }
 
 fn hear(data: usize, _function: usize, evd: Handle) {
-    // SAFETY: the tests give the address of a value that outlives the adapter.
+    // SAFETY: the tests pass the address of a value that outlives the adapter.
     let heard = unsafe { &*std::ptr::with_exposed_provenance::<Heard>(data) };
     heard.evd.store(evd.0, Ordering::Release);
     heard.calls.fetch_add(1, Ordering::AcqRel);
 }
 
 #[test]
-fn an_agent_hears_of_one_trigger_and_is_armed_again_by_setting_it() {
+fn agent_is_called_once_per_arming() {
     let heard = Box::new(Heard { evd: AtomicUsize::new(1), calls: AtomicUsize::new(0) });
     let agent = Agent { data: (&raw const *heard).expose_provenance(), function: 0, call: hear };
     let adapter = open();
@@ -411,7 +405,7 @@ fn an_agent_hears_of_one_trigger_and_is_armed_again_by_setting_it() {
     assert_eq!(heard.calls.load(Ordering::Acquire), 1);
     evd.post_software(3).unwrap();
     called(2);
-    // The end of the object is told with no dispatcher.
+    // The free of the CNO calls the agent without an EVD.
     cno.modify_agent(Some(agent)).unwrap();
     adapter.ia.close_abrupt().unwrap();
     called(3);

@@ -1,4 +1,4 @@
-//! Reads the lists of calls and slots of a version: its own, and those that all versions have in common.
+//! Reader of a version's lists of calls and slots.
 
 use std::path::Path;
 
@@ -12,36 +12,32 @@ use crate::headers::{TableRow, rows};
 use crate::interface::Interface;
 use crate::macros::{Invocation, Lists, invocations};
 
-/// Every call, grouped by subject, in the order of the lists.
+/// All calls, grouped by subject.
 pub struct Calls {
     pub groups: Vec<CallGroup>,
-    /// The slots in the order of the provider table.
+    /// Slots in the order of the provider table.
     pub slots: Vec<Slot>,
 }
 
-/// The calls of one list.
 pub struct CallGroup {
     pub about: String,
     pub calls: Vec<Call>,
 }
 
-/// A call.
 pub struct Call {
     pub name: Ident,
     pub doc: Doc,
     /// `"C"` or `"C-unwind"`.
     pub abi: LitStr,
-    /// The arguments that the slot has too, if there is a slot.
+    /// Arguments that the slot also has.
     pub arguments: Vec<Argument>,
-    /// The further arguments of the call.
+    /// Further arguments of the call.
     pub more: Vec<Argument>,
-    /// The way in which it is carried out.
     pub how: How,
-    /// Whether only this project's library exports it.
+    /// Set if only this project's library exports it.
     pub further: bool,
 }
 
-/// An argument.
 pub struct Argument {
     pub name: Ident,
     pub ty: Type,
@@ -50,32 +46,31 @@ pub struct Argument {
     pub text: String,
 }
 
-/// The ways to carry out a call.
+/// How the library executes a call.
 pub enum How {
-    /// The provider that the first argument belongs to does it.
+    /// Calls the slot of the provider to which the first argument belongs.
     Dispatch,
-    /// libdat does it, around the provider's slot. If the slot has fewer arguments, the name is that of the type of the
-    /// whole function.
+    /// libdat executes it around the provider's slot. If the slot has fewer arguments, contains the name of the whole
+    /// function's type.
     Wrap(Option<Ident>),
-    /// libdat does it alone.
+    /// libdat executes it without a slot.
     Own,
-    /// The provider that the first argument belongs to does it. The function takes `...`, and the last argument is the
-    /// list of these.
+    /// As `Dispatch`, with `...`: the last argument of the slot is the list of these arguments.
     Variadic,
-    /// There is a slot, and no function.
+    /// A slot without a function.
     Slot,
 }
 
-/// A place in the provider table.
+/// A field of the provider table.
 pub struct Slot {
     pub call: Ident,
     pub field: Ident,
-    /// The name of the field's type.
+    /// Type of the field.
     pub ty: Ident,
 }
 
 impl Calls {
-    /// Reads the lists of `interface`; `root` is the top of the tree.
+    /// Reads the lists of `interface` in the tree at `root`.
     pub fn read(root: &Path, interface: &Interface) -> Result<Calls> {
         let lists = Lists::read(root, interface.source)?;
         let mut groups: Vec<CallGroup> = Vec::new();
@@ -99,42 +94,39 @@ impl Calls {
         Ok(calls)
     }
 
-    /// All calls.
     pub fn all(&self) -> impl Iterator<Item = &Call> {
         self.groups.iter().flat_map(|group| &group.calls)
     }
 
-    /// The call of this name.
     pub fn find(&self, name: &str) -> Option<&Call> {
         self.all().find(|call| call.name == name)
     }
 
-    /// The calls that are functions.
+    /// Returns the calls that are functions.
     pub fn functions(&self) -> impl Iterator<Item = &Call> {
         self.all().filter(|call| !matches!(call.how, How::Slot))
     }
 
-    /// The names of the functions, sorted.
+    /// Returns the names of the functions, sorted.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.functions().map(|call| call.name.to_string()).collect();
         names.sort();
         names
     }
 
-    /// The slot of a call.
     pub fn slot(&self, call: &Call) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.call == call.name)
     }
 
-    /// Checks that every name occurs once, and has a slot if and only if its entry says so.
+    /// Checks that names are unique, and that a call has a slot exactly if its entry says so.
     fn check(&self) -> Result<()> {
         let names = self.names();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(format!("{} is there twice", twice[0]));
+            return Err(format!("{}: duplicate entry", twice[0]));
         }
         for call in self.all() {
             if self.slot(call).is_none() != matches!(call.how, How::Own) {
-                return Err(format!("{}: the list of slots does not agree", call.name));
+                return Err(format!("{}: entry and list of slots disagree", call.name));
             }
         }
         match self.slots.iter().find(|slot| self.find(&slot.call.to_string()).is_none()) {
@@ -145,7 +137,7 @@ impl Calls {
 }
 
 impl CallGroup {
-    /// Reads the list `list`; `own` names the one of the version that belongs into it, if there is one.
+    /// Reads a list. `own` is the version's list that belongs into it, if there is one.
     fn read(lists: &Lists, list: &str, own: Option<&Ident>, interface: &Interface) -> Result<CallGroup> {
         let title = doc::lines(&lists.find(list)?.attrs).into_iter().next().unwrap_or_default();
         let about = title.strip_prefix("Calls: ").and_then(|rest| rest.split_once('.'));
@@ -166,7 +158,7 @@ impl CallGroup {
     }
 }
 
-/// The slots of the common list, and those that the version passes to it.
+/// Returns the common slots, followed by the version's.
 fn slots(lists: &Lists) -> Result<Vec<Slot>> {
     let further = lists.invocations("for_each_slot")?.into_iter().next().ok_or("no list of slots")?;
     let (_, common) = invocations(lists.body(&further.list)?)?.into_iter().next().ok_or("no common slots")?;
@@ -185,7 +177,7 @@ fn ident(tree: TokenTree) -> Option<Ident> {
 }
 
 impl Call {
-    /// Reads an entry of a list of `interface`, or of one that versions have in common.
+    /// Reads an entry of `interface`'s list or a common list.
     fn read(tokens: TokenStream, interface: &Interface, common: bool) -> Result<Call> {
         let entry: CallEntry = syn::parse2(tokens).map_err(|e| e.to_string())?;
         let name = entry.name.to_string();
@@ -199,13 +191,12 @@ impl Call {
         Ok(Call { name, doc, abi, arguments, more, how, further: false })
     }
 
-    /// All arguments of the call.
     pub fn all_arguments(&self) -> impl Iterator<Item = &Argument> {
         self.arguments.iter().chain(&self.more)
     }
 }
 
-/// The entry of a call, as written in the braces.
+/// Entry of a call, as written in the list.
 struct CallEntry {
     attrs: Vec<Attribute>,
     abi: LitStr,

@@ -1,4 +1,4 @@
-//! Parses the documentation of a call.
+//! Parser of the documentation of calls.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,13 +7,12 @@ use syn::{Attribute, Expr, Lit, Meta};
 
 use crate::Result;
 
-/// An entry of the list of returned codes ends with this if its codes come only from providers of others.
+/// Suffix of an entry whose codes only other providers return.
 const FOREIGN: &str = "never from the providers of this project";
 
-/// The headings that an entry may lack.
+/// Optional headings.
 const OPTIONAL: [&str; 2] = ["Events", "Specification"];
 
-/// A return code.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub struct Code {
     kind: String,
@@ -22,7 +21,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// A code of this type and subtype; `foreign` if the providers of this project never return it.
+    /// Creates a code. `foreign` is set if only other providers return it.
     pub fn new(kind: &str, subtype: &str, foreign: bool) -> Code {
         Code { kind: kind.to_owned(), subtype: subtype.to_owned(), foreign }
     }
@@ -36,33 +35,33 @@ impl fmt::Display for Code {
     }
 }
 
-/// The documentation of a call.
+/// Documentation of a call.
 pub struct Doc {
-    /// The effect of the call, in paragraphs.
+    /// Effect of the call, in paragraphs.
     pub summary: Vec<String>,
-    /// What holds after success, if the entry says it.
+    /// Condition after success.
     pub success: Option<String>,
-    /// The rest of the list of returned codes.
+    /// All other entries of the list of return codes.
     pub errors: Vec<Returned>,
-    /// What follows the list, in paragraphs.
+    /// Paragraphs after the list.
     pub notes: Vec<String>,
-    /// The place where it is specified.
+    /// Where the call is specified.
     pub specification: String,
 }
 
-/// An entry of the list of returned codes.
+/// An entry of the list of return codes.
 pub struct Returned {
     pub kind: String,
-    /// The subtypes, none if it has none.
+    /// Subtypes, or none.
     pub subtypes: Vec<String>,
-    /// The condition under which it is returned.
+    /// Condition under which the code is returned.
     pub when: String,
-    /// Whether the providers of this project never return it.
+    /// Set if only other providers return it.
     pub foreign: bool,
 }
 
 impl Doc {
-    /// Parses `lines` for a version. `specification` is the place where the call is specified unless the lines name another.
+    /// Parses `lines` for a version. `specification` is the default for the section of this name.
     pub fn read(lines: &[String], version: &str, specification: String) -> Result<Doc> {
         let sections = sections(lines);
         let headings: Vec<&str> = sections.iter().map(|(heading, _)| heading.as_str()).collect();
@@ -85,7 +84,7 @@ impl Doc {
         Ok(Doc { summary, success, errors, notes: paragraphs(&notes), specification })
     }
 
-    /// The types in the list but DAT_SUCCESS, each once, in the order of the list.
+    /// Returns the types except DAT_SUCCESS, without duplicates, in the order of the list.
     pub fn types(&self) -> Vec<&str> {
         let mut types: Vec<&str> = Vec::new();
         for row in &self.errors {
@@ -96,12 +95,12 @@ impl Doc {
         types
     }
 
-    /// The types that a provider of this project, or libdat, returns.
+    /// Returns the types that this project returns.
     pub fn own_types(&self) -> BTreeSet<&str> {
         self.errors.iter().filter(|row| !row.foreign).map(|row| row.kind.as_str()).collect()
     }
 
-    /// Every type with every subtype, `DAT_NO_SUBTYPE` where there is none.
+    /// Returns all pairs of type and subtype, with `DAT_NO_SUBTYPE` for types without one.
     pub fn codes(&self) -> BTreeSet<Code> {
         let of_row = |row: &Returned| -> Vec<Code> {
             let code = |subtype: &str| Code::new(&row.kind, subtype, row.foreign);
@@ -114,7 +113,7 @@ impl Doc {
     }
 }
 
-/// The lines of the documentation among attributes, without the space in front.
+/// Returns the lines of documentation, without the leading space.
 pub fn lines(attrs: &[Attribute]) -> Vec<String> {
     let texts = attrs.iter().filter_map(|attr| match &attr.meta {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
@@ -129,7 +128,7 @@ pub fn lines(attrs: &[Attribute]) -> Vec<String> {
     texts.map(|text| text.strip_prefix(' ').unwrap_or(&text).to_owned()).collect()
 }
 
-/// The lines under each heading; those before the first one have none.
+/// Splits lines at headings. Lines before the first have an empty heading.
 fn sections(lines: &[String]) -> Vec<(String, Vec<String>)> {
     let mut sections = vec![(String::new(), Vec::new())];
     for line in lines {
@@ -147,7 +146,7 @@ fn paragraphs(lines: &[String]) -> Vec<String> {
     paragraphs.filter(|paragraph| !paragraph.is_empty()).collect()
 }
 
-/// The entries of the list. One of a single version begins with its number: `2.0: when`.
+/// Parses the entries of the list for a version. An entry for one version begins with its number: `2.0: when`.
 fn rows(list: &[String], version: &str) -> Result<Vec<Returned>> {
     let of_version = |row: &&String| match row.split_once(" - ").and_then(|(_, when)| when.split_once(": ")) {
         Some((only, _)) if only.starts_with(|c: char| c.is_ascii_digit()) => only == version,
@@ -161,7 +160,7 @@ fn rows(list: &[String], version: &str) -> Result<Vec<Returned>> {
 }
 
 impl Returned {
-    /// Parses ``* `TYPE` / `SUBTYPE`, ... - when``, where a subtype may be abbreviated to `..._WORD`.
+    /// Parses ``* `TYPE` / `SUBTYPE`, ... - when``. `..._WORD` replaces the last word of the preceding subtype.
     pub fn read(row: &str) -> Option<Returned> {
         let (returned, when) = row.strip_prefix("* ")?.split_once(" - ")?;
         let [kind, names @ ..] = &code(returned)[..] else { return None };
@@ -184,7 +183,7 @@ impl Returned {
     }
 }
 
-/// The words in backticks.
+/// Returns the words in backticks.
 fn code(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }

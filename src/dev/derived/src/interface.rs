@@ -1,29 +1,25 @@
-//! The versions of the interface, and where their files are.
+//! The versions of the interface, and the paths of their files.
 
-/// The crate of what versions have in common.
+/// The crate of the common parts.
 pub const COMMON: &str = "src/interface/udat";
 
-/// A version of the interface.
 pub struct Interface {
-    /// Its number.
     pub version: &'static str,
-    /// What follows the name of a call where its text describes it: the section of its manual pages, if it has such.
+    /// Section of the specification's manual pages, or empty.
     pub manual: &'static str,
-    /// Its crate.
     pub source: &'static str,
-    /// The name of its registry library, without suffix.
+    /// Registry library, without suffix.
     pub library: &'static str,
-    /// Whether the library has calls under a version node of their own, see `for_each_further_call!` of the crate.
+    /// Set if the crate has `for_each_further_call!`.
     pub further: bool,
-    /// Whether it has extensions for InfiniBand, in the modules ib of the crate.
+    /// Set if the crate has InfiniBand extensions.
     pub extensions: bool,
-    /// The folder of its C headers, below include.
+    /// Directory of its C headers below include.
     pub include: &'static str,
-    /// What follows in the names of the lists in tests-c.
+    /// Suffix of the lists in tests-c.
     pub suffix: &'static str,
 }
 
-/// All versions.
 pub const INTERFACES: &[Interface] = &[UDAT12, UDAT20];
 
 const UDAT12: Interface = Interface {

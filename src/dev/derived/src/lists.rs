@@ -1,15 +1,15 @@
-//! Lists of calls: the exported names and the return codes to test.
+//! Lists of calls: exported names, and return codes to test.
 
 use crate::Derived;
 use crate::calls::Calls;
 use crate::interface::{COMMON, Interface};
 
-/// The names that the registry library exports, sorted, one a line.
+/// Returns the names that the registry library exports, sorted, one per line.
 pub fn symbols(interface: &Interface, calls: &Calls) -> Derived {
     Derived { path: format!("tests-c/abi/symbols{}.txt", interface.suffix), text: exported(calls, false) }
 }
 
-/// Those that it exports beside the ones that every library of this version has, if there are any.
+/// Returns the names that only this project's library of the version exports, if there are any.
 pub fn further_symbols(interface: &Interface, calls: &Calls) -> Option<Derived> {
     let path = format!("tests-c/abi/symbols{}_full.txt", interface.suffix);
     interface.further.then(|| Derived { path, text: exported(calls, true) })
@@ -20,7 +20,7 @@ fn exported(calls: &Calls, further: bool) -> String {
     names.map(|name| format!("{name}\n")).collect()
 }
 
-/// Each call with each type of return code that a provider of this project, or the library, returns.
+/// Returns each call with each type of return code that this project returns.
 pub fn codes(interface: &Interface, calls: &Calls) -> Derived {
     let mut text = format!(
         "# The return codes of each call, by the tables of errors in {COMMON}/src/calls and\n\

@@ -1,4 +1,4 @@
-//! Reads the macros in which a version's lists are written, and those with what all versions have of a structure.
+//! Reader of the macros that contain lists and the common parts of structures.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -10,23 +10,22 @@ use syn::{Item, ItemMacro};
 use crate::Result;
 use crate::interface::COMMON;
 
-/// The macros in which a version's lists are written.
+/// Macros that contain a version's lists.
 pub struct Lists {
-    /// Each by its name.
+    /// By name.
     macros: HashMap<String, ItemMacro>,
-    /// The names of those that versions have in common.
+    /// Names of the macros that versions share.
     common: HashSet<String>,
 }
 
 /// `$crate::...::LIST!(ARGUMENTS);`
 pub struct Invocation {
     pub list: String,
-    /// What is passed to it.
     pub arguments: TokenStream,
 }
 
 impl Lists {
-    /// Reads calls.rs and the files in calls of the common crate and of that of a version, `own`.
+    /// Reads the calls of the common crate and of the version's crate `own`.
     pub fn read(root: &Path, own: &str) -> Result<Lists> {
         let mut lists = Lists { macros: HashMap::new(), common: HashSet::new() };
         for source in [COMMON, own] {
@@ -50,23 +49,22 @@ impl Lists {
         Ok(lists)
     }
 
-    /// Whether versions have the macro `name` in common.
+    /// Returns whether versions share a macro.
     pub fn is_common(&self, name: &str) -> bool {
         self.common.contains(name)
     }
 
-    /// The macro `name`.
     pub fn find(&self, name: &str) -> Result<&ItemMacro> {
         self.macros.get(name).ok_or_else(|| format!("no macro {name}"))
     }
 
-    /// The tokens that the macro `name` expands to.
+    /// Returns the tokens to which a macro expands.
     pub fn body(&self, name: &str) -> Result<TokenStream> {
         let braces = self.find(name)?.mac.tokens.clone().into_iter().filter_map(braced).last();
         braces.map(|group| group.stream()).ok_or_else(|| format!("{name} is no list"))
     }
 
-    /// The lists that the macro `name` goes through, in its order.
+    /// Returns the lists that a macro invokes, in order.
     pub fn invocations(&self, name: &str) -> Result<Vec<Invocation>> {
         let tokens: Vec<TokenTree> = self.body(name)?.into_iter().collect();
         let found = tokens.windows(3).filter_map(|window| match window {
@@ -79,8 +77,8 @@ impl Lists {
     }
 }
 
-/// Takes the macros `($NAME:ident; $($own:tt)*) => { ... }` out of the items that versions share, and puts what they make in
-/// place of the items of a version that call them. Either parameter may be missing.
+/// Removes the macros `($NAME:ident; $($own:tt)*) => { ... }` from the common items, and expands their invocations in
+/// the version's items. Both parameters are optional.
 pub fn expand(common: &mut Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
     let mut shared = HashMap::new();
     common.retain(|item| match item {
@@ -111,7 +109,7 @@ pub fn expand(common: &mut Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
     Ok(items)
 }
 
-/// The body of a macro with `own` in place of `$($own)*`, and `given` in place of `$NAME`.
+/// Replaces `$($own)*` by `own`, and `$NAME` by `given`.
 fn substitute(body: TokenStream, given: Option<&TokenTree>, own: &TokenStream) -> TokenStream {
     let mut trees = body.into_iter().peekable();
     let mut made = TokenStream::new();
@@ -119,11 +117,11 @@ fn substitute(body: TokenStream, given: Option<&TokenTree>, own: &TokenStream) -
         match (tree, trees.peek()) {
             (TokenTree::Punct(dollar), Some(TokenTree::Group(_))) if dollar.as_char() == '$' => {
                 made.extend(own.clone());
-                // The group and the asterisk.
+                // Skips the group and the asterisk.
                 trees.nth(1);
             }
             (TokenTree::Punct(dollar), Some(TokenTree::Ident(name))) if dollar.as_char() == '$' => {
-                // What is left of `$crate` is the name.
+                // `$crate` becomes `crate`.
                 if name != "crate" {
                     made.extend(given.cloned());
                     trees.next();
@@ -144,7 +142,7 @@ fn parse_file(path: &Path) -> Result<Vec<Item>> {
     Ok(syn::parse_file(&text).map_err(|e| explain(e.to_string()))?.items)
 }
 
-/// The name and the arguments of each `$NAME! { ... }` and `$NAME!(...);`.
+/// Returns name and arguments of each `$NAME! { ... }` and `$NAME!(...);`.
 pub fn invocations(body: TokenStream) -> Result<Vec<(Ident, TokenStream)>> {
     let mut found = Vec::new();
     let mut rest = body.into_iter().peekable();

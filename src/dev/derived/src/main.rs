@@ -1,20 +1,18 @@
-//! Writes the files that are derived from the crates of the versions of the interface, src/interface/udat12 and the others, and of
-//! what they have in common, src/interface/udat, and from the arguments of the tools; and checks those that have to agree with them.
+//! Generator of the files that are derived from the C interface (src/interface), and from the arguments of the tools.
 //!
-//! | derived | from | in |
+//! | derived | from | module |
 //! |---|---|---|
-//! | the C headers, such as include/dat | modules, lists of calls and slots, macros | `headers` |
-//! | tests-c/abi/symbols.txt, the names that the registry library exports | the calls | `lists` |
-//! | tests-c/codes/codes.txt, the types of return codes that need a test | the tables of errors | `lists` |
-//! | docs/man/*.1, docs/completions | the arguments of the tools | `tools` |
-//! | the sections SYNOPSIS, PARAMETERS and RETURN VALUES of docs/man/*.3 | the calls | `man` |
+//! | C headers, such as include/dat | modules, lists of calls and slots, macros | `headers` |
+//! | tests-c/abi/symbols.txt, the exported names of the registry library | calls | `lists` |
+//! | tests-c/codes/codes.txt, the types of return codes that need a test | tables of errors | `lists` |
+//! | docs/man/*.1, docs/completions | arguments of the tools | `tools` |
+//! | SYNOPSIS, PARAMETERS and RETURN VALUES of docs/man/*.3 | calls | `man` |
 //!
-//! `interface` says which versions there are. The files of a version but the first have its number in their names.
+//! File names of later versions contain the version. `man` also checks that the manually written sections about a later
+//! version contain its codes.
 //!
-//! The other sections of these pages are written by hand; `man` checks that what they say of a later version has its codes.
-//!
-//! `cargo run -p dat-derived` writes all of it; with `--check` it writes nothing. The exit status is 1 if a manual page
-//! does not agree or, with `--check`, a file in the tree differs from what would be written.
+//! `cargo run -p dat-derived` writes the files. With `--check`, it only compares them. The exit status is 1 if a check
+//! fails.
 
 mod calls;
 mod doc;
@@ -32,12 +30,12 @@ use std::process::ExitCode;
 use crate::calls::Calls;
 use crate::interface::INTERFACES;
 
-/// The result of a step: an error is a text to show.
+/// A result, or an error message.
 type Result<T> = std::result::Result<T, String>;
 
-/// A derived file with the contents that it should have.
+/// A derived file and its expected contents.
 struct Derived {
-    /// Its path in the tree.
+    /// Path in the tree.
     path: String,
     text: String,
 }
@@ -58,12 +56,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// The top of the tree from which this program was built.
+/// Returns the top of the source tree.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
-/// Applies `each` to all derived files, and checks what the manual pages say of later versions.
+/// Applies `each` to all derived files, and checks the manual pages.
 fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     let root = root();
     let mut derived = Vec::new();
@@ -84,7 +82,7 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
-/// Writes a file if it differs from the one in the tree.
+/// Writes a file unless it is up to date.
 fn write(file: &Derived) -> Result<()> {
     let path = root().join(&file.path);
     if fs::read_to_string(&path).is_ok_and(|old| old == file.text) {
@@ -97,7 +95,7 @@ fn write(file: &Derived) -> Result<()> {
     Ok(())
 }
 
-/// Compares a file with the one in the tree.
+/// Compares a file with the tree.
 fn check(file: &Derived) -> Result<()> {
     match fs::read_to_string(root().join(&file.path)) {
         Ok(old) if old == file.text => Ok(()),
@@ -110,7 +108,7 @@ fn check(file: &Derived) -> Result<()> {
     }
 }
 
-/// The number of the first line in which two texts differ.
+/// Returns the number of the first line that differs.
 fn first_difference(old: &str, new: &str) -> usize {
     1 + old.lines().zip(new.lines()).take_while(|(a, b)| a == b).count()
 }

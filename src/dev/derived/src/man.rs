@@ -1,7 +1,4 @@
-//! Writes the sections of the manual pages that follow from the entries of calls, and compares the rest with them.
-//!
-//! The page of a call has SYNOPSIS, PARAMETERS and RETURN VALUES from its entry; the other sections are written by hand, in
-//! the page itself.
+//! Sections of manual pages that are derived from entries of calls, and checks of other sections.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,35 +12,33 @@ use crate::headers::{Level, wrap};
 use crate::interface::INTERFACES;
 use crate::{Derived, Result};
 
-/// A macro that has a page of its own, and the call that it stands for.
+/// Macros with their own page, and their calls.
 const MACROS: &[(&str, &str)] = &[("dat_ia_open", "dat_ia_openv")];
 
-/// The sections that follow from the entry.
+/// Derived sections.
 const SECTIONS: &[&str] = &["SYNOPSIS", "PARAMETERS", "RETURN VALUES"];
 
-/// The sections among them that are written by hand. The pages of what has no entry are so in whole: dat_provider_init and
-/// dat_provider_fini, which providers export, and the inline functions dat_strerror_extension and dat_strerror_ext_status.
-const BY_HAND: &[(&str, &[&str])] = &[
-    // The macro has fewer parameters than its call.
+/// Sections that are written manually nevertheless. Pages of functions without an entry are manual as a whole.
+const MANUAL_SECTIONS: &[(&str, &[&str])] = &[
+    // The macro has fewer parameters than the call.
     ("dat_ia_open", &["SYNOPSIS", "PARAMETERS"]),
-    // It takes any arguments, and is used with a header of its own.
+    // Has variable arguments, and its own header.
     ("dat_extension_op", &["SYNOPSIS"]),
 ];
 
-/// The section of a page about the calls of a version that change one of the version before.
+/// Section about the changes in a later version.
 const CHANGES: &str = "UDAPL 2.0";
 
-/// Longest line of a page.
+/// Maximum length of a line.
 const WIDTH: usize = 78;
 
-/// The pages with the sections that follow from the calls of each version, from the first on. A call that several versions
-/// have is described as it is in the first.
+/// Returns the pages with their derived sections. A call of several versions is described as in the first.
 pub fn pages(root: &Path, versions: &[Calls]) -> Result<Vec<Derived>> {
     let mut pages = Vec::new();
     for Paged { nth, page, call, .. } in paged(versions).iter().filter(|paged| paged.older.is_none()) {
         let (path, mut text) = read(root, page)?;
-        let by_hand = BY_HAND.iter().find(|(name, _)| name == page).map_or(&[][..], |(_, sections)| sections);
-        for heading in SECTIONS.iter().filter(|heading| !by_hand.contains(heading)) {
+        let manual = MANUAL_SECTIONS.iter().find(|(name, _)| name == page).map_or(&[][..], |(_, sections)| sections);
+        for heading in SECTIONS.iter().filter(|heading| !manual.contains(heading)) {
             let (begin, end) = place(&text, heading).ok_or_else(|| format!("{path}: no section {heading}"))?;
             let section = match *heading {
                 "SYNOPSIS" => synopsis(*nth, call),
@@ -57,8 +52,8 @@ pub fn pages(root: &Path, versions: &[Calls]) -> Result<Vec<Derived>> {
     Ok(pages)
 }
 
-/// Lists what is wrong with the sections on what a version changes, a line for each fault: each has the codes that only
-/// this version returns from the call, with such others as have another meaning there.
+/// Compares the sections about a later version with its calls. A section must contain the codes that only this version
+/// returns, and no code that its call does not return. Returns one line per error.
 pub fn faults(root: &Path, versions: &[Calls]) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for Paged { page, call, older, .. } in &paged(versions) {
@@ -74,18 +69,18 @@ pub fn faults(root: &Path, versions: &[Calls]) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// A call that is a function, with its page.
+/// A function and its page.
 struct Paged<'a> {
-    /// The number of the version.
+    /// Index of the version.
     nth: usize,
-    /// The name of the page, which for a macro is another than the call's.
+    /// Name of the page: a call or a macro.
     page: String,
     call: &'a Call,
-    /// The same call of the version before, if there is one.
+    /// The same call of an earlier version.
     older: Option<&'a Call>,
 }
 
-/// The calls that have a page, of all versions.
+/// Returns the calls of all versions that have a page.
 fn paged(versions: &[Calls]) -> Vec<Paged<'_>> {
     let mut paged = Vec::new();
     for (nth, calls) in versions.iter().enumerate() {
@@ -99,14 +94,14 @@ fn paged(versions: &[Calls]) -> Vec<Paged<'_>> {
     paged
 }
 
-/// The path and the text of a page.
+/// Reads a page. Returns its path and text.
 fn read(root: &Path, page: &str) -> Result<(String, String)> {
     let path = format!("docs/man/{page}.3");
     let text = fs::read_to_string(root.join(&path)).map_err(|e| format!("{path}: {e}"))?;
     Ok((path, text))
 }
 
-/// Where the text of a section begins and ends.
+/// Returns the start and the end of a section's text.
 fn place(page: &str, heading: &str) -> Option<(usize, usize)> {
     let head = format!("\n.SH {heading}\n");
     let begin = page.find(&head)? + head.len();
@@ -120,7 +115,7 @@ fn synopsis(nth: usize, call: &Call) -> Result<String> {
     let head = format!("DAT_RETURN {}(", call.name);
     let arguments = call.all_arguments().map(|argument| Ok((c_type(&argument.ty)?, argument.name.to_string())));
     let arguments = arguments.collect::<Result<Vec<_>>>()?;
-    // Arguments stand below each other, behind the name unless that makes a line too long.
+    // One argument per line, aligned after the name unless that makes a line too long.
     let longest = arguments.iter().map(|(ty, name)| ty.len() + name.len() + 2).max().unwrap_or_default();
     let (mut lines, indent) = match head.len() + longest <= WIDTH {
         true => (String::new(), head.len()),
@@ -136,7 +131,7 @@ fn synopsis(nth: usize, call: &Call) -> Result<String> {
     Ok(format!(".nf\n.B #include <{include}/{header}.h>\n.PP\n{lines}.fi\n.PP\nLink with \\fI\\-l{link}\\fP.\n"))
 }
 
-/// A type in C, such that a name can follow it.
+/// Returns a type in C, so that a name can follow.
 fn c_type(ty: &Type) -> Result<String> {
     let pointed = |ty: &Type| Ok::<_, String>(format!("{}*", c_type(ty)?));
     match ty {
@@ -169,19 +164,19 @@ fn return_values(call: &Call) -> Result<String> {
     Ok(section)
 }
 
-/// The codes that are in no table, since a provider may return them from any call.
+/// Codes in no table, because a provider can return them from any call.
 const ANY: &str = "Any call may also return `DAT_INTERNAL_ERROR` or `DAT_NOT_IMPLEMENTED`; see libdat(7).";
 
-/// The names of these states of an endpoint begin so.
+/// Prefix of the subtypes for endpoint states.
 const STATE: &str = "DAT_INVALID_STATE_EP_";
 
-/// The entry of a code, or of several that have one meaning.
+/// Returns the entry of one or more codes with the same condition.
 fn returned(row: &Returned) -> String {
     let Returned { kind, subtypes, when, foreign } = row;
     let mut when = format!("{when}{}", handle(kind, when));
     let tag = match &subtypes[..] {
         [] => "\" / \" DAT_NO_SUBTYPE".to_owned(),
-        // So many names would make the tag too long.
+        // That many names make the tag too long.
         [others @ .., last] if others.len() > 1 && subtypes.iter().all(|name| name.starts_with(STATE)) => {
             when.push_str(&format!(". The subtype names the state: `{}` or `{last}`", others.join("`, `")));
             format!("\" / {STATE}...\"")
@@ -192,7 +187,7 @@ fn returned(row: &Returned) -> String {
     format!(".TP\n.BR {kind} {tag}\n{}", text(&format!("{when}{foreign}")))
 }
 
-/// What follows the condition "`NAME` is not a KIND" of a bad handle.
+/// Returns the explanation of the condition "`NAME` is not a KIND" of a handle.
 fn handle(kind: &str, when: &str) -> &'static str {
     let what = when.split_once(" is not a").filter(|_| kind == "DAT_INVALID_HANDLE");
     match what.map(|(_, what)| what.trim_start_matches('n').trim_start()) {
@@ -204,7 +199,7 @@ fn handle(kind: &str, when: &str) -> &'static str {
     }
 }
 
-/// The lines of a text: sentences in capitals and with a full stop, each from the beginning of a line on.
+/// Returns the lines of a text. Sentences begin with a capital on a new line, and end with a full stop.
 fn text(entry: &str) -> String {
     let mut entry = entry.trim_end_matches('.').to_owned() + ".";
     if !entry.starts_with("dat") {
@@ -215,8 +210,8 @@ fn text(entry: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// The words of a sentence in the language of the pages. Names of constants are bold and other names italic, which both
-/// stand in backticks; functions and pages, which do not, have the section behind them.
+/// Marks the words of a sentence. In backticks, constants become bold and other names italic; functions and pages
+/// without backticks get their section.
 fn marked(sentence: &str) -> String {
     let spans = sentence.split('`').enumerate().map(|(at, span)| {
         let span = span.replace('\\', "\\e").replace('\'', "\\(aq");
@@ -229,7 +224,6 @@ fn marked(sentence: &str) -> String {
     spans.collect()
 }
 
-/// A word that is in no backticks.
 fn word(word: &str) -> String {
     if let Some((name, section)) = word.split_once('(') {
         if section.starts_with(|c: char| c.is_ascii_digit()) && name.starts_with(|c: char| c.is_ascii_lowercase()) {
@@ -242,16 +236,16 @@ fn word(word: &str) -> String {
     }
 }
 
-/// An entry says this if its codes come only from providers of others.
+/// Marks an entry whose codes only other providers return.
 const FOREIGN: &str = "Only other providers return this code";
 
-/// Every type with every subtype in the tags of a section.
+/// Returns all pairs of type and subtype in the tags of a section.
 fn codes(section: &str) -> BTreeSet<Code> {
     let mut codes = BTreeSet::new();
     for entry in section.split("\n.TP\n").map(|entry| entry.trim_start_matches(".TP\n")) {
         let (tag, text) = entry.split_once('\n').unwrap_or((entry, ""));
         let Some(tag) = tag.strip_prefix(".BR ") else { continue };
-        // The text after the last tag is about all codes.
+        // Text after the last tag applies to all codes.
         let text = text.split("\n.PP\n").next().unwrap_or_default();
         let names: Vec<&str> = tag.split([' ', '"', ',']).filter(|word| word.starts_with("DAT_")).collect();
         let [kind, subtypes @ ..] = &names[..] else { continue };

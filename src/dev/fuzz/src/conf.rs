@@ -1,4 +1,4 @@
-//! The text of dat.conf: the parser, the search for the file, and the registry over what was found.
+//! dat.conf: the parser, the file search, and the registry with the entries.
 
 use std::ffi::{CStr, CString};
 use std::fs;
@@ -14,7 +14,6 @@ use tempfile::TempDir;
 
 const VERSION: Version = Version { major: 1, minor: 2 };
 
-/// A field as it can stand in a file.
 fn quoted(text: &CStr) -> Vec<u8> {
     let mut field = vec![b'"'];
     for &byte in text.to_bytes() {
@@ -27,7 +26,6 @@ fn quoted(text: &CStr) -> Vec<u8> {
     field
 }
 
-/// The line of an entry.
 fn line_of(entry: &Entry) -> Vec<u8> {
     let api = if entry.api.interface == Interface::User { 'u' } else { 'k' };
     let version = &entry.provider_version;
@@ -47,7 +45,7 @@ fn line_of(entry: &Entry) -> Vec<u8> {
     .join(&b' ')
 }
 
-/// Provider libraries, of which none registers anything by itself; some names fail.
+/// Mock provider libraries. None registers a provider itself, and some names fail to load.
 struct Loader(Mutex<Option<Found>>);
 
 impl Backend for Loader {
@@ -83,15 +81,14 @@ impl Backend for Loader {
     fn retire(&self, _: u8) {}
 }
 
-/// Where the files are; one directory for all inputs, in memory if there is such a place, since a disk is slow.
-static FOLDER: LazyLock<TempDir> =
+/// Directory of the files for all inputs, in memory if possible, because disks are slow.
+static DIRECTORY: LazyLock<TempDir> =
     LazyLock::new(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory"));
 
-/// The first byte says how the file is found; the others are its text.
+/// Runs an input: a byte for the way to the file, and the file's text.
 ///
-/// Lines are numbered upwards, a bad line gives away no other one, and an entry that is written again is read as the
-/// same. The search lists each identity once and nothing that cannot be opened. What is listed opens, by name too, and
-/// what is opened closes.
+/// Line numbers increase, a bad line affects no other line, and a formatted entry parses to the same entry. The search
+/// lists each identity once, and only those that can be opened. Each listed adapter opens and closes.
 pub fn run(data: &[u8]) {
     let Some((&how, text)) = data.split_first() else { return };
     let mut last = 0;
@@ -111,9 +108,9 @@ pub fn run(data: &[u8]) {
     }
     assert!(last as usize <= text.iter().filter(|&&byte| byte == b'\n').count() + 1);
 
-    let file = FOLDER.path().join("dat.conf");
+    let file = DIRECTORY.path().join("dat.conf");
     fs::write(&file, text).expect("a file");
-    let absent = FOLDER.path().join("none");
+    let absent = DIRECTORY.path().join("none");
     let places = Places {
         override_file: (how & 1 != 0).then(|| file.clone()),
         files: vec![if how & 2 != 0 { absent.clone() } else { file.clone() }, file],
@@ -137,7 +134,7 @@ pub fn run(data: &[u8]) {
     registry(found, &identities, &listed);
 }
 
-/// Tries a registry that has found `identities`, and also lists others.
+/// Tests a registry with the entries `identities` that lists `listed`.
 fn registry(found: Found, identities: &[Identity], listed: &[Identity]) {
     let libraries: Vec<CString> = found.entries.iter().map(|(_, entry)| entry.library.clone()).collect();
     let registry = Registry::new(Loader(Mutex::new(Some(found))));
@@ -160,7 +157,7 @@ fn registry(found: Found, identities: &[Identity], listed: &[Identity]) {
         assert_eq!(registry.remove(identity, 7), Err(RemoveError::InUse));
         registry.release(ticket);
         assert_eq!(registry.remove(identity, 7), Ok(()));
-        // It is not registered now, so it cannot be opened, for whatever reason.
+        // The entry is not registered now.
         assert!(registry.open(&request).is_err());
         let snapshot = registry.snapshot(&identity.name);
         assert!(snapshot.names.iter().any(|name| *name == identity.name.to_string_lossy()));

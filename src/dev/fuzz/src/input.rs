@@ -1,8 +1,8 @@
-//! An input as a list of steps: numbers and bytes, read one after the other. At its end there are zeros only.
+//! Parser of an input into steps of numbers and bytes, with zeros after its end.
 
 use arbitrary::Unstructured;
 
-/// Numbers at which something changes.
+/// Boundary values.
 const EDGES: [u64; 16] = [
     0,
     1,
@@ -22,46 +22,40 @@ const EDGES: [u64; 16] = [
     u64::MAX,
 ];
 
-/// The rest of an input.
+/// The unread part of an input.
 pub struct Input<'a>(Unstructured<'a>);
 
 impl<'a> Input<'a> {
-    /// The whole of it.
     pub fn new(data: &'a [u8]) -> Self {
         Input(Unstructured::new(data))
     }
 
-    /// True at its end.
+    /// Returns whether all bytes are read.
     pub fn is_over(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// One byte.
     pub fn byte(&mut self) -> u8 {
         self.0.arbitrary().unwrap_or(0)
     }
 
-    /// A bit.
     pub fn bit(&mut self) -> bool {
         self.byte() & 1 != 0
     }
 
-    /// Two bytes.
     pub fn short(&mut self) -> u16 {
         self.0.arbitrary().unwrap_or(0)
     }
 
-    /// Four bytes.
     pub fn word(&mut self) -> u32 {
         self.0.arbitrary().unwrap_or(0)
     }
 
-    /// Eight bytes.
     pub fn long(&mut self) -> u64 {
         self.0.arbitrary().unwrap_or(0)
     }
 
-    /// A number: a small one, one of [`EDGES`] or next to it, or eight bytes.
+    /// Returns a small number, a number near one of [`EDGES`], or eight arbitrary bytes.
     pub fn number(&mut self) -> u64 {
         match self.byte() {
             small @ 0..=0x7f => small.into(),
@@ -74,7 +68,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// As many bytes as the next byte says, at most `most` and what is left.
+    /// Returns up to `most` bytes; their number is the next byte.
     pub fn bytes(&mut self, most: usize) -> &'a [u8] {
         let len = usize::from(self.byte()).min(most).min(self.0.len());
         self.0.bytes(len).unwrap_or(&[])

@@ -1,9 +1,9 @@
-//! Fuzzing of what comes from outside.
+//! Fuzz targets for external input.
 //!
-//! A *target* is a function of an input, any bytes. It hands them to a part of the libraries as a file, a peer or the
-//! wire would, and panics where a rule is broken that holds for any bytes. Two drivers run the targets: this crate's
-//! program, on any compiler, with inputs that follow from a seed, and libFuzzer (src/dev/fuzz/libfuzzer), on a nightly one.
-//! The inputs of `corpus/TARGET` are where both begin; an input that found something stays there for ever.
+//! A *target* feeds arbitrary bytes to one parser or state machine, as a file, peer or network would, and panics if an
+//! invariant is violated. Two drivers run the targets: this crate's program, with any compiler and reproducible inputs,
+//! and libFuzzer (src/dev/fuzz/libfuzzer), with a nightly compiler. Both start from `corpus/TARGET`, which keeps inputs
+//! that have found a defect.
 
 mod conf;
 mod input;
@@ -17,11 +17,11 @@ mod tcp;
 mod victim;
 mod wire;
 
-/// A target.
+/// A fuzz target.
 pub struct Target {
-    /// Its name, and that of its folder of inputs.
+    /// Name of the target and of its directory in the corpus.
     pub name: &'static str,
-    /// Tries one input.
+    /// Runs one input.
     pub run: fn(&[u8]),
 }
 
@@ -38,10 +38,10 @@ pub const TARGETS: &[Target] = &[
     Target { name: "rdma_cm", run: rdma_cm::run },
 ];
 
-/// Tries one input on the target `name`, which is one of [`TARGETS`].
+/// Runs one input on the target `name`.
 ///
 /// # Panics
-/// Where a rule is broken; without such a target.
+/// If an invariant is violated, or if there is no such target.
 pub fn run(name: &str, data: &[u8]) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("one of the targets");
     (target.run)(data);

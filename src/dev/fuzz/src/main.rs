@@ -1,12 +1,11 @@
-//! dat-fuzz - runs the targets on any compiler. The inputs follow from a seed: the same seed makes the same inputs.
+//! dat-fuzz - runs the targets with any compiler. Inputs are reproducible from a seed.
 //!
 //!     dat-fuzz [--seconds N] [--seed N] [--corpus FOLDER] [--out FOLDER] [--keep] [TARGET...]
 //!     dat-fuzz --replay FILE TARGET
 //!
-//! First it tries the inputs of `corpus/TARGET`, then for N seconds (10) a target inputs that it makes of these. It
-//! prints TAP. An input that fails is made smaller and kept in the folder of --out (target/found); one that takes longer
-//! than a minute ends the run. With --keep each input is kept there before it is tried, so that one that kills the
-//! process is found too. --replay tries one input.
+//! Runs the inputs of `corpus/TARGET`, then mutations of these for N seconds (10) per target, and prints TAP. A failing
+//! input is shrunk and stored in the directory of --out (target/found); one that takes longer than a minute ends the
+//! run. --keep stores each input before its run, in case it kills the process. --replay runs one input.
 
 mod mutate;
 
@@ -21,14 +20,13 @@ use std::time::{Duration, Instant};
 use dat_fuzz::{TARGETS, Target};
 use mutate::Mutator;
 
-/// An input that takes longer hangs.
-const HANGS: Duration = Duration::from_secs(60);
-/// Attempts at making an input smaller that failed.
-const SHRINKS: usize = 400;
-/// No input is longer; libFuzzer's are not either.
-const LONGEST: usize = 4096;
+const INPUT_TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum number of failed attempts to shrink an input.
+const MAX_SHRINKS: usize = 400;
+/// Maximum length of an input in bytes, as for libFuzzer.
+const MAX_INPUT: usize = 4096;
 
-/// A thread has panicked, the target's or another.
+/// Set when any thread panics.
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
 struct Options {
@@ -77,7 +75,7 @@ impl Options {
     }
 }
 
-/// The input that is being tried, for the watch.
+/// Current input and its start, for the watchdog.
 type Current = Arc<Mutex<Option<(Instant, Vec<u8>)>>>;
 
 struct Runner<'a> {
@@ -87,12 +85,11 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Where an input of this target is kept.
     fn place(&self, what: &str) -> PathBuf {
         self.options.out.join(format!("{}-{what}", self.target.name))
     }
 
-    /// Tries an input; false if it fails.
+    /// Runs an input. Returns whether it passes.
     fn passes(&self, data: &[u8]) -> bool {
         if self.options.keep {
             let _ = fs::write(self.place("last"), data);
@@ -103,11 +100,11 @@ impl Runner<'_> {
         fine & !PANICKED.swap(false, Ordering::SeqCst)
     }
 
-    /// Makes an input that fails smaller, keeps it, and prints where.
+    /// Shrinks and stores a failing input. Returns a message with its path.
     fn report(&self, data: &[u8]) -> String {
         let mut small = data.to_vec();
         let _ = fs::write(self.place("failed"), &small);
-        let mut left = SHRINKS;
+        let mut left = MAX_SHRINKS;
         let mut chunk = small.len().next_power_of_two();
         panic::set_hook(Box::new(|_| PANICKED.store(true, Ordering::SeqCst)));
         while chunk > 0 {
@@ -129,7 +126,7 @@ impl Runner<'_> {
         format!("{} bytes in {}: {text}", small.len(), self.place("failed").display())
     }
 
-    /// Tries the inputs that are kept, then others until the time is over; the line of TAP.
+    /// Runs the corpus, and then mutations until the time has expired. Returns a line of TAP.
     fn run(&self) -> Result<String, String> {
         let corpus = corpus(&self.options.corpus.join(self.target.name));
         for (name, data) in &corpus {
@@ -137,7 +134,7 @@ impl Runner<'_> {
                 return Err(format!("corpus/{}/{name} fails", self.target.name));
             }
         }
-        let mut mutator = Mutator::new(self.options.seed, corpus.iter().map(|(_, data)| &data[..]), LONGEST);
+        let mut mutator = Mutator::new(self.options.seed, corpus.iter().map(|(_, data)| &data[..]), MAX_INPUT);
         let end = Instant::now() + Duration::from_secs(self.options.seconds);
         let mut made = 0_u64;
         while Instant::now() < end {
@@ -152,7 +149,7 @@ impl Runner<'_> {
     }
 }
 
-/// The inputs of a folder by name, so that their order is the same everywhere.
+/// Returns the inputs in a directory, sorted by name for a reproducible order.
 fn corpus(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<(String, Vec<u8>)> = entries
@@ -162,17 +159,17 @@ fn corpus(folder: &Path) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// Ends the process when an input hangs.
+/// Starts the watchdog, which ends the process if an input hangs.
 fn watch(current: Current, out: PathBuf) {
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(Duration::from_secs(1));
             let current = current.lock().expect("it is held for moments");
             if let Some((began, data)) = &*current {
-                if began.elapsed() > HANGS {
+                if began.elapsed() > INPUT_TIMEOUT {
                     let place = out.join("hangs");
                     let _ = fs::write(&place, data);
-                    println!("Bail out! an input takes longer than {} s: {}", HANGS.as_secs(), place.display());
+                    println!("Bail out! an input takes longer than {} s: {}", INPUT_TIMEOUT.as_secs(), place.display());
                     std::process::exit(3);
                 }
             }

@@ -1,6 +1,6 @@
-//! Inputs that follow from a seed and from inputs that are there.
+//! Generator of inputs from a seed and existing inputs.
 
-/// A source of numbers that looks random: splitmix64.
+/// The pseudo-random generator splitmix64.
 struct Numbers(u64);
 
 impl Numbers {
@@ -12,16 +12,15 @@ impl Numbers {
         mixed ^ mixed >> 31
     }
 
-    /// A number below `limit`, which is not 0.
+    /// Returns a number below `limit`, which must not be 0.
     fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
 }
 
-/// Bytes at which something changes.
+/// Boundary values.
 const EDGES: [u8; 8] = [0, 1, 0x7f, 0x80, 0xc0, 0xe0, 0xfe, 0xff];
 
-/// Makes inputs.
 pub struct Mutator {
     numbers: Numbers,
     bases: Vec<Vec<u8>>,
@@ -29,12 +28,10 @@ pub struct Mutator {
 }
 
 impl Mutator {
-    /// One whose inputs have at most `longest` bytes.
     pub fn new<'a>(seed: u64, bases: impl Iterator<Item = &'a [u8]>, longest: usize) -> Mutator {
         Mutator { numbers: Numbers(seed), bases: bases.map(<[u8]>::to_vec).collect(), longest }
     }
 
-    /// The next input.
     pub fn next(&mut self) -> Vec<u8> {
         let mut data = match self.bases.len() {
             0 => Vec::new(),
@@ -68,7 +65,7 @@ impl Mutator {
                 data.splice(at..at, part);
             }
             6 if !self.bases.is_empty() => {
-                // The end of another one.
+                // The end of another input.
                 let other = self.numbers.below(self.bases.len());
                 let from = self.numbers.below(self.bases[other].len() + 1);
                 data.truncate(at);

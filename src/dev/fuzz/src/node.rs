@@ -1,5 +1,5 @@
-//! The socket of a process, at which any process of the user may say anything: sequences of packets with descriptors,
-//! from several peers, mixed with what the program does.
+//! The socket of a process: packets with descriptors from several malicious peers, interleaved with calls of the
+//! program.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +11,14 @@ use dat_shm::Shm;
 use dat_shm::fuzzing::{self, Attempt, Host, KINDS, Peer, Sort};
 
 use crate::input::Input;
-use crate::victim::{self, LISTENS, Ledger, Victim};
+use crate::victim::{self, Ledger, QUALIFIER, Victim};
 
-/// Steps of an input.
 const STEPS: usize = 64;
-/// Peers of an input at a time, and endpoints of the program.
-const MOST: usize = 4;
-/// The qualifier at which a peer listens.
-const HOST: u64 = 4713;
+/// Maximum number of peers, and of the program's endpoints.
+const MAX_PEERS: usize = 4;
+/// Qualifier of a listening peer.
+const PEER_QUALIFIER: u64 = 4713;
 
-/// What an input has made so far.
 #[derive(Default)]
 struct Scene {
     peers: Vec<Peer>,
@@ -29,8 +27,8 @@ struct Scene {
     host: Option<Host>,
 }
 
-/// Whatever peers say, the process goes on: its honest neighbour is answered, its endpoints and requests can be used
-/// up, and every receive that was posted comes back.
+/// Checks that the process answers its well-behaved peer, that endpoints and requests stay usable, and that each posted
+/// receive completes.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let mut victim = victim::get();
@@ -48,10 +46,10 @@ impl Scene {
     fn step(&mut self, victim: &mut Victim, input: &mut Input<'_>) {
         match input.byte() % 16 {
             0 | 1 => {
-                if self.peers.len() == MOST {
+                if self.peers.len() == MAX_PEERS {
                     self.peers.remove(0);
                 }
-                let peer = victim.stranger();
+                let peer = victim.connect_peer();
                 let number = victim.number();
                 if input.byte() < 0xe0 {
                     let _ = peer.hello(number, input.bit());
@@ -61,7 +59,7 @@ impl Scene {
             2..=5 => {
                 let attempt = attempt(input);
                 let kind = input.byte() % KINDS;
-                let qualifier = if input.bit() { LISTENS } else { input.number() };
+                let qualifier = if input.bit() { QUALIFIER } else { input.number() };
                 let mut packet = fuzzing::packet(kind, attempt, qualifier, input.bytes(64));
                 if input.byte() > 0xc0 {
                     let (at, value) = (usize::from(input.short()), input.byte());
@@ -75,19 +73,19 @@ impl Scene {
                 self.say(victim, input, &packet);
             }
             7 => {
-                // The usual way up.
+                // A valid connection request.
                 let attempt = attempt(input);
-                let packet = fuzzing::packet(0, attempt, LISTENS, b"hello");
+                let packet = fuzzing::packet(0, attempt, QUALIFIER, b"hello");
                 self.say(victim, input, &packet);
             }
             8 => {
-                victim.settle();
+                victim.synchronize();
                 self.requests.extend(victim.request());
             }
             9 | 10 if !self.requests.is_empty() => {
                 let at = usize::from(input.byte()) % self.requests.len();
                 let request = self.requests.swap_remove(at);
-                if input.byte() < 0xc0 && self.ends.len() < MOST {
+                if input.byte() < 0xc0 && self.ends.len() < MAX_PEERS {
                     let end = self.end(victim);
                     let _ = request.accept(Some(&end.0.ep), b"welcome");
                     self.ends.push(end);
@@ -96,11 +94,11 @@ impl Scene {
                 }
             }
             11 => {
-                let end = match self.ends.get_mut(usize::from(input.byte()) % MOST) {
+                let end = match self.ends.get_mut(usize::from(input.byte()) % MAX_PEERS) {
                     Some(end) => end,
                     None => return,
                 };
-                end.1.look(&end.0);
+                end.1.drain_events(&end.0);
                 match input.byte() % 4 {
                     0 => {
                         let _ = end.0.ep.disconnect(input.bit());
@@ -111,17 +109,18 @@ impl Scene {
                     _ => {}
                 }
             }
-            12 if self.ends.len() < MOST => {
-                // The program connects to a peer that listens.
+            12 if self.ends.len() < MAX_PEERS => {
+                // The program connects to a listening peer.
                 if self.host.is_none() {
-                    self.host = Some(Host::listen(&victim.directory, &victim.face, HOST).expect("a service point"));
+                    self.host =
+                        Some(Host::listen(&victim.directory, &victim.face, PEER_QUALIFIER).expect("a service point"));
                 }
                 let end = self.end(victim);
-                let patience = Duration::from_millis(200);
-                request(&end.0, &Address::loopback(), HOST, Some(patience), b"hello")
+                let timeout = Duration::from_millis(200);
+                request(&end.0, &Address::loopback(), PEER_QUALIFIER, Some(timeout), b"hello")
                     .expect("an endpoint that is free");
                 self.ends.push(end);
-                victim.settle();
+                victim.synchronize();
                 if let Some(host) = &self.host {
                     if let Ok(Some(peer)) = host.accept() {
                         let number = victim.number();
@@ -133,7 +132,7 @@ impl Scene {
                 }
             }
             13 => {
-                let at = usize::from(input.byte()) % MOST;
+                let at = usize::from(input.byte()) % MAX_PEERS;
                 if at < self.peers.len() {
                     self.peers.remove(at);
                 }
@@ -151,7 +150,7 @@ impl Scene {
         }
     }
 
-    /// An endpoint with two receives.
+    /// Returns an endpoint with two receives.
     fn end(&self, victim: &Victim) -> (End<Shm>, Ledger) {
         let (end, mut ledger) = (victim.adapter.end(), Ledger::default());
         for at in 0..2 {
@@ -178,20 +177,20 @@ impl Scene {
         }
         let _ = peer.send(packet, &sorts);
         if how & 1 != 0 {
-            victim.settle();
+            victim.synchronize();
         }
     }
 
     fn finish(mut self, victim: &mut Victim) {
         self.peers.clear();
         self.host = None;
-        victim.settle();
+        victim.synchronize();
         self.requests.extend(std::iter::from_fn(|| victim.request()));
         for request in self.requests {
             let _ = request.reject(&[]);
         }
         for (end, mut ledger) in self.ends {
-            ledger.look(&end);
+            ledger.drain_events(&end);
             ledger.close(&victim.memory, end, None);
         }
         victim.check();

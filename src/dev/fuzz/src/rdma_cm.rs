@@ -1,5 +1,5 @@
-//! What arrives with the events of rdma_cm: private data, reasons, numbers of reads, addresses; and the qualifiers that
-//! become ports.
+//! Data in rdma_cm events: private data, reasons, numbers of reads and addresses; and the mapping of qualifiers to
+//! ports.
 
 use dat_core::addr::Address;
 use dat_core::addr::port_of;
@@ -9,11 +9,11 @@ use dat_verbs::rejection;
 
 use crate::input::Input;
 
-/// The ports that stand for qualifiers beyond those of 16 bits.
+/// Ports for qualifiers above 65535.
 const PORTS: std::ops::Range<u16> = 33534..65535;
 
-/// A rejection is a program's only where the peer's private data say so; no end has more reads under way than the other
-/// serves, except for one that is to fail; an address is read as it is written; every qualifier has a port.
+/// Checks that only private data identify a program's rejection, that neither side starts more reads than the other
+/// serves, that addresses are parsed as formatted, and that each qualifier has a port.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let (status, iwarp) = (input.word() as i32, input.bit());

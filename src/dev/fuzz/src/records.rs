@@ -1,4 +1,4 @@
-//! A connection whose peer writes what it likes: records, positions, words, at any time and in any order.
+//! A connection whose peer writes arbitrary records, positions and words to shared memory.
 
 use std::sync::Arc;
 
@@ -12,10 +12,9 @@ use dat_shm::fuzzing::{self, Peer, RECORDS, Way};
 use crate::input::Input;
 use crate::victim::{self, Ledger, MEMORY, OPEN, THEIRS, Victim, Work};
 
-/// Steps of an input.
 const STEPS: usize = 96;
 
-/// Bytes from here on choose what came late, so that the others choose what they did when inputs were kept.
+/// Bytes from here on choose newer variants, so that kept inputs keep their meaning.
 const RARE: u8 = 0xe8;
 
 struct Session<'a> {
@@ -24,19 +23,18 @@ struct Session<'a> {
     srq: Option<&'a Arc<Srq<Shm>>>,
     peer: &'a Peer,
     ways: [Way; 2],
-    /// What a window shows, from which peers count 0: the first half of the memory that peers may change.
+    /// A window that is bound to the first half of the open memory, with offsets from 0.
     window: Option<Shown>,
     ledger: Ledger,
 }
 
-/// A window that is bound.
 struct Shown {
     rmr: Arc<Rmr<Shm>>,
     key: u32,
 }
 
 impl Shown {
-    /// Binds one over this connection, for it alone or for all of its zone.
+    /// Binds a window for this connection or its zone.
     fn new(victim: &Victim, end: &End<Shm>, scope: Scope) -> Shown {
         let rmr = Rmr::create(&victim.adapter.pz, scope).expect("a window");
         let (lmr, rights) = (Some(victim.open.lmr()), Rights::REMOTE_READ | Rights::REMOTE_WRITE);
@@ -46,10 +44,10 @@ impl Shown {
     }
 }
 
-/// The first byte says what both sides can do; then come steps of the peer and of the program.
+/// Runs an input: a byte for the capabilities of both sides, and steps of peer and program.
 ///
-/// Whatever the peer writes, the program's calls return, every buffer that it posted comes back once, no byte arrives
-/// outside of what it posted or opened, and its other peers notice nothing.
+/// All calls return, each posted buffer completes once, no byte changes outside of posted and open memory, and other
+/// peers are unaffected.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let how = input.byte();
@@ -72,12 +70,12 @@ pub fn run(data: &[u8]) {
         }
         session.step(&mut input);
     }
-    session.ledger.look(&end);
+    session.ledger.drain_events(&end);
     let Session { ledger, window, .. } = session;
     if how & 4 != 0 {
-        // The end comes from the peer's side, and what it had sent counts still.
+        // The peer closes the connection; its records still count.
         drop(peer);
-        victim.settle();
+        victim.synchronize();
     }
     ledger.close(&victim.memory, end, srq);
     if let Some(Shown { rmr, .. }) = window {
@@ -100,7 +98,7 @@ impl Session<'_> {
                 let flags = input.byte();
                 let payload = self.payload(input);
                 let aux = if input.bit() { payload.len() as u64 } else { input.number() };
-                // How far the program is known to be; most peers that lie say more.
+                // Position that the peer claims to have read. Most false claims are too large.
                 let credit = if input.byte() < 0xf0 { 0 } else { input.short().into() };
                 self.ways[0].put(ring, kind, flags, aux, credit, &payload);
                 self.peer.mark(1, 0);
@@ -122,7 +120,7 @@ impl Session<'_> {
             }
             8 => {
                 let (ring, which, value) = (usize::from(input.byte()), input.byte(), input.number() as u32);
-                // The words beside the ring that the peer fills are the peer's.
+                // Words that the peer writes are next to its ring.
                 self.ways[0].flag(ring, usize::from(which & 3), value);
             }
             9 => self.peer.mark(input.byte(), input.number() as u32),
@@ -133,7 +131,7 @@ impl Session<'_> {
             12 => self.request(input, Work::Plain(Transfer::Send)),
             13 => self.request(input, Work::Plain(Transfer::Write)),
             14 => self.request(input, Work::Plain(Transfer::Read)),
-            15..=17 => self.ledger.look(self.end),
+            15..=17 => self.ledger.drain_events(self.end),
             18 => {
                 let attempt = fuzzing::Attempt { active: 0, index: 0, number: 1 };
                 let kind = input.byte() % fuzzing::KINDS;
@@ -149,13 +147,12 @@ impl Session<'_> {
                 self.peer.scribble(at, input.number());
             }
             _ => {
-                // A region that goes must be out of reach of every peer by then.
+                // Deregistration revokes the access of all peers.
                 drop(self.victim.adapter.buffer(64));
             }
         }
     }
 
-    /// A part of the program's memory.
     fn segment(&self, input: &mut Input<'_>) -> LocalSegment {
         let at = usize::from(input.short()) % MEMORY;
         let len = input.number() as usize % (MEMORY - at + 1);
@@ -165,7 +162,7 @@ impl Session<'_> {
     fn request(&mut self, input: &mut Input<'_>, work: Work) {
         let mut segment = self.segment(input);
         let (addr, key) = self.victim.theirs;
-        // What the program asks of the peer's memory concerns this process too: it stays in the part set aside.
+        // Requests of the program access this process, too: use only reserved memory.
         let mut at = usize::from(input.short()) % THEIRS;
         if let Work::Change(_) = work {
             segment.len = segment.len.min(8);
@@ -178,7 +175,7 @@ impl Session<'_> {
         self.ledger.request(self.end, work, segment, remote, flags, self.victim.memory.lmr().addr());
     }
 
-    /// The contents of a record: bytes, or ranges of the program's memory.
+    /// Returns the payload of a record: bytes, or ranges of the program's memory.
     fn payload(&self, input: &mut Input<'_>) -> Vec<u8> {
         let what = input.byte();
         if what >= RARE {
@@ -214,7 +211,7 @@ impl Session<'_> {
         }
     }
 
-    /// Address, key and length, most of them right.
+    /// Returns address, key and length, usually valid ones.
     fn range(&self, input: &mut Input<'_>) -> (u64, u32, u64) {
         let victim = self.victim;
         let which = input.byte();

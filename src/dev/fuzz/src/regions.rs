@@ -1,4 +1,4 @@
-//! Tables of registered memory: a peer's, of which any byte may be wrong, and the own one, of which keys may be.
+//! Tables of registered memory: a peer's table with arbitrary bytes, and the own table with arbitrary keys.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -7,32 +7,31 @@ use dat_shm::fuzzing::{Access, LooseTable, ROW, Range, Table};
 
 use crate::input::Input;
 
-/// Steps of an input.
 const STEPS: usize = 128;
 
-/// Bits of a key for its row.
+/// Number of bits of a key that select its row.
 const INDEX: u32 = 18;
 
-/// The bit of a row's word for who may use it that says one connection alone.
+/// Bit of the access word: only one connection may use the row.
 const ONE: u64 = 1 << 63;
 
-/// The tables serve all inputs, since each takes megabytes of address space; rows that were written are cleared again.
+/// Tables for all inputs, because each reserves megabytes of address space. Each input clears the rows that it wrote.
 static LOOSE: LazyLock<Mutex<LooseTable>> = LazyLock::new(|| Mutex::new(LooseTable::new().expect("memory")));
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table::new().expect("memory")));
 
-/// The range of an operation that is granted lies inside of the row that its key names, in whole numbers.
+/// Returns whether a range is inside another, without overflow.
 fn is_inside(addr: u64, len: u64, base: u64, size: u64) -> bool {
     let end = |addr: u64, len: u64| u128::from(addr) + u128::from(len);
     addr >= base && end(addr, len) <= end(base, size)
 }
 
-/// The first bit chooses the table.
+/// Runs an input. The first bit selects the table.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     if input.bit() { of_peer(&mut input) } else { of_owner(&mut input) }
 }
 
-/// Whatever the bytes of a table say, no operation goes past the range of the row that its key names.
+/// Checks that no operation leaves the range of the row of its key, for any table contents.
 fn of_peer(input: &mut Input<'_>) {
     let table = LOOSE.lock().unwrap_or_else(|poison| poison.into_inner());
     let mut written: HashMap<u32, [u64; 5]> = HashMap::new();
@@ -43,7 +42,7 @@ fn of_peer(input: &mut Input<'_>) {
         let row = input.word() & ((1 << INDEX) - 1);
         match input.byte() % 4 {
             0 => {
-                // Generation and rights; who may use it; the peers' number of the first byte; bytes; address.
+                // Generation and rights; allowed user; offset for peers of the first byte; size; address.
                 let words = [input.long(), input.long(), input.number(), input.number(), input.number()];
                 let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
                 table.write(row as usize * ROW, &bytes);
@@ -75,11 +74,11 @@ fn of_peer(input: &mut Input<'_>) {
     }
 }
 
-/// The owner and its peers grant what was entered and not taken out, and nothing else.
+/// Checks that owner and peers get access exactly to registered rows.
 fn of_owner(input: &mut Input<'_>) {
     let table = TABLE.lock().unwrap_or_else(|poison| poison.into_inner());
     let mut live: Vec<(u32, Range)> = Vec::new();
-    // Windows that were revoked keep their rows.
+    // Revoked windows keep their rows.
     let mut revoked: Vec<u32> = Vec::new();
     for _ in 0..STEPS {
         if input.is_over() {

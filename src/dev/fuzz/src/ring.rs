@@ -1,17 +1,16 @@
-//! A ring of which the other side writes what it likes.
+//! A ring whose other side writes arbitrary values.
 
 use dat_shm::fuzzing::LooseRing;
 
 use crate::input::Input;
 
-/// Steps of an input.
 const STEPS: usize = 256;
 
-/// The sizes that rings of connections have, and small ones.
+/// Sizes of connection rings, and small sizes.
 const SLOTS: [usize; 6] = [1, 2, 4, 8, 256, 512];
 
-/// Each side keeps to what is possible, whatever the other one writes: a consumer goes forward, never by more than the
-/// ring, and reads inside of it; a producer never takes more slots for used than there are.
+/// Checks that a consumer moves only forward, by at most one ring, and reads only inside the ring, and that a producer
+/// never counts more used slots than exist.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let slots = SLOTS[usize::from(input.byte()) % SLOTS.len()];
@@ -32,9 +31,9 @@ pub fn run(data: &[u8]) {
                 ring.write(slot, [first, aux], input.bytes(64));
             }
             5 => {
-                // A record that is right, or nearly so, where the consumer looks next.
+                // A nearly valid record at the consumer's position.
                 let (kind, len, off) = (input.byte(), input.number() % (64 * slots as u64 + 1), input.byte());
-                // Laps are numbered from 1 on, in 8 bits.
+                // Laps are numbered from 1 in 8 bits.
                 let lap = u64::from((consumed / slots as u64 + 1) as u8 ^ (off & 1));
                 ring.write(consumed, [lap | u64::from(kind) << 8 | len << 24, len], &[]);
             }

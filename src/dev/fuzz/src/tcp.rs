@@ -1,4 +1,4 @@
-//! A TCP connection whose peer is a socket: it sends any bytes as greeting and as records, in pieces of any length.
+//! A TCP connection whose peer sends arbitrary bytes as greeting and records, in pieces of any length.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -15,14 +15,12 @@ use dat_tcp::fuzzing::{self, GREETING, HEADER, Header, MAX_WINDOW, MIN_WINDOW, W
 use crate::input::Input;
 use crate::victim::{Ledger, MEMORY, OPEN, Work};
 
-/// Maximum number of steps of an input.
 const STEPS: usize = 96;
-/// Bytes from here on choose what is rare.
+/// Bytes from here on choose rare variants.
 const RARE: u8 = 0xe8;
-/// Maximum payload of a record that a step sends.
+/// Maximum payload of a sent record.
 const PAYLOAD: u64 = 40_000;
 
-/// All kinds of records.
 const KINDS: [u8; 10] = [
     kind::MESSAGE,
     kind::WRITE,
@@ -36,26 +34,25 @@ const KINDS: [u8; 10] = [
     kind::END,
 ];
 
-/// The program: an open adapter with a service point, and a connection between two of its endpoints.
+/// An open adapter with a service point, and a connection between two of its endpoints.
 struct Program {
     adapter: Adapter<Tcp>,
     requests: Arc<Evd<Tcp>>,
     psp: Arc<Psp<Tcp>>,
-    /// Memory without remote rights, which contains only 0 where no buffer was posted.
+    /// Memory without remote rights, all zero except in posted buffers.
     memory: Buffer<Tcp>,
-    /// Memory that peers may read and write.
     open: Buffer<Tcp>,
-    /// Memory that no peer may use, and memory of another zone. Both keep their pattern.
+    /// Memory without rights for peers, and memory of another zone. Both keep their pattern.
     closed: [Buffer<Tcp>; 2],
-    /// The endpoints of the other connection, and their memory.
+    /// Endpoints of the second connection, which uses `messages`.
     others: (End<Tcp>, End<Tcp>),
     messages: Buffer<Tcp>,
     sent: u64,
-    /// Accepts connections of the program.
+    /// Accepts the program's connections.
     listener: TcpListener,
 }
 
-/// Returns the program, which serves one input after the other.
+/// Returns the program. The lock makes its inputs run one after the other.
 fn program() -> MutexGuard<'static, Program> {
     static PROGRAM: LazyLock<Mutex<Program>> = LazyLock::new(|| Mutex::new(Program::new()));
     PROGRAM.lock().unwrap_or_else(|poison| poison.into_inner())
@@ -88,7 +85,7 @@ impl Program {
         }
     }
 
-    /// Checks what no input may change: the other connection works, and no byte was written without a right.
+    /// Checks that the second connection works, and that protected memory is unchanged.
     fn check(&mut self) {
         let (a, b) = &self.others;
         for (from, to) in [(a, b), (b, a)] {
@@ -106,16 +103,15 @@ impl Program {
     }
 }
 
-/// The peer's socket.
 struct Peer {
     stream: TcpStream,
-    /// Bytes that a later step sends.
+    /// Bytes for later steps.
     kept: Vec<u8>,
-    /// Bytes that the program sent, from the last incomplete record on.
+    /// Received bytes from the last incomplete record on.
     got: Vec<u8>,
-    /// Bytes of the program's requests that arrived.
+    /// Number of received bytes of requests.
     requests: u64,
-    /// The program has ended the stream.
+    /// Set once the program has closed the stream.
     ended: bool,
 }
 
@@ -126,7 +122,7 @@ impl Peer {
         Peer { stream, kept: Vec::new(), got: Vec::new(), requests: 0, ended: false }
     }
 
-    /// Sends the first `len` of the kept bytes. What the socket has no room for is discarded.
+    /// Sends the first `len` kept bytes; discards those without room in the socket.
     fn send(&mut self, len: usize) {
         let len = len.min(self.kept.len());
         let _ = self.stream.write(&self.kept[..len]);
@@ -137,7 +133,6 @@ impl Peer {
         self.send(usize::MAX);
     }
 
-    /// Receives what the program sent.
     fn receive(&mut self) {
         let mut bytes = [0; 16 << 10];
         loop {
@@ -150,7 +145,7 @@ impl Peer {
         }
     }
 
-    /// Receives the program's greeting. Returns whether there is one.
+    /// Returns whether the program's greeting is complete, and removes it.
     fn receive_greeting(&mut self) -> bool {
         self.receive();
         let len = match self.got.get(8) {
@@ -184,7 +179,7 @@ impl Peer {
     }
 }
 
-/// A window that is bound to the first half of the open memory, and its key.
+/// A window that is bound to the first half of the open memory.
 struct Shown {
     rmr: Arc<Rmr<Tcp>>,
     key: u32,
@@ -196,16 +191,16 @@ struct Session<'a> {
     srq: Option<&'a Arc<Srq<Tcp>>>,
     peer: Peer,
     window: Option<Shown>,
-    /// Memory that peers may use until a step frees it.
+    /// Memory with remote rights until a step deregisters it.
     spare: Buffer<Tcp>,
     is_freed: bool,
     ledger: Ledger,
 }
 
-/// The first byte chooses the setting, the next ones the greeting. Steps of the peer and of the program follow.
+/// Runs an input: a byte for the setting, the greeting, and steps of peer and program.
 ///
 /// # Panics
-/// If a call does not return what was posted exactly once, if a byte is written elsewhere, or if another connection fails.
+/// If work does not complete exactly once, another byte changes, or another connection fails.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let how = input.byte();
@@ -248,13 +243,13 @@ pub fn run(data: &[u8]) {
         session.step(&mut input);
     }
     session.peer.send_all();
-    session.ledger.look(&end);
+    session.ledger.drain_events(&end);
     if how & 4 != 0 && (session.ledger.is_established() || !whole) {
         // The peer ends the connection.
         drop(session.peer.stream);
         let ledger = &mut session.ledger;
         until("the end of a connection", || {
-            ledger.look(&end);
+            ledger.drain_events(&end);
             ledger.is_over() || !ledger.is_established()
         });
     }
@@ -268,7 +263,7 @@ pub fn run(data: &[u8]) {
     program.check();
 }
 
-/// Returns the peer's greeting, valid or changed in up to four places and shortened.
+/// Returns the peer's greeting: valid, or shortened and with up to four changed bytes.
 fn greeting(input: &mut Input<'_>, changed: bool) -> Vec<u8> {
     let word = Word::Terms { extended: true, datagrams: 0, reads_in: 4, reads_out: 4 };
     let mut bytes = fuzzing::greeting(word, b"welcome").to_vec();
@@ -287,12 +282,12 @@ fn greeting(input: &mut Input<'_>, changed: bool) -> Vec<u8> {
 }
 
 impl Session<'_> {
-    /// Exchanges greetings. A changed one is the last that the peer sends, so that the attempt ends.
+    /// Exchanges greetings. The peer sends nothing after a changed greeting, so the attempt ends.
     fn greet(&mut self, input: &mut Input<'_>, how: u8, greeting: &[u8], whole: bool) {
         self.peer.kept.extend_from_slice(greeting);
         if how & 64 != 0 {
             self.peer.send(usize::from(input.byte()) % 24);
-            self.ledger.look(self.end);
+            self.ledger.drain_events(self.end);
         }
         self.peer.send_all();
         if how & 1 != 0 {
@@ -301,7 +296,7 @@ impl Session<'_> {
             }
             let Session { ledger, end, .. } = self;
             until("the end of an attempt", || {
-                ledger.look(end);
+                ledger.drain_events(end);
                 ledger.is_established() || ledger.is_over()
             });
             let peer = &mut self.peer;
@@ -340,12 +335,12 @@ impl Session<'_> {
             peer.send_all();
         }
         until("a connection, or its end", || {
-            ledger.look(end);
+            ledger.drain_events(end);
             ledger.is_established() || ledger.is_over()
         });
     }
 
-    /// Binds a window for this connection, or for all of its zone.
+    /// Binds a window for this connection or its zone.
     fn bind(&mut self, zone: bool) {
         let scope = if zone { Scope::Zone } else { Scope::Endpoint };
         let rmr = Rmr::create(&self.program.adapter.pz, scope).expect("a window");
@@ -367,7 +362,7 @@ impl Session<'_> {
         match what % 22 {
             0..=5 => {
                 self.record(input);
-                // Without a step that sends a part, all of it leaves now.
+                // Only a separate step sends part of the bytes.
                 if input.byte() < 0xc0 {
                     self.peer.send_all();
                 }
@@ -379,12 +374,12 @@ impl Session<'_> {
             7 => {
                 let len = usize::from(input.byte());
                 self.peer.send(len);
-                self.ledger.look(self.end);
+                self.ledger.drain_events(self.end);
             }
             8 => {
                 let len = usize::from(input.short());
                 self.peer.send(len);
-                self.ledger.look(self.end);
+                self.ledger.drain_events(self.end);
             }
             9 => self.peer.receive_records(),
             10 | 11 => {
@@ -394,7 +389,7 @@ impl Session<'_> {
             12 => self.request(input, Work::Plain(Transfer::Send)),
             13 => self.request(input, Work::Plain(Transfer::Write)),
             14 => self.request(input, Work::Plain(Transfer::Read)),
-            15..=17 => self.ledger.look(self.end),
+            15..=17 => self.ledger.drain_events(self.end),
             18 => {
                 let _ = self.end.ep.disconnect(input.bit());
             }
@@ -411,7 +406,6 @@ impl Session<'_> {
         }
     }
 
-    /// A part of the program's memory.
     fn segment(&self, input: &mut Input<'_>) -> LocalSegment {
         let at = usize::from(input.short()) % MEMORY;
         let len = input.number() as usize % (MEMORY - at + 1);
@@ -423,13 +417,13 @@ impl Session<'_> {
         if let Work::Change(_) = work {
             segment.len = segment.len.min(8);
         }
-        // The peer has no memory: it returns any bytes.
+        // The peer has no memory, and returns arbitrary bytes.
         let remote = RemoteSegment { addr: 0, len: segment.len, key: 1 };
         let flags = CompletionFlags::from_bits_truncate(u32::from(input.byte()));
         self.ledger.request(self.end, work, segment, remote, flags, self.program.memory.lmr().addr());
     }
 
-    /// Adds a record to the bytes that the peer sends. Most of them are valid.
+    /// Queues a record, usually a valid one.
     fn record(&mut self, input: &mut Input<'_>) {
         let kind = KINDS[usize::from(input.byte()) % KINDS.len()];
         let valid = input.byte();
@@ -477,7 +471,7 @@ impl Session<'_> {
         self.peer.kept.extend(body);
     }
 
-    /// Address, key and length, most of them right.
+    /// Returns address, key and length, usually valid ones.
     fn range(&self, input: &mut Input<'_>) -> (u64, u32, u64) {
         let which = input.byte();
         if let (Some(shown), true) = (&self.window, which & 128 != 0) {

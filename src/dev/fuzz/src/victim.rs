@@ -1,9 +1,7 @@
-//! A program with an open adapter `shm`, and its honest neighbours. Targets play peers of it that keep to no rule, in
-//! the same process: what a peer claims about its own memory then concerns this process, which is why the memory that
-//! such a peer shows to others is set aside for it.
+//! A program with an open adapter `shm`, and its well-behaved peers. Targets play malicious peers in the same process,
+//! so what such a peer claims about its memory concerns this process. It exposes only reserved memory.
 //!
-//! The adapter serves all inputs. What an input makes of it is taken down again at its end, and then everything has to
-//! be as before.
+//! All inputs share the adapter. Each input must restore the state.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -19,34 +17,29 @@ use dat_shm::fuzzing::{self, Attempt, Face, Peer};
 
 use crate::input::Input;
 
-/// Bytes that receives and requests use.
+/// Size in bytes of the memory for receives and requests.
 pub const MEMORY: usize = 32 * 1024;
-/// Bytes that peers may read and write.
+/// Size in bytes of peer-accessible memory.
 pub const OPEN: usize = 4096;
-/// Bytes of a peer's memory.
+/// Size in bytes of a peer's memory.
 pub const THEIRS: usize = 16 * 1024;
-/// The qualifier at which the program listens.
-pub const LISTENS: u64 = 4711;
+/// Qualifier of the program's service point.
+pub const QUALIFIER: u64 = 4711;
 /// A qualifier without a listener.
-const NOBODY: u64 = 4712;
+const UNUSED_QUALIFIER: u64 = 4712;
 
-/// The program.
 pub struct Victim {
-    /// Its adapter.
     pub adapter: Adapter<Shm>,
-    /// Connection requests.
     pub requests: Arc<Evd<Shm>>,
-    /// Where it meets its peers.
     pub directory: PathBuf,
-    /// What peers publish.
+    /// Published data of the peers.
     pub face: Face,
-    /// Memory of its own, closed to peers, which holds only 0 where nothing was posted.
+    /// Memory without remote rights, all zero except in posted buffers.
     pub memory: Buffer<Shm>,
-    /// Memory that peers may read and write.
     pub open: Buffer<Shm>,
-    /// Memory that no peer may touch, and memory of another zone: both keep their pattern.
+    /// Memory without rights for peers, and memory of another zone. Both keep their pattern.
     pub closed: [Buffer<Shm>; 2],
-    /// Memory of the peers: address, key.
+    /// Address and key of the peers' memory.
     pub theirs: (u64, u32),
     _psp: Arc<Psp<Shm>>,
     socket: PathBuf,
@@ -55,14 +48,14 @@ pub struct Victim {
     peers: u64,
 }
 
-/// The program, which serves one input at a time.
+/// Returns the program. The lock makes its inputs run one after the other.
 pub fn get() -> MutexGuard<'static, Victim> {
     static VICTIM: LazyLock<Mutex<Victim>> = LazyLock::new(|| Mutex::new(Victim::new()));
     VICTIM.lock().unwrap_or_else(|poison| poison.into_inner())
 }
 
-/// A folder that later processes of this user remove, because nothing of this one runs at its end.
-fn folder() -> PathBuf {
+/// Returns the directory of this process, and removes the directories of ended processes.
+fn directory() -> PathBuf {
     const NAME: &str = "dat-fuzz-";
     let all = std::env::temp_dir();
     for entry in std::fs::read_dir(&all).into_iter().flatten().flatten() {
@@ -77,10 +70,10 @@ fn folder() -> PathBuf {
 
 impl Victim {
     fn new() -> Victim {
-        let directory = folder();
+        let directory = directory();
         let adapter = Adapter::open("shm", directory.to_str().expect("text"));
         let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
-        let psp = Psp::create(&adapter.ia, Some(LISTENS), &requests, PspMode::Consumer).expect("a service point");
+        let psp = Psp::create(&adapter.ia, Some(QUALIFIER), &requests, PspMode::Consumer).expect("a service point");
         let face = Face::new().expect("memory");
         let cells: Vec<AtomicU8> = (0..THEIRS).map(|_| AtomicU8::new(0)).collect();
         let theirs = face.register(cells.leak(), 0).expect("a row");
@@ -109,11 +102,10 @@ impl Victim {
             peers: 0,
         };
         victim.reply();
-        victim.settle();
+        victim.synchronize();
         victim
     }
 
-    /// The next packet for the honest neighbour.
     fn reply(&mut self) -> Vec<u8> {
         let mut packet = None;
         until("a reply to an honest neighbour", || {
@@ -125,28 +117,31 @@ impl Victim {
         packet
     }
 
-    /// Returns when all that peers have sent is handled: the honest neighbour was answered twice since.
-    pub fn settle(&mut self) {
+    /// Waits until the program has handled all packets: it then answers the well-behaved peer twice.
+    pub fn synchronize(&mut self) {
         for _ in 0..2 {
             self.attempts += 1;
             let attempt = Attempt { active: 0, index: 0, number: self.attempts };
-            assert!(self.control.send(&fuzzing::packet(0, attempt, NOBODY, b""), &[]).expect("a neighbour's socket"));
+            assert!(
+                self.control
+                    .send(&fuzzing::packet(0, attempt, UNUSED_QUALIFIER, b""), &[])
+                    .expect("a neighbour's socket")
+            );
             assert_eq!(self.reply(), fuzzing::packet(2, attempt, 0, b""));
         }
     }
 
-    /// A number that no peer has had.
+    /// Returns an unused peer number.
     pub fn number(&mut self) -> u64 {
         self.peers += 1;
         self.peers
     }
 
-    /// A peer that has not said a word.
-    pub fn stranger(&self) -> Peer {
+    /// Connects a peer that has not sent its hello.
+    pub fn connect_peer(&self) -> Peer {
         Peer::connect(&self.socket, &self.face).expect("the process is reachable")
     }
 
-    /// The next connection request, if there is one.
     pub fn request(&self) -> Option<Arc<Cr<Shm>>> {
         match self.requests.dequeue() {
             Ok(Event::ConnectionRequest { cr, .. }) => self.adapter.ia.slab.get::<Cr<Shm>>(cr),
@@ -154,9 +149,9 @@ impl Victim {
         }
     }
 
-    /// A peer with a connection that is up. With `reads` each side can read the other's memory.
+    /// Returns a peer with an established connection. If `reads`, each side can read the other's memory.
     pub fn connected(&mut self, end: &End<Shm>, reads: bool) -> (Peer, Attempt) {
-        let peer = self.stranger();
+        let peer = self.connect_peer();
         let number = self.number();
         assert!(peer.hello(number, reads).expect("a hello"));
         let attempt = Attempt { active: 0, index: 0, number: 1 };
@@ -170,7 +165,7 @@ impl Victim {
         };
         assert!(!hear().is_empty(), "a hello was not welcome");
         assert!(peer.send(&fuzzing::packet(10, attempt, reads.into(), b""), &[]).expect("a socket"));
-        assert!(peer.send(&fuzzing::packet(0, attempt, LISTENS, b"hello"), &[]).expect("a socket"));
+        assert!(peer.send(&fuzzing::packet(0, attempt, QUALIFIER, b"hello"), &[]).expect("a socket"));
         next_request(&self.requests).accept(Some(&end.ep), b"welcome").expect("an endpoint that is free");
         assert!(!hear().is_empty(), "a request was not accepted");
         assert!(peer.send(&fuzzing::packet(3, attempt, 0, b""), &[]).expect("a socket"));
@@ -178,30 +173,26 @@ impl Victim {
         (peer, attempt)
     }
 
-    /// Checks what no input may change.
     pub fn check(&mut self) {
-        self.settle();
+        self.synchronize();
         for buffer in &self.closed {
             assert!(buffer.shows(0..OPEN, 3), "memory was changed that no peer may touch");
         }
     }
 }
 
-/// What is posted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// A receive, a send, a write, a read.
     Plain(Transfer),
-    /// A write that brings this value.
+    /// A write with this immediate value.
     Value(u32),
-    /// An atomic operation.
     Change(Change),
-    /// A send that revokes the window of this key.
+    /// A send that invalidates the window of this key.
     Revoke(u32),
 }
 
 impl Work {
-    /// Reads one that is no [`Work::Plain`].
+    /// Parses an extended or invalidating request.
     pub fn extended(what: u8, input: &mut Input<'_>) -> Work {
         match what % 4 {
             0 => Work::Value(input.word()),
@@ -211,51 +202,47 @@ impl Work {
         }
     }
 
-    /// What is reported when it ends.
-    fn told(self) -> Told {
+    fn reported(self) -> Reported {
         match self {
-            Work::Plain(transfer) => Told::Plain(transfer),
-            Work::Value(_) => Told::Extended(Extended::WriteImmediate),
-            Work::Change(Change::Add(_)) => Told::Extended(Extended::FetchAdd),
-            Work::Change(Change::Swap { .. }) => Told::Extended(Extended::CompareSwap),
-            Work::Revoke(_) => Told::Plain(Transfer::Send),
+            Work::Plain(transfer) => Reported::Plain(transfer),
+            Work::Value(_) => Reported::Extended(Extended::WriteImmediate),
+            Work::Change(Change::Add(_)) => Reported::Extended(Extended::FetchAdd),
+            Work::Change(Change::Swap { .. }) => Reported::Extended(Extended::CompareSwap),
+            Work::Revoke(_) => Reported::Plain(Transfer::Send),
         }
     }
 }
 
-/// The kind of transfer that an event reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Reported {
     Plain(Transfer),
     Extended(Extended),
 }
 
-/// What is posted and not complete, and where.
+/// Posted work without a completion.
 #[derive(Default)]
 pub struct Ledger {
     next: u64,
-    posted: HashMap<u64, (Told, u64)>,
-    /// Requests that complete only if they fail.
-    quiet: HashMap<u64, (Told, u64)>,
-    /// Parts of the program's memory in which bytes may arrive.
+    posted: HashMap<u64, (Reported, u64)>,
+    /// Requests that complete only on errors.
+    quiet: HashMap<u64, (Reported, u64)>,
+    /// Ranges of the program's memory (offset, length) that posted work may change.
     touched: Vec<(usize, usize)>,
-    /// The connection was established.
     established: bool,
-    /// The connection has ended.
     over: bool,
 }
 
 impl Ledger {
     fn note(&mut self, work: Work, segment: &LocalSegment, quiet: bool, base: u64) {
         let books = if quiet { &mut self.quiet } else { &mut self.posted };
-        books.insert(self.next, (work.told(), segment.len));
+        books.insert(self.next, (work.reported(), segment.len));
         if matches!(work, Work::Plain(Transfer::Recv | Transfer::Read) | Work::Change(_)) {
             self.touched.push(((segment.addr - base) as usize, segment.len as usize));
         }
         self.next += 1;
     }
 
-    /// Posts a receive, to the endpoint or its shared queue.
+    /// Posts a receive to the endpoint or its SRQ.
     pub fn receive<T: Transport>(&mut self, end: &End<T>, srq: Option<&Arc<Srq<T>>>, segment: LocalSegment, base: u64) {
         let posted = match srq {
             Some(srq) => srq.post_recv(&[segment], self.next),
@@ -266,7 +253,7 @@ impl Ledger {
         }
     }
 
-    /// Posts a request; sends without `remote`.
+    /// Posts a request. Sends ignore `remote`.
     pub fn request<T: Transport>(
         &mut self,
         end: &End<T>,
@@ -290,25 +277,25 @@ impl Ledger {
         }
     }
 
-    /// Takes the events that there are: each work request completes once, and nothing follows the end of a connection.
-    pub fn look<T: Transport>(&mut self, end: &End<T>) {
+    /// Dequeues all events. Checks that each request completes once, and that no event follows the end.
+    pub fn drain_events<T: Transport>(&mut self, end: &End<T>) {
         for evd in [&end.receives, &end.requests, &end.connections] {
             while let Ok(event) = evd.dequeue() {
                 match event {
                     Event::Transfer { cookie, status, len, transfer, .. } => {
-                        self.ends(cookie, Told::Plain(transfer), status, len);
+                        self.ends(cookie, Reported::Plain(transfer), status, len);
                     }
                     Event::Extended { cookie, status, len, operation, .. } => {
-                        // The length of a write says nothing of the receive that its value takes.
-                        let (told, len) = match operation {
-                            Extended::RecvImmediate => (Told::Plain(Transfer::Recv), 0),
-                            Extended::RecvInvalidated => (Told::Plain(Transfer::Recv), len),
-                            other => (Told::Extended(other), len),
+                        // The length is the write's, not the receive's.
+                        let (reported, len) = match operation {
+                            Extended::RecvImmediate => (Reported::Plain(Transfer::Recv), 0),
+                            Extended::RecvInvalidated => (Reported::Plain(Transfer::Recv), len),
+                            other => (Reported::Extended(other), len),
                         };
-                        self.ends(cookie, told, status, len);
+                        self.ends(cookie, reported, status, len);
                     }
                     Event::Bind { status, .. } => {
-                        assert_ne!(status, Status::Success, "a bind that is not to be told of")
+                        assert_ne!(status, Status::Success, "a bind that is not to be reported of")
                     }
                     Event::Connection { kind, .. } => {
                         assert!(!self.over, "{kind:?} after the end");
@@ -321,28 +308,26 @@ impl Ledger {
         }
     }
 
-    fn ends(&mut self, cookie: u64, told: Told, status: Status, len: u64) {
+    fn ends(&mut self, cookie: u64, reported: Reported, status: Status, len: u64) {
         let quiet = || self.quiet.remove(&cookie).filter(|_| status != Status::Success);
         let posted = self.posted.remove(&cookie).or_else(quiet);
         let (wanted, room) = posted.expect("what was posted completes once");
-        assert_eq!(told, wanted);
+        assert_eq!(reported, wanted);
         assert!(status != Status::Success || len <= room, "{len} bytes went into {room}");
     }
 
-    /// Returns whether the connection has ended.
     pub fn is_over(&self) -> bool {
         self.over
     }
 
-    /// Returns whether the connection was established.
     pub fn is_established(&self) -> bool {
         self.established
     }
 
-    /// Frees the endpoint and checks that every work request has come back, and that no byte of `memory` was changed elsewhere.
+    /// Frees the endpoint. Checks that all work has completed, and that no other byte of `memory` has changed.
     pub fn close<T: Transport>(mut self, memory: &Buffer<T>, end: End<T>, srq: Option<Arc<Srq<T>>>) {
         end.ep.free().expect("nothing holds the endpoint");
-        self.look(&end);
+        self.drain_events(&end);
         match srq {
             Some(srq) => {
                 assert_eq!(srq.query().outstanding, self.posted.len(), "the shared queue lost a buffer");

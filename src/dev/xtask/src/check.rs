@@ -26,12 +26,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::tap::{Counts, Results};
+use crate::tap::{self, Counts, Results};
 use context::Context;
 use table::{Lane, Step, Tier};
 
 /// Lines of the output of a failed step that a terminal shows.
 const SHOWN: usize = 60;
+/// Failures of a step that the summary names; the output of the step has the others.
+const NAMED: usize = 20;
 
 /// Arguments of `xtask check`.
 #[derive(clap::Args)]
@@ -192,7 +194,25 @@ fn row(name: &str, counts: Counts, time: Duration, cpu: Duration) -> String {
     format!("{name:<15} {passed:6} passed {failed:4} failed {skipped:4} skipped {time:5}s {cpu:5}s of CPU time")
 }
 
-/// Prints what was skipped and why, the table of results and the closing line, which it also writes into the file `summary`.
+/// Returns the lines of the summary that name what failed in each step, or the last line of the output of the step.
+fn name_failures(context: &Context, outcomes: &[Outcome]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for outcome in outcomes.iter().filter(|outcome| outcome.results.counts.failed > 0) {
+        let log = fs::read(context.log(&outcome.step)).unwrap_or_default();
+        let log = String::from_utf8_lossy(&log);
+        let mut failed = tap::failed_lines(&log);
+        if failed.is_empty() {
+            failed.extend(log.lines().last());
+        }
+        lines.extend(failed.iter().take(NAMED).map(|line| format!("  {}: {line}", outcome.step.name)));
+    }
+    if !lines.is_empty() {
+        lines.insert(0, "failed:".into());
+    }
+    lines
+}
+
+/// Prints what was skipped and why, what failed, the table of results and the closing line, which it also writes into the file `summary`.
 fn summarise(
     context: &Context,
     steps: &[Step],
@@ -210,6 +230,7 @@ fn summarise(
         lines.push("skipped:".into());
         lines.extend(reasons);
     }
+    lines.extend(name_failures(context, outcomes));
     let mut total = Counts::default();
     for step in steps {
         match outcomes.iter().find(|outcome| outcome.step.name == step.name) {

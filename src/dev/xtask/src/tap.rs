@@ -189,6 +189,20 @@ pub fn failures(output: &str) -> Vec<&str> {
     shown
 }
 
+/// Returns the lines of the log of a step that name what failed: subtests, tests of Rust, and programs of the C suite.
+pub fn failed_lines(log: &str) -> Vec<&str> {
+    log.lines()
+        .map(str::trim)
+        .filter(|text| {
+            let counts_failures =
+                text.split_once(" passed ").and_then(|(_, rest)| rest.trim_start().split_once(" failed "));
+            text.starts_with("not ok")
+                || (text.starts_with("test ") && text.ends_with("FAILED"))
+                || counts_failures.is_some_and(|(number, _)| number.parse().is_ok_and(|failed: u64| failed > 0))
+        })
+        .collect()
+}
+
 /// Adds up the lines `test result:` of cargo; ignored tests are skipped.
 pub fn cargo(output: &str) -> Results {
     let mut results = Results::default();

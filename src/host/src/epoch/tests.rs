@@ -34,7 +34,7 @@ fn wait_for_other_thread() {
             while !gone.load(Ordering::Relaxed) {
                 std::thread::yield_now();
             }
-            // Meanwhile the other thread calls `synchronize`.
+            // The other thread calls `synchronize` during this time.
             std::thread::sleep(Duration::from_millis(5));
             left.store(true, Ordering::Relaxed);
             drop(section);

@@ -69,7 +69,7 @@ fn child_closes_only_marked_descriptors() {
     if child == 0 {
         // SAFETY: the arguments are numbers. The child dies with this test.
         unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-        // SAFETY: the child uses no value any more.
+        // SAFETY: the child uses no other value.
         unsafe { close_in_child() };
         loop {
             // SAFETY: the call only sleeps.

@@ -360,7 +360,7 @@ impl Biased {
         self.remaining.store(FIRST_GRANT << self.doublings.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Makes the calling thread the owner, if no thread waits and a seat is empty. Requires the gate.
+    /// Grants the ownership to the calling thread, if no thread waits and a seat is empty. Requires the gate.
     #[cold]
     #[inline(never)]
     fn grant(&self, me: usize) {

@@ -1,39 +1,36 @@
-//! The forms in which a version of the interface is written down. No version is named here.
+//! The macros that define a version of the interface.
 //!
-//! A version has its own crate with its types, its constants and two lists. Each list is a macro that passes its
-//! contents to another macro, the *callback*. The callback decides what to make of a list, so that an entry is written
-//! once:
-//!
-//! | list | an entry is | callbacks |
+//! Each version has a crate with its types, its constants and two lists. A list is a macro that passes its entries to
+//! another macro, the *callback*, which generates code from them. So each entry is written once:
 //! |---|---|---|
-//! | `for_each_call!` | a call: documentation, arguments, how it is carried out | [`slot_type!`](crate::slot_type); the exports of the library; the headers and the other files that the project derives |
-//! | `for_each_slot!` | a place in the provider table | [`provider_table!`](crate::provider_table); the table of a provider |
+//! | `for_each_call!` | a call: documentation, arguments, implementation | [`slot_type!`](crate::slot_type); the
+//! exports of the library; the headers and other derived files |
+//! | `for_each_slot!` | a field of the provider table | [`provider_table!`](crate::provider_table); the table of a
+//! provider |
 //!
 //! # A call
 //! ```text
 //! /// Documentation.
 //! extern "C" fn NAME(ARGUMENT: TYPE, "DOCUMENTATION"; ...) => HOW;
 //! ```
-//! Every call returns a `DAT_RETURN`. `extern "C-unwind"` is for the calls in which a thread can be cancelled. HOW is
-//! one of
+//! Every call returns a `DAT_RETURN`. Calls in which a thread can be cancelled are `extern "C-unwind"`. HOW is one of
 //!
-//! * `dispatch(SUBTYPE)`: the library calls the slot of the provider that the first argument, a handle, belongs to. SUBTYPE
-//!   goes with `DAT_INVALID_HANDLE` when there is none.
-//! * `wrap`: the library has code of its own around the slot.
+//! * `dispatch(SUBTYPE)`: the library calls the slot of the first argument's provider. If this handle is invalid, it
+//!   returns `DAT_INVALID_HANDLE` with SUBTYPE.
+//! * `wrap`: the library adds code of its own to the slot.
 //! * `own`: there is no slot.
-//! * `slot`: there is only a slot, no function that programs could call.
-//! * `variadic`: the function takes `...`, and its last argument here is the list of these arguments, which the slot takes.
-//!   Rust cannot define such a function; the library has it in another form.
+//! * `slot`: there is only a slot, which programs cannot call.
+//! * `variadic`: the function takes `...`, which the slot gets as its last argument, a `va_list`. The library defines
+//!   it without this macro, because stable Rust cannot define variadic functions.
 //!
-//! If the slot has fewer arguments than the call, the rest follow: `fn NAME(SLOT'S) and (THE REST) => wrap as WHOLE`,
-//! and WHOLE names the type of the function with all of them.
+//! If the call has more arguments than the slot, its form is `fn NAME(SLOT'S) and (THE REST) => wrap as WHOLE`, where
+//! WHOLE names the type of the function with all arguments.
 //!
 //! # A slot
-//! `NAME: FIELD, TYPE;` in the order of the table: the call, the field of the table, the name of the field's type.
+//! `NAME: FIELD, TYPE;` in the order of the table: call, field, and name of the field's type.
 
-/// Defines an enumeration of the interface: `TAG as NAME;` and its members, each as `NAME = VALUE, "COMMENT";`, with a
-/// string for each line of the comment. In Rust the type is the number that C passes, so that any value may come in, and
-/// each member is a constant.
+/// Defines an enumeration: `TAG as NAME;` and its members, each as `NAME = VALUE, "COMMENT";`, with one string per line
+/// of the comment. In Rust, the type is an integer, so a program may pass any value, and the members are constants.
 #[macro_export]
 macro_rules! c_enum {
     ($(#[$attr:meta])* $tag:ident as $name:ident; $($members:tt)*) => {
@@ -45,8 +42,7 @@ macro_rules! c_enum {
     };
 }
 
-/// Adds members to an enumeration that versions share, whose name is first: those that a version has in addition, or
-/// with a number of its own.
+/// Adds members to an enumeration that versions share. The first argument is its name.
 #[macro_export]
 macro_rules! c_members {
     ($name:ty; $($member:ident = $value:expr, $($line:literal)+;)*) => {
@@ -54,19 +50,20 @@ macro_rules! c_members {
     };
 }
 
-/// Defines constants of a type, which is first. They are written as members are.
+/// Defines constants of the type that is the first argument. The syntax is the syntax of members.
 #[macro_export]
 macro_rules! c_consts {
     ($($consts:tt)*) => { $crate::c_members! { $($consts)* } };
 }
 
-/// Defines other names of types, each as `NAME = TYPE, "COMMENT";`.
+/// Defines type aliases, each as `NAME = TYPE, "COMMENT";`.
 #[macro_export]
 macro_rules! c_types {
     ($($name:ident = $type:ty, $($line:literal)+;)*) => { $($(#[doc = $line])+ pub type $name = $type;)* };
 }
 
-/// Does what [`c_enum!`](crate::c_enum) does, and makes a constant with the name of the type: the members with their names.
+/// Does the same as [`c_enum!`](crate::c_enum), and defines a constant with the name of the type: the members with
+/// their names.
 #[macro_export]
 macro_rules! c_enum_with_names {
     ($(#[$attr:meta])* $tag:ident as $name:ident; $($members:tt)*) => {
@@ -75,8 +72,7 @@ macro_rules! c_enum_with_names {
     };
 }
 
-/// Does what [`c_members!`](crate::c_members) does, and makes such a constant of these members. They are named as the headers
-/// spell them: a value and its text cannot differ.
+/// Does the same as [`c_members!`](crate::c_members), and defines such a constant for these members.
 #[macro_export]
 macro_rules! c_members_with_names {
     ($name:ident; $($member:ident = $value:expr, $($line:literal)+;)*) => {
@@ -93,8 +89,8 @@ macro_rules! c_members_with_names {
     };
 }
 
-/// Defines a structure or a union of the interface: `struct TAG as NAME;`, or `struct TAG;` where the second name is not
-/// defined here, and its fields, each as `NAME: TYPE, "COMMENT";`.
+/// Defines a structure or a union: `struct TAG as NAME;`, or `struct TAG;` if NAME is defined elsewhere, and its
+/// fields, each as `NAME: TYPE, "COMMENT";`.
 #[macro_export]
 macro_rules! c_struct {
     ($(#[$attr:meta])* struct $tag:ident $(as $name:ident)?; $($field:ident: $type:ty, $($line:literal)+;)*) => {
@@ -125,14 +121,14 @@ macro_rules! c_struct {
     };
 }
 
-/// Marks a place in a module that versions share, where each has items of its own: those between the mark of the same
-/// name in the version's module and the next one. Only the order in the C headers depends on it.
+/// Marks a position in a shared module at which a version has items of its own. These follow the mark with the same
+/// name in the version's module, up to the next mark. The marks only affect the order in the C headers.
 #[macro_export]
 macro_rules! place {
     ($name:ident) => {};
 }
 
-/// A callback for `for_each_call!`: makes the type of the slot, under the name of the call.
+/// Callback of `for_each_call!`: defines the type of the slot, with the name of the call.
 #[macro_export]
 macro_rules! slot_type {
     ($(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => own;) => {};
@@ -156,8 +152,8 @@ macro_rules! slot_type {
     };
 }
 
-/// A callback for `for_each_slot!`: makes the provider table and the names of its fields' types. `slot_types` must be
-/// in scope and have the types under the names of the calls.
+/// Callback of `for_each_slot!`: defines the provider table and the type names of its fields. The module `slot_types`
+/// with the types of all calls must be in scope.
 #[macro_export]
 macro_rules! provider_table {
     ($($name:ident: $field:ident, $type:ident;)*) => {

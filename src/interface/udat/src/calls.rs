@@ -1,20 +1,25 @@
-//! The calls that versions have in common, each written once.
+//! The calls that versions share.
 //!
-//! The names of types in an entry mean those of the version that the list is used in.
+//! Type names in an entry refer to the version that uses the list.
 //!
-//! The documentation of an entry is that of the call. Its parts are, in this order: the effect of the call, `# Returns`,
-//! `# Events` if there are any, and `# Specification` where that is not uDAPL's text on the call itself. That of an argument
-//! follows its type, and begins with `in`, `out` or `in/out`. The library's function has all of it; the C header gets the
-//! part before the first heading, the types of return codes and the specification; the manual page gets its synopsis, its
-//! list of parameters and its return values, in the order of the entry. What the page says further is written in the page.
-//! The words are those of the pages: a dispatcher is an EVD, a notification object a CNO.
+//! The documentation of an entry has these parts, in this order: the effect of the call, `# Returns`, `# Events`, and
+//! `# Specification` if it is not uDAPL's text on the call. The documentation of an argument follows its type and
+//! starts with `in`, `out` or `in/out`. It is used as follows:
 //!
-//! The list under `# Returns` begins with what holds after success. It has every type and subtype that can be returned,
-//! except `DAT_INTERNAL_ERROR`, which any call may return, and `DAT_NOT_IMPLEMENTED`, which a provider may return from any
-//! call that it does not carry out. A type alone has no subtype. `..._WORD` is the previous subtype with another last word.
-//! An item for codes that only providers of others return ends with "never from the providers of this project"; one of a
-//! single version begins with its number, "2.0: ". Of a handle, "is not an endpoint" is enough: the page adds in which ways.
-//! `cargo run -p dat-derived` writes and checks all this, and `tests-c/codes/complete.sh` that each type has a test.
+//! * The library's function has all of it.
+//! * The C header has the part before the first heading, the types of return codes and the specification.
+//! * The manual page has its synopsis, list of parameters and return values, in the order of the entry. All other text
+//!   is in the page.
+//!
+//! Entries use the terms of the pages: dispatcher for EVD, notification object for CNO.
+//!
+//! `# Returns` starts with the effect of success and lists all types and subtypes, except `DAT_INTERNAL_ERROR`, which
+//! any call may return, and `DAT_NOT_IMPLEMENTED`, which a provider may return from a call that it lacks. A type
+//! without a subtype is listed without one. `..._WORD` is the previous subtype with another last word. An item ends
+//! with "never from the providers of this project" if only third-party providers return it, and starts with "2.0: " if
+//! only that version does. "is not an endpoint" suffices for a handle; the page adds the details.
+//!
+//! `cargo run -p dat-derived` writes and checks all this. `tests-c/codes/complete.sh` checks that each type has a test.
 
 mod cno;
 mod connect;
@@ -32,8 +37,8 @@ mod rmr;
 mod rsp;
 mod srq;
 
-/// Calls the macro `$callback` with the slots of the provider table that every version has, in the order of the table,
-/// which is the binary interface, and with those that follow in a version.
+/// Calls the macro `$callback` with the slots that all versions share, in the order of the table, and then with a
+/// version's further slots. The order is part of the binary interface.
 #[macro_export]
 macro_rules! slots {
     ($callback:path, $($further:tt)*) => {

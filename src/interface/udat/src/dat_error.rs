@@ -4,7 +4,7 @@
 
 use crate::dat_platform_specific::DAT_UINT32;
 
-/// Return code of every function: class, type and subtype or-ed; 0 is success.
+/// Return code of every function: class, type and subtype, combined by bitwise or. 0 is success.
 pub type DAT_RETURN = DAT_UINT32;
 
 c_consts! {
@@ -24,21 +24,21 @@ c_enum_with_names! {
     DAT_CONN_QUAL_IN_USE = 0x00020000, "Another service point listens on the connection qualifier.";
     DAT_INSUFFICIENT_RESOURCES = 0x00030000, "A resource ran out; the subtype names it.";
     DAT_INTERNAL_ERROR = 0x00040000, "The implementation failed.";
-    DAT_INVALID_HANDLE = 0x00050000, "A handle is NULL, stale, or of the wrong kind; the subtype says which one.";
-    DAT_INVALID_PARAMETER = 0x00060000, "An argument is not acceptable; the subtype says which one.";
+    DAT_INVALID_HANDLE = 0x00050000, "A handle is NULL, stale, or of the wrong kind; the subtype identifies it.";
+    DAT_INVALID_PARAMETER = 0x00060000, "An argument is invalid; the subtype identifies it.";
     DAT_INVALID_STATE = 0x00070000,
-        "The object is in a state that does not allow the call; the subtype names the state.";
-    DAT_LENGTH_ERROR = 0x00080000, "The lengths of the local and the remote memory do not fit together.";
+        "The state of the object does not allow the call; the subtype identifies the state.";
+    DAT_LENGTH_ERROR = 0x00080000, "The lengths of the local and the remote memory are incompatible.";
     DAT_MODEL_NOT_SUPPORTED = 0x00090000, "The provider does not support the request.";
     DAT_PROVIDER_NOT_FOUND = 0x000A0000,
         "No provider of that name, version and thread safety is registered or could be loaded.";
-    DAT_PRIVILEGES_VIOLATION = 0x000B0000, "A memory region lacks a right.";
+    DAT_PRIVILEGES_VIOLATION = 0x000B0000, "A memory region lacks a privilege.";
     DAT_PROTECTION_VIOLATION = 0x000C0000, "Objects belong to different protection zones.";
     DAT_QUEUE_EMPTY = 0x000D0000, "No event is queued.";
-    DAT_QUEUE_FULL = 0x000E0000, "The event dispatcher has no room.";
-    DAT_TIMEOUT_EXPIRED = 0x000F0000, "Time ran out.";
-    DAT_PROVIDER_ALREADY_REGISTERED = 0x00100000, "A provider of that identity is registered.";
-    DAT_PROVIDER_IN_USE = 0x00110000, "The provider has open adapters.";
+    DAT_QUEUE_FULL = 0x000E0000, "The queue of the event dispatcher is full.";
+    DAT_TIMEOUT_EXPIRED = 0x000F0000, "The timeout expired.";
+    DAT_PROVIDER_ALREADY_REGISTERED = 0x00100000, "A provider with this identity is already registered.";
+    DAT_PROVIDER_IN_USE = 0x00110000, "An adapter of the provider is open.";
     DAT_INVALID_ADDRESS = 0x00120000, "The remote address cannot be used.";
     DAT_INTERRUPTED_CALL = 0x00130000, "A signal interrupted the call.";
     DAT_CONN_QUAL_UNAVAILABLE = 0x00140000, "No connection qualifier is free.";
@@ -48,7 +48,7 @@ c_enum_with_names! {
 pub const DAT_NAME_NOT_FOUND: DAT_RETURN_TYPE = DAT_PROVIDER_NOT_FOUND;
 
 c_enum_with_names! {
-    /// Subtype of a return code, bits 0 to 15: the argument, handle, state or resource concerned.
+    /// Subtype of a return code, bits 0 to 15: the argument, handle, state or resource.
     dat_return_subtype as DAT_RETURN_SUBTYPE;
     DAT_NO_SUBTYPE = 0, "No further information.";
     DAT_SUB_INTERRUPTED = 1, "The operation was interrupted.";
@@ -78,26 +78,25 @@ c_enum_with_names! {
     DAT_INVALID_HANDLE_SRQ = 25, "Shared receive queue.";
 }
 
-/// Class bit of a warning in a return code: not 0 for a warning.
+/// Returns the class bit of a warning: not 0 for a warning.
 #[must_use]
 pub const fn DAT_IS_WARNING(status: DAT_RETURN) -> DAT_RETURN {
     status & DAT_CLASS_WARNING
 }
 
-/// Type of a return code, without class and subtype.
+/// Returns the type of a return code, without class and subtype.
 #[must_use]
 pub const fn DAT_GET_TYPE(status: DAT_RETURN) -> DAT_RETURN {
     status & DAT_TYPE_MASK
 }
 
-/// Subtype of a return code.
+/// Returns the subtype of a return code.
 #[must_use]
 pub const fn DAT_GET_SUBTYPE(status: DAT_RETURN) -> DAT_RETURN {
     status & DAT_SUBTYPE_MASK
 }
 
-/// The return code of an error of this type and subtype. It is in no header, because programs
-/// only take codes apart.
+/// Returns the return code of an error. No header contains this function, because programs only decode return codes.
 #[must_use]
 pub const fn DAT_ERROR(type_: DAT_RETURN_TYPE, subtype: DAT_RETURN_SUBTYPE) -> DAT_RETURN {
     DAT_CLASS_ERROR | type_ | subtype

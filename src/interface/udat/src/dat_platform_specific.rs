@@ -11,7 +11,7 @@ c_types! {
     DAT_UINT64 = u64, "Unsigned integer of 64 bits.";
     DAT_UVERYLONG = c_ulonglong, "The longest unsigned integer of the platform.";
     DAT_PVOID = *mut c_void, "Pointer to data of any type.";
-    DAT_COUNT = c_int, "Number of things; signed, so that -1 and -2 can stand for \"infinite\" and \"unknown\".";
+    DAT_COUNT = c_int, "A count; -1 is \"infinite\", -2 is \"unknown\".";
     DAT_PADDR = DAT_UINT64, "Physical address.";
     DAT_SOCK_ADDR = sockaddr, "Address of an interface adapter: the socket address of the system.";
     DAT_SOCK_ADDR6 = sockaddr_in6, "IPv6 form of DAT_SOCK_ADDR.";

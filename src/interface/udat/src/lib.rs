@@ -1,15 +1,17 @@
-//! What the versions of uDAPL have in common on Linux: types, constants and calls that are the same in text and number.
+//! The types, constants and calls that all versions of uDAPL on Linux share.
 //!
-//! A version has a crate of its own, which adds the rest and passes everything on: structures with other fields,
-//! numbers that differ, the calls with other arguments, the provider table. Both crates have one module for each header,
-//! and the modules of a version have the names of the modules here. [`place!`](crate::place) marks where the items of
-//! a version belong, [`c_members!`](crate::c_members) adds to an enumeration, and macros such as
-//! [`provider_attr_of!`](crate::provider_attr_of) have what all versions have of a structure. `cargo run -p dat-derived` writes the C
-//! headers from all of it, so C programmers read every comment here too. Texts that only a macro can express are in macros/.
-//! Names are those of C. The only code takes return codes apart; the calls are declared, not defined.
+//! Each version has a crate of its own, which re-exports this one and adds what differs: structure layouts, constants,
+//! call signatures and the provider table. All crates have one module per header, with the same names.
+//! [`place!`](crate::place) marks positions for the items of a version, [`c_members!`](crate::c_members) extends an
+//! enumeration, and macros such as [`provider_attr_of!`](crate::provider_attr_of) define the shared fields of a
+//! structure.
+//!
+//! `cargo run -p dat-derived` generates the C headers from these crates, including the comments. `macros/` contains C
+//! macros that Rust cannot express. The calls are declared, not defined; only the functions on return codes have a
+//! body.
 
 #![no_std]
-// The names are those of the C headers, which programs know.
+// C programs use these names.
 #![allow(non_camel_case_types, non_upper_case_globals, non_snake_case)]
 
 #[macro_use]

@@ -12,18 +12,17 @@ pub use provider::*;
 pub type DAT_CNO_HANDLE = DAT_HANDLE;
 
 c_enum! {
-    /// Kind of memory from which a local memory region is made.
+    /// Kind of memory of a local memory region.
     dat_mem_type as DAT_MEM_TYPE;
     DAT_MEM_TYPE_VIRTUAL = 0, "Memory of the process, see for_va.";
-    DAT_MEM_TYPE_LMR = 1, "The memory of an existing region, see for_lmr_handle.";
+    DAT_MEM_TYPE_LMR = 1, "Memory of an existing region, see for_lmr_handle.";
     DAT_MEM_TYPE_SHARED_VIRTUAL = 2, "Memory shared between processes, see for_shared_memory.";
 }
 
 /// Bytes in the name of shared memory, see DAT_LMR_COOKIE.
 pub const DAT_LMR_COOKIE_SIZE: usize = 40;
 
-/// Name of shared memory: points to DAT_LMR_COOKIE_SIZE bytes, all of which count (it is not a
-/// string).
+/// Name of shared memory: points to DAT_LMR_COOKIE_SIZE significant bytes (not a string).
 pub type DAT_LMR_COOKIE = *mut [c_char; DAT_LMR_COOKIE_SIZE];
 
 c_struct! {
@@ -34,7 +33,7 @@ c_struct! {
 }
 
 c_struct! {
-    /// The memory to be registered by dat_lmr_create; DAT_MEM_TYPE tells which member is valid.
+    /// The memory to be registered by dat_lmr_create; DAT_MEM_TYPE determines the valid member.
     union dat_region_description as DAT_REGION_DESCRIPTION;
     for_va: DAT_PVOID, "Address of memory of the process.";
     for_lmr_handle: DAT_LMR_HANDLE, "An existing region.";
@@ -45,12 +44,12 @@ place!(lmr_param);
 
 c_enum! {
     /// State of an event dispatcher: one value of each of three bands (notification, waiting,
-    /// configuration), or-ed.
+    /// configuration), combined by bitwise or.
     dat_evd_state as DAT_EVD_STATE;
     DAT_EVD_STATE_ENABLED = 0x01, "Events trigger the notification object.";
     DAT_EVD_STATE_DISABLED = 0x02, "Events do not trigger the notification object.";
-    DAT_EVD_STATE_WAITABLE = 0x04, "dat_evd_wait may be called.";
-    DAT_EVD_STATE_UNWAITABLE = 0x08, "dat_evd_wait is refused.";
+    DAT_EVD_STATE_WAITABLE = 0x04, "dat_evd_wait is allowed.";
+    DAT_EVD_STATE_UNWAITABLE = 0x08, "dat_evd_wait fails.";
     DAT_EVD_STATE_CONFIG_NOTIFY = 0x10, "Fed by a stream that can suppress notification.";
     DAT_EVD_STATE_CONFIG_SOLICITED = 0x20, "Fed by a receive stream that waits for solicited messages.";
     DAT_EVD_STATE_CONFIG_THRESHOLD = 0x30, "Fed by streams that notify by threshold.";
@@ -59,25 +58,25 @@ c_enum! {
 c_struct! {
     /// Parameters of an event dispatcher, see dat_evd_query.
     struct dat_evd_param;
-    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
-    evd_qlen: DAT_COUNT, "Events that it can hold.";
+    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
+    evd_qlen: DAT_COUNT, "Maximum number of events.";
     evd_state: DAT_EVD_STATE, "Its state.";
     cno_handle: DAT_CNO_HANDLE, "Its notification object, or DAT_HANDLE_NULL.";
-    evd_flags: DAT_EVD_FLAGS, "The kinds of events it admits.";
+    evd_flags: DAT_EVD_FLAGS, "The kinds of events that it accepts.";
 }
 
-/// Passed to dat_ia_open in place of an event dispatcher: asynchronous events go to one that
-/// exists elsewhere.
+/// Passed to dat_ia_open instead of an event dispatcher: the instance gets no asynchronous event
+/// dispatcher.
 pub const DAT_EVD_ASYNC_EXISTS: DAT_EVD_HANDLE = core::ptr::without_provenance_mut(1);
 
-/// Returned by dat_ia_query: the event dispatcher of asynchronous events is in another process.
+/// Returned by dat_ia_query: the instance has no asynchronous event dispatcher in this process.
 pub const DAT_EVD_OUT_OF_SCOPE: DAT_EVD_HANDLE = core::ptr::without_provenance_mut(2);
 
 /// Function that a consumer notification object calls when it is triggered.
 pub type DAT_AGENT_FUNC = Option<unsafe extern "C" fn(instance_data: DAT_PVOID, evd_handle: DAT_EVD_HANDLE)>;
 
 c_struct! {
-    /// Function and data of the consumer that a notification object calls, see dat_cno_create.
+    /// Function of the program, and its data, that a notification object calls, see dat_cno_create.
     struct dat_os_wait_proxy_agent as DAT_OS_WAIT_PROXY_AGENT;
     instance_data: DAT_PVOID, "First argument of the function.";
     proxy_agent_func: DAT_AGENT_FUNC, "The function.";

@@ -1,8 +1,8 @@
-//! Configuration that a program is compiled with
+//! Configuration of the program at compile time
 
 use crate::dat::{DAT_BOOLEAN, DAT_FALSE};
 
 place!(version);
 
-/// Thread safety that dat_ia_open asks for; define it before including to ask for DAT_TRUE.
+/// Thread safety that dat_ia_open requires. To require DAT_TRUE, define it before the include.
 pub const DAT_THREADSAFE: DAT_BOOLEAN = DAT_FALSE;

@@ -5,7 +5,7 @@ use crate::dat_error::DAT_RETURN;
 use crate::dat_platform_specific::*;
 use crate::udat::*;
 
-/// The types of the slots under the names of the calls.
+/// The types of the slots, with the names of the calls.
 mod slot_types {
     use super::*;
 

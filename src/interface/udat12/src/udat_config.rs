@@ -1,4 +1,4 @@
-//! Configuration that a program is compiled with
+//! Configuration of the program at compile time
 
 use crate::dat_platform_specific::DAT_UINT32;
 
@@ -6,8 +6,8 @@ pub use dat_udat::udat_config::*;
 
 place!(version);
 
-/// Major version of the interface that a program is compiled for.
+/// Major version of the interface for which a program is compiled.
 pub const DAT_VERSION_MAJOR: DAT_UINT32 = 1;
 
-/// Minor version of the interface that a program is compiled for.
+/// Minor version of the interface for which a program is compiled.
 pub const DAT_VERSION_MINOR: DAT_UINT32 = 2;

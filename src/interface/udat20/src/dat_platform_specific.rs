@@ -8,7 +8,7 @@ pub use dat_udat::dat_platform_specific::*;
 pub type DAT_FD = c_int;
 
 c_struct! {
-    /// Kind of communication of an endpoint or a common service point, in the numbers of socket(2).
+    /// Communicator of an endpoint or a common service point, with the values of socket(2).
     struct dat_comm as DAT_COMM;
     domain: c_int, "Address family: DAT_AF_INET or DAT_AF_INET6.";
     r#type: c_int, "Type of socket: SOCK_STREAM.";

@@ -6,7 +6,7 @@ use crate::dat_platform_specific::*;
 use crate::udat::*;
 use crate::va_list::va_list;
 
-/// The types of the slots under the names of the calls.
+/// The types of the slots, with the names of the calls.
 mod slot_types {
     use super::*;
 

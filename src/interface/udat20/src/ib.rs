@@ -1,6 +1,6 @@
 //! Extensions for InfiniBand, as in dat_ib_extensions.h
 //!
-//! The header has an unnamed member in DAT_IB_EXTENSION_EVENT_DATA, so that structure is in macros/ for C and here for Rust.
+//! DAT_IB_EXTENSION_EVENT_DATA has an unnamed member in C, so this module defines it for Rust, and macros/ for C.
 
 use core::marker::{PhantomData, PhantomPinned};
 
@@ -19,7 +19,7 @@ pub use collectives::*;
 pub use counters::*;
 pub use operations::*;
 
-/// The code of dat_ia_query as that of dat_ib_open_query, where its arguments stand two places further back.
+/// Converts a return code of dat_ia_query for dat_ib_open_query, whose arguments have positions that are 2 higher.
 #[must_use]
 pub const fn open_query_code(code: DAT_RETURN) -> DAT_RETURN {
     match DAT_GET_SUBTYPE(code) {
@@ -40,22 +40,22 @@ pub struct ibv_ah {
 c_struct! {
     /// Value of an extended event.
     union dat_ib_extension_value;
-    immed: DAT_IB_IMMED_DATA, "The value that came with a write.";
+    immed: DAT_IB_IMMED_DATA, "The immediate data of a write.";
 }
 
 c_struct! {
-    /// Further data of an extended event; in C its members are those of DAT_IB_EXTENSION_EVENT_DATA itself.
+    /// Further data of an extended event. In C, these are members of DAT_IB_EXTENSION_EVENT_DATA itself.
     union dat_ib_extension_more;
     remote_ah: DAT_IB_ADDR_HANDLE, "Address of an unreliable datagram.";
     coll: DAT_IB_COLLECTIVE_EVENT_DATA, "Result of a collective operation.";
 }
 
 c_struct! {
-    /// What event_extension_data of DAT_EVENT holds if event_number is one of DAT_IB_EVENT_NUMBER.
+    /// Contents of event_extension_data of DAT_EVENT if event_number is one of DAT_IB_EVENT_NUMBER.
     struct dat_ib_extension_event_data as DAT_IB_EXTENSION_EVENT_DATA;
     r#type: DAT_IB_EXT_TYPE, "The kind of operation.";
-    status: DAT_IB_STATUS, "Its outcome.";
+    status: DAT_IB_STATUS, "Its status.";
     val: dat_ib_extension_value, "Its value.";
     more: dat_ib_extension_more, "Further data.";
-    context: DAT_CONTEXT, "Word of the consumer.";
+    context: DAT_CONTEXT, "Word of the program.";
 }

@@ -1,11 +1,11 @@
 //! The binary interface of uDAPL 2.0 on Linux: types, constants, the calls and the provider table, and the extensions for
 //! InfiniBand.
 //!
-//! [`dat_udat`] has what other versions have too, and says how the two crates fit together. The calls, from which much is
-//! derived, are in [`for_each_call`], [`for_each_further_call`] and [`for_each_slot`].
+//! [`dat_udat`] contains what all versions share, and describes how the crates depend on each other. [`for_each_call`],
+//! [`for_each_further_call`] and [`for_each_slot`] list the calls.
 
 #![no_std]
-// The names are those of the C headers, which programs know.
+// C programs use these names.
 #![allow(non_camel_case_types, non_upper_case_globals, non_snake_case)]
 
 #[doc(hidden)]

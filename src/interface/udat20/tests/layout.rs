@@ -1,4 +1,4 @@
-//! The types and constants have the sizes, offsets and values that are the binary interface. The compiler finds out.
+//! The compiler checks that types and constants have the sizes, offsets and values of the binary interface.
 
 use dat_udat20::*;
 

@@ -1,4 +1,4 @@
-//! What a version of the interface defines for its library.
+//! The version-specific definitions of a library: [`Api`].
 
 use std::ffi::CStr;
 
@@ -12,37 +12,37 @@ use host::fork::Hold;
 use crate::head::{Close, Head, Open};
 use crate::provider::Providers;
 
-/// A version of the interface; [`library!`](crate::library) implements it.
+/// A version of the interface. [`library!`](crate::library) implements it.
 pub trait Api: Sized + 'static {
-    /// The version's table of a provider.
+    /// The version's provider table.
     type Provider;
-    /// The library's name in diagnostics.
+    /// Name of the library in diagnostics.
     const NAME: &'static str;
-    /// The number of the version.
+    /// Number of the version.
     const VERSION: Version;
-    /// The return codes by which the library answers itself and whose numbers are the version's.
+    /// Return codes of the library itself whose numbers depend on the version.
     const CODES: Codes;
-    /// The types of return codes that this version has beside those of all versions.
+    /// Types of return codes that not all versions have.
     const TYPES: Names;
-    /// Its subtypes of return codes, likewise.
+    /// Subtypes of return codes that not all versions have.
     const SUBTYPES: Names;
 
-    /// The library's state.
+    /// Returns the library's state.
     fn statics() -> &'static Statics<Self>;
 
-    /// The functions in a table that open and close an instance.
+    /// Returns the functions of a table that open and close an instance.
     ///
     /// # Safety
-    /// The table is registered.
+    /// The table must be registered.
     unsafe fn ia_functions(table: *const Head) -> (Option<Open>, Option<Close>);
 
-    /// The name of the type of a return code.
+    /// Returns the name of the type of a return code.
     fn name_of_type(code: DAT_RETURN) -> Option<&'static CStr> {
         // DAT_NOT_IMPLEMENTED may contain the class bits; the mask removes them.
         name_of([dat_error::DAT_RETURN_TYPE, Self::TYPES], code, DAT_TYPE_MASK)
     }
 
-    /// The name of the subtype of a return code. That of no subtype is empty.
+    /// Returns the name of the subtype of a return code, or an empty string.
     fn name_of_subtype(code: DAT_RETURN) -> Option<&'static CStr> {
         match DAT_GET_SUBTYPE(code) {
             0 => Some(c""),
@@ -58,16 +58,16 @@ fn name_of(names: [Names; 2], code: DAT_RETURN, mask: DAT_RETURN) -> Option<&'st
     names.into_iter().flatten().find(|(value, _)| value & mask == code & mask).map(|(_, name)| *name)
 }
 
-/// The state of a library, which lives as long as the process.
+/// The state of a library. It is never freed.
 pub struct Statics<A: Api> {
     /// The registry of adapters.
     pub registry: Registry<Providers<A>>,
-    /// The registry's lock during a fork.
+    /// The registry's lock while a fork runs.
     pub hold: Hold<EntriesGuard<'static, Providers<A>>>,
 }
 
 impl<A: Api> Statics<A> {
-    /// Before the first use.
+    /// Returns the initial state.
     pub const fn unused() -> Self {
         Statics { registry: Registry::new(Providers::new()), hold: Hold::new() }
     }
@@ -79,30 +79,30 @@ pub const OUT_OF_MEMORY: DAT_RETURN = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_
 /// `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA`.
 pub const INVALID_IA: DAT_RETURN = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 
-/// The return codes by which a library answers itself and which have other numbers in each version.
+/// Return codes of the library itself whose numbers depend on the version.
 #[derive(Clone, Copy, Debug)]
 pub struct Codes {
     /// `DAT_NOT_IMPLEMENTED`.
     pub not_implemented: DAT_RETURN,
-    /// `DAT_INVALID_PARAMETER` with the number of the first argument; those of the others follow.
+    /// `DAT_INVALID_PARAMETER` for the first argument. The codes of the other arguments follow.
     pub first_argument: DAT_RETURN,
     /// `DAT_PROVIDER_NOT_FOUND` with the subtype of each [`Missing`].
     pub not_found: [DAT_RETURN; 4],
 }
 
 impl Codes {
-    /// The code for a bad argument; the first is number 1.
+    /// Returns the code for an invalid argument. The first has the number 1.
     pub const fn argument(&self, number: u32) -> DAT_RETURN {
         self.first_argument + number - 1
     }
 
-    /// The code for an adapter that no entry serves.
+    /// Returns the code for an adapter without an entry.
     pub const fn not_found(&self, missing: Missing) -> DAT_RETURN {
         self.not_found[missing as usize]
     }
 }
 
-/// The [`Codes`] of a version: the names are the same in all, the numbers are those of the crate `$udat`.
+/// Returns the [`Codes`] of the crate `$udat`.
 #[macro_export]
 macro_rules! codes {
     ($udat:ident) => {{
@@ -120,12 +120,11 @@ macro_rules! codes {
     }};
 }
 
-/// Defines the library of a version of the interface: a type that is the version's [`Api`], the allocator, and the fork
-/// handlers.
+/// Defines the library of a version: its [`Api`], the allocator and the fork handlers.
 ///
 /// # Parameters
-/// * `struct $api = $udat` - the name of the type, and the crate of the version's types, constants and codes.
-/// * `name` - the library's name in diagnostics.
+/// * `struct $api = $udat` - the name of the type, and the crate of the version.
+/// * `name` - the name of the library in diagnostics.
 #[macro_export]
 macro_rules! library {
     (
@@ -159,13 +158,13 @@ macro_rules! library {
             }
         }
 
-        const _: () = assert!(size_of::<$udat::DAT_PROVIDER>() <= $crate::tables::LARGEST);
+        const _: () = assert!(size_of::<$udat::DAT_PROVIDER>() <= $crate::tables::MAX_TABLE_BYTES);
 
-        /// The library's memory, with a reserve.
+        /// The library's allocator, with a reserve.
         #[global_allocator]
         static MEMORY: $crate::Allocator = $crate::Allocator(::std::alloc::System);
 
-        /// The dynamic linker calls this when it loads the library.
+        /// The dynamic linker calls this function when it loads the library.
         #[used]
         #[unsafe(link_section = ".init_array")]
         static AT_LOAD: extern "C" fn() = $crate::fork::at_load::<$api>;

@@ -1,14 +1,16 @@
-//! The way from a handle to the provider's function.
+//! Dispatch of a call to the provider that created the handle.
 //!
-//! The first word behind a handle points to the table of the provider that made the object. A handle is accepted when
-//! it is aligned, lies on a page that is known to have objects or that the kernel can read ([`crate::pages`]), and that
-//! word is a table that a provider has registered. The provider checks whether the object is alive and of the right kind;
-//! it also checks other handles among the arguments.
+//! A handle is the address of a word that points to the table of the object's provider. Dispatch accepts a handle if
 //!
-//! For a data transfer this costs three loads, two compares and an indirect jump. The functions made by `dispatch!` do not
-//! allocate, lock or panic. They make a system call only for the first handle on a page, and for values that are no handles.
-//! They own nothing with a destructor, so a thread that `pthread_cancel` ends within a provider's wait can be unwound
-//! through them.
+//! * it is aligned,
+//! * its page is known to contain objects, or the kernel can read the page ([`crate::pages`]), and
+//! * the word is the address of a registered table.
+//!
+//! The provider checks whether the object is alive and of the right kind, and all other handles.
+//!
+//! A dispatched call costs three loads, two comparisons and an indirect jump. Functions of [`dispatch!`] do not
+//! allocate, lock or panic; only the first handle on a page and invalid handles cost a system call. They own no value
+//! with a destructor, so `pthread_cancel` can unwind a provider's wait through them.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -18,19 +20,18 @@ use crate::head::Head;
 use crate::pages::{PAGES, Pages};
 use crate::tables::TABLES;
 
-/// The first word behind `handle`.
+/// Returns the word at `handle`.
 ///
 /// # Safety
-/// The handle is aligned, and the 8 bytes there are readable.
+/// The handle must be aligned, and its 8 bytes must be readable.
 #[inline(always)]
 unsafe fn first_word(handle: DAT_HANDLE) -> *const Head {
-    // SAFETY: aligned and readable, as the caller promises. The load is atomic, because a stale handle may point to memory
-    // that another thread is using for something else.
+    // SAFETY: aligned and readable, as the caller promises. Atomic, because the memory of a stale handle may be in use.
     let word = unsafe { AtomicPtr::<Head>::from_ptr(handle.cast()) };
     word.load(Ordering::Relaxed)
 }
 
-/// The table of the provider that made the object behind `handle`, or `None` if there is none.
+/// Returns the table of the object's provider, or `None` if `handle` is invalid.
 #[cold]
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "memory that cannot be read is not read")]
 pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
@@ -38,8 +39,7 @@ pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
     if !is_known && (TABLES.is_empty() || !Pages::can_read(handle)) {
         return None;
     }
-    // SAFETY: aligned and readable, as checked. It can only have been unmapped if it has no object and another thread unmaps
-    // it at this moment.
+    // SAFETY: aligned, and readable as checked, unless memory without an object was unmapped since.
     let table = unsafe { first_word(handle) };
     if !TABLES.contains(table) {
         return None;
@@ -50,20 +50,20 @@ pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
     Some(table)
 }
 
-/// Does what [`provider_of`] does, but looks only at the first table, and only on pages in their first places.
+/// Like [`provider_of`], but only for the first table and for pages in their first slot.
 #[inline(always)]
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what is not known to be readable is not read")]
 pub fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {
     if !PAGES.has_first(handle) {
         return None;
     }
-    // SAFETY: aligned, and on a page that had an object. Our providers never unmap such pages; a handle whose memory a
-    // provider in C has unmapped is invalid.
+    // SAFETY: aligned, and the page has had an object. Our providers never unmap such pages. If a provider in C does,
+    // the handle is invalid, which the program must not pass.
     let table = unsafe { first_word(handle) };
     TABLES.is_first(table).then_some(table)
 }
 
-/// No table: what stands for [`provider_if_first`] where the way to the table is another one.
+/// Returns `None`. It replaces [`provider_if_first`] in calls without a fast path.
 #[inline(always)]
 pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
     None
@@ -71,9 +71,9 @@ pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
 
 /// Defines an exported function that calls the provider's function of the same name and arguments.
 ///
-/// The first argument determines the table; `$subtype` goes with `DAT_INVALID_HANDLE`. A slot that is NULL gives
-/// `DAT_NOT_IMPLEMENTED`. `$node` is the version node. The types, the codes, and `slot` with the slots of a table must be in
-/// scope. `$if_first` and `$find` find the table, the first in the usual case alone; without them, any registered one is found.
+/// The first argument determines the table. `$subtype` completes `DAT_INVALID_HANDLE`; `$node` is the version node.
+/// `$if_first` finds the table on the fast path, and `$find` otherwise; by default, any registered one. The types, the
+/// codes and the module `slot` must be in scope.
 #[macro_export]
 macro_rules! dispatch {
     ($node:literal, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*), $subtype:ident) => {
@@ -98,29 +98,29 @@ macro_rules! dispatch {
         #[unsafe(no_mangle)]
         pub unsafe extern $abi fn $name($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
             if let Some(table) = $if_first($handle) {
-                // SAFETY: a registered table stays readable until its provider removes it.
+                // SAFETY: a registered table is readable until its provider removes it.
                 if let Some(function) = unsafe { slot::$name(table.cast()) } {
-                    // SAFETY: the arguments are passed on as they came; the slot has this type.
+                    // SAFETY: the slot has this type, and the arguments are the caller's.
                     return unsafe { function($handle $(, $argument)*) };
                 }
             }
 
-            // All other cases are in this function, so that the usual one needs no stack.
+            // A separate function, so that the fast path needs no stack frame.
             #[cold]
             #[inline(never)]
-            unsafe extern $abi fn otherwise($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
+            unsafe extern $abi fn slow_path($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {
                 let Some(table) = $find($handle) else {
                     return DAT_ERROR(DAT_INVALID_HANDLE, $subtype);
                 };
-                // SAFETY: a registered table stays readable until its provider removes it.
+                // SAFETY: a registered table is readable until its provider removes it.
                 match unsafe { slot::$name(table.cast()) } {
-                    // SAFETY: the arguments are passed on as they came; the slot has this type.
+                    // SAFETY: the slot has this type, and the arguments are the caller's.
                     Some(function) => unsafe { function($handle $(, $argument)*) },
                     None => DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE),
                 }
             }
-            // SAFETY: the arguments are passed on as they came.
-            unsafe { otherwise($handle $(, $argument)*) }
+            // SAFETY: the arguments are the caller's.
+            unsafe { slow_path($handle $(, $argument)*) }
         }
     };
 }

@@ -1,8 +1,7 @@
 //! The library of another version of the interface in the same process.
 //!
-//! A provider in C calls dat_registry_add_provider and dat_registry_remove_provider by their plain names. If a process has
-//! the libraries of two versions, the one that was loaded first gets such a call. The version in the provider's information
-//! says which one is meant.
+//! A provider in C calls dat_registry_add_provider and dat_registry_remove_provider without a symbol version. So the
+//! library that the process loaded first gets the call, and passes it to the library of the provider's version.
 
 use std::ffi::{CStr, c_void};
 use std::mem;
@@ -15,17 +14,17 @@ use host::symbol;
 use crate::api::Api;
 use crate::head::Head;
 
-/// dat_registry_add_provider, or dat_registry_remove_provider.
+/// Type of dat_registry_add_provider and dat_registry_remove_provider.
 type Function = unsafe extern "C" fn(*const Head, *const DAT_PROVIDER_INFO) -> DAT_RETURN;
 
-/// The node that the functions of each major version have in every library of it.
+/// Major version, and the version node of its functions in all libraries of that version.
 const NODES: [(u32, &CStr); 2] = [(1, c"DAT_1.2"), (2, c"DAT_2.0")];
 
-/// Passes a call of the function `name` on to the library of another version, if the provider is for one that is in the
-/// process; `None` if the call is for this library.
+/// Passes a call of the function `name` to the library of the provider's version. Returns `None` if that is this
+/// library, or none.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid as the parameter of that function says.
+/// Each pointer must be NULL or valid, as the parameter of that function says.
 pub unsafe fn passed_on<A: Api>(
     name: &'static CStr,
     provider: *const Head,
@@ -37,16 +36,16 @@ pub unsafe fn passed_on<A: Api>(
     // SAFETY: not NULL, so readable as the caller promises.
     let major = unsafe { (&raw const (*info).dapl_version_major).read_unaligned() };
     let function = function_of::<A>(name, major)?;
-    // SAFETY: the caller's promise; the function has this type in all versions.
+    // SAFETY: the pointers are as the caller promises, and the function has this type in all versions.
     let code = unsafe { function(provider, info) };
     Some(if code == DAT_SUCCESS { Ok(()) } else { Err(code) })
 }
 
-/// The function of this name in the library of another major version.
+/// Returns the function `name` in the library of another major version.
 fn function_of<A: Api>(name: &'static CStr, major: u32) -> Option<Function> {
     let (_, node) = NODES.iter().find(|(number, _)| *number == major && major != A::VERSION.major)?;
     let found = symbol::versioned(name, node)?;
-    // SAFETY: a symbol of this name and version is a function of this type.
+    // SAFETY: a symbol with this name and version is a function of this type.
     Some(unsafe { mem::transmute::<NonNull<c_void>, Function>(found) })
 }
 

@@ -1,12 +1,10 @@
-//! Exported functions, made from the list of calls.
+//! The exported functions, generated from the list of calls.
 //!
-//! A call that goes to the provider needs nothing but its entry in the list. The code of the other calls is in the
-//! library's module `by_hand`, under the name of the call.
+//! A dispatched call needs only its entry in the list. The library's module `by_hand` implements all others.
 
-/// Makes the exported function of a call under the version node `$node` in a library of the version `$api`. The types, and
-/// `by_hand` with the functions that the library carries out itself, must be in scope.
-///
-/// A call that only providers have is not exported. A variadic one the library defines itself.
+/// Defines the exported function of a call with the version node `$node`, for the version `$api`. The types and
+/// `by_hand` must be in scope. Calls that only providers have are not exported, and the library itself defines variadic
+/// calls.
 #[macro_export]
 macro_rules! export {
     ($node:literal, $api:ident, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => slot;) => {};
@@ -39,13 +37,13 @@ macro_rules! export {
         pub unsafe extern $abi fn $name(
             $($argument: $type,)* $($($more: $more_type),*)?
         ) -> DAT_RETURN {
-            // SAFETY: the caller makes the promise that the function asks for.
+            // SAFETY: the function requires what the caller promises.
             unsafe { by_hand::$name::<$api>($($argument,)* $($($more),*)?) }
         }
     };
 }
 
-/// What the documentation of a function says of its parameters.
+/// Returns the documentation of a function's parameters.
 #[macro_export]
 macro_rules! parameters {
     ($($argument:ident, $($line:literal)+;)*) => {

@@ -1,4 +1,4 @@
-//! The frame around the slow functions: panics and cancellation end here.
+//! The frame of slow functions, which catches panics and disables cancellation.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,9 +9,8 @@ use host::memory::{self, NoMemory};
 
 use crate::api::{Api, OUT_OF_MEMORY};
 
-/// Runs the body of a slow function that opens or registers something, if there is memory for it.
-///
-/// Without memory the code is `DAT_INSUFFICIENT_RESOURCES`. Otherwise as [`slow`].
+/// Runs the body of a slow function that creates something, like [`slow`]. Returns `DAT_INSUFFICIENT_RESOURCES` if
+/// memory is low.
 pub fn making<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     match memory::admit() {
         Ok(_admitted) => slow::<A>(body),
@@ -19,20 +18,18 @@ pub fn making<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETU
     }
 }
 
-/// Runs the body of a slow function.
-///
-/// A panic becomes `DAT_INTERNAL_ERROR`; the panic hook has reported it by then. The thread cannot be cancelled meanwhile,
-/// because the body opens files and takes locks.
+/// Runs the body of a slow function. Disables cancellation, because the body opens files and takes locks. A panic,
+/// which the panic hook has logged, returns `DAT_INTERNAL_ERROR`.
 pub fn slow<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     framed::<A>(CALL, RETURN, body)
 }
 
-/// As [`slow`], for a function that providers call.
+/// Does the same as [`slow`], for a function that providers call.
 pub fn slow_for_provider<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     framed::<A>(PROVIDER_CALL, PROVIDER_CALL, body)
 }
 
-/// As [`slow`]; the messages about call and return have these targets.
+/// Like [`slow`], with these targets for the messages.
 fn framed<A: Api>(
     call: &'static str,
     return_: &'static str,

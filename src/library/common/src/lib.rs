@@ -1,14 +1,12 @@
-//! What libdat.so.1 and the libraries of other versions have in common: the consumer side of uDAPL and the registry of
-//! providers.
+//! The common parts of libdat.so.1 and libdat2.so.2: the consumer side of uDAPL and the registry of providers.
 //!
-//! The functions that programs call come from a version's list of calls ([`export!`]). Almost all find the provider's table of
-//! functions behind a handle, check that a provider registered it, and jump through it ([`dispatch`]). The others open
-//! adapters ([`ia`]) and access the registry ([`registry_api`]); those that close adapters and name return codes differ
-//! between versions. What a version defines for its library is an [`api::Api`], made by [`library!`].
+//! A version's list of calls generates the exported functions ([`export!`]). Most of them jump through the provider's
+//! table ([`dispatch`]). The others open adapters ([`ia`]) or access the registry ([`registry_api`]); two differ
+//! between versions. [`library!`] defines the [`api::Api`] of a version.
 //!
 //! | path | functions | rules |
 //! |---|---|---|
-//! | dispatched | all that take a handle, except open and close | no lock, no allocation, no panic; a system call only for the first handle on a page, and for values that are no handles |
+//! | dispatched | all with a handle, except open and close | no lock, no allocation, no panic; a system call only for the first handle on a page and for invalid handles |
 //! | slow | open, close, registry | no restrictions; a panic becomes `DAT_INTERNAL_ERROR` ([`guard`]) |
 
 pub mod api;

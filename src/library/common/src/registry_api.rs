@@ -1,4 +1,4 @@
-//! The registry as programs and providers see it.
+//! The calls of programs and providers on the registry.
 
 use std::ffi::CStr;
 
@@ -15,10 +15,10 @@ use crate::elsewhere::passed_on;
 use crate::guard::{slow, slow_for_provider};
 use crate::provider::{Table, identity_of, info_of};
 
-/// Copies the entries out, if there is room for all of them.
+/// Copies all entries, if the list is long enough.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid as its parameter says.
+/// Each pointer must be NULL or valid, as its parameter says.
 pub unsafe fn dat_registry_list_providers<A: Api>(
     max_to_return: DAT_COUNT,
     entries_returned: *mut DAT_COUNT,
@@ -39,7 +39,7 @@ pub unsafe fn dat_registry_list_providers<A: Api>(
                 unsafe { entries_returned.write_unaligned(count) };
                 return Err(A::CODES.argument(1));
             }
-            // SAFETY: the caller promises `room` elements, and there are no more entries than that.
+            // SAFETY: the caller promises `room` elements, and there are no more entries.
             let element = |index| unsafe { dat_provider_list.wrapping_add(index).read_unaligned() };
             if (0..listed).any(|index| element(index).is_null()) {
                 return Err(A::CODES.argument(3));
@@ -56,11 +56,11 @@ pub unsafe fn dat_registry_list_providers<A: Api>(
     })
 }
 
-/// Carries out a call of a provider, the function `name`: passes it on, if the provider is for another version whose library is
-/// in the process; otherwise `here` gets the identity that `info` describes, if it is one.
+/// Runs the provider's call `name`: passes it on if the process has another library for the provider's version, or else
+/// calls `here` with the identity in `info`.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid as its parameter says.
+/// Each pointer must be NULL or valid, as its parameter says.
 unsafe fn for_provider<A: Api>(
     name: &'static CStr,
     provider: *const A::Provider,
@@ -70,20 +70,19 @@ unsafe fn for_provider<A: Api>(
     if provider.is_null() {
         return Err(A::CODES.argument(1));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises valid pointers.
     if let Some(result) = unsafe { passed_on::<A>(name, provider.cast(), info) } {
         return result;
     }
-    // SAFETY: readable unless it is NULL, as the caller promises.
+    // SAFETY: not NULL, so readable as the caller promises.
     let info = (!info.is_null()).then(|| unsafe { info.read_unaligned() });
     here(info.as_ref().and_then(identity_of).ok_or(A::CODES.argument(2))?)
 }
 
-/// Registers the table, if its identity is valid. A provider for another version goes to that version's library, if the
-/// process has it.
+/// Registers the table, with this library or the library of its version.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid as its parameter says.
+/// Each pointer must be NULL or valid, as its parameter says.
 pub unsafe fn dat_registry_add_provider<A: Api>(
     provider: *const A::Provider,
     provider_info: *const DAT_PROVIDER_INFO,
@@ -102,7 +101,7 @@ pub unsafe fn dat_registry_add_provider<A: Api>(
         if !provider.is_aligned() {
             return Err(A::CODES.argument(1));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises valid pointers.
         unsafe { for_provider::<A>(c"dat_registry_add_provider", provider, provider_info, add) }
     })
 }
@@ -110,7 +109,7 @@ pub unsafe fn dat_registry_add_provider<A: Api>(
 /// Removes the table from the registry.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid as its parameter says.
+/// Each pointer must be NULL or valid, as its parameter says.
 pub unsafe fn dat_registry_remove_provider<A: Api>(
     provider: *const A::Provider,
     provider_info: *const DAT_PROVIDER_INFO,
@@ -122,7 +121,7 @@ pub unsafe fn dat_registry_remove_provider<A: Api>(
             RemoveError::InUse => DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE),
         })
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises valid pointers.
     slow_for_provider::<A>(|| unsafe {
         for_provider::<A>(c"dat_registry_remove_provider", provider, provider_info, remove)
     })

@@ -1,11 +1,10 @@
 //! Symbol versions.
 
-/// Gives an exported function its version node. The linker turns its name into `name@@NODE`, the name that programs were
-/// linked with.
+/// Assigns a version node to an exported function: its name becomes `name@@NODE`, to which programs are linked.
 #[macro_export]
 macro_rules! symver {
     ($node:literal, $name:ident) => {
-        // A test program has no version nodes.
+        // Test programs have no version nodes.
         #[cfg(not(test))]
         core::arch::global_asm!(concat!(".symver ", stringify!($name), ", ", stringify!($name), "@@", $node));
     };

@@ -1,39 +1,37 @@
-//! The provider tables whose handles are accepted.
+//! The registered provider tables.
 //!
-//! Every call with a handle reads this set, so reading takes no lock: it compares a few words. The first is the table of the
-//! adapter that was registered first, usually the only one that a program opens. Writing is rare, and the registry's lock
-//! allows one writer at a time.
+//! A lookup takes no lock and compares a few words. The first slot contains the table of the first registered adapter,
+//! usually a program's only one. Writers hold the registry's lock.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::head::Head;
 
-/// The largest number of tables. Our providers have one for each adapter name.
-const CAPACITY: usize = 256;
+/// Maximum number of tables. Our providers have one table per adapter name.
+const MAX_TABLES: usize = 256;
 
 /// A set of tables.
 pub struct Tables {
-    /// What the first place holds, or [`NOBODY`] if that is free.
+    /// The table in the first slot, or [`EMPTY_TABLE`] if that slot is free.
     first: AtomicPtr<Head>,
-    /// The tables; a free place holds NULL.
-    places: [AtomicPtr<Head>; CAPACITY],
-    /// Places from this index on were never used.
+    /// The tables. A free slot contains NULL.
+    places: [AtomicPtr<Head>; MAX_TABLES],
+    /// Index of the first slot that was never used.
     end: AtomicUsize,
 }
 
-/// A table without functions, which stands in for the first table when there is none. NULL would not do, because the memory
-/// behind a wrong handle often holds 0.
-static NOBODY: [AtomicUsize; WORDS] = [const { AtomicUsize::new(0) }; WORDS];
+/// A table of NULL slots for the first slot. NULL is unsuitable: the memory at an invalid handle often contains 0.
+static EMPTY_TABLE: [AtomicUsize; WORDS] = [const { AtomicUsize::new(0) }; WORDS];
 
-/// Words of a table; no version's has more.
+/// Size of the largest table of any version, in words.
 const WORDS: usize = 96;
 
-/// Bytes that no version's table may exceed.
-pub const LARGEST: usize = WORDS * size_of::<AtomicUsize>();
+/// Size of the largest table of any version, in bytes.
+pub const MAX_TABLE_BYTES: usize = WORDS * size_of::<AtomicUsize>();
 
-const fn nobody() -> *mut Head {
-    (&raw const NOBODY).cast::<Head>().cast_mut()
+const fn empty_table() -> *mut Head {
+    (&raw const EMPTY_TABLE).cast::<Head>().cast_mut()
 }
 
 /// The tables of this library in this process.
@@ -42,33 +40,32 @@ pub static TABLES: Tables = Tables::new();
 impl Tables {
     const fn new() -> Self {
         Tables {
-            first: AtomicPtr::new(nobody()),
-            places: [const { AtomicPtr::new(ptr::null_mut()) }; CAPACITY],
+            first: AtomicPtr::new(empty_table()),
+            places: [const { AtomicPtr::new(ptr::null_mut()) }; MAX_TABLES],
             end: AtomicUsize::new(0),
         }
     }
 
-    /// Whether `table` is the first one, as it is for nearly every handle of nearly every program. If so it can be read: it
-    /// has functions, or is one of NULLs.
+    /// Returns whether `table` is in the first slot, which makes it readable.
     #[inline(always)]
     pub fn is_first(&self, table: *const Head) -> bool {
-        // Pairs with the store in `insert`, so that the table's contents are visible.
+        // Pairs with the store in `insert`: the table's contents are visible.
         ptr::eq(self.first.load(Ordering::Acquire), table)
     }
 
-    /// Whether there is no table, so that no handle is one.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         let end = self.end.load(Ordering::Acquire);
         self.places.iter().take(end).all(|place| place.load(Ordering::Relaxed).is_null())
     }
 
-    /// Whether handles of `table` are accepted.
+    /// Returns whether `table` is registered.
     pub fn contains(&self, table: *const Head) -> bool {
         let end = self.end.load(Ordering::Acquire);
         !table.is_null() && self.places.iter().take(end).any(|place| ptr::eq(place.load(Ordering::Acquire), table))
     }
 
-    /// Accepts handles of `table` from now on; returns `false` if there is no place left. One writer at a time.
+    /// Adds `table`. Returns `false` if the set is full. Calls must not run concurrently.
     pub fn insert(&self, table: *const Head) -> bool {
         if self.contains(table) {
             return true;
@@ -83,10 +80,10 @@ impl Tables {
         true
     }
 
-    /// Stops accepting handles of `table`, which may be unmapped from now on. One writer at a time.
+    /// Removes `table`, which may be unmapped after this call. Calls must not run concurrently.
     pub fn remove(&self, table: *const Head) {
         if ptr::eq(self.first.load(Ordering::Relaxed), table) {
-            self.first.store(nobody(), Ordering::Release);
+            self.first.store(empty_table(), Ordering::Release);
         }
         for place in &self.places {
             if ptr::eq(place.load(Ordering::Relaxed), table) {

@@ -1,7 +1,7 @@
-//! Handles of interface adapters.
+//! Handles of interface adapters (IAs).
 //!
-//! A handle is valid if a registered provider made it, no matter who opened it: providers of other makers open adapters
-//! among themselves.
+//! A handle is valid if a registered provider created it, even if this library did not open it: third-party providers
+//! open adapters internally.
 
 use std::ffi::c_ulong;
 use std::ptr;
@@ -13,8 +13,7 @@ use dat_library::ia;
 use dat_registry::Purpose;
 use dat_udat12::{DAT_CLOSE_FLAGS, DAT_IA_HANDLE, DAT_RETURN, DAT_SUCCESS};
 
-/// Has the provider close the instance, and takes it off the count of its entry. An instance that this library did not open
-/// is closed too, if a registered provider made it.
+/// Closes the instance, and releases its entry if this library opened the instance.
 ///
 /// # Safety
 /// Any value may be passed.
@@ -22,13 +21,13 @@ pub unsafe fn dat_ia_close<A: Api>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CL
     slow::<A>(|| {
         let table = provider_of(ia_handle).ok_or(INVALID_IA)?;
         ia::close::<A>(ia_handle, close_flags, Purpose::Use).unwrap_or_else(|| {
-            // SAFETY: the provider that registered the table made the handle.
+            // SAFETY: the provider that registered the table created the handle.
             unsafe { ia::close_instance::<A>(table, ia_handle, close_flags) }
         })
     })
 }
 
-/// Returns the handle if a registered provider made it.
+/// Returns the handle through `ia_handle`, if a registered provider created it.
 ///
 /// # Safety
 /// `ia_handle` must be NULL or writable.

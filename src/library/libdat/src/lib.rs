@@ -1,7 +1,6 @@
 //! libdat.so.1: the consumer side of uDAPL 1.2 and the registry of providers.
 //!
-//! The functions that programs call are made from the list of calls. [`dat_library`] carries them out; here is what belongs
-//! to this version.
+//! The list of calls generates the exported functions. [`dat_library`] implements most of them.
 
 mod ia;
 mod strerror;
@@ -16,7 +15,7 @@ dat_library::library! {
     name: "libdat",
 }
 
-/// Makes the exported function of a call.
+/// Defines the exported function of a call.
 macro_rules! export {
     ($($call:tt)*) => {
         dat_library::export! { "DAT_1.2", Udat12, $($call)* }
@@ -25,7 +24,7 @@ macro_rules! export {
 
 dat_udat12::for_each_call!(export);
 
-/// The functions of the calls that the library carries out itself.
+/// The functions that libdat implements itself.
 mod by_hand {
     pub use dat_library::ia::dat_ia_openv;
     pub use dat_library::registry_api::{

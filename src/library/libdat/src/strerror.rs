@@ -1,11 +1,11 @@
-//! The texts of return codes.
+//! The names of return codes.
 
 use std::ffi::c_char;
 
 use dat_library::api::Api;
 use dat_udat12::{DAT_RETURN, DAT_SUCCESS};
 
-/// Finds the names, or writes nothing.
+/// Returns the names of the type and the subtype. On an error, writes nothing.
 ///
 /// # Safety
 /// Each pointer must be NULL or writable.
@@ -25,7 +25,7 @@ pub unsafe fn dat_strerror<A: Api>(
     }
     // SAFETY: not NULL as checked, and writable as the caller promises.
     unsafe { major_message.write_unaligned(major.as_ptr()) };
-    // SAFETY: as for `major_message`.
+    // SAFETY: not NULL as checked, and writable as the caller promises.
     unsafe { minor_message.write_unaligned(minor.as_ptr()) };
     DAT_SUCCESS
 }

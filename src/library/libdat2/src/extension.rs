@@ -1,7 +1,7 @@
-//! dat_extension_op: the one function of the interface with arguments that differ from call to call.
+//! dat_extension_op, the only variadic function of the interface.
 //!
-//! Rust cannot define such a function. So the exported one is a few instructions that save the registers with arguments,
-//! make the list of C's va_list of them, and call [`carry_out`]; the provider's slot gets the list as C would pass it on.
+//! Stable Rust cannot define variadic functions. So the exported function is assembly: it builds a `va_list` from the
+//! argument registers, and calls [`extension_op`].
 
 use std::arch::global_asm;
 use std::ptr;
@@ -19,8 +19,8 @@ use crate::ia::close;
 
 dat_library::symver!("DAT_2.0", dat_extension_op);
 
-/// Defines `DAT_RETURN dat_extension_op(DAT_HANDLE ext_handle, DAT_EXTENDED_OP ext_op, ...)` as these instructions. The linker
-/// exports it because build.rs names it.
+/// Defines `DAT_RETURN dat_extension_op(DAT_HANDLE ext_handle, DAT_EXTENDED_OP ext_op, ...)` as these instructions.
+/// build.rs exports it.
 macro_rules! function {
     ($($line:literal,)*) => {
         global_asm!(
@@ -34,13 +34,13 @@ macro_rules! function {
             ".cfi_endproc",
             ".size dat_extension_op, . - dat_extension_op",
             ".popsection",
-            carry_out = sym carry_out,
+            extension_op = sym extension_op,
         );
     };
 }
 
-// Below the frame: the list, 24 bytes, and at 32 the general registers in the order of arguments. No argument is in a vector
-// register, and the list says that all of these are taken. The stack stays a multiple of 16.
+// Stack frame: the `va_list` (24 bytes), and at offset 32 the general registers in the order of arguments. The
+// `va_list` marks the vector registers as consumed. The stack pointer stays a multiple of 16.
 #[cfg(target_arch = "x86_64")]
 function! {
     "push rbp",
@@ -60,15 +60,15 @@ function! {
     "lea rax, [rsp + 32]",
     "mov [rsp + 16], rax",
     "mov rdx, rsp",
-    "call {carry_out}",
+    "call {extension_op}",
     "leave",
     ".cfi_restore rbp",
     ".cfi_def_cfa rsp, 8",
     "ret",
 }
 
-// From the stack pointer up: the frame record, the list, 32 bytes, and at 48 the six registers with arguments behind the first
-// two. No argument is in a vector register, and the list says that all of these are taken.
+// Stack frame: the frame record (16 bytes), the `va_list` (32 bytes), and at offset 48 the argument registers after the
+// first two. The `va_list` marks the vector registers as consumed.
 #[cfg(target_arch = "aarch64")]
 function! {
     "stp x29, x30, [sp, #-96]!",
@@ -85,7 +85,7 @@ function! {
     "mov w9, #-48",
     "stp w9, wzr, [sp, #40]",
     "add x2, sp, #16",
-    "bl {carry_out}",
+    "bl {extension_op}",
     "ldp x29, x30, [sp], #96",
     ".cfi_def_cfa_offset 0",
     ".cfi_restore x29",
@@ -93,22 +93,26 @@ function! {
     "ret",
 }
 
-/// Opens or closes an adapter for its attributes, or has the provider that made the handle carry out the operation.
+/// Opens or closes an adapter for a query. Passes other operations to the provider of the handle.
 ///
 /// # Safety
-/// The list must have the arguments of the operation.
-unsafe extern "C" fn carry_out(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP, arguments: *mut VaList) -> DAT_RETURN {
+/// The list must contain the arguments of the operation.
+unsafe extern "C" fn extension_op(
+    ext_handle: DAT_HANDLE,
+    ext_op: DAT_EXTENDED_OP,
+    arguments: *mut VaList,
+) -> DAT_RETURN {
     match ext_op as u32 {
-        // SAFETY: the caller's promise about the arguments.
+        // SAFETY: the list contains the arguments of the operation, as the caller promises.
         DAT_IB_OPEN_QUERY_OP => unsafe { open_query(&mut *arguments) },
         DAT_IB_CLOSE_QUERY_OP => slow::<Udat20>(|| close::<Udat20>(ext_handle, DAT_CLOSE_ABRUPT_FLAG, Purpose::Query)),
         _ => {
             let Some(table) = provider_of(ext_handle) else {
                 return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
             };
-            // SAFETY: a registered table stays readable until its provider removes it.
+            // SAFETY: a registered table is readable until its provider removes it.
             match unsafe { slot::dat_extension_op(table.cast()) } {
-                // SAFETY: the arguments are passed on as they came; the slot has this type.
+                // SAFETY: the slot has this type, and the arguments are the caller's.
                 Some(function) => unsafe { function(ext_handle, ext_op, arguments) },
                 None => Udat20::CODES.not_implemented,
             }
@@ -116,24 +120,24 @@ unsafe extern "C" fn carry_out(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP, 
     }
 }
 
-/// Elements of the asynchronous EVD of an adapter that is opened for its attributes; nobody reads it.
+/// Length of the asynchronous EVD of a query, which is not used.
 const QUERY_QLEN: DAT_COUNT = 8;
 
-/// Opens an adapter only to read its attributes. Its handle is valid for the closing operation only.
+/// Opens an adapter to read its attributes. The handle is only valid for `DAT_IB_CLOSE_QUERY_OP`.
 ///
 /// # Safety
-/// The arguments are `const DAT_NAME_PTR`, `DAT_IA_HANDLE *`, `DAT_IA_ATTR_MASK`, `DAT_IA_ATTR *`,
-/// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`; each pointer is NULL or valid.
+/// The list must contain a `const DAT_NAME_PTR`, `DAT_IA_HANDLE *`, `DAT_IA_ATTR_MASK`, `DAT_IA_ATTR *`,
+/// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`. Each pointer must be NULL or valid.
 unsafe fn open_query(arguments: &mut VaList) -> DAT_RETURN {
-    // SAFETY: the caller's promise about the arguments.
+    // SAFETY: arguments 1 and 2 have these types, as the caller promises.
     let (name, ia_handle) = unsafe { (arguments.next_pointer(), arguments.next_pointer::<DAT_IA_HANDLE>()) };
-    // SAFETY: as above.
+    // SAFETY: arguments 3 and 4 have these types, as the caller promises.
     let (ia_mask, ia_attr) = unsafe { (arguments.next_word(), arguments.next_pointer::<DAT_IA_ATTR>()) };
-    // SAFETY: as above.
+    // SAFETY: arguments 5 and 6 have these types, as the caller promises.
     let (provider_mask, provider_attr) =
         unsafe { (arguments.next_word(), arguments.next_pointer::<DAT_PROVIDER_ATTR>()) };
     making::<Udat20>(|| {
-        // SAFETY: the caller's promise about the name.
+        // SAFETY: the name is NULL or valid, as the caller promises.
         let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) };
         let name = name.ok_or(DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3))?;
         if ia_handle.is_null() {
@@ -149,15 +153,14 @@ unsafe fn open_query(arguments: &mut VaList) -> DAT_RETURN {
             thread_safe: DAT_THREADSAFE != DAT_FALSE,
         };
         let mut async_evd: DAT_EVD_HANDLE = ptr::null_mut();
-        // SAFETY: the request has the name, and the pointer is this frame's.
+        // SAFETY: the name is a C string, and the EVD handle is a local variable.
         let opened = unsafe { ia::open::<Udat20>(&request, QUERY_QLEN, &mut async_evd)? };
         let handle = opened.handle;
         let table = opened.ticket.table.0.cast();
         Udat20::statics().registry.bind(handle.addr(), Purpose::Query, opened.ticket);
-        // SAFETY: the registry keeps the table as long as the instance is open; the provider's handle, and pointers from
-        // the caller.
+        // SAFETY: the table is registered while the instance is open.
         let code = match unsafe { slot::dat_ia_query(table) } {
-            // SAFETY: as above.
+            // SAFETY: the instance is open, and the pointers are NULL or valid, as the caller promises.
             Some(query) => unsafe { query(handle, ptr::null_mut(), ia_mask, ia_attr, provider_mask, provider_attr) },
             None => Udat20::CODES.not_implemented,
         };

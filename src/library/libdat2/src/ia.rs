@@ -1,9 +1,10 @@
-//! Handles of interface adapters.
+//! Handles of interface adapters (IAs).
 //!
-//! Programs know an adapter by the address that its provider returned. The C library hands out small numbers instead, which
-//! providers translate with dats_get_ia_handle; here both are the same. As with the numbers, memory is read only behind the
-//! handle of an open adapter: programs keep the handles of closed ones, and an adapter that was opened to read its attributes
-//! can only be closed.
+//! A handle is the address that the provider returned. The C library returns small numbers, which providers translate
+//! with dats_get_ia_handle; here, that call returns its argument.
+//!
+//! Memory is read only at the handle of an open adapter, because programs pass handles of closed ones. An adapter that
+//! was opened for a query can only be closed.
 
 use dat_library::api::{Api, INVALID_IA};
 use dat_library::dispatch::provider_of;
@@ -13,7 +14,7 @@ use dat_library::ia;
 use dat_registry::Purpose;
 use dat_udat20::{DAT_CLOSE_FLAGS, DAT_IA_HANDLE, DAT_RETURN};
 
-/// The table of the provider of an adapter that is open for use, or that this thread is opening.
+/// Returns the table of an adapter that is open for use, or that this thread is opening.
 pub fn provider_of_open<A: Api>(handle: DAT_IA_HANDLE) -> Option<*const Head> {
     let registry = &A::statics().registry;
     if !registry.is_bound(handle.addr(), Purpose::Use) && !registry.is_opening() {
@@ -22,16 +23,16 @@ pub fn provider_of_open<A: Api>(handle: DAT_IA_HANDLE) -> Option<*const Head> {
     provider_of(handle)
 }
 
-/// Closes an adapter that was opened for `purpose`. The memory behind any other handle is not read.
+/// Closes an adapter that was opened for `purpose`.
 ///
 /// # Errors
-/// The code for a handle that is no adapter's; that of the provider, and then the adapter is open as before.
+/// `DAT_INVALID_HANDLE` if this is not an open adapter; or the provider's error, and the adapter stays open.
 pub fn close<A: Api>(handle: DAT_IA_HANDLE, flags: DAT_CLOSE_FLAGS, purpose: Purpose) -> Result<(), DAT_RETURN> {
     ia::close::<A>(handle, flags, purpose).unwrap_or(Err(INVALID_IA))
 }
 
-/// Has the provider close the instance, and takes it off the count of its entry. Programs close an adapter twice, so memory
-/// is read only behind the handle of an open adapter.
+/// Closes the instance and releases its entry. Does not read the memory at `ia_handle` otherwise, because programs
+/// close adapters twice.
 ///
 /// # Safety
 /// Any value may be passed.
@@ -39,7 +40,7 @@ pub unsafe fn dat_ia_close<A: Api>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CL
     slow::<A>(|| close::<A>(ia_handle, close_flags, Purpose::Use))
 }
 
-/// Returns the handle if it is that of an adapter that is open, or that this thread is opening.
+/// Returns the handle through `ia_handle`, if its adapter is open, or this thread is opening it.
 ///
 /// # Safety
 /// `ia_handle` must be NULL or writable.

@@ -1,7 +1,6 @@
 //! libdat2.so.2: the consumer side of uDAPL 2.0 and the registry of providers.
 //!
-//! The functions that programs call are made from the lists of calls. [`dat_library`] carries most of them out; here is what
-//! belongs to this version.
+//! The lists of calls generate the exported functions. [`dat_library`] implements most of them.
 
 use std::ffi::c_char;
 
@@ -18,7 +17,7 @@ dat_library::library! {
     name: "libdat2",
 }
 
-/// Makes the exported function of a call under a version node. The handle of an adapter must be that of an open one.
+/// Defines the exported function of a call with a version node. If the handle is an adapter, it must be open.
 macro_rules! export_under {
     (
         $node:literal, $(#[$doc:meta])*
@@ -34,14 +33,14 @@ macro_rules! export_under {
     };
 }
 
-/// Makes the exported function of a call that other libraries of this version export too.
+/// Defines the exported function of a call that other uDAPL 2.0 libraries also export.
 macro_rules! export {
     ($($call:tt)*) => {
         export_under! { "DAT_2.0", $($call)* }
     };
 }
 
-/// Makes the exported function of a call that other libraries of this version lack.
+/// Defines the exported function of a call that other uDAPL 2.0 libraries lack.
 macro_rules! export_further {
     ($($call:tt)*) => {
         export_under! { "DAT_2.0_FULL", $($call)* }
@@ -51,7 +50,7 @@ macro_rules! export_further {
 dat_udat20::for_each_call!(export);
 dat_udat20::for_each_further_call!(export_further);
 
-/// The functions of the calls that the library carries out itself.
+/// The functions that libdat2 implements itself.
 mod by_hand {
     pub use dat_library::ia::dat_ia_openv;
     pub use dat_library::registry_api::{

@@ -1,4 +1,4 @@
-//! Adapters that can take over each other's connections.
+//! dat_registry_providers_related: adapters that can take over each other's connections.
 
 use std::ffi::CStr;
 
@@ -12,19 +12,19 @@ use dat_udat20::{
 };
 use host::cstr;
 
-/// Asks the providers of the two adapters, if the program has opened these. Loads nothing.
+/// Asks the providers of the two adapters, if the program has opened them. Loads no library.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid as its parameter says.
+/// Each pointer must be NULL or valid, as its parameter says.
 pub unsafe fn dat_registry_providers_related<A: Api>(
     name1: DAT_NAME_PTR,
     name2: DAT_NAME_PTR,
     relationship: *mut DAT_HA_RELATIONSHIP,
 ) -> DAT_RETURN {
     making::<A>(|| {
-        // SAFETY: the caller's promise about the name.
+        // SAFETY: the name is NULL or valid, as the caller promises.
         let first = unsafe { cstr::bounded(name1, DAT_NAME_MAX_LENGTH) }.ok_or(A::CODES.argument(1))?;
-        // SAFETY: as above.
+        // SAFETY: the name is NULL or valid, as the caller promises.
         let second = unsafe { cstr::bounded(name2, DAT_NAME_MAX_LENGTH) }.ok_or(A::CODES.argument(2))?;
         if relationship.is_null() {
             return Err(A::CODES.argument(3));
@@ -50,7 +50,7 @@ pub unsafe fn dat_registry_providers_related<A: Api>(
     })
 }
 
-/// What the provider of `name` says of `other`; `None` if the program has not opened `name`, or the provider does not know.
+/// Returns the relation of `name` to `other`, or `None` if `name` is not open, or its provider does not know.
 fn asked<A: Api>(name: &CStr, other: &CStr) -> Option<bool> {
     let (address, ticket) = A::statics().registry.instance_of(name)?;
     let answer = ask(address, &ticket, other);
@@ -58,15 +58,15 @@ fn asked<A: Api>(name: &CStr, other: &CStr) -> Option<bool> {
     answer
 }
 
-/// Calls the slot.
+/// Calls the provider's function.
 fn ask(address: usize, ticket: &Ticket<Table>, other: &CStr) -> Option<bool> {
     let table: *const DAT_PROVIDER = ticket.table.0.cast();
     // SAFETY: the ticket keeps the table registered, and registered tables are of this version.
     let related = unsafe { (*table).ia_ha_related_func }?;
     let handle: DAT_IA_HANDLE = std::ptr::with_exposed_provenance_mut(address);
     let mut answer: DAT_BOOLEAN = DAT_FALSE;
-    // SAFETY: the handle was that of an open adapter of this provider a moment ago; the name is a C string, which the slot
-    // does not write.
+    // SAFETY: the registry has just returned this handle of an open adapter, and the function does not write the
+    // name, a C string.
     let code = unsafe { related(handle, other.as_ptr().cast_mut(), &mut answer) };
     (code == DAT_SUCCESS).then_some(answer != DAT_FALSE)
 }

@@ -1,14 +1,14 @@
-//! The texts of return codes.
+//! The names of return codes.
 
 use std::ffi::{CStr, c_char};
 
 use dat_library::api::Api;
 use dat_udat20::{DAT_RETURN, DAT_SUCCESS};
 
-/// The text of a code without a name. Programs print both texts without checking the return code, so there are always two.
+/// The text for a code without a name. Programs print both texts without checking the return code.
 const UNKNOWN: &CStr = c"unknown";
 
-/// Finds the names, and stores a text for each pointer that is not NULL.
+/// Stores a text through each pointer that is not NULL.
 ///
 /// # Safety
 /// Each pointer must be NULL or writable.

@@ -1,15 +1,15 @@
-//! How the shared libraries are linked, for their build scripts.
+//! The link options of the shared libraries, for build scripts.
 //!
-//! The libraries need nothing newer than GLIBC_2.28, the version of RHEL 8 and Debian 10, wherever they were built; [`libc`]
-//! says how. A function that came later, such as `gettid`, has no version in the library; the Rust library refers to it
-//! weakly, so the loader leaves it out where it is missing. tests-c/glibc.sh checks all of this, and runs programs of Debian
-//! 11 (2.31) with the libraries. No system with 2.28 itself was at hand.
+//! The libraries need no symbol newer than GLIBC_2.28 (RHEL 8, Debian 10), wherever they are built; see [`libc`]. The
+//! Rust standard library refers weakly to later functions such as `gettid`. tests-c/glibc.sh checks this, and runs
+//! programs of Debian 11 (glibc 2.31).
 //!
-//! Everything but verbs compiles for musl, which `make check` tests. Shared libraries need `-C target-feature=-crt-static`, a
-//! linker for musl (Debian's musl-gcc with lld, since GNU ld does not accept the two version scripts) and a libgcc_s built
-//! for musl, which Debian does not have, so no test links them. Linked by hand, the demo of uDAPL 1.2 ran over shm. The
-//! loader of musl ignores versions of symbols, so a process cannot have programs of both versions of uDAPL there. Nor does it
-//! say where a library lies, so a relative path in LD_LIBRARY_PATH is lost when the program changes its directory.
+//! All crates except verbs compile for musl, which `make check` verifies; no test links them. Shared libraries for musl
+//! need `-C target-feature=-crt-static`, a musl linker such as musl-gcc with lld, and a libgcc_s for musl, which Debian
+//! lacks. When linked manually, the uDAPL 1.2 demo ran over shm.
+//!
+//! The musl loader ignores symbol versions, so a process cannot contain programs of both uDAPL versions. It does not
+//! report a library's directory, so a relative LD_LIBRARY_PATH fails after a change of the directory.
 
 use std::env;
 use std::fs;
@@ -18,12 +18,11 @@ use std::process::Command;
 
 mod libc;
 
-/// Links a library under which programs are linked.
+/// Links a library against which programs are linked.
 ///
 /// # Parameters
-/// * `soname` - the name by which programs ask for it.
-/// * `nodes` - the nodes of symbol versions, in the linker's words. The symbols of a node are named beside each function;
-///   rustc's own script makes everything else local.
+/// * `soname` - the name that programs load.
+/// * `nodes` - the version nodes, as a version script. rustc's own script hides all symbols without a node.
 pub fn library(soname: &str, nodes: &str) {
     println!("cargo::rerun-if-changed=build.rs");
     let out = out();
@@ -34,12 +33,11 @@ pub fn library(soname: &str, nodes: &str) {
     write(&map, nodes);
     argument(format!("-Wl,--version-script={}", map.display()));
 
-    // rustc has a version script of its own for what a library exports, and GNU ld takes no second one beside it. lld does:
-    // the one that comes with the compiler, or else that of the system. For some targets rustc chooses it anyway.
+    // rustc passes a version script with the exports. GNU ld accepts no second script, but lld does.
     argument(format!("-B{}", compilers_linker().display()));
     argument("-fuse-ld=lld".to_owned());
 
-    // Providers hold addresses in this library and are never unloaded, so neither is this library.
+    // Providers, which are never unloaded, store addresses in this library.
     argument("-Wl,-z,nodelete".to_owned());
     old_libc(&out);
 }
@@ -47,14 +45,14 @@ pub fn library(soname: &str, nodes: &str) {
 /// Links a provider library.
 ///
 /// # Parameters
-/// * `soname` - its file name, by which it is known once it is loaded.
+/// * `soname` - the file name, by which the loader identifies the library.
 pub fn provider(soname: &str) {
     println!("cargo::rerun-if-changed=build.rs");
     argument(format!("-Wl,-soname,{soname}"));
     old_libc(&out());
 }
 
-/// The folder where rustc has lld under the name by which C compilers look for it, if it has one.
+/// Returns the directory in which rustc may have lld under the name that C compilers search.
 fn compilers_linker() -> PathBuf {
     let rustc = env::var_os("RUSTC").expect("cargo sets RUSTC");
     let host = env::var_os("HOST").expect("cargo sets HOST");
@@ -64,7 +62,7 @@ fn compilers_linker() -> PathBuf {
     libraries.with_file_name("bin").join("gcc-ld")
 }
 
-/// Links with a libc from which the library takes only what old systems have.
+/// Links with a libc that offers only symbols of old systems.
 fn old_libc(out: &Path) {
     if env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "gnu") {
         libc::make(&out.join("libc"));

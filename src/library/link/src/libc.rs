@@ -1,8 +1,8 @@
-//! A libc to link with from which libraries take old versions of its functions.
+//! A libc for linking that offers old versions of its functions.
 //!
-//! The linker takes the newest version of each function of libc, and the loader of an older system then refuses the library.
-//! Libc also has the old versions, for programs that need them. So the linker gets a copy of the system's libc in which the
-//! default version of each function is the newest one up to [`NEWEST`]. The copy is never run.
+//! The linker binds each libc function to its newest version, so older systems cannot load the library. So it gets a
+//! copy of the system's libc in which the default version of each function is the newest one up to [`NEWEST`]. The copy
+//! is never executed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,22 +12,22 @@ use object::LittleEndian;
 use object::elf::{FileHeader64, SHT_DYNSYM, SHT_GNU_VERSYM, VERSYM_HIDDEN, Versym};
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 
-/// The parts of the number of a version: 2, 2, 5; the last is mostly 0.
+/// A version number such as 2.2.5. The last part is usually 0.
 type Number = [u32; 3];
 
-/// The newest version that our libraries may need: that of RHEL 8 and Debian 10.
+/// The newest version that the libraries may need: the glibc of RHEL 8 and Debian 10.
 const NEWEST: Number = [2, 28, 0];
 
-/// What libc had in its static part until version 2.33, such as `stat`, and has in its dynamic part since.
+/// Functions such as `stat`, which libc contained in its static part before version 2.33.
 const STATIC_PART: &str = include_str!("static_part.c");
 
-/// Makes the files that the linker takes instead of those of libc.
+/// Creates the libc files for the linker.
 ///
 /// # Parameters
-/// * `folder` - gets `libc.so.6`, the copy; `libold.a`, what libc of version [`NEWEST`] had in its static part; and `libc.so`, a
-///   script of the linker that names both.
+/// * `folder` - gets `libc.so.6`, the copy; `libold.a`, the static part of a libc of version [`NEWEST`]; and `libc.so`,
+///   a linker script that names both.
 ///
-/// If the system's libc cannot be found or read, there is a warning, and the linker takes that libc as it is.
+/// Without a readable system libc, prints a warning, and the linker uses what it finds.
 pub fn make(folder: &Path) {
     let compiler = cc::Build::new();
     let found = system_libc(&compiler).and_then(|path| fs::read(&path).map_err(|error| format!("{path:?}: {error}")));
@@ -46,17 +46,17 @@ pub fn make(folder: &Path) {
     super::write(&source, STATIC_PART);
     compile_static_part(&source, folder);
 
-    // This is the system's script without the dynamic linker, which that adds to the needed libraries for __tls_get_addr. The
-    // dynamic linker is in every process that has libc, so the name resolves anyway.
+    // The system's script also names the dynamic linker, for __tls_get_addr. Every process has it, so the name resolves
+    // anyway.
     super::write(&folder.join("libc.so"), "INPUT(-l:libc.so.6 -l:libold.a -l:libc_nonshared.a)\n");
     println!("cargo::rustc-link-search=native={}", folder.display());
 
-    // Until version 2.34 threads and the dynamic loader's calls were in these two, under the same names and versions. The
-    // loader searches all needed libraries for a name and its version, so these have to be needed; newer ones are empty.
+    // Before glibc 2.34, these libraries contained the functions of threads and of the loader, with the same names and
+    // versions. Now they are empty, but they must be needed for older systems.
     super::argument("-Wl,--push-state,--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,--pop-state".to_owned());
 }
 
-/// Makes `libold.a` of [`STATIC_PART`], with the hardening that packages of C have.
+/// Compiles [`STATIC_PART`] to `libold.a`, with the usual hardening of C packages.
 fn compile_static_part(source: &Path, folder: &Path) {
     cc::Build::new()
         .file(source)
@@ -65,13 +65,13 @@ fn compile_static_part(source: &Path, folder: &Path) {
         .debug(false)
         .opt_level(2)
         .flag_if_supported("-fstack-protector-strong")
-        // Some compilers have defined it already, with another number.
+        // Some compilers define it with another value.
         .flag_if_supported("-U_FORTIFY_SOURCE")
         .flag_if_supported("-D_FORTIFY_SOURCE=2")
         .compile("old");
 }
 
-/// Where the compiler's libc is.
+/// Returns the path of the compiler's libc.
 fn system_libc(compiler: &cc::Build) -> Result<PathBuf, String> {
     let compiler = compiler.try_get_compiler().map_err(|error| error.to_string())?;
     let output = compiler
@@ -80,11 +80,11 @@ fn system_libc(compiler: &cc::Build) -> Result<PathBuf, String> {
         .output()
         .map_err(|error| format!("{:?}: {error}", compiler.path()))?;
     let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-    // A compiler that does not find it prints the bare name.
+    // If the compiler does not find it, it prints the bare name.
     if path.is_absolute() { Ok(path) } else { Err(format!("{:?} knows no libc.so.6", compiler.path())) }
 }
 
-/// The same libc with other default versions: of each name the newest up to [`NEWEST`]. A name that has none is hidden.
+/// Returns the libc with the newest default versions up to [`NEWEST`]. Hides names without one.
 fn aged(mut libc: Vec<u8>) -> object::read::Result<Vec<u8>> {
     for (place, word) in changes(&libc)? {
         libc[place..place + 2].copy_from_slice(&word.to_le_bytes());
@@ -92,8 +92,8 @@ fn aged(mut libc: Vec<u8>) -> object::read::Result<Vec<u8>> {
     Ok(libc)
 }
 
-/// Words of the table of versions that have to change: where in the file, and the new value. The machines for which the
-/// libraries are built are little-endian.
+/// Returns the changed words of the version table: offset in the file and new value. All supported machines are
+/// little-endian.
 fn changes(libc: &[u8]) -> object::read::Result<Vec<(usize, u16)>> {
     let header = FileHeader64::<LittleEndian>::parse(libc)?;
     let endian = header.endian()?;
@@ -106,7 +106,7 @@ fn changes(libc: &[u8]) -> object::read::Result<Vec<(usize, u16)>> {
     let words = table.data_as_array::<Versym<LittleEndian>, _>(endian, libc)?;
     let table = table.sh_offset(endian) as usize;
 
-    // Of each name: the word of each version, with the number of the version.
+    // For each name, the index and number of each version.
     let mut names: HashMap<&[u8], Vec<(usize, Number)>> = HashMap::new();
     for (index, symbol) in symbols.enumerate() {
         let version = versions.version(versions.version_index(endian, index).index())?;
@@ -119,7 +119,7 @@ fn changes(libc: &[u8]) -> object::read::Result<Vec<(usize, u16)>> {
 
     let oldest = names.values().flatten().map(|&(_, number)| number).min();
     if oldest.is_none_or(|oldest| oldest > NEWEST) {
-        // The libc of this architecture began later; there is nothing older to choose.
+        // The first libc of this architecture is newer than [`NEWEST`].
         return Ok(Vec::new());
     }
     let mut changes = Vec::new();
@@ -138,7 +138,7 @@ fn changes(libc: &[u8]) -> object::read::Result<Vec<(usize, u16)>> {
     Ok(changes)
 }
 
-/// The number in the name of a version such as `GLIBC_2.2.5`.
+/// Returns the number in a version name such as `GLIBC_2.2.5`.
 fn number(version: &[u8]) -> Option<Number> {
     let mut number = Number::default();
     let mut parts = std::str::from_utf8(version).ok()?.strip_prefix("GLIBC_")?.split('.');

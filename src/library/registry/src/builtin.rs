@@ -1,13 +1,12 @@
-//! The entries that need no configuration.
+//! The entries that need no configuration:
 //!
-//! `shm` always exists: it connects processes of one host and needs no hardware. Each network interface of an RDMA
-//! device gives `verbs-<interface>`. `tcp` is on the interface of the default route, and each network interface gives
-//! `tcp-<interface>`. The devices are read from sysfs, and the interfaces from the kernel's table of this network namespace,
-//! so nothing has to be loaded to list them. A transport has a provider library for each major version of the interface,
-//! `libdapl<transport>.so.<major>`.
+//! * `shm`, which connects processes of one host.
+//! * `verbs-<interface>` for each network interface of an RDMA device.
+//! * `tcp` for the interface of the default route. It is listed only if its library is installed.
+//! * `tcp-<interface>` for each network interface. These are not listed, because a host can have many.
 //!
-//! A host has many network interfaces, so of their names only `tcp` is listed, and that only where its library is
-//! installed. It is the last one: a program that opens the first name of the list gets what needs nothing.
+//! Devices are read from sysfs, and interfaces from /proc, so nothing has to be loaded. A transport has one provider
+//! library per major version of uDAPL: `libdapl<transport>.so.<major>`.
 
 #![forbid(unsafe_code)]
 
@@ -21,14 +20,14 @@ use host::{net, sysfs};
 use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion, Version};
 use crate::loader::beside;
 
-/// What the built-in entries follow from.
+/// Sources of the built-in entries.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
     /// Root of sysfs.
     pub sysfs: &'a Path,
-    /// Root of the file system of processes.
+    /// Root of procfs.
     pub proc: &'a Path,
-    /// The file of libdat, beside which its providers are; `None` if it is unknown.
+    /// The file of libdat, next to which its providers are; `None` if unknown.
     pub own: Option<&'a Path>,
 }
 
@@ -37,14 +36,11 @@ pub struct Sources<'a> {
 pub struct BuiltIn {
     /// The entry.
     pub entry: Entry,
-    /// Whether programs find it in the list of all; others can only be opened.
+    /// `true` if the list of providers contains the entry.
     pub listed: bool,
 }
 
-/// The built-in entries for a version: `shm`, then the network interfaces of the RDMA devices, device by device, then `tcp`,
-/// then the others.
-///
-/// Devices that cannot be read are left out: a host without RDMA has no such folder.
+/// Returns the built-in entries for a version, in the order above. RDMA interfaces are in the order of their devices.
 pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
     let Version { major, minor } = version;
     let entry = |(transport, name, instance_data): (&str, Vec<u8>, Vec<u8>)| {
@@ -62,7 +58,7 @@ pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
     let shm = iter::once(("shm", b"shm".to_vec(), Vec::new()));
     let verbs = rdma_interfaces(sources.sysfs).into_iter().map(|interface| {
         let interface = interface.as_bytes();
-        // The instance data have the form of the OFED providers: interface and port.
+        // The format of the OFED providers: interface and port.
         ("verbs", [b"verbs-", interface].concat(), [interface, b" 0"].concat())
     });
     let tcp = ("tcp", b"tcp".to_vec(), b"tcp".to_vec());
@@ -76,12 +72,12 @@ pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
     certain.chain(tcp).chain(others).collect()
 }
 
-/// Whether the library of an entry lies beside libdat.
+/// Returns whether the library of an entry is next to libdat.
 fn is_installed(entry: &Entry, own: Option<&Path>) -> bool {
     own.is_some_and(|own| matches!(beside(&entry.library, own.to_owned()), Ok(Some(_))))
 }
 
-/// Network interfaces of the RDMA devices, each of them once.
+/// Returns the network interfaces of the RDMA devices, without duplicates.
 fn rdma_interfaces(sysfs: &Path) -> Vec<OsString> {
     let mut all: Vec<OsString> = Vec::new();
     for device in sysfs::devices(sysfs) {

@@ -1,19 +1,19 @@
-//! The contents of one registry entry.
+//! The contents of a registry entry.
 
 use std::ffi::{CStr, CString};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Longest name of an interface adapter in bytes, without the final NUL.
+/// Maximum length of an adapter's name in bytes, without the NUL.
 pub const NAME_MAX: usize = 255;
 
-/// The interface that an entry is meant for.
+/// The uDAPL or kDAPL interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// `u`: the user-level interface, for programs.
+    /// `u`: the user-level interface.
     User,
-    /// `k`: the kernel-level interface, of no use to a program.
+    /// `k`: the kernel-level interface, which programs cannot use.
     Kernel,
 }
 
@@ -22,13 +22,13 @@ pub enum Interface {
 pub struct Api {
     /// User or kernel.
     pub interface: Interface,
-    /// Major number; another major number is another binary interface.
+    /// Major number. Different ones are incompatible.
     pub major: u32,
-    /// Minor number; a higher one includes the lower ones.
+    /// Minor number. A higher one includes the lower ones.
     pub minor: u32,
 }
 
-/// The version of the interface that a registry library has for its programs.
+/// The version of uDAPL that a registry library serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Version {
     /// Major number.
@@ -38,36 +38,34 @@ pub struct Version {
 }
 
 impl Version {
-    /// Whether entries of one identity stand in for each other: an entry whose library cannot be loaded gives way to the
-    /// next. In uDAPL 1.2 the first one counts alone.
+    /// Returns whether an identity can have stand-ins: entries that replace one whose library cannot be loaded.
     pub fn has_stand_ins(self) -> bool {
         self.major >= 2
     }
 
-    /// Whether entries of other major versions in a configuration file are listed, as uDAPL 2.0 does. They can never be
-    /// opened.
+    /// Returns whether entries for other major versions are listed. They cannot be opened.
     pub fn lists_others(self) -> bool {
         self.major >= 2
     }
 }
 
-/// The fields by which two entries count as the same: name, version and thread safety.
+/// The fields that identify an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// Name of the interface adapter, 1 to 255 bytes.
+    /// Name of the adapter, 1 to 255 bytes.
     pub name: CString,
     /// Major number of the API version.
     pub major: u32,
     /// Minor number of the API version.
     pub minor: u32,
-    /// Whether the provider may be called by several threads at once.
+    /// `true` if several threads may call the provider concurrently.
     pub thread_safe: bool,
 }
 
-/// The provider's own version, such as `ACME.1.0`; for information only.
+/// The provider's own version, such as `ACME.1.0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderVersion {
-    /// The name of its maker.
+    /// Name of the vendor.
     pub id: CString,
     /// Major number.
     pub major: u32,
@@ -78,26 +76,26 @@ pub struct ProviderVersion {
 /// One entry: the eight fields of a line of dat.conf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Field 1: name of the interface adapter, 1 to 255 bytes.
+    /// Field 1: name of the adapter, 1 to 255 bytes.
     pub name: CString,
     /// Field 2: API version.
     pub api: Api,
     /// Field 3: `threadsafe` or `nonthreadsafe`.
     pub thread_safe: bool,
-    /// Field 4: `default` or `nondefault`; only default entries are listed and can be opened.
+    /// Field 4: `default` or `nondefault`. Only default entries are listed and can be opened.
     pub default: bool,
-    /// Field 5: path of the provider library, or a name without a slash; never empty.
+    /// Field 5: path or file name of the library; not empty.
     pub library: CString,
     /// Field 6: version of the provider.
     pub provider_version: ProviderVersion,
-    /// Field 7: passed unchanged to the provider's init; may be empty.
+    /// Field 7: argument of the provider's init.
     pub instance_data: CString,
-    /// Field 8: stored but not used; may be empty.
+    /// Field 8: not used.
     pub platform_data: CString,
 }
 
 impl Entry {
-    /// The identity of the entry.
+    /// Returns the identity of the entry.
     pub fn identity(&self) -> Identity {
         Identity {
             name: self.name.clone(),
@@ -108,12 +106,12 @@ impl Entry {
     }
 }
 
-/// The origin of one entry; shown as `file:line`.
+/// The origin of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A configuration file, and a line in it, counted from 1.
+    /// A file and a line number, counted from 1.
     Line(Arc<PathBuf>, u32),
-    /// No configuration file: the entry is built in.
+    /// A built-in entry.
     BuiltIn,
 }
 
@@ -126,7 +124,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A C string as text for a message.
+/// Converts a C string for a message.
 pub(crate) fn text(string: &CStr) -> std::borrow::Cow<'_, str> {
     string.to_string_lossy()
 }

@@ -1,7 +1,4 @@
-//! Reading a configuration file.
-//!
-//! The contents of the file, or of the variable that names it, must not block a program or fill its memory. So only regular
-//! files are read, without waiting for anything, and no more of them than [`LIMIT`].
+//! Bounded reads of configuration files, which must not block a program: only regular files, and at most [`MAX_BYTES`].
 
 #![forbid(unsafe_code)]
 
@@ -10,31 +7,30 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// The bytes of a file that count; whole lines before this point are read.
-pub const LIMIT: usize = 16 << 20;
+/// Maximum size that is read; only whole lines count.
+pub const MAX_BYTES: usize = 16 << 20;
 
 /// The text of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Text {
     /// The text, up to the limit.
     pub bytes: Vec<u8>,
-    /// Whether there was more of it.
+    /// `true` if the file is larger.
     pub cut: bool,
 }
 
-/// Reads a regular file. If it changes meanwhile, the bytes are a mixture of the old contents and the new.
+/// Reads a regular file. The text is a mixture if another process is writing the file.
 ///
 /// # Errors
-/// The error of the system, such as for a file that may not be read or for lack of memory; one of the kind
-/// [`io::ErrorKind::InvalidInput`] for what is no regular file: a directory, a FIFO, a socket or a device.
+/// The error of the system, or [`io::ErrorKind::InvalidInput`] if the file is not regular.
 pub fn read(path: &Path) -> io::Result<Text> {
-    read_within(path, LIMIT)
+    read_within(path, MAX_BYTES)
 }
 
 fn read_within(path: &Path, limit: usize) -> io::Result<Text> {
-    // A device is not even opened, because that alone may have an effect.
+    // Opening a device could have an effect.
     must_be_regular(&path.metadata()?)?;
-    // If something else has replaced the file since, opening it must not block; it is refused below.
+    // Another file may have replaced it. Opening that must not block; it is rejected below.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     must_be_regular(&file.metadata()?)?;
@@ -43,12 +39,12 @@ fn read_within(path: &Path, limit: usize) -> io::Result<Text> {
 
 fn text_of(file: File, limit: usize) -> io::Result<Text> {
     let mut bytes = Vec::new();
-    // One byte beyond the limit shows that there is more. The length in the file's attributes is no help: the file may
-    // grow, and files of the kernel have length 0.
+    // One byte beyond the limit shows that there is more. The size in the metadata does not: files can grow, and files
+    // of the kernel have size 0.
     file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     let cut = bytes.len() > limit;
     if cut {
-        // The line that goes beyond the limit is not whole.
+        // The last line is incomplete.
         let whole = bytes.iter().take(limit).rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         bytes.truncate(whole);
     }

@@ -1,26 +1,19 @@
 //! The registry of interface adapters (IAs).
 //!
-//! A program names an IA; the registry finds the entry for that name, loads the provider library behind it, and counts
-//! its users. Nothing here depends on a version of the uDAPL interface: the version numbers, the thread safety and the
-//! table of functions are plain data, and the few calls that a version defines (a provider's init and fini) come in
-//! through [`Backend`].
+//! The registry finds the entry with the name of an IA, loads its provider library, and counts its users. [`Backend`]
+//! calls the functions of a provider, so the registry does not depend on a version.
 //!
-//! | module | contents |
-//! |---|---|
-//! | [`conf`] | the text of dat.conf: tokens, lines, entries, bad lines, what instance data name |
-//! | [`file`] | reading a configuration file: regular ones only, and within limits |
-//! | [`search`] | the choice of the file to read, and the fallback when there is none |
-//! | [`step`] | the steps of that, for those who want to see them |
-//! | [`builtin`] | the entries that need no configuration |
-//! | [`select`] | the choice of the entry that serves a request, or the criterion that failed |
-//! | [`Registry`] | adapters, reference counts, loading and undoing |
-//! | [`loader`] | the dynamic loader; the only module here with much `unsafe` code |
+//! * [`conf`]: the parser of dat.conf and of instance data
+//! * [`file`]: bounded reads of files
+//! * [`search`], [`step`]: the search for the configuration, and its steps
+//! * [`builtin`]: the entries that need no configuration
+//! * [`select`]: the choice of the entry for a request
+//! * [`Registry`]: adapters, reference counts, loading
+//! * [`loader`]: the dynamic loader
 //!
 //! # Locks
-//! One mutex guards the entries. It is never held while a library is loaded or while a provider's
-//! function runs, so a provider may call back into the registry from its constructor, its init and
-//! its fini. A thread that needs an entry on which another thread is working sleeps until it is
-//! done.
+//! One mutex protects the entries. No thread holds it while a library is loaded or a provider's function runs, so a
+//! provider may call the registry. A thread sleeps while another thread works on the entry that it needs.
 
 pub mod builtin;
 pub mod conf;

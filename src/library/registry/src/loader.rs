@@ -1,16 +1,11 @@
-//! The dynamic loader: finding and opening provider libraries.
+//! The dynamic loader: finds and opens provider libraries.
 //!
-//! A provider library is not linked against the library that loads it. It calls back into it by names that it finds in
-//! the global scope of the process. So before loading the first provider, [`Loader::load`] makes this library's own
-//! names global. They are not global if the program itself was opened as a private plug-in.
+//! A provider library finds the functions of libdat by name in the global scope. [`Loader::load`] adds them to that
+//! scope, where they are missing if a plug-in with local scope has loaded libdat.
 //!
-//! Provider libraries are loaded with local scope: their symbols are found through their handle alone, and the names of
-//! one provider never replace those of another. They are never unloaded, because thread-local data with destructors
-//! would outlive their code.
-//!
-//! A library that was not loaded for lack of memory is tried again at the next dat_ia_open. So the loader is called without
-//! RTLD_NODELETE: with it, glibc keeps a library for which memory ran out in the last step, and returns it to the next
-//! caller as a complete one.
+//! Provider libraries are loaded with local scope, so their symbols never replace others. They are never unloaded,
+//! because thread-local data with destructors would outlive their code. RTLD_NODELETE is not used: with it, glibc
+//! returns a library whose loading lacked memory in the last step to the next caller.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
 use std::fs::File;
@@ -21,19 +16,19 @@ use std::ptr::NonNull;
 
 use host::{memory, own_library};
 
-/// Opens provider libraries on behalf of the shared library that it is part of.
+/// Opens provider libraries.
 #[derive(Clone, Copy, Debug)]
 pub struct Loader {
-    /// The function every provider library must have.
+    /// Name of the required init function.
     pub init: &'static CStr,
-    /// The function a provider library may have.
+    /// Name of the optional fini function.
     pub fini: &'static CStr,
 }
 
 /// Why a library cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
-    /// There is no memory, or no descriptor to open the file with; another attempt may succeed.
+    /// Lack of memory or of descriptors. Another attempt may succeed.
     NoMemory,
     /// The loader's message.
     Refused(String),
@@ -42,26 +37,21 @@ pub enum LoadError {
 /// A loaded provider library.
 #[derive(Clone, Copy, Debug)]
 pub struct Library {
-    /// Address of the init function, if the library has one.
+    /// Address of the init function.
     pub init: Option<NonNull<c_void>>,
-    /// Address of the fini function, if the library has one.
+    /// Address of the fini function.
     pub fini: Option<NonNull<c_void>>,
 }
 
-// SAFETY: the addresses point to code in a library that is never unloaded; any thread may call it.
+// SAFETY: any thread may call the functions, and their library is never unloaded.
 unsafe impl Send for Library {}
 
 impl Loader {
-    /// Loads a library, which then stays in the process.
+    /// Loads a library, which is never unloaded. Its constructors may call the registry, so the caller must not hold
+    /// the registry's lock.
     ///
-    /// A name with a slash is a path. Any other name is first looked for beside this library, both at the path where the
-    /// loader found it and with symbolic links followed, and then by the loader in its usual places. A file beside this
-    /// library is used even if it is broken, so that the choice of the file never depends on its contents.
-    ///
-    /// The library's constructors run before this returns and may call the registry, so the caller must not hold a lock.
-    ///
-    /// # Errors
-    /// See [`LoadError`].
+    /// A name with a slash is a path. Any other name is first searched in this library's directory, also with symbolic
+    /// links resolved, and then by the loader. A file in this directory is used even if it is broken.
     pub fn load(&self, library: &CStr) -> Result<Library, LoadError> {
         let own = own_file(promote());
         let path = own.map_or(Ok(None), |own| beside(library, own))?;
@@ -70,7 +60,7 @@ impl Loader {
     }
 }
 
-/// The path of a library without a slash in its name, if it lies beside the library `own` that is to load it.
+/// Returns the path of `library` next to the library `own`, if the file exists and the name contains no slash.
 ///
 /// # Errors
 /// [`LoadError::NoMemory`].
@@ -87,43 +77,41 @@ pub fn beside(library: &CStr, own: PathBuf) -> Result<Option<CString>, LoadError
     Ok(path.and_then(|path| CString::new(path.into_os_string().into_vec()).ok()))
 }
 
-/// The file of this library, as the loader knows it: a path that need not be absolute.
+/// Returns this library's path, which may be relative.
 pub fn own() -> Option<PathBuf> {
     own_library::path().map(|path| PathBuf::from(OsStr::from_bytes(path.to_bytes())))
 }
 
-/// The file of this library, as an absolute path if possible.
+/// Returns this library's path, absolute if possible.
 fn own_file(own: Option<NonNull<c_void>>) -> Option<PathBuf> {
     let path = self::own()?;
     if path.is_absolute() {
         return Some(path);
     }
-    // The program may have changed its working directory since, but the loader knows the library's directory.
+    // The program may have changed its directory, but the loader knows the library's.
     Some(origin(own?)?.join(path.file_name()?))
 }
 
-/// The folder in which a library was found.
 #[cfg(target_env = "gnu")]
 fn origin(library: NonNull<c_void>) -> Option<PathBuf> {
-    let mut folder = vec![0u8; libc::PATH_MAX as usize + 1];
-    // SAFETY: the handle comes from dlopen and is never closed. For this request the loader writes a path, which is
-    // shorter than PATH_MAX because it was used to open a file.
-    let failed = unsafe { libc::dlinfo(library.as_ptr(), libc::RTLD_DI_ORIGIN, folder.as_mut_ptr().cast()) } != 0;
+    let mut directory = vec![0u8; libc::PATH_MAX as usize + 1];
+    // SAFETY: the handle is never closed. The loader writes a path that it has opened, which fits into PATH_MAX.
+    let failed = unsafe { libc::dlinfo(library.as_ptr(), libc::RTLD_DI_ORIGIN, directory.as_mut_ptr().cast()) } != 0;
     if failed {
         return None;
     }
-    let folder = CStr::from_bytes_until_nul(&folder).ok()?;
-    Some(PathBuf::from(OsStr::from_bytes(folder.to_bytes())))
+    let directory = CStr::from_bytes_until_nul(&directory).ok()?;
+    Some(PathBuf::from(OsStr::from_bytes(directory.to_bytes())))
 }
 
-/// Other loaders do not provide it.
+/// Other loaders lack dlinfo.
 #[cfg(not(target_env = "gnu"))]
 fn origin(_library: NonNull<c_void>) -> Option<PathBuf> {
     None
 }
 
-/// Puts this library's names into the global scope, if they are not there already, and returns its handle; `None` if this
-/// code is part of the program itself. The library stays loaded, because providers hold addresses in it.
+/// Adds this library's symbols to the global scope. Returns its handle, or `None` if the program itself contains this
+/// code.
 fn promote() -> Option<NonNull<c_void>> {
     let handle = own_library::keep_with_global_names();
     if handle.is_none() {
@@ -135,12 +123,11 @@ fn promote() -> Option<NonNull<c_void>> {
 fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
     let flags = libc::RTLD_NOW | libc::RTLD_LOCAL;
     let attempt = || {
-        // SAFETY: the path is a C string. The library's constructors run while this library holds no lock; to load a
-        // provider means to trust its constructors.
+        // SAFETY: the path is a C string. No lock is held while constructors run.
         NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) })
     };
-    // The loader does not always say that it lacked memory. If the lack was momentary, the second attempt succeeds; a lasting
-    // one shows in the message, or in an allocation made here.
+    // The loader does not always report a lack of memory. After a short one, the second attempt succeeds; a longer one
+    // shows in the message or in an allocation.
     attempt().or_else(attempt).ok_or_else(|| {
         let message = last_error();
         let lacking = lacks_memory(&message) || memory::probe(LARGE).is_err() || lacks_descriptors();
@@ -148,38 +135,37 @@ fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
     })
 }
 
-/// Whether no further file can be opened.
+/// Returns whether no descriptor is available.
 pub(crate) fn lacks_descriptors() -> bool {
     let full = |error: io::Error| matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
     File::open("/").err().is_some_and(full)
 }
 
-/// More memory in bytes than the loader, or a provider that registers, asks for at once.
+/// Upper bound of an allocation by the loader or by a registering provider, in bytes.
 pub(crate) const LARGE: usize = 64 << 10;
 
-/// Whether the loader's message says that there was no memory, or is the one for which it needs none itself.
+/// Returns whether the loader's message, which may be a constant, reports a lack of memory.
 fn lacks_memory(message: &str) -> bool {
-    // SAFETY: the number is that of an error.
+    // SAFETY: ENOMEM is a valid error number.
     let text = unsafe { libc::strerror(libc::ENOMEM) };
-    // SAFETY: the text is a C string, valid until this thread's next call.
+    // SAFETY: strerror returns a C string, valid until this thread's next call.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
     message.contains(&*text) || message.contains("out of memory")
 }
 
 fn symbol(handle: NonNull<c_void>, name: &CStr) -> Option<NonNull<c_void>> {
-    // SAFETY: the handle comes from dlopen and is never closed; the name is a C string.
+    // SAFETY: the handle is never closed; the name is a C string.
     NonNull::new(unsafe { libc::dlsym(handle.as_ptr(), name.as_ptr()) })
 }
 
-/// The loader's message about this thread's last failure.
+/// Returns the loader's message for this thread's last failure.
 fn last_error() -> String {
     // SAFETY: dlerror has no preconditions.
     let message = unsafe { libc::dlerror() };
     if message.is_null() {
         return "the loader gave no reason".to_owned();
     }
-    // SAFETY: a message that is not NULL is a C string, valid until this thread's next call of the loader; it is copied
-    // here.
+    // SAFETY: not NULL, so a C string, valid until this thread's next call.
     unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
 }
 

@@ -1,24 +1,19 @@
-//! Adapters, reference counts, loading and undoing (uDAPL, dat_ia_open(3DAT), dat_ia_close(3DAT),
-//! dat_registry_add_provider(3DAT), dat_provider_init(3DAT)).
+//! Adapters, reference counts and loading.
 //!
-//! An adapter has entries, which are lines of the configuration, or a provider that registered itself, normally from its
-//! init, and so has a table of functions; or both. Opening an adapter finds the identity that serves the request, makes
-//! sure that its provider has registered, and counts:
+//! An adapter has entries of the configuration, a registered provider, or both. An open selects an identity, ensures
+//! that its provider is registered, and counts:
 //!
 //! ```text
 //!              open: load once, init          last close: fini
 //!   Idle ------------------> Busy ---> Ready ------------------> Busy ---> Idle
 //!     \                        |
-//!      \-- cannot be loaded ---+--> Failed     (remembered; costs no second attempt)
+//!      \-- cannot be loaded ---+--> Failed     (no second attempt)
 //! ```
 //!
-//! Where entries stand in for each other, the next one of its identity replaces an entry that cannot be loaded, and is Idle
-//! then; only the last one becomes Failed.
+//! One thread works on a Busy adapter, without the lock; others wait. If an entry with a stand-in cannot be loaded, the
+//! stand-in replaces it. Only the last one becomes Failed.
 //!
-//! A Busy adapter belongs to one thread, which works without the lock; other threads that need it wait.
-//!
-//! The lock is that of the standard library: one word and a futex. A lock with a table of waiters could not be unlocked in
-//! the child of a fork, where those waiters do not exist.
+//! The lock is the standard library's, because the child of a fork can unlock it: it has no table of waiting threads.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -42,45 +37,43 @@ mod tests;
 
 use state::{Entries, Instance, Phase, Settled};
 
-/// The parts that a version of the interface adds to the registry: the provider's functions and tables.
-///
-/// [`load`](Backend::load), [`init`](Backend::init) and [`fini`](Backend::fini) are called without
-/// the registry's lock. The others are called with it and must not call the registry.
+/// What a version of uDAPL adds to the registry. Only [`load`](Backend::load), [`init`](Backend::init) and
+/// [`fini`](Backend::fini) are called without the registry's lock, and may call the registry.
 pub trait Backend {
     /// A provider's table of functions.
     type Table: Copy + Eq + Hash;
     /// A loaded provider library.
     type Library: Clone;
 
-    /// Reads the configuration; called once, at the first use of the registry.
+    /// Reads the configuration, on first use of the registry.
     fn configure(&self) -> Found;
     /// Loads a provider library, which is never unloaded.
     ///
     /// # Errors
     /// The loader's reason.
     fn load(&self, library: &CStr) -> Result<Self::Library, LoadError>;
-    /// Tells a provider that `identity` is about to be opened; the provider answers by registering a table.
+    /// Calls a provider's init, which registers a table for `identity`.
     ///
     /// # Errors
     /// [`InitError`].
     fn init(&self, library: &Self::Library, identity: &Identity, instance_data: &CStr) -> Result<(), InitError>;
-    /// Tells a provider that nobody uses `identity`; the provider answers by removing its table.
+    /// Calls a provider's fini, which removes the table.
     fn fini(&self, library: &Self::Library, identity: &Identity);
-    /// Makes handles of a table valid. Returns `false` if there is no room for another table.
+    /// Accepts handles of a table. Returns `false` if there is no room for the table.
     fn publish(&self, table: Self::Table) -> bool;
-    /// Makes handles of a table invalid.
+    /// Rejects handles of a table.
     fn retire(&self, table: Self::Table);
 }
 
-/// Threads that may be opening adapters at the same time.
-const OPENING: usize = 64;
+/// Minimum spare capacity, one per thread that opens an adapter.
+const SPARE_CAPACITY: usize = 64;
 
-/// Why a provider's init did not do its work.
+/// A failed init.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitError {
-    /// The library has no init; it may have registered from a constructor.
+    /// The library has no init.
     Absent,
-    /// The init ended its thread half-way. A table that it had registered by then is not to be used.
+    /// The init ended its thread. A table that it registered before is not used.
     Ended,
 }
 
@@ -101,8 +94,7 @@ pub struct Registry<B: Backend> {
     idle: Condvar,
 }
 
-/// The right to use a provider's table; holds one reference on its entries until
-/// [`Registry::release`].
+/// A reference to a provider.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a ticket that is not released keeps its provider open forever"]
 pub struct Ticket<T> {
@@ -111,36 +103,36 @@ pub struct Ticket<T> {
     identity: Identity,
 }
 
-/// What a program opened an instance for.
+/// The purpose of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To use it.
+    /// General use.
     Use,
-    /// To read attributes; it only can be closed.
+    /// Reading attributes. The instance can only be closed.
     Query,
 }
 
-/// Why an adapter cannot be opened.
+/// A failed open.
 #[derive(Debug)]
 pub enum OpenError {
     /// No entry serves the request.
     NotFound(Missing),
-    /// The entry that serves the request cannot be used.
+    /// The entry for the request cannot be used.
     Unusable(LoadFailure),
-    /// There is no memory, or no descriptor. Another attempt may succeed.
+    /// Lack of memory or descriptors. Another attempt may succeed.
     NoMemory,
 }
 
-/// Why an entry cannot be used, as one line for the user.
+/// An entry that cannot be used, as one line for the user.
 #[derive(Debug)]
 pub struct LoadFailure {
-    /// The origin of the entry.
+    /// The entry's origin.
     pub origin: Origin,
     /// The adapter's name.
     pub name: String,
     /// The library, as the entry names it.
     pub library: String,
-    /// The loader's reason, or the provider's failure; `None` when it was reported before.
+    /// The reason of the loader or provider; `None` if it was reported before.
     pub reason: Option<String>,
 }
 
@@ -152,49 +144,49 @@ impl fmt::Display for LoadFailure {
     }
 }
 
-/// Why a provider cannot be added.
+/// A provider that cannot be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddError {
-    /// A provider has registered with that identity.
+    /// The identity has a provider.
     AlreadyRegistered,
-    /// There is no room for another table, or no memory.
+    /// No memory, or no room for the table.
     Full,
 }
 
-/// Why a provider cannot be removed.
+/// A provider that cannot be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoveError {
-    /// No such provider has registered.
+    /// The provider has not registered.
     NotRegistered,
-    /// Instances of the entry are open.
+    /// Instances are open.
     InUse,
 }
 
-/// The most names that a [`Snapshot`] has, and of these that are shown in a line for the user.
-const MOST: usize = 100;
-const SHOWN: usize = 20;
+/// Maximum number of names in a [`Snapshot`], and in its text.
+const MAX_NAMES: usize = 100;
+const MAX_SHOWN: usize = 20;
 
-/// Information for a program about a name that was not found.
+/// What the registry knows about a missing name.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    /// Names that can be opened, in order, each once; the first of them if there are many.
+    /// Names that can be opened, in order, without duplicates; at most 100.
     pub names: Vec<String>,
-    /// A bad line that begins with the name that was asked for.
+    /// A bad line with the requested name.
     pub bad_line: Option<(Origin, BadLine)>,
 }
 
 impl Snapshot {
-    /// The name that is probably meant by `name`: no more than two characters, or a third, are to be changed.
+    /// Returns the most similar name, if at most two characters and a third of them differ.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let distance = |other: &&String| strsim::damerau_levenshtein(&other.to_lowercase(), &name.to_lowercase());
         let nearest = self.names.iter().min_by_key(distance)?;
         (distance(&nearest) <= name.chars().count().div_ceil(3).min(2)).then_some(nearest)
     }
 
-    /// Some names, and how many more there are.
+    /// Returns the first names, and the number of others.
     pub fn shown(&self) -> String {
-        let shown = self.names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
-        match self.names.len().saturating_sub(SHOWN) {
+        let shown = self.names.iter().take(MAX_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
+        match self.names.len().saturating_sub(MAX_SHOWN) {
             _ if shown.is_empty() => "none".to_owned(),
             0 => shown,
             more => format!("{shown} and {more} more"),
@@ -203,16 +195,13 @@ impl Snapshot {
 }
 
 impl<B: Backend> Registry<B> {
-    /// An empty registry, which reads its configuration at first use.
+    /// Creates a registry, which reads its configuration on first use.
     pub const fn new(backend: B) -> Self {
         Registry { backend, state: Mutex::new(None), idle: Condvar::new() }
     }
 
-    /// Locks the entries for a fork handler. The parent holds the lock during a fork, so that the child gets consistent
-    /// entries.
-    ///
-    /// A child that is forked while another thread is inside the dynamic loader can never load anything. So this waits for
-    /// such a thread, but not longer than `limit`, because that thread may itself be waiting for the fork.
+    /// Locks the entries during a fork. Waits until no other thread is in the dynamic loader, because otherwise the
+    /// child could never load a library; but at most for `limit`, because such a thread may wait for the fork.
     pub fn hold_for_fork(&self, limit: Duration) -> EntriesGuard<'_, B> {
         let me = Id::current();
         let others_are_loading =
@@ -225,7 +214,7 @@ impl<B: Backend> Registry<B> {
     }
 
     fn raw_lock(&self) -> MutexGuard<'_, Option<Entries<B>>> {
-        // A panic with the lock held leaves consistent entries: every change is made at the end of its step.
+        // Every change is the end of its step, so a panic leaves consistent entries.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -235,16 +224,13 @@ impl<B: Backend> Registry<B> {
         Guard(guard)
     }
 
-    /// As [`Registry::lock`], for calls that may be the first.
-    ///
-    /// # Errors
-    /// [`NoMemory`], or no descriptor: the next call reads the configuration.
+    /// Does what [`Registry::lock`] does, but can fail. Then the next call reads the configuration.
     fn ready(&self) -> Result<Guard<'_, B>, NoMemory> {
         let mut guard = self.raw_lock();
         if guard.is_none() {
             let before = memory::reserve_in_use();
             let state = Entries::new(self.backend.configure());
-            // A configuration that was read without enough memory or descriptors may be incomplete, and is not kept.
+            // Without enough memory or descriptors, the configuration may be incomplete.
             if memory::reserve_in_use() > before || lacks_descriptors() {
                 return Err(NoMemory);
             }
@@ -253,8 +239,7 @@ impl<B: Backend> Registry<B> {
         Ok(Guard(guard))
     }
 
-    /// Calls `f` with the number of identities that are listed and with these: entries of the configuration in order, then
-    /// providers without one. `f` must not call the registry.
+    /// Calls `f` with the number of listed identities and an iterator over them. `f` must not call the registry.
     ///
     /// # Errors
     /// [`NoMemory`], without a call.
@@ -264,22 +249,21 @@ impl<B: Backend> Registry<B> {
         Ok(f(listed.len(), &mut listed.into_iter()))
     }
 
-    /// The information about a name that was not found.
+    /// Returns what the registry knows about a missing name.
     pub fn snapshot(&self, name: &CStr) -> Snapshot {
         let mut guard = self.lock();
         let state = guard.get();
         let mut seen = HashSet::new();
         let names = state.identities().map(|identity| &identity.name).filter(|name| seen.insert(*name));
-        let names = names.take(MOST).map(|name| text(name).into_owned()).collect();
+        let names = names.take(MAX_NAMES).map(|name| text(name).into_owned()).collect();
         let bad_line = state.bad.iter().find(|(_, bad)| bad.name.as_deref() == Some(name)).cloned();
         Snapshot { names, bad_line }
     }
 
-    /// Makes a table reachable under an identity (uDAPL, dat_registry_add_provider(3DAT)).
+    /// Registers a table (uDAPL, dat_registry_add_provider(3DAT)).
     ///
     /// # Errors
-    /// [`AddError::AlreadyRegistered`] for an identity that exists already; [`AddError::Full`] when there is no room.
-    /// Nothing changes then.
+    /// [`AddError`]: nothing has changed.
     pub fn add(&self, identity: Identity, table: B::Table) -> Result<(), AddError> {
         let mut guard = self.ready().map_err(|_| AddError::Full)?;
         let state = guard.get();
@@ -300,8 +284,7 @@ impl<B: Backend> Registry<B> {
     /// Removes a table (uDAPL, dat_registry_remove_provider(3DAT)).
     ///
     /// # Errors
-    /// [`RemoveError::NotRegistered`] unless this table is registered under this identity; [`RemoveError::InUse`] while
-    /// an instance is open.
+    /// [`RemoveError`]: nothing has changed.
     pub fn remove(&self, identity: &Identity, table: B::Table) -> Result<(), RemoveError> {
         let mut guard = self.lock();
         let state = guard.get();
@@ -316,19 +299,18 @@ impl<B: Backend> Registry<B> {
         }
     }
 
-    /// Finds the provider for a request, loads it if necessary, and counts one more use of it.
-    ///
-    /// Blocks while another thread loads or finishes the same entry.
+    /// Finds the provider for a request, loads it if necessary, and counts a use. Blocks while another thread works on
+    /// the entry.
     ///
     /// # Errors
-    /// See [`OpenError`]; no count changes then.
+    /// [`OpenError`]: no count has changed.
     pub fn open(&self, request: &Request<'_>) -> Result<Ticket<B::Table>, OpenError> {
         let mut guard = self.ready().map_err(|_| OpenError::NoMemory)?;
         loop {
             let state = guard.get();
-            // `bind` needs no memory then, however many threads open adapters at the same time.
-            state.instances.room(OPENING).map_err(|_| OpenError::NoMemory)?;
-            state.opening.room(OPENING).map_err(|_| OpenError::NoMemory)?;
+            // Now `bind` and `opening` need no memory.
+            state.instances.room(SPARE_CAPACITY).map_err(|_| OpenError::NoMemory)?;
+            state.opening.room(SPARE_CAPACITY).map_err(|_| OpenError::NoMemory)?;
             let identity = state.select(request).map_err(OpenError::NotFound)?;
             let adapter = state.find(&identity).ok_or(OpenError::NotFound(Missing::Name))?;
             let me = Id::current();
@@ -359,16 +341,16 @@ impl<B: Backend> Registry<B> {
 
             let busy = Busy { registry: self, identity: &identity };
             let library = loaded.map_or_else(|| self.load(&identity, &entry.library), Ok);
-            let told = match &library {
+            let initialised = match &library {
                 Ok(library) => self.backend.init(library, &identity, &entry.instance_data),
                 Err(_) => Ok(()),
             };
             guard = self.lock();
             let state = guard.get();
-            if told == Err(InitError::Ended) {
+            if initialised == Err(InitError::Ended) {
                 self.drop_unused(state, &identity);
             }
-            let outcome = state.settle(&identity, library, told);
+            let outcome = state.settle(&identity, library, initialised);
             std::mem::forget(busy);
             self.idle.notify_all();
             match outcome? {
@@ -378,7 +360,7 @@ impl<B: Backend> Registry<B> {
         }
     }
 
-    /// Loads the library of an adapter that this thread has made busy.
+    /// Loads the library of a Busy adapter.
     fn load(&self, identity: &Identity, library: &CStr) -> Result<B::Library, LoadError> {
         let result = self.backend.load(library);
         let mut guard = self.lock();
@@ -390,9 +372,7 @@ impl<B: Backend> Registry<B> {
         result
     }
 
-    /// Removes one use from the count. At the last use of an entry its provider's fini is called.
-    ///
-    /// Blocks while the provider's fini runs.
+    /// Drops a reference. The last one calls the provider's fini, and blocks until it returns.
     pub fn release(&self, ticket: Ticket<B::Table>) {
         let mut guard = self.lock();
         let state = guard.get();
@@ -402,7 +382,7 @@ impl<B: Backend> Registry<B> {
             return;
         }
         let Some(library) = adapter.library.clone() else {
-            // The provider registered itself, and its table stays until the provider removes it.
+            // A provider without a library removes its table itself.
             adapter.phase = Phase::Idle;
             return;
         };
@@ -413,39 +393,33 @@ impl<B: Backend> Registry<B> {
         self.backend.fini(&library, &ticket.identity);
         let mut guard = self.lock();
         let state = guard.get();
-        // A table that a provider forgot to remove must not be called after its fini.
+        // The provider may have forgotten to remove its table.
         if state.find(&ticket.identity).is_some_and(|adapter| adapter.table == Some(ticket.table)) {
             self.drop_unused(state, &ticket.identity);
         }
         drop(guard);
-        // This sets the entry to idle and wakes the threads that wait for it.
         drop(busy);
     }
 
-    /// Notes that this thread calls a provider's open, until the note is dropped.
+    /// Records that the calling thread is inside a provider's open.
     pub fn opening(&self) -> Opening<'_, B> {
         let me = Id::current();
         self.lock().get().opening.push(me);
         Opening { registry: self, thread: me }
     }
 
-    /// Whether this thread is inside a provider's open.
+    /// Returns whether the calling thread is inside a provider's open.
     pub fn is_opening(&self) -> bool {
         let me = Id::current();
         self.raw_lock().as_ref().is_some_and(|state| state.opening.contains(&me))
     }
 
-    /// Remembers which ticket an open instance belongs to.
-    ///
-    /// # Parameters
-    /// * `address` - the address by which the program knows the instance.
-    /// * `purpose` - what the program opened it for.
+    /// Records the ticket of an open instance, by the address that the program knows.
     pub fn bind(&self, address: usize, purpose: Purpose, ticket: Ticket<B::Table>) {
         self.lock().get().instances.push(Instance { address, purpose, ticket });
     }
 
-    /// Removes the ticket that [`bind`](Registry::bind) remembered, and returns it; `None` for an instance that was not
-    /// opened here for this purpose.
+    /// Removes and returns the ticket from [`bind`](Registry::bind), if there is one.
     pub fn unbind(&self, address: usize, purpose: Purpose) -> Option<Ticket<B::Table>> {
         let mut guard = self.raw_lock();
         let instances = &mut guard.as_mut()?.instances;
@@ -453,13 +427,13 @@ impl<B: Backend> Registry<B> {
         Some(instances.swap_remove(at).ticket)
     }
 
-    /// Whether an instance was opened here for this purpose and is open.
+    /// Returns whether an instance is open for this purpose.
     pub fn is_bound(&self, address: usize, purpose: Purpose) -> bool {
         let sought = |known: &Instance<_>| known.address == address && known.purpose == purpose;
         self.raw_lock().as_ref().is_some_and(|state| state.instances.iter().any(sought))
     }
 
-    /// The address of an instance of the adapter `name` that a program uses, if there is one, with one more ticket for its
+    /// Returns the address of an instance of the adapter `name` that is open for use, and another reference to its
     /// provider.
     pub fn instance_of(&self, name: &CStr) -> Option<(usize, Ticket<B::Table>)> {
         let mut guard = self.raw_lock();
@@ -470,7 +444,7 @@ impl<B: Backend> Registry<B> {
         Some((address, state.find(&identity)?.ticket()?))
     }
 
-    /// Whether there is an adapter of this name that can be opened.
+    /// Returns whether an adapter of this name can be opened.
     ///
     /// # Errors
     /// [`NoMemory`].
@@ -478,7 +452,7 @@ impl<B: Backend> Registry<B> {
         Ok(self.ready()?.get().adapters.contains_key(name))
     }
 
-    /// Removes the table of a provider, unless somebody uses it.
+    /// Removes a table without open instances.
     fn drop_unused(&self, state: &mut Entries<B>, identity: &Identity) {
         let unused = state.find(identity).is_some_and(|adapter| adapter.opens == 0);
         if let Some(table) = unused.then(|| state.remove(identity)).flatten() {
@@ -487,7 +461,7 @@ impl<B: Backend> Registry<B> {
     }
 }
 
-/// The note of [`Registry::opening`].
+/// Guard of [`Registry::opening`].
 pub struct Opening<'a, B: Backend> {
     registry: &'a Registry<B>,
     thread: Id,
@@ -503,7 +477,6 @@ impl<B: Backend> Drop for Opening<'_, B> {
     }
 }
 
-/// The entries, locked, with the configuration read.
 struct Guard<'a, B: Backend>(MutexGuard<'a, Option<Entries<B>>>);
 
 impl<B: Backend> Guard<'_, B> {
@@ -512,12 +485,11 @@ impl<B: Backend> Guard<'_, B> {
     }
 }
 
-/// The lock on the entries, held across a fork.
+/// The locked entries during a fork.
 pub struct EntriesGuard<'a, B: Backend>(MutexGuard<'a, Option<Entries<B>>>);
 
 impl<B: Backend> EntriesGuard<'_, B> {
-    /// Cleans up in the child of a fork: adapters that another thread of the parent was working on become idle, because
-    /// that thread does not exist here. Those of the calling thread stay as they are.
+    /// Resets adapters on which other threads work. For the child of a fork, which lacks these threads.
     pub fn abandon_other_threads(&mut self) {
         let me = Id::current();
         let Some(state) = &mut *self.0 else { return };
@@ -531,7 +503,7 @@ impl<B: Backend> EntriesGuard<'_, B> {
     }
 }
 
-/// An adapter that this thread works on. It becomes idle even if the work ends in a panic.
+/// A Busy adapter, which becomes Idle even after a panic.
 struct Busy<'a, B: Backend> {
     registry: &'a Registry<B>,
     identity: &'a Identity,

@@ -1,20 +1,18 @@
-//! The search for the static entries.
+//! The search for the configuration:
 //!
-//! 1. `DAT_OVERRIDE`, when it is set and the process has no more rights than its starter: that
-//!    file and no other. If it cannot be read, there are no entries. The word `builtin` names the entries of [`builtin`].
+//! 1. `DAT_OVERRIDE`, unless the process is privileged: only that file, or with the word `builtin`, the entries of
+//!    [`builtin`].
 //! 2. `/etc/dat.conf`.
 //! 3. `/etc/rdma/dat.conf`.
-//! 4. If none of these is used: the entries of [`builtin`].
+//! 4. The entries of [`builtin`].
 //!
-//! A file in `/etc` whose lines are all for another API version, as the packages of uDAPL 2.0 install it, is skipped. So is
-//! one that has only comments. Behind the entries of a file in `/etc` come those of [`builtin`] whose names no line of it
-//! has, since such a file often belongs to another package. A `nondefault` line switches the name off that it has, and one
-//! that is called [`ALL_BUILT_IN`] all names that are built in. Of the built-in entries not all are listed.
+//! A file that cannot be read ends the search without entries, because it may switch names off. A file in `/etc`
+//! without lines for this major version is skipped: packages of uDAPL 2.0 install such files.
 //!
-//! A file that exists but cannot be read ends the search, since it may switch names off.
+//! Built-in entries follow the entries of a file in `/etc`, unless a line for this version has their name. A
+//! `nondefault` line switches off its name; with the name [`ALL_BUILT_IN`], all built-in names.
 //!
-//! Time and memory are bounded whatever a file holds: [`file::LIMIT`] bytes of it count, [`conf::LINE_MAX`] bytes of a
-//! line, and [`LINES_MAX`] lines. Entries are compared by a hash, so the time grows linearly.
+//! At most [`file::MAX_BYTES`] of a file, [`conf::LINE_MAX`] of a line and [`LINES_MAX`] lines count.
 
 #![forbid(unsafe_code)]
 
@@ -33,38 +31,38 @@ use crate::file;
 use crate::loader;
 use crate::step::{LineUse, Step};
 
-/// Names the configuration file, and replaces the search for it.
+/// Variable that names the only configuration file.
 const OVERRIDE: &str = "DAT_OVERRIDE";
 
-/// The value of `DAT_OVERRIDE` that means the built-in entries, and the name by which a line switches them off.
+/// The word for the built-in entries in `DAT_OVERRIDE`, and in a line that switches them off.
 pub const ALL_BUILT_IN: &str = "builtin";
 
-/// The most lines of a file that count, without comments and blank ones.
+/// Maximum number of lines of a file, without comments and blank lines.
 pub const LINES_MAX: usize = 65_536;
 
-/// The places, in order.
+/// Default files, in order.
 pub const FILES: [&str; 2] = ["/etc/dat.conf", "/etc/rdma/dat.conf"];
 
-/// The places to look in: [`Places::of_this_process`] in use, other values in tests.
+/// Where to search.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// The value of `DAT_OVERRIDE`, if it is set and may be used.
+    /// Value of `DAT_OVERRIDE`, if it may be used.
     pub override_file: Option<PathBuf>,
     /// Files to try in order.
     pub files: Vec<PathBuf>,
     /// Root of sysfs.
     pub sysfs: PathBuf,
-    /// Root of the file system of processes.
+    /// Root of procfs.
     pub proc: PathBuf,
-    /// The file of libdat, if it is known.
+    /// The file of libdat, if known.
     pub own: Option<PathBuf>,
 }
 
 impl Places {
-    /// The places of this process at this moment, if this code is part of libdat.
+    /// Returns the places for this process, for code in libdat.
     pub fn of_this_process() -> Self {
         Places {
-            // A variable that is set but empty names no file.
+            // An empty variable counts as unset.
             override_file: environment::secure(OVERRIDE).filter(|name| !name.is_empty()).map(PathBuf::from),
             files: FILES.iter().map(PathBuf::from).collect(),
             sysfs: PathBuf::from(sysfs::ROOT),
@@ -73,40 +71,36 @@ impl Places {
         }
     }
 
-    /// The same for a program that is not libdat, and asks what the libdat in the file `own` finds.
+    /// Returns the places of the libdat in the file `own`, for other code.
     pub fn of_library(own: Option<PathBuf>) -> Self {
         Places { own, ..Places::of_this_process() }
     }
 }
 
-/// The result of the search.
+/// Result of the search.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The entries that can be used and are listed, in order, each identity once.
+    /// Usable and listed entries, in order, without duplicate identities.
     pub entries: Vec<(Origin, Entry)>,
-    /// Built-in entries that can be used and are not listed.
+    /// Usable built-in entries that are not listed.
     pub unlisted: Vec<Entry>,
-    /// Entries that stand in for one of `entries` with the same identity, in order, with its index.
+    /// Stand-ins, in order, each with the index of its identity in `entries`.
     pub stand_ins: Vec<(usize, Origin, Entry)>,
-    /// Names of entries of another major version, which are skipped silently. A program that asks for such a name gets the
-    /// code that says that only the version is missing.
+    /// Names of entries for other major versions, for the error of a request.
     pub other_versions: HashSet<CString>,
-    /// Entries of another major version that are listed, each identity once.
+    /// Listed entries for other major versions, without duplicates.
     pub listed_only: Vec<Identity>,
     /// Names of nondefault entries.
     pub switched_off: HashSet<CString>,
     /// Lines that are not valid entries.
     pub bad: Vec<(Origin, BadLine)>,
-    /// The reason why the file could not be read.
+    /// The file that could not be read, and the reason.
     pub failure: Option<(PathBuf, io::Error)>,
-    /// The place from which what a file holds is ignored, and the limit that it exceeds: [`file::LIMIT`] or [`LINES_MAX`].
+    /// The first ignored line, and the limit that the file exceeds.
     pub excess: Option<(Origin, String)>,
 }
 
-/// Finds and reads the configuration, or takes the built-in entries, for one version of the interface.
-///
-/// # Parameters
-/// * `tell` - is called for each step.
+/// Finds and reads the configuration for one version. Calls `tell` for each step.
 pub fn find(places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) -> Found {
     let mut found = Found::default();
     let candidates: &[PathBuf] = match &places.override_file {
@@ -147,7 +141,7 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 impl Found {
-    /// Adds the built-in entries whose names no line has.
+    /// Adds the built-in entries, unless a line has their name.
     fn add_built_in(&mut self, places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) {
         let none = self.switched_off.iter().any(|name| name.to_bytes() == ALL_BUILT_IN.as_bytes());
         let sources = Sources { sysfs: &places.sysfs, proc: &places.proc, own: places.own.as_deref() };
@@ -158,7 +152,7 @@ impl Found {
         for BuiltIn { entry, listed: is_listed } in builtin::entries(version, sources) {
             let off = self.switched_off.contains(&entry.name);
             if none || off {
-                // Of those that are not listed, each host has many.
+                // Do not report each of the many unlisted entries.
                 if is_listed || off {
                     tell(Step::Line(&Origin::BuiltIn, LineUse::NonDefault(&entry)));
                 }
@@ -175,8 +169,7 @@ impl Found {
         self.unlisted = unlisted;
     }
 
-    /// Takes the entries of a file. Returns true if the file has nothing for this API version: its entries are all for another
-    /// one, or it has none but is not empty either.
+    /// Adds the entries of a file. Returns `true` if the file is not empty but has no line for this version.
     fn read(&mut self, path: &Path, text: &file::Text, version: Version, tell: &mut dyn FnMut(Step<'_>)) -> bool {
         let major = version.major;
         let mut own = 0_usize;
@@ -193,7 +186,7 @@ impl Found {
             }
             last = number;
             if memory::is_short() {
-                // The registry notices that the reserve was used, and reads the file again at the next call.
+                // The registry sees the use of the reserve, and searches again later.
                 return false;
             }
             match line {
@@ -214,7 +207,7 @@ impl Found {
             }
         }
         if text.cut {
-            let limit = format!("the file is larger than {} bytes", file::LIMIT);
+            let limit = format!("the file is larger than {} bytes", file::MAX_BYTES);
             self.excess = Some((origin(last.saturating_add(1)), limit));
         }
         own == 0 && !text.bytes.is_empty()

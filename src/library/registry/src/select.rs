@@ -1,4 +1,4 @@
-//! The choice of the entry that serves a request (uDAPL, dat_ia_open(3DAT)).
+//! The choice of the entry for a request (uDAPL, dat_ia_open(3DAT)).
 
 #![forbid(unsafe_code)]
 
@@ -6,40 +6,39 @@ use std::ffi::CStr;
 
 use crate::entry::Identity;
 
-/// The adapter and the version that a program asks for when it opens an interface adapter.
+/// What a program requests when it opens an adapter.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// Name of the adapter.
     pub name: &'a CStr,
-    /// Major number of the API the program was compiled for.
+    /// Major number of the API version of the program.
     pub major: u32,
-    /// Minor number of the API the program was compiled for.
+    /// Minor number of the API version of the program.
     pub minor: u32,
-    /// Whether the program needs a provider that several threads may call at once.
+    /// `true` if the program requires a thread-safe provider.
     pub thread_safe: bool,
 }
 
-/// The first criterion, in this order, that no entry meets.
+/// The first criterion that no entry meets, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missing {
-    /// No entry of that name.
+    /// No entry has the name.
     Name,
-    /// No entry of that name has that major number.
+    /// None of them has the major number.
     Major,
-    /// None of those has that minor number or a higher one.
+    /// None of them has the minor number or a higher one.
     Minor,
-    /// None of those is thread-safe, and the program needs it.
+    /// None of them is thread-safe, but the request is.
     ThreadSafety,
 }
 
-/// Finds the best of `candidates`; of equal ones the first.
+/// Returns the best candidate, the first among equals.
 ///
-/// Name and major number must be equal. The minor number must be high enough; the lowest such number wins. A
-/// thread-safe entry also serves a program that does not ask for thread safety, but an entry with exactly the requested
-/// thread safety takes precedence.
+/// Name and major number must be equal. The lowest minor number that is at least the requested one wins, then equal
+/// thread safety. A thread-safe entry also serves other requests.
 ///
 /// # Errors
-/// The first criterion at which no entry remained.
+/// The first criterion that no candidate meets.
 pub fn select<'a>(
     request: &Request<'_>,
     candidates: impl Iterator<Item = &'a Identity>,

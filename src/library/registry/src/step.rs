@@ -1,4 +1,4 @@
-//! The steps of the search for the configuration: why an entry is there or not.
+//! The steps of the search for the configuration.
 
 #![forbid(unsafe_code)]
 
@@ -12,39 +12,38 @@ use crate::entry::{Api, Entry, Origin, text};
 /// A step of the search.
 #[derive(Debug)]
 pub enum Step<'a> {
-    /// There is no such file, and the next place is looked at.
+    /// The file does not exist. The search continues.
     Absent(&'a Path),
-    /// The file is there and cannot be read, so there are no entries.
+    /// The file cannot be read, so there are no entries.
     Unreadable(&'a Path, &'a io::Error),
-    /// The file is read; its lines follow.
+    /// The file is read. Its lines follow.
     Reading(&'a Path),
-    /// A line of the file that was read last, or a built-in entry, which is nondefault if a line switches it off.
+    /// A line of this file, or a built-in entry.
     Line(&'a Origin, LineUse<'a>),
-    /// The file that was read last has no line for this version: its entries are all for another one, or it has nothing but
-    /// comments. The next place is looked at.
+    /// The file has no line for this version. The search continues.
     PassedOver(&'a Path),
-    /// The file that was read last is the configuration.
+    /// The file is the configuration.
     Taken(&'a Path),
-    /// No file is used, and the built-in entries follow.
+    /// No file is used. The built-in entries follow.
     BuiltIn,
 }
 
-/// What becomes of a line.
+/// The use of a line.
 #[derive(Debug)]
 pub enum LineUse<'a> {
-    /// It can be opened.
+    /// The entry can be opened.
     Entry(&'a Entry),
-    /// It is for the kernel's programs.
+    /// For the kernel-level interface.
     Kernel(&'a Entry),
-    /// It is no default entry.
+    /// A nondefault entry, or a built-in entry that a line switches off.
     NonDefault(&'a Entry),
-    /// It is for another major version of the interface.
+    /// For another major version.
     OtherVersion(&'a Entry),
-    /// An entry before it has the same name, version and thread safety.
+    /// An earlier entry has the same identity.
     Repeated(&'a Entry),
-    /// The same, and it is tried if the library of that one cannot be loaded.
+    /// A stand-in for an earlier entry of the same identity.
     StandIn(&'a Entry),
-    /// It is no entry.
+    /// Not an entry.
     Bad(&'a BadLine),
 }
 

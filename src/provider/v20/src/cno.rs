@@ -1,4 +1,4 @@
-//! Notification objects with a descriptor, and taking a trigger without waiting for one.
+//! CNOs with a file descriptor, and dequeuing a trigger without waiting.
 
 use dat_core::error::{Error, Role};
 use dat_core::wait::cno_take;
@@ -22,7 +22,7 @@ pub fn dat_cno_fd_create<F: Provider<Version = Udat20>>(
         let descriptor = file_descriptor.required(2)?;
         let out = cno_handle.required(3)?;
         let cno = Cno::create_polled(&ia).at(&[])?;
-        // Only a thread that frees every object of the adapter can have taken it away again.
+        // Missing only if another thread, which frees all objects of the adapter, has already freed the CNO.
         descriptor.write(cno.descriptor().ok_or(Fault::Core(Error::Aborted))?);
         give(out, &cno)
     })

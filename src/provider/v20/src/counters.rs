@@ -1,7 +1,7 @@
-//! The counters of adapters, endpoints and event dispatchers, with the numbers of the C library. Those that nobody
-//! counts are always 0; docs/compat.md lists them.
+//! Counters of adapters, endpoints and EVDs, with the C library's numbers. docs/compat.md lists those that are always
+//! 0.
 //!
-//! What counts knows nothing of a reset: with each object is kept what its counters were then ([`CounterBaseline`]).
+//! A reset stores the current values as a baseline ([`CounterBaseline`]), which queries subtract.
 
 use std::ffi::{CStr, CString, c_int};
 use std::fmt::Write;
@@ -22,9 +22,9 @@ use crate::Udat20;
 
 const OF_ADAPTER: usize = DCNT_IA_ALL_COUNTERS as usize;
 const OF_ENDPOINT: usize = DCNT_EP_ALL_COUNTERS as usize;
-const OF_DISPATCHER: usize = DCNT_EVD_ALL_COUNTERS as usize;
+const OF_EVD: usize = DCNT_EVD_ALL_COUNTERS as usize;
 
-/// The counters that a device has, with their groups, and their names where the kernel shows them.
+/// Counters of the device: number, group, and name in sysfs.
 const SAMPLED: [(DAT_IA_COUNTERS, DAT_IA_COUNTER_TYPE, &str); 18] = [
     (DCNT_IA_LNK_ERR_RCV, DCNT_IA_LNK, "port_rcv_errors"),
     (DCNT_IA_LNK_ERR_RCV_REM_PHYS, DCNT_IA_LNK, "port_rcv_remote_physical_errors"),
@@ -46,22 +46,20 @@ const SAMPLED: [(DAT_IA_COUNTERS, DAT_IA_COUNTER_TYPE, &str); 18] = [
     (DCNT_IA_DIAG_ERR_SQ_TREE, DCNT_IA_DIAG, "sq_num_tree"),
 ];
 
-/// What is kept of the counters of an object.
 struct CounterBaseline<const N: usize> {
-    /// What they were when a program has reset them.
+    /// Values at the last reset.
     zeros: [u64; N],
-    /// What was sampled of those that a device has: its own values, or the difference once that is stopped.
+    /// Sampled device counters: the values at the start, or the difference after the stop.
     sampled: [u64; N],
 }
 
 impl<const N: usize> CounterBaseline<N> {
-    /// Calls `f` with that of an object.
     fn with<R>(kept: &AttachedData, f: impl FnOnce(&mut Self) -> R) -> Answer<R> {
         kept.with(|| Ok(CounterBaseline { zeros: [0; N], sampled: [0; N] }), f).ok_or(OUT_OF_MEMORY)
     }
 
-    /// Tells a counter, or all of them if its number is that of all, and resets what it has told. `values` are those of
-    /// the object since it was made.
+    /// Reports counter `counter`, or all if it is `N`, and resets them on request. `values` are the object's counters
+    /// without resets. Fails without a reset if `tell` fails.
     fn tell(
         &mut self,
         names: &'static [(u32, &'static CStr)],
@@ -84,8 +82,7 @@ impl<const N: usize> CounterBaseline<N> {
 }
 
 impl CounterBaseline<OF_ADAPTER> {
-    /// Takes the values of the device in a group for its counters at the start, and at the stop what they have grown
-    /// by.
+    /// Stores the device's values of a group when sampling starts, and their differences when it stops.
     fn sample(&mut self, group: DAT_IA_COUNTER_TYPE, start: bool, value: impl Fn(&str) -> u64) {
         for (counter, _, name) in SAMPLED.iter().filter(|(_, of, _)| *of == group) {
             let at = *counter as usize;
@@ -96,17 +93,15 @@ impl CounterBaseline<OF_ADAPTER> {
     }
 }
 
-/// The counters that a program asks for.
 #[derive(Clone, Copy)]
 struct Choice {
     counter: c_int,
     reset: bool,
 }
 
-/// Is told of counters: their numbers, names and values.
+/// Receives number, name and value of a counter.
 type Tell<'a> = dyn FnMut(usize, &CStr, u64) -> Answer<()> + 'a;
 
-/// Tells the counters of whatever object has this handle.
 fn counters_of<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, choice: Choice, tell: &mut Tell<'_>) -> Answer<()> {
     let role = Role::Any;
     match F::domain().kind(handle) {
@@ -126,48 +121,47 @@ fn counters_of<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, choice: Choice
         Some(Kind::Evd) => {
             let evd = find::<F, Evd<F::Transport>>(handle, role)?;
             CounterBaseline::with(&evd.counter_baseline, |counter_baseline| {
-                counter_baseline.tell(DAT_EVD_COUNTERS, of_dispatcher(&evd), choice, tell)
+                counter_baseline.tell(DAT_EVD_COUNTERS, of_evd(&evd), choice, tell)
             })?
         }
         _ => Err(Fault::Handle(role)),
     }
 }
 
-/// dat_ib_query_counters. One counter goes to its own place in the array, as in the C library.
+/// Stores counters in an array (dat_ib_query_counters). As in the C library, the index is always the counter's number.
 ///
 /// # Safety
-/// The arguments are `int`, `DAT_UINT64 *`, with room for the counters up to the last one that is asked for, and `int`.
+/// The arguments are `int`, `DAT_UINT64 *` with room up to the last requested counter, and `int`.
 pub(crate) unsafe fn query<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // The upper halves of the short arguments are not defined.
-    // SAFETY: the caller's promise about the arguments.
+    // SAFETY: the caller passes an `int`, with an undefined upper half, and a pointer.
     let (counter, out) = unsafe { (arguments.next_word() as u32, arguments.next_pointer::<DAT_UINT64>()) };
-    // SAFETY: as above.
+    // SAFETY: the caller passes an `int`.
     let reset = unsafe { arguments.next_word() } as u32 != 0;
     let choice = Choice { counter: counter as i32, reset };
     slow::<F>(|| {
         counters_of::<F>(handle, choice, &mut |at: usize, _: &CStr, value| {
-            // SAFETY: the array is the caller's.
+            // SAFETY: the caller passes NULL or a writable array.
             let first = unsafe { OutPtr::of(out) }.required(4)?;
-            // SAFETY: this is one of its places.
+            // SAFETY: the caller's array has room for this counter.
             unsafe { OutPtr::of(first.as_ptr().wrapping_add(at)) }.offer(value);
             Ok(())
         })
     })
 }
 
-/// dat_ib_print_counters.
+/// Prints counters (dat_ib_print_counters).
 ///
 /// # Safety
 /// The arguments are `int` and `int`.
 pub(crate) unsafe fn print<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // SAFETY: the caller's promise about the arguments.
+    // SAFETY: the caller passes two `int`.
     let (counter, reset) = unsafe { (arguments.next_word() as u32, arguments.next_word() as u32 != 0) };
     let choice = Choice { counter: counter as i32, reset };
     slow::<F>(|| {
         let (host, process) = (host::print::host_name(), process::id());
         let mut text = String::new();
         counters_of::<F>(handle, choice, &mut |_, name: &CStr, value| {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, " {host}:{process:#x}: {} = {value} ", name.to_string_lossy());
             Ok(())
         })?;
@@ -176,7 +170,7 @@ pub(crate) unsafe fn print<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, ar
     })
 }
 
-/// dat_ib_start_counter and dat_ib_stop_counter.
+/// Starts or stops the sampling of a group (dat_ib_start_counter, dat_ib_stop_counter).
 ///
 /// # Safety
 /// The argument is `DAT_IA_COUNTER_TYPE`.
@@ -185,7 +179,7 @@ pub(crate) unsafe fn sample<F: Provider<Version = Udat20>>(
     arguments: &mut VaList,
     start: bool,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise about the arguments.
+    // SAFETY: the caller passes a `DAT_IA_COUNTER_TYPE`.
     let group = unsafe { arguments.next_word() } as DAT_IA_COUNTER_TYPE;
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(handle, Role::Ia)?;
@@ -198,11 +192,11 @@ pub(crate) unsafe fn sample<F: Provider<Version = Udat20>>(
     })
 }
 
-/// The counters of an adapter; `values` has those of its device.
+/// `values` contains the sampled device counters.
 fn of_adapter<T: Transport>(ia: &Ia<T>, mut values: [u64; OF_ADAPTER]) -> [u64; OF_ADAPTER] {
     use ConnStat::{Accept, Connect, Disconnect, PassiveUp, PeerDisconnect, Reject, Request};
     let mut add = |counter: DAT_IA_COUNTERS, value: u64| values[counter as usize] += value;
-    // Before the number of all service points, so that it is not larger.
+    // Read before the number of all service points, so never larger.
     let any = ia.happened(ConnStat::AnyQualifier);
     for (kind, made, freed) in [
         (Kind::Pz, DCNT_IA_PZ_CREATE, DCNT_IA_PZ_FREE),
@@ -251,14 +245,13 @@ fn of_adapter<T: Transport>(ia: &Ia<T>, mut values: [u64; OF_ADAPTER]) -> [u64; 
     values
 }
 
-/// The counters of an endpoint.
 fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
     let Counters { tallies, specials, .. } = ep.counters();
     let (connects, disconnects, receives) = ep.asked();
     let (write, receive) = (specials.of(Extended::WriteImmediate), specials.of(Extended::RecvImmediate));
     let (datagram, arrived) = (specials.of(Extended::SendDatagram), specials.of(Extended::RecvDatagram));
     let (swap, add) = (specials.of(Extended::CompareSwap), specials.of(Extended::FetchAdd));
-    // Those of the kinds that have counters of their own do not count twice.
+    // Without the operations that have counters of their own.
     let usual = |transfer, others: &[Tally]| {
         let Tally { operations, bytes } = tallies.of(transfer);
         let of_others = |number: fn(&Tally) -> u64| others.iter().map(number).fold(0, u64::wrapping_add);
@@ -278,7 +271,7 @@ fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
         (arrived, DCNT_EP_RECV_UD),
         (receive, DCNT_EP_RECV_RDMA_IMM),
     ] {
-        // The counter of the bytes is the next one.
+        // The byte counter is the next.
         values.iter_mut().skip(counter as usize).zip([operations, bytes]).for_each(|(place, value)| *place = value);
     }
     values[DCNT_EP_CONNECT as usize] = connects;
@@ -289,10 +282,9 @@ fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
     values
 }
 
-/// The counters of a dispatcher.
-fn of_dispatcher<T: Transport>(evd: &Evd<T>) -> [u64; OF_DISPATCHER] {
+fn of_evd<T: Transport>(evd: &Evd<T>) -> [u64; OF_EVD] {
     let counts = evd.counts();
-    let mut values = [0; OF_DISPATCHER];
+    let mut values = [0; OF_EVD];
     values[DCNT_EVD_WAIT as usize] = counts.waits;
     values[DCNT_EVD_WAIT_BLOCKED as usize] = counts.slept;
     values[DCNT_EVD_DEQUEUE_FOUND as usize] = counts.dequeued;

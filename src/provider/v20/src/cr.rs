@@ -14,7 +14,7 @@ use crate::Udat20;
 /// Slot of dat_cr_reject.
 ///
 /// # Safety
-/// `private_data` is NULL or has that many bytes.
+/// `private_data` is NULL or has `private_data_size` bytes.
 pub unsafe fn dat_cr_reject<F: Provider<Version = Udat20>>(
     cr_handle: DAT_CR_HANDLE,
     private_data_size: DAT_COUNT,
@@ -23,7 +23,7 @@ pub unsafe fn dat_cr_reject<F: Provider<Version = Udat20>>(
     slow::<F>(|| {
         let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
         let most = cr.ia().transport.attributes().max_reject_data;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `private_data` is NULL or has `private_data_size` bytes.
         let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 2) }?;
         cr.reject(&private_data).at(&[])
     })

@@ -1,4 +1,4 @@
-//! Common service points, and connecting to the address of a socket.
+//! Common service points, and connections to socket addresses.
 
 use std::ptr;
 
@@ -18,15 +18,15 @@ use dat_udat20::*;
 use crate::Udat20;
 use crate::ep::core_comm;
 
-/// The address in the argument at `position`.
+/// Reads the socket address in argument `position`.
 ///
 /// # Errors
-/// The argument is invalid if it is NULL; [`AddressFault::Malformed`] for a family other than IPv4 and IPv6.
+/// The argument is invalid if it is NULL. [`AddressFault::Malformed`] if the family is neither IPv4 nor IPv6.
 ///
 /// # Safety
-/// `address` is NULL, or points to a socket address that is complete for its family.
+/// `address` is NULL or complete for its family.
 unsafe fn address(address: DAT_IA_ADDRESS_PTR, position: u32) -> Answer<Address> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller passes NULL or a complete address.
     let address = unsafe { connect::address(address) }.ok_or(Fault::Argument(position))?;
     address.map_err(|_| Fault::Core(Error::InvalidAddress(AddressFault::Malformed)))
 }
@@ -34,7 +34,7 @@ unsafe fn address(address: DAT_IA_ADDRESS_PTR, position: u32) -> Answer<Address>
 /// Slot of dat_csp_create.
 ///
 /// # Safety
-/// The address is NULL or complete.
+/// The address is NULL or complete for its family.
 pub unsafe fn dat_csp_create<F: Provider<Version = Udat20>>(
     ia_handle: DAT_IA_HANDLE,
     comm: InPtr<DAT_COMM>,
@@ -51,7 +51,7 @@ pub unsafe fn dat_csp_create<F: Provider<Version = Udat20>>(
         }
         let out = csp_handle.required(5)?;
         comm.check().at(&[])?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller passes a complete address.
         let address = unsafe { self::address(address, 3) }?;
         give(out, &Csp::create(&ia, comm, &address, &evd).at(&[])?)
     })
@@ -80,7 +80,7 @@ dat_provider_common::simple_slot!(dat_csp_free: Csp as Csp, free);
 /// Slot of dat_ep_common_connect.
 ///
 /// # Safety
-/// The address is NULL or complete; `private_data` is NULL or has that many bytes.
+/// The address is NULL or complete for its family. `private_data` is NULL or has `private_data_size` bytes.
 pub unsafe fn dat_ep_common_connect<F: Provider<Version = Udat20>>(
     ep_handle: DAT_EP_HANDLE,
     remote_ia_address: DAT_IA_ADDRESS_PTR,
@@ -91,9 +91,9 @@ pub unsafe fn dat_ep_common_connect<F: Provider<Version = Udat20>>(
     making::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         let most = ep.ia().transport.attributes().max_private_data;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller passes NULL or `private_data_size` bytes.
         let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 4) }?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller passes NULL or a complete address.
         let address = unsafe { self::address(remote_ia_address, 2) }?;
         if !address.is_host() {
             return Err(Fault::Core(Error::InvalidAddress(AddressFault::Unsupported)));

@@ -8,35 +8,31 @@ use dat_udat20::*;
 
 dat_provider_common::ep_attributes!();
 
-/// The attributes of a new endpoint as the program gives them: as [`ep_attributes`], and for datagrams.
+/// Converts attributes like [`ep_attributes`], but also accepts the datagram service.
 pub(crate) fn attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<EpAttributes> {
     let datagrams = attr.service_type == DAT_IB_SERVICE_TYPE_UD;
     let service_type = if datagrams { DAT_SERVICE_TYPE_RC } else { attr.service_type };
     ep_attributes(&DAT_EP_ATTR { service_type, ..*attr }, srq).map(|attr| EpAttributes { datagrams, ..attr })
 }
 
-/// The attributes of an endpoint in the form of the interface.
 pub(crate) fn c_attributes(attr: &EpAttributes, srq: bool) -> DAT_EP_ATTR {
     let service_type = if attr.datagrams { DAT_IB_SERVICE_TYPE_UD } else { DAT_SERVICE_TYPE_RC };
     DAT_EP_ATTR { service_type, ..c_ep_attributes(attr, srq) }
 }
 
-/// The kind of socket that the program gives an endpoint.
 pub(crate) fn comm(param: InPtr<DAT_EP_PARAM>) -> Option<Comm> {
     read_field!(param, comm).map(core_comm)
 }
 
-/// A kind of socket in the terms of the core.
 pub(crate) fn core_comm(comm: DAT_COMM) -> Comm {
     Comm { domain: comm.domain, kind: comm.r#type, protocol: comm.protocol }
 }
 
-/// A kind of socket in the form of the interface.
 pub(crate) fn c_comm(comm: Comm) -> DAT_COMM {
     DAT_COMM { domain: comm.domain, r#type: comm.kind, protocol: comm.protocol }
 }
 
-// Queries of common service points show the core's own, which stays in place.
+// Queries of common service points return core's structure.
 const _: () = {
     assert!(size_of::<Comm>() == size_of::<DAT_COMM>() && align_of::<Comm>() == align_of::<DAT_COMM>());
     assert!(offset_of!(Comm, domain) == offset_of!(DAT_COMM, domain));

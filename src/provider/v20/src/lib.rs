@@ -1,17 +1,15 @@
-//! uDAPL 2.0 over the core: its structures, masks and codes, its provider table, and the slots that other versions do not
-//! have, or have with other parameters. Everything else is in [`dat_provider_common`].
+//! uDAPL 2.0 over the core, in addition to [`dat_provider_common`].
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`code`] | the return code of every fault |
-//! | [`table`] | the provider table |
-//! | [`cr`], [`lmr`], [`rmr`] | slots with parameters of their own |
-//! | [`extension`] | the extended operations |
-//! | `counters` | those of them that read counters |
+//! | [`code`], [`table`] | return codes and the provider table |
+//! | [`cr`], [`lmr`], [`rmr`] | slots with other parameters |
+//! | [`extension`] | extended operations |
+//! | `counters` | extended operations that read counters |
 //! | [`csp`], [`cno`], [`post`], [`related`] | other slots that only this version has |
-//! | `event`, `ep`, `named` | events, parameters of endpoints and named attributes in the form of the C structures |
+//! | `event`, `ep`, `named` | C structures of events, endpoint parameters and named attributes |
 //!
-//! A transport becomes a provider library by [`export_provider!`].
+//! [`export_provider!`] creates a provider library from a transport.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![expect(clippy::too_many_arguments, reason = "the calls of the interface have them")]
@@ -51,20 +49,18 @@ pub use dat_provider_common as common;
 #[doc(hidden)]
 pub use dat_udat20 as udat20;
 
-/// uDAPL 2.0 as a version of the interface.
+/// uDAPL 2.0.
 pub enum Udat20 {}
 
-/// The bits that a mask of dat_cno_query may have. The constants of the header are numbers one after the other, so any of
-/// these bits may stand for any field.
+/// Valid bits of a mask of dat_cno_query. The header numbers its constants, so each bit can mean any field.
 const CNO_BITS: DAT_CNO_PARAM_MASK = 0x7;
 
-/// Rights and their bits.
 const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 5] = {
     let [a, b, c, d] = attr::RIGHTS;
     [a, b, c, d, (Rights::REMOTE_ATOMIC, DAT_IB_MEM_PRIV_REMOTE_ATOMIC)]
 };
 
-/// Event streams and their bits. The last one is for events that no operation here has.
+/// Event streams and their bits. No operation of libdat uses the last stream.
 const STREAMS: [(Streams, DAT_EVD_FLAGS); 7] = {
     let [a, b, c, d, e, f] = attr::STREAMS;
     [a, b, c, d, e, f, (Streams::OTHER, DAT_IB_EVD_EXTENSION_FLAG)]
@@ -75,7 +71,7 @@ impl Version for Udat20 {
 
     const NODE: &'static CStr = c"DAT_2.0";
     const IA_HANDLES: Option<&'static CStr> = Some(c"dats_get_ia_handle");
-    /// Programs ask for a few, and get an event for each endpoint that leaves its shared receive queue.
+    /// Programs request short queues, but each endpoint that leaves its shared receive queue adds an event.
     const MIN_ASYNC_QLEN: usize = 1024;
     const HABITS: ApiCaps = ApiCaps {
         version: (DAT_VERSION_MAJOR as u8, DAT_VERSION_MINOR as u8),
@@ -101,7 +97,7 @@ impl Version for Udat20 {
         write_field!(out, event_extension_data, [0; 8]);
         let extend = |status, operation, extra| event::extend(out, status, operation, extra);
         let of_datagrams = event::OfDatagrams::of(&event);
-        // A request with more data than its receiver can take never arrives.
+        // An oversized request never arrives.
         dat_provider_common::write_event!(F, out, evd, event, request { truncate_flag: DAT_FALSE }, extend);
         if let Some(of_datagrams) = of_datagrams {
             of_datagrams.write(out);

@@ -12,7 +12,7 @@ use crate::rmr::base;
 /// Slot of dat_lmr_create.
 ///
 /// # Safety
-/// The member of the description that the kind says is filled; the name of shared memory is NULL or 40 bytes long.
+/// `region_description` has the member for `mem_type`; a shared-memory name is NULL or 40 bytes long.
 pub unsafe fn dat_lmr_create<F: Provider<Version = Udat20>>(
     ia_handle: DAT_IA_HANDLE,
     mem_type: DAT_MEM_TYPE,
@@ -29,6 +29,6 @@ pub unsafe fn dat_lmr_create<F: Provider<Version = Udat20>>(
 ) -> DAT_RETURN {
     let from = Inputs { ia_handle, mem_type, region_description, length, pz_handle, privileges };
     let to = Results { lmr_handle, lmr_context, rmr_context, registered_length, registered_address };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's `region_description` matches `mem_type`.
     making::<F>(|| unsafe { create_lmr::<F>(from, base(va_type, 7), to, 8) })
 }

@@ -1,5 +1,4 @@
-//! The named attributes of a provider: facts about the network under it, and what programs look up to learn which
-//! extensions work. The names, their order and the forms of the values are those of the C providers.
+//! Named attributes of a provider. Names, order and formats match the C providers.
 
 use std::ffi::{CStr, CString, c_char};
 use std::fmt::Write;
@@ -8,22 +7,22 @@ use std::sync::{Mutex, PoisonError};
 use dat_core::transport::{AdapterAttributes, Fabric, FabricKind};
 use dat_udat20::*;
 
-/// A list of attributes, which stays in place, because programs keep pointers to it.
+/// A list of attributes. Programs keep pointers to it, so it never moves.
 struct List {
-    /// What the values say, each after another; lists with the same values are one.
+    /// Values in the order of `attributes`; lists with equal values are shared.
     values: Vec<CString>,
     attributes: Vec<DAT_NAMED_ATTR>,
 }
 
-// SAFETY: the pointers in a list point to its own values and to constants, and nothing in it changes.
+// SAFETY: the pointers of a list refer to its own values and to constants, which never change.
 unsafe impl Send for List {}
-// SAFETY: as above.
+// SAFETY: a list and the memory that its pointers refer to are immutable.
 unsafe impl Sync for List {}
 
-/// The lists that exist. None is ever freed; there is one for each device and state of its port.
+/// All lists, one per device and port state. They are never freed.
 static LISTS: Mutex<Vec<&'static List>> = Mutex::new(Vec::new());
 
-/// The attributes of the provider over an adapter that are not counters.
+/// Returns the attributes of an adapter's provider, without counters.
 pub(crate) fn named_attributes(limits: &AdapterAttributes, extensions: bool) -> &'static [DAT_NAMED_ATTR] {
     let (names, values): (Vec<&CStr>, Vec<CString>) =
         pairs(limits, extensions).into_iter().map(|(name, value)| (name, text(&value))).unzip();
@@ -38,18 +37,16 @@ pub(crate) fn named_attributes(limits: &AdapterAttributes, extensions: bool) -> 
     &list.attributes
 }
 
-/// One attribute.
 fn named(name: &CStr, value: &CStr) -> DAT_NAMED_ATTR {
     let pointer = |text: &CStr| text.as_ptr().cast_mut().cast::<c_char>();
     DAT_NAMED_ATTR { name: pointer(name), value: pointer(value) }
 }
 
-/// A value in the form of C, cut at the first zero byte.
+/// Converts a value to a C string, which ends at the first zero byte.
 fn text(value: &str) -> CString {
     CString::new(value.split('\0').next().unwrap_or_default()).unwrap_or_default()
 }
 
-/// Names and values.
 fn pairs(limits: &AdapterAttributes, extensions: bool) -> Vec<(&'static CStr, String)> {
     let truth = |value: bool| if value { "TRUE" } else { "FALSE" }.to_owned();
     let fabric = &limits.fabric;
@@ -77,17 +74,16 @@ fn pairs(limits: &AdapterAttributes, extensions: bool) -> Vec<(&'static CStr, St
     ]
 }
 
-/// The state of the port.
 fn status(fabric: &Fabric) -> &'static str {
     if fabric.active { "ACTIVE" } else { "DOWN" }
 }
 
-/// Bytes as hexadecimal numbers, two and two together.
+/// Formats bytes in hexadecimal, in groups of two.
 fn groups(bytes: &[u8]) -> String {
     let mut text = String::new();
     for (at, byte) in bytes.iter().enumerate() {
         let separator = if at > 0 && at % 2 == 0 { ":" } else { "" };
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{separator}{byte:02x}");
     }
     text

@@ -1,5 +1,4 @@
-//! Posts that only this version has: sends that end a binding of the peer, and reads into memory that a context for peers
-//! names.
+//! Posts that only this version has: sends that invalidate a remote key, and reads into memory that a remote key names.
 
 use dat_core::error::{Arg, Role};
 use dat_core::transport::RemoteSegment;
@@ -13,13 +12,12 @@ use dat_udat20::*;
 
 use crate::Udat20;
 
-/// The positions of the arguments of a read into a remote memory region.
 const READ: Positions = &[(Arg::Segments, 2), (Arg::Flags, 5)];
 
 /// Slot of dat_ep_post_send_with_invalidate.
 ///
 /// # Safety
-/// `local_iov` is NULL or has that many elements.
+/// `local_iov` is NULL or has `num_segments` elements.
 pub unsafe fn dat_ep_post_send_with_invalidate<F: Provider<Version = Udat20>>(
     ep_handle: DAT_EP_HANDLE,
     num_segments: DAT_COUNT,
@@ -29,7 +27,7 @@ pub unsafe fn dat_ep_post_send_with_invalidate<F: Provider<Version = Udat20>>(
     invalidate_flag: DAT_BOOLEAN,
     rmr_context: DAT_RMR_CONTEXT,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller passes NULL or `num_segments` elements.
     let segments = unsafe { Segments::<Udat20>::new(num_segments, local_iov) };
     let (cookie, flags) = (word(user_cookie), self::completion_flags(completion_flags));
     fast::<F>(|| {

@@ -1,4 +1,4 @@
-//! Adapters that can take over each other's connections, of which there are none.
+//! Adapters that can take over each other's connections. There are none.
 
 use dat_core::Ia;
 use dat_core::error::Role;
@@ -12,7 +12,7 @@ use host::cstr;
 
 use crate::Udat20;
 
-/// Slot of dat_ia_ha_related: an adapter is related to itself alone.
+/// Slot of dat_ia_ha_related: an adapter is related only to itself.
 ///
 /// # Safety
 /// The name is NULL or a C string.
@@ -23,7 +23,7 @@ pub unsafe fn dat_ia_ha_related<F: Provider<Version = Udat20>>(
 ) -> DAT_RETURN {
     slow::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller passes NULL or a C string.
         let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) }.ok_or(Fault::Argument(2))?;
         answer.required(3)?.write(boolean(name.to_bytes() == ia.name.as_bytes()));
         Ok(())

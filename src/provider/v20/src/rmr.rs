@@ -12,10 +12,9 @@ use dat_udat20::*;
 
 use crate::Udat20;
 
-/// The positions of the arguments of dat_rmr_bind.
 const POSITIONS: Positions = &[(Arg::Segments, 3), (Arg::Endpoint, 6), (Arg::Flags, 8)];
 
-/// How the bytes of a region are named, in the argument at `position`.
+/// Parses the addressing mode in argument `position`.
 pub(crate) fn base(va_type: DAT_VA_TYPE, position: u32) -> Answer<Base> {
     match va_type {
         DAT_VA_TYPE_VA => Ok(Base::Address),
@@ -24,7 +23,6 @@ pub(crate) fn base(va_type: DAT_VA_TYPE, position: u32) -> Answer<Base> {
     }
 }
 
-/// How the bytes of a region are named, in the form of the interface.
 pub(crate) fn c_base(base: Base) -> DAT_VA_TYPE {
     match base {
         Base::Address => DAT_VA_TYPE_VA,
@@ -32,7 +30,6 @@ pub(crate) fn c_base(base: Base) -> DAT_VA_TYPE {
     }
 }
 
-/// The connections over which a region can be used, in the form of the interface.
 pub(crate) fn c_scope(scope: Scope) -> DAT_RMR_SCOPE {
     match scope {
         Scope::Zone => DAT_RMR_SCOPE_PZ,

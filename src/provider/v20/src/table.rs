@@ -5,7 +5,6 @@ use dat_udat20::*;
 
 use crate::Udat20 as Udat;
 
-/// The slots, each with the name of its call.
 mod slots {
     pub use dat_provider_common::slots::*;
 
@@ -19,7 +18,6 @@ mod slots {
     pub use crate::rmr::{dat_rmr_bind, dat_rmr_create_for_ep};
 }
 
-/// What stands in the table, each with the name of its call.
 mod functions {
     use super::*;
 

@@ -1,12 +1,12 @@
-//! Who looks at what: which thread watches for news, which connections it polls, and whom a peer wakes.
+//! Which thread watches for data, which connections it polls, and which thread a peer wakes.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `watch` | looking after data that nobody fetches |
-//! | `hot` | the few connections that a polling thread looks at itself |
-//! | `guard` | waking a peer whose program makes no call |
-//! | `control_region`, `alarm` | what a process publishes: the word that says which thread to wake, the table of regions; the word on which a wait sleeps that sleeps alone |
-//! | `sleep`, `ready` | what these words say, and whom they wake; the ready bits |
+//! | `watch` | the progress thread's watch for data |
+//! | `hot` | the few connections that polls check directly |
+//! | `guard` | wakes a peer whose program makes no call |
+//! | `control_region`, `alarm` | the published word and table of regions; the word on which a leader sleeps |
+//! | `sleep`, `ready` | protocol of these words; ready bits |
 
 pub mod alarm;
 pub mod control_region;

@@ -1,13 +1,13 @@
-//! One end of a connection, and how its data moves.
+//! Connections and their data.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `conn` | one end of a connection: phase, what waits for a receive, the receiving direction, the core's sink and behind it the sending direction |
-//! | `rx`, `tx`, `srq` | the receiving and the sending direction; the shared receive queue |
-//! | `responses`, `tx_ring` | what the peer asked for; a ring as the side that fills it uses it |
-//! | `copy`, `budget`, `record` | moving bytes; how many at a time; the contents of records |
+//! | `conn` | one end of a connection: phase, receive direction, the core's sink, transmit direction |
+//! | `rx`, `tx`, `srq` | receive and transmit direction; shared receive queue |
+//! | `responses`, `tx_ring` | responses to the peer; a ring from its producer's view |
+//! | `copy`, `budget`, `record` | copies; their limits; contents of records |
 //! | `offer` | a part of a message that both sides copy |
-//! | `claim` | which side carries out a record that either side can |
+//! | `claim` | the side that executes a record |
 
 pub mod budget;
 pub mod claim;

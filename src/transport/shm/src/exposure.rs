@@ -1,10 +1,10 @@
-//! Memory that peers copy to and from, and how a process gets it back.
+//! Memory that peers access, and how a process revokes the access.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `pending` | waiting for transfers that peers have under way |
-//! | `transfers` | the table of transfers under way |
-//! | `copy_target` | the thread through which peers copy |
+//! | `pending` | waits for peers' transfers in progress |
+//! | `transfers` | table of transfers in progress |
+//! | `copy_target` | the target thread of peers' copies |
 
 pub mod copy_target;
 pub mod pending;

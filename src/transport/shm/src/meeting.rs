@@ -1,13 +1,13 @@
-//! How processes find each other, and what they tell each other about connections.
+//! How processes find each other, and their messages about connections.
 //!
 //! | module | contents |
 //! |---|---|
-//! | `process_contexts` | the nodes of the process, one a directory |
-//! | `thread`, `pending_peers`, `cm` | the thread of a node; processes that have not said who they are; messages about connections |
-//! | `process_context` | the process as its peers in one directory see it: name, links, service points, tasks for the thread |
-//! | `link` | a pair of processes, its connections and its socket; the links of a process and their progress |
-//! | `census` | what a process tells of its adapters to one that only asks |
-//! | `wire` | the messages |
+//! | `process_contexts` | contexts of the process, one per directory |
+//! | `thread`, `pending_peers`, `cm` | the progress thread; processes before the handshake; messages about connections |
+//! | `process_context` | the process in one directory: name, links, service points, commands |
+//! | `link` | a pair of processes, its connections and its socket; all links and their progress |
+//! | `census` | data about adapters for dat-info |
+//! | `wire` | messages |
 
 pub mod census;
 pub mod cm;

@@ -1,20 +1,17 @@
-//! The memory that two processes share, however many connections they have.
+//! The memory that two processes share for all their connections.
 //!
-//! It has a page of *ready* bits for each side, one bit for each connection, a table of the transfers that each side
-//! has under way, and two rings for each direction of each connection: one for requests, and one for the data that
-//! reads ask for, which must not wait behind messages that wait for receives. Side 0 is the process that connected the
-//! link, side 1 the one that accepted it. A process also shares memory with itself, and has both sides of that.
+//! It contains for each side a page of *ready* bits, one per connection, and a table of transfers in progress. Each
+//! direction of each connection has a ring for requests and one for responses, which must not wait for receives. Side 0
+//! is the process that connected the link. A segment of a process with itself has both sides.
 //!
-//! The memory is a sealed memfd. It begins with the bits and the tables; behind them come the rings, 32 KiB for
-//! requests and 16 KiB for answers in each direction of up to [`MAX_CONNS`] connections. Either side makes the file
-//! longer, by eight connections, when it first needs a place, and nobody can make it shorter. A side asks for the room
-//! before it uses it, so a limit of the system refuses one call or one connection and nothing else. A pair with one
-//! idle connection takes 24 KiB of the memfd, and with what the process publishes and keeps some 44 KiB on each side;
-//! `tests-c/stress/everyone` measures that.
+//! The memory is a sealed memfd: bits and tables, followed by the rings of up to [`MAX_CONNS`] connections, 32 KiB for
+//! requests and 16 KiB for responses in each direction. A side extends the file by eight connections on demand, and
+//! allocates memory before it uses it, so a system limit fails only one call or connection. A pair with one idle
+//! connection takes 24 KiB of the memfd, and about 44 KiB per side in total (`tests-c/stress/everyone`).
 //!
-//! The words `known`, `wanted` and `state` of an end are hints: written Relaxed under the lock on sending, read Relaxed
-//! by threads that poll. Before anything is done the position is loaded with Acquire, and before a thread sleeps the words
-//! are looked at under the locks of the connection.
+//! The words `known`, `wanted` and `state` of an end are hints, stored Relaxed under the transmit lock and loaded
+//! Relaxed by polls. Before a thread acts, it loads the position with Acquire; before it sleeps, it checks the words
+//! under the connection's locks.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -37,117 +34,106 @@ mod end;
 
 pub use self::end::{Busy, End, Open};
 
-/// Slots of a ring for requests.
 pub const RING_SLOTS: usize = 512;
-/// Slots of a ring for the data that reads of the peer ask for.
 pub const ANSWER_SLOTS: usize = 256;
-/// Connections that a pair of processes can have at a time.
 pub const MAX_CONNS: u32 = 4096;
 
-/// Bytes for the ready bits of one side.
 const READY: usize = 4096;
-/// Words of ready bits. The summary has a bit for each of them.
+/// Number of words of ready bits. The summary has a bit for each.
 const WORDS: usize = MAX_CONNS as usize / 64;
-/// Words before those, in a cache line of their own; the first is the summary.
+/// Number of words before the bits, one cache line; the first is the summary.
 const SUMMARY: usize = 8;
 
-/// Where the tables of transfers are, that of side 0 first.
+/// Offset of the transfer tables, side 0 first.
 const TABLES: usize = 2 * READY;
 
 const RINGS: usize = 64 * 1024;
 const ANSWERS: usize = size_of::<RingShared>() + RING_SLOTS * SLOT;
 const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT;
-/// Connections whose rings are mapped together, when the first of them comes up.
+/// Number of connections whose rings are mapped together.
 const CHUNK: usize = 8;
 const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
 const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
-/// Bytes of the memory before any connection is made. It grows by the chunk.
+/// Size in bytes of the memory without connections. It grows by chunks.
 const HEAD: usize = RINGS;
 
 const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 
-/// Word of a ring's producer: it has disconnected.
+/// Word of a ring's producer: set when it has disconnected.
 const CLOSED: usize = 0;
-/// Word of a ring's producer: it polls the connection, so that nobody needs to tell it of anything.
+/// Word of a ring's producer: set while it polls the connection, and needs no notifications.
 const POLLED: usize = 1;
 
-/// The ready bits of one side: their summary in a cache line of its own, and the bits.
 type Ready = [AtomicU64; SUMMARY + WORDS];
 
-/// The peer's memory was reached through the door.
+/// Flag: the peer's memory was reached through the target thread.
 const REACHED: u64 = 1 << 32;
-/// It was not.
+/// Flag: it was not reached.
 const TRIED: u64 = 1 << 33;
 
-/// Something that is so at the moment, and orders nothing else.
+/// A flag that orders no other memory access.
 #[derive(Default)]
 pub struct Hint(AtomicBool);
 
 impl Hint {
-    /// Whether it is so.
     #[inline]
     pub fn get(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Notes whether it is so.
     pub fn set(&self, is: bool) {
         self.0.store(is, Ordering::Relaxed);
     }
 }
 
-/// The shared memory of this process and another one, or itself.
+/// The shared memory of this process and a peer, which may be this process.
 pub struct PeerSegment {
     control: Arc<ControlRegion>,
-    /// What the peer opens as its [`PeerSegment`].
+    /// The file that the peer opens as its [`PeerSegment`].
     pub file: SharedFile,
     #[cfg(feature = "fuzzing")]
     memory: Arc<SharedMemory>,
     ready: [InShared<Ready>; 2],
     transfers: [InShared<Table>; 2],
-    /// The parts with rings, as far as they are mapped.
     chunks: Mutex<Vec<Option<Arc<SharedMemory>>>>,
-    /// Side of this process; `None` if it has both.
+    /// `None` if this process has both.
     side: Option<u8>,
-    /// The ready bits of the first and of the last side of this process.
+    /// Ready bits of the first and the last side of this process.
     looked_at: [InShared<Ready>; 2],
-    /// The peer's process.
     pub pid: i32,
     peer: OnceCell<Peer>,
-    /// The number of the peer's door as last seen, and one of [`TRIED`] and [`REACHED`].
+    /// Last seen id of the peer's target thread, with [`TRIED`] or [`REACHED`].
     copy_target: AtomicU64,
-    /// The transfers of this process.
     own: [Own; 2],
-    /// For each side the words of ready bits that belong to places which connections of this process have had.
+    /// For each side, the words of ready bits whose connections this process has used.
     used: [AtomicU64; 2],
-    /// A fence that the peer makes when it ends its polling is one for this process as well.
+    /// Set if the peer's fence at the end of its polling also covers this process.
     fenced: Hint,
-    /// This process can read and write the peer's memory, and the peer that of this process.
+    /// Set while this process can read and write the peer's memory, and vice versa.
     pub reads_peer: Hint,
     pub peer_reads: Hint,
-    /// The peer does not know yet that `reads_peer` has become false.
+    /// Set if the peer does not know that `reads_peer` has become false.
     untold: AtomicBool,
     dead: AtomicBool,
-    /// The peer was found to be stopped in a transfer, and was not found to have gone on.
+    /// Set while the peer appears to be stopped in a transfer.
     pub suspect: Hint,
     violated: AtomicBool,
     complained: AtomicBool,
 }
 
 impl PeerSegment {
-    /// Makes memory that this process shares with another one, in which it has `side`, or with itself, so that it has both
-    /// sides. [`PeerSegment::with`] says which process that is.
+    /// Creates a segment in which this process has `side`, or both sides.
     pub fn create(control: &Arc<ControlRegion>, side: Option<u8>) -> io::Result<PeerSegment> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
         PeerSegment::new(control, SharedMemory::create(name, HEAD, Access::Grow)?, side)
     }
 
-    /// Opens the memory that a process has made; this process has the other side.
+    /// Opens a peer's segment as `side`.
     pub fn open(control: &Arc<ControlRegion>, fd: OwnedFd, side: u8) -> io::Result<PeerSegment> {
         PeerSegment::new(control, SharedMemory::open(fd, HEAD..=usize::MAX, Access::Grow)?, Some(side))
     }
 
-    /// The same, shared with the process `pid`.
+    /// Sets the peer's process id.
     pub fn with(mut self, pid: i32) -> Result<Arc<PeerSegment>, NoMemory> {
         self.pid = pid;
         memory::arc(self)
@@ -186,47 +172,43 @@ impl PeerSegment {
         })
     }
 
-    /// True if both sides are in this process.
     #[inline]
     pub fn is_local(&self) -> bool {
         self.side.is_none()
     }
 
-    /// True if this process has that side.
     #[inline]
     fn has_side(&self, side: u8) -> bool {
         self.side.is_none_or(|own| own == side)
     }
 
-    /// The sides that this process has.
     #[inline]
     pub fn sides(&self) -> impl Iterator<Item = u8> + use<> {
         self.side.unwrap_or(0)..=self.side.unwrap_or(1)
     }
 
-    /// Side of the ends that begin connections here.
+    /// Side of ends that connect from this process.
     pub fn active_side(&self) -> u8 {
         self.side.unwrap_or(0)
     }
 
-    /// Side of the ends that accept connections there.
+    /// Side of ends that accept those connections.
     pub fn passive_side(&self) -> u8 {
         1 - self.active_side()
     }
 
-    /// The memory that the peer has published, once it has said hello.
+    /// Returns the peer's published memory. `None` before its hello.
     #[inline]
     pub fn peer(&self) -> Option<&Peer> {
         self.peer.get()
     }
 
-    /// Takes the memory that the peer has published, unless there is some already.
     pub fn set_peer(&self, peer: Peer) {
         self.fenced.set(self.control.fences && peer.fences_peers());
         let _ = self.peer.set(peer);
     }
 
-    /// The number of the thread through which this process reaches the peer's memory; 0 if it does not.
+    /// Returns the id of the thread through which this process copies to and from the peer; 0 if it cannot.
     pub fn copy_target(&self) -> libc::pid_t {
         let Some(peer) = self.peer() else { return 0 };
         let known = self.copy_target.load(Ordering::Relaxed);
@@ -234,7 +216,6 @@ impl PeerSegment {
         if known as u32 == published && known & REACHED != 0 { published as i32 } else { self.try_door(peer) }
     }
 
-    /// Looks whether the peer's memory is reached through the thread whose number it has published.
     #[cold]
     fn try_door(&self, peer: &Peer) -> libc::pid_t {
         loop {
@@ -244,12 +225,12 @@ impl PeerSegment {
             let reached = if known == u64::from(published) | TRIED {
                 false
             } else {
-                // Where that cannot be found out, it is as it was with the door before.
+                // For lack of resources, the previous result remains.
                 self.control.is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
                     && vm::probe(number, peer.probe.addr, peer.probe.value)
             };
             let found = if reached { REACHED } else { TRIED };
-            // A door that was changed meanwhile was not found for that reason.
+            // A failure does not count if the peer has replaced the thread during the check.
             if reached || peer.copy_target() == published {
                 self.copy_target.store(u64::from(published) | found, Ordering::Relaxed);
                 return if reached { number } else { 0 };
@@ -257,23 +238,21 @@ impl PeerSegment {
         }
     }
 
-    /// True, once, if the peer does not know yet that this process can no longer read its memory.
+    /// Returns, once, whether the peer must be notified that this process cannot read its memory.
     #[inline]
     pub fn take_untold(&self) -> bool {
         self.untold.load(Ordering::Relaxed) && self.untold.swap(false, Ordering::Relaxed)
     }
 
-    /// True if the peer is gone.
     pub fn is_dead(&self) -> bool {
         self.dead.load(Ordering::Acquire)
     }
 
-    /// Notes that the peer is gone.
     pub fn set_dead(&self) {
         self.dead.store(true, Ordering::Release);
     }
 
-    /// Stores a word where both processes have ready bits and transfers, as either of them could at any time.
+    /// Stores a word among ready bits and transfers, as a malicious peer could.
     #[cfg(feature = "fuzzing")]
     pub fn scribble(&self, word: usize, value: u64) {
         if let Ok(word) = self.memory.at::<AtomicU64>(word % (HEAD / 8) * 8) {
@@ -283,61 +262,57 @@ impl PeerSegment {
 
     // ---- Ready bits ----
 
-    /// The summary of a side's ready bits, and the bits.
     #[inline]
     fn ready(&self, side: u8) -> (&AtomicU64, &[AtomicU64; WORDS]) {
         let [summary, _, _, _, _, _, _, _, words @ ..] = &*self.ready[usize::from(side & 1)];
         (summary, words)
     }
 
-    /// Marks a connection of `side` ready.
     pub fn set_ready(&self, side: u8, index: u32) {
         let (summary, words) = self.ready(side);
         ready::set(summary, words, index);
     }
 
-    /// Marks a connection of `side` ready and wakes that side if it sleeps until there is such news; returns whether it woke
-    /// it.
+    /// Marks a connection of `side` as ready, and wakes that side if it sleeps until `news`. Returns whether it woke a
+    /// thread.
     pub fn mark(&self, side: u8, index: u32, news: News) -> bool {
         self.set_ready(side, index);
         if self.has_side(side) { self.control.wake(news) } else { self.peer().is_some_and(|peer| peer.wake(news)) }
     }
 
-    /// Has the thread of this process look at what is ready, although callers may have polled lately.
+    /// Wakes the progress thread, even if callers polled recently.
     pub fn ring_own_thread(&self) {
         self.control.wakeup_fd.wake();
     }
 
-    /// Has the ready bit at `index` looked at from now on. The connection there is to be looked at once after this; no
-    /// other one of that side gets its place meanwhile.
+    /// Enables the ready bit at `index`. The caller must then poll the connection once, while no other connection of
+    /// that side gets this index.
     pub fn look_at(&self, side: u8, index: u32) {
         let word = index as usize / 64 % WORDS;
         if self.used[usize::from(side)].fetch_or(1 << word, Ordering::SeqCst) & 1 << word == 0 {
-            // Bits that are set already would keep the summary from being set.
+            // Set bits would keep the summary from being set.
             self.ready(side).1[word].store(0, Ordering::SeqCst);
         }
     }
 
-    /// True if any connection of this process has something to do.
     pub fn any_ready(&self) -> bool {
         self.sides().any(|side| self.ready(side).0.load(Ordering::SeqCst) != 0)
     }
 
-    /// True if any connection of this process may have something to do. Costs no more than two loads.
+    /// Does the same as [`PeerSegment::any_ready`] as a hint, with two loads.
     #[inline]
     pub fn may_be_ready(&self) -> bool {
         let [first, last] = &self.looked_at;
         first[0].load(Ordering::Relaxed) | last[0].load(Ordering::Relaxed) != 0
     }
 
-    /// Calls `each` with the side and the place of every connection of this process that has something to do, and
-    /// takes its bit; false if there is none.
+    /// Clears all ready bits of this process, and calls `each` with side and index. Returns whether any was set.
     pub fn take_ready(&self, mut each: impl FnMut(u8, u32)) -> bool {
         let mut any = false;
         for side in self.sides() {
             let (summary, words) = self.ready(side);
-            // A peer that sets all bits costs no more than its connections. The words in use are read after their bits
-            // were taken: a bit is set only after its word came into use.
+            // A peer that sets all bits costs only its own connections. Words are used before their bits are set, so
+            // load them after the bits.
             let used = || self.used[usize::from(side)].load(Ordering::SeqCst);
             any |= ready::take(summary, words, used, |index| each(side, index));
         }
@@ -346,12 +321,12 @@ impl PeerSegment {
 
     // ---- Rings ----
 
-    /// True if the rings of a connection are there, or could be made.
+    /// Returns whether the rings exist or can be allocated.
     pub fn has_room(&self, index: u32) -> bool {
         self.chunk(index).is_some()
     }
 
-    /// The part of the memory where the rings of a connection are, made and mapped on first use.
+    /// Returns the chunk with a connection's rings, mapped on first use.
     fn chunk(&self, index: u32) -> Option<Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
         if number >= CHUNKS {
@@ -374,12 +349,12 @@ impl PeerSegment {
         Some(chunks[number].insert(chunk).clone())
     }
 
-    /// The rings that `side` of a connection fills: for requests, and for answers.
+    /// Returns the rings of requests and responses that `side` fills.
     pub fn producers(&self, index: u32, side: u8) -> Option<[Producer; 2]> {
         Some(self.areas(index, side)?.map(Producer::new))
     }
 
-    /// The rings that `side` of a connection empties: of requests, and of answers.
+    /// Returns the rings of requests and responses that `side` empties.
     pub fn consumers(&self, index: u32, side: u8) -> Option<[Consumer; 2]> {
         Some(self.areas(index, 1 - side)?.map(Consumer::new))
     }
@@ -391,7 +366,6 @@ impl PeerSegment {
         Some([area(at, RING_SLOTS)?, area(at + ANSWERS, ANSWER_SLOTS)?])
     }
 
-    /// Makes the rings new for another connection.
     pub fn reset(&self, index: u32) {
         for direction in 0..2 {
             for ring in self.areas(index, direction).into_iter().flatten() {
@@ -400,22 +374,21 @@ impl PeerSegment {
         }
     }
 
-    // ---- Transfers that go past the rings ----
+    // ---- Transfers outside the rings ----
 
-    /// The transfers of `side`.
     #[inline]
     pub fn transfers(&self, side: u8) -> &Table {
         &self.transfers[usize::from(side & 1)]
     }
 
-    // ---- A peer that does not end its transfers ----
+    // ---- Peers that do not end their transfers ----
 
-    /// True if the peer broke the rules of transfers. Its link ends, and nobody waits for it.
+    /// Returns whether the peer violated the transfer protocol; no thread waits for it.
     pub fn has_violated(&self) -> bool {
         self.violated.load(Ordering::Acquire)
     }
 
-    /// Has the link end, because the peer breaks the rules of transfers; `what` says how, after "process 7".
+    /// Ends the link. `what` continues "process 7" in the log.
     pub fn report_violation(&self, what: &str) {
         if !self.violated.swap(true, Ordering::AcqRel) {
             log::warn!("shm: process {} {what}; its connections end", self.pid);
@@ -423,7 +396,7 @@ impl PeerSegment {
         }
     }
 
-    /// Says once that the peer sleeps in the middle of a copy, and is waited for.
+    /// Logs once that the peer sleeps during a copy.
     pub fn complain(&self) {
         if !self.complained.swap(true, Ordering::Relaxed) {
             log::warn!("shm: process {} sleeps in the middle of a copy; calls that free memory wait for it", self.pid);
@@ -431,7 +404,7 @@ impl PeerSegment {
     }
 }
 
-/// Where the rings of one direction of a connection are in their chunk.
+/// Offset in the chunk.
 fn ring_at(index: u32, direction: u8) -> usize {
     (index as usize % CHUNK * 2 + usize::from(direction)) * DIRECTION
 }

@@ -1,7 +1,7 @@
-//! The table of registered memory that a process shows to its peers, and those of the peers.
+//! The table of registered memory that a process publishes, and its peers' tables.
 //!
-//! The rows of a [`RegionTable`] have a mirror in [`SharedMemory`] that peers map for reading. See [`dat_memory::regions`]
-//! for what a row says and who relies on it.
+//! The rows of a [`RegionTable`] have a mirror in [`SharedMemory`] that peers map read-only: see
+//! [`dat_memory::regions`].
 
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -15,29 +15,24 @@ mod peer;
 
 pub use peer::PeerRegions;
 
-/// The owner's side of a table that peers see.
 pub type RegionTable = regions::RegionTable<Published>;
 
-/// Bytes of a full table.
 const TABLE_SIZE: usize = ROWS * ROW_SIZE;
-/// Bytes of the smallest table.
 const FIRST: usize = CHUNK * ROW_SIZE;
 
-// SAFETY: atomic words with a fixed layout.
+// SAFETY: the struct consists of atomic words, with a fixed layout.
 unsafe impl Shared for Row {}
 
-/// A [`Row`] without the means to write.
 type RowView = Row<View<AtomicU32>, View<AtomicU64>>;
 
-// SAFETY: words that can only be loaded, with a fixed layout.
+// SAFETY: the struct consists of words that can only be loaded, with a fixed layout.
 unsafe impl SharedView for RowView {}
 
 const _: () = assert!(size_of::<RowView>() == ROW_SIZE);
 
-/// The rows that peers see.
 #[derive(Debug)]
 pub struct Published {
-    /// What peers map: see [`PeerRegions::open`].
+    /// The file that peers map: see [`PeerRegions::open`].
     pub file: SharedFile,
     memory: SharedMemory,
 }
@@ -49,11 +44,10 @@ impl Mirror for Published {
     }
 }
 
-/// Makes an empty table. It has all its rows from the beginning, as many as the limit for files allows, so that peers
-/// need no descriptor to find new ones.
+/// Creates an empty table with all rows that the file size limit allows, so that peers map it only once.
 ///
 /// # Errors
-/// As for [`SharedMemory::create`].
+/// The errors of [`SharedMemory::create`].
 pub fn publish() -> io::Result<RegionTable> {
     let most = limit::file_size().ok().flatten().and_then(|most| usize::try_from(most).ok());
     let size = most.unwrap_or(TABLE_SIZE).clamp(FIRST, TABLE_SIZE) / FIRST * FIRST;

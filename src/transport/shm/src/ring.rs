@@ -1,37 +1,32 @@
-//! A ring of 64-byte slots in shared memory: one direction of one connection, with one
-//! producer and one consumer.
+//! A ring of 64-byte slots in shared memory: one direction of one connection, with one producer and one consumer.
 //!
-//! The shared part is a [`RingShared`] (words of the producer, the position of the consumer) and a data area of a power
-//! of two slots. The ring carries *records*: a header of 16 bytes and a payload right behind it, in as many consecutive
-//! slots as needed. A record is never split at the end of the area: a pad record covers the slots left over there.
+//! The shared part is a [`RingShared`] (words of the producer, the consumer's position) and a power of two of slots.
+//! The ring carries *records*: a header of 16 bytes and a payload, in consecutive slots. A record is contiguous: a pad
+//! record covers unused slots at the end of the area.
 //!
-//! # One line for a small record
-//! The first word of a record says that it is there: it has the number of the *lap*, which is how often the ring was
-//! gone through, and is stored after all other bytes of the record. The consumer looks at the slot at its own position
-//! and at nothing else, so a record of one slot is one cache line, in which everything travels.
+//! # One cache line for a small record
+//! The first word of a record contains the *lap*, the number of passes through the ring. The producer stores this word
+//! last. The consumer checks only the slot at its own position, so a record of one slot is one cache line.
 //!
-//! What the consumer finds in that slot before the record is the first word of the record of the lap before, which has
-//! another number. Or it is something else, because the slot was inside of a longer record, or behind a pad: a payload
-//! may look like anything. The producer remembers such slots, and before it publishes a record that makes the consumer
-//! look at one of them next, it clears the word there.
+//! Before a record arrives, that slot contains the previous lap's first word. If the slot was inside a longer record or
+//! after a pad, it contains arbitrary bytes. The producer tracks such slots, and clears their first word before it
+//! publishes the record that precedes them.
 //!
 //! # Positions
-//! Positions count slots since the ring was new, in 64 bits, and never go back. Each side keeps its own position
-//! private. The consumer also publishes its position, in a line of its own which the producer reads when it has to
-//! know. A record has room for the position in the ring of the other direction, so that a producer to which records
-//! come need not read that line.
+//! A position counts slots since the ring was created, in 64 bits. The consumer publishes its position in a separate
+//! cache line. Records also carry the position in the opposite ring, so a producer that receives records need not load
+//! that line.
 //!
-//! From shared memory each side takes only the other side's position, checked against what is possible; a header is
-//! copied first and then checked. So a peer that lies can only make its own connection fail ([`Corrupt`]).
+//! Each side validates the other's position, and copies headers before it validates them. So an invalid peer fails only
+//! its own connection ([`Corrupt`]).
 //!
-//! Two pairs order the two sides: `SYNC ring-record` passes a record to the consumer, `SYNC ring-head` passes slots
-//! back to the producer, either by the published position or in a record.
+//! Two pairs order the sides: `SYNC ring-record` passes a record to the consumer; `SYNC ring-head` returns slots to the
+//! producer, through the published position or a record.
 //!
-//! A position travels back in two ways: the consumer stores it at the end of a turn or after 16 slots, and every record
-//! of the other direction carries 42 bits of it, because that record may wait for a receive while others are sent.
-//! Where the consumer looks next, and for which number of the lap, is one word ([`cursor`]), which the end of the
-//! connection keeps as well, for polls. [`is_there`] is a hint: it loads the first word Relaxed, and `peek` and `next`
-//! load it again with Acquire under the lock of the receiving direction.
+//! The consumer publishes its position at the end of a turn or after 16 slots. Records carry 42 bits of it, because a
+//! record may wait for a receive while others are sent. Position and lap are one word ([`cursor`]), which the
+//! connection's end copies for polls. [`is_there`] is a hint with a Relaxed load, which `peek` and `next` repeat with
+//! Acquire under the receive lock.
 
 use std::io;
 use std::ptr::NonNull;
@@ -48,83 +43,69 @@ use crate::offer::Offer;
 use crate::os::memory::{Found, InShared, Shared, SharedMemory};
 use crate::word::Word;
 
-/// Bytes in a slot.
 pub const SLOT: usize = 64;
 
-/// Bytes of a record before its payload.
 pub const HEADER: usize = 16;
 
-/// The most bytes of payload of a record that is one slot.
+/// Maximum payload of a record of one slot.
 pub const ONE: usize = SLOT - HEADER;
 
-/// The most bytes of payload of a record that is small: it has one slot, or two that lie in one piece.
+/// Maximum payload of a small record: one slot, or two contiguous slots.
 pub const SMALL: usize = 2 * SLOT - HEADER;
 
-/// The most slots a ring can have.
 pub const MAX_SLOTS: usize = 512;
 
-/// The bits of a position that travel in records. So many slots pass in years, and a record may wait for as long.
+/// Position bits in records, enough for years.
 pub const POSITION: u64 = (1 << 42) - 1;
 
-/// Words with a bit for each slot.
 const WORDS: usize = MAX_SLOTS / 64;
 
-/// Kind of the records that cover unused slots.
 const PAD: u8 = 0;
 
-/// The peer broke the rules of the ring: the connection cannot go on.
+/// A violation of the ring protocol by the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
-/// Words that one side writes and the other reads, 0 in the beginning; nothing read from them is to be trusted. Two cache
-/// lines, because processors fetch lines in pairs.
+/// Untrusted words that one side writes and the other reads, initially 0. Two cache lines, because CPUs prefetch
+/// adjacent lines.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Line<W>(pub W);
 
-/// The shared part of a ring, all 0 in the beginning.
+/// The shared part of a ring, initially all 0.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct RingShared {
-    /// Words of the ring's user that the producer's side writes.
     pub flags: Line<[AtomicU32; 4]>,
-    /// The consumer's position.
     head: Line<AtomicU64>,
-    /// What the consumer's side offers the producer's.
+    /// Offer of the consumer's side to the producer's.
     pub offer: Line<Offer>,
-    /// Which side carries out the records that both can.
+    /// Claim on the records that both sides can execute.
     pub claim: Line<Claim>,
 }
 
-// SAFETY: atomic words and padding with a fixed layout.
+// SAFETY: the struct consists of atomic words and padding, with a fixed layout.
 unsafe impl Shared for RingShared {}
 
-/// Where a ring lies. Offsets, in bytes, are taken modulo the size of the area, those of slots to the beginning of a slot, and
-/// a copy ends at the end of the area at the latest, so that no value can lead outside.
+/// The memory of a ring. Offsets in bytes are taken modulo the size of the area, and slot offsets rounded down to a
+/// slot. Copies end at the end of the area, so no offset can reach outside.
 pub trait Area {
-    /// Type of the words.
     type Word: Word<Value = u64>;
-    /// The consumer's position.
     fn head(&self) -> &Self::Word;
-    /// Slots; a power of two, at most [`MAX_SLOTS`].
+    /// Number of slots; a power of two, at most [`MAX_SLOTS`].
     fn slots(&self) -> u64;
-    /// Which power of two that is.
     fn shift(&self) -> u32 {
         self.slots().trailing_zeros()
     }
-    /// True if the slot at `at` is the first one.
     fn is_start(&self, at: u64) -> bool {
         (at / SLOT as u64) % self.slots() == 0
     }
-    /// The first word of the slot at `at`, which tells whether a record is there.
+    /// The first word of the slot at `at`, which indicates a record.
     fn first(&self, at: u64) -> &Self::Word;
-    /// Stores the second word of the slot at `at`.
     fn store_second(&self, at: u64, value: u64);
-    /// Loads the second word of the slot at `at`.
     fn load_second(&self, at: u64) -> u64;
-    /// Copies `src` to byte `at` of the area.
     fn write(&self, at: u64, src: Source<'_>);
-    /// Writes `head` and then `src`, at most [`SMALL`] bytes in all, to the slot at `at` and the one behind it, after the header.
+    /// Writes `head` and `src`, at most [`SMALL`] bytes, after the header at `at`.
     fn write_small<const N: usize>(&self, at: u64, head: [u64; N], src: Source<'_>) {
         let at = at + HEADER as u64;
         for (word, at) in head.iter().zip((at..).step_by(8)) {
@@ -132,35 +113,30 @@ pub trait Area {
         }
         self.write(at + 8 * N as u64, src.split(SMALL - 8 * N).0);
     }
-    /// Fills `dst` from byte `at` of the area.
     fn read(&self, at: u64, dst: Target<'_>);
 }
 
-/// A ring in shared memory.
 #[derive(Clone, Debug)]
 pub struct Mapped {
     shared: InShared<RingShared>,
-    /// Mapped as long as `shared` is.
+    /// Valid as long as `shared`.
     data: NonNull<u8>,
-    /// The bits of an offset that tell the slot.
     mask: u64,
     shift: u32,
 }
 
-// SAFETY: the pointer leads into shared memory, which can be used from any thread and lives
-// as long as the value; it is used for atomics and raw copies alone.
+// SAFETY: the pointer refers to shared memory that any thread can use and that lives as long as the value; it is used
+// only for atomics and raw copies.
 unsafe impl Send for Mapped {}
-// SAFETY: as for Send.
+// SAFETY: all accesses through a shared reference are atomics and raw copies.
 unsafe impl Sync for Mapped {}
 
 impl Mapped {
-    /// The ring whose [`RingShared`] lies at `shared` and whose `slots` slots begin at
-    /// `data`, both offsets in `memory`.
+    /// Creates a ring from its [`RingShared`] at offset `shared` and `slots` slots at offset `data` of `memory`.
     ///
     /// # Errors
-    /// `InvalidInput` if either is not wholly inside or not aligned (to 128 and to 64
-    /// bytes), if `slots` is not a power of two of at most [`MAX_SLOTS`], or if the mapping
-    /// is read-only.
+    /// `InvalidInput` if a range is outside or not aligned (to 128 and 64 bytes), if `slots` is not a power of two up
+    /// to [`MAX_SLOTS`], or if the mapping is read-only.
     pub fn new(memory: Arc<SharedMemory>, shared: usize, data: usize, slots: usize) -> Found<Mapped> {
         if !slots.is_power_of_two() || slots > MAX_SLOTS || data % SLOT != 0 {
             return Err(io::ErrorKind::InvalidInput);
@@ -171,14 +147,12 @@ impl Mapped {
         Ok(Mapped { shared: memory.place(shared)?, data, mask, shift: slots.trailing_zeros() })
     }
 
-    /// The words that both sides see.
     #[inline]
     pub fn shared(&self) -> &RingShared {
         &self.shared
     }
 
-    /// Makes the ring new, for another connection. Neither side may have a [`Producer`]
-    /// or [`Consumer`] left on it, or that will find the ring corrupt.
+    /// Resets the ring for another connection. An existing [`Producer`] or [`Consumer`] then finds the ring corrupt.
     pub fn reset(&self) {
         for flag in &self.shared().flags.0 {
             flag.store(0, Ordering::Relaxed);
@@ -195,35 +169,35 @@ impl Mapped {
     fn word(&self, at: u64, word: usize) -> &AtomicU64 {
         const { assert!(SLOT % align_of::<AtomicU64>() == 0) };
         let at = (at & self.mask) as usize + word % (SLOT / 8) * size_of::<AtomicU64>();
-        // SAFETY: a slot that the ring has begins at the masked offset, so its 64 bytes are inside the area
-        // that `new` has checked; slots are aligned to 64 bytes.
+        // SAFETY: the masked offset is the start of a slot, whose 64 bytes are inside the area that `new` has checked
+        // and aligned to 64 bytes.
         let at = unsafe { self.data.add(at).cast::<AtomicU64>() };
-        // SAFETY: aligned and mapped as long as `self.shared` lives; any bits are a value.
+        // SAFETY: the word is aligned, mapped as long as `self.shared` lives, and valid for any bits.
         unsafe { at.as_ref() }
     }
 
-    /// The payload of a small record of `len` bytes at `at`: its address, and how many bytes of it are in one piece.
+    /// Returns the address of a small record's payload at `at`, and the number of its contiguous bytes.
     #[inline(always)]
     fn behind_header(&self, at: u64, len: usize) -> (u64, usize) {
         let room = if len <= ONE || self.is_start(at + SLOT as u64) { ONE } else { SMALL };
         let at = (at & self.mask) as usize + HEADER;
-        // SAFETY: as in `word`, and the header is shorter than a slot.
+        // SAFETY: the masked offset is the start of a slot in the area, and the header is shorter than a slot.
         (unsafe { self.data.add(at) }.as_ptr().expose_provenance() as u64, len.min(room))
     }
 
-    /// From byte `at` to the end of the area.
+    /// Returns the memory from byte `at` to the end of the area.
     #[inline]
     fn rest(&self, at: u64) -> (NonNull<u8>, usize) {
         let bytes = self.slots() * SLOT as u64;
         let at = at & (bytes - 1);
-        // SAFETY: below the size of the area.
+        // SAFETY: the offset is less than the size of the area.
         (unsafe { self.data.add(at as usize) }, (bytes - at) as usize)
     }
 
     #[inline]
     fn source(&self, at: u64, len: usize) -> Source<'_> {
         let (first, room) = self.rest(at);
-        // SAFETY: inside the area, which is mapped as long as `self` lives.
+        // SAFETY: the range is inside the area, which is mapped as long as `self` lives.
         unsafe { Source::new(first.as_ptr().expose_provenance() as u64, len.min(room)) }
     }
 }
@@ -269,7 +243,7 @@ impl Area for Mapped {
     #[inline]
     fn write(&self, at: u64, src: Source<'_>) {
         let (first, room) = self.rest(at);
-        // SAFETY: inside the area, which is mapped and writable as long as `self` lives.
+        // SAFETY: the range is inside the area, which is mapped and writable as long as `self` lives.
         let dst = unsafe { Target::new(first.as_ptr().expose_provenance() as u64, room) };
         copy(dst, src);
     }
@@ -280,7 +254,7 @@ impl Area for Mapped {
             self.word(at, HEADER / 8 + word).store(value.to_le(), Ordering::Relaxed);
         }
         let (first, len) = self.behind_header(at, 8 * N + src.len());
-        // SAFETY: inside the area, which is writable as long as `self` lives.
+        // SAFETY: the range is inside the area, which is writable as long as `self` lives.
         let dst = unsafe { Target::new(first, len) };
         copy(dst.split(8 * N).1, src);
     }
@@ -291,7 +265,7 @@ impl Area for Mapped {
     }
 }
 
-/// Slots of a record with `payload` bytes.
+/// Returns the number of slots of a record with `payload` bytes.
 #[inline]
 pub const fn slots_for(payload: usize) -> u64 {
     (HEADER as u64 + payload as u64).div_ceil(SLOT as u64)
@@ -300,13 +274,12 @@ pub const fn slots_for(payload: usize) -> u64 {
 /// The first word of a record.
 #[derive(Clone, Copy)]
 struct First {
-    /// Says that the record belongs to this lap.
     lap: u8,
     kind: u8,
     flags: u8,
-    /// Bytes of payload, below 2^24.
+    /// Size of the payload in bytes, below 2^24.
     len: u32,
-    /// The lower bits of how far the producer's side is with the ring of the other direction; [`Second`] has the upper ones.
+    /// Lower bits of the consumed position in the opposite ring; [`Second`] has the upper bits.
     credit: u16,
 }
 
@@ -332,9 +305,7 @@ impl First {
 /// The second word of a record.
 #[derive(Clone, Copy)]
 struct Second {
-    /// What the user of the ring says of the record.
     aux: u32,
-    /// The upper bits of the credit.
     credit: u32,
 }
 
@@ -355,7 +326,6 @@ impl Second {
         Second { aux: word as u32, credit: (word >> 32) as u32 }
     }
 
-    /// The credit of a record whose first word has its lower bits.
     #[inline]
     fn credit(self, lower: u16) -> u64 {
         (u64::from(self.credit) << u16::BITS | u64::from(lower)) & POSITION

@@ -1,22 +1,19 @@
-//! Atomic words. A trait, so that the interleavings of the very same code can be explored with a model of the memory.
+//! Atomic words as a trait, so that loom can model the same code.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// An atomic word. Its operations are those of the standard atomics.
+/// An atomic word with the operations of the standard atomics.
 pub trait Word {
-    /// What it holds.
     type Value;
-    /// Loads it.
     fn load(&self, order: Ordering) -> Self::Value;
-    /// Stores to it.
     fn store(&self, value: Self::Value, order: Ordering);
-    /// Stores to it, and returns what was there.
+    /// Stores `value` and returns the previous value.
     fn swap(&self, value: Self::Value, order: Ordering) -> Self::Value;
-    /// Changes it; false if it was not `from`, with no order then.
+    /// Replaces `from` by `to`. Returns `false`, without ordering, if the value is not `from`.
     fn change(&self, from: Self::Value, to: Self::Value, order: Ordering) -> bool;
-    /// Adds bits, and returns what was there.
+    /// Sets bits and returns the previous value.
     fn fetch_or(&self, bits: Self::Value, order: Ordering) -> Self::Value;
-    /// A fence among such words.
+    /// A fence for such words.
     fn fence(order: Ordering);
 }
 
@@ -67,7 +64,7 @@ mod model {
 
     use super::{Ordering, Word};
 
-    // The model takes a plain load for one that may be late, which no load of one order with all others is.
+    // In the model, a plain SeqCst load can return an old value.
     macro_rules! load {
         () => {
             |word: &Self, order| if order == Ordering::SeqCst { word.fetch_or(0, order) } else { word.load(order) }

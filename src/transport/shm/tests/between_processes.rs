@@ -1,5 +1,5 @@
-//! Two processes: writes that bring a value, atomic operations, windows that messages revoke, regions that peers count from
-//! 0. Where the system allows it, each side copies to the other's memory; and once more with the ring alone.
+//! Two processes: writes with immediate data, atomic operations, windows that messages invalidate, zero-based regions.
+//! First with copies to the peer's memory, if permitted, and then only with the ring.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -16,27 +16,27 @@ use dat_core::{Base, Change, CompletionFlags, Event, Psp, PspMode, Rights, Rmr, 
 use dat_shm::Shm;
 
 const QUALIFIER: u64 = 7777;
-/// Names the directory where the two processes meet, and the part of one: "target" or "requester".
+/// Environment variables: the directory of both processes, and the role of one ("target" or "requester").
 const MEET: &str = "DAT_TEST_MEET";
 const PART: &str = "DAT_TEST_PART";
 
-/// Bytes of most memory.
+/// Size in bytes of most buffers.
 const SIZE: usize = 300_064;
-/// Bytes before the target of a transfer.
+/// Offset of the target of a transfer.
 const AT: usize = 3;
-/// Lengths of transfers: through one record, through several, past the ring.
+/// Sizes of transfers: one record, several records, more than the ring.
 const LENGTHS: [usize; 9] = [0, 1, 2, 8, 13, 4096, 8193, 70_001, 300_000];
-/// The longest of them that fits into the memory behind a window.
+/// Maximum of these sizes in the memory of a window.
 const MOST: usize = 70_001;
-/// The value of the first write.
+/// Immediate value of the first write.
 const VALUE: u32 = 0xfedc_ba00;
-/// Atomic operations that each side makes at the same time.
+/// Number of concurrent atomic operations per side.
 const CHANGES: u64 = 300;
-/// What the target adds, where the other side does not look.
+/// Increment by the target, above the bits of the other side.
 const HIGH: u64 = 1 << 32;
 const ALL: Rights = Rights::all();
 
-/// Ended with the test, however that ends.
+/// A process that is killed at the end of the test.
 struct Process(Child);
 
 impl Drop for Process {
@@ -46,11 +46,11 @@ impl Drop for Process {
     }
 }
 
-/// What either process works with.
+/// Resources of one process.
 struct Side {
     adapter: Adapter<Shm>,
     memory: Buffer<Shm>,
-    /// For words to each other.
+    /// For messages that synchronise the processes.
     words: Buffer<Shm>,
 }
 
@@ -60,19 +60,19 @@ impl Side {
         Side { memory: adapter.buffer_with(SIZE, ALL), words: adapter.buffer(64), adapter }
     }
 
-    /// Tells the peer that it may go on.
+    /// Permits the peer to continue.
     fn tell(&self, end: &End<Shm>) {
         end.send(self.words.at(0, 0), 1000);
         end.completes(1000, Status::Success);
     }
 
-    /// Expects such a word: posted before what the peer does in between.
+    /// Posts a receive for the peer's permission.
     fn expect(&self, end: &End<Shm>) {
         end.receive(self.words.at(0, 0), 1001);
     }
 }
 
-/// A place and the words of it, as they travel.
+/// Encodes the peer's memory ranges.
 fn pack(places: &[RemoteSegment]) -> Vec<u8> {
     places.iter().flat_map(|place| [place.addr, place.len, place.key.into()]).flat_map(u64::to_le_bytes).collect()
 }
@@ -87,19 +87,19 @@ fn part(place: RemoteSegment, at: usize, len: usize) -> RemoteSegment {
     RemoteSegment { addr: place.addr + at as u64, len: len as u64, ..place }
 }
 
-/// The word at an offset.
+/// Returns the word at an offset.
 fn word(buffer: &Buffer<Shm>, at: usize) -> u64 {
     u64::from_ne_bytes(buffer.bytes(at..at + 8).try_into().unwrap())
 }
 
-/// The first offset at which a word may be.
+/// Returns the first aligned offset.
 fn aligned(buffer: &Buffer<Shm>) -> usize {
     buffer.start().next_multiple_of(8) as usize - buffer.start() as usize
 }
 
-// ---- What the target does ----
+// ---- The target ----
 
-/// Accepts connection after connection, one for each subject.
+/// Accepts one connection per subject.
 fn target(side: &Side) {
     let requests = side.adapter.evd(Streams::CONNECTION_REQUESTS);
     let psp = Psp::create(&side.adapter.ia, Some(QUALIFIER), &requests, PspMode::Consumer).unwrap();
@@ -137,7 +137,7 @@ fn receive_values(side: &Side, end: &End<Shm>) {
 fn be_changed(side: &Side, end: &End<Shm>) {
     let at = aligned(&side.memory);
     side.memory.fill(0..SIZE, 0);
-    // SAFETY: the buffer lives, and consists of atomics; the word is aligned.
+    // SAFETY: the buffer lives and consists of atomics; the word is aligned.
     let own = unsafe { AtomicU64::from_ptr((side.memory.start() as usize + at) as *mut u64) };
     side.expect(end);
     side.tell(end);
@@ -145,7 +145,7 @@ fn be_changed(side: &Side, end: &End<Shm>) {
         own.fetch_add(HIGH, Ordering::Relaxed);
         thread::yield_now();
     }
-    // The other side goes on although this one makes no call.
+    // The peer's operations must progress without a call by this side.
     let limit = Instant::now() + patience();
     while own.load(Ordering::Relaxed) % HIGH != CHANGES {
         assert!(Instant::now() < limit, "operations are not carried out");
@@ -184,7 +184,7 @@ fn be_revoked(side: &Side, end: &End<Shm>) {
         assert!(side.memory.shows(128..128 + len, seed), "{len} bytes");
         assert!(rmr.status().is_none());
     }
-    // A key that is used again means nothing any more.
+    // An invalidated key is invalid.
     end.is_told(ConnectionEvent::Broken);
     rmr.free();
 }
@@ -202,9 +202,9 @@ fn be_counted_from_0(side: &Side, zero: &Buffer<Shm>, end: &End<Shm>) {
     end.is_told(ConnectionEvent::Broken);
 }
 
-// ---- What the requester does ----
+// ---- The requester ----
 
-/// Connects as soon as the peer listens; gives what the peer shows.
+/// Connects as soon as the peer listens. Returns the peer's memory ranges.
 fn meet(side: &Side) -> (End<Shm>, Vec<RemoteSegment>) {
     let limit = Instant::now() + patience();
     loop {
@@ -244,7 +244,7 @@ fn write_values(side: &Side) {
     }
 }
 
-/// What the target does not change, low in the word, follows the order of the operations.
+/// The low bits, which only this side changes, follow the order of the operations.
 fn change(side: &Side) {
     let (end, places) = meet(side);
     side.expect(&end);
@@ -252,7 +252,7 @@ fn change(side: &Side) {
     let (at, word_at) = (part(places[0], 0, 8), |at| word(&side.memory, at));
     for k in 0..CHANGES {
         end.change(side.memory.at(0, 8), 1, at, Change::Add(1));
-        // Another word is written and changed in between, without a wait.
+        // Another word is written and changed in between, without waiting.
         let other = part(places[0], 8, 8);
         side.memory.put(16, &(k + 7).to_ne_bytes());
         end.change(side.memory.at(8, 8), 2, other, Change::Add(k));
@@ -270,7 +270,7 @@ fn change(side: &Side) {
     side.tell(&end);
 }
 
-/// The one that is refused is told of, and not the one before, which waited for its answer still.
+/// Only the refused request fails, not the earlier one without a response.
 fn ask_too_much(side: &Side) {
     let (end, places) = meet(side);
     side.expect(&end);

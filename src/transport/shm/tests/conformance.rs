@@ -1,4 +1,4 @@
-//! The suite that every transport passes, over shared memory.
+//! The conformance suite over shared memory.
 
 mod common;
 

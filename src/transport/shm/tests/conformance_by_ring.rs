@@ -1,5 +1,4 @@
-//! The suite that every transport passes, where the kernel refuses copies between processes, so
-//! that all bytes go through the rings.
+//! The conformance suite without copies between processes, so that all bytes use the rings.
 
 mod common;
 
@@ -10,8 +9,7 @@ use dat_shm::Shm;
 
 fn network() -> Network<Shm> {
     static REFUSED: Once = Once::new();
-    // SAFETY: this program and the libraries in it read the environment through std alone, whose
-    // lock is held meanwhile.
+    // SAFETY: this program and its libraries read the environment only through std, which locks it.
     REFUSED.call_once(|| unsafe { std::env::set_var("DAT_SHM_VM", "0") });
     common::network()
 }

@@ -1,4 +1,4 @@
-//! Two processes: the peer disconnects in the middle of what this end posts.
+//! Two processes: the peer disconnects while this end posts.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -14,10 +14,10 @@ use dat_shm::Shm;
 
 const QUALIFIER: u64 = 7777;
 const ROUNDS: usize = 40;
-/// Names the directory where the two processes meet; set in the peer alone.
+/// Environment variable of the peer: the directory of both processes.
 const MEET: &str = "DAT_TEST_MEET";
 
-/// Ended with the test, however that ends.
+/// A process that is killed at the end of the test.
 struct Peer(Child);
 
 impl Drop for Peer {
@@ -27,12 +27,12 @@ impl Drop for Peer {
     }
 }
 
-/// An adapter that meets all others opened in that directory.
+/// Opens an adapter that meets all others in that directory.
 fn open_in(dir: &Path) -> Adapter<Shm> {
     Adapter::open("shm", dir.join("meet").to_str().unwrap())
 }
 
-/// Accepts one connection after another, takes one message from each, and disconnects.
+/// Accepts connections one by one, receives one message from each, and disconnects.
 fn peer(dir: &Path) {
     let adapter = open_in(dir);
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
@@ -77,7 +77,7 @@ fn meet(adapter: &Adapter<Shm>) -> (End<Shm>, RemoteSegment) {
 }
 
 #[test]
-fn a_graceful_disconnect_of_the_peer_is_one_whatever_is_posted() {
+fn reports_graceful_disconnect_despite_posts() {
     if let Some(dir) = std::env::var_os(MEET) {
         return peer(Path::new(&dir));
     }
@@ -92,7 +92,7 @@ fn a_graceful_disconnect_of_the_peer_is_one_whatever_is_posted() {
         this.send(memory.at(0, 8), 1);
         let kind = loop {
             assert!(Instant::now() < end, "no connection event in time");
-            // Refused once the connection has ended, or while there is no room.
+            // Fails once the connection has ended, or if the queue is full.
             let _ = this.ep.post_write(&[memory.at(0, 8)], 2, remote, CompletionFlags::DEFAULT);
             while let Ok(event) = this.requests.dequeue() {
                 let Event::Transfer { status, .. } = event else { panic!("{event:?}") };

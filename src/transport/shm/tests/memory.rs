@@ -10,6 +10,6 @@ use host::memory::Allocator;
 static MEMORY: Allocator<Failing> = FAULTY;
 
 #[test]
-fn nothing_that_lacks_memory_ends_the_process() {
+fn lack_of_memory_does_not_end_process() {
     lack_of_memory_is_refused(&network());
 }

@@ -1,13 +1,11 @@
-//! Moving bytes between the segments of a request and other memory of this process.
+//! Copies between the segments of a request and other memory of this process.
 //!
-//! Every access to the program's memory is made under a pin of its region, so that a region is no longer touched once
-//! the free of it has returned. The last word of a transfer becomes visible last and in one piece: a thread that polls
-//! it never sees a part of it, and finds all other bytes once it has seen it.
+//! A thread accesses the program's memory only with a [`RegionRef`], so no access follows the free of a region.
 //!
-//! It is the aligned 8, 4, 2 or 1 bytes at the end of the destination, no more than the transfer has; segments that lie
-//! one behind the other count as one. The word is gathered apart and stored behind all other bytes.
+//! The *last word* of a transfer, the aligned 8, 4, 2 or 1 bytes at the end of the destination, is stored last, with one
+//! store. A thread that polls it never sees a part of it, and then sees all other bytes. Contiguous segments count as one.
 //!
-//! Long transfers are made in [`Slice`]s, each of which is checked anew.
+//! Long transfers are copied in [`Slice`]s, each of which is checked again.
 
 use arrayvec::ArrayVec;
 use dat_core::Rights;
@@ -19,18 +17,18 @@ use crate::user::{LastWord, Source, Target, copy, copy_lists, copy_tail_last, ta
 /// A part of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice {
-    /// Bytes of the transfer before it.
+    /// Offset in the transfer.
     pub offset: u64,
-    /// Its bytes.
+    /// Number of bytes.
     pub len: u64,
-    /// True if the transfer ends with it.
+    /// `true` for the last slice of the transfer.
     pub last: bool,
 }
 
-/// A list with an element for each segment of a request at most, and one for the last word.
+/// A list with room for all segments of a request and the last word.
 pub type List<T> = ArrayVec<T, { MAX_SEGMENTS + 1 }>;
 
-/// Pins the regions of all segments, each by `region_ref`; `None` if one of them is gone.
+/// Returns references to the regions of all segments; `None` if one has been freed.
 #[inline]
 pub fn acquire_all<'a>(
     segments: &[Segment],
@@ -43,21 +41,21 @@ pub fn acquire_all<'a>(
     pinned.then_some(region_refs)
 }
 
-/// The bytes of a segment from `skip` on, at most `most`; none if the region is not what the core checked it to be.
+/// Returns at most `most` bytes of a segment from `skip`; none if its region does not contain them.
 #[inline]
 pub fn source<'a>(region_ref: &'a RegionRef<'_>, segment: &Segment, skip: u64, most: u64) -> Source<'a> {
     let len = (segment.len - skip).min(most);
     region_ref.source(segment.addr + skip, len, Rights::NONE).unwrap_or(Source::EMPTY)
 }
 
-/// As [`source`], to be written.
+/// Does what [`source`] does, for writing with `right`.
 #[inline]
 pub fn target<'a>(region_ref: &'a RegionRef<'_>, segment: &Segment, skip: u64, most: u64, right: Rights) -> Target<'a> {
     let len = (segment.len - skip).min(most);
     region_ref.target(segment.addr + skip, len, right).unwrap_or(Target::EMPTY)
 }
 
-/// Copies `from` to `to`; with `last` it ends a transfer.
+/// Copies `from` to `to`. With `last`, this ends a transfer.
 #[inline]
 pub fn store(to: Target<'_>, from: Source<'_>, last: bool) {
     if last {
@@ -67,19 +65,19 @@ pub fn store(to: Target<'_>, from: Source<'_>, last: bool) {
     }
 }
 
-/// As [`store`], from and to lists.
+/// Does what [`store`] does for lists.
 pub fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: bool) {
     if !last {
         return copy_lists(&to, &from);
     }
     let place = take_last_word(&mut to);
-    // The word is read first, because an overlapping copy would overwrite it.
+    // Reads the word first, because an overlapping copy would overwrite it.
     let word = gather_last(&mut from, place.len());
     copy_lists(&to, &from);
     word.store(place);
 }
 
-/// Takes the last `len` bytes, up to 8, off a list.
+/// Removes the last `len` bytes, up to 8, from a list.
 pub fn gather_last(list: &mut List<Source<'_>>, len: usize) -> LastWord {
     let mut word = LastWord::default();
     let mut left = len;
@@ -95,8 +93,7 @@ pub fn gather_last(list: &mut List<Source<'_>>, len: usize) -> LastWord {
     word
 }
 
-/// Calls `f` with the pieces of `segments` that make up the bytes `offset .. offset + len`: the segment and its pin,
-/// the bytes to skip in it, the bytes to take.
+/// Calls `f` for each segment in `offset .. offset + len`, with its reference and the bytes to skip and to take.
 #[inline]
 pub fn pieces<'a, 'p>(
     segments: &'a [Segment],
@@ -122,7 +119,7 @@ pub fn pieces<'a, 'p>(
     }
 }
 
-/// Puts `bytes`, a whole transfer that is not longer, into one segment; false if the region is gone.
+/// Copies a whole transfer into one segment, which is long enough. Returns `false` if the region has been freed.
 #[inline(always)]
 pub fn scatter_one<M: Mirror>(regions: &RegionTable<M>, segment: &Segment, bytes: Source<'_>) -> bool {
     let Some(region_ref) = regions.acquire(segment.key as u32) else { return false };
@@ -131,7 +128,7 @@ pub fn scatter_one<M: Mirror>(regions: &RegionTable<M>, segment: &Segment, bytes
     true
 }
 
-/// Gives the bytes `offset .. offset + len` of the segments to `sink`, in order; false if a region is gone.
+/// Passes the bytes `offset .. offset + len` to `sink`, in order. Returns `false` if a region has been freed.
 #[inline]
 pub fn gather<M: Mirror>(
     regions: &RegionTable<M>,
@@ -154,7 +151,7 @@ pub fn gather<M: Mirror>(
     true
 }
 
-/// Copies the bytes of the segments, one behind the other, to `to`, which has room for them; false if a region is gone.
+/// Fills `to` with the segments' first bytes. Returns `false` if a region has been freed.
 pub fn gather_into<M: Mirror>(regions: &RegionTable<M>, segments: &[Segment], to: &mut [u8]) -> bool {
     let len = to.len() as u64;
     let mut rest = Target::of(to);
@@ -164,8 +161,7 @@ pub fn gather_into<M: Mirror>(regions: &RegionTable<M>, segments: &[Segment], to
     })
 }
 
-/// Puts `bytes` into the segments from byte `offset` on; with `last` they end the transfer. False if a region is
-/// gone.
+/// Copies `bytes` into the segments at `offset`; `last` ends the transfer. Returns `false` if a region has been freed.
 #[inline]
 pub fn scatter<M: Mirror>(
     regions: &RegionTable<M>,
@@ -184,7 +180,6 @@ pub fn scatter<M: Mirror>(
     scatter_list(regions, segments, offset, bytes, last)
 }
 
-/// Does what [`scatter`] does, for any number of segments.
 #[inline(never)]
 fn scatter_list<M: Mirror>(
     regions: &RegionTable<M>,
@@ -199,17 +194,17 @@ fn scatter_list<M: Mirror>(
     true
 }
 
-/// A slice of the segments as a list of targets.
+/// Returns the targets of a slice.
 pub fn targets<'a>(segments: &'a [Segment], region_refs: &'a [RegionRef<'_>], slice: Slice) -> List<Target<'a>> {
     let mut list = List::new();
-    // There is room for more than there are segments.
+    // The list has room for all segments.
     pieces(segments, region_refs, slice.offset, slice.len, |segment, region_ref, skip, take| {
         let _ = list.try_push(target(region_ref, segment, skip, take, Rights::LOCAL_WRITE));
     });
     list
 }
 
-/// A slice of the segments as a list of sources.
+/// Returns the sources of a slice.
 pub fn sources<'a>(segments: &'a [Segment], region_refs: &'a [RegionRef<'_>], slice: Slice) -> List<Source<'a>> {
     let mut list = List::new();
     pieces(segments, region_refs, slice.offset, slice.len, |segment, region_ref, skip, take| {

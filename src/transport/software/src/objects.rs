@@ -1,4 +1,4 @@
-//! Zones, regions and windows of a transport whose registered memory is a [`RegionTable`].
+//! Zones, regions and windows of a transport with a [`RegionTable`].
 
 use std::mem;
 use std::sync::Arc;
@@ -16,34 +16,34 @@ use crate::regions::{Mirror, NewRow, ROWS, RegionTable, Users, WRITES};
 
 /// The owner of a table.
 pub trait Owner: Send + Sync + 'static {
-    /// Where peers see the rows.
+    /// The rows that peers see.
     type Mirror: Mirror;
 
-    /// The table.
+    /// Returns the table.
     fn regions(&self) -> &RegionTable<Self::Mirror>;
 
-    /// Waits until no peer uses memory whose row was removed. Only peers that copy by themselves do.
+    /// Waits until no peer copies to or from removed rows, if peers copy by themselves.
     fn await_peers(&self) {}
 }
 
-/// Enters a row.
+/// Inserts a row.
 ///
 /// # Safety
-/// As for [`RegionTable::insert`].
+/// The contract of [`RegionTable::insert`].
 unsafe fn insert<O: Owner>(owner: &O, row: &NewRow) -> Result<u32> {
     let regions = owner.regions();
-    // SAFETY: the promise of the caller.
+    // SAFETY: the caller fulfils the same contract.
     unsafe { regions.insert(row) }.ok_or_else(|| {
         Error::InsufficientResources(if regions.is_full() { Resource::Region } else { Resource::Memory })
     })
 }
 
-/// A protection zone: a number by which regions and connections are compared.
+/// A protection zone.
 pub struct Zone(u32);
 
 impl Zone {
     /// Creates a zone.
-    #[allow(clippy::new_without_default, reason = "each zone is another one")]
+    #[allow(clippy::new_without_default, reason = "each zone is different")]
     pub fn new() -> Zone {
         Zone(zone::next_number())
     }
@@ -61,29 +61,25 @@ pub struct Region<O: Owner> {
     key: u32,
     zone: u32,
     is_remote: bool,
-    /// A window was bound into it.
+    /// Set once a window was bound to the region.
     is_bound: AtomicBool,
 }
 
 impl<O: Owner> Region<O> {
-    /// Registers memory. `first` is the number by which peers name its first byte.
-    ///
-    /// # Errors
-    /// [`Arg::Region`]: the memory is not mapped, or cannot be used as the rights say. [`Resource::Region`],
-    /// [`Resource::Memory`].
+    /// Registers memory. `first` is the remote address of its first byte. Returns [`Arg::Region`] if the memory is not mapped,
+    /// or does not permit the rights.
     pub fn register(owner: &Arc<O>, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<O>> {
         if !pages::is_mapped(addr, len) || !pages::is_accessible(addr, len, rights.intersects(WRITES)) {
             return Err(Error::InvalidParameter(Arg::Region));
         }
         let row = NewRow { addr, len, first, rights, users: Users::of_zone(zone.0), window: false };
-        // SAFETY: a program that registers memory promises that it exists, and can be used as the rights say, until it frees
-        // the region.
+        // SAFETY: the program promises that the memory is mapped and permits the rights until it frees the region.
         let key = unsafe { insert(&**owner, &row) }?;
         let is_remote = rights.intersects(Rights::REMOTE);
         Ok(Region { owner: owner.clone(), key, zone: zone.0, is_remote, is_bound: AtomicBool::new(false) })
     }
 
-    /// The key of its row.
+    /// Returns the key of the row.
     pub fn key(&self) -> u32 {
         self.key
     }
@@ -102,33 +98,30 @@ impl<O: Owner> RegionKeys for Region<O> {
 impl<O: Owner> Drop for Region<O> {
     fn drop(&mut self) {
         self.owner.regions().remove(self.key);
-        // A window of it may have been revoked by one peer while another one used it.
+        // A peer may have revoked a window while another peer used it.
         if self.is_remote || self.is_bound.load(Ordering::Relaxed) {
             self.owner.await_peers();
         }
     }
 }
 
-/// A window: while it is bound, a row of the table.
+/// A window; a row of the table while it is bound.
 pub struct Window<O: Owner> {
     owner: Arc<O>,
     scope: Scope,
     key: Mutex<Option<u32>>,
-    /// It was bound to something else before.
+    /// Set once an earlier bind has ended.
     was_bound: AtomicBool,
 }
 
 impl<O: Owner> Window<O> {
-    /// Creates a window that is not bound.
+    /// Creates an unbound window.
     pub fn new(owner: &Arc<O>, scope: Scope) -> Window<O> {
         Window { owner: owner.clone(), scope, key: Mutex::new(None), was_bound: AtomicBool::new(false) }
     }
 
-    /// Binds it to a target, or to nothing, for a bind that was posted to the connection with this number. Returns its key, 0
-    /// for none. See [`Window::await_peers`].
-    ///
-    /// # Errors
-    /// [`Resource::Region`], [`Resource::Memory`]; the window stays as it was.
+    /// Binds the window to a target, or unbinds it, for the connection with this number. Returns the key, or 0. The caller
+    /// must call [`Window::await_peers`] later. After an error, the window is unchanged.
     pub fn bind(&self, target: Option<&BindTarget<'_, Region<O>>>, connection: u64) -> Result<u32> {
         let key = match target {
             Some(&BindTarget { region, addr, len, rights, first }) => {
@@ -138,8 +131,7 @@ impl<O: Owner> Window<O> {
                     Scope::Endpoint => Users::of_connection(connection),
                 };
                 let rights = rights.intersection(Rights::REMOTE);
-                // SAFETY: a part of a region that stays registered while the window is bound into it: the core refuses to free
-                // it.
+                // SAFETY: the range is in a region that stays registered, because core does not free regions with windows.
                 Some(unsafe { insert(&*self.owner, &NewRow { addr, len, first, rights, users, window: true }) }?)
             }
             None => None,
@@ -156,14 +148,14 @@ impl<O: Owner> Window<O> {
         }
     }
 
-    /// Waits until no peer uses what it was bound to before.
+    /// Waits until no peer uses memory of earlier binds.
     pub fn await_peers(&self) {
         if self.was_bound.load(Ordering::Relaxed) {
             self.owner.await_peers();
         }
     }
 
-    /// Ends the bind, and waits until no peer uses the memory.
+    /// Unbinds the window, and waits until no peer uses its memory.
     pub fn close(&self) {
         self.replace(None);
         self.await_peers();
@@ -177,14 +169,12 @@ impl<O: Owner> Drop for Window<O> {
 }
 
 /// Returns the attributes of an adapter that executes all requests by itself, with a table of [`ROWS`] rows.
-///
-/// `largest` is the maximum length of a transfer, and `private_data` that of private data.
 pub fn attributes(
     provider: &str,
     address: Address,
     fabric: Fabric,
-    largest: u64,
-    private_data: usize,
+    max_transfer: u64,
+    max_private_data: usize,
 ) -> AdapterAttributes {
     const MAX_EPS: usize = 16384;
     const MAX_READS: usize = 128;
@@ -209,14 +199,14 @@ pub fn attributes(
         max_lmr_block: 1 << 46,
         max_lmr_address: u64::MAX >> 1,
         max_pzs: 65536,
-        max_transfer: largest,
+        max_transfer,
         max_rmrs: ROWS / 2,
         max_rmr_address: u64::MAX >> 1,
         max_srqs: 4096,
         max_eps_per_srq: MAX_EPS,
         max_recvs_per_srq: 65536,
-        max_private_data: private_data,
-        max_reject_data: private_data,
+        max_private_data,
+        max_reject_data: max_private_data,
         optimal_alignment: 64,
         srq: true,
         srq_low_watermark: true,

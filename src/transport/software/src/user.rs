@@ -1,7 +1,6 @@
-//! Pieces of memory that belong to the program, or to a segment shared with a peer.
+//! Memory of the program, or of a segment that is shared with a peer.
 //!
-//! Another thread or process can change the bytes behind a [`Source`] or a [`Target`] at any moment. They are therefore
-//! never accessed through references: they are copied by address, and the copies are only ever treated as bytes.
+//! Other threads and processes can change the bytes concurrently. So there are only raw copies, no references to them.
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -11,10 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fen
 use arrayvec::ArrayVec;
 use dat_core::Change;
 
-/// A piece of memory; `A` says how it may be accessed. Laid out as an `iovec`.
-///
-/// It can be copied, because several targets may be the same memory: a program with two transfers into one place gets
-/// bytes of either.
+/// A range of memory with the layout of an `iovec` and the access `A`. Ranges may overlap, so this is [`Copy`].
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Piece<A> {
@@ -22,10 +18,10 @@ pub struct Piece<A> {
     access: PhantomData<A>,
 }
 
-/// Memory that can be read for as long as `'a` lasts.
+/// Memory that is readable during `'a`.
 pub type Source<'a> = Piece<Read<'a>>;
 
-/// Memory that can be written for as long as `'a` lasts.
+/// Memory that is writable during `'a`.
 pub type Target<'a> = Piece<Write<'a>>;
 
 /// The access of a [`Source`].
@@ -36,74 +32,71 @@ pub struct Read<'a>(PhantomData<&'a ()>);
 #[derive(Clone, Copy, Debug)]
 pub struct Write<'a>(PhantomData<&'a ()>);
 
-// SAFETY: this is an address and a length. Every access to the memory is a raw copy, and the memory is accessible from
-// any thread while the piece lasts (contract of `new`).
+// SAFETY: any thread may access the memory (contract of `new`), and all accesses are raw copies.
 unsafe impl<A> Send for Piece<A> {}
-// SAFETY: as for Send.
+// SAFETY: any thread may access the memory (contract of `new`), and all accesses are raw copies.
 unsafe impl<A> Sync for Piece<A> {}
 
 impl<A> Piece<A> {
     /// No bytes.
     pub const EMPTY: Self = Piece::at(ptr::null_mut(), 0);
 
-    /// The caller fulfils the contract of `new`.
     const fn at(iov_base: *mut libc::c_void, iov_len: usize) -> Self {
         Piece { vec: libc::iovec { iov_base, iov_len }, access: PhantomData }
     }
 
-    /// The `len` bytes at `addr`.
+    /// Returns the `len` bytes at `addr`.
     ///
     /// # Safety
-    /// The bytes must be accessible as `A` says while it lasts, and nothing in Rust may hold a reference to them if they
-    /// can be written; or `len` must be 0.
+    /// `len` must be 0, or the bytes must permit `A` during its lifetime, without Rust references to writable ones.
     #[inline]
     pub unsafe fn new(addr: u64, len: usize) -> Self {
         Piece::at(ptr::with_exposed_provenance_mut(addr as usize), len)
     }
 
-    /// The pieces in the form that the system takes.
+    /// Returns the pieces for a system call.
     #[inline]
     pub fn as_vecs(pieces: &[Self]) -> &[libc::iovec] {
-        // SAFETY: the type is a transparent wrapper of an iovec.
+        // SAFETY: `Piece` is a transparent wrapper of `iovec`.
         unsafe { slice::from_raw_parts(pieces.as_ptr().cast(), pieces.len()) }
     }
 
-    /// Address of the first byte.
+    /// Returns the address of the first byte.
     #[inline]
     pub fn addr(&self) -> u64 {
         self.vec.iov_base.addr() as u64
     }
 
-    /// Bytes.
+    /// Returns the number of bytes.
     #[inline]
     pub fn len(&self) -> usize {
         self.vec.iov_len
     }
 
-    /// Whether the piece has no bytes.
+    /// Returns whether the piece has no bytes.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.vec.iov_len == 0
     }
 
-    /// The first `at` bytes, or all if there are fewer, and the rest.
+    /// Splits the piece after `at` bytes, or at its end.
     #[inline]
     pub fn split(self, at: usize) -> (Self, Self) {
         let at = at.min(self.len());
         let base = self.vec.iov_base;
-        // The address is within the piece or one past its end; it wraps because it need not be valid memory.
+        // Wrapping, because the address need not be valid memory.
         (Piece::at(base, at), Piece::at(base.wrapping_byte_add(at), self.len() - at))
     }
 }
 
 impl<'a> Source<'a> {
-    /// The bytes of a slice.
+    /// Returns the bytes of a slice.
     #[inline]
     pub fn of(bytes: &'a [u8]) -> Self {
         Piece::at(bytes.as_ptr().cast_mut().cast(), bytes.len())
     }
 
-    /// The first byte.
+    /// Returns a pointer to the first byte.
     #[inline]
     pub fn as_ptr(&self) -> *const u8 {
         self.vec.iov_base.cast_const().cast()
@@ -111,49 +104,49 @@ impl<'a> Source<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// The bytes of a slice.
+    /// Returns the bytes of a slice.
     #[inline]
     pub fn of(bytes: &'a mut [u8]) -> Self {
         Piece::at(bytes.as_mut_ptr().cast(), bytes.len())
     }
 
-    /// The first byte.
+    /// Returns a pointer to the first byte.
     #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         self.vec.iov_base.cast()
     }
 }
 
-/// Copies as many bytes as both pieces hold and returns their number. The pieces may overlap.
+/// Copies the bytes that fit both pieces, which may overlap, and returns their number.
 #[inline(always)]
 pub fn copy(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
-    // SAFETY: both cover `len` bytes that stay accessible (contract of `new`).
+    // SAFETY: both pieces have at least `len` accessible bytes (contract of `new`).
     unsafe { move_bytes(src.as_ptr(), dst.as_ptr(), len) };
     len
 }
 
-/// Does what [`ptr::copy`] does, without a call for a few bytes.
+/// Does what [`ptr::copy`] does, without a call for up to 128 bytes.
 ///
 /// # Safety
-/// As for [`ptr::copy`]; the places may overlap.
+/// The contract of [`ptr::copy`].
 #[inline(always)]
 unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
-    /// Copies the first and the last bytes, each as many as `T` has, which are all.
+    /// Copies the first and the last `size_of::<T>()` bytes.
     ///
     /// # Safety
-    /// As for [`ptr::copy`], with at least as many bytes as `T` has and at most twice as many.
+    /// The contract of [`ptr::copy`], and `len` is at least `size_of::<T>()`.
     #[inline(always)]
     unsafe fn both_ends<T: Copy>(src: *const u8, dst: *mut u8, len: usize) {
         let back = len - size_of::<T>();
-        // SAFETY: inside of the `len` bytes, which are accessible; all is read before anything is written.
+        // SAFETY: all accesses are inside the `len` bytes. Reads precede writes, because the ranges may overlap.
         unsafe {
             let (first, last) = (src.cast::<T>().read_unaligned(), src.add(back).cast::<T>().read_unaligned());
             dst.cast::<T>().write_unaligned(first);
             dst.add(back).cast::<T>().write_unaligned(last);
         }
     }
-    // SAFETY: each takes no more than half of the bytes, or all, and at least half.
+    // SAFETY: in each arm, `len` is at least the size of `T` and at most twice that.
     unsafe {
         match len {
             0 => {}
@@ -169,14 +162,13 @@ unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// Changes a word of eight bytes in one piece, as seen by all processors, and gives what it was before; `None` if `place`
-/// is not such a word.
+/// Changes an aligned 8-byte word atomically, and returns its old value; `None` if `place` is not such a word.
 pub fn change(place: Target<'_>, change: Change) -> Option<u64> {
     let word = place.as_ptr().cast::<u64>();
     if place.len() != size_of::<u64>() || !word.is_aligned() {
         return None;
     }
-    // SAFETY: eight writable bytes (contract of `new`), aligned; the program has registered them for such accesses.
+    // SAFETY: eight aligned, writable bytes (contract of `new`), which the program has registered for atomic accesses.
     let word = unsafe { AtomicU64::from_ptr(word) };
     Some(match change {
         Change::Add(add) => word.fetch_add(add, Ordering::SeqCst),
@@ -186,8 +178,8 @@ pub fn change(place: Target<'_>, change: Change) -> Option<u64> {
     })
 }
 
-/// The number of bytes at the end of a transfer that can be stored at once: 8, 4, 2 or 1, aligned. The transfer has
-/// `len` bytes and ends at the address `end`.
+/// Returns the size of the last word of a transfer of `len` bytes that ends at `end`: the largest aligned 8, 4, 2 or 1
+/// bytes, or 0.
 #[inline]
 pub fn tail_len(end: u64, len: usize) -> usize {
     let aligned = 1_usize << end.trailing_zeros().min(3);
@@ -200,29 +192,28 @@ pub fn tail_len(end: u64, len: usize) -> usize {
     }
 }
 
-/// A word of up to 8 bytes that is on its way to the end of a transfer.
+/// The last word of a transfer, of up to 8 bytes.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(8))]
 pub struct LastWord([u8; 8]);
 
 impl LastWord {
-    /// The first `len` bytes, to be copied; they lie as a word does.
+    /// Returns the first `len` bytes, aligned to 8, for reading.
     #[inline]
     pub fn source(&self, len: usize) -> Source<'_> {
         Source::of(&self.0[..len.min(8)])
     }
 
-    /// The first `len` bytes, to be filled.
+    /// Returns the first `len` bytes for writing.
     #[inline]
     pub fn target(&mut self, len: usize) -> Target<'_> {
         Target::of(&mut self.0[..len.min(8)])
     }
 
-    /// Stores the bytes at `place`, which [`take_last_word`] gave, with one store after all others of this thread.
+    /// Stores the word at `place`, from [`take_last_word`], with one store after this thread's earlier ones.
     #[inline(always)]
     pub fn store(self, place: Target<'_>) {
-        // SYNC tail-last: pairs with the program's own load of the tail: a thread that loads the word with Acquire, or
-        // depends on it, finds the rest.
+        // SYNC tail-last: pairs with the program's Acquire or dependent load of the word, which then sees all other bytes.
         fence(Ordering::Release);
         let last = place.as_ptr();
         let [a, b, c, d, ..] = self.0;
@@ -240,8 +231,7 @@ impl LastWord {
     }
 }
 
-/// Does what [`copy`] does, but makes the last bytes visible last: a thread that polls the last byte, or the aligned
-/// word of up to 8 bytes that ends there, finds the word whole, and if it then reads the rest, all of that.
+/// Does what [`copy`] does, but stores the last word last. A thread that polls it, or the last byte, then sees all bytes.
 #[inline(always)]
 pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
@@ -250,12 +240,12 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     }
     let end = dst.addr().wrapping_add(len as u64);
     if len >= 8 && end % 8 == 0 {
-        // SAFETY: all are inside of the `len` bytes of each; the word is aligned and read first, because an overlapping
-        // head would overwrite it.
+        // SAFETY: all accesses are inside the `len` bytes, and the word is aligned. It is read first, because the pieces may
+        // overlap.
         unsafe {
             let word = src.as_ptr().add(len - 8).cast::<u64>().read_unaligned();
             move_bytes(src.as_ptr(), dst.as_ptr(), len - 8);
-            // SYNC tail-last: as in `LastWord::store`.
+            // SYNC tail-last: pairs with the program's load of the word.
             fence(Ordering::Release);
             AtomicU64::from_ptr(dst.as_ptr().add(len - 8).cast()).store(word, Ordering::Relaxed);
         }
@@ -264,22 +254,20 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     copy_short_tail_last(dst, src, len)
 }
 
-/// Does what [`copy_tail_last`] does, where the last word is not one of 8 bytes.
 fn copy_short_tail_last(dst: Target<'_>, src: Source<'_>, len: usize) -> usize {
     let tail = tail_len(dst.addr().wrapping_add(len as u64), len);
     let (head, place) = dst.split(len).0.split(len - tail);
     let mut word = LastWord::default();
-    // SAFETY: `head + tail` is `len`, so these are the last bytes of the source; the word has 8 and `tail` is at most
-    // 8. They are read first, because an overlapping head would overwrite them.
+    // SAFETY: `tail` is at most `len` and 8. These bytes are read first, because the pieces may overlap.
     unsafe { move_bytes(src.as_ptr().add(len - tail), word.0.as_mut_ptr(), tail) };
-    // SAFETY: these are the first of `len` bytes of each; overlap is allowed.
+    // SAFETY: each piece has at least `len - tail` bytes.
     unsafe { move_bytes(src.as_ptr(), head.as_ptr(), len - tail) };
     word.store(place);
     len
 }
 
-/// Takes the last word of a transfer off its destination, whose last bytes are to be stored with [`LastWord::store`]. Pieces
-/// that lie in memory one behind the other count as one. The result is empty if there are no bytes.
+/// Removes the last word of a transfer from its destination, and returns its place, which is empty without bytes. Contiguous
+/// pieces count as one.
 pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) -> Target<'a> {
     list.retain(|piece| !piece.is_empty());
     let begin = |piece: &Target<'_>| piece.addr();
@@ -307,12 +295,11 @@ pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) ->
             return part;
         }
     }
-    // SAFETY: the pieces that were taken off cover these bytes, one behind the other, and each of them can be written
-    // while `'a` lasts.
+    // SAFETY: the removed, contiguous pieces cover these bytes, which are writable during `'a`.
     unsafe { Target::new(last.wrapping_sub(tail as u64), tail) }
 }
 
-/// Copies the bytes of one list to another, which holds as many.
+/// Copies `sources` to `targets`, which have as many bytes.
 pub fn copy_lists(targets: &[Target<'_>], sources: &[Source<'_>]) {
     let mut sources = sources.iter().copied();
     let mut source = Source::EMPTY;

@@ -1,4 +1,4 @@
-//! Connection management: listening, connecting, and the greetings that both ends exchange before a connection.
+//! Connection management: service points, connection attempts, and the greetings that both ends exchange first.
 //!
 //! ```text
 //! active side                               passive side
@@ -8,11 +8,10 @@
 //! established; an empty record ───────────> established
 //! ```
 //!
-//! If no socket listens, the active side repeats its attempt: see [`ConnectRetry`].
+//! If no socket listens, the active side repeats its attempt ([`ConnectRetry`]).
 //!
-//! All of this is the work of the progress thread, which has a set of sockets of its own for it. A peer that does not complete
-//! its greeting is closed after [`GREETING_TIMEOUT`]; if there are [`MAX_GREETINGS`] of them, the oldest one is closed. So is one
-//! that was accepted and sends no record.
+//! The progress thread handles these sockets in a separate epoll set. After [`GREETING_TIMEOUT`], it closes peers without a
+//! complete greeting, and accepted ones without a record. At [`MAX_GREETINGS`] greetings, it closes the oldest.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -43,29 +42,27 @@ use attempt::{Attempt, failure};
 
 /// Time in which a peer must complete its greeting.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time that a peer has for it when descriptors are short.
-const SOON: Duration = Duration::from_secs(1);
-/// Maximum number of peers that have not completed their greetings; half of it for peers of one network.
+/// Minimum time for a greeting if the process has no free descriptor.
+const MIN_GREETING_TIME: Duration = Duration::from_secs(1);
+/// Maximum number of peers without a complete greeting; half of it for one network.
 const MAX_GREETINGS: usize = 1024;
-/// Connections that one listening socket accepts before others have their turn.
-const ACCEPTS: usize = 64;
-/// Time for which no connection is accepted when there are no descriptors left.
-pub const REST: Duration = Duration::from_millis(20);
+/// Maximum number of accepted connections before the next socket's turn.
+const MAX_ACCEPTS: usize = 64;
+/// Time without accepts after a lack of descriptors.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
-/// The bytes of a greeting that have arrived.
 type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
 /// A socket in the set of the progress thread.
 enum Half {
-    /// A service point.
     Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
-    /// A peer at a service point, which has not completed its greeting.
+    /// A peer of a service point, without a complete greeting.
     Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting, until: Instant },
-    /// An attempt of this side that waits for the TCP connection.
+    /// An attempt that waits for the TCP connection.
     Connecting { socket: Socket, attempt: Attempt },
-    /// An attempt of this side that found no listener, and is repeated at a time.
+    /// An attempt without a listener, which is repeated at `until`.
     Waiting { attempt: Attempt, until: Instant },
-    /// An attempt of this side that waits for the peer's greeting.
+    /// An attempt that waits for the peer's greeting.
     Answer { socket: Socket, conn: Arc<Conn>, got: Greeting },
 }
 
@@ -81,16 +78,15 @@ impl Half {
     }
 }
 
-/// Listening sockets, and those of connections that are being made, by number.
+/// Sockets of service points and of connections before they are established.
 pub struct Handshakes {
     sockets: Epoll,
     halves: Mutex<Halves>,
-    /// There was no descriptor for a connection.
-    rests: AtomicBool,
+    /// Set after a lack of descriptors.
+    accept_paused: AtomicBool,
 }
 
-/// Sockets, sorted by number. New numbers are mostly the highest. Unlike a table of hashes, the list needs no memory to be used
-/// again after some were removed.
+/// Sockets, sorted by number. Unlike a hash table, the list needs no memory to replace removed entries.
 #[derive(Default)]
 struct Halves(Vec<(u64, Box<Half>)>);
 
@@ -109,20 +105,15 @@ impl Halves {
 }
 
 impl Handshakes {
-    /// An empty set.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn new() -> io::Result<Handshakes> {
-        Ok(Handshakes { sockets: Epoll::new()?, halves: Mutex::default(), rests: AtomicBool::new(false) })
+        Ok(Handshakes { sockets: Epoll::new()?, halves: Mutex::default(), accept_paused: AtomicBool::new(false) })
     }
 
-    /// The descriptor of the set.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.sockets.as_fd()
     }
 
-    /// Adds a socket; with `room` the set waits until it can be written.
+    /// Adds a socket. With `room`, the set also waits until it is writable.
     fn add(&self, number: u64, half: Half, room: bool) -> io::Result<()> {
         let half = memory::boxed(half).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let mut halves = self.halves.lock();
@@ -138,7 +129,6 @@ impl Handshakes {
         Ok(())
     }
 
-    /// Removes and closes a socket.
     pub fn remove(&self, number: u64) {
         let removed = self.take(number);
         drop(removed);
@@ -154,12 +144,11 @@ impl Handshakes {
         Some(*half)
     }
 
-    /// Collects what is ready.
     pub fn ready(&self, into: &mut Vec<Ready>) {
         self.sockets.look(|ready| into.push(ready));
     }
 
-    /// Closes peers whose time is over, and repeats attempts. Returns the time until the next one.
+    /// Closes peers after their timeout, and repeats attempts. Returns the time until the next deadline.
     pub fn handle_due(&self, now: Instant) -> Option<Duration> {
         let until = |half: &Half| match half {
             Half::Greeting { until, .. } | Half::Waiting { until, .. } => Some(*until),
@@ -181,8 +170,8 @@ impl Handshakes {
         next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Closes the oldest of the peers that have not completed their greetings if there are `most` which have had `time` for it: of
-    /// those in the network of an address, or of all. Returns whether there were.
+    /// Counts the peers, in the network of `of` or in all, which have had `time` for their greeting. If there are `most`,
+    /// closes the oldest, and returns `true`.
     fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
         let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
         let halves = self.halves.lock();
@@ -204,7 +193,6 @@ impl Handshakes {
         closes
     }
 
-    /// Makes room for a peer with this address.
     fn make_room(&self, address: IpAddr) {
         let most = descriptors(MAX_GREETINGS);
         if self.halves.lock().0.len() < most / 2 {
@@ -214,13 +202,13 @@ impl Handshakes {
             self.close_oldest(Some(address), most / 2, Duration::ZERO) || self.close_oldest(None, most, Duration::ZERO);
     }
 
-    /// Returns whether no connection can be accepted for a while.
-    pub fn rests(&self) -> bool {
-        self.rests.swap(false, Ordering::Relaxed)
+    /// Returns and clears whether accepts must pause.
+    pub fn take_accept_pause(&self) -> bool {
+        self.accept_paused.swap(false, Ordering::Relaxed)
     }
 }
 
-/// Returns the part of an address that stands for one host: of IPv6, each host has 2^64 addresses.
+/// Returns the part of an address that identifies a host. An IPv6 host can have 2^64 addresses.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -228,7 +216,7 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// A service point that listens; dropped to stop.
+/// A listening service point. A drop closes it.
 pub struct Listener {
     device: Arc<Device>,
     number: u64,
@@ -240,7 +228,7 @@ impl Drop for Listener {
     }
 }
 
-/// A connection request that was not answered; dropped to refuse.
+/// A pending connection request. A drop rejects it.
 pub struct Incoming {
     socket: Option<Socket>,
     extended: bool,
@@ -256,7 +244,6 @@ impl Drop for Incoming {
 }
 
 impl Incoming {
-    /// Refuses the request.
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
         let word = match why {
             Rejection::Consumer => Word::Rejected,
@@ -267,15 +254,12 @@ impl Incoming {
         }
     }
 
-    /// Accepts the request with `conn`.
-    ///
-    /// # Errors
-    /// There is no memory; the request can be answered again.
+    /// Accepts the request with `conn`. After an error, the request is still pending.
     pub fn accept(incoming: &mut Option<Self>, conn: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
         let device = conn.device();
         device.expect()?;
-        // Before the socket is taken.
+        // Without memory, the socket must stay in the request.
         memory::probe(size_of::<Stream>())?;
         let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
         let stream = Stream::new(device, socket, conn.number(), conn.terms().zone)?;
@@ -292,7 +276,7 @@ impl Incoming {
         device.enter(conn);
         let word = Word::Terms { extended, datagrams, reads_in, reads_out };
         let greeting = hello::encode(word, private_data);
-        // The socket has room: nothing was sent before.
+        // Nothing was sent before, so the socket has room.
         let sent = stream.socket().send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
         if !sent || device.add_socket(stream.socket(), conn.number()).is_err() {
             log::debug!(target: host::diagnostics::CM, "a request cannot be accepted: its peer has gone");
@@ -304,16 +288,12 @@ impl Incoming {
     }
 }
 
-/// Sends a rejection.
 fn refuse(socket: &Socket, word: Word, private_data: &[u8]) {
     let _ = socket.send_bytes(&hello::encode(word, private_data));
     socket.shut_down(rustix::net::Shutdown::Write);
 }
 
-/// Listens on `qualifier`, or on a port that the kernel chooses.
-///
-/// # Errors
-/// [`Error::QualifierInUse`], [`Error::QualifierUnavailable`]; there is no memory or no descriptor.
+/// Listens on `qualifier`, or on a port that the kernel selects.
 pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Tcp>) -> Result<(Listener, u64)> {
     let at = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
     let failed = |error: io::Error| match error.raw_os_error() {
@@ -340,10 +320,6 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<T
     Ok((Listener { device: device.clone(), number }, qualifier))
 }
 
-/// Checks that an address is of the family of this adapter's address.
-///
-/// # Errors
-/// [`AddressFault::Unsupported`] if it is not.
 pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     if address.ip().is_ipv4() == device.place.address.is_ipv4() {
         Ok(())
@@ -352,10 +328,6 @@ pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     }
 }
 
-/// Starts to connect `conn`.
-///
-/// # Errors
-/// There is no memory.
 pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     let device = conn.device();
     device.expect()?;
@@ -383,7 +355,7 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Handles a socket of the set that is ready. Called by the progress thread, without a lock.
+/// Handles a ready socket. The progress thread calls this without a lock.
 pub fn handle(device: &Arc<Device>, ready: Ready) {
     let number = ready.token;
     let set = &device.handshakes;
@@ -399,7 +371,7 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
             _ => {}
         };
     }
-    for _ in 0..ACCEPTS {
+    for _ in 0..MAX_ACCEPTS {
         let accepted = match set.halves.lock().get(number) {
             Some(Half::Listening { socket, .. }) => socket.accept(),
             _ => return,
@@ -414,9 +386,9 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
             Ok(None) => return,
             Err(error) => {
                 log::debug!(target: host::diagnostics::CM, "service point: cannot accept: {error}");
-                // The connection stays in the backlog; the thread must not spin on it.
-                if !set.close_oldest(None, 1, SOON) {
-                    set.rests.store(true, Ordering::Relaxed);
+                // The connection stays in the backlog, on which the thread must not spin.
+                if !set.close_oldest(None, 1, MIN_GREETING_TIME) {
+                    set.accept_paused.store(true, Ordering::Relaxed);
                 }
                 return;
             }
@@ -424,10 +396,7 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
     }
 }
 
-/// Receives the next bytes of a greeting. Returns whether it is complete.
-///
-/// # Errors
-/// The peer has left.
+/// Receives bytes of a greeting. Returns whether it is complete, or an error if the peer has left.
 fn receive(socket: &Socket, got: &mut Greeting) -> io::Result<bool> {
     loop {
         let wanted = match got.get(8) {
@@ -446,7 +415,7 @@ fn receive(socket: &Socket, got: &mut Greeting) -> io::Result<bool> {
     }
 }
 
-/// Handles bytes of a peer at a service point.
+/// Handles bytes of a greeting at a service point.
 fn greet(device: &Arc<Device>, number: u64, half: Half) {
     let Half::Greeting { socket, service, peer, mut got, until } = half else { return };
     match receive(&socket, &mut got) {
@@ -454,12 +423,11 @@ fn greet(device: &Arc<Device>, number: u64, half: Half) {
         Ok(false) if hello::can_begin(&got) => {
             let _ = device.handshakes.add(number, Half::Greeting { socket, service, peer, got, until }, false);
         }
-        // Another program, or a peer of another version.
+        // Another protocol or version.
         Ok(false) | Err(_) => {}
     }
 }
 
-/// Reports a request to the service point.
 fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr, greeting: &[u8]) {
     let service = match device.handshakes.halves.lock().get(service) {
         Some(Half::Listening { qualifier, sink, .. }) => Some((*qualifier, sink.clone())),
@@ -479,15 +447,15 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
     };
     let reads_in = reads_in.max(1);
     let incoming = Incoming { socket: Some(socket), extended, datagrams, reads_in, reads_out };
-    // A request that is returned is refused when it is dropped.
+    // If the sink returns the request, dropping it rejects it.
     let _ = sink.request(incoming, about);
 }
 
-/// Sends the greeting of this side, once the TCP connection stands.
+/// Sends the greeting of the active side on a new TCP connection.
 fn begin(device: &Arc<Device>, socket: Socket, attempt: Attempt) {
     let conn = attempt.conn.clone();
     let sent = socket.take_error().and_then(|()| match socket.local() == socket.peer() {
-        // No socket listens there: this one got the port that it connects to, and has connected to itself.
+        // Without a listener, a socket whose own port is the destination connects to itself.
         true => Err(io::ErrorKind::ConnectionRefused.into()),
         false => socket.send_bytes(&attempt.greeting),
     });
@@ -503,7 +471,7 @@ fn begin(device: &Arc<Device>, socket: Socket, attempt: Attempt) {
     }
 }
 
-/// Handles the greeting of the peer that this side has connected to.
+/// Handles bytes of the passive side's greeting.
 fn answer(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, mut got: Greeting) {
     match receive(&socket, &mut got) {
         Ok(true) => {}
@@ -521,7 +489,7 @@ fn answer(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, mut got: Greet
             let Ok(stream) = Stream::new(device, socket, conn.number(), conn.terms().zone) else {
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             };
-            // Before the program can post: a socket without room is reported by the set only.
+            // Before the program can post, because only the set reports when a full socket has room again.
             if device.add_socket(stream.socket(), conn.number()).is_err() {
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             }
@@ -529,12 +497,11 @@ fn answer(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, mut got: Greet
             if !conn.attach(&stream) {
                 return;
             }
-            // The acceptor waits for it.
+            // The acceptor waits for a first record.
             let _ = stream.send_record(kind::HANDLED, 0, 0);
             conn.established(private_data);
         }
         Some((Word::Rejected, private_data)) => conn.give_up(ConnectionReport::PeerRejected(private_data)),
-        // Another program listens there.
         _ => conn.give_up(ConnectionReport::NonPeerRejected),
     }
 }

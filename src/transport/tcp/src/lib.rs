@@ -1,10 +1,9 @@
 //! The transport tcp: connections over the kernel's TCP sockets, between hosts without RDMA.
 //!
-//! From the outside in: [`adapter`] is the transport that the core calls. An open adapter has a [`device`], which polls, and
-//! one progress [`thread`], which makes connections ([`cm`], [`hello`]). [`conn`] is one end of a connection, [`tx`] and [`rx`]
-//! are its directions, [`requests`] executes the requests of the peer, and [`stream`] is the socket that the directions share.
-//! [`record`] defines the bytes of the stream. [`locate`] finds what a configuration names. All system calls on sockets are in
-//! [`socket`].
+//! Core calls [`adapter`]. An open adapter has a [`device`], which polls, and a progress [`thread`], which connects ([`cm`],
+//! [`hello`]). [`conn`] is one end of a connection, [`tx`] and [`rx`] are its directions, [`requests`] executes the peer's
+//! requests, [`stream`] is the socket of both directions. [`record`] defines the wire format. [`locate`] finds the interface
+//! in a configuration. [`socket`] makes all system calls on sockets.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -24,7 +23,7 @@ mod tx;
 
 pub use adapter::Tcp;
 
-/// The wire protocol, for the fuzzers.
+/// The wire protocol, for fuzz targets.
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing {
     pub use crate::hello::{SIZE as GREETING, Word, encode as greeting};

@@ -1,4 +1,4 @@
-//! The records that the two ends of a connection exchange, one after the other in the byte stream of a socket.
+//! Records, the wire format of a connection.
 //!
 //! ```text
 //! ┌────────────────────────────────┬──────────────────────┬─────────────┐
@@ -9,12 +9,11 @@
 //!                                   <──────────── len ─────────────────>
 //! ```
 //!
-//! A *request* is a part of a message or of a write, or asks for a response. The peer handles requests in order, each once it
-//! can, and reports how many bytes of requests it has handled ([`Header::handled`]). A sender has at most
-//! [`Header::window`] bytes of requests outstanding, so that the peer can keep those that wait for a receive. All other records
-//! are handled as soon as they arrive, so they never wait for a receive.
+//! A *request* is a part of a message or write, or needs a response. The peer handles requests in order, and reports the
+//! number of handled bytes ([`Header::handled`]). A sender may have [`Header::window`] bytes of requests outstanding, so that
+//! the peer can store requests that wait for a receive. The peer handles all other records as they arrive.
 //!
-//! Numbers are little-endian. Each value is checked before it is used.
+//! Numbers are little-endian. Each value is checked before use.
 
 use dat_core::Change;
 use dat_core::event::Status;
@@ -24,11 +23,11 @@ use dat_core::transport::RemoteSegment;
 pub const HEADER: usize = 32;
 /// Maximum bytes of a head.
 pub const MAX_HEAD: usize = ATOMIC;
-/// Maximum payload of a record, which delays the reports that follow it.
+/// Maximum payload of a record. Longer ones would delay later reports.
 pub const MAX_PAYLOAD: u64 = 1 << 20;
-/// Bytes of requests that a peer can have outstanding at first.
+/// Initial window.
 pub const MIN_WINDOW: u32 = 128 << 10;
-/// The same at most: 50 ms at 1 Gbit/s are 6 MiB.
+/// Maximum window. For comparison: 50 ms at 1 Gbit/s are 6 MiB.
 pub const MAX_WINDOW: u32 = 16 << 20;
 /// Maximum bytes of a transfer.
 pub const LARGEST: u64 = 1 << 31;
@@ -39,31 +38,31 @@ pub const WORD: u64 = 8;
 pub mod kind {
     /// A part of a message of `aux` bytes.
     pub const MESSAGE: u8 = 1;
-    /// The first part of a write of `aux` bytes, after its target.
+    /// The target and first part of a write of `aux` bytes.
     pub const WRITE: u8 = 2;
     /// A further part of a write.
     pub const WRITE_PART: u8 = 3;
     /// The immediate data of a write of `aux` bytes.
     pub const IMMEDIATE: u8 = 4;
-    /// The next message, of `aux` bytes, invalidates the window with this key.
+    /// The key of a window, which the next message, of `aux` bytes, invalidates.
     pub const INVALIDATE: u8 = 5;
     /// Requests the bytes of a target.
     pub const READ: u8 = 6;
     /// Requests an atomic operation on eight bytes.
     pub const ATOMIC: u8 = 7;
-    /// The last of the requests.
+    /// The highest number of a request.
     pub const LAST_REQUEST: u8 = ATOMIC;
-    /// Only reports what was handled.
+    /// Only a report.
     pub const HANDLED: u8 = 16;
-    /// The next bytes of the response to the oldest read or atomic operation.
+    /// Bytes of the response to the oldest read or atomic operation.
     pub const RESPONSE: u8 = 17;
-    /// The connection ends; `aux` is an encoded [`End`](super::End).
+    /// End of the connection; `aux` is an encoded [`End`](super::End).
     pub const END: u8 = 18;
 }
 
 /// Flag: the receive of this message is a solicited event.
 pub const SOLICITED: u8 = 1;
-/// Flag: the sender had to wait because the window was too small.
+/// Flag: the sender had to wait for the window.
 pub const WAITED: u8 = 2;
 
 /// The first part of a record.
@@ -75,9 +74,9 @@ pub struct Header {
     pub flags: u8,
     /// Bytes of head and payload.
     pub len: u32,
-    /// Bytes of requests of the receiver that the sender of this record has handled so far.
+    /// Total bytes of the receiver's requests that the sender of this record has handled.
     pub handled: u64,
-    /// Bytes of requests that the receiver can have outstanding.
+    /// Bytes of requests that the receiver may have outstanding.
     pub window: u32,
     /// Depends on the kind.
     pub aux: u64,
@@ -92,7 +91,7 @@ fn half(bytes: &[u8], at: usize) -> u32 {
 }
 
 impl Header {
-    /// Returns the header as bytes.
+    /// Encodes the header.
     #[inline]
     pub fn encode(&self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
@@ -105,7 +104,7 @@ impl Header {
         bytes
     }
 
-    /// Reads a header. Returns `None` if no version of this protocol writes these bytes.
+    /// Decodes and checks a header.
     #[inline]
     pub fn decode(bytes: &[u8; HEADER]) -> Option<Header> {
         let header = Header {
@@ -124,7 +123,7 @@ impl Header {
         (zero && fits && window).then_some(header)
     }
 
-    /// Returns the bytes of the head of this kind of record. Returns `None` if there is no such kind.
+    /// Returns the length of the head; `None` for an unknown kind.
     #[inline]
     pub fn head(&self) -> Option<usize> {
         match self.kind {
@@ -136,7 +135,6 @@ impl Header {
         }
     }
 
-    /// Returns whether a payload can follow the head.
     fn has_payload(&self) -> bool {
         matches!(self.kind, kind::MESSAGE | kind::WRITE | kind::WRITE_PART | kind::RESPONSE)
     }
@@ -162,14 +160,14 @@ pub fn target(remote: &RemoteSegment) -> [u8; TARGET] {
     bytes
 }
 
-/// Reads a [`target`]. Returns `None` if it is too long for a transfer.
+/// Decodes a [`target`]; `None` if it is too long for a transfer.
 pub fn read_target(head: &[u8]) -> Option<RemoteSegment> {
     let head = head.first_chunk::<TARGET>()?;
     let (addr, len, key) = (word(head, 0), word(head, 8), half(head, 16));
     (len <= LARGEST).then_some(RemoteSegment { addr, len, key })
 }
 
-/// Reads a number that is a whole head.
+/// Decodes a head that is one number.
 pub fn read_number(head: &[u8]) -> Option<u32> {
     head.try_into().ok().map(u32::from_le_bytes)
 }
@@ -178,7 +176,7 @@ pub fn read_number(head: &[u8]) -> Option<u32> {
 const ADD: u32 = 0;
 const SWAP: u32 = 1;
 
-/// Encodes an atomic operation on eight bytes of the receiver's registered memory: address, two operands, key, operation.
+/// Encodes an atomic operation on the receiver's memory: address, two operands, key, operation.
 pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
     let (what, first, second) = match change {
         Change::Add(add) => (ADD, add, 0),
@@ -193,7 +191,7 @@ pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
     bytes
 }
 
-/// Reads an [`atomic`]: its target and the operation. Returns `None` if there is no such operation.
+/// Decodes an [`atomic`]; `None` for an unknown operation.
 pub fn read_atomic(head: &[u8]) -> Option<(RemoteSegment, Change)> {
     let head: &[u8; ATOMIC] = head.try_into().ok()?;
     let change = match (half(head, 28), word(head, 8), word(head, 16)) {
@@ -204,20 +202,19 @@ pub fn read_atomic(head: &[u8]) -> Option<(RemoteSegment, Change)> {
     Some((RemoteSegment { addr: word(head, 0), len: WORD, key: half(head, 24) }, change))
 }
 
-/// The reason why an end leaves the connection.
+/// The reason for the end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// Its program disconnects.
+    /// The program disconnects.
     Disconnected,
-    /// The connection failed. A status is that of the oldest request of the receiver which was not handled.
+    /// The connection failed, with the status of the receiver's oldest unhandled request, if known.
     Broken(Option<Status>),
 }
 
-/// The statuses with which a request of the peer can end. A record contains the index.
+/// Statuses of a peer's request, by their number in a record minus 2.
 const STATUS: [Status; 3] = [Status::RemoteAccess, Status::RemoteResponder, Status::Transport];
 
 impl End {
-    /// Encodes the reason.
     pub fn encode(self) -> u64 {
         match self {
             End::Disconnected => 0,
@@ -226,7 +223,6 @@ impl End {
         }
     }
 
-    /// Decodes a reason. Returns `None` if the number stands for none.
     pub fn decode(number: u64) -> Option<End> {
         match number {
             0 => Some(End::Disconnected),

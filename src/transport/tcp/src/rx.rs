@@ -1,10 +1,9 @@
 //! The receiving direction of a connection: splits the byte stream of the socket into records.
 //!
-//! Records that are no requests are handled as they arrive. Requests go to [`Requests`], which handles them in order. While one
-//! of them waits, for a receive or for room to respond, the bytes of all later ones are kept here: no more than the peer's
-//! window admits.
+//! [`Requests`] handles requests in order. While one waits, for a receive or for room to respond, this module stores the
+//! bytes of later requests, up to the peer's window. All other records are handled as they arrive.
 //!
-//! The payload of a long record is received straight into its place.
+//! The socket receives long payloads directly into their destination.
 
 use std::sync::Arc;
 
@@ -21,28 +20,25 @@ use crate::record::{End, HEADER, Header, MAX_HEAD, kind};
 use crate::requests::Requests;
 use crate::stream::Stream;
 
-/// Minimum rest of a payload that is received straight into its place.
-const DIRECT: u64 = 4096;
-/// Bytes of the last word of a transfer, which is stored last and whole.
+/// Minimum rest of a payload for direct receiving.
+const MIN_DIRECT: u64 = 4096;
+/// Maximum bytes of the last word of a transfer, which is stored last and atomically.
 pub const TAIL: u64 = 8;
-/// Kept requests above which their memory is freed once they are handled.
-const KEPT: usize = 64 << 10;
+/// Capacity of the stored requests that is not freed.
+const MAX_KEPT: usize = 64 << 10;
 
-/// Why a connection fails.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fatal {
-    /// The receive that fails.
     pub recv: Option<RecvDone>,
-    /// The request of this end that fails.
+    /// The failing request of this end.
     pub request: Option<(FailedRequest, Status)>,
-    /// The status of the peer's oldest request, if that fails.
+    /// The status of the peer's oldest request, if it fails.
     pub peer: Option<Status>,
 }
 
-/// How a connection ends.
 #[derive(Clone, Copy, Debug)]
 pub enum ConnEnd {
-    /// It failed.
+    /// This end detected a failure.
     Failed(Fatal),
     /// The peer has left.
     Left(End),
@@ -54,35 +50,32 @@ impl From<Fatal> for ConnEnd {
     }
 }
 
-/// The peer violates the protocol.
+/// Returns the failure after a violation of the protocol.
 #[cold]
 fn violation() -> ConnEnd {
     ConnEnd::Failed(Fatal::default())
 }
 
-/// Where the rest of a payload goes.
+/// Destination of the rest of a payload.
 #[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
 pub enum Place {
-    /// Segments of this end, from an offset on.
+    /// Segments of this end, from an offset.
     Local(Checked, u64),
-    /// Memory that a peer writes, from an offset on.
+    /// Target of the peer's write, from an offset.
     Granted(RemoteSegment, u64),
 }
 
-/// The last bytes of a transfer, gathered until they are complete.
+/// The last bytes of a transfer until they are complete.
 pub type Tail = ArrayVec<u8, { TAIL as usize }>;
 
-/// A transfer whose bytes arrive in pieces.
+/// Position of a piece in a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
-    /// Bytes of the transfer before the piece.
     pub offset: u64,
-    /// Bytes of the transfer.
     pub len: u64,
 }
 
-/// Stores `bytes` by `store`, which takes an offset, bytes, and whether they end the transfer. The last word is stored whole
-/// and last. Returns false if `store` does.
+/// Stores `bytes` by `store(offset, bytes, is_last)`, and the last word last, in one call. Returns `false` if `store` does.
 pub fn store_piece(
     tail: &mut Tail,
     piece: Piece,
@@ -101,7 +94,6 @@ pub fn store_piece(
     }
     tail.extend(bytes[before..].iter().copied());
     if bytes.len() as u64 == rest {
-        // Bytes before the tail may have been received into their place.
         let stored = store(len - tail.len() as u64, Source::of(tail), true);
         tail.clear();
         return stored;
@@ -109,50 +101,45 @@ pub fn store_piece(
     true
 }
 
-/// Moves bytes to `gathered` until that has `wanted`. Returns the rest.
+/// Moves bytes to `gathered` until it has `wanted` bytes. Returns the rest.
 pub fn gather<'b, const N: usize>(gathered: &mut ArrayVec<u8, N>, wanted: usize, bytes: &'b [u8]) -> &'b [u8] {
     let missing = wanted.saturating_sub(gathered.len()).min(gathered.remaining_capacity());
     let (piece, rest) = bytes.split_at(missing.min(bytes.len()));
-    // It has room for the piece.
     let _ = gathered.try_extend_from_slice(piece);
     rest
 }
 
-/// The record that is arriving.
+/// The record of which bytes are missing.
 #[derive(Clone, Copy)]
 struct Current {
     header: Header,
-    /// Bytes of it that did not arrive.
     left: u64,
 }
 
-/// The receiving direction. The default belongs to no connection.
+/// The receiving direction; by default without a connection.
 #[derive(Default)]
 pub struct Rx {
     stream: Option<Arc<Stream>>,
-    /// The end was found. The thread that found it reports it.
+    /// Set by the thread that has detected, and will report, the end.
     over: bool,
     frame: ArrayVec<u8, HEADER>,
     current: Option<Current>,
-    /// Records other than reports arrived in this turn.
+    /// Set if records other than HANDLED arrived in this turn.
     had_records: bool,
-    /// What the last header reported of the requests of this end.
+    /// `handled` and `window` of the last header.
     reported: (u64, u32),
-    /// The last bytes of a response.
     tail: Tail,
     requests: Requests,
-    /// Bytes of requests that wait, of which the first `gone` are handled.
+    /// Bytes of waiting requests, after `gone` handled bytes.
     kept: Vec<u8>,
     gone: usize,
 }
 
 impl Rx {
-    /// Attaches the stream of a connection.
     pub fn open(&mut self, stream: Arc<Stream>) {
         self.stream = Some(stream);
     }
 
-    /// Detaches the stream and returns it.
     pub fn close(&mut self) -> Option<Arc<Stream>> {
         self.kept = Vec::new();
         self.gone = 0;
@@ -160,32 +147,25 @@ impl Rx {
         self.stream.take()
     }
 
-    /// The stream.
     pub fn stream(&self) -> Option<&Arc<Stream>> {
         self.stream.as_ref()
     }
 
-    /// Begins a turn of the connection, in which it sends a limited number of bytes of responses.
+    /// Begins a turn, in which the connection sends limited bytes of responses.
     pub fn begin_turn(&mut self) {
         self.requests.begin_turn();
         self.had_records = self.current.is_some();
     }
 
-    /// Returns whether records other than reports arrived in this turn, or a part of one.
     pub fn had_records(&self) -> bool {
         self.had_records
     }
 
-    /// Receives what the socket has, through `buffer`. Returns `None` if that is nothing, and otherwise whether there may be
-    /// more.
-    ///
-    /// # Errors
-    /// The connection ends.
+    /// Receives from the socket through `buffer`. Returns whether the socket may have more, or `None` if it had nothing.
     pub fn receive(&mut self, conn: &Arc<Conn>, buffer: &mut [u8]) -> Result<Option<bool>, ConnEnd> {
         if self.over {
             return Ok(None);
         }
-        // It is back before the lock on this direction is released.
         let Some(stream) = self.stream.take() else { return Ok(None) };
         let received = self.receive_next(conn, &stream, buffer);
         self.stream = Some(stream);
@@ -221,16 +201,16 @@ impl Rx {
         Ok(Some(received == asked))
     }
 
-    /// The end of a stream without a record of it.
+    /// Returns the reason for the end of a stream without an END record.
     fn end_of(&self, stream: &Stream) -> End {
         let whole = self.current.is_none() && self.frame.is_empty();
         if whole && !stream.is_cut() && !stream.socket().is_silent() { End::Disconnected } else { End::Broken(None) }
     }
 
-    /// Returns where the rest of the current payload can be received to, and the number of bytes.
+    /// Returns the destination and length for receiving the rest of the payload directly.
     fn direct(&mut self, conn: &Arc<Conn>) -> Option<(Place, u64)> {
         let current = self.current?;
-        if current.left < DIRECT {
+        if current.left < MIN_DIRECT {
             return None;
         }
         if current.header.is_request() {
@@ -241,13 +221,13 @@ impl Rx {
         Some((Place::Local(places, offset), current.left - tail))
     }
 
-    /// Notes that bytes of the current payload are in their place.
+    /// Handles payload bytes that were received directly.
     fn advance(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: u64) -> Result<(), ConnEnd> {
         let Some(current) = &mut self.current else { return Ok(()) };
         current.left -= bytes;
         if current.header.is_request() {
             self.requests.advance(bytes);
-            // It is complete if these were its last bytes.
+            // Completes the request if these were its last bytes.
             self.requests.feed(conn, stream, &[])?;
         } else {
             conn.on_response(bytes, true)?;
@@ -256,10 +236,6 @@ impl Rx {
         Ok(())
     }
 
-    /// Handles bytes of the stream.
-    ///
-    /// # Errors
-    /// The connection ends.
     fn feed(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, mut bytes: &[u8]) -> Result<(), ConnEnd> {
         while !bytes.is_empty() {
             let Some(current) = self.current else {
@@ -292,7 +268,7 @@ impl Rx {
         let Ok(frame) = <[u8; HEADER]>::try_from(&self.frame[..]) else { return Ok(rest) };
         self.frame.clear();
         let header = Header::decode(&frame).ok_or_else(violation)?;
-        // Gathered records report the same.
+        // Records of one send report the same.
         if self.reported != (header.handled, header.window) {
             self.reported = (header.handled, header.window);
             conn.peer_reports(&header)?;
@@ -310,7 +286,7 @@ impl Rx {
         match header.kind {
             kind::HANDLED if header.len == 0 => {}
             kind::RESPONSE => {
-                // Before any byte of it arrives, there must be a place for all of them.
+                // The whole payload must fit the response.
                 conn.response(header.len.into()).ok_or_else(violation)?;
                 if header.len == 0 {
                     conn.on_response(0, true)?;
@@ -324,10 +300,10 @@ impl Rx {
         Ok(rest)
     }
 
-    /// Stores bytes of a response, of which `left` bytes did not arrive before.
+    /// Stores bytes of a response of which `left` bytes were missing.
     fn respond(&mut self, conn: &Arc<Conn>, stream: &Stream, left: u64, bytes: &[u8]) -> Result<(), ConnEnd> {
         let (places, offset, ends) = conn.response(left).ok_or_else(violation)?;
-        // Bytes that do not end the whole response need no last word.
+        // Otherwise the bytes do not end the response, and need no last word.
         let len = offset + left + if ends { 0 } else { TAIL };
         let placed = store_piece(&mut self.tail, Piece { offset, len }, bytes, |offset, bytes, last| {
             copy::scatter(stream.regions(), &places, offset, bytes, last)
@@ -337,19 +313,18 @@ impl Rx {
 
     // ---- Requests ----
 
-    /// Returns whether bytes of requests must be kept.
     fn keeps(&self) -> bool {
         self.gone < self.kept.len() || self.requests.waits()
     }
 
-    /// Handles bytes of requests, or keeps them if one of them waits.
+    /// Handles bytes of requests, or stores them if a request waits.
     fn pass(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &[u8]) -> Result<(), ConnEnd> {
         let done = if self.keeps() { 0 } else { self.requests.feed(conn, stream, bytes)? };
         let rest = &bytes[done..];
         if rest.is_empty() {
             return Ok(());
         }
-        // A peer that ignores its window is no peer.
+        // The peer exceeds its window.
         let most = stream.window() as usize + HEADER + MAX_HEAD;
         if self.kept.len() - self.gone + rest.len() > most || self.kept.room(rest.len()).is_err() {
             return Err(violation());
@@ -358,10 +333,6 @@ impl Rx {
         Ok(())
     }
 
-    /// Handles requests that waited.
-    ///
-    /// # Errors
-    /// The connection ends.
     pub fn resume(&mut self, conn: &Arc<Conn>) -> Result<(), ConnEnd> {
         if self.over {
             return Ok(());
@@ -374,10 +345,10 @@ impl Rx {
         if self.gone == self.kept.len() {
             self.gone = 0;
             self.kept.clear();
-            if self.kept.capacity() > KEPT {
+            if self.kept.capacity() > MAX_KEPT {
                 self.kept = Vec::new();
             }
-        } else if self.gone >= KEPT.max(self.kept.len() / 2) {
+        } else if self.gone >= MAX_KEPT.max(self.kept.len() / 2) {
             self.kept.drain(..self.gone);
             self.gone = 0;
         }
@@ -385,18 +356,18 @@ impl Rx {
     }
 }
 
-/// What [`receive_direct`] found: the result of the call, the bytes that could go to the place, and all that could come.
+/// Result of the call, length of the destination, and maximum number of bytes.
 type Received = (std::io::Result<Option<usize>>, usize, usize);
 
-/// Receives up to `len` bytes into a place, and the next header into `buffer`. Returns `None` if the memory of the place is not
-/// registered, or not for this.
+/// Receives up to `len` bytes into a place, and the next header into `buffer`. Returns `None` if the memory is not registered
+/// for that.
 fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -> Option<Received> {
-    const MOST: usize = MAX_SEGMENTS + 2;
+    const MAX_PIECES: usize = MAX_SEGMENTS + 2;
     let regions = stream.regions();
     let next = &mut buffer[..HEADER + MAX_HEAD];
     let asked = len as usize + next.len();
     let (region_refs, granted);
-    let mut pieces = ArrayVec::<Target<'_>, MOST>::new();
+    let mut pieces = ArrayVec::<Target<'_>, MAX_PIECES>::new();
     match place {
         Place::Local(segments, offset) => {
             region_refs = copy::acquire_all(segments, |key| regions.acquire_counted(key))?;

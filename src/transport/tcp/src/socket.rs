@@ -1,4 +1,4 @@
-//! Sockets: every system call on them that this transport makes.
+//! All system calls on sockets.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,26 +16,23 @@ use rustix::net::{
 
 /// Idle time before the first keepalive probe.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
-/// Keepalive probes without an answer after which the kernel ends the connection.
+/// Number of lost keepalive probes after which the kernel closes the connection.
 const KEEPALIVE_PROBES: u32 = 5;
-/// Time between keepalive probes.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
-/// Maximum time between two retransmissions: 15 of them then take 14 seconds, and a quarter of an hour otherwise. Kernels
-/// before 6.15 do not have the option.
+/// Maximum time between retransmissions (Linux 6.15). 15 retransmissions then take 14 seconds, otherwise 15 minutes.
 const MAX_RETRY_MS: libc::c_int = 1000;
-/// The number of that option, which libc lacks.
+/// The option's number, which libc lacks.
 const TCP_RTO_MAX_MS: libc::c_int = 44;
-/// A closed connection whose peer acknowledged nothing for this time lost its peer's host.
-const SILENCE: Duration = Duration::from_secs(12);
-/// `TCP_CLOSE`, a state of a connection.
-const CLOSED: u8 = 7;
-/// Connections that the kernel keeps for [`Socket::accept`].
+/// Time without acknowledgements after which a closed connection has lost the peer's host.
+const MIN_SILENCE: Duration = Duration::from_secs(12);
+const TCP_CLOSE: u8 = 7;
+/// Maximum number of connections that wait for [`Socket::accept`].
 const BACKLOG: i32 = 4096;
 
-/// A TCP socket that never blocks. Children of a fork close it, and so does exec.
+/// A non-blocking TCP socket, which fork and exec close in the child.
 #[derive(Debug)]
 pub struct Socket {
-    // Ends before the descriptor is closed.
+    // The first field, because it must be dropped before the descriptor.
     _note: CloseOnFork,
     fd: Shielded<OwnedFd>,
 }
@@ -51,7 +48,7 @@ fn flags() -> SocketFlags {
 }
 
 impl Socket {
-    /// Creates a descriptor and notes it, with no fork between the two.
+    /// Creates a descriptor and registers it in [`CloseOnFork`], without a fork between the two.
     fn noted(create: impl FnOnce() -> rustix::io::Result<OwnedFd>) -> io::Result<Socket> {
         with_fork_lock(|| {
             let fd = create()?;
@@ -64,10 +61,7 @@ impl Socket {
         Socket::noted(|| net::socket_with(family, SocketType::STREAM, flags(), Some(ipproto::TCP)))
     }
 
-    /// Listens at an address. Port 0 lets the kernel choose one.
-    ///
-    /// # Errors
-    /// The error of the system, such as `AddrInUse`.
+    /// Listens at an address. For port 0, the kernel selects one.
     pub fn listen(at: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(&at)?;
         sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -79,16 +73,13 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Starts to connect to `to` from the address `from`. The socket becomes writable when the attempt ends, and
-    /// [`Socket::take_error`] then returns the outcome.
-    ///
-    /// # Errors
-    /// The error of the system.
+    /// Starts to connect from `from` to `to`. The socket becomes writable when the attempt ends; then [`Socket::take_error`]
+    /// returns the result.
     pub fn connect(from: SocketAddr, to: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(&to)?;
-        // A service point can listen at the port of this socket.
+        // A service point may listen at this socket's port.
         sockopt::set_socket_reuseaddr(&socket, true)?;
-        // The kernel chooses the port with regard to both addresses when the socket connects, not when it is bound.
+        // The kernel then selects the port in connect, and may reuse ports of connections to other destinations.
         let on: libc::c_int = 1;
         socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, on);
         net::bind(&socket, &from)?;
@@ -99,10 +90,7 @@ impl Socket {
         }
     }
 
-    /// Accepts a connection. Returns `None` if there is none.
-    ///
-    /// # Errors
-    /// The error of the system, such as too many open files; the connection stays in the backlog then.
+    /// Accepts a connection; `None` if there is none. After an error, for example `EMFILE`, it stays in the backlog.
     pub fn accept(&self) -> io::Result<Option<(Socket, SocketAddr)>> {
         let mut peer = None;
         let accepted = Socket::noted(|| {
@@ -116,7 +104,6 @@ impl Socket {
                 Ok(Some((socket, peer)))
             }
             (Ok(_), None) => Ok(None),
-            // The peer has gone already.
             (Err(error), _) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted) => {
                 Ok(None)
             }
@@ -124,8 +111,8 @@ impl Socket {
         }
     }
 
-    /// Turns off the delay of small segments, and lets the kernel end the connection when the host of the peer no longer answers.
-    /// A connection within this host cannot be congested: an algorithm that paces segments, such as BBR, halves its bandwidth.
+    /// Disables the delay of small segments, and enables the detection of lost hosts. Within this host, pacing congestion
+    /// control, for example BBR, would halve the bandwidth.
     fn set_up(&self, within_host: bool) {
         let _ = sockopt::set_tcp_nodelay(self, true);
         if within_host {
@@ -138,77 +125,68 @@ impl Socket {
         self.set_option(libc::IPPROTO_TCP, TCP_RTO_MAX_MS, MAX_RETRY_MS);
     }
 
-    /// Returns the local address.
     pub fn local(&self) -> Option<SocketAddr> {
         net::getsockname(&self.fd).ok().and_then(|address| address.try_into().ok())
     }
 
-    /// Returns the address of the peer.
     pub fn peer(&self) -> Option<SocketAddr> {
         net::getpeername(&self.fd).ok().flatten().and_then(|address| address.try_into().ok())
     }
 
-    /// Returns why the socket failed, if it did.
     pub fn take_error(&self) -> io::Result<()> {
         Ok(sockopt::socket_error(&self.fd)??)
     }
 
     fn set_option(&self, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
         let (place, size) = (&raw const value, mem::size_of_val(&value) as libc::socklen_t);
-        // SAFETY: the value of the option is an int, and `place` points to one.
+        // SAFETY: `place` points to `size` bytes, the value of the option.
         let _ = unsafe { libc::setsockopt(self.fd.as_fd().as_raw_fd(), level, name, place.cast(), size) };
     }
 
-    /// Returns whether the connection ended because the host of the peer no longer answered.
+    /// Returns whether the connection has ended because the peer's host did not respond.
     pub fn is_silent(&self) -> bool {
-        // SAFETY: the structure has only numbers, for which zero is a value.
+        // SAFETY: all fields are integers, for which zero is valid.
         let mut info: libc::tcp_info = unsafe { mem::zeroed() };
         let mut size = mem::size_of_val(&info) as libc::socklen_t;
         let (fd, place) = (self.fd.as_fd().as_raw_fd(), (&raw mut info).cast());
         // SAFETY: `place` has room for `size` bytes.
         let result = unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut size) };
         let silence = Duration::from_millis(info.tcpi_last_ack_recv.into());
-        let closed = result == 0 && info.tcpi_state == CLOSED;
-        closed && (info.tcpi_retransmits > 0 || info.tcpi_probes > 0 || silence >= SILENCE)
+        let closed = result == 0 && info.tcpi_state == TCP_CLOSE;
+        closed && (info.tcpi_retransmits > 0 || info.tcpi_probes > 0 || silence >= MIN_SILENCE)
     }
 
-    /// Sends what fits of the pieces. Returns the number of bytes, 0 if there is no room.
-    ///
-    /// # Errors
-    /// The connection has ended.
+    /// Sends as many bytes as the socket has room for, and returns their number.
     pub fn send(&self, pieces: &[Source<'_>]) -> io::Result<usize> {
         let vecs = Source::as_vecs(pieces);
         let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
-        // SAFETY: the call only reads the pieces, which can be read (contract of `Source::new`).
+        // SAFETY: the call only reads the pieces, which are readable (contract of `Source::new`).
         self.transfer(vecs, |fd, message| unsafe { libc::syscall(libc::SYS_sendmsg, fd, message, flags) })?
             .map_or(Ok(0), Ok)
     }
 
-    /// Receives what is there into the pieces. Returns `None` if nothing is there, and `Some(0)` after the end of the stream.
-    ///
-    /// # Errors
-    /// The connection has failed.
+    /// Receives into the pieces. Returns the number of bytes, `None` if there are none, and `Some(0)` after the end of the stream.
     pub fn recv(&self, pieces: &[Target<'_>]) -> io::Result<Option<usize>> {
         let vecs = Target::as_vecs(pieces);
         let flags = libc::MSG_DONTWAIT;
-        // SAFETY: the call writes only into the pieces, which can be written (contract of `Target::new`).
+        // SAFETY: the call writes only to the pieces, which are writable (contract of `Target::new`).
         self.transfer(vecs, |fd, message| unsafe { libc::syscall(libc::SYS_recvmsg, fd, message, flags) })
     }
 
-    /// Makes a call with these pieces until no signal interrupts it. Returns `None` if it would block. Preserves errno. The functions
-    /// of libc are cancellation points, so `call` is a system call.
+    /// Repeats a call until no signal interrupts it, and preserves errno. Returns `None` if it would block. `call` must be a
+    /// direct system call, because libc's functions are cancellation points.
     fn transfer(
         &self,
         vecs: &[libc::iovec],
         call: impl Fn(i32, *mut libc::msghdr) -> libc::c_long,
     ) -> io::Result<Option<usize>> {
-        // SAFETY: a structure of numbers and pointers, for which zero is a value.
+        // SAFETY: all fields are integers and pointers, for which zero is valid.
         let mut message: libc::msghdr = unsafe { mem::zeroed() };
         message.msg_iov = ptr::from_ref(vecs).cast_mut().cast();
         message.msg_iovlen = vecs.len() as _;
-        // SAFETY: libc returns a valid pointer to the errno of this thread.
+        // SAFETY: the function has no preconditions.
         let errno = unsafe { libc::__errno_location() };
-        // SAFETY: as said above.
+        // SAFETY: libc returns a valid pointer to this thread's errno.
         let before = unsafe { errno.read() };
         let result = loop {
             let result = call(self.fd.as_fd().as_raw_fd(), &raw mut message);
@@ -221,15 +199,11 @@ impl Socket {
                 error => break Err(error),
             }
         };
-        // SAFETY: as said above.
+        // SAFETY: libc returns a valid pointer to this thread's errno.
         unsafe { errno.write(before) };
         result
     }
 
-    /// Sends bytes of this library. Returns the number of bytes, 0 if there is no room.
-    ///
-    /// # Errors
-    /// The connection has ended.
     pub fn send_bytes(&self, bytes: &[u8]) -> io::Result<usize> {
         match net::send(&self.fd, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
             Ok(sent) => Ok(sent),
@@ -238,10 +212,7 @@ impl Socket {
         }
     }
 
-    /// Receives bytes for this library. The result is that of [`Socket::recv`].
-    ///
-    /// # Errors
-    /// The connection has failed.
+    /// Does what [`Socket::recv`] does for memory of this library.
     pub fn recv_bytes(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
         match net::recv(&self.fd, bytes, RecvFlags::DONTWAIT) {
             Ok((received, _)) => Ok(Some(received)),
@@ -250,10 +221,7 @@ impl Socket {
         }
     }
 
-    /// Returns whether there is something to receive: `None` if nothing is there yet, false after the end of the stream.
-    ///
-    /// # Errors
-    /// The connection has failed.
+    /// Returns whether there are bytes to receive; `None` if there are none yet, `false` after the end of the stream.
     pub fn peek(&self) -> io::Result<Option<bool>> {
         let mut byte = [0_u8; 1];
         match net::recv(&self.fd, &mut byte[..], RecvFlags::DONTWAIT | RecvFlags::PEEK) {
@@ -263,7 +231,6 @@ impl Socket {
         }
     }
 
-    /// Ends the sending direction, or both. The peer reads the end of the stream.
     pub fn shut_down(&self, how: Shutdown) {
         let _ = net::shutdown(&self.fd, how);
     }

@@ -1,5 +1,4 @@
-//! The progress thread of an adapter. It makes and ends connections, and polls while the program does not: see
-//! [`crate::device`].
+//! The progress thread of an adapter: handles connections, and polls while the program does not ([`crate::device`]).
 
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,21 +10,17 @@ use dat_core::transport::{ConnectionReport, Poll};
 use host::poll;
 use host::thread::{self, Thread};
 
-use crate::cm::{self, REST};
+use crate::cm::{self, ACCEPT_PAUSE};
 use crate::conn::Phase;
 use crate::device::{Device, PARK, TICK};
 use crate::record::End;
 
-/// Starts the progress thread of an adapter.
-///
-/// # Errors
-/// The error of the system.
 pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
     let device = device.clone();
     thread::start(c"dat-tcp", move || run(&device))
 }
 
-/// Runs one work item and catches a panic, so that the remaining items still run. The panic hook has already logged it.
+/// Runs one work item and catches a panic, so that all others still run.
 fn isolated<R>(item: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(item)).ok()
 }
@@ -43,7 +38,7 @@ fn run(device: &Arc<Device>) {
     }
 }
 
-/// Handles connections that begin, and what is due. Returns the time until more is due.
+/// Handles handshakes, reports and timers. Returns the time until the next deadline.
 fn work(device: &Arc<Device>) -> Option<Duration> {
     let mut ready = Vec::new();
     device.handshakes.ready(&mut ready);
@@ -74,18 +69,18 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
     [leaving, handshake, attempt].into_iter().flatten().min()
 }
 
-/// Sleeps until there is work. Polls if the program does not. `polls` is the number of polls of the program before the last sleep.
+/// Sleeps until there is work, and polls if the program does not. `polls` is the number of its polls before the last sleep.
 fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let wakeup = Some(device.wakeup.as_fd());
-    let (handshakes, due) = match device.handshakes.rests() {
-        true => (None, due.into_iter().chain([REST]).min()),
+    let (handshakes, due) = match device.handshakes.take_accept_pause() {
+        true => (None, due.into_iter().chain([ACCEPT_PAUSE]).min()),
         false => (Some(device.handshakes.descriptor()), due),
     };
-    let rest = |sockets, limit: Option<Duration>| {
+    let wait = |sockets, limit: Option<Duration>| {
         let _ = poll::wait([wakeup, handshakes, sockets], limit.into_iter().chain(due).min());
     };
     if device.is_idle() {
-        return rest(None, None);
+        return wait(None, None);
     }
     let before = std::mem::replace(polls, device.polls());
     let polled = *polls > before || device.is_polled();
@@ -93,13 +88,13 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let watched = device.watchers.load(Ordering::Acquire) > 0;
     if !watched && (sleepers || polled) {
         device.parked.store(sleepers, Ordering::SeqCst);
-        // A program that polls sends it by itself.
+        // A program that polls flushes by itself.
         if sleepers && device.is_noted() {
             device.flush_all();
         }
-        rest(None, Some(if sleepers { PARK } else { TICK }));
+        wait(None, Some(if sleepers { PARK } else { TICK }));
         device.parked.store(false, Ordering::SeqCst);
-        // A thread that sleeps may be delayed, by a signal for example.
+        // A sleeping thread may be delayed, for example by a signal.
         if sleepers && device.polls() == *polls {
             device.poll_once(Poll::IfFree);
         }
@@ -110,11 +105,11 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     }
     device.poll_once(Poll::Complete);
     device.watching.store(true, Ordering::SeqCst);
-    // What is noted or deferred after this store wakes this thread.
+    // After this store, noted and deferred work wakes this thread.
     let left = device.is_noted() || device.is_deferred();
-    rest(Some(device.descriptor()), left.then_some(Duration::ZERO));
+    wait(Some(device.descriptor()), left.then_some(Duration::ZERO));
     device.watching.store(false, Ordering::SeqCst);
-    // What has come is left to the program, if that polls.
+    // If the program polls, it handles new data.
     if device.polls() == *polls {
         device.poll_once(Poll::IfFree);
     }

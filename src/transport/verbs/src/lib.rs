@@ -1,11 +1,11 @@
 //! The transport verbs: connections over the kernel's RDMA stack, InfiniBand, RoCE, iWARP or Soft-RoCE.
 //!
-//! From the outside in: [`adapter`] is the transport that the core calls. An open adapter shares a [`device`] with its one
-//! [`thread`], which handles connections ([`cm`], [`rejection`]), asynchronous events and the ends of queue pairs
-//! ([`ending`]). [`cq`] reports completions, which [`channels`] announce, [`qp`] is one end of a connection, [`work_queue`]
-//! one of its directions, [`srq`] a shared receive queue, [`memory`] has zones and regions, [`window`] windows,
-//! [`datagram`] what endpoints for datagrams have instead. [`locate`] finds the device that a configuration names,
-//! [`attributes`] reads its limits, [`status`] translates its errors. All calls into the two libraries are in [`sys`].
+//! Core calls [`adapter`]. An open adapter shares a [`device`] with its progress [`thread`], which handles connections
+//! ([`cm`], [`rejection`]), asynchronous events and the ends of queue pairs ([`ending`]). [`cq`] reports completions;
+//! [`channels`] wake sleepers. [`qp`] is one end of a connection, [`work_queue`] one of its directions, [`datagram`] an
+//! endpoint for datagrams. [`srq`], [`memory`] and [`window`] contain the other objects. [`locate`] finds the device of a
+//! configuration, [`attributes`] reads its limits, [`status`] translates its errors. [`sys`] makes all calls into libibverbs
+//! and librdmacm.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

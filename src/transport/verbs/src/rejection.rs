@@ -1,26 +1,25 @@
-//! Rejections as they are on the wire: private data that begin with a header, as the C providers over rdma_cm write it.
+//! The wire format of rejections: a header as in the C providers over rdma_cm, then private data.
 //!
-//! By the header the peer knows a rejection by the program from the end of a process. The C providers write
-//! the version of their private data into it, and read none of it. InfiniBand pads private data with zeros, so the length
-//! gets lost; the last byte of the header has it here, plus one. It is 0 in the header of uDAPL's provider in C with private
-//! data, whose length is not known then, and 1 in that of its forerunner, which had none.
+//! The header distinguishes a rejection by the program from the end of a process. The C providers write a version into it,
+//! and do not read it. InfiniBand pads private data with zeros. So our last byte of the header is the length plus one; it is 0
+//! in the C provider, where the length is unknown, and 1 in its predecessor without private data.
 
 use arrayvec::ArrayVec;
 use dat_core::transport::ConnectionReport;
 
-/// The most private data of a rejection: what the C provider over rdma_cm takes, without the header.
+/// Maximum private data of a rejection, as in the C provider over rdma_cm.
 pub const MAX_REJECT_DATA: usize = 112 - HEADER;
 
 /// Bytes of the header.
 const HEADER: usize = 4;
-/// The header but for its last byte.
+/// The header without its last byte.
 const VERSION: [u8; HEADER - 1] = [2, 0, 2];
-/// The header of a provider that has no private data of rejections.
+/// The header of a provider without private data in rejections.
 const WITHOUT_DATA: [u8; HEADER] = [0, 0, 0, 1];
-/// The kernel's number for a rejection that an application asked for.
+/// The kernel's reason for a rejection by an application.
 pub const REJECTED_BY_APPLICATION: i32 = 28;
 
-/// The bytes of a rejection by the program, with these private data.
+/// Encodes a rejection by the program.
 pub fn write(private_data: &[u8]) -> ArrayVec<u8, { HEADER + MAX_REJECT_DATA }> {
     let private_data = &private_data[..private_data.len().min(MAX_REJECT_DATA)];
     let mut bytes = ArrayVec::from_iter(VERSION);
@@ -29,11 +28,11 @@ pub fn write(private_data: &[u8]) -> ArrayVec<u8, { HEADER + MAX_REJECT_DATA }> 
     bytes
 }
 
-/// Who has rejected a request, and with which private data, from the reason and the bytes of the rejection.
+/// Decodes a rejection with the reason `status`.
 pub fn read(status: i32, bytes: &[u8], iwarp: bool) -> ConnectionReport {
-    // iWARP gives no reason.
+    // iWARP has no reasons.
     let by_application = status == REJECTED_BY_APPLICATION || iwarp;
-    // Whatever the version, its header is not all zero.
+    // The headers of all versions contain a byte other than zero.
     if by_application && bytes.iter().any(|&byte| byte != 0) {
         ConnectionReport::PeerRejected(private_data(bytes).to_vec())
     } else {
@@ -41,8 +40,8 @@ pub fn read(status: i32, bytes: &[u8], iwarp: bool) -> ConnectionReport {
     }
 }
 
-/// The private data among the bytes of a rejection. Without a length these are all behind the header, with the padding; or
-/// none if all of these are zero.
+/// Returns the private data of a rejection. Without a length, these are all bytes after the header, with the padding, or
+/// none if all are zero.
 fn private_data(bytes: &[u8]) -> &[u8] {
     let Some((header, data)) = bytes.split_first_chunk::<HEADER>() else { return &[] };
     let length = match header {

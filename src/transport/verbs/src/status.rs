@@ -1,7 +1,4 @@
-//! Errors of the device in the terms of the core.
-//!
-//! If an asynchronous event reports that a queue pair, a completion queue or the device failed, the connections end as
-//! broken; for the device the program gets the event of a catastrophic adapter.
+//! Translates errors of the device for core.
 
 use std::io;
 
@@ -12,7 +9,7 @@ use rdma_sys::{ibv_wc_status, ibv_wc_status_str};
 
 use crate::sys;
 
-/// The error of a call that failed for want of `resource`.
+/// Returns a function that logs an error, and translates it to a lack of `resource`.
 pub fn exhausted(resource: Resource) -> impl Fn(io::Error) -> Error {
     move |error| {
         log::warn!("insufficient resources ({resource}): {error}");
@@ -20,8 +17,7 @@ pub fn exhausted(resource: Resource) -> impl Fn(io::Error) -> Error {
     }
 }
 
-/// The error of a post that the device refused for want of memory; frees the lock. Apart from the post, which then need not
-/// keep the error for the end.
+/// Translates the error of a post, and releases the lock first. Out of line, to keep the post short.
 #[cold]
 #[inline(never)]
 pub fn refused<S>(locked: MutexGuard<'_, S>, error: io::Error) -> Error {
@@ -51,9 +47,8 @@ pub fn of_completion(status: ibv_wc_status::Type) -> Status {
     }
 }
 
-/// The status of the completion of a receive. Soft-RoCE says of a message that is too long that
-/// the queue pair is inconsistent, or gives the receiver the sender's status. It does the latter as well with the receive
-/// that the value behind a write would complete, if the write is not allowed.
+/// Returns the status of a receive. Soft-RoCE reports too long messages as an inconsistent queue pair, or with the sender's
+/// status. If a write with immediate data is not permitted, its receive also gets the sender's status.
 pub fn of_receive(status: ibv_wc_status::Type, soft_roce: bool) -> Status {
     match status {
         ibv_wc_status::IBV_WC_LOC_QP_OP_ERR | ibv_wc_status::IBV_WC_REM_INV_REQ_ERR if soft_roce => Status::LocalLength,
@@ -62,9 +57,8 @@ pub fn of_receive(status: ibv_wc_status::Type, soft_roce: bool) -> Status {
     }
 }
 
-/// The library's words for a status.
 pub fn text(status: ibv_wc_status::Type) -> String {
-    // SAFETY: the function takes any value and answers a constant C string, or NULL.
+    // SAFETY: the function accepts any value, and returns a constant C string or NULL.
     unsafe { sys::text(ibv_wc_status_str(status)) }
 }
 

@@ -1,12 +1,12 @@
 //! Memory windows.
 //!
-//! A window that serves all queue pairs of its zone is a window of the device of type 1, or on Soft-RoCE, which does
-//! not keep peers within the range of such a window, a registration of just the range. A window that serves one queue
-//! pair is one of type 2, over the region, or on Soft-RoCE over a registration of just the range: there the device
-//! keeps peers within the registration, and to the queue pair of the window.
+//! | scope | device | Soft-RoCE |
+//! |---|---|---|
+//! | zone | type 1 window | registration of the range |
+//! | endpoint | type 2 window over the region | type 2 window over a registration of the range |
 //!
-//! On Soft-RoCE a bind behind a message that waits for its receive would stop the queue pair, so what is posted there
-//! is a write of no byte.
+//! Soft-RoCE does not restrict peers to the range of a window, only to the range of a registration. Also, a bind
+//! after a message that waits for a receive would stop the queue pair, so a bind with zone scope posts an empty write.
 
 use std::collections::HashMap;
 use std::io;
@@ -28,46 +28,40 @@ use crate::status::exhausted;
 use crate::sys::memory::{Access, Mr, Mw, Pd};
 use crate::sys::qp::{Range, RawQp};
 
-/// A window, to which remote rights can be bound.
 pub struct Window {
     bound: Bound,
-    /// Each of its binds under way has another reference.
+    /// Each bind in progress has another reference.
     pub(crate) under_way: Arc<()>,
 }
 
 enum Bound {
-    /// A window of the device, and the region that it shows.
+    /// A type 1 window, and its region.
     Device { mw: Arc<Mw>, region: Mutex<Option<Arc<Shared>>>, anchor: Arc<Anchor> },
-    /// A registration of just the range.
     Range { pd: Arc<Pd>, under: Mutex<Option<Under>> },
-    /// A window for one queue pair.
     Single(Arc<Single>),
 }
 
-/// A window for one queue pair. The device binds such a window once, so each binding makes another.
+/// A window for one queue pair. Each bind creates a type 2 window, which a device binds only once.
 struct Single {
     pd: Arc<Pd>,
-    /// Each binding registers just its range.
+    /// Set if each bind registers its range.
     ranges: bool,
     shown: Mutex<Option<Arc<Shown>>>,
 }
 
-/// A binding to one queue pair, which ends when the value is dropped: before the queue pair is destroyed, which the device's
-/// window refers to.
+/// A binding to one queue pair, which a drop ends. It must be dropped before the queue pair is destroyed.
 struct Shown {
     mw: Mw,
     key: u32,
-    /// The number of the queue pair: each one has its own windows, and the device may hand out a key again.
+    /// Number of the queue pair. Queue pairs may have windows with the same key.
     qp: u32,
-    /// Dropped after the window.
+    /// After `mw`, because it must be dropped later.
     under: Under,
 }
 
-/// The memory under a window.
 struct Under {
-    /// The region, which is not freed before.
+    /// Keeps the region registered.
     region: Arc<Shared>,
-    /// A registration of just the range, where that is needed.
     range: Option<Mr>,
 }
 
@@ -77,29 +71,27 @@ impl Under {
     }
 }
 
-/// Objects that a bind needs until it is done, even if the program frees its own references meanwhile.
+/// Objects that a bind needs until it has completed, even if the program frees its references.
 #[derive(Default)]
 pub struct Kept {
     _device: Option<(Arc<Mw>, Arc<Anchor>)>,
-    /// The regions that the window was and will be bound to.
+    /// The old and new region.
     _regions: [Option<Arc<Shared>>; 2],
-    /// The range that peers could reach before.
     _under: Option<Under>,
-    /// What a window for one queue pair showed, and will show.
+    /// The old and new binding of a window for one queue pair.
     shown: [Option<Arc<Shown>>; 2],
-    /// The reference of a bind under way.
     _under_way: Option<Arc<()>>,
 }
 
-/// The longest time for which a free waits for binds under way.
-const BIND_LIMIT: Duration = Duration::from_secs(1);
-/// Time between two fetches meanwhile.
-const BIND_TICK: Duration = Duration::from_micros(200);
+/// Maximum time for which a free waits for binds.
+const BIND_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time between polls during this wait.
+const BIND_POLL_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Fetches completions until no bind needs an object, as `needed` says. The program may never fetch, and until then what
-/// a window shows is open to peers. False if it takes too long. Called without a lock.
+/// Polls until `needed` returns `false`, because peers can access old bindings until then, and the program may never poll.
+/// Returns `false` after [`BIND_TIMEOUT`]. Called without a lock.
 pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
-    let limit = Instant::now() + BIND_LIMIT;
+    let limit = Instant::now() + BIND_TIMEOUT;
     while needed() {
         let mut qps = device.qps();
         qps.retain(|qp| !qp.sends.lock().binds.is_empty());
@@ -108,14 +100,13 @@ pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
             if Instant::now() >= limit {
                 return false;
             }
-            uncancelled(|| thread::sleep(BIND_TICK));
+            uncancelled(|| thread::sleep(BIND_POLL_INTERVAL));
         }
     }
     true
 }
 
 impl Window {
-    /// Makes an unbound window.
     pub fn new(device: &Device, zone: &Zone, scope: Scope) -> Result<Self> {
         let (pd, ranges) = (zone.pd.clone(), device.limits.soft_roce);
         let bound = match scope {
@@ -129,8 +120,8 @@ impl Window {
         Ok(Window { bound, under_way: memory::arc(())? })
     }
 
-    /// Binds the window to `target`, or unbinds it, by the request `id` of the queue pair `raw`. Gives the key that peers use from then on, 0 if there is none, and the objects that must stay until the bind is
-    /// done.
+    /// Posts a bind to `target`, or an unbind, with the number `id`. Returns the new key, or 0, and the objects that must live
+    /// until the bind has completed.
     fn bind(&self, raw: &RawQp, id: u64, target: Option<&BindTarget<'_, Region>>) -> Result<(u32, Kept)> {
         let failed = exhausted(Resource::Region);
         let _under_way = Some(self.under_way.clone());
@@ -177,11 +168,11 @@ impl Window {
 }
 
 impl Single {
-    /// What a binding to `target` will show over the queue pair of this number.
+    /// Creates a binding to `target` for the queue pair `qp`.
     fn show(&self, target: &BindTarget<'_, Region>, qp: u32) -> Result<Arc<Shown>> {
         let failed = exhausted(Resource::Region);
         let under = if self.ranges {
-            // Peers reach it by the window alone.
+            // Only the window permits remote access.
             register(&self.pd, target, MW_BIND).map_err(&failed)?
         } else {
             Under { region: target.region.shared.clone(), range: None }
@@ -190,19 +181,18 @@ impl Single {
         Ok(memory::arc(Shown { key: mw.next_key(), mw, qp, under })?)
     }
 
-    /// Ends the binding of this key over the queue pair of this number, if there still is one, without a request.
+    /// Drops the binding with this key and queue pair, if it still exists.
     fn revoke(&self, key: u32, qp: u32) {
         let gone = self.shown.lock().take_if(|shown| (shown.key, shown.qp) == (key, qp));
         drop(gone);
     }
 }
 
-/// The range of a registration that a binding shows.
 fn range_of<'a>(mr: &'a Mr, target: &BindTarget<'_, Region>) -> Range<'a> {
     (mr, target.addr, target.len, remote_access(target.rights) as u32)
 }
 
-/// Registers just the range of a binding. The device demands the local right to write with the remote one.
+/// Registers the range of a binding. Remote writes require the local right to write, too.
 fn register(pd: &Arc<Pd>, target: &BindTarget<'_, Region>, access: Access) -> io::Result<Under> {
     let writes = remote_access(target.rights) & (REMOTE_WRITE | REMOTE_ATOMIC) != 0;
     let local = if writes { LOCAL_WRITE } else { 0 };
@@ -210,11 +200,11 @@ fn register(pd: &Arc<Pd>, target: &BindTarget<'_, Region>, access: Access) -> io
     Ok(Under { region: target.region.shared.clone(), range: Some(range) })
 }
 
-/// The windows that serve a queue pair alone and were bound on it, by key.
+/// The bound type 2 windows of a queue pair, by key.
 #[derive(Default)]
 pub struct Type2Windows {
     bound: HashMap<u32, Weak<Single>>,
-    /// Those that the peer has revoked; their objects of the device are still to be freed.
+    /// Windows that the peer has revoked, whose device objects must be freed.
     revoked: Vec<(u32, Weak<Single>)>,
 }
 
@@ -227,7 +217,7 @@ impl Type2Windows {
         Ok(self.bound.room(1)?)
     }
 
-    /// The peer has revoked the window of this key. True if there was one.
+    /// Records that the peer has revoked a window. Returns whether there was one.
     pub fn note_revoked(&mut self, key: u32) -> bool {
         let Some(window) = self.bound.remove(&key) else { return false };
         self.revoked.push((key, window));
@@ -236,7 +226,7 @@ impl Type2Windows {
 }
 
 impl Qp {
-    /// Hands over the bind of a window to `target`, or its unbinding. Gives the key that peers use from then on.
+    /// Posts the bind of a window to `target`, or its unbind. Returns the new key, or 0.
     pub fn post_bind(&self, id: u64, window: &Window, target: Option<&BindTarget<'_, Region>>) -> Result<u32> {
         let mut queue = self.sends.lock();
         if !queue.is_open() {
@@ -248,7 +238,7 @@ impl Qp {
         self.singles.lock().room()?;
         let (key, kept) = window.bind(&self.raw, wr::send(id), target)?;
         if let Bound::Single(single) = &window.bound {
-            // The end of the connection revokes it, and has not begun, because the queue is open.
+            // The queue is open, so the end of the connection has not begun, and will revoke the window.
             let mut singles = self.singles.lock();
             if let [Some(before), _] = &kept.shown {
                 if before.qp == self.number() {
@@ -263,17 +253,16 @@ impl Qp {
         Ok(key)
     }
 
-    /// Frees what the device has of windows that the peer has revoked. Called without a lock.
+    /// Frees the device objects of revoked windows. Called without a lock.
     pub fn free_revoked(&self) {
-        // The room stays: completions add to it where nothing can be asked for.
+        // `pop` keeps the capacity, because completions add entries where they cannot allocate.
         let next = || self.singles.lock().revoked.pop();
         while let Some((key, window)) = next() {
             self.free_binding(key, &window);
         }
     }
 
-    /// Ends the bindings of windows to this queue pair alone, before it is destroyed: they refer to it. The work queues
-    /// are closed.
+    /// Ends all bindings to this queue pair before it is destroyed. The work queues are closed.
     pub fn end_binds(&self) {
         self.sends.lock().binds.clear();
         let Type2Windows { bound, revoked } = std::mem::take(&mut *self.singles.lock());

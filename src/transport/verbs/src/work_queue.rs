@@ -1,11 +1,10 @@
-//! Work of one direction of a queue pair: the part that the device has, and the part that waits for room there.
+//! The outstanding work of one direction of a queue pair: posted to the device, or in a backlog.
 //!
-//! A program may ask for longer queues than the device has. Then the device gets as many requests or receives as it has
-//! room for, in order, and the next one whenever one is done.
+//! A program may request longer queues than the device supports. Then work without room waits in the backlog, in order, until
+//! earlier work completes.
 //!
-//! Queues are halved until the device can make them. If it refuses a piece of work though it has room, the thread tries
-//! again every 20 ms, and after five seconds in which the device had none it ends the connection, so that all that
-//! waits completes as flushed.
+//! If the device rejects work although it has room, the progress thread retries every 20 ms. After five seconds without any
+//! posted work, it ends the connection, which flushes the backlog.
 
 use std::collections::VecDeque;
 use std::io;
@@ -21,38 +20,37 @@ use crate::qp::wr;
 use crate::sys::qp::RawQp;
 use crate::window::Kept;
 
-/// The longest time for which a device may refuse work from a backlog while it has none.
-const HOPE: Duration = Duration::from_secs(5);
+/// Maximum time for which a device without work may reject work of a backlog.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time since when the device refuses the next piece of work of a backlog, though it should have room. A refusal
-/// may pass, as lack of memory does, so the thread of the adapter tries again.
+/// The time since which the device rejects the next work of a backlog although it has room. The progress thread retries,
+/// because the cause, for example lack of memory, may be temporary.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Refusals(Option<Instant>);
 
 impl Refusals {
-    /// Notes a refusal; true for the first one.
+    /// Records a refusal. Returns whether it is the first.
     pub fn count(&mut self, now: Instant) -> bool {
         let first = self.0.is_none();
         self.0.get_or_insert(now);
         first
     }
 
-    /// Whether the device has refused the work.
     pub fn any(&self) -> bool {
         self.0.is_some()
     }
 
-    /// True once the device has refused for too long; the time begins anew then.
+    /// Returns whether the device has rejected work for [`REFUSAL_TIMEOUT`], and then restarts the time.
     pub fn are_hopeless(&mut self, now: Instant) -> bool {
-        let hopeless = self.0.is_some_and(|since| now.saturating_duration_since(since) > HOPE);
-        if hopeless {
+        let timed_out = self.0.is_some_and(|since| now.saturating_duration_since(since) > REFUSAL_TIMEOUT);
+        if timed_out {
             self.0 = Some(now);
         }
-        hopeless
+        timed_out
     }
 }
 
-/// Gives the device a request, or a receive if there is no operation.
+/// Posts a request to the device, or a receive if `operation` is `None`.
 #[inline(always)]
 pub fn post(raw: &RawQp, id: u64, operation: Option<&Operation>, segments: &[Segment], fence: bool) -> io::Result<()> {
     match operation {
@@ -61,38 +59,36 @@ pub fn post(raw: &RawQp, id: u64, operation: Option<&Operation>, segments: &[Seg
     }
 }
 
-/// Work of one direction.
 pub struct WorkQueue {
     open: bool,
     posted: u64,
     done: u64,
     room: u64,
-    /// How many requests are posted up to the last one that waits for those before it.
+    /// Number of requests up to the last fenced one.
     fenced: u64,
-    /// That one is on the list of the thread.
+    /// Set while the queue pair is in the progress thread's list.
     fence_noted: bool,
     backlog: VecDeque<Waiting>,
     refusals: Refusals,
-    /// The endpoint, what the work is, and whether some of it waits.
+    /// The endpoint and the kind of work, for `stalls`.
     ep: Handle,
     work: Stall,
     pub stalls: Gauge,
-    /// Objects that binds need which are under way, by the numbers of these.
+    /// Objects of outstanding binds, by their numbers.
     pub binds: VecDeque<(u64, Kept)>,
 }
 
-/// A request or a receive that the device has no room for yet.
 struct Waiting {
     id: u64,
-    /// None for a receive.
+    /// `None` for a receive.
     operation: Option<Operation>,
     segments: Box<[Segment]>,
     fence: bool,
 }
 
 impl WorkQueue {
-    /// A direction of the endpoint `ep` for `work`, for which the device's queue has `len` entries. One of them stays free,
-    /// because a completion comes a little before the device can use its entry again.
+    /// Creates a direction of the endpoint `ep` for a device queue of `len` entries. One entry stays free, because a completion
+    /// may arrive before its entry is reusable.
     pub fn new(ep: Handle, work: Stall, len: usize) -> Self {
         let room = len.saturating_sub(1).max(1) as u64;
         WorkQueue {
@@ -111,25 +107,23 @@ impl WorkQueue {
         }
     }
 
-    /// True while work is taken. The end of the connection completes work that comes later.
+    /// Returns whether the queue accepts work. The end of the connection completes later work.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.open
     }
 
-    /// True if the device has no room now.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.posted - self.done >= self.room || !self.backlog.is_empty()
     }
 
-    /// The device has taken a request or a receive.
     #[inline]
     pub fn posted(&mut self) {
         self.posted += 1;
     }
 
-    /// Keeps a request, or a receive if there is no operation, until the device has room for it.
+    /// Adds a request, or a receive if `operation` is `None`, to the backlog.
     #[cold]
     #[inline(never)]
     pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], fence: bool) -> Result<()> {
@@ -139,31 +133,30 @@ impl WorkQueue {
         Ok(())
     }
 
-    /// Notes whether work waits.
     fn note_stall(&self) {
         self.stalls.set(self.ep, self.work, !self.backlog.is_empty());
     }
 
-    /// The device has taken a bind, which needs `kept` until it is done.
+    /// Records a posted bind, which needs `kept` until it has completed.
     pub fn posted_bind(&mut self, id: u64, kept: Kept) {
         self.posted();
         self.binds.push_back((id, kept));
     }
 
-    /// The last request waits for those before it. True if the queue pair must be added to the list of the thread, where
-    /// it stays until [`WorkQueue::fence_waits`] is false.
+    /// Records that the last request is fenced. Returns whether the caller must add the queue pair to the progress thread's
+    /// list, until [`WorkQueue::fence_waits`] returns `false`.
     pub fn note_fence(&mut self) -> bool {
         self.fenced = self.posted + self.backlog.len() as u64;
         !std::mem::replace(&mut self.fence_noted, true)
     }
 
-    /// Whether a request waits for those before it, or did so until its completion, which was not fetched.
+    /// Returns whether a fenced request has not completed, as far as polled.
     pub fn fence_waits(&mut self) -> bool {
         self.fence_noted = self.open && self.done < self.fenced;
         self.fence_noted
     }
 
-    /// `count` requests or receives are done. True if [`WorkQueue::go_on`] has something to do.
+    /// Records `count` completions. Returns whether the caller must call [`WorkQueue::go_on`].
     #[inline(always)]
     #[must_use]
     pub fn done(&mut self, count: usize) -> bool {
@@ -171,9 +164,8 @@ impl WorkQueue {
         !self.binds.is_empty() || !self.backlog.is_empty()
     }
 
-    /// Goes on after work that is done, the last of which has the number `last`: those that come next in the backlog take
-    /// their places. True if the device refuses that for the first time: then [`WorkQueue::try_again`] must be called after a
-    /// while.
+    /// Frees objects of binds up to the number `last`, and posts work of the backlog. Returns whether the device has rejected
+    /// it for the first time; then [`WorkQueue::try_again`] must be called later.
     #[cold]
     pub fn go_on(&mut self, last: u64, raw: &RawQp) -> bool {
         while self.binds.front().is_some_and(|(bind, _)| *bind <= last) {
@@ -182,7 +174,7 @@ impl WorkQueue {
         !self.backlog.is_empty() && self.feed(raw)
     }
 
-    /// Hands over work of the backlog as far as there is room. True if the device refuses for the first time.
+    /// Posts work of the backlog while there is room. Returns whether the device has rejected it for the first time.
     fn feed(&mut self, raw: &RawQp) -> bool {
         while self.open && self.posted - self.done < self.room {
             let Some(next) = self.backlog.pop_front() else { break };
@@ -202,8 +194,7 @@ impl WorkQueue {
         false
     }
 
-    /// Hands over work that the device refused before. Gives whether it refuses again; and whether it has, though it has no
-    /// work, for too long: then the connection must end.
+    /// Retries rejected work. Returns whether the device still rejects it, and whether the connection must end.
     pub fn try_again(&mut self, raw: &RawQp) -> (bool, bool) {
         if self.open && self.refusals.any() {
             self.feed(raw);
@@ -211,7 +202,7 @@ impl WorkQueue {
         (self.refusals.any(), self.is_back() && self.refusals.are_hopeless(Instant::now()))
     }
 
-    /// Ends the queue. The core completes the work that waits.
+    /// Closes the queue. Core completes the work of the backlog.
     pub fn close(&mut self) {
         self.open = false;
         self.backlog.clear();
@@ -219,7 +210,7 @@ impl WorkQueue {
         self.refusals = Refusals::default();
     }
 
-    /// True if the device has given all work back.
+    /// Returns whether the device has completed all work.
     pub fn is_back(&self) -> bool {
         self.done >= self.posted
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::{Adapter, Fake};
 
 #[test]
-fn a_glance_waits_for_no_lock() {
+fn snapshot_waits_for_no_lock() {
     let adapter = Adapter::<Fake>::open("fake", "");
     let end = adapter.end();
     let sink = AdapterSink { adapter: Arc::downgrade(&adapter.ia) };

@@ -3,7 +3,7 @@ use crate::addr::Address;
 use crate::transport::Fabric;
 
 #[test]
-fn every_field_has_one_row() {
+fn each_field_has_one_rule() {
     for (at, rule) in RULES.iter().enumerate() {
         assert_eq!(rule.field as usize, at);
         assert_eq!(rule.field.rule().field, rule.field);
@@ -19,8 +19,8 @@ fn admits(field: Field, setting: Setting, purpose: Purpose, srq: bool) -> bool {
 }
 
 #[test]
-fn counts_are_within_their_limits() {
-    // Field, limit, least value when made with dispatchers, when made without, when modified.
+fn rejects_counts_outside_limits() {
+    // Field, limit, minimum at creation with EVDs, minimum at creation without EVDs, minimum in a modify.
     let rows = [
         (Field::MaxRequestDtos, 10, 1, 0, 0),
         (Field::MaxRequestIov, 5, 1, 0, 1),
@@ -32,7 +32,7 @@ fn counts_are_within_their_limits() {
         (Field::MaxRdmaWriteIov, 4, 0, 0, 0),
     ];
     for (field, most, made, without, modified) in rows {
-        // Without a dispatcher there is nothing to count.
+        // Without an EVD, the count must be 0.
         let none = matches!(field, Field::MaxRequestDtos | Field::MaxRecvDtos);
         for count in 0..=most + 1 {
             let got = |purpose| admits(field, Setting::Count(count), purpose, false);
@@ -48,7 +48,7 @@ fn counts_are_within_their_limits() {
 }
 
 #[test]
-fn a_modify_is_stricter_than_a_creation_where_the_row_says_so() {
+fn modify_is_stricter_than_creation() {
     for bits in 0..=0x3f {
         let flags = Setting::Flags(CompletionFlags::from_bits_retain(bits));
         let got = |field| [CREATE, Purpose::Modify].map(|purpose| admits(field, flags, purpose, false));
@@ -63,7 +63,7 @@ fn a_modify_is_stricter_than_a_creation_where_the_row_says_so() {
 }
 
 #[test]
-fn sizes_are_limited_and_a_setting_of_another_kind_is_refused() {
+fn rejects_large_sizes_and_other_kinds() {
     let most = 1000;
     for field in [Field::MaxMessageSize, Field::MaxRdmaSize] {
         for purpose in [CREATE, Purpose::Modify] {
@@ -80,7 +80,7 @@ fn sizes_are_limited_and_a_setting_of_another_kind_is_refused() {
 }
 
 #[test]
-fn classes_admit_the_states_of_the_specification() {
+fn classes_allow_specified_states() {
     let row = |class: Class| EpState::ALL.map(|state| if class.admits(state) { 'A' } else { 'S' });
     let text = |class| row(class).into_iter().collect::<String>();
     // UNC RES PCP ACP TCP CMP CON DSP DIS
@@ -90,7 +90,7 @@ fn classes_admit_the_states_of_the_specification() {
     assert_eq!(text(Class::Never), "SSSSSSSSS");
 }
 
-/// Small limits, with a different value for each of an endpoint's counts.
+/// Returns small limits, with a different value for each count of an endpoint.
 fn small() -> AdapterAttributes {
     AdapterAttributes {
         vendor: String::new(),

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn attempts_end_with_the_time_for_them() {
+fn attempts_end_at_timeout() {
     let begin = Instant::now();
     let mut retry = ConnectRetry::new(begin);
     let mut attempts = vec![begin];
@@ -15,7 +15,7 @@ fn attempts_end_with_the_time_for_them() {
 }
 
 #[test]
-fn a_late_attempt_is_the_last_one() {
+fn late_attempt_is_the_last() {
     let begin = Instant::now();
     let mut retry = ConnectRetry::new(begin);
     assert!(retry.next_attempt(begin).is_some());

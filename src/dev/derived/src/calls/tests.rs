@@ -20,7 +20,7 @@ fn entry(how: TokenStream) -> Result<Call> {
 }
 
 #[test]
-fn an_entry_says_who_carries_it_out() {
+fn parses_how_calls_execute() {
     assert!(matches!(entry(quote!(dispatch(S))).unwrap().how, How::Dispatch));
     assert!(matches!(entry(quote!(wrap)).unwrap().how, How::Wrap(None)));
     assert!(matches!(entry(quote!(wrap as T)).unwrap().how, How::Wrap(Some(_))));

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_row_has_a_type_and_subtypes() {
+fn parses_type_and_subtypes() {
     let row = Returned::read("* `DAT_A` / `DAT_A_B_C`, `..._D` - it happens").unwrap();
     assert_eq!(
         (row.kind.as_str(), &row.subtypes[..]),
@@ -15,7 +15,7 @@ fn a_row_has_a_type_and_subtypes() {
 }
 
 #[test]
-fn a_row_may_be_of_one_version() {
+fn selects_rows_of_version() {
     let list = ["* `DAT_A` - a: b", "* `DAT_B` - 2.0: c"];
     let list: Vec<String> = list.iter().map(|line| (*line).to_owned()).collect();
     let kinds = |version| rows(&list, version).unwrap().into_iter().map(|row| row.kind).collect::<Vec<_>>();

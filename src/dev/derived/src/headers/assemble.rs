@@ -1,4 +1,4 @@
-//! Assembles a header from the output of cbindgen for its modules and the text around it.
+//! Assembly of a header from cbindgen's output and other text.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::Result;
 use crate::calls::Calls;
 use crate::interface::{COMMON, Interface};
 
-/// The text of a header of `interface`; `root` is the top of the tree.
+/// Returns the text of a header, from the tree at `root`.
 pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls) -> Result<String> {
     let crates = [COMMON, interface.source].map(|source| root.join(source));
     let read = |path: &str| crates.each_ref().map(|folder| fs::read_to_string(folder.join(path)).ok());
@@ -56,7 +56,7 @@ pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls
     Ok(frame(interface, header, &sections.join("\n")))
 }
 
-/// The section that a source makes, if there is anything in it.
+/// Returns the section of a source. `None` if it is empty.
 fn section(root: &Path, header: &Header, source: &Source) -> Result<Option<String>> {
     if source.units.is_empty() {
         return Ok(None);
@@ -70,7 +70,7 @@ fn section(root: &Path, header: &Header, source: &Source) -> Result<Option<Strin
     Ok(Some(section))
 }
 
-/// The output of cbindgen for a unit.
+/// Returns cbindgen's output for a unit.
 fn bindings(root: &Path, header: &Header, unit: &Unit) -> Result<String> {
     let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
     let file = dir.path().join("unit.rs");
@@ -90,7 +90,7 @@ fn bindings(root: &Path, header: &Header, unit: &Unit) -> Result<String> {
         .write(&mut output);
     let output = String::from_utf8(output).map_err(|e| e.to_string())?;
 
-    // cbindgen only warns of items that it leaves out.
+    // cbindgen only warns about items that it omits.
     let words: HashSet<&str> = output.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     if let Some(name) = unit.names.iter().find(|name| !words.contains(name.as_str())) {
         return Err(format!("cbindgen left out {name}"));
@@ -102,7 +102,7 @@ fn bindings(root: &Path, header: &Header, unit: &Unit) -> Result<String> {
     }
 }
 
-/// Makes `typedef struct tag { ... } NAME;` of the structure and the type definition after it.
+/// Joins a type and the type definition after it into `typedef struct tag { ... } NAME;`.
 fn join_names(text: &str, second: &Second) -> Result<String> {
     let Second { tag, name } = second;
     for keyword in ["struct", "union", "enum"] {
@@ -115,7 +115,7 @@ fn join_names(text: &str, second: &Second) -> Result<String> {
     Err(format!("{tag} and {name} do not follow each other"))
 }
 
-/// Joins comments that fit on one line and drops blank lines at both ends.
+/// Joins comments that fit on one line, and removes blank lines at both ends.
 fn tidy(text: &str) -> String {
     let lines: Vec<&str> = text.trim_matches('\n').lines().collect();
     let mut result = Vec::new();
@@ -139,7 +139,7 @@ fn tidy(text: &str) -> String {
     result.join("\n")
 }
 
-/// The names that a text defines as macros.
+/// Returns the names that a text defines as macros.
 fn defined_names(text: &str) -> HashSet<String> {
     text.lines()
         .filter_map(|line| line.strip_prefix("#define "))
@@ -147,7 +147,7 @@ fn defined_names(text: &str) -> HashSet<String> {
         .collect()
 }
 
-/// Adds what surrounds the sections of a header.
+/// Adds the frame of a header.
 fn frame(interface: &Interface, header: &Header, body: &str) -> String {
     let Interface { version, source, library, include, .. } = interface;
     let guard = format!("{include}_{}", header.name.replace('.', "_")).to_uppercase();

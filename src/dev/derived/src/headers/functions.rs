@@ -1,4 +1,4 @@
-//! The parts of the headers that come from the calls: prototypes, types of slots, the table, macros.
+//! Parts of the headers that are derived from calls.
 
 use quote::quote;
 use syn::{Item, parse_quote};
@@ -8,10 +8,10 @@ use super::text::{WIDTH, wrap};
 use crate::calls::{Argument, Call, Calls, How, Slot};
 use crate::interface::Interface;
 
-/// A title and the items below it.
+/// A title and its items.
 type Part = (String, Vec<Item>);
 
-/// The prototypes, one part for each list.
+/// Returns the prototypes, one part per list.
 pub fn prototypes(interface: &Interface, calls: &Calls, level: Level) -> Vec<Part> {
     let part = |group: &crate::calls::CallGroup| {
         let functions = group.calls.iter().filter(|call| !matches!(call.how, How::Slot));
@@ -40,7 +40,7 @@ fn prototype(interface: &Interface, call: &Call) -> Item {
     }
 }
 
-/// The lines of a prototype's comment, each starting with a space.
+/// Returns the lines of a prototype's comment, with a leading space.
 fn comment(interface: &Interface, call: &Call) -> Vec<String> {
     let mut paragraphs: Vec<String> = call.doc.summary.iter().map(|text| text.replace('`', "")).collect();
     let specification = match call.doc.specification.strip_prefix("None;") {
@@ -56,7 +56,7 @@ fn comment(interface: &Interface, call: &Call) -> Vec<String> {
     wrapped.join("\n\n ").split('\n').map(|line| format!(" {}", line.trim())).collect()
 }
 
-/// The types of slots, in the order of the lists.
+/// Returns the types of slots, in the order of the lists.
 pub fn slot_types(calls: &Calls, level: Level) -> Part {
     let mut items = Vec::new();
     for call in calls.all().filter(|call| Level::of(&call.name.to_string()) == level) {
@@ -88,7 +88,7 @@ fn slot_type(ty: &syn::Ident, doc: &str, call: &Call, arguments: &mut dyn Iterat
     }
 }
 
-/// The provider table.
+/// Returns the provider table.
 pub fn table(calls: &Calls) -> Part {
     let fields = calls.slots.iter().map(|slot| {
         let (field, ty) = (&slot.field, &slot.ty);
@@ -121,7 +121,7 @@ pub fn table(calls: &Calls) -> Part {
     )
 }
 
-/// The upper-case macros.
+/// Returns the upper-case macros, which call through the table.
 pub fn redirections(calls: &Calls, level: Level) -> String {
     let mut text = "/* ---- Calls by way of the table ---- */\n\n\
         /*\n * Upper-case macros: the functions by way of the table of the object's provider, without the library in\n \
@@ -144,7 +144,7 @@ fn redirection(call: &Call, slot: &Slot) -> String {
         let item = |(at, name): (usize, &String)| format!("{open}{name}{close}{}", if at == last { ")" } else { "," });
         names.iter().enumerate().map(item).collect()
     };
-    // The backslash and the space before it are part of every line but the last.
+    // All lines except the last end with a space and a backslash.
     let lines = |head: String, items: Vec<String>, room: usize| -> Vec<String> {
         let whole = format!("{head}{}", items.join(" "));
         if whole.len() <= WIDTH - room {

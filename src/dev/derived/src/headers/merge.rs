@@ -1,4 +1,4 @@
-//! Puts the items of a version where the module that versions share has places for them.
+//! Merge of a version's items into the common module.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use syn::{Ident, Item, Token};
 use super::source::{Enumeration, is_call};
 use crate::Result;
 
-/// The items of both modules in the order of the header.
+/// Returns the items of both modules in the order of the header.
 ///
-/// `place!(NAME);` in `common` stands for the items of `own` between the same mark and the next one. What stands before
-/// the first mark comes last. The members in `c_members!` join those of the enumeration.
+/// `place!(NAME);` in `common` is replaced by the items of `own` from the same mark to the next. Items before the first
+/// mark come last. Members in `c_members!` are added to the enumeration.
 pub fn merge(common: Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
     let mut members: HashMap<String, Members> = HashMap::new();
     let mut runs: HashMap<String, Vec<Item>> = HashMap::new();
@@ -51,7 +51,7 @@ pub fn merge(common: Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
     }
 }
 
-/// The name in `place!(NAME);`.
+/// Returns the name in `place!(NAME);`.
 fn place(item: &Item) -> Option<String> {
     match item {
         Item::Macro(item) if item.mac.path.is_ident("place") => Some(item.mac.tokens.to_string()),
@@ -59,7 +59,7 @@ fn place(item: &Item) -> Option<String> {
     }
 }
 
-/// The contents of `c_members! { NAME; ... }`.
+/// Contents of `c_members! { NAME; ... }`.
 struct Members {
     name: Ident,
     members: proc_macro2::TokenStream,

@@ -17,7 +17,7 @@ use crate::calls::Calls;
 use crate::interface::Interface;
 use crate::{Derived, Result};
 
-/// All headers of `interface`; `calls` are its calls.
+/// Returns all headers of `interface`.
 pub fn all(root: &Path, interface: &Interface, calls: &Calls) -> Result<Vec<Derived>> {
     let one = |header: &spec::Header| {
         let text = assemble::header(root, interface, header, calls)?;

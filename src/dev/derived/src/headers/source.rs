@@ -1,10 +1,10 @@
-//! Turns a module of a version's crate, and the one of the same name that all versions have in common, into cbindgen's
-//! input.
+//! Conversion of modules into the input of cbindgen.
 //!
-//! The modules describe the interface for Rust; some of it must look different in C. The tables of `c_enum!` and its like
-//! become what they define. Integers keep the base in which they are written, which cbindgen would make decimal, and
-//! masks of 64 bits get that width. Items that the texts in macros/ define are left out, and so are items that have no
-//! meaning in C.
+//! A module of the common crate and the module of the same name in a version's crate describe the interface in Rust.
+//! The conversion changes what differs in C:
+//! - Tables of `c_enum!` and similar macros become their definitions.
+//! - Integers keep their base, and 64-bit masks get their width.
+//! - Items that the texts in macros/ define, and items without a meaning in C, are omitted.
 
 use std::collections::HashSet;
 
@@ -20,43 +20,41 @@ use syn::{
 use super::merge;
 use crate::{Result, doc, macros};
 
-/// Types of constants that have 64 bits.
+/// Types of 64-bit constants.
 const WIDE: &[&str] = &["DAT_EP_PARAM_MASK", "DAT_IA_ATTR_MASK", "DAT_PROVIDER_ATTR_MASK"];
 
-/// A module, or items that could come from a module, ready for cbindgen.
+/// The input for one section of a header.
 pub struct Source {
-    /// The first line of its documentation.
+    /// First line of the module's documentation.
     pub title: String,
-    /// Its items for C, in order.
     pub units: Vec<Unit>,
 }
 
-/// The input of one run of cbindgen: an item, with its second name if it has one.
+/// Input of one run of cbindgen: an item, and its second name.
 ///
-/// In a single run cbindgen would sort constants, types and functions apart from each other.
+/// In one run, cbindgen would sort constants, types and functions separately.
 #[derive(Default)]
 pub struct Unit {
-    /// Rust that cbindgen understands.
+    /// Rust for cbindgen.
     pub rust: String,
-    /// The names that must be in the output.
+    /// Names that the output must contain.
     pub names: Vec<String>,
-    /// The types among these names.
+    /// Types among these names.
     pub types: Vec<String>,
-    /// For a structure, union or enumeration with a second name in the same module: both names.
+    /// Both names of a type with two names in the same module.
     pub second: Option<Second>,
-    /// The names that stand in the output in place of integers and strings.
+    /// Placeholders of integers and strings.
     pub literals: Literals,
 }
 
-/// The two names of `typedef struct tag { ... } NAME;`.
+/// Names in `typedef struct tag { ... } NAME;`.
 pub struct Second {
     pub tag: String,
     pub name: String,
 }
 
 impl Source {
-    /// Reads a module's texts: the one that versions share and the one of the version, of which one may be missing.
-    /// `defined` has the names of macros that the header defines itself.
+    /// Reads a module's common and own text; one can be missing. `defined` contains the macros in the header.
     pub fn new(common: Option<&str>, own: Option<&str>, defined: &HashSet<String>) -> Result<Source> {
         let parse = |text: &str| syn::parse_file(text).map_err(|e| e.to_string());
         let (common, own) = (common.map(parse).transpose()?, own.map(parse).transpose()?);
@@ -68,7 +66,7 @@ impl Source {
         Source::of(title, merge::merge(common, own)?, defined)
     }
 
-    /// Takes items that come from no module.
+    /// Converts items that are from no module.
     pub fn of(title: String, items: Vec<Item>, defined: &HashSet<String>) -> Result<Source> {
         let mut source = Source { title, units: Vec::new() };
         for item in items {
@@ -99,7 +97,7 @@ impl Source {
         Ok(())
     }
 
-    /// Takes what a macro of the common crate defines.
+    /// Converts an invocation of a macro of the common crate.
     fn table(&mut self, item: &ItemMacro, defined: &HashSet<String>) -> Result<()> {
         let wrong = |e: syn::Error| e.to_string();
         if is_call(item, "c_enum") {
@@ -147,7 +145,7 @@ impl Source {
         let mut unit = Unit::default();
         unit.literals.wide = is_wide(&item.ty);
         unit.literals.visit_expr_mut(&mut item.expr);
-        // The Rust type of the constant must not become a cast in C.
+        // cbindgen would turn the Rust type into a cast.
         *item.ty = syn::parse_quote!(u32);
         unit.names.push(name);
         unit.push(&item);
@@ -187,16 +185,15 @@ impl Unit {
     }
 }
 
-/// Whether this calls the macro `name`, or its like that keeps names.
+/// Returns whether an item invokes the macro `name`, or `name` with the suffix `_with_names`.
 pub fn is_call(item: &ItemMacro, name: &str) -> bool {
     let called = item.mac.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
     called.strip_suffix("_with_names").unwrap_or(&called) == name
 }
 
-/// The contents of `c_enum! { ... }`.
+/// Contents of `c_enum! { ... }`.
 pub struct Enumeration {
     attrs: Vec<Attribute>,
-    /// Its first name.
     pub tag: Ident,
     pub name: Ident,
     pub members: Punctuated<Variant, Token![,]>,
@@ -217,7 +214,7 @@ impl Parse for Enumeration {
     }
 }
 
-/// What `c_struct! { ... }` defines.
+/// Parses the contents of `c_struct! { ... }`.
 fn structure(input: ParseStream) -> syn::Result<Unit> {
     let attrs = input.call(Attribute::parse_outer)?;
     let (kind, tag): (TokenTree, Ident) = (input.parse()?, input.parse()?);
@@ -232,7 +229,7 @@ fn structure(input: ParseStream) -> syn::Result<Unit> {
     Ok(unit)
 }
 
-/// What `c_consts! { TYPE; ... }` defines.
+/// Parses the contents of `c_consts! { TYPE; ... }`.
 fn constants(input: ParseStream) -> syn::Result<Vec<ItemConst>> {
     let ty: Type = input.parse()?;
     input.parse::<Token![;]>()?;
@@ -242,13 +239,13 @@ fn constants(input: ParseStream) -> syn::Result<Vec<ItemConst>> {
 
 /// A row of a table, `NAME = VALUE, "COMMENT";`.
 pub struct TableRow<V> {
-    /// The lines of the comment, each starting with a space.
+    /// Lines of the comment, with a leading space.
     pub lines: Vec<String>,
     pub name: Ident,
     pub value: V,
 }
 
-/// The rows of a table, where `S` stands between a name and its value.
+/// Parses the rows of a table, with `S` between name and value.
 pub fn rows<S: Parse, V: Parse>(input: ParseStream) -> syn::Result<Vec<TableRow<V>>> {
     let mut rows = Vec::new();
     while !input.is_empty() {
@@ -266,7 +263,7 @@ pub fn rows<S: Parse, V: Parse>(input: ParseStream) -> syn::Result<Vec<TableRow<
     Ok(rows)
 }
 
-/// Integers and strings in the form that C should have, and the names that stand for them until then.
+/// Integers and strings in their C form, and the placeholders for them.
 #[derive(Default)]
 pub struct Literals {
     texts: Vec<String>,
@@ -274,7 +271,7 @@ pub struct Literals {
 }
 
 impl Literals {
-    /// Replaces the names by what they stand for.
+    /// Replaces the placeholders.
     pub fn restore(&self, mut output: String) -> String {
         for (index, text) in self.texts.iter().enumerate() {
             output = output.replace(&placeholder(index).to_string(), text);

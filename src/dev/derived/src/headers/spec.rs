@@ -1,55 +1,52 @@
-//! The contents and the includes of each header.
+//! Contents and includes of each header.
 
 use Level::{Registry, Shared, User};
 
 use crate::interface::Interface;
 
-/// One header.
 pub struct Header {
-    /// Its name, without the folder.
+    /// File name.
     pub name: &'static str,
-    /// Its subject, for the comment at its top.
+    /// Subject, for the comment at the top.
     pub about: &'static str,
-    /// Headers of the system that it needs.
+    /// System headers that it includes.
     pub system: &'static [&'static str],
-    /// Headers of the same folder that it needs.
+    /// Headers of its directory that it includes.
     pub needs: &'static [&'static str],
-    /// Headers of the same folder that it adds at its end; they need it in turn.
+    /// Headers of its directory that it includes at the end; they include it in turn.
     pub adds: &'static [&'static str],
-    /// Its parts, in the order in which they appear.
+    /// Parts, in order.
     pub parts: &'static [Part],
-    /// Structures that it names but another header defines.
+    /// Structures that it names and another header defines.
     pub incomplete: &'static [&'static str],
 }
 
-/// A part of a header.
 pub enum Part {
-    /// The modules of this name in src/interface/udat/src and in the version's crate, or the only one.
+    /// The common module of this name and the version's, or the only one.
     Module(&'static str),
-    /// The prototypes of calls.
+    /// Prototypes of calls.
     Calls(Level),
-    /// The types of their slots.
+    /// Types of slots.
     SlotTypes(Level),
-    /// The provider table.
     Table,
-    /// The texts in macros/ of both crates that have the header's name.
+    /// The texts in macros/ with the header's name.
     Macros,
-    /// The upper-case macros of calls, which go through the table.
+    /// Upper-case macros, which call through the table.
     Redirections(Level),
 }
 
-/// The interface that a call belongs to, which decides which header has it.
+/// The interface of a call, which determines its header.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// The part that the user-level and the kernel-level interface share.
+    /// Shared by the user-level and the kernel-level interface.
     Shared,
-    /// The user-level interface alone, see [`USER`].
+    /// Only in the user-level interface.
     User,
-    /// The interface between providers and the registry, see [`REGISTRY`].
+    /// Between providers and the registry.
     Registry,
 }
 
-/// The calls of the user-level interface alone.
+/// Calls of the user-level interface only.
 const USER: &[&str] = &[
     "dat_cno_create",
     "dat_cno_fd_create",
@@ -68,7 +65,7 @@ const USER: &[&str] = &[
     "dat_lmr_create",
 ];
 
-/// The calls between the registry and providers.
+/// Calls between the registry and providers.
 const REGISTRY: &[&str] = &[
     "dat_registry_add_provider",
     "dat_registry_providers_related",
@@ -77,7 +74,7 @@ const REGISTRY: &[&str] = &[
 ];
 
 impl Level {
-    /// The level of a call.
+    /// Returns the level of a call.
     pub fn of(call: &str) -> Level {
         match call {
             call if USER.contains(&call) => User,
@@ -93,7 +90,6 @@ impl Header {
     }
 }
 
-/// The headers of `interface`.
 pub fn headers(interface: &Interface) -> impl Iterator<Item = &'static Header> {
     let extensions = match interface.extensions {
         true => EXTENSIONS,
@@ -102,11 +98,10 @@ pub fn headers(interface: &Interface) -> impl Iterator<Item = &'static Header> {
     HEADERS.iter().chain(extensions)
 }
 
-/// The headers that every version has.
+/// Headers of all versions.
 ///
-/// Each can be included alone. dat_redirection.h and udat_redirection.h need each other's types and those of udat.h,
-/// which has always included both: it adds them at its end, when everything they need is defined, whichever of the
-/// three a program includes first.
+/// Each can be included alone. dat_redirection.h, udat_redirection.h and udat.h depend on each other, so udat.h includes
+/// the others at its end.
 const HEADERS: &[Header] = &[
     Header {
         system: &["netinet/in.h", "stddef.h", "stdint.h", "sys/socket.h"],
@@ -177,7 +172,7 @@ const HEADERS: &[Header] = &[
     },
 ];
 
-/// The headers of a version with extensions.
+/// Headers of versions with extensions.
 const EXTENSIONS: &[Header] = &[Header {
     needs: &["udat.h"],
     parts: &[

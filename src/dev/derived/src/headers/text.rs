@@ -1,6 +1,6 @@
-//! Lines of C.
+//! Line wrapping.
 
-/// Longest line of a header.
+/// Maximum length of a header's line.
 pub const WIDTH: usize = 100;
 
 /// Fills lines of at most `width` characters with words.

@@ -2,7 +2,7 @@ use super::*;
 use quote::{ToTokens, quote};
 
 #[test]
-fn a_list_is_made_of_invocations() {
+fn parses_lists_of_invocations() {
     let found = invocations(quote!($callback! { a } $own!($callback); $callback! { b })).unwrap();
     let names: Vec<String> = found.iter().map(|(name, _)| name.to_string()).collect();
     assert_eq!(names, ["callback", "own", "callback"]);
@@ -10,7 +10,7 @@ fn a_list_is_made_of_invocations() {
 }
 
 #[test]
-fn a_version_adds_to_what_all_have() {
+fn expands_common_macros() {
     let items = |text: &str| syn::parse_file(text).unwrap().items;
     let shared = "macro_rules! all { ($int:ident; $($own:tt)*) => { struct All { a: $int, $($own)* } }; }";
     let mut common = items(&format!("{shared} type A = u8;"));

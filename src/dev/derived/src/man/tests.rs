@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn codes_stand_in_the_tags() {
+fn finds_codes_in_tags() {
     let section = ".TP\n.B DAT_SUCCESS\nFine.\n.TP\n\
             .BR DAT_A \" / \" DAT_A_B \", \" DAT_A_C\nNot DAT_D.\nOnly other providers\nreturn this code.\n.TP\n\
             .BR DAT_E \" / \" DAT_NO_SUBTYPE\nIt is so.\n.PP\nOnly other providers return this code.\n";
@@ -15,7 +15,7 @@ fn codes_stand_in_the_tags() {
 }
 
 #[test]
-fn a_text_has_a_sentence_a_line() {
+fn starts_sentences_on_new_lines() {
     let entry = "`a` is DAT_B_..., or `DAT_C` (-1), of dat_x. See libdat(7), and the peer's";
     let lines = "\\fIa\\fP is DAT_B_..., or \\fBDAT_C\\fP (\\-1), of \\fBdat_x\\fP(3).\n\
             See \\fBlibdat\\fP(7), and the peer\\(aqs.\n";
@@ -23,7 +23,7 @@ fn a_text_has_a_sentence_a_line() {
 }
 
 #[test]
-fn states_are_named_in_the_text() {
+fn lists_states_in_text() {
     let row = Returned::read("* `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_A`, `..._B`, `..._C` - it is so").unwrap();
     let entry = ".TP\n.BR DAT_INVALID_STATE \" / DAT_INVALID_STATE_EP_...\"\nIt is so.\n\
             The subtype names the state: \\fBDAT_INVALID_STATE_EP_A\\fP,\n\
@@ -32,7 +32,7 @@ fn states_are_named_in_the_text() {
 }
 
 #[test]
-fn a_bad_handle_is_one_of_four_kinds() {
+fn explains_invalid_handles() {
     let row = |when: &str| returned(&Returned::read(&format!("* `DAT_INVALID_HANDLE` / `X` - {when}")).unwrap());
     assert!(row("`x` is not an endpoint").ends_with("null, misaligned, of another kind, or already\nfreed.\n"));
     assert!(row("`x` is not an endpoint, or so").ends_with("or so.\n"));

@@ -203,7 +203,7 @@ fn test(context: &Context, step: &Step) -> Result<Results> {
 /// Runs the models. This is a build of its own, since loom replaces the atomics of what is modelled.
 fn loom(context: &Context, step: &Step) -> Result<Results> {
     let models =
-        ["lock::", "epoch::", "waker::", "ring::", "sleep::", "hot::", "offer::", "claim::", "outlet::", "guard::"];
+        ["lock::", "epoch::", "waker::", "ring::", "sleep::", "hot::", "offer::", "claim::", "tx_ring::", "guard::"];
     let mut command =
         context.cargo(["test", "--locked", "--release", "-p", "host", "-p", "dat-core", "-p", "dat-shm", "--lib"]);
     command.arg("--target-dir").arg(context.target.join("loom")).arg("--").args(models);

@@ -41,6 +41,15 @@ fn shows_failures_with_their_comments() {
 }
 
 #[test]
+fn names_what_failed_in_a_log() {
+    let log = "test a::b ... ok\ntest c::d ... FAILED\nsrq/free       12 passed   0 failed   0 skipped\n\
+        flow/send      10 passed   2 failed   0 skipped   1.5s\n    not ok 4 - the event\n12 passed, 2 failed, 0 skipped\n";
+    let names =
+        ["test c::d ... FAILED", "flow/send      10 passed   2 failed   0 skipped   1.5s", "not ok 4 - the event"];
+    assert_eq!(failed_lines(log), names);
+}
+
+#[test]
 fn counts_a_script_without_its_plan() {
     let results = script("ok 1 - a\nnot ok - the script did not come to its end\nok 2 - b # SKIP no zsh\n");
     assert_eq!(results, Results { counts: counts(1, 1, 1), reasons: vec!["b: no zsh".into()] });

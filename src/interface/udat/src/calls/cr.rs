@@ -1,6 +1,6 @@
 /// Calls: connection requests. See [`crate::abi`].
 ///
-/// The list `$own` has what a version writes itself.
+/// The macro `$own` lists the calls whose form depends on the version.
 #[macro_export]
 macro_rules! cr_calls {
     ($callback:path, $own:path) => {
@@ -59,7 +59,7 @@ macro_rules! cr_calls {
             /// becomes invalid.
             ///
             /// # Returns
-            /// * `DAT_SUCCESS` - the request was handed off, or refused because no service point listens at `handoff`
+            /// * `DAT_SUCCESS` - the request was handed off, or refused because no service point at `handoff` can take it
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CR` - `cr_handle` is not a pending connection request: null, of another kind, or already accepted, rejected or handed off
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `handoff` is 0
             /// * `DAT_MODEL_NOT_SUPPORTED` - 2.0: the request arrived at a common service point

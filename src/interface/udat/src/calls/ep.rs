@@ -130,7 +130,7 @@ macro_rules! ep_calls {
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
             extern "C" fn dat_ep_get_status(
                 ep_handle: DAT_EP_HANDLE, "in, the endpoint, in any state.";
-                ep_state: *mut DAT_EP_STATE, "out, its state; may be NULL.";
+                ep_state: *mut DAT_EP_STATE, "out, state of the endpoint; may be NULL.";
                 recv_idle: *mut DAT_BOOLEAN, "out, `DAT_TRUE` if no receive is outstanding; may be NULL.";
                 request_idle: *mut DAT_BOOLEAN,
                     "out, `DAT_TRUE` if no send, RDMA operation or bind is outstanding; may be NULL.";
@@ -147,8 +147,8 @@ macro_rules! ep_calls {
             extern "C" fn dat_ep_recv_query(
                 ep_handle: DAT_EP_HANDLE, "in, the endpoint, in any state.";
                 nbufs_allocated: *mut DAT_COUNT,
-                    "out, number of receive buffers of the endpoint without a completion: posted, or taken from a"
-                    "shared receive queue. May be NULL.";
+                    "out, number of receive buffers that the endpoint holds and that have no completion yet: posted to"
+                    "the endpoint, or taken from a shared receive queue. May be NULL.";
                 bufs_alloc_span: *mut DAT_COUNT,
                     "out, number of receive completions that the endpoint would generate if all messages in progress"
                     "were complete. May be NULL.";

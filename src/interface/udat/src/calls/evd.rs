@@ -22,8 +22,8 @@ macro_rules! evd_calls {
                 cno_handle: DAT_CNO_HANDLE,
                     "in, the notification object that the dispatcher triggers, or `DAT_HANDLE_NULL`.";
                 evd_flags: DAT_EVD_FLAGS,
-                    "in, kinds of event streams that may feed the dispatcher, at least one: bits of"
-                    "`DAT_EVD_DEFAULT_FLAG` and `DAT_EVD_SOFTWARE_FLAG`.";
+                    "in, kinds of event streams that may feed the dispatcher: a union of one or more of the flags"
+                    "below.";
                 evd_handle: *mut DAT_EVD_HANDLE, "out, the new dispatcher; written on success only.";
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
@@ -81,8 +81,8 @@ macro_rules! evd_calls {
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
-            /// Makes an EVD unwaitable. A thread that waits on the EVD returns with DAT_INVALID_STATE. The call has no
-            /// effect on an unwaitable EVD.
+            /// Disables waiting on an EVD. A thread that waits on the EVD returns with DAT_INVALID_STATE. The call has
+            /// no effect on an unwaitable EVD.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the dispatcher is unwaitable
@@ -92,7 +92,7 @@ macro_rules! evd_calls {
             ) => dispatch(DAT_INVALID_HANDLE1);
         }
         $callback! {
-            /// Makes an EVD waitable. The call has no effect on a waitable EVD.
+            /// Enables waiting on an EVD. The call has no effect on a waitable EVD.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the dispatcher is waitable
@@ -104,8 +104,8 @@ macro_rules! evd_calls {
         $callback! {
             /// Waits until at least threshold events are queued on an EVD, and dequeues the oldest event. At entry
             /// every queued event counts; while the thread is blocked, only a notification event ends the wait. Only
-            /// one thread at a time can wait on an EVD. This function is a cancellation point: if pthread_cancel ends
-            /// a waiting thread, the EVD stays usable.
+            /// one thread can wait on an EVD. This function is a cancellation point: if pthread_cancel ends a waiting
+            /// thread, the EVD stays usable.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - `*event` is the oldest event, and `*n_more_events` is the number of remaining events

@@ -60,7 +60,7 @@ macro_rules! ia_calls {
             extern "C" fn dat_ia_query(
                 ia_handle: DAT_IA_HANDLE, "in, the instance to query.";
                 async_evd_handle: *mut DAT_EVD_HANDLE,
-                    "out, its asynchronous event dispatcher, or `DAT_EVD_OUT_OF_SCOPE`; may be NULL.";
+                    "out, the asynchronous event dispatcher of the instance, or `DAT_EVD_OUT_OF_SCOPE`; may be NULL.";
                 ia_attr_mask: DAT_IA_ATTR_MASK,
                     "in, mask of the requested fields of `ia_attr`: bits DAT_IA_FIELD_..., `DAT_IA_FIELD_ALL` or"
                     "`DAT_IA_FIELD_NONE`. The type has 64 bits.";

@@ -1,6 +1,6 @@
 /// Calls: local memory regions. See [`crate::abi`].
 ///
-/// The list `$own` has what a version writes itself.
+/// The macro `$own` lists the calls whose form depends on the version.
 #[macro_export]
 macro_rules! lmr_calls {
     ($callback:path, $own:path) => {
@@ -38,7 +38,7 @@ macro_rules! lmr_calls {
             ) => dispatch(DAT_INVALID_HANDLE_LMR);
         }
         $callback! {
-            /// Makes local stores visible to later RDMA reads of peers. The call is needed only if lmr_sync_req of the
+            /// Ensures that later RDMA reads of peers see local stores. The call is needed only if lmr_sync_req of the
             /// provider attributes is true.
             ///
             /// # Returns
@@ -56,7 +56,7 @@ macro_rules! lmr_calls {
             ) => dispatch(DAT_INVALID_HANDLE_IA);
         }
         $callback! {
-            /// Makes the data of RDMA writes of peers visible to local loads. The call is needed only if lmr_sync_req
+            /// Ensures that local loads see the data of RDMA writes of peers. The call is needed only if lmr_sync_req
             /// of the provider attributes is true.
             ///
             /// # Returns

@@ -10,7 +10,7 @@ macro_rules! psp_calls {
             /// # Returns
             /// * `DAT_SUCCESS` - the service point listens
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
-            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher, or it lacks `DAT_EVD_CR_FLAG`
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher of the adapter, or it lacks `DAT_EVD_CR_FLAG`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `conn_qual` is 0 or cannot be used
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `psp_flags` is neither `DAT_PSP_CONSUMER_FLAG` nor `DAT_PSP_PROVIDER_FLAG`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `psp_handle` is NULL
@@ -37,7 +37,7 @@ macro_rules! psp_calls {
             /// # Returns
             /// * `DAT_SUCCESS` - the service point listens at `*conn_qual`
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
-            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher, or it lacks `DAT_EVD_CR_FLAG`
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher of the adapter, or it lacks `DAT_EVD_CR_FLAG`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `conn_qual` is NULL
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `psp_flags` is neither `DAT_PSP_CONSUMER_FLAG` nor `DAT_PSP_PROVIDER_FLAG`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `psp_handle` is NULL

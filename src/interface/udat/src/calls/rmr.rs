@@ -1,6 +1,6 @@
 /// Calls: remote memory regions. See [`crate::abi`].
 ///
-/// The list `$own` has what a version writes itself.
+/// The macro `$own` lists the calls whose form depends on the version.
 #[macro_export]
 macro_rules! rmr_calls {
     ($callback:path, $own:path) => {

@@ -10,8 +10,8 @@ macro_rules! rsp_calls {
             /// * `DAT_SUCCESS` - the service point listens and the endpoint is reserved
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
             /// * `DAT_MODEL_NOT_SUPPORTED` - `ep_handle` is `DAT_HANDLE_NULL`, which requests an endpoint from the provider
-            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
-            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher, or it lacks `DAT_EVD_CR_FLAG`
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint of the adapter
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EVD_CR` - `evd_handle` is not an event dispatcher of the adapter, or it lacks `DAT_EVD_CR_FLAG`
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `conn_qual` is 0 or cannot be used
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `rsp_handle` is NULL
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._CONNECTED`, `..._DISCPENDING`, `..._DISCONNECTED` - the endpoint is not in the state `DAT_EP_STATE_UNCONNECTED`

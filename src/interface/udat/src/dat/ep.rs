@@ -15,7 +15,7 @@ macro_rules! ep_param_of {
         $crate::c_struct! {
             /// Parameters of an endpoint, see dat_ep_query and dat_ep_modify.
             struct dat_ep_param as DAT_EP_PARAM;
-            ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+            ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
             ep_state: DAT_EP_STATE, "Its state.";
             $($own)*
             local_ia_address_ptr: DAT_IA_ADDRESS_PTR, "Local address.";
@@ -45,12 +45,12 @@ macro_rules! ep_attr_of {
             qos: DAT_QOS, "Quality of service.";
             recv_completion_flags: DAT_COMPLETION_FLAGS, "Configuration of the receive stream.";
             request_completion_flags: DAT_COMPLETION_FLAGS, "Configuration of the request stream.";
-            max_recv_dtos: DAT_COUNT, "Receives outstanding. With a shared receive queue: the hard high watermark.";
-            max_request_dtos: DAT_COUNT, "Requests outstanding.";
+            max_recv_dtos: DAT_COUNT, "Outstanding receives. With a shared receive queue: the hard high watermark.";
+            max_request_dtos: DAT_COUNT, "Outstanding requests.";
             max_recv_iov: DAT_COUNT, "Segments of a receive.";
             max_request_iov: DAT_COUNT, "Segments of a send.";
-            max_rdma_read_in: DAT_COUNT, "RDMA reads outstanding as target.";
-            max_rdma_read_out: DAT_COUNT, "RDMA reads outstanding as originator.";
+            max_rdma_read_in: DAT_COUNT, "Outstanding RDMA reads as target.";
+            max_rdma_read_out: DAT_COUNT, "Outstanding RDMA reads as originator.";
             srq_soft_hw: DAT_COUNT, "Soft high watermark of receive buffers, with a shared receive queue.";
             max_rdma_read_iov: DAT_COUNT, "Segments of an RDMA read.";
             max_rdma_write_iov: DAT_COUNT, "Segments of an RDMA write.";
@@ -68,14 +68,14 @@ c_enum! {
     /// State of an endpoint.
     dat_ep_state as DAT_EP_STATE;
     DAT_EP_STATE_UNCONNECTED = 0, "Initial state.";
-    DAT_EP_STATE_UNCONFIGURED_UNCONNECTED = 1, "Unconnected, attributes not yet given.";
-    DAT_EP_STATE_RESERVED = 2, "Held by a reserved service point.";
-    DAT_EP_STATE_UNCONFIGURED_RESERVED = 3, "Reserved, attributes not yet given.";
+    DAT_EP_STATE_UNCONFIGURED_UNCONNECTED = 1, "Unconnected, attributes not yet set.";
+    DAT_EP_STATE_RESERVED = 2, "Reserved by a reserved service point.";
+    DAT_EP_STATE_UNCONFIGURED_RESERVED = 3, "Reserved, attributes not yet set.";
     DAT_EP_STATE_PASSIVE_CONNECTION_PENDING = 4, "A request for it arrived at its reserved service point.";
-    DAT_EP_STATE_UNCONFIGURED_PASSIVE = 5, "Passive pending, attributes not yet given.";
+    DAT_EP_STATE_UNCONFIGURED_PASSIVE = 5, "Passive pending, attributes not yet set.";
     DAT_EP_STATE_ACTIVE_CONNECTION_PENDING = 6, "Connecting.";
-    DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING = 7, "Made by the provider for a request not yet answered.";
-    DAT_EP_STATE_UNCONFIGURED_TENTATIVE = 8, "Tentative, attributes not yet given.";
+    DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING = 7, "Created by the provider for a request that is not yet accepted or rejected.";
+    DAT_EP_STATE_UNCONFIGURED_TENTATIVE = 8, "Tentative, attributes not yet set.";
     DAT_EP_STATE_CONNECTED = 9, "Connected.";
     DAT_EP_STATE_DISCONNECT_PENDING = 10, "Disconnecting gracefully.";
     DAT_EP_STATE_DISCONNECTED = 11, "No longer connected; see dat_ep_reset.";
@@ -126,7 +126,7 @@ place!(all_fields);
 
 c_consts! {
     DAT_COUNT;
-    DAT_WATERMARK_INFINITE = -1, "A watermark that is never passed.";
+    DAT_WATERMARK_INFINITE = -1, "A watermark that is never crossed.";
     DAT_HW_DEFAULT = DAT_WATERMARK_INFINITE, "Default of the high watermarks of an endpoint.";
-    DAT_VALUE_UNKNOWN = -2, "Value of a count that is not known.";
+    DAT_VALUE_UNKNOWN = -2, "Value of an unknown count.";
 }

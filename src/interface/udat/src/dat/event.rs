@@ -31,17 +31,17 @@ c_enum! {
 }
 
 c_enum! {
-    /// Outcome of a data transfer or a bind.
+    /// Status of a data transfer or a bind.
     dat_dto_completion_status as DAT_DTO_COMPLETION_STATUS;
-    DAT_DTO_SUCCESS = 0, "Done.";
-    DAT_DTO_ERR_FLUSHED = 1, "Not done, because the connection ended or does not exist.";
+    DAT_DTO_SUCCESS = 0, "Success.";
+    DAT_DTO_ERR_FLUSHED = 1, "Not executed, because the connection ended or does not exist.";
     DAT_DTO_ERR_LOCAL_LENGTH = 2, "Message longer than the local memory, or another local length problem.";
     DAT_DTO_ERR_LOCAL_EP = 3, "The local endpoint failed.";
-    DAT_DTO_ERR_LOCAL_PROTECTION = 4, "Local memory: zone, right, bounds or context.";
-    DAT_DTO_ERR_BAD_RESPONSE = 5, "The remote side gave an unexpected answer.";
-    DAT_DTO_ERR_REMOTE_ACCESS = 6, "Remote memory: zone, right, bounds or context.";
-    DAT_DTO_ERR_REMOTE_RESPONDER = 7, "The remote side could not carry out its part.";
-    DAT_DTO_ERR_TRANSPORT = 8, "The transport gave up.";
+    DAT_DTO_ERR_LOCAL_PROTECTION = 4, "Local memory: wrong zone, privilege, bounds or context.";
+    DAT_DTO_ERR_BAD_RESPONSE = 5, "The remote side sent an unexpected response.";
+    DAT_DTO_ERR_REMOTE_ACCESS = 6, "Remote memory: wrong zone, privilege, bounds or context.";
+    DAT_DTO_ERR_REMOTE_RESPONDER = 7, "The remote side could not execute the operation.";
+    DAT_DTO_ERR_TRANSPORT = 8, "The transport failed after all its retries.";
     DAT_DTO_ERR_RECEIVER_NOT_READY = 9, "No receive was posted at the remote side.";
     DAT_DTO_ERR_PARTIAL_PACKET = 10, "A packet was incomplete.";
     DAT_RMR_OPERATION_FAILED = 11, "The bind failed.";
@@ -53,10 +53,10 @@ pub const DAT_DTO_LENGTH_ERROR: DAT_DTO_COMPLETION_STATUS = DAT_DTO_ERR_LOCAL_LE
 /// Older name of DAT_DTO_ERR_FLUSHED.
 pub const DAT_DTO_FAILURE: DAT_DTO_COMPLETION_STATUS = DAT_DTO_ERR_FLUSHED;
 
-/// Outcome of a bind: the values of a data transfer.
+/// Status of a bind: the values for a data transfer.
 pub type DAT_RMR_BIND_COMPLETION_STATUS = DAT_DTO_COMPLETION_STATUS;
 
-/// The bind is done.
+/// The bind succeeded.
 pub const DAT_RMR_BIND_SUCCESS: DAT_RMR_BIND_COMPLETION_STATUS = DAT_DTO_SUCCESS;
 
 /// The bind was flushed.
@@ -67,9 +67,9 @@ place!(dto_completion);
 c_struct! {
     /// Data of DAT_RMR_BIND_COMPLETION_EVENT.
     struct dat_rmr_bind_completion_event_data as DAT_RMR_BIND_COMPLETION_EVENT_DATA;
-    rmr_handle: DAT_RMR_HANDLE, "The region that was bound.";
+    rmr_handle: DAT_RMR_HANDLE, "The bound region.";
     user_cookie: DAT_RMR_COOKIE, "The cookie of the post.";
-    status: DAT_DTO_COMPLETION_STATUS, "Its outcome.";
+    status: DAT_DTO_COMPLETION_STATUS, "Its status.";
 }
 
 place!(cr_arrival);
@@ -85,56 +85,56 @@ c_struct! {
 c_struct! {
     /// Data of the asynchronous events.
     struct dat_asynch_error_event_data as DAT_ASYNCH_ERROR_EVENT_DATA;
-    dat_handle: DAT_HANDLE, "The object that the event is about.";
-    reason: DAT_COUNT, "One of the reasons for that kind of object.";
+    dat_handle: DAT_HANDLE, "The object of the event.";
+    reason: DAT_COUNT, "A reason for this kind of object.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is an interface adapter.
     ia_async_error_reason as DAT_IA_ASYNC_ERROR_REASON;
-    DAT_IA_CATASTROPHIC_ERROR = 0, "The adapter is lost.";
-    DAT_IA_OTHER_ERROR = 1, "Anything else.";
+    DAT_IA_CATASTROPHIC_ERROR = 0, "The adapter has failed.";
+    DAT_IA_OTHER_ERROR = 1, "Any other error.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is an endpoint.
     ep_async_error_reason as DAT_EP_ASYNC_ERROR_REASON;
-    DAT_EP_TRANSFER_TO_ERROR = 0, "The endpoint went into error.";
-    DAT_EP_OTHER_ERROR = 1, "Anything else.";
+    DAT_EP_TRANSFER_TO_ERROR = 0, "The endpoint entered an error state.";
+    DAT_EP_OTHER_ERROR = 1, "Any other error.";
     DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT = 2, "The endpoint holds more receive buffers than its soft high watermark.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is an event dispatcher.
     evd_async_error_reason as DAT_EVD_ASYNC_ERROR_REASON;
-    DAT_EVD_OVERFLOW_ERROR = 0, "An event was lost for lack of room.";
-    DAT_EVD_OTHER_ERROR = 1, "Anything else.";
+    DAT_EVD_OVERFLOW_ERROR = 0, "The queue was full, and an event is lost.";
+    DAT_EVD_OTHER_ERROR = 1, "Any other error.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is a shared receive queue.
     srq_async_error_reason as DAT_SRQ_ASYNC_ERROR_REASON;
-    DAT_SRQ_TRANSFER_TO_ERROR = 0, "The queue went into error.";
-    DAT_SRQ_OTHER_ERROR = 1, "Anything else.";
+    DAT_SRQ_TRANSFER_TO_ERROR = 0, "The queue entered the error state.";
+    DAT_SRQ_OTHER_ERROR = 1, "Any other error.";
     DAT_SRQ_LOW_WATERMARK_EVENT = 2, "Fewer buffers are available than the low watermark, see dat_srq_set_lw.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is a local memory region.
     lmr_async_error_reason as DAT_LMR_ASYNC_ERROR_REASON;
-    DAT_LMR_OTHER_ERROR = 0, "Anything.";
+    DAT_LMR_OTHER_ERROR = 0, "Any error.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is a remote memory region.
     rmr_async_error_reason as DAT_RMR_ASYNC_ERROR_REASON;
-    DAT_RMR_OTHER_ERROR = 0, "Anything.";
+    DAT_RMR_OTHER_ERROR = 0, "Any error.";
 }
 
 c_enum! {
     /// Reason of an asynchronous event whose dat_handle is a protection zone.
     pz_async_error_reason as DAT_PZ_ASYNC_ERROR_REASON;
-    DAT_PZ_OTHER_ERROR = 0, "Anything.";
+    DAT_PZ_OTHER_ERROR = 0, "Any error.";
 }
 
 c_struct! {
@@ -148,24 +148,24 @@ c_enum! {
     dat_event_number as DAT_EVENT_NUMBER;
     DAT_DTO_COMPLETION_EVENT = 0x00001, "A data transfer completed.";
     DAT_RMR_BIND_COMPLETION_EVENT = 0x01001, "A bind completed.";
-    DAT_CONNECTION_REQUEST_EVENT = 0x02001, "A peer asks for a connection.";
+    DAT_CONNECTION_REQUEST_EVENT = 0x02001, "A peer requests a connection.";
     DAT_CONNECTION_EVENT_ESTABLISHED = 0x04001, "The endpoint is connected.";
-    DAT_CONNECTION_EVENT_PEER_REJECTED = 0x04002, "The remote consumer rejected the request.";
+    DAT_CONNECTION_EVENT_PEER_REJECTED = 0x04002, "The remote program rejected the request.";
     DAT_CONNECTION_EVENT_NON_PEER_REJECTED = 0x04003,
-        "Not the remote consumer refused the request: there was no listener, no room, or the"
-        "transport failed.";
+        "The request failed: the peer has no listener or no free backlog entry, or the"
+        "transport failed. The remote program did not reject it.";
     DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR = 0x04004, "An accepted connection could not be completed.";
-    DAT_CONNECTION_EVENT_DISCONNECTED = 0x04005, "The connection was ended by either side.";
-    DAT_CONNECTION_EVENT_BROKEN = 0x04006, "The connection was lost by an error.";
-    DAT_CONNECTION_EVENT_TIMED_OUT = 0x04007, "The time limit given to dat_ep_connect has passed.";
-    DAT_CONNECTION_EVENT_UNREACHABLE = 0x04008, "The remote address cannot be reached.";
-    DAT_ASYNC_ERROR_EVD_OVERFLOW = 0x08001, "An event dispatcher lost an event for lack of room.";
-    DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002, "The adapter is lost.";
-    DAT_ASYNC_ERROR_EP_BROKEN = 0x08003, "An endpoint went into error.";
-    DAT_ASYNC_ERROR_TIMED_OUT = 0x08004, "Something timed out.";
+    DAT_CONNECTION_EVENT_DISCONNECTED = 0x04005, "Either side disconnected.";
+    DAT_CONNECTION_EVENT_BROKEN = 0x04006, "An error ended the connection.";
+    DAT_CONNECTION_EVENT_TIMED_OUT = 0x04007, "The timeout of dat_ep_connect expired.";
+    DAT_CONNECTION_EVENT_UNREACHABLE = 0x04008, "The remote address is unreachable.";
+    DAT_ASYNC_ERROR_EVD_OVERFLOW = 0x08001, "An event dispatcher was full and lost an event.";
+    DAT_ASYNC_ERROR_IA_CATASTROPHIC = 0x08002, "The adapter has failed.";
+    DAT_ASYNC_ERROR_EP_BROKEN = 0x08003, "An endpoint entered an error state.";
+    DAT_ASYNC_ERROR_TIMED_OUT = 0x08004, "An operation timed out.";
     DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR = 0x08005,
-        "The provider reports something about dat_handle. Watermarks are reported with this"
-        "number: see reason.";
+        "The provider reports an event of dat_handle. Watermark events have this"
+        "number; see reason.";
     DAT_SOFTWARE_EVENT = 0x10001, "Posted by dat_evd_post_se.";
 }
 

@@ -5,15 +5,14 @@ use core::ffi::c_char;
 use super::types::*;
 use crate::dat_platform_specific::*;
 
-/// Defines `DAT_IA_ATTR` of a version, whose lengths are of the type `$length`.
+/// Defines `DAT_IA_ATTR` of a version. The lengths have the type `$length`.
 #[macro_export]
 macro_rules! ia_attr_of {
     ($length:ident; $($own:tt)*) => {
         $crate::c_struct! {
-            /// Attributes of an interface adapter, see dat_ia_query. Maxima are those of the whole adapter,
-            /// which all its users share.
+            /// Attributes of an interface adapter, see dat_ia_query. All users of the adapter share the maxima.
             struct dat_ia_attr as DAT_IA_ATTR;
-            adapter_name: [c_char; DAT_NAME_MAX_LENGTH], "Name under which it was opened.";
+            adapter_name: [c_char; DAT_NAME_MAX_LENGTH], "Name in the dat_ia_open call.";
             vendor_name: [c_char; DAT_NAME_MAX_LENGTH], "Vendor of the adapter.";
             hardware_version_major: DAT_UINT32, "Version of the hardware, major.";
             hardware_version_minor: DAT_UINT32, "Version of the hardware, minor.";
@@ -21,9 +20,9 @@ macro_rules! ia_attr_of {
             firmware_version_minor: DAT_UINT32, "Version of the firmware, minor.";
             ia_address_ptr: DAT_IA_ADDRESS_PTR, "Local address, valid until dat_ia_close.";
             max_eps: DAT_COUNT, "Endpoints.";
-            max_dto_per_ep: DAT_COUNT, "Data transfers outstanding in one direction of an endpoint.";
-            max_rdma_read_per_ep_in: DAT_COUNT, "RDMA reads outstanding at an endpoint as target.";
-            max_rdma_read_per_ep_out: DAT_COUNT, "RDMA reads outstanding at an endpoint as originator.";
+            max_dto_per_ep: DAT_COUNT, "Outstanding data transfers in one direction of an endpoint.";
+            max_rdma_read_per_ep_in: DAT_COUNT, "Outstanding RDMA reads of an endpoint as target.";
+            max_rdma_read_per_ep_out: DAT_COUNT, "Outstanding RDMA reads of an endpoint as originator.";
             max_evds: DAT_COUNT, "Event dispatchers.";
             max_evd_qlen: DAT_COUNT, "Events in an event dispatcher.";
             max_iov_segments_per_dto: DAT_COUNT, "Segments of a send or receive.";
@@ -40,8 +39,8 @@ macro_rules! ia_attr_of {
             max_recv_per_srq: DAT_COUNT, "Buffers in a shared receive queue.";
             max_iov_segments_per_rdma_read: DAT_COUNT, "Segments of an RDMA read.";
             max_iov_segments_per_rdma_write: DAT_COUNT, "Segments of an RDMA write.";
-            max_rdma_read_in: DAT_COUNT, "RDMA reads outstanding at the adapter as target.";
-            max_rdma_read_out: DAT_COUNT, "RDMA reads outstanding at the adapter as originator.";
+            max_rdma_read_in: DAT_COUNT, "Outstanding RDMA reads of the adapter as target.";
+            max_rdma_read_out: DAT_COUNT, "Outstanding RDMA reads of the adapter as originator.";
             max_rdma_read_per_ep_in_guaranteed: DAT_BOOLEAN,
                 "Each endpoint gets max_rdma_read_per_ep_in; otherwise they share a pool.";
             max_rdma_read_per_ep_out_guaranteed: DAT_BOOLEAN,
@@ -112,5 +111,5 @@ c_struct! {
     ia_name: [c_char; DAT_NAME_MAX_LENGTH], "Name of the interface adapter.";
     dapl_version_major: DAT_UINT32, "Version of the interface, major.";
     dapl_version_minor: DAT_UINT32, "Version of the interface, minor.";
-    is_thread_safe: DAT_BOOLEAN, "Whether several threads may use the provider without locks of their own.";
+    is_thread_safe: DAT_BOOLEAN, "True if several threads may call the provider concurrently.";
 }

@@ -3,23 +3,23 @@
 use super::types::*;
 use crate::dat_platform_specific::*;
 
-/// Names a local memory region in the segments of a data transfer.
+/// Identifies a local memory region in the segments of a data transfer.
 pub type DAT_LMR_CONTEXT = DAT_UINT32;
 
-/// Names memory to the remote side in RDMA operations.
+/// Identifies memory to the remote side in RDMA operations.
 pub type DAT_RMR_CONTEXT = DAT_UINT32;
 
 place!(triplets);
 
 c_enum! {
-    /// Rights on a memory region.
+    /// Privileges of a memory region.
     dat_mem_priv_flags as DAT_MEM_PRIV_FLAGS;
-    DAT_MEM_PRIV_NONE_FLAG = 0x000, "No right.";
+    DAT_MEM_PRIV_NONE_FLAG = 0x000, "No privilege.";
     DAT_MEM_PRIV_LOCAL_READ_FLAG = 0x001, "Source of local transfers.";
-    DAT_MEM_PRIV_REMOTE_READ_FLAG = 0x002, "Source of RDMA reads by others.";
+    DAT_MEM_PRIV_REMOTE_READ_FLAG = 0x002, "Source of RDMA reads of peers.";
     DAT_MEM_PRIV_LOCAL_WRITE_FLAG = 0x010, "Target of local transfers.";
-    DAT_MEM_PRIV_REMOTE_WRITE_FLAG = 0x020, "Target of RDMA writes by others.";
-    DAT_MEM_PRIV_ALL_FLAG = 0x033, "All four rights.";
+    DAT_MEM_PRIV_REMOTE_WRITE_FLAG = 0x020, "Target of RDMA writes of peers.";
+    DAT_MEM_PRIV_ALL_FLAG = 0x033, "All four privileges.";
 }
 
 /// Local and remote read; for compatibility.
@@ -56,7 +56,7 @@ c_enum! {
 c_struct! {
     /// Parameters of a protection zone, see dat_pz_query.
     struct dat_pz_param as DAT_PZ_PARAM;
-    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
 }
 
 c_enum! {
@@ -69,7 +69,7 @@ c_enum! {
 c_enum! {
     /// Owner of the array of segments after a post returned.
     dat_iov_ownership as DAT_IOV_OWNERSHIP;
-    DAT_IOV_CONSUMER = 0, "The consumer: it may be reused at once.";
-    DAT_IOV_PROVIDER_NOMOD = 1, "The provider until completion, which does not change it.";
-    DAT_IOV_PROVIDER_MOD = 2, "The provider until completion, which may change it.";
+    DAT_IOV_CONSUMER = 0, "The program, which may reuse it immediately.";
+    DAT_IOV_PROVIDER_NOMOD = 1, "The provider, until completion. It does not change the array.";
+    DAT_IOV_PROVIDER_MOD = 2, "The provider, until completion. It may change the array.";
 }

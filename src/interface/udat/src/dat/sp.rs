@@ -6,15 +6,15 @@ use crate::dat_platform_specific::*;
 c_enum! {
     /// Supplier of the endpoint for a request at a public service point.
     dat_psp_flags as DAT_PSP_FLAGS;
-    DAT_PSP_CONSUMER_FLAG = 0, "The consumer names an endpoint when it accepts.";
-    DAT_PSP_PROVIDER_FLAG = 1, "The provider makes one for each request.";
+    DAT_PSP_CONSUMER_FLAG = 0, "The program passes an endpoint to dat_cr_accept.";
+    DAT_PSP_PROVIDER_FLAG = 1, "The provider creates an endpoint for each request.";
 }
 
 c_struct! {
     /// Parameters of a public service point, see dat_psp_query.
     struct dat_psp_param as DAT_PSP_PARAM;
-    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
-    conn_qual: DAT_CONN_QUAL, "The qualifier that it listens on.";
+    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
+    conn_qual: DAT_CONN_QUAL, "The qualifier at which it listens.";
     evd_handle: DAT_EVD_HANDLE, "The event dispatcher for its requests.";
     psp_flags: DAT_PSP_FLAGS, "The supplier of the endpoint.";
 }
@@ -32,10 +32,10 @@ c_enum! {
 c_struct! {
     /// Parameters of a reserved service point, see dat_rsp_query.
     struct dat_rsp_param as DAT_RSP_PARAM;
-    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
-    conn_qual: DAT_CONN_QUAL, "The qualifier that it listens on.";
+    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
+    conn_qual: DAT_CONN_QUAL, "The qualifier at which it listens.";
     evd_handle: DAT_EVD_HANDLE, "The event dispatcher for its request.";
-    ep_handle: DAT_EP_HANDLE, "The endpoint that it reserves.";
+    ep_handle: DAT_EP_HANDLE, "The reserved endpoint.";
 }
 
 c_enum! {
@@ -49,13 +49,14 @@ c_enum! {
 }
 
 c_struct! {
-    /// Parameters of a connection request, see dat_cr_query. The pointers live as long as the request.
+    /// Parameters of a connection request, see dat_cr_query. The pointers are valid until the request is
+    /// freed.
     struct dat_cr_param as DAT_CR_PARAM;
     remote_ia_address_ptr: DAT_IA_ADDRESS_PTR, "Remote address.";
     remote_port_qual: DAT_PORT_QUAL, "Remote port.";
-    private_data_size: DAT_COUNT, "Bytes of private data that came with it.";
+    private_data_size: DAT_COUNT, "Bytes of private data.";
     private_data: DAT_PVOID, "The private data.";
-    local_ep_handle: DAT_EP_HANDLE, "The endpoint that comes with it, or DAT_HANDLE_NULL.";
+    local_ep_handle: DAT_EP_HANDLE, "The endpoint of the request, or DAT_HANDLE_NULL.";
 }
 
 c_enum! {
@@ -70,9 +71,9 @@ c_enum! {
 }
 
 c_enum! {
-    /// Cases in which the provider makes the endpoint for a request at a public service point.
+    /// Cases in which the provider creates the endpoint for a request at a public service point.
     dat_ep_creator_for_psp as DAT_EP_CREATOR_FOR_PSP;
     DAT_PSP_CREATES_EP_NEVER = 0, "Never.";
-    DAT_PSP_CREATES_EP_IFASKED = 1, "If DAT_PSP_PROVIDER_FLAG is given.";
+    DAT_PSP_CREATES_EP_IFASKED = 1, "If the program passes DAT_PSP_PROVIDER_FLAG.";
     DAT_PSP_CREATES_EP_ALWAYS = 2, "Always.";
 }

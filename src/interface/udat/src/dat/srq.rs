@@ -6,12 +6,12 @@ use crate::dat_platform_specific::*;
 c_struct! {
     /// Attributes of a shared receive queue.
     struct dat_srq_attr as DAT_SRQ_ATTR;
-    max_recv_dtos: DAT_COUNT, "Buffers that can be outstanding.";
+    max_recv_dtos: DAT_COUNT, "Maximum number of outstanding buffers.";
     max_recv_iov: DAT_COUNT, "Segments of a buffer.";
     low_watermark: DAT_COUNT, "Must be DAT_SRQ_LW_DEFAULT, see dat_srq_set_lw.";
 }
 
-/// Default of the low watermark of a shared receive queue: never passed.
+/// Default of the low watermark of a shared receive queue, which is never crossed.
 pub const DAT_SRQ_LW_DEFAULT: DAT_COUNT = 0;
 
 c_enum! {
@@ -22,15 +22,15 @@ c_enum! {
 c_struct! {
     /// Parameters of a shared receive queue, see dat_srq_query.
     struct dat_srq_param as DAT_SRQ_PARAM;
-    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
     srq_state: DAT_SRQ_STATE, "Its state.";
     pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
-    max_recv_dtos: DAT_COUNT, "Buffers that can be outstanding.";
+    max_recv_dtos: DAT_COUNT, "Maximum number of outstanding buffers.";
     max_recv_iov: DAT_COUNT, "Segments of a buffer.";
-    low_watermark: DAT_COUNT, "Low watermark as last set.";
-    available_dto_count: DAT_COUNT, "Buffers that an endpoint could still take.";
+    low_watermark: DAT_COUNT, "The low watermark.";
+    available_dto_count: DAT_COUNT, "Buffers that no endpoint has taken.";
     outstanding_dto_count: DAT_COUNT,
-        "Buffers that occupy an entry: available, held by an endpoint, or completed and not yet"
+        "Buffers that occupy an entry: available, taken by an endpoint, or completed and not yet"
         "dequeued.";
 }
 

@@ -4,10 +4,10 @@ use core::ffi::c_char;
 
 use crate::dat_platform_specific::*;
 
-/// Size of the arrays that hold names, including the terminating NUL.
+/// Size of the arrays that contain names, including the terminating NUL.
 pub const DAT_NAME_MAX_LENGTH: usize = 256;
 
-/// Name of an interface adapter: a string of less than DAT_NAME_MAX_LENGTH characters.
+/// Name of an interface adapter: a string of fewer than DAT_NAME_MAX_LENGTH characters.
 pub type DAT_NAME_PTR = *mut c_char;
 
 c_struct! {
@@ -25,47 +25,46 @@ c_enum! {
 }
 
 c_struct! {
-    /// A word of the consumer, returned bit for bit.
+    /// A word of the program, which the library returns unchanged.
     union dat_context as DAT_CONTEXT;
     as_ptr: DAT_PVOID, "The word as a pointer.";
     as_64: DAT_UINT64, "The word as a number of 64 bits.";
     as_index: DAT_UVERYLONG, "The word as the longest number.";
 }
 
-/// Word of the consumer that is returned in the completion of a data transfer.
+/// Word of the program, returned in the completion of a data transfer.
 pub type DAT_DTO_COOKIE = DAT_CONTEXT;
 
-/// Word of the consumer that is returned in the completion of a bind.
+/// Word of the program, returned in the completion of a bind.
 pub type DAT_RMR_COOKIE = DAT_CONTEXT;
 
 c_enum! {
-    /// Way in which a data transfer completes; also the configuration of the streams of an
-    /// endpoint.
+    /// How a data transfer completes; also the configuration of the streams of an endpoint.
     dat_completion_flags as DAT_COMPLETION_FLAGS;
-    DAT_COMPLETION_DEFAULT_FLAG = 0x00, "An event that notifies.";
+    DAT_COMPLETION_DEFAULT_FLAG = 0x00, "A notification event.";
     DAT_COMPLETION_SUPPRESS_FLAG = 0x01, "No event if the operation succeeds.";
     DAT_COMPLETION_SOLICITED_WAIT_FLAG = 0x02,
         "The receive at the remote side notifies, if its stream waits for solicited messages.";
-    DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04, "An event that does not notify.";
+    DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04, "An event without notification.";
     DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x08, "Start only after all earlier RDMA reads of the endpoint are complete.";
     DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10,
-        "Attribute of an endpoint: every event notifies, waiters wake by threshold.";
+        "Attribute of an endpoint: every event notifies, and waiters wake at their threshold.";
 }
 
 /// Time to wait in microseconds, counted from the call.
 pub type DAT_TIMEOUT = DAT_UINT32;
 
-/// Wait without a limit.
+/// Waits without a limit.
 pub const DAT_TIMEOUT_INFINITE: DAT_TIMEOUT = 0xFFFFFFFF;
 
 c_types! {
     DAT_HANDLE = DAT_PVOID,
-        "Any object of the interface. The first word behind a valid handle points to the DAT_PROVIDER"
-        "that serves the object.";
+        "Any object of the interface. A valid handle points to a word that points to the DAT_PROVIDER"
+        "of the object.";
     DAT_CR_HANDLE = DAT_HANDLE, "Connection request.";
     DAT_EP_HANDLE = DAT_HANDLE, "Endpoint: one end of a connection.";
     DAT_EVD_HANDLE = DAT_HANDLE, "Event dispatcher: a queue of events.";
-    DAT_IA_HANDLE = DAT_HANDLE, "Interface adapter, one opened instance of it.";
+    DAT_IA_HANDLE = DAT_HANDLE, "Open instance of an interface adapter.";
     DAT_LMR_HANDLE = DAT_HANDLE, "Local memory region.";
     DAT_PSP_HANDLE = DAT_HANDLE, "Public service point.";
     DAT_PZ_HANDLE = DAT_HANDLE, "Protection zone.";
@@ -78,7 +77,7 @@ c_types! {
 pub const DAT_HANDLE_NULL: DAT_HANDLE = core::ptr::null_mut();
 
 c_enum! {
-    /// Kind of object behind a handle, see dat_get_handle_type.
+    /// Kind of an object, see dat_get_handle_type.
     dat_handle_type as DAT_HANDLE_TYPE;
     DAT_HANDLE_TYPE_CR = 0, "Connection request.";
     DAT_HANDLE_TYPE_EP = 1, "Endpoint.";
@@ -97,7 +96,7 @@ c_types! {
     DAT_VLEN = DAT_UINT64, "Length in bytes.";
     DAT_VADDR = DAT_UINT64, "Virtual address as a number.";
     DAT_IA_ADDRESS_PTR = *mut DAT_SOCK_ADDR, "Pointer to the address of an interface adapter.";
-    DAT_CONN_QUAL = DAT_UINT64, "Connection qualifier: the number that a service point listens on.";
+    DAT_CONN_QUAL = DAT_UINT64, "Connection qualifier: the number at which a service point listens.";
     DAT_PORT_QUAL = DAT_UINT64, "Port qualifier: the number of one end of a connection.";
 }
 
@@ -119,11 +118,11 @@ c_enum! {
 }
 
 c_enum! {
-    /// Way in which dat_ia_close and dat_ep_disconnect end things.
+    /// How dat_ia_close and dat_ep_disconnect end an instance or a connection.
     dat_close_flags as DAT_CLOSE_FLAGS;
-    DAT_CLOSE_ABRUPT_FLAG = 0, "At once; outstanding work fails.";
+    DAT_CLOSE_ABRUPT_FLAG = 0, "Immediately; outstanding work fails.";
     DAT_CLOSE_GRACEFUL_FLAG = 1,
-        "Orderly: after posted requests are done; for an adapter, only if no objects are left.";
+        "After the posted requests have completed; an instance only if all its objects are freed.";
 }
 
 /// Default of dat_ia_close and dat_ep_disconnect.

@@ -3,16 +3,15 @@
 use crate::dat::*;
 
 c_enum! {
-    /// Kind of protection that the zones of a provider offer.
+    /// Kind of protection of a zone.
     ///
-    /// The Solaris headers also have DAT_PZ_SAME with the value 1, which is DAT_PZ_SHAREABLE
-    /// here; so it is left out.
+    /// The Solaris headers also have DAT_PZ_SAME with the value 1. It is omitted, because 1 is DAT_PZ_SHAREABLE here.
     dat_pz_support as DAT_PZ_SUPPORT;
     DAT_PZ_UNIQUE = 0, "A zone serves one endpoint.";
     DAT_PZ_SHAREABLE = 1, "A zone serves any number of endpoints.";
 }
 
-/// Defines `DAT_PROVIDER_ATTR` of a version, whose own fields come before the last two.
+/// Defines `DAT_PROVIDER_ATTR` of a version. The version's own fields precede the last two.
 #[macro_export]
 macro_rules! provider_attr_of {
     ($($own:tt)*) => {
@@ -28,31 +27,31 @@ macro_rules! provider_attr_of {
             iov_ownership_on_return: DAT_IOV_OWNERSHIP, "Owner of an array of segments after a post.";
             dat_qos_supported: DAT_QOS, "Qualities of service, as a set of bits.";
             completion_flags_supported: DAT_COMPLETION_FLAGS, "Completion flags, as a set of bits.";
-            is_thread_safe: DAT_BOOLEAN, "Whether several threads may use the provider without locks of their own.";
-            max_private_data_size: DAT_COUNT, "Bytes of private data that a connection can carry each way.";
-            supports_multipath: DAT_BOOLEAN, "Whether DAT_CONNECT_MULTIPATH_FLAG works.";
-            ep_creator: DAT_EP_CREATOR_FOR_PSP, "Cases in which the provider makes endpoints at public service points.";
+            is_thread_safe: DAT_BOOLEAN, "True if several threads may call the provider concurrently.";
+            max_private_data_size: DAT_COUNT, "Maximum bytes of private data in one direction.";
+            supports_multipath: DAT_BOOLEAN, "True if DAT_CONNECT_MULTIPATH_FLAG is supported.";
+            ep_creator: DAT_EP_CREATOR_FOR_PSP, "Cases in which the provider creates endpoints at public service points.";
             pz_support: DAT_PZ_SUPPORT, "Kind of protection.";
             optimal_buffer_alignment: DAT_UINT32, "Best alignment of buffers in bytes.";
             evd_stream_merging_supported: [[DAT_BOOLEAN; 6]; 6],
                 "Streams that may share an event dispatcher, in the order software, connection request,"
                 "data transfer, connection, bind, asynchronous. Not const as in other headers, so that the"
                 "structure can be copied and be a variable in C++.";
-            srq_supported: DAT_BOOLEAN, "Whether there are shared receive queues.";
+            srq_supported: DAT_BOOLEAN, "True if shared receive queues are supported.";
             srq_watermarks_supported: DAT_COUNT,
                 "Watermarks, a set of bits: 0x001 low, 0x010 soft high, 0x100 hard high.";
             srq_ep_pz_difference_supported: DAT_BOOLEAN,
-                "Whether an endpoint may have a zone other than that of its shared receive queue.";
+                "True if the zones of an endpoint and of its shared receive queue may differ.";
             srq_info_supported: DAT_COUNT,
                 "Counts that dat_srq_query returns, a set of bits: 0x01 available, 0x10 outstanding.";
             ep_recv_info_supported: DAT_COUNT,
                 "Counts that dat_ep_recv_query returns, a set of bits: 0x01 allocated, 0x10 span.";
-            lmr_sync_req: DAT_BOOLEAN, "Whether dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed.";
+            lmr_sync_req: DAT_BOOLEAN, "True if dat_lmr_sync_rdma_read and dat_lmr_sync_rdma_write are needed.";
             dto_async_return_guaranteed: DAT_BOOLEAN,
-                "Whether memory errors are always reported by completion, never by the return code of a"
+                "True if a completion reports memory errors, never the return code of a"
                 "post.";
             rdma_write_for_rdma_read_req: DAT_BOOLEAN,
-                "Whether the sink of an RDMA read needs the right of remote write.";
+                "True if the destination of an RDMA read needs the remote write privilege.";
             $($own)*
             num_provider_specific_attr: DAT_COUNT, "Elements of provider_specific_attr.";
             provider_specific_attr: *mut DAT_NAMED_ATTR, "Attributes of the provider.";

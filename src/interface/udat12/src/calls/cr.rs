@@ -1,4 +1,4 @@
-/// The call among those of [`cr_calls`](dat_udat::cr_calls) that 1.2 has in a form of its own.
+/// The connection request call that differs in 1.2. See [`cr_calls`](dat_udat::cr_calls).
 #[macro_export]
 macro_rules! own_cr_calls {
     ($callback:path) => {

@@ -1,4 +1,4 @@
-/// The call among those of [`lmr_calls`](dat_udat::lmr_calls) that 1.2 has in a form of its own.
+/// The LMR call that differs in 1.2. See [`lmr_calls`](dat_udat::lmr_calls).
 #[macro_export]
 macro_rules! own_lmr_calls {
     ($callback:path) => {
@@ -10,7 +10,7 @@ macro_rules! own_lmr_calls {
             /// # Returns
             /// * `DAT_SUCCESS` - the memory is registered
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
-            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_PZ` - `pz_handle` is not a protection zone of the adapter
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_LMR` - `for_lmr_handle` is not a local memory region of the adapter
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `mem_type` is none of the three types
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - the address or the cookie in `region_description` is NULL, or the range wraps around or ends above `max_lmr_virtual_address` of dat_ia_query

@@ -1,4 +1,4 @@
-/// The calls among those of [`registry_calls`](dat_udat::registry_calls) that 1.2 has in a form of its own.
+/// The registry calls that differ in 1.2. See [`registry_calls`](dat_udat::registry_calls).
 #[macro_export]
 macro_rules! own_registry_calls {
     ($callback:path) => {

@@ -1,4 +1,4 @@
-/// The call among those of [`rmr_calls`](dat_udat::rmr_calls) that 1.2 has in a form of its own.
+/// The RMR call that differs in 1.2. See [`rmr_calls`](dat_udat::rmr_calls).
 #[macro_export]
 macro_rules! own_rmr_calls {
     ($callback:path) => {
@@ -13,7 +13,7 @@ macro_rules! own_rmr_calls {
             /// # Returns
             /// * `DAT_SUCCESS` - the bind is posted; one completion follows unless it is suppressed
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_RMR` - `rmr_handle` is not a remote memory region
-            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
+            /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint of the same adapter
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `lmr_triplet` is NULL, its context is unknown, or the range is not inside the local memory region
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `mem_priv` has an unknown bit
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG6` - `completion_flags` has a flag that is not allowed for the operation or the endpoint

@@ -11,8 +11,8 @@ c_struct! {
     struct dat_dto_completion_event_data as DAT_DTO_COMPLETION_EVENT_DATA;
     ep_handle: DAT_EP_HANDLE, "The endpoint.";
     user_cookie: DAT_DTO_COOKIE, "The cookie of the post.";
-    status: DAT_DTO_COMPLETION_STATUS, "Its outcome.";
-    transfered_length: DAT_VLEN, "Bytes moved, if it succeeded.";
+    status: DAT_DTO_COMPLETION_STATUS, "Its status.";
+    transfered_length: DAT_VLEN, "Transferred bytes, if it succeeded.";
 }
 
 place!(cr_arrival);
@@ -20,23 +20,23 @@ place!(cr_arrival);
 c_struct! {
     /// A service point of either kind.
     union dat_sp_handle as DAT_SP_HANDLE;
-    rsp_handle: DAT_RSP_HANDLE, "A reserved one.";
-    psp_handle: DAT_PSP_HANDLE, "A public one.";
+    rsp_handle: DAT_RSP_HANDLE, "Reserved service point.";
+    psp_handle: DAT_PSP_HANDLE, "Public service point.";
 }
 
 c_struct! {
     /// Data of DAT_CONNECTION_REQUEST_EVENT.
     struct dat_cr_arrival_event_data as DAT_CR_ARRIVAL_EVENT_DATA;
     sp_handle: DAT_SP_HANDLE, "The service point at which the request arrived.";
-    local_ia_address_ptr: DAT_IA_ADDRESS_PTR, "The local address that the peer asked for.";
-    conn_qual: DAT_CONN_QUAL, "The qualifier that the peer asked for.";
-    cr_handle: DAT_CR_HANDLE, "The request, to be accepted, rejected or handed off.";
+    local_ia_address_ptr: DAT_IA_ADDRESS_PTR, "The local address to which the peer connects.";
+    conn_qual: DAT_CONN_QUAL, "The qualifier to which the peer connects.";
+    cr_handle: DAT_CR_HANDLE, "The request, for dat_cr_accept, dat_cr_reject or dat_cr_handoff.";
 }
 
 place!(event);
 
 c_struct! {
-    /// Data of an event; event_number tells which member is valid.
+    /// Data of an event. event_number determines the valid member.
     union dat_event_data as DAT_EVENT_DATA;
     dto_completion_event_data: DAT_DTO_COMPLETION_EVENT_DATA, "DAT_DTO_COMPLETION_EVENT.";
     rmr_completion_event_data: DAT_RMR_BIND_COMPLETION_EVENT_DATA, "DAT_RMR_BIND_COMPLETION_EVENT.";
@@ -47,9 +47,9 @@ c_struct! {
 }
 
 c_struct! {
-    /// An event as dat_evd_wait and dat_evd_dequeue return it.
+    /// An event that dat_evd_wait or dat_evd_dequeue returns.
     struct dat_event as DAT_EVENT;
     event_number: DAT_EVENT_NUMBER, "The kind of event.";
-    evd_handle: DAT_EVD_HANDLE, "The event dispatcher that it came from.";
+    evd_handle: DAT_EVD_HANDLE, "The event dispatcher.";
     event_data: DAT_EVENT_DATA, "Its data.";
 }

@@ -11,17 +11,17 @@ place!(triplets);
 c_struct! {
     /// One segment of local memory in a data transfer.
     struct dat_lmr_triplet as DAT_LMR_TRIPLET;
-    lmr_context: DAT_LMR_CONTEXT, "The region that holds the segment, see dat_lmr_create.";
+    lmr_context: DAT_LMR_CONTEXT, "The region of the segment, see dat_lmr_create.";
     pad: DAT_UINT32, "Unused; aligns the next field.";
     virtual_address: DAT_VADDR, "Address of the first byte.";
     segment_length: DAT_VLEN, "Length in bytes.";
 }
 
 c_struct! {
-    /// The remote memory of an RDMA operation, in local byte order: a program that sends it to
-    /// another host converts it.
+    /// The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
+    /// must convert it.
     struct dat_rmr_triplet as DAT_RMR_TRIPLET;
-    rmr_context: DAT_RMR_CONTEXT, "The memory as the remote side named it.";
+    rmr_context: DAT_RMR_CONTEXT, "The context from the remote side.";
     pad: DAT_UINT32, "Unused; aligns the next field.";
     target_address: DAT_VADDR, "Address of the first byte at the remote side.";
     segment_length: DAT_VLEN, "Length in bytes.";
@@ -30,8 +30,8 @@ c_struct! {
 c_members! {
     DAT_MEM_PRIV_FLAGS;
     DAT_MEM_PRIV_RO_DISABLE_FLAG = 0x100,
-        "No relaxed ordering for this memory. Only the Solaris headers have it; it is here for"
-        "their programs, because the bit clashes with nothing. Ignored.";
+        "No relaxed ordering for this memory. Ignored. Only the Solaris headers have this flag; it"
+        "is here for their programs, because the bit is free.";
 }
 
 place!(lmr_param);
@@ -53,11 +53,11 @@ place!(rmr_param);
 c_struct! {
     /// Parameters of a remote memory region, see dat_rmr_query.
     struct dat_rmr_param as DAT_RMR_PARAM;
-    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
     pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
-    lmr_triplet: DAT_LMR_TRIPLET, "The memory it is bound to.";
-    mem_priv: DAT_MEM_PRIV_FLAGS, "Its rights.";
-    rmr_context: DAT_RMR_CONTEXT, "Names it to the remote side.";
+    lmr_triplet: DAT_LMR_TRIPLET, "The memory to which it is bound.";
+    mem_priv: DAT_MEM_PRIV_FLAGS, "Its privileges.";
+    rmr_context: DAT_RMR_CONTEXT, "Identifies it to the remote side.";
 }
 
 c_members! {

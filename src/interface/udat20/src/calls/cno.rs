@@ -1,4 +1,4 @@
-/// Calls: consumer notification objects. Those that only 2.0 has.
+/// Calls: consumer notification objects, only in 2.0.
 #[macro_export]
 macro_rules! further_cno_calls {
     ($callback:path) => {
@@ -32,8 +32,8 @@ macro_rules! further_cno_calls {
             extern "C" fn dat_cno_trigger(
                 cno_handle: DAT_CNO_HANDLE, "in, the notification object, with or without a file descriptor.";
                 evd_handle: *mut DAT_EVD_HANDLE,
-                    "out, the dispatcher that triggered the notification object last; others may have triggered it"
-                    "too. `DAT_HANDLE_NULL` if it is not triggered.";
+                    "out, the dispatcher that triggered the notification object last; other dispatchers may have"
+                    "triggered it too. `DAT_HANDLE_NULL` if the notification object is not triggered.";
             ) => dispatch(DAT_INVALID_HANDLE_CNO);
         }
     };

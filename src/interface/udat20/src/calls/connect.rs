@@ -1,4 +1,4 @@
-/// Calls: connections of endpoints. Those that only 2.0 has.
+/// Calls: connections of endpoints, only in 2.0.
 #[macro_export]
 macro_rules! further_connect_calls {
     ($callback:path) => {
@@ -27,7 +27,7 @@ macro_rules! further_connect_calls {
             extern "C" fn dat_ep_common_connect(
                 ep_handle: DAT_EP_HANDLE,
                     "in, the endpoint, in the state `DAT_EP_STATE_UNCONNECTED`, as for dat_ep_connect. Its"
-                    "communicator `comm` must match the address, or be all zeros.";
+                    "communicator `comm` must match the family of the address; all zeros match IPv4.";
                 remote_ia_address: DAT_IA_ADDRESS_PTR,
                     "in, address of the peer's adapter and port at which the peer listens: an IPv4 or IPv6 socket"
                     "address, which the call copies.";

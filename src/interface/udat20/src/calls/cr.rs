@@ -1,4 +1,4 @@
-/// The call among those of [`cr_calls`](dat_udat::cr_calls) that 2.0 has in a form of its own.
+/// The connection request call that differs in 2.0. See [`cr_calls`](dat_udat::cr_calls).
 #[macro_export]
 macro_rules! own_cr_calls {
     ($callback:path) => {

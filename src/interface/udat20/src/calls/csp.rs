@@ -1,4 +1,4 @@
-/// Calls: common service points. Only 2.0 has them.
+/// Calls: common service points, only in 2.0.
 #[macro_export]
 macro_rules! csp_calls {
     ($callback:path) => {

@@ -1,4 +1,4 @@
-/// Calls: extended operations. Only 2.0 has them.
+/// Calls: extended operations, only in 2.0.
 #[macro_export]
 macro_rules! extension_calls {
     ($callback:path) => {

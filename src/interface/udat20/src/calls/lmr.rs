@@ -1,4 +1,4 @@
-/// The call among those of [`lmr_calls`](dat_udat::lmr_calls) that 2.0 has in a form of its own.
+/// The LMR call that differs in 2.0. See [`lmr_calls`](dat_udat::lmr_calls).
 #[macro_export]
 macro_rules! own_lmr_calls {
     ($callback:path) => {

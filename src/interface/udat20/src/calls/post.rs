@@ -1,4 +1,4 @@
-/// Calls: transfers of endpoints. Those that only 2.0 has.
+/// Calls: transfers of endpoints, only in 2.0.
 #[macro_export]
 macro_rules! further_post_calls {
     ($callback:path) => {
@@ -45,7 +45,7 @@ macro_rules! further_post_calls {
             /// * `DAT_SUCCESS` - the read is posted; one completion follows unless it is suppressed
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_EP` - `ep_handle` is not an endpoint
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_EP_UNCONNECTED`, `..._RESERVED`, `..._PASSCONNPENDING`, `..._ACTCONNPENDING`, `..._TENTCONNPENDING`, `..._COMPLPENDING`, `..._DISCPENDING` - the endpoint is neither connected nor disconnected
-            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `local_iov` is NULL, or its range is not inside its region
+            /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `local_iov` is NULL, or its range is not inside the region that its context identifies
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG4` - `remote_iov` is NULL
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG5` - `completion_flags` has a flag that is not allowed for the operation or the endpoint
             /// * `DAT_LENGTH_ERROR` - `remote_iov` is longer than `local_iov`, or longer than `max_rdma_size` of the adapter

@@ -1,4 +1,4 @@
-/// The calls among those of [`registry_calls`](dat_udat::registry_calls) that 2.0 has in a form of its own.
+/// The registry calls that differ in 2.0. See [`registry_calls`](dat_udat::registry_calls).
 #[macro_export]
 macro_rules! own_registry_calls {
     ($callback:path) => {
@@ -35,7 +35,7 @@ macro_rules! own_registry_calls {
     };
 }
 
-/// Calls: registry and return codes. Those that only 2.0 has.
+/// Calls: registry and return codes, only in 2.0.
 #[macro_export]
 macro_rules! further_registry_calls {
     ($callback:path) => {

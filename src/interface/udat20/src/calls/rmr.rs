@@ -1,4 +1,4 @@
-/// The call among those of [`rmr_calls`](dat_udat::rmr_calls) that 2.0 has in a form of its own.
+/// The RMR call that differs in 2.0. See [`rmr_calls`](dat_udat::rmr_calls).
 #[macro_export]
 macro_rules! own_rmr_calls {
     ($callback:path) => {
@@ -54,7 +54,7 @@ macro_rules! own_rmr_calls {
     };
 }
 
-/// Calls: remote memory regions. Those that only 2.0 has.
+/// Calls: remote memory regions, only in 2.0.
 #[macro_export]
 macro_rules! further_rmr_calls {
     ($callback:path) => {

@@ -23,7 +23,7 @@ c_members! {
 place!(param);
 
 dat_udat::ep_param_of! {
-    comm: DAT_COMM, "Kind of communication, for dat_ep_common_connect.";
+    comm: DAT_COMM, "Communicator, for dat_ep_common_connect.";
 }
 
 place!(fields);

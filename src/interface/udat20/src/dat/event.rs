@@ -13,7 +13,7 @@ c_members! {
 
 c_members! {
     DAT_DTO_COMPLETION_STATUS;
-    DAT_DTO_ERR_LOCAL_MM_ERROR = 12, "Of the kernel-level interface alone.";
+    DAT_DTO_ERR_LOCAL_MM_ERROR = 12, "Only in the kernel-level interface.";
 }
 
 place!(dto_completion);
@@ -26,10 +26,10 @@ c_enum! {
     DAT_DTO_RDMA_READ = 2, "RDMA read.";
     DAT_DTO_RECEIVE = 3, "Receive.";
     DAT_DTO_RECEIVE_WITH_INVALIDATE = 4,
-        "Receive of a message that ended a context, see dat_ep_post_send_with_invalidate.";
-    DAT_DTO_BIND_MW = 5, "Bind of a remote memory region; it has an event of its own instead.";
-    DAT_DTO_LMR_FMR = 6, "Of the kernel-level interface alone.";
-    DAT_DTO_LMR_INVALIDATE = 7, "Of the kernel-level interface alone.";
+        "Receive of a message that invalidated a context, see dat_ep_post_send_with_invalidate.";
+    DAT_DTO_BIND_MW = 5, "Not used: a bind of a remote memory region has an event of its own.";
+    DAT_DTO_LMR_FMR = 6, "Only in the kernel-level interface.";
+    DAT_DTO_LMR_INVALIDATE = 7, "Only in the kernel-level interface.";
     DAT_DTO_EXTENSION_BASE = 8, "First kind that extensions define.";
 }
 
@@ -38,10 +38,10 @@ c_struct! {
     struct dat_dto_completion_event_data as DAT_DTO_COMPLETION_EVENT_DATA;
     ep_handle: DAT_EP_HANDLE, "The endpoint.";
     user_cookie: DAT_DTO_COOKIE, "The cookie of the post.";
-    status: DAT_DTO_COMPLETION_STATUS, "Its outcome.";
-    transfered_length: DAT_SEG_LENGTH, "Bytes moved, if it succeeded.";
+    status: DAT_DTO_COMPLETION_STATUS, "Its status.";
+    transfered_length: DAT_SEG_LENGTH, "Transferred bytes, if it succeeded.";
     operation: DAT_DTOS, "The kind of operation.";
-    rmr_context: DAT_RMR_CONTEXT, "The context that ended, for DAT_DTO_RECEIVE_WITH_INVALIDATE that succeeded; else 0.";
+    rmr_context: DAT_RMR_CONTEXT, "The invalidated context, for a successful DAT_DTO_RECEIVE_WITH_INVALIDATE; else 0.";
 }
 
 place!(cr_arrival);
@@ -49,24 +49,24 @@ place!(cr_arrival);
 c_struct! {
     /// A service point of any kind.
     union dat_sp_handle as DAT_SP_HANDLE;
-    rsp_handle: DAT_RSP_HANDLE, "A reserved one.";
-    psp_handle: DAT_PSP_HANDLE, "A public one.";
-    csp_handle: DAT_CSP_HANDLE, "A common one.";
+    rsp_handle: DAT_RSP_HANDLE, "Reserved service point.";
+    psp_handle: DAT_PSP_HANDLE, "Public service point.";
+    csp_handle: DAT_CSP_HANDLE, "Common service point.";
 }
 
 c_struct! {
     /// Data of DAT_CONNECTION_REQUEST_EVENT.
     struct dat_cr_arrival_event_data as DAT_CR_ARRIVAL_EVENT_DATA;
     sp_handle: DAT_SP_HANDLE, "The service point at which the request arrived.";
-    local_ia_address_ptr: DAT_IA_ADDRESS_PTR, "The local address that the peer asked for.";
-    conn_qual: DAT_CONN_QUAL, "The qualifier that the peer asked for.";
-    cr_handle: DAT_CR_HANDLE, "The request, to be accepted, rejected or handed off.";
-    truncate_flag: DAT_BOOLEAN, "Whether private data was cut off.";
+    local_ia_address_ptr: DAT_IA_ADDRESS_PTR, "The local address to which the peer connects.";
+    conn_qual: DAT_CONN_QUAL, "The qualifier to which the peer connects.";
+    cr_handle: DAT_CR_HANDLE, "The request, for dat_cr_accept, dat_cr_reject or dat_cr_handoff.";
+    truncate_flag: DAT_BOOLEAN, "True if private data was truncated.";
 }
 
 c_members! {
     DAT_EVENT_NUMBER;
-    DAT_HA_DOWN_TO_1 = 0x08101, "Of several paths of a connection one is left.";
+    DAT_HA_DOWN_TO_1 = 0x08101, "A connection has only one path left.";
     DAT_HA_UP_TO_MULTI_PATH = 0x08102, "A connection has several paths again.";
     DAT_EXTENSION_EVENT = 0x20000, "First number that extensions define.";
     DAT_IB_EXTENSION_RANGE_BASE = 0x40000, "First number of the extensions for InfiniBand.";
@@ -76,7 +76,7 @@ c_members! {
 place!(event);
 
 c_struct! {
-    /// Data of an event; event_number tells which member is valid.
+    /// Data of an event. event_number determines the valid member.
     union dat_event_data as DAT_EVENT_DATA;
     dto_completion_event_data: DAT_DTO_COMPLETION_EVENT_DATA,
         "DAT_DTO_COMPLETION_EVENT, and DAT_IB_DTO_EVENT of the extensions.";
@@ -88,10 +88,10 @@ c_struct! {
 }
 
 c_struct! {
-    /// An event as dat_evd_wait and dat_evd_dequeue return it.
+    /// An event that dat_evd_wait or dat_evd_dequeue returns.
     struct dat_event as DAT_EVENT;
     event_number: DAT_EVENT_NUMBER, "The kind of event.";
-    evd_handle: DAT_EVD_HANDLE, "The event dispatcher that it came from.";
+    evd_handle: DAT_EVD_HANDLE, "The event dispatcher.";
     event_data: DAT_EVENT_DATA, "Its data.";
     event_extension_data: [DAT_UINT64; 8], "Further data if event_number is DAT_EXTENSION_EVENT or above.";
 }

@@ -14,17 +14,17 @@ c_enum! {
     /// Extensions of the interface.
     dat_extension as DAT_EXTENSION;
     DAT_EXTENSION_NONE = 0, "None.";
-    DAT_EXTENSION_IB = 1, "Those for InfiniBand, see dat_ib_extensions.h.";
-    DAT_EXTENSION_IW = 2, "Those for iWARP, of which there are none.";
+    DAT_EXTENSION_IB = 1, "Extensions for InfiniBand, see dat_ib_extensions.h.";
+    DAT_EXTENSION_IW = 2, "Extensions for iWARP. None exist.";
 }
 
-/// How load is spread over several paths.
+/// How a provider distributes load over several paths.
 pub type DAT_HA_LB = DAT_UINT32;
 
 c_consts! {
     DAT_HA_LB;
-    DAT_HA_LB_NONE = 0, "It is not.";
-    DAT_HA_LB_INTERCOMM = 1, "By connection.";
+    DAT_HA_LB_NONE = 0, "No distribution.";
+    DAT_HA_LB_INTERCOMM = 1, "Per connection.";
     DAT_HA_LB_INTRACOMM = 2, "Within a connection.";
 }
 
@@ -36,8 +36,8 @@ pub const DAT_IW_EXTENSION: DAT_EXTENSION = DAT_EXTENSION_IW;
 
 dat_udat::ia_attr_of! {
     DAT_SEG_LENGTH;
-    zb_supported: DAT_BOOLEAN, "Whether regions may be zero-based, see DAT_VA_TYPE_ZB.";
-    extension_supported: DAT_EXTENSION, "The extensions that it has.";
+    zb_supported: DAT_BOOLEAN, "True if regions may be zero-based, see DAT_VA_TYPE_ZB.";
+    extension_supported: DAT_EXTENSION, "The supported extensions.";
     extension_version: DAT_COUNT, "Their version; for InfiniBand see DAT_IB_EXTENSION_VERSION.";
 }
 

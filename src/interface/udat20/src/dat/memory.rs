@@ -8,17 +8,17 @@ pub use dat_udat::dat::memory::*;
 place!(triplets);
 
 c_enum! {
-    /// How addresses in a region are counted.
+    /// Base of the addresses in a region.
     dat_va_type as DAT_VA_TYPE;
-    DAT_VA_TYPE_VA = 0, "As in the process that has the memory.";
-    DAT_VA_TYPE_ZB = 1, "From the first byte of the region, which is 0.";
+    DAT_VA_TYPE_VA = 0, "Addresses of the process that owns the memory.";
+    DAT_VA_TYPE_ZB = 1, "The first byte of the region has the address 0.";
 }
 
 c_enum! {
     /// The endpoints over which a remote memory region can be used.
     dat_rmr_scope as DAT_RMR_SCOPE;
-    DAT_RMR_SCOPE_EP = 0, "The one over which it is bound, see dat_rmr_create_for_ep.";
-    DAT_RMR_SCOPE_PZ = 1, "Those of its protection zone, see dat_rmr_create.";
+    DAT_RMR_SCOPE_EP = 0, "The endpoint over which it is bound, see dat_rmr_create_for_ep.";
+    DAT_RMR_SCOPE_PZ = 1, "All endpoints of its protection zone, see dat_rmr_create.";
     DAT_RMR_SCOPE_ANY = 2, "Attribute of a provider: both kinds.";
 }
 
@@ -26,25 +26,25 @@ c_struct! {
     /// One segment of local memory in a data transfer.
     struct dat_lmr_triplet as DAT_LMR_TRIPLET;
     virtual_address: DAT_VADDR,
-        "Address of the first byte; counted from the start of the region if that is zero-based.";
+        "Address of the first byte; in a zero-based region, its offset in the region.";
     segment_length: DAT_SEG_LENGTH, "Length in bytes.";
-    lmr_context: DAT_LMR_CONTEXT, "The region that holds the segment, see dat_lmr_create.";
+    lmr_context: DAT_LMR_CONTEXT, "The region of the segment, see dat_lmr_create.";
 }
 
 c_struct! {
-    /// The remote memory of an RDMA operation, in local byte order: a program that sends it to
-    /// another host converts it.
+    /// The remote memory of an RDMA operation, in local byte order. A program that sends this structure to another host
+    /// must convert it.
     struct dat_rmr_triplet as DAT_RMR_TRIPLET;
     virtual_address: DAT_VADDR,
-        "Address of the first byte at the remote side; counted from the start of the region if that"
-        "is zero-based.";
+        "Address of the first byte at the remote side; in a zero-based region, its offset in the"
+        "region.";
     segment_length: DAT_SEG_LENGTH, "Length in bytes.";
-    rmr_context: DAT_RMR_CONTEXT, "The memory as the remote side named it.";
+    rmr_context: DAT_RMR_CONTEXT, "The context from the remote side.";
 }
 
 c_members! {
     DAT_MEM_PRIV_FLAGS;
-    DAT_MEM_PRIV_EXTENSION_BASE = 0x040, "First right that extensions define.";
+    DAT_MEM_PRIV_EXTENSION_BASE = 0x040, "First privilege that extensions define.";
 }
 
 place!(lmr_param);
@@ -67,13 +67,13 @@ place!(rmr_param);
 c_struct! {
     /// Parameters of a remote memory region, see dat_rmr_query.
     struct dat_rmr_param as DAT_RMR_PARAM;
-    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
+    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
     pz_handle: DAT_PZ_HANDLE, "Its protection zone.";
-    lmr_triplet: DAT_LMR_TRIPLET, "The memory it is bound to.";
-    mem_priv: DAT_MEM_PRIV_FLAGS, "Its rights.";
-    rmr_context: DAT_RMR_CONTEXT, "Names it to the remote side.";
-    rmr_scope: DAT_RMR_SCOPE, "The endpoints over which it can be used.";
-    va_type: DAT_VA_TYPE, "How the remote side counts the addresses in it.";
+    lmr_triplet: DAT_LMR_TRIPLET, "The memory to which it is bound.";
+    mem_priv: DAT_MEM_PRIV_FLAGS, "Its privileges.";
+    rmr_context: DAT_RMR_CONTEXT, "Identifies it to the remote side.";
+    rmr_scope: DAT_RMR_SCOPE, "The endpoints over which peers can use it.";
+    va_type: DAT_VA_TYPE, "Base of the addresses that peers use.";
 }
 
 c_members! {

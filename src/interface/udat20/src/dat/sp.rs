@@ -6,11 +6,12 @@ use crate::dat_platform_specific::*;
 pub use dat_udat::dat::sp::*;
 
 c_struct! {
-    /// Parameters of a common service point, see dat_csp_query. The pointers live as long as it.
+    /// Parameters of a common service point, see dat_csp_query. The pointers are valid until the service point is
+    /// freed.
     struct dat_csp_param as DAT_CSP_PARAM;
-    ia_handle: DAT_IA_HANDLE, "The adapter that it belongs to.";
-    comm: *mut DAT_COMM, "Its kind of communication.";
-    address_ptr: DAT_IA_ADDRESS_PTR, "The address that it listens on.";
+    ia_handle: DAT_IA_HANDLE, "Its interface adapter.";
+    comm: *mut DAT_COMM, "Its communicator.";
+    address_ptr: DAT_IA_ADDRESS_PTR, "The address at which it listens.";
     evd_handle: DAT_EVD_HANDLE, "The event dispatcher for its requests.";
 }
 

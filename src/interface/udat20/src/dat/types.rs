@@ -8,7 +8,7 @@ pub use dat_udat::dat::types::*;
 
 c_members! {
     DAT_COMPLETION_FLAGS;
-    DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20, "Of the kernel-level interface alone; no call here takes it.";
+    DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20, "Only in the kernel-level interface. No call accepts it.";
 }
 
 c_members! {
@@ -19,10 +19,10 @@ c_members! {
 
 c_members! {
     DAT_CONNECT_FLAGS;
-    DAT_CONNECT_MULTIPATH_REQUIRED_FLAG = 2, "Several paths, or no connection.";
+    DAT_CONNECT_MULTIPATH_REQUIRED_FLAG = 2, "Several paths; otherwise the connection fails.";
 }
 
-/// Several paths if there are any.
+/// Several paths if available.
 pub const DAT_CONNECT_MULTIPATH_REQUESTED_FLAG: DAT_CONNECT_FLAGS = DAT_CONNECT_MULTIPATH_FLAG;
 
 c_types! {
@@ -31,8 +31,8 @@ c_types! {
     DAT_EXTENDED_OP = c_int, "Number of an extended operation, see dat_extension_op.";
 }
 
-/// Bit in the number of the extended operations that open something, which take no handle.
+/// Bit in the number of extended operations that open an object. These take no handle.
 pub const DAT_OPEN_EXTENSION_BASE: DAT_EXTENDED_OP = 0x1000;
 
-/// Bit in the number of the extended operations that close what one of these has opened.
+/// Bit in the number of extended operations that close such an object.
 pub const DAT_CLOSE_EXTENSION_BASE: DAT_EXTENDED_OP = 0x2000;

@@ -1,6 +1,6 @@
 //! Named attributes
 //!
-//! Names among provider_specific_attr of DAT_PROVIDER_ATTR; the value "TRUE" says that the operation works.
+//! Names in provider_specific_attr of DAT_PROVIDER_ATTR. The value "TRUE" means that the operation is supported.
 
 use core::ffi::CStr;
 

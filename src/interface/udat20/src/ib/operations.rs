@@ -8,10 +8,10 @@ c_enum! {
     /// Kind of an extended event.
     dat_ib_event_number as DAT_IB_EVENT_NUMBER;
     DAT_IB_DTO_EVENT = 0x40000, "An extended data transfer completed.";
-    DAT_IB_UD_CONNECTION_REQUEST_EVENT = 0x40001, "A peer asks for the address of an endpoint of datagrams.";
-    DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED = 0x40002, "The address of the remote endpoint of datagrams is known.";
-    DAT_IB_UD_CONNECTION_REJECT_EVENT = 0x40003, "The peer refused to tell an address.";
-    DAT_IB_UD_CONNECTION_ERROR_EVENT = 0x40004, "An address could not be had.";
+    DAT_IB_UD_CONNECTION_REQUEST_EVENT = 0x40001, "A peer requests the address of a datagram endpoint.";
+    DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED = 0x40002, "The address of the remote datagram endpoint is known.";
+    DAT_IB_UD_CONNECTION_REJECT_EVENT = 0x40003, "The peer rejected the request for its address.";
+    DAT_IB_UD_CONNECTION_ERROR_EVENT = 0x40004, "The request for an address failed.";
     DAT_IB_COLLECTIVE_EVENT = 0x40005, "A collective operation completed.";
 }
 
@@ -25,44 +25,44 @@ c_enum! {
     DAT_IB_QUERY_COUNTERS_OP = 4, "See dat_ib_query_counters.";
     DAT_IB_PRINT_COUNTERS_OP = 5, "See dat_ib_print_counters.";
     DAT_IB_COLLECTIVE_CREATE_MEMBER_OP = 6,
-        "See dat_ib_collective_create_member. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_create_member. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_FREE_MEMBER_OP = 7,
-        "See dat_ib_collective_free_member. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_free_member. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_CREATE_GROUP_OP = 8,
-        "See dat_ib_collective_create_group. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_create_group. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_FREE_GROUP_OP = 9,
-        "See dat_ib_collective_free_group. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_free_group. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_SET_CLOCK_OP = 10,
-        "See dat_ib_collective_set_clock. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_set_clock. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_READ_CLOCK_OP = 11,
-        "See dat_ib_collective_read_clock. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_read_clock. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_SCATTER_OP = 12,
-        "See dat_ib_collective_scatter. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_scatter. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_SCATTERV_OP = 13,
-        "See dat_ib_collective_scatterv. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_scatterv. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_GATHER_OP = 14,
-        "See dat_ib_collective_gather. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_gather. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_GATHERV_OP = 15,
-        "See dat_ib_collective_gatherv. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_gatherv. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_ALLGATHER_OP = 16,
-        "See dat_ib_collective_allgather. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_allgather. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_ALLGATHERV_OP = 17,
-        "See dat_ib_collective_allgatherv. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_allgatherv. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_ALLTOALL_OP = 18,
-        "See dat_ib_collective_alltoall. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_alltoall. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_ALLTOALLV_OP = 19,
-        "See dat_ib_collective_alltoallv. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_alltoallv. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_REDUCE_OP = 20,
-        "See dat_ib_collective_reduce. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_reduce. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_ALLREDUCE_OP = 21,
-        "See dat_ib_collective_allreduce. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_allreduce. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP = 22,
-        "See dat_ib_collective_reduce_scatter. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_SCAN_OP = 23, "See dat_ib_collective_scan. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_reduce_scatter. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
+    DAT_IB_COLLECTIVE_SCAN_OP = 23, "See dat_ib_collective_scan. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_BROADCAST_OP = 24,
-        "See dat_ib_collective_broadcast. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_broadcast. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_COLLECTIVE_BARRIER_OP = 25,
-        "See dat_ib_collective_barrier. Not in this project: it answers DAT_NOT_IMPLEMENTED.";
+        "See dat_ib_collective_barrier. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
     DAT_IB_START_COUNTERS_OP = 26, "See dat_ib_start_counter.";
     DAT_IB_STOP_COUNTERS_OP = 27, "See dat_ib_stop_counter.";
     DAT_IB_UD_CM_FREE_OP = 28, "See dat_ib_ud_cm_free.";
@@ -72,19 +72,19 @@ c_enum! {
 }
 
 c_enum! {
-    /// Kind of the operation that an extended event is about.
+    /// Kind of the operation of an extended event.
     dat_ib_ext_type as DAT_IB_EXT_TYPE;
     DAT_IB_FETCH_AND_ADD = 0, "Fetch and add.";
     DAT_IB_CMP_AND_SWAP = 1, "Compare and swap.";
     DAT_IB_RDMA_WRITE_IMMED = 2, "RDMA write with immediate data, at its origin.";
     DAT_IB_RDMA_WRITE_IMMED_DATA = 3, "The immediate data of an RDMA write, at its target: see val.immed.";
     DAT_IB_RECV_IMMED_DATA = 4, "The immediate data of a send, at its target.";
-    DAT_IB_UD_CONNECT_REQUEST = 5, "A request for the address of an endpoint of datagrams.";
-    DAT_IB_UD_REMOTE_AH = 6, "The address of the remote endpoint of datagrams.";
-    DAT_IB_UD_PASSIVE_REMOTE_AH = 7, "The address of the endpoint that asked.";
+    DAT_IB_UD_CONNECT_REQUEST = 5, "A request for the address of a datagram endpoint.";
+    DAT_IB_UD_REMOTE_AH = 6, "The address of the remote datagram endpoint.";
+    DAT_IB_UD_PASSIVE_REMOTE_AH = 7, "The address of the requesting endpoint.";
     DAT_IB_UD_SEND = 8, "Send of a datagram.";
     DAT_IB_UD_RECV = 9, "Receive of a datagram.";
-    DAT_IB_UD_CONNECT_REJECT = 10, "A refused request for an address.";
+    DAT_IB_UD_CONNECT_REJECT = 10, "A rejected request for an address.";
     DAT_IB_UD_CONNECT_ERROR = 11, "A failed request for an address.";
     DAT_IB_COLLECTIVE_CREATE_STATUS = 12, "Collective operation: create.";
     DAT_IB_COLLECTIVE_CREATE_DATA = 13, "Collective operation: create, its result.";
@@ -106,10 +106,10 @@ c_enum! {
 }
 
 c_enum! {
-    /// Outcome of an extended operation.
+    /// Status of an extended operation.
     dat_ib_status as DAT_IB_STATUS;
-    DAT_OP_SUCCESS = 0, "Done.";
-    DAT_IB_OP_ERR = 1, "Failed; the status of the event's own data says why.";
+    DAT_OP_SUCCESS = 0, "Success.";
+    DAT_IB_OP_ERR = 1, "Failed; the status in the event data contains the reason.";
     DAT_IB_COLL_COMP_ERR = 2, "A collective operation failed.";
 }
 
@@ -124,7 +124,7 @@ c_enum! {
     /// Kinds of extended operations that complete, as values of DAT_DTOS.
     dat_ib_dtos as DAT_IB_DTOS;
     DAT_IB_DTO_RDMA_WRITE_IMMED = 8, "RDMA write with immediate data.";
-    DAT_IB_DTO_RECV_IMMED = 9, "Receive that the immediate data of an RDMA write has taken.";
+    DAT_IB_DTO_RECV_IMMED = 9, "Receive of the immediate data of an RDMA write.";
     DAT_IB_DTO_FETCH_ADD = 10, "Fetch and add.";
     DAT_IB_DTO_CMP_SWAP = 11, "Compare and swap.";
     DAT_IB_DTO_RECV_MSG_IMMED = 12, "Receive of a message with immediate data.";
@@ -144,13 +144,13 @@ c_enum! {
 c_enum! {
     /// Kinds of events of the extensions that an event dispatcher admits.
     dat_ib_evd_extension_flags as DAT_IB_EVD_EXTENSION_FLAGS;
-    DAT_IB_EVD_EXTENSION_FLAG = 0x200, "Events that fit no other kind.";
+    DAT_IB_EVD_EXTENSION_FLAG = 0x200, "All other events.";
 }
 
 c_enum! {
-    /// Rights of the extensions on a memory region.
+    /// Privileges of the extensions on a memory region.
     dat_ib_mem_priv_flags as DAT_IB_MEM_PRIV_FLAGS;
-    DAT_IB_MEM_PRIV_REMOTE_ATOMIC = 0x040, "Target of atomic operations by others.";
+    DAT_IB_MEM_PRIV_REMOTE_ATOMIC = 0x040, "Target of atomic operations of peers.";
 }
 
 c_enum! {
@@ -170,14 +170,14 @@ c_struct! {
 c_struct! {
     /// Immediate data.
     struct dat_ib_immed_data as DAT_IB_IMMED_DATA;
-    data: DAT_UINT32, "The value, bit for bit as the origin gave it.";
+    data: DAT_UINT32, "The value, unchanged.";
 }
 
 c_struct! {
     /// Result of a collective operation.
     struct dat_ib_collective_event_data as DAT_IB_COLLECTIVE_EVENT_DATA;
     handle: DAT_HANDLE, "The group or the member.";
-    context: DAT_CONTEXT, "Word of the consumer.";
+    context: DAT_CONTEXT, "Word of the program.";
 }
 
 /// Older name of DAT_IB_QUERY_COUNTERS_OP.

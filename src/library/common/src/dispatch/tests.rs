@@ -1,4 +1,4 @@
-//! The handles that are accepted, tested against a table of this test's own.
+//! Dispatch of valid and invalid handles to a table of this test.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -9,26 +9,26 @@ use super::*;
 
 crate::dispatch! {
     "TEST",
-    /// A call whose slot is there.
+    /// A call with a slot.
     extern "C" fn dat_evd_dequeue(evd_handle: DAT_EVD_HANDLE, "in, it."; event: *mut DAT_EVENT, "out, it.";), DAT_INVALID_HANDLE1
 }
 
 crate::dispatch! {
     "TEST",
-    /// A call whose slot is NULL.
+    /// A call with a NULL slot.
     extern "C" fn dat_pz_free(pz_handle: DAT_PZ_HANDLE, "in, it.";), DAT_INVALID_HANDLE_PZ
 }
 
-/// An object as a provider makes it: the table first, then the provider's own data.
+/// An object of a provider: the table, then private data.
 #[repr(C, align(8))]
 struct Object {
     table: *const DAT_PROVIDER,
     rest: [u64; 3],
 }
 
-/// A table with NULL in every slot.
+/// Returns a table of NULL slots.
 fn empty() -> DAT_PROVIDER {
-    // SAFETY: a table holds only pointers, and each of them may be NULL.
+    // SAFETY: a table contains only pointers that may be NULL.
     unsafe { MaybeUninit::zeroed().assume_init() }
 }
 
@@ -38,14 +38,14 @@ unsafe extern "C" fn dequeue(evd_handle: DAT_EVD_HANDLE, event: *mut DAT_EVENT) 
 }
 
 fn call(handle: DAT_HANDLE) -> DAT_RETURN {
-    // SAFETY: the slot of the tests looks at no argument.
+    // SAFETY: the slots of these tests do not read the memory of their arguments.
     unsafe { dat_evd_dequeue(handle, ptr::null_mut()) }
 }
 
 const REFUSED: DAT_RETURN = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 
 #[test]
-fn calls_go_through_registered_tables_alone() {
+fn dispatches_only_to_registered_tables() {
     let table: &'static DAT_PROVIDER = Box::leak(Box::new(DAT_PROVIDER { evd_dequeue_func: Some(dequeue), ..empty() }));
     let other: &'static DAT_PROVIDER = Box::leak(Box::new(empty()));
     let mut object = Object { table, rest: [0; 3] };
@@ -70,7 +70,7 @@ fn calls_go_through_registered_tables_alone() {
 }
 
 #[test]
-fn what_is_no_handle_is_refused() {
+fn rejects_invalid_handles() {
     let mut memory = [0u64, 1, u64::MAX, 8];
     for number in [0usize, 1, 2, 8, 64, 4088, 0x10000, 0x1234_5678, 1 << 47, usize::MAX, usize::MAX & !7] {
         assert_eq!(call(ptr::without_provenance_mut(number)), REFUSED);

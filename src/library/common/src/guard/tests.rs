@@ -4,13 +4,13 @@ use super::*;
 use crate::testing::Udat;
 
 #[test]
-fn results_come_through() {
+fn returns_result_of_body() {
     assert_eq!(slow::<Udat>(|| Ok(())), DAT_SUCCESS);
     assert_eq!(slow::<Udat>(|| Err(DAT_ABORT)), DAT_ABORT);
 }
 
 #[test]
-fn a_panic_is_an_internal_error() {
+fn panic_returns_internal_error() {
     let code = slow::<Udat>(|| panic!("on purpose"));
     assert_eq!(DAT_GET_TYPE(code), DAT_INTERNAL_ERROR);
 }

@@ -5,7 +5,7 @@ fn handle(number: usize) -> DAT_HANDLE {
 }
 
 #[test]
-fn no_page_is_known_before_it_is_noted() {
+fn knows_no_page_initially() {
     let pages = Pages::new();
     for place in 0..2 * PLACES {
         assert!(!pages.has(handle(place << PAGE_BITS)), "page {place}");
@@ -13,7 +13,7 @@ fn no_page_is_known_before_it_is_noted() {
 }
 
 #[test]
-fn a_page_is_known_to_its_end() {
+fn knows_page_to_its_end() {
     let pages = Pages::new();
     pages.note(handle(0x7f12_3456_7040));
     assert!(pages.has(handle(0x7f12_3456_7000)) && pages.has(handle(0x7f12_3456_7ff8)));
@@ -25,7 +25,7 @@ fn a_page_is_known_to_its_end() {
 }
 
 #[test]
-fn pages_with_the_same_first_place_are_known_together() {
+fn knows_pages_with_same_first_place() {
     let pages = Pages::new();
     let megabytes = [0x1000_0000, 0x1040_0000, 0x1400_0000, 0x7f00_0400_0000].map(handle);
     megabytes.iter().for_each(|&handle| pages.note(handle));
@@ -34,7 +34,7 @@ fn pages_with_the_same_first_place_are_known_together() {
 }
 
 #[test]
-fn the_kernel_knows_what_can_be_read() {
+fn can_read_only_mapped_memory() {
     let word = 5u64;
     let there = ptr::from_ref(&word).cast_mut().cast::<libc::c_void>();
     assert!(Pages::can_read(there));

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn identities_survive_the_way_through_c() {
+fn converts_identities_to_c_and_back() {
     for (name, thread_safe) in [("a".to_owned(), true), ("n".repeat(255), false)] {
         let identity = Identity { name: std::ffi::CString::new(name).unwrap(), major: 1, minor: 2, thread_safe };
         assert_eq!(identity_of(&info_of(&identity)), Some(identity));
@@ -9,7 +9,7 @@ fn identities_survive_the_way_through_c() {
 }
 
 #[test]
-fn a_name_needs_a_beginning_and_an_end() {
+fn rejects_empty_and_unterminated_name() {
     let mut info = info_of(&Identity { name: c"a".to_owned(), major: 1, minor: 2, thread_safe: true });
     info.ia_name[0] = 0;
     assert!(identity_of(&info).is_none());

@@ -5,14 +5,14 @@ fn table(number: usize) -> *const Head {
 }
 
 #[test]
-fn nothing_is_in_an_empty_set() {
+fn new_set_contains_no_table() {
     let tables = Tables::new();
     assert!(!tables.contains(table(0)));
     assert!(!tables.contains(table(1)));
 }
 
 #[test]
-fn tables_come_and_go() {
+fn reuses_slots_of_removed_tables() {
     let tables = Tables::new();
     assert!(tables.insert(table(1)) && tables.insert(table(2)) && tables.insert(table(3)));
     tables.remove(table(1));
@@ -25,11 +25,11 @@ fn tables_come_and_go() {
 }
 
 #[test]
-fn the_set_has_an_end() {
+fn rejects_table_if_full() {
     let tables = Tables::new();
-    assert!((1..=CAPACITY).all(|number| tables.insert(table(number))));
-    assert!(!tables.insert(table(CAPACITY + 1)));
+    assert!((1..=MAX_TABLES).all(|number| tables.insert(table(number))));
+    assert!(!tables.insert(table(MAX_TABLES + 1)));
     assert!(tables.insert(table(7)), "one that is there needs no place");
     tables.remove(table(7));
-    assert!(tables.insert(table(CAPACITY + 1)));
+    assert!(tables.insert(table(MAX_TABLES + 1)));
 }

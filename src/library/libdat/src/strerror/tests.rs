@@ -21,12 +21,12 @@ fn texts(value: DAT_RETURN) -> Option<(&'static str, &'static str)> {
 }
 
 #[test]
-fn success_has_a_name_and_no_detail() {
+fn success_has_empty_minor_message() {
     assert_eq!(texts(DAT_SUCCESS), Some(("DAT_SUCCESS", "")));
 }
 
 #[test]
-fn every_type_and_subtype_has_a_name() {
+fn names_all_types_and_subtypes() {
     for kind in 0..=0x14 {
         for subtype in 0..=102 {
             let (major, minor) = texts(kind << 16 | subtype).unwrap();
@@ -37,7 +37,7 @@ fn every_type_and_subtype_has_a_name() {
 }
 
 #[test]
-fn class_bits_do_not_matter() {
+fn ignores_class_bits() {
     let code = DAT_INVALID_HANDLE | DAT_INVALID_HANDLE_SRQ;
     let expected = Some(("DAT_INVALID_HANDLE", "DAT_INVALID_HANDLE_SRQ"));
     for class in [0, DAT_CLASS_ERROR, DAT_CLASS_WARNING] {
@@ -48,19 +48,19 @@ fn class_bits_do_not_matter() {
 }
 
 #[test]
-fn what_does_not_exist_has_no_name() {
+fn rejects_unknown_codes() {
     for value in [0x15_0000, 0x3ffe_0000, 103, 0xffff, DAT_ABORT | 103] {
         assert_eq!(texts(value), None, "{value:#x}");
     }
 }
 
 #[test]
-fn null_is_refused() {
+fn rejects_null() {
     let mut text = ptr::null();
-    // SAFETY: NULL is one of the values the function takes.
+    // SAFETY: both pointers may be NULL.
     let code = unsafe { dat_strerror::<Udat12>(DAT_ABORT, ptr::null_mut(), &mut text) };
     assert_eq!(DAT_GET_SUBTYPE(code), DAT_INVALID_ARG2);
-    // SAFETY: as above.
+    // SAFETY: both pointers may be NULL.
     let code = unsafe { dat_strerror::<Udat12>(DAT_ABORT, &mut text, ptr::null_mut()) };
     assert_eq!(DAT_GET_SUBTYPE(code), DAT_INVALID_ARG3);
     assert!(text.is_null());

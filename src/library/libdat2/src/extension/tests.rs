@@ -1,4 +1,4 @@
-//! The way of the arguments from a C call to the provider's slot.
+//! The arguments of dat_extension_op, as the provider's slot gets them.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -12,20 +12,20 @@ unsafe extern "C" {
     fn dat_extension_op(ext_handle: DAT_HANDLE, ext_op: DAT_EXTENDED_OP, ...) -> DAT_RETURN;
 }
 
-/// The words that the slot was given.
+/// Arguments of the last call of the slot.
 static GOT: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
-/// Reads as many words as the operation's number says.
+/// Reads `op` words.
 unsafe extern "C" fn slot(_: DAT_HANDLE, op: DAT_EXTENDED_OP, arguments: *mut VaList) -> DAT_RETURN {
     let mut got = GOT.lock().unwrap();
-    // SAFETY: the test passes so many.
+    // SAFETY: the test passes `op` words.
     *got = (0..op).map(|_| unsafe { (*arguments).next_word() }).collect();
     DAT_ABORT
 }
 
 #[test]
-fn the_slot_gets_the_arguments() {
-    // SAFETY: a table holds only pointers, and each of them may be NULL.
+fn slot_gets_arguments() {
+    // SAFETY: a table contains only pointers that may be NULL.
     let empty: DAT_PROVIDER = unsafe { MaybeUninit::zeroed().assume_init() };
     let table: &'static DAT_PROVIDER =
         Box::leak(Box::new(DAT_PROVIDER { handle_extendedop_func: Some(slot), ..empty }));
@@ -41,18 +41,18 @@ fn the_slot_gets_the_arguments() {
         assert_eq!(call(ptr::null_mut(), 0), refused);
     }
     assert!(TABLES.insert(ptr::from_ref(table).cast()) && TABLES.insert(ptr::from_ref(bare).cast()));
-    // SAFETY: the operation's number is that of its arguments.
+    // SAFETY: the calls pass as many words as the slot reads.
     unsafe {
         assert_eq!(call(handle, 0), DAT_ABORT);
         assert_eq!(call(handle, 3, 1_u64, u64::MAX, 3_u64), DAT_ABORT);
     }
     assert_eq!(*GOT.lock().unwrap(), [1, u64::MAX, 3]);
-    // SAFETY: as above; these are more than there are registers.
+    // SAFETY: the call passes 7 words, more than fit into registers.
     let code = unsafe { call(handle, 7, 1_u64, 2_u64, 3_u64, 4_u64, 5_u64, 6_u64, 7_u64) };
     assert_eq!(code, DAT_ABORT);
     assert_eq!(*GOT.lock().unwrap(), [1, 2, 3, 4, 5, 6, 7]);
 
-    // SAFETY: the object is alive, and no argument is read.
+    // SAFETY: the object is alive, and the slot reads no argument.
     let code = unsafe {
         handle.cast::<*const DAT_PROVIDER>().write(bare);
         call(handle, 0)
@@ -63,13 +63,13 @@ fn the_slot_gets_the_arguments() {
 }
 
 #[test]
-fn a_query_wants_its_arguments() {
+fn query_rejects_null_arguments() {
     let call = dat_extension_op;
     let open = DAT_IB_OPEN_QUERY_OP as i32;
     let null = ptr::null_mut::<u8>();
     let mut handle: DAT_IA_HANDLE = ptr::null_mut();
     let name = c"no such adapter".as_ptr();
-    // SAFETY: the arguments are those of the operation, and NULL is allowed for each.
+    // SAFETY: the arguments have the types of the operation, and each pointer may be NULL.
     unsafe {
         let invalid = |argument| DAT_ERROR(DAT_INVALID_PARAMETER, argument);
         let code = call(ptr::null_mut::<u8>().cast(), open, null, &raw mut handle, 0_u64, null, 0_u64, null);
@@ -83,7 +83,7 @@ fn a_query_wants_its_arguments() {
 }
 
 #[test]
-fn only_a_query_can_be_closed_as_one() {
+fn close_query_rejects_invalid_handles() {
     let refused = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
     let mut memory = [0_u64; 2];
     for handle in [ptr::null_mut(), ptr::without_provenance_mut(1), (&raw mut memory).cast()] {

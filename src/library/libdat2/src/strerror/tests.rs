@@ -15,7 +15,7 @@ fn texts(value: DAT_RETURN) -> (DAT_RETURN, &'static str, &'static str) {
 }
 
 #[test]
-fn every_type_and_subtype_has_a_name() {
+fn names_all_types_and_subtypes() {
     for kind in (0..=0x17).chain([0x1000, 0x3fff]) {
         for subtype in 0..=103 {
             let (code, major, minor) = texts(DAT_CLASS_ERROR | kind << 16 | subtype);
@@ -27,7 +27,7 @@ fn every_type_and_subtype_has_a_name() {
 }
 
 #[test]
-fn the_names_are_those_of_this_version() {
+fn has_names_of_this_version() {
     let code = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CSP);
     assert_eq!(texts(code), (DAT_SUCCESS, "DAT_INVALID_HANDLE", "DAT_INVALID_HANDLE_CSP"));
     assert_eq!(texts(0xbfff_0000), (DAT_SUCCESS, "DAT_NOT_IMPLEMENTED", ""));
@@ -36,19 +36,19 @@ fn the_names_are_those_of_this_version() {
 }
 
 #[test]
-fn what_does_not_exist_gets_texts_all_the_same() {
+fn unknown_codes_have_texts() {
     let refused = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
     assert_eq!(texts(0x18_0000), (refused, "unknown", ""));
     assert_eq!(texts(DAT_ABORT | 104), (refused, "DAT_ABORT", "unknown"));
 }
 
 #[test]
-fn null_is_taken() {
+fn accepts_null() {
     let mut text = ptr::null();
-    // SAFETY: NULL is one of the values that the function takes.
+    // SAFETY: both pointers may be NULL.
     let code = unsafe { dat_strerror::<Udat20>(DAT_ABORT, ptr::null_mut(), &mut text) };
     assert!(code == DAT_SUCCESS && !text.is_null());
-    // SAFETY: as above.
+    // SAFETY: both pointers may be NULL.
     let code = unsafe { dat_strerror::<Udat20>(DAT_ABORT, ptr::null_mut(), ptr::null_mut()) };
     assert_eq!(code, DAT_SUCCESS);
 }

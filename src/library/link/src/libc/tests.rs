@@ -1,16 +1,16 @@
-//! The numbers of versions, and this machine's libc after its change.
+//! Parsing of version numbers, and the changes to this machine's libc.
 
 use super::*;
 
 #[test]
-fn version_numbers_are_read_and_other_names_are_not() {
+fn parses_only_version_numbers() {
     assert_eq!(number(b"GLIBC_2.2.5"), Some([2, 2, 5]));
     assert_eq!(number(b"GLIBC_2.34"), Some([2, 34, 0]));
     assert_eq!(number(b"GLIBC_PRIVATE"), None);
     assert_eq!(number(b"GCC_3.0"), None);
 }
 
-/// The version of a name that the linker takes.
+/// Returns the default version of a name.
 fn default(libc: &[u8], name: &str) -> Option<Number> {
     let header = FileHeader64::<LittleEndian>::parse(libc).unwrap();
     let endian = header.endian().unwrap();
@@ -30,8 +30,8 @@ fn default(libc: &[u8], name: &str) -> Option<Number> {
 
 #[test]
 #[cfg(all(target_env = "gnu", target_arch = "x86_64"))]
-fn the_linker_gets_no_newer_version_than_the_newest() {
-    // Unlike in a build script, nobody has told the compiler's target.
+fn has_no_default_newer_than_newest() {
+    // Only build scripts have the compiler's target in the environment.
     let target = "x86_64-unknown-linux-gnu";
     let path = system_libc(cc::Build::new().target(target).host(target).opt_level(0)).unwrap();
     let before = fs::read(path).unwrap();

@@ -10,13 +10,12 @@ fn put(root: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// The built-in entries of a host whose files are below `root`, where libdat lies as well.
+/// Returns the built-in entries of a host whose files, including libdat, are below `root`.
 fn all(root: &Path) -> Vec<BuiltIn> {
     let own = root.join("libdat.so.1");
     entries(VERSION, Sources { sysfs: root, proc: &root.join("proc"), own: Some(&own) })
 }
 
-/// Those that are listed.
 fn listed(root: &Path) -> Vec<Entry> {
     all(root).into_iter().filter(|one| one.listed).map(|one| one.entry).collect()
 }
@@ -26,7 +25,7 @@ fn names(root: &Path) -> Vec<String> {
 }
 
 #[test]
-fn shm_is_there_without_any_device() {
+fn lists_shm_without_devices() {
     let root = tempfile::tempdir().unwrap();
     let list = listed(root.path());
     assert_eq!(list.len(), 1);
@@ -36,7 +35,7 @@ fn shm_is_there_without_any_device() {
 }
 
 #[test]
-fn interfaces_of_ports_are_listed_once() {
+fn lists_interfaces_of_ports_once() {
     let root = tempfile::tempdir().unwrap();
     let port = "class/infiniband/rxe0/ports/1/gid_attrs/ndevs";
     for slot in 0..3 {
@@ -52,7 +51,7 @@ fn interfaces_of_ports_are_listed_once() {
 }
 
 #[test]
-fn infiniband_shows_its_interfaces_beside_the_device() {
+fn lists_interfaces_of_infiniband_device() {
     let root = tempfile::tempdir().unwrap();
     put(root.path(), "class/infiniband/mlx4_0/device/net/ib1/mtu", "1");
     put(root.path(), "class/infiniband/mlx4_0/device/net/ib0/mtu", "1");
@@ -61,7 +60,7 @@ fn infiniband_shows_its_interfaces_beside_the_device() {
 }
 
 #[test]
-fn devices_come_in_order_of_their_numbers() {
+fn sorts_devices_by_number() {
     let root = tempfile::tempdir().unwrap();
     for n in [10, 9] {
         let path = format!("class/infiniband/rxe{n}/ports/1/gid_attrs/ndevs/0");
@@ -71,14 +70,14 @@ fn devices_come_in_order_of_their_numbers() {
 }
 
 #[test]
-fn a_device_without_an_interface_is_left_out() {
+fn omits_device_without_interface() {
     let root = tempfile::tempdir().unwrap();
     put(root.path(), "class/infiniband/mlx5_0/ports/1/state", "4");
     assert_eq!(names(root.path()), ["shm"]);
 }
 
 #[test]
-fn tcp_is_listed_where_its_library_is() {
+fn lists_tcp_if_its_library_is_installed() {
     let root = tempfile::tempdir().unwrap();
     put(root.path(), "class/infiniband/rxe0/ports/1/gid_attrs/ndevs/0", "eth0");
     put(root.path(), "proc/thread-self/net/dev", "Inter-|   Receive\n face |bytes\n    lo: 1 2\n  eth0:3 4\n");
@@ -90,7 +89,7 @@ fn tcp_is_listed_where_its_library_is() {
 }
 
 #[test]
-fn each_network_interface_can_be_opened_over_tcp() {
+fn has_unlisted_tcp_entry_per_interface() {
     let root = tempfile::tempdir().unwrap();
     put(root.path(), "proc/thread-self/net/dev", "Inter-|   Receive\n face |bytes\n    lo: 1 2\n  eth0:3 4\n");
     let all = all(root.path());

@@ -1,21 +1,21 @@
-//! The instance data of an adapter over RDMA, as the provider and dat-info read them.
+//! The instance data of an RDMA adapter.
 
 use std::fmt;
 
-/// What instance data name: `NETDEV PORT`, `DEVICE PORT`, an address or the name of a host.
+/// Parsed instance data: `NETDEV PORT`, `DEVICE PORT`, an address or a host name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instance {
-    /// An interface, a device, an address or a host name; it is not empty.
+    /// An interface, a device, an address or a host name; not empty.
     pub word: String,
-    /// The required port, counted from 1; `None` for any, if nothing or 0 was written.
+    /// The port, counted from 1; `None` for any port (absent or 0).
     pub port: Option<u8>,
 }
 
 impl Instance {
-    /// Reads the words. If there are none, the interface is that of the entry's name `verbs-NETDEV`.
+    /// Parses instance data. If they are empty, takes the interface from the entry's name `verbs-NETDEV`.
     ///
     /// # Errors
-    /// One line that says what is wrong with them.
+    /// One line for the user.
     pub fn parse(name: &str, instance: &str) -> Result<Self, String> {
         let mut words = instance.split_whitespace();
         let Some(word) = words.next().or_else(|| name.strip_prefix("verbs-").filter(|rest| !rest.is_empty())) else {
@@ -23,7 +23,7 @@ impl Instance {
         };
         let port = match words.next() {
             None => None,
-            // The parser of numbers would accept a sign.
+            // `parse` would accept a sign.
             Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let number =
                     digits.parse::<u8>().map_err(|_| format!("instance data {instance:?}: no port {digits}"))?;

@@ -1,4 +1,4 @@
-//! Divides one line into tokens (uDAPL, dat.conf(4)).
+//! Splits a line into tokens (uDAPL, dat.conf(4)).
 
 #![forbid(unsafe_code)]
 
@@ -6,14 +6,13 @@ use std::borrow::Cow;
 
 use super::Fault;
 
-/// The tokens of one line, given without its line end.
+/// An iterator over the tokens of a line.
 ///
-/// * Blanks and tabs separate tokens; leading ones are skipped.
-/// * `#` where a token could begin makes the rest of the line a comment; inside a token it is an
-///   ordinary character.
-/// * A token that begins with `"` runs to the next `"` that no backslash precedes; in it a
-///   backslash takes the next character as it is. The quotes are not part of the token.
-/// * In any other token a backslash is ordinary, and a `"` ends the token and begins the next.
+/// * Spaces and tabs separate tokens.
+/// * `#` at the start of a token makes the rest of the line a comment.
+/// * A token that starts with `"` extends to the next unescaped `"`. A backslash escapes the next character. The quotes
+///   are not part of the token.
+/// * In any other token, a backslash is an ordinary character, and `"` starts the next token.
 ///
 /// After a fault the iterator is at its end.
 #[derive(Clone, Debug)]
@@ -22,7 +21,7 @@ pub struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// The tokens of `line`. A carriage return at the very end of the line is a blank.
+    /// Creates an iterator over `line`, without its line end. Ignores a carriage return at the end.
     pub fn new(line: &'a [u8]) -> Self {
         Tokens { rest: line.strip_suffix(b"\r").unwrap_or(line) }
     }
@@ -35,7 +34,7 @@ impl<'a> Tokens<'a> {
             match byte {
                 b'"' => {
                     self.rest = &body[at + 1..];
-                    // Without an escape the token is a part of the line as it stands.
+                    // Without an escape, the token is a slice of the line.
                     return Ok(if plain.len() == at { Cow::Borrowed(&body[..at]) } else { Cow::Owned(plain) });
                 }
                 b'\\' => match bytes.next() {

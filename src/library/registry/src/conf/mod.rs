@@ -1,9 +1,7 @@
-//! The text of dat.conf.
+//! The parser of dat.conf: one entry per line, with eight fields in fixed order, separated by spaces and tabs.
 //!
-//! One entry per line, eight fields in fixed order, separated by blanks and tabs. The parser takes any bytes: a line
-//! that it cannot read becomes a [`BadLine`], and the lines around it still count.
-//!
-//! Nothing here writes messages: the caller decides which bad lines deserve one.
+//! The parser accepts any bytes. A line that it cannot parse becomes a [`BadLine`], and does not affect other lines.
+//! The parser logs nothing.
 
 #![forbid(unsafe_code)]
 

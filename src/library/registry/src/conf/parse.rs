@@ -1,4 +1,4 @@
-//! Turns tokens into entries (uDAPL, dat.conf(4)).
+//! Parses tokens into entries (uDAPL, dat.conf(4)).
 
 #![forbid(unsafe_code)]
 
@@ -9,19 +9,19 @@ use std::fmt;
 use super::lexer::Tokens;
 use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion};
 
-/// The most bytes that a line may have.
+/// Maximum length of a line in bytes.
 pub const LINE_MAX: usize = 64 << 10;
 
-/// The fault of a line.
+/// The first fault of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The line has more than [`LINE_MAX`] bytes. Nothing of it is read.
+    /// The line exceeds [`LINE_MAX`].
     LongLine,
     /// A quoted field does not end on its line.
     UnterminatedQuote,
-    /// A field holds a NUL byte, which no C string can carry.
+    /// A field contains a NUL byte.
     NulByte,
-    /// The line, or a comment, begins where this field (2 to 8) should.
+    /// The line ends before this field (2 to 8).
     MissingField(u8),
     /// There is a ninth field.
     TooManyFields,
@@ -67,27 +67,24 @@ impl fmt::Display for Fault {
 pub struct BadLine {
     /// Line in the file, counted from 1.
     pub line: u32,
-    /// The name, as far as it could be read.
+    /// The name, if it could be read.
     pub name: Option<CString>,
-    /// The API version, as far as it could be read.
+    /// The API version, if it could be read.
     pub api: Option<Api>,
-    /// The first thing that is wrong.
+    /// The first fault.
     pub fault: Fault,
 }
 
 /// One line that is neither blank nor a comment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// An entry, with its line counted from 1.
+    /// An entry, and its line number, counted from 1.
     Entry(u32, Entry),
     /// A line that is not a valid entry.
     Bad(BadLine),
 }
 
-/// Reads the text of a configuration file.
-///
-/// Yields every line that is neither blank nor a comment, in order. Any bytes are accepted. Entries that will not be
-/// used (`k`, `nondefault`, other versions) are included; the caller chooses which of them count.
+/// Parses a configuration file. Returns all entries, even if they will not be used, and bad lines, in order.
 pub fn parse(text: &[u8]) -> impl Iterator<Item = Line> + '_ {
     (1u32..).zip(text.split(|byte| *byte == b'\n')).filter_map(|(line, bytes)| parse_line(line, bytes))
 }
@@ -105,7 +102,7 @@ fn parse_line(line: u32, bytes: &[u8]) -> Option<Line> {
     })
 }
 
-/// The fields that were read before a fault.
+/// The fields before a fault.
 #[derive(Default)]
 struct Seen {
     name: Option<CString>,
@@ -140,7 +137,7 @@ fn entry(first: Token<'_>, mut tokens: Tokens<'_>, seen: &mut Seen) -> Result<En
     };
     let library = field(5)?;
     if library.is_empty() {
-        // The loader takes an empty name for the program itself.
+        // dlopen takes an empty name as the program itself.
         return Err(Fault::EmptyLibrary);
     }
     let library = c_string(library)?;
@@ -175,7 +172,7 @@ fn provider_version(token: &[u8]) -> Result<ProviderVersion, Fault> {
     }
 }
 
-/// Decimal digits, nothing else, below 2^32.
+/// Parses decimal digits without a sign, below 2^32.
 fn number(digits: &[u8]) -> Option<u32> {
     if digits.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! Tests of the tokenizer rules and of the fields, and properties over any bytes.
+//! Tests of tokens and fields, and property tests with arbitrary bytes.
 
 use super::{Fault, Line, Tokens, parse};
 use crate::entry::{Api, Entry, Interface, ProviderVersion};
@@ -42,20 +42,20 @@ fn with_field(index: usize, value: &str) -> String {
 }
 
 #[test]
-fn blanks_and_tabs_separate() {
+fn spaces_and_tabs_separate_tokens() {
     assert_eq!(tokens("  a\t\t b c  "), ok(&["a", "b", "c"]));
     assert_eq!(tokens(""), ok(&[]));
     assert_eq!(tokens(" \t "), ok(&[]));
 }
 
 #[test]
-fn a_backslash_at_the_line_end_continues_nothing() {
+fn backslash_does_not_continue_a_line() {
     assert_eq!(tokens("a \\"), ok(&["a", "\\"]));
     assert_eq!(faults("ibd0 u1.2 \\\nnonthreadsafe default l A.1.0 \"\" \"\"\n").len(), 2);
 }
 
 #[test]
-fn comments_begin_where_a_token_could() {
+fn comments_start_between_tokens() {
     assert_eq!(tokens("# all of it"), ok(&[]));
     assert_eq!(tokens("a # b"), ok(&["a"]));
     assert_eq!(tokens("a#b c"), ok(&["a#b", "c"]));
@@ -64,20 +64,20 @@ fn comments_begin_where_a_token_could() {
 }
 
 #[test]
-fn quoted_tokens_take_escapes() {
+fn quoted_tokens_have_escapes() {
     assert_eq!(tokens(r#""a \"b\" \\ \c""#), ok(&[r#"a "b" \ c"#]));
     assert_eq!(tokens(r#""" " ""#), ok(&["", " "]));
     assert_eq!(tokens(r#""a"b"#), ok(&["a", "b"]));
 }
 
 #[test]
-fn bare_tokens_take_none() {
+fn bare_tokens_have_no_escapes() {
     assert_eq!(tokens(r"a\b \n"), ok(&[r"a\b", r"\n"]));
     assert_eq!(tokens("ab\"c d\"e"), ok(&["ab", "c d", "e"]));
 }
 
 #[test]
-fn quotes_end_on_their_line() {
+fn rejects_unterminated_quotes() {
     let fault = || Err(Fault::UnterminatedQuote);
     assert_eq!(tokens("a \"b c"), [Ok("a".to_owned()), fault()]);
     assert_eq!(tokens("\"a\\"), [fault()]);
@@ -85,19 +85,19 @@ fn quotes_end_on_their_line() {
 }
 
 #[test]
-fn a_carriage_return_ends_the_line_too() {
+fn ignores_carriage_return_at_line_end() {
     assert_eq!(tokens("a b\r"), ok(&["a", "b"]));
     assert_eq!(entries(&format!("{GOOD}\r\n")).len(), 1);
     assert_eq!(entries(&format!("# c\r\n\r\n{GOOD}\r\n"))[0].0, 3);
 }
 
 #[test]
-fn a_nul_byte_is_no_text() {
+fn rejects_nul_byte() {
     assert_eq!(tokens("a\0b c"), [Err(Fault::NulByte)]);
 }
 
 #[test]
-fn the_sample_file() {
+fn parses_sample_file() {
     let text = r#"# whole-line comment
 ibd0  u1.2  nonthreadsafe  default  libprov.so.1  ACME.1.0  "inst \"a\" \\ b"  ""   # trailing
 ibd0  u1.2  threadsafe     default  libprov.so.1  ACME.1.0  " "  ""
@@ -117,7 +117,7 @@ ibd3  k1.2  nonthreadsafe  default  libprov.so.1  ACME.1.0  ""  ""
 }
 
 #[test]
-fn each_field_has_its_fault() {
+fn reports_fault_of_each_field() {
     let cases = [
         (1, "\"\"", Fault::EmptyName),
         (2, "x1.2", Fault::ApiVersion),
@@ -149,7 +149,7 @@ fn each_field_has_its_fault() {
 }
 
 #[test]
-fn a_line_end_or_comment_in_place_of_a_field() {
+fn reports_missing_field() {
     let fields: Vec<&str> = GOOD.split(' ').collect();
     for have in 1..8 {
         let short = fields[..have].join(" ");
@@ -160,18 +160,18 @@ fn a_line_end_or_comment_in_place_of_a_field() {
 }
 
 #[test]
-fn names_end_at_255_bytes() {
+fn rejects_name_above_255_bytes() {
     assert_eq!(entries(&with_field(1, &"n".repeat(255))).len(), 1);
     assert_eq!(faults(&with_field(1, &"n".repeat(256))), [(1, Fault::LongName)]);
 }
 
 #[test]
-fn the_last_line_needs_no_line_end() {
+fn accepts_last_line_without_line_end() {
     assert_eq!(entries(&format!("{GOOD}\n{GOOD}")).len(), 2);
 }
 
 #[test]
-fn a_bad_line_tells_what_was_read_of_it() {
+fn bad_line_has_fields_before_the_fault() {
     let Some(Line::Bad(bad)) = parse(b"\n\nibd7 u2.0 maybe\n").next() else {
         panic!("not a bad line");
     };
@@ -180,7 +180,7 @@ fn a_bad_line_tells_what_was_read_of_it() {
     assert_eq!(bad.api.map(|api| (api.major, api.minor)), Some((2, 0)));
 }
 
-/// An entry as a line of the file, each string quoted.
+/// Formats an entry as a line, with all strings quoted.
 fn rendered(entry: &Entry) -> Vec<u8> {
     fn quoted(out: &mut Vec<u8>, value: &[u8]) {
         out.push(b'"');
@@ -217,7 +217,7 @@ fn rendered(entry: &Entry) -> Vec<u8> {
 }
 
 prop_compose! {
-    /// Any bytes that a quoted string can hold.
+    /// Arbitrary bytes that a quoted string can contain.
     fn string(min: usize, max: usize)(
         bytes in prop::collection::vec(
             any::<u8>().prop_filter("line end", |byte| !matches!(byte, 0 | b'\n')),
@@ -261,13 +261,13 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_without_panic(text in prop::collection::vec(any::<u8>(), 0..2000)) {
+    fn accepts_any_bytes(text in prop::collection::vec(any::<u8>(), 0..2000)) {
         let lines = parse(&text).count();
         prop_assert!(lines <= text.split(|byte| *byte == b'\n').count());
     }
 
     #[test]
-    fn likely_bytes_are_read_without_panic(
+    fn accepts_likely_bytes(
         text in "([a-z0-9. \t\"\\\\#\r\n]|u1\\.2|threadsafe|default|ibd0){0,200}"
     ) {
         for line in parse(text.as_bytes()) {
@@ -278,14 +278,14 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_back(entry in any_entry()) {
+    fn parses_formatted_entry(entry in any_entry()) {
         let text = rendered(&entry);
         let lines: Vec<Line> = parse(&text).collect();
         prop_assert_eq!(lines, vec![Line::Entry(1, entry)]);
     }
 
     #[test]
-    fn a_bad_line_does_not_touch_its_neighbours(
+    fn bad_line_does_not_affect_other_lines(
         before in any_entry(),
         after in any_entry(),
         between in prop::collection::vec(

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::*;
 
 #[test]
-fn a_file_is_read_to_its_end() {
+fn reads_whole_file() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("dat.conf");
     for text in ["", "a\nb\n", "a\nb"] {
@@ -15,7 +15,7 @@ fn a_file_is_read_to_its_end() {
 }
 
 #[test]
-fn beyond_the_limit_whole_lines_count() {
+fn cuts_after_last_whole_line() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("dat.conf");
     fs::write(&path, "12\n456\n8").unwrap();
@@ -27,7 +27,7 @@ fn beyond_the_limit_whole_lines_count() {
 }
 
 #[test]
-fn a_sparse_file_of_a_terabyte_is_cut() {
+fn cuts_sparse_file_of_a_terabyte() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("dat.conf");
     File::create(&path).unwrap().set_len(1 << 40).unwrap();
@@ -35,7 +35,7 @@ fn a_sparse_file_of_a_terabyte_is_cut() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_refused_at_once() {
+fn rejects_irregular_files() {
     let root = tempfile::tempdir().unwrap();
     let at = |name: &str| root.path().join(name);
     assert!(Command::new("mkfifo").arg(at("fifo")).status().unwrap().success());
@@ -57,7 +57,7 @@ fn what_is_no_regular_file_is_refused_at_once() {
 }
 
 #[test]
-fn a_file_of_the_kernel_without_a_length_is_read() {
+fn reads_kernel_file_of_size_zero() {
     let text = read(Path::new("/proc/self/maps")).unwrap();
     assert!(!text.bytes.is_empty() && !text.cut);
 }

@@ -3,7 +3,7 @@ use super::*;
 const LOADER: Loader = Loader { init: c"no_such_init", fini: c"no_such_fini" };
 
 #[test]
-fn a_missing_library_has_the_loaders_reason() {
+fn reports_loaders_reason() {
     let Err(LoadError::Refused(reason)) = LOADER.load(c"libno-such-provider.so.9") else {
         panic!("a library of this name, or no memory");
     };
@@ -11,7 +11,7 @@ fn a_missing_library_has_the_loaders_reason() {
 }
 
 #[test]
-fn a_file_that_is_no_library_is_refused() {
+fn rejects_text_file() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("libtext.so.1");
     std::fs::write(&path, "text").unwrap();
@@ -20,7 +20,7 @@ fn a_file_that_is_no_library_is_refused() {
 }
 
 #[test]
-fn a_library_without_the_functions_is_loaded_all_the_same() {
+fn loads_library_without_the_functions() {
     let library = LOADER.load(c"libm.so.6").unwrap();
     assert!(library.init.is_none() && library.fini.is_none());
 }

@@ -1,4 +1,4 @@
-//! The entries of a registry, and the effects of each step on them. All of it happens under the lock.
+//! The state of a registry, and each step's effects on it. All functions run under the lock.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::CString;
@@ -14,58 +14,53 @@ use crate::loader::{LARGE, LoadError};
 use crate::search::Found;
 use crate::select::{Missing, Request, select};
 
-/// The most providers that can be registered at a time.
+/// Maximum number of registered providers.
 const DYNAMICS_MAX: usize = 65_536;
 
-/// Everything that the registry knows.
-///
-/// Adapters are found by a hash of their names, so that many of them cost no more than few.
 pub(super) struct Entries<B: Backend> {
-    /// The adapters of each name: those of the configuration in order, then the others in the order of their registration.
+    /// The adapters by name, entries of the configuration first.
     pub(super) adapters: HashMap<CString, Vec<Adapter<B>>>,
-    /// The number of the next adapter.
+    /// Serial number of the next adapter.
     next: u64,
-    /// Names of entries of other major versions.
+    /// Names of entries for other major versions.
     others: HashSet<CString>,
-    /// Entries of other major versions that are listed.
+    /// Listed entries for other major versions.
     listed_only: Vec<Identity>,
     pub(super) bad: Vec<(Origin, BadLine)>,
-    /// The number of adapters that each table serves.
+    /// Number of adapters per table.
     tables: HashMap<B::Table, usize>,
     pub(super) instances: Vec<Instance<B::Table>>,
-    /// The threads that are inside a provider's open, once for each such call.
+    /// Threads inside a provider's open, once per nested call.
     pub(super) opening: Vec<Id>,
-    /// A provider could not register for lack of memory.
+    /// Set if a provider could not register for lack of memory.
     pub(super) lacked_memory: bool,
 }
 
-/// What there is under one identity: entries of the configuration, a provider that registered itself, or both.
+/// Entries of one identity, a provider that registered itself, or both.
 pub(super) struct Adapter<B: Backend> {
-    /// Grows with each adapter.
+    /// Position in the order of creation.
     serial: u64,
     pub(super) identity: Identity,
-    /// The entry in use, and those that take its place in this order if its library cannot be loaded.
+    /// The entry in use, and its stand-ins.
     pub(super) entries: VecDeque<(Origin, Entry)>,
     pub(super) phase: Phase,
-    /// Whether the thread that made it busy is inside the dynamic loader.
+    /// Set while the working thread is inside the dynamic loader.
     pub(super) loading: bool,
     pub(super) library: Option<B::Library>,
-    /// The provider's table while it is registered.
+    /// The provider's table, if it has registered.
     pub(super) table: Option<B::Table>,
     pub(super) opens: usize,
-    /// A built-in entry that is listed only while its provider has registered.
+    /// `true` if the adapter is listed only while its provider is registered.
     unlisted: bool,
 }
 
-/// The result of a load and an init.
 pub(super) enum Settled<T> {
     /// The provider has registered.
     Ready(Ticket<T>),
-    /// The library cannot be used, and the next entry of the identity has taken the place of this one.
+    /// The library cannot be used. A stand-in has replaced the entry.
     Replaced(LoadFailure),
 }
 
-/// The states of an entry, as in the picture in the module above.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Idle,
@@ -74,7 +69,7 @@ pub(super) enum Phase {
     Failed,
 }
 
-/// An instance of an adapter that is open.
+/// An open instance.
 pub(super) struct Instance<T> {
     pub(super) address: usize,
     pub(super) purpose: Purpose,
@@ -124,7 +119,7 @@ impl<B: Backend> Entries<B> {
         &mut named[last]
     }
 
-    /// What can be opened and is listed: the adapters of the configuration in order, then the others.
+    /// Returns the adapters that are listed, in order of creation.
     fn in_order(&self) -> Vec<&Adapter<B>> {
         let is_listed = |adapter: &&Adapter<B>| !adapter.unlisted || adapter.table.is_some();
         let mut all: Vec<&Adapter<B>> = self.adapters.values().flatten().filter(is_listed).collect();
@@ -132,14 +127,12 @@ impl<B: Backend> Entries<B> {
         all
     }
 
-    /// The identities that can be opened and are listed: those of the configuration in order, then the others.
     pub(super) fn identities(&self) -> impl Iterator<Item = &Identity> {
         self.in_order().into_iter().map(|adapter| &adapter.identity)
     }
 
-    /// The identities that are listed: those of the file that can be opened, its entries of other versions, and then the
-    /// built-in entries and the providers without an entry. Some programs take the first entry of a name and load the library
-    /// of its version, so those of this version are first.
+    /// Returns the listed identities: entries of the file, then of the file for other versions, built-in entries, and
+    /// providers without entries. Some programs load the library of the first entry of a name.
     pub(super) fn listed(&self) -> Vec<&Identity> {
         let mut listed = self.in_order();
         let of_file = |adapter: &&Adapter<B>| matches!(adapter.entries.front(), Some((Origin::Line(..), _)));
@@ -151,13 +144,13 @@ impl<B: Backend> Entries<B> {
     pub(super) fn select(&self, request: &Request<'_>) -> Result<Identity, Missing> {
         let named = self.adapters.get(request.name).into_iter().flatten();
         select(request, named.map(|adapter| &adapter.identity)).cloned().map_err(|missing| {
-            // An entry of another major version serves no request, but it has the name.
+            // The name exists, but for another major version.
             let named = self.others.contains(request.name);
             if named { missing.max(Missing::Major) } else { missing }
         })
     }
 
-    /// Whether a thread is inside the dynamic loader and `me` is not; that thread might be waiting for `me`.
+    /// Returns whether another thread is in the dynamic loader, unless `me` is, for which that thread may wait.
     pub(super) fn others_are_loading(&self, me: Id) -> bool {
         let loading = |adapter: &&Adapter<B>| adapter.loading;
         let mut all = self.adapters.values().flatten().filter(loading).peekable();
@@ -168,22 +161,18 @@ impl<B: Backend> Entries<B> {
         self.adapters.get_mut(&identity.name)?.iter_mut().find(|adapter| adapter.identity == *identity)
     }
 
-    /// Whether there is room for another provider.
     pub(super) fn has_room(&self) -> bool {
         self.tables.values().sum::<usize>() < DYNAMICS_MAX
     }
 
-    /// Makes room for another provider.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
+    /// Reserves memory for another provider.
     pub(super) fn reserve(&mut self, identity: &Identity) -> Result<(), NoMemory> {
         self.tables.room(1)?;
         self.adapters.room(1)?;
         self.adapters.get_mut(&identity.name).map_or(Ok(()), |named| named.room(1))
     }
 
-    /// Stores the table of an identity that has none.
+    /// Stores the table of an identity without one.
     pub(super) fn add(&mut self, identity: Identity, table: B::Table) {
         *self.tables.entry(table).or_default() += 1;
         match self.find(&identity) {
@@ -194,7 +183,7 @@ impl<B: Backend> Entries<B> {
         }
     }
 
-    /// Removes the table of an identity. Returns it if it serves no other one.
+    /// Removes the table of an identity. Returns the table if it has no other user.
     pub(super) fn remove(&mut self, identity: &Identity) -> Option<B::Table> {
         let named = self.adapters.get_mut(&identity.name)?;
         let at = named.iter().position(|adapter| adapter.identity == *identity)?;
@@ -217,16 +206,16 @@ impl<B: Backend> Entries<B> {
     /// Stores the result of a load and an init.
     ///
     /// # Errors
-    /// [`OpenError`], if no other entry of the identity is left that could be tried.
+    /// [`OpenError`], unless a stand-in can be tried.
     pub(super) fn settle(
         &mut self,
         identity: &Identity,
         library: Result<B::Library, LoadError>,
-        told: Result<(), InitError>,
+        initialised: Result<(), InitError>,
     ) -> Result<Settled<B::Table>, OpenError> {
         let lacked_memory = self.lacked_memory;
         let adapter = self.find(identity).ok_or(OpenError::NotFound(Missing::Name))?;
-        // After an init that registers nothing as well: it may find a device the next time.
+        // Idle even if the init registers nothing: it may find a device the next time.
         adapter.phase = Phase::Idle;
         match library {
             Ok(library) => adapter.library = Some(library),
@@ -239,20 +228,24 @@ impl<B: Backend> Entries<B> {
         if let Some(ticket) = adapter.ticket() {
             return Ok(Settled::Ready(ticket));
         }
-        // An init returns nothing. If it lacked memory itself, that shows only if memory is still lacking.
+        // An init returns nothing. Its lack of memory shows only if memory is still lacking.
         if lacked_memory || memory::probe(LARGE).is_err() {
             self.lacked_memory = false;
             return Err(OpenError::NoMemory);
         }
         let silent = "the library did not register this adapter: it may be for another version of uDAPL".to_owned();
-        let reason = told.err().map_or(silent, |error| error.to_string());
-        // A provider with an init has decided not to serve; only a library that is no provider gives way.
-        if told == Err(InitError::Absent) { adapter.give_way(reason) } else { Err(adapter.unusable(Some(reason))) }
+        let reason = initialised.err().map_or(silent, |error| error.to_string());
+        // A provider with an init has decided not to serve, so no stand-in replaces it.
+        if initialised == Err(InitError::Absent) {
+            adapter.give_way(reason)
+        } else {
+            Err(adapter.unusable(Some(reason)))
+        }
     }
 }
 
 impl<B: Backend> Adapter<B> {
-    /// One more use of its provider, if that has registered.
+    /// Returns a reference to the provider, if it has registered.
     pub(super) fn ticket(&mut self) -> Option<Ticket<B::Table>> {
         let table = self.table?;
         self.phase = Phase::Ready;
@@ -260,10 +253,10 @@ impl<B: Backend> Adapter<B> {
         Some(Ticket { table, identity: self.identity.clone() })
     }
 
-    /// Puts the next entry of the identity in the place of this one, whose library cannot be used.
+    /// Replaces the unusable entry by the next stand-in.
     ///
     /// # Errors
-    /// [`OpenError::Unusable`], if there is none.
+    /// [`OpenError::Unusable`] if there is none.
     fn give_way(&mut self, reason: String) -> Result<Settled<B::Table>, OpenError> {
         let failure = self.failure(Some(reason));
         if self.entries.len() < 2 {

@@ -1,4 +1,4 @@
-//! Tests of counts, loading and undoing against a provider that only records what it is told.
+//! Tests with a provider that only records calls.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -12,8 +12,8 @@ use crate::search::Found;
 
 type Hook = Box<dyn Fn(&'static Registry<Fake>) + Send + Sync>;
 
-/// Providers, told apart by their library: "none" cannot be loaded, "plain" has no init, "mute" registers nothing, the
-/// others register the table with their number.
+/// Providers, identified by their library: "none" cannot be loaded, "plain" has no init, and "mute" registers nothing.
+/// Any other registers the table with its number.
 struct Fake {
     names: Vec<(&'static str, bool, &'static str)>,
     others: Vec<&'static str>,
@@ -42,7 +42,6 @@ fn line(name: &str, major: u32, thread_safe: bool, library: &str) -> (Origin, En
     (Origin::BuiltIn, entry)
 }
 
-/// The identities that can be opened.
 fn listed(registry: &Registry<Fake>) -> Vec<Identity> {
     registry.visit(|_, identities| identities.cloned().collect()).expect("memory")
 }
@@ -148,7 +147,7 @@ impl Registry<Fake> {
         self.open(&Request { name, major: 1, minor: 2, thread_safe: false })
     }
 
-    fn told(&self) -> Vec<String> {
+    fn take_log(&self) -> Vec<String> {
         std::mem::take(&mut self.backend.log.lock().unwrap())
     }
 
@@ -171,86 +170,86 @@ fn reason(result: Result<Ticket<u32>, OpenError>) -> Option<String> {
 }
 
 #[test]
-fn the_first_open_loads_and_the_last_close_finishes() {
+fn first_open_loads_and_last_close_calls_fini() {
     let registry = registry(&[("a", false, "1")]);
     let first = registry.try_open(c"a").unwrap();
     let second = registry.try_open(c"a").unwrap();
     assert_eq!(first.table, 1);
-    assert_eq!(registry.told(), ["load 1", "init a"]);
+    assert_eq!(registry.take_log(), ["load 1", "init a"]);
     assert_eq!(registry.published(), [1]);
     registry.release(first);
-    assert!(registry.told().is_empty());
+    assert!(registry.take_log().is_empty());
     registry.release(second);
-    assert_eq!(registry.told(), ["fini a"]);
+    assert_eq!(registry.take_log(), ["fini a"]);
     assert!(registry.published().is_empty());
     let again = registry.try_open(c"a").unwrap();
-    assert_eq!(registry.told(), ["init a"]);
+    assert_eq!(registry.take_log(), ["init a"]);
     registry.release(again);
 }
 
 #[test]
-fn entries_of_one_library_are_initialised_each() {
+fn initialises_each_entry_of_a_library() {
     let registry = registry(&[("a", false, "1"), ("b", false, "1")]);
     let a = registry.try_open(c"a").unwrap();
     let b = registry.try_open(c"b").unwrap();
-    assert_eq!(registry.told(), ["load 1", "init a", "load 1", "init b"]);
+    assert_eq!(registry.take_log(), ["load 1", "init a", "load 1", "init b"]);
     registry.release(a);
-    assert_eq!(registry.told(), ["fini a"]);
+    assert_eq!(registry.take_log(), ["fini a"]);
     assert_eq!(registry.published(), [1], "b still uses the table");
     registry.release(b);
     assert!(registry.published().is_empty());
 }
 
 #[test]
-fn a_library_that_cannot_be_loaded_is_tried_and_explained_once() {
+fn tries_missing_library_once() {
     let registry = registry(&[("a", false, "none")]);
     let why = reason(registry.try_open(c"a"));
     assert_eq!(why.as_deref(), Some("no such file"));
     assert_eq!(reason(registry.try_open(c"a")), None);
-    assert_eq!(registry.told(), ["load none"]);
+    assert_eq!(registry.take_log(), ["load none"]);
 }
 
 #[test]
-fn a_library_that_cannot_be_used_gives_way_to_the_next_of_its_identity() {
+fn stand_in_replaces_unusable_library() {
     let registry = registry(&[("a", false, "none"), ("a", false, "plain"), ("a", false, "3"), ("a", false, "4")]);
     let ticket = registry.try_open(c"a").unwrap();
     assert_eq!(ticket.table, 3);
-    assert_eq!(registry.told(), ["load none", "load plain", "init a", "load 3", "init a"]);
+    assert_eq!(registry.take_log(), ["load none", "load plain", "init a", "load 3", "init a"]);
     assert_eq!(listed(registry).len(), 1);
     registry.release(ticket);
     registry.release(registry.try_open(c"a").unwrap());
-    assert_eq!(registry.told(), ["fini a", "init a", "fini a"], "those before it are not tried again");
+    assert_eq!(registry.take_log(), ["fini a", "init a", "fini a"], "those before it are not tried again");
 }
 
 #[test]
-fn the_last_of_an_identity_tells_why() {
+fn last_stand_in_reports_the_reason() {
     let registry = registry(&[("a", false, "plain"), ("a", false, "none")]);
     assert_eq!(reason(registry.try_open(c"a")).as_deref(), Some("no such file"));
     assert_eq!(reason(registry.try_open(c"a")), None);
-    assert_eq!(registry.told(), ["load plain", "init a", "load none"]);
+    assert_eq!(registry.take_log(), ["load plain", "init a", "load none"]);
 }
 
 #[test]
-fn a_provider_that_does_not_register_does_not_give_way() {
+fn no_stand_in_for_silent_provider() {
     let registry = registry(&[("a", false, "mute"), ("a", false, "3")]);
     for _ in 0..2 {
         assert!(reason(registry.try_open(c"a")).unwrap().contains("did not register"));
     }
-    assert_eq!(registry.told(), ["load mute", "init a", "init a"]);
+    assert_eq!(registry.take_log(), ["load mute", "init a", "init a"]);
 }
 
 #[test]
-fn a_provider_that_does_not_register_is_asked_again() {
+fn calls_init_of_silent_provider_again() {
     let registry = registry(&[("a", false, "mute")]);
     for _ in 0..2 {
         let why = reason(registry.try_open(c"a")).unwrap();
         assert!(why.contains("did not register"), "{why}");
     }
-    assert_eq!(registry.told(), ["load mute", "init a", "init a"]);
+    assert_eq!(registry.take_log(), ["load mute", "init a", "init a"]);
 }
 
 #[test]
-fn no_room_for_a_table_is_no_registration() {
+fn registration_fails_without_room() {
     let registry = registry(&[("a", false, "99")]);
     assert!(reason(registry.try_open(c"a")).is_some());
     assert_eq!(registry.add(identity(c"b", false), 99), Err(AddError::Full));
@@ -258,7 +257,7 @@ fn no_room_for_a_table_is_no_registration() {
 }
 
 #[test]
-fn a_name_that_is_not_there() {
+fn reports_missing_name() {
     let registry = registry(&[("a", false, "1")]);
     let missing = |name| match registry.try_open(name) {
         Err(OpenError::NotFound(missing)) => missing,
@@ -271,7 +270,7 @@ fn a_name_that_is_not_there() {
 }
 
 #[test]
-fn a_name_that_was_probably_meant() {
+fn suggests_similar_name() {
     let names = |names: &[&str]| Snapshot { names: names.iter().map(ToString::to_string).collect(), bad_line: None };
     let snapshot = names(&["shm", "verbs-eth0", "verbs-eth1", "OpenIB-cma"]);
     assert_eq!(snapshot.nearest("shn"), Some("shm"));
@@ -282,11 +281,11 @@ fn a_name_that_was_probably_meant() {
     assert_eq!(names(&[]).nearest("shm"), None);
     assert_eq!(snapshot.shown(), "shm verbs-eth0 verbs-eth1 OpenIB-cma");
     assert_eq!(names(&[]).shown(), "none");
-    assert_eq!(names(&["a"; SHOWN + 3]).shown().split_off(2 * SHOWN), "and 3 more");
+    assert_eq!(names(&["a"; MAX_SHOWN + 3]).shown().split_off(2 * MAX_SHOWN), "and 3 more");
 }
 
 #[test]
-fn a_provider_may_register_itself_without_an_entry() {
+fn provider_can_register_without_entry() {
     let registry = registry(&[("a", false, "1")]);
     registry.add(identity(c"mine", false), 7).unwrap();
     let twice = registry.add(identity(c"mine", false), 8);
@@ -305,35 +304,35 @@ fn a_provider_may_register_itself_without_an_entry() {
     registry.remove(&identity(c"mine", false), 7).unwrap();
     let gone = registry.remove(&identity(c"mine", false), 7);
     assert_eq!(gone, Err(RemoveError::NotRegistered));
-    assert!(registry.told().is_empty(), "nothing was loaded");
+    assert!(registry.take_log().is_empty(), "nothing was loaded");
 }
 
 #[test]
-fn a_provider_that_is_there_already_is_not_loaded() {
+fn does_not_load_registered_provider() {
     let registry = registry(&[("a", false, "none")]);
     assert!(reason(registry.try_open(c"a")).is_some());
     registry.add(identity(c"a", false), 7).unwrap();
     let ticket = registry.try_open(c"a").unwrap();
     registry.release(ticket);
-    assert_eq!(registry.told(), ["load none"]);
+    assert_eq!(registry.take_log(), ["load none"]);
     assert_eq!(listed(registry).len(), 1);
     registry.remove(&identity(c"a", false), 7).unwrap();
 }
 
 #[test]
-fn a_table_left_behind_by_fini_is_taken_away() {
+fn removes_table_that_fini_left() {
     let registry = registry(&[("a", false, "1")]);
     registry.backend.forgets.store(true, SeqCst);
     let ticket = registry.try_open(c"a").unwrap();
     registry.release(ticket);
     assert!(registry.published().is_empty());
     let ticket = registry.try_open(c"a").unwrap();
-    assert_eq!(registry.told(), ["load 1", "init a", "fini a", "init a"]);
+    assert_eq!(registry.take_log(), ["load 1", "init a", "fini a", "init a"]);
     registry.release(ticket);
 }
 
 #[test]
-fn an_open_from_within_init_ends() {
+fn rejects_open_from_init() {
     let registry = registry(&[("a", false, "1")]);
     let hook: Hook = Box::new(|registry| {
         assert!(reason(registry.try_open(c"a")).is_some());
@@ -346,23 +345,23 @@ fn an_open_from_within_init_ends() {
 }
 
 #[test]
-fn threads_that_open_at_once_initialise_once() {
+fn concurrent_opens_initialise_once() {
     let registry = registry(&[("a", false, "1")]);
     let tickets: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| registry.try_open(c"a").unwrap())).collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect()
     });
-    assert_eq!(registry.told(), ["load 1", "init a"]);
+    assert_eq!(registry.take_log(), ["load 1", "init a"]);
     std::thread::scope(|scope| {
         for ticket in tickets {
             scope.spawn(|| registry.release(ticket));
         }
     });
-    assert_eq!(registry.told(), ["fini a"]);
+    assert_eq!(registry.take_log(), ["fini a"]);
 }
 
 #[test]
-fn an_open_during_fini_waits_for_it() {
+fn open_waits_for_fini() {
     let registry = registry(&[("a", false, "1")]);
     let ticket = registry.try_open(c"a").unwrap();
     let (entered, in_fini) = mpsc::channel();
@@ -379,14 +378,14 @@ fn an_open_during_fini_waits_for_it() {
         let opener = scope.spawn(|| registry.try_open(c"a").unwrap());
         go.send(()).unwrap();
         let ticket = opener.join().unwrap();
-        assert_eq!(registry.told(), ["load 1", "init a", "fini a", "init a"]);
+        assert_eq!(registry.take_log(), ["load 1", "init a", "fini a", "init a"]);
         go.send(()).unwrap();
         registry.release(ticket);
     });
 }
 
 #[test]
-fn a_panic_while_loading_leaves_the_entry_idle() {
+fn panic_during_load_leaves_entry_idle() {
     let registry = registry(&[("a", false, "1")]);
     registry.backend.panics.store(true, SeqCst);
     let caught = std::panic::catch_unwind(|| registry.try_open(c"a").is_ok());
@@ -397,7 +396,7 @@ fn a_panic_while_loading_leaves_the_entry_idle() {
 }
 
 #[test]
-fn a_child_does_not_wait_for_a_thread_it_does_not_have() {
+fn child_of_fork_does_not_wait_for_other_threads() {
     let registry = registry(&[("a", false, "1")]);
     let (entered, in_init) = mpsc::channel();
     let (go, wait) = mpsc::channel::<()>();
@@ -418,13 +417,13 @@ fn a_child_does_not_wait_for_a_thread_it_does_not_have() {
 }
 
 #[test]
-fn a_fork_waits_for_a_thread_that_loads() {
+fn fork_waits_for_loading_thread() {
     let registry = registry(&[("a", false, "1")]);
     let (entered, in_load) = mpsc::channel();
     let (go, wait) = mpsc::channel::<()>();
     let wait = Mutex::new(wait);
     let hook: Hook = Box::new(move |registry| {
-        // The thread that loads may itself fork.
+        // The loading thread may fork.
         drop(registry.hold_for_fork(Duration::from_secs(60)));
         entered.send(()).unwrap();
         wait.lock().unwrap().recv().unwrap();
@@ -447,7 +446,7 @@ fn a_fork_waits_for_a_thread_that_loads() {
 }
 
 #[test]
-fn what_an_init_registered_before_it_ended_is_not_used() {
+fn drops_table_of_init_that_ends_its_thread() {
     let registry = registry(&[("a", true, "1")]);
     registry.backend.exits.store(true, SeqCst);
     for _ in 0..2 {
@@ -460,7 +459,7 @@ fn what_an_init_registered_before_it_ended_is_not_used() {
 }
 
 #[test]
-fn instances_are_remembered_until_they_are_closed() {
+fn binds_instances_until_close() {
     let registry = registry(&[("a", false, "1")]);
     let ticket = registry.try_open(c"a").unwrap();
     registry.bind(0x1000, Purpose::Use, ticket);
@@ -473,25 +472,25 @@ fn instances_are_remembered_until_they_are_closed() {
 }
 
 #[test]
-fn an_instance_that_is_looked_at_keeps_its_provider() {
+fn instance_of_keeps_the_provider() {
     let registry = registry(&[("a", false, "1")]);
     assert!(registry.instance_of(c"a").is_none());
     registry.bind(0x1000, Purpose::Query, registry.try_open(c"a").unwrap());
-    assert!(registry.instance_of(c"a").is_none(), "nobody uses it");
+    assert!(registry.instance_of(c"a").is_none(), "it is not open for use");
     registry.bind(0x2000, Purpose::Use, registry.try_open(c"a").unwrap());
     let (address, seen) = registry.instance_of(c"a").unwrap();
     assert_eq!((address, seen.table), (0x2000, 1));
     for (address, purpose) in [(0x1000, Purpose::Query), (0x2000, Purpose::Use)] {
         registry.release(registry.unbind(address, purpose).unwrap());
     }
-    assert!(!registry.backend.published.lock().unwrap().is_empty(), "it is still looked at");
+    assert!(!registry.backend.published.lock().unwrap().is_empty(), "the reference keeps it");
     registry.release(seen);
     assert!(registry.backend.published.lock().unwrap().is_empty());
     assert!(registry.has_name(c"a").unwrap() && !registry.has_name(c"b").unwrap());
 }
 
 #[test]
-fn a_thread_knows_that_it_opens() {
+fn is_opening_only_in_the_opening_thread() {
     let registry = registry(&[]);
     let note = registry.opening();
     let nested = registry.opening();
@@ -504,7 +503,7 @@ fn a_thread_knows_that_it_opens() {
 }
 
 #[test]
-fn entries_of_others_are_listed_behind_those_of_the_file() {
+fn lists_other_versions_after_entries_of_file() {
     let other = |name: &str| Identity { name: CString::new(name).unwrap(), major: 2, minor: 0, thread_safe: true };
     let of_file = |name| (Origin::Line(Arc::default(), 1), line(name, 1, true, "1").1);
     let found = Found {
@@ -518,7 +517,7 @@ fn entries_of_others_are_listed_behind_those_of_the_file() {
 }
 
 #[test]
-fn an_entry_that_is_not_listed_can_be_opened() {
+fn unlisted_entry_can_be_opened() {
     let found = Found {
         entries: vec![line("shm", 1, true, "1")],
         unlisted: vec![line("tcp-lo", 1, true, "2").1],

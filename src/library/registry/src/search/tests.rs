@@ -26,12 +26,12 @@ fn line_of(origin: &Origin) -> u32 {
     }
 }
 
-/// The search, without its steps.
-fn told(places: &Places, version: Version) -> Found {
+/// Searches without reporting steps.
+fn search(places: &Places, version: Version) -> Found {
     find(places, version, &mut |_| {})
 }
 
-/// The steps of a search, as they are shown, without the folder of the test.
+/// Returns the reported steps, without the test's directory.
 fn steps(places: &Places, version: Version) -> Vec<String> {
     let folder = format!("{}/", places.files[0].parent().unwrap().display());
     let mut steps = Vec::new();
@@ -43,33 +43,33 @@ fn names(found: &Found) -> Vec<&str> {
     found.entries.iter().map(|(_, entry)| entry.name.to_str().unwrap()).collect()
 }
 
-/// The names that a file gives.
+/// Returns the names from a file.
 fn own(found: &Found) -> Vec<&str> {
     let of_file = found.entries.iter().filter(|(origin, _)| *origin != Origin::BuiltIn);
     of_file.map(|(_, entry)| entry.name.to_str().unwrap()).collect()
 }
 
 #[test]
-fn the_first_file_that_exists_is_the_only_one() {
+fn uses_first_existing_file() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     fs::create_dir(root.path().join("rdma")).unwrap();
-    assert_eq!(names(&told(&places, VERSION)), ["shm"]);
+    assert_eq!(names(&search(&places, VERSION)), ["shm"]);
     fs::write(&places.files[1], line("second")).unwrap();
-    assert_eq!(own(&told(&places, VERSION)), ["second"]);
+    assert_eq!(own(&search(&places, VERSION)), ["second"]);
     fs::write(&places.files[0], line("first")).unwrap();
-    assert_eq!(own(&told(&places, VERSION)), ["first"]);
+    assert_eq!(own(&search(&places, VERSION)), ["first"]);
     fs::write(&places.files[0], "").unwrap();
-    assert!(own(&told(&places, VERSION)).is_empty());
+    assert!(own(&search(&places, VERSION)).is_empty());
 }
 
 #[test]
-fn built_in_names_come_behind_those_of_a_file() {
+fn built_in_entries_follow_entries_of_file() {
     let root = tempfile::tempdir().unwrap();
     let mut places = places(root.path());
     let all = |places: &Places, text: &str| {
         fs::write(&places.files[0], text).unwrap();
-        let found = told(places, VERSION);
+        let found = search(places, VERSION);
         let shown = |(origin, entry): &(Origin, Entry)| {
             format!("{}{}", entry.name.to_str().unwrap(), if *origin == Origin::BuiltIn { "*" } else { "" })
         };
@@ -86,20 +86,19 @@ fn built_in_names_come_behind_those_of_a_file() {
     assert_eq!(all(&places, &off(ALL_BUILT_IN)), [""; 0]);
     assert_eq!(all(&places, &off(ALL_BUILT_IN).replace("u1.2", "u2.0")), ["shm*"], "it is for its version");
     assert_eq!(all(&places, &(off("shm") + &line("shm"))), ["shm"]);
-    // The word in place of a file.
     places.override_file = Some(ALL_BUILT_IN.into());
     assert_eq!(all(&places, &off(ALL_BUILT_IN)), ["shm*"]);
 }
 
 #[test]
-fn names_of_tcp_can_be_opened_and_only_one_is_listed() {
+fn lists_only_one_tcp_entry() {
     let root = tempfile::tempdir().unwrap();
     let mut places = places(root.path());
     fs::create_dir_all(places.proc.join("thread-self/net")).unwrap();
     fs::write(places.proc.join("thread-self/net/dev"), "Inter-|\n face |bytes\n    lo: 1 2\n  eth0:3 4\n").unwrap();
     let all = |places: &Places, text: &str| {
         fs::write(&places.files[0], text).unwrap();
-        let found = told(places, VERSION);
+        let found = search(places, VERSION);
         let unlisted: Vec<_> = found.unlisted.iter().map(|entry| entry.name.to_str().unwrap().to_owned()).collect();
         (names(&found).join(" "), unlisted.join(" "))
     };
@@ -116,52 +115,52 @@ fn names_of_tcp_can_be_opened_and_only_one_is_listed() {
     assert_eq!(all(&places, &off("tcp-eth0")), both("shm tcp", "tcp-lo"));
     assert_eq!(all(&places, &off(ALL_BUILT_IN)), both("", ""));
     places.override_file = Some(places.files[0].clone());
-    assert_eq!(all(&places, &line("mine")), both("mine", ""), "a file that was asked for is used as it is");
+    assert_eq!(all(&places, &line("mine")), both("mine", ""), "the override file is used as it is");
 }
 
 #[test]
-fn a_file_of_comments_alone_is_passed_over() {
+fn skips_file_with_only_comments() {
     let root = tempfile::tempdir().unwrap();
     let mut places = places(root.path());
     fs::create_dir(root.path().join("rdma")).unwrap();
     let comments = "# adapters\n\n#a u1.2 nonthreadsafe default l.so A.1.0 \"\" \"\"\n";
     fs::write(&places.files[0], comments).unwrap();
-    assert_eq!(names(&told(&places, VERSION)), ["shm"]);
+    assert_eq!(names(&search(&places, VERSION)), ["shm"]);
     fs::write(&places.files[1], line("second")).unwrap();
-    assert_eq!(own(&told(&places, VERSION)), ["second"]);
-    // One line counts, even if it is switched off or has a mistake.
+    assert_eq!(own(&search(&places, VERSION)), ["second"]);
+    // A line counts even if it is nondefault or bad.
     fs::write(&places.files[0], format!("{comments}{}", line("off").replace(" default", " nondefault"))).unwrap();
-    assert!(own(&told(&places, VERSION)).is_empty());
+    assert!(own(&search(&places, VERSION)).is_empty());
     fs::write(&places.files[0], format!("{comments}wrong\n")).unwrap();
-    assert!(own(&told(&places, VERSION)).is_empty());
-    // A file that was asked for is used as it is.
+    assert!(own(&search(&places, VERSION)).is_empty());
+    // The override file is not skipped.
     fs::write(&places.files[0], comments).unwrap();
     places.override_file = Some(places.files[0].clone());
-    assert!(names(&told(&places, VERSION)).is_empty());
+    assert!(names(&search(&places, VERSION)).is_empty());
 }
 
 #[test]
-fn a_file_for_another_version_alone_is_passed_over() {
+fn skips_file_for_another_version() {
     let root = tempfile::tempdir().unwrap();
     let mut places = places(root.path());
     let foreign = "ofa-v2-ib0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 \"ib0 0\" \"\"\n";
     fs::write(&places.files[0], foreign).unwrap();
-    let found = told(&places, VERSION);
+    let found = search(&places, VERSION);
     assert_eq!(names(&found), ["shm"]);
     assert_eq!(found.other_versions.len(), 1);
     fs::write(&places.files[0], format!("{foreign}{}", line("mine"))).unwrap();
-    assert_eq!(own(&told(&places, VERSION)), ["mine"]);
-    assert_eq!(own(&told(&places, OTHER)), ["ofa-v2-ib0"]);
+    assert_eq!(own(&search(&places, VERSION)), ["mine"]);
+    assert_eq!(own(&search(&places, OTHER)), ["ofa-v2-ib0"]);
     fs::write(&places.files[0], line("mine")).unwrap();
-    assert_eq!(names(&told(&places, OTHER)), ["shm"]);
-    // A file that was asked for is used as it is.
+    assert_eq!(names(&search(&places, OTHER)), ["shm"]);
+    // The override file is not skipped.
     fs::write(&places.files[0], foreign).unwrap();
     places.override_file = Some(places.files[0].clone());
-    assert!(names(&told(&places, VERSION)).is_empty());
+    assert!(names(&search(&places, VERSION)).is_empty());
 }
 
 #[test]
-fn each_step_is_told() {
+fn reports_each_step() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     assert_eq!(
@@ -200,32 +199,32 @@ fn each_step_is_told() {
 }
 
 #[test]
-fn the_override_replaces_them_all() {
+fn override_replaces_all_files() {
     let root = tempfile::tempdir().unwrap();
     let mut places = places(root.path());
     fs::write(&places.files[0], line("first")).unwrap();
     let mine = root.path().join("mine.conf");
     fs::write(&mine, line("mine")).unwrap();
     places.override_file = Some(mine.clone());
-    assert_eq!(names(&told(&places, VERSION)), ["mine"]);
+    assert_eq!(names(&search(&places, VERSION)), ["mine"]);
     fs::remove_file(&mine).unwrap();
-    let found = told(&places, VERSION);
+    let found = search(&places, VERSION);
     assert!(names(&found).is_empty());
     assert_eq!(found.failure.unwrap().0, mine);
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_no_missing_file() {
+fn unreadable_file_ends_search() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     fs::create_dir(&places.files[0]).unwrap();
-    let found = told(&places, VERSION);
+    let found = search(&places, VERSION);
     assert!(names(&found).is_empty());
     assert!(found.failure.is_some());
 }
 
 #[test]
-fn the_sample_gives_two_entries() {
+fn reads_sample_file() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let text = concat!(
@@ -240,7 +239,7 @@ fn the_sample_gives_two_entries() {
         "ibd5 u2.0 maybe\n",
     );
     fs::write(&places.files[0], text).unwrap();
-    let found = told(&places, VERSION);
+    let found = search(&places, VERSION);
     assert_eq!(own(&found), ["ibd0", "ibd0"]);
     assert!(!found.entries[0].1.thread_safe && found.entries[1].1.thread_safe);
     assert_eq!(found.entries[0].1.library.as_c_str(), c"libprov.so.1");
@@ -264,10 +263,10 @@ fn one_file_serves_two_versions() {
         "kernel k2.0 threadsafe default libdaplshm.so.2 libdat.2.0 \"\" \"\"\n",
     );
     fs::write(&places.files[0], text).unwrap();
-    let first = told(&places, VERSION);
+    let first = search(&places, VERSION);
     assert_eq!(names(&first), ["OpenIB-cma", "shm"]);
     assert!(first.bad.is_empty() && first.listed_only.is_empty());
-    let second = told(&places, OTHER);
+    let second = search(&places, OTHER);
     assert_eq!(names(&second), ["ofa-v2-mlx4_0-1", "ofa-v2-mlx4_0-1u", "shm"]);
     assert_eq!(second.entries[2].1.library.as_c_str(), c"libdaplshm.so.2");
     assert!(second.bad.is_empty());
@@ -275,9 +274,9 @@ fn one_file_serves_two_versions() {
     assert_eq!(others, ["OpenIB-cma", "shm"]);
 }
 
-/// The shapes of lines in the file that distributions install with the C library of the other version.
+/// The kinds of lines in the file that distributions install for uDAPL 2.0.
 #[test]
-fn the_file_of_a_distribution_has_no_bad_line() {
+fn reads_file_of_a_distribution() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let mut text = "# DAT v2.0\n#\n# <ia_name> <api_version> <threadsafety> <default> <lib_path> \\\n# \n".to_owned();
@@ -301,31 +300,31 @@ fn the_file_of_a_distribution_has_no_bad_line() {
     }
     entry("ofa-v2-scif0-u", "libdaploucm.so.2", "scif0 1");
     fs::write(&places.files[0], &text).unwrap();
-    let found = told(&places, OTHER);
+    let found = search(&places, OTHER);
     assert_eq!((own(&found).len(), found.bad.len()), (count, 0));
     assert_eq!(found.entries[0].1.instance_data.as_c_str(), c"ib0 0");
-    assert_eq!(names(&told(&places, VERSION)), ["shm"], "it is not meant for this version");
+    assert_eq!(names(&search(&places, VERSION)), ["shm"], "it is not meant for this version");
 }
 
 #[test]
-fn entries_of_one_identity_stand_in_for_each_other_in_the_later_version() {
+fn later_version_has_stand_ins() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let entry = |name, library| format!("{name} u2.0 nonthreadsafe default {library} A.2.0 \"\" \"\"\n");
     let text = [entry("a", "one"), entry("b", "l"), entry("a", "two"), entry("a", "three")].concat();
     fs::write(&places.files[0], &text).unwrap();
-    let found = told(&places, OTHER);
+    let found = search(&places, OTHER);
     assert_eq!(own(&found), ["a", "b"]);
     let stand_ins = found.stand_ins.iter().map(|(at, origin, entry)| (*at, line_of(origin), entry.library.as_c_str()));
     assert_eq!(stand_ins.collect::<Vec<_>>(), [(0, 3, c"two"), (0, 4, c"three")]);
     let told_last = "dat.conf:4: a by three, if the library of the line of this name before it cannot be loaded";
     assert!(steps(&places, OTHER).iter().any(|step| step == told_last));
     fs::write(&places.files[0], text.replace("u2.0", "u1.2")).unwrap();
-    assert!(told(&places, VERSION).stand_ins.is_empty());
+    assert!(search(&places, VERSION).stand_ins.is_empty());
 }
 
 #[test]
-fn an_entry_that_takes_no_part_hides_no_other() {
+fn unused_entry_hides_no_other() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let text = format!(
@@ -334,64 +333,64 @@ fn an_entry_that_takes_no_part_hides_no_other() {
         line("a")
     );
     fs::write(&places.files[0], text).unwrap();
-    let found = told(&places, VERSION);
+    let found = search(&places, VERSION);
     assert_eq!(found.entries[0].1.library.as_c_str(), c"l.so");
     assert_eq!(line_of(&found.entries[0].0), 3);
 }
 
 #[test]
-fn lines_beyond_the_limit_are_ignored() {
+fn ignores_lines_beyond_the_limit() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let mut text: String = (0..LINES_MAX - 2).map(|n| line(&format!("n{n}"))).collect();
     text.push_str("# a comment\n\nbad u1.2\n");
     text.push_str(&line("last"));
     fs::write(&places.files[0], &text).unwrap();
-    let found = told(&places, VERSION);
+    let found = search(&places, VERSION);
     assert_eq!((own(&found).len(), found.bad.len()), (LINES_MAX - 1, 1));
     assert!(found.excess.is_none());
     assert_eq!(own(&found).last(), Some(&"last"));
     text.push_str(&line("beyond"));
     text.push_str(&line("far_beyond"));
     fs::write(&places.files[0], &text).unwrap();
-    let found = told(&places, VERSION);
+    let found = search(&places, VERSION);
     assert_eq!(own(&found).len(), LINES_MAX - 1);
     let (origin, excess) = found.excess.unwrap();
     assert_eq!((line_of(&origin) as usize, excess.as_str()), (LINES_MAX + 3, "the file has more than 65536 entries"));
 }
 
 #[test]
-fn one_name_with_many_versions_is_no_more_work() {
+fn reads_many_versions_of_one_name() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let version = |n| format!("a u1.{n} nonthreadsafe default l.so A.1.0 \"\" \"\"\n");
     let text: String = (0..30_000).chain(0..30_000).map(version).collect();
     fs::write(&places.files[0], text).unwrap();
-    assert_eq!(own(&told(&places, VERSION)).len(), 30_000);
+    assert_eq!(own(&search(&places, VERSION)).len(), 30_000);
 }
 
 #[test]
-fn a_long_line_is_bad_and_the_others_count() {
+fn rejects_long_line() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let long = |bytes: usize| format!("# {}\n", "x".repeat(bytes - 2));
     let text = [line("a"), long(conf::LINE_MAX), long(conf::LINE_MAX + 1), line("b")].concat();
     fs::write(&places.files[0], text).unwrap();
-    let found = told(&places, VERSION);
+    let found = search(&places, VERSION);
     assert_eq!(own(&found), ["a", "b"]);
     assert_eq!(found.bad.len(), 1);
     assert_eq!((line_of(&found.bad[0].0), found.bad[0].1.fault), (3, conf::Fault::LongLine));
 }
 
-/// The installed example, both unchanged and with every line of an adapter switched on.
+/// The installed example, unchanged and with all adapters enabled.
 #[test]
-fn the_example_has_no_bad_line() {
+fn reads_installed_example() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());
     let example = include_str!("../../../../../dat.conf.example");
     fs::write(&places.files[0], example).unwrap();
     for version in [VERSION, OTHER] {
-        let found = told(&places, version);
+        let found = search(&places, version);
         assert_eq!(names(&found), ["shm"]);
         assert!(found.bad.is_empty());
     }
@@ -404,11 +403,11 @@ fn the_example_has_no_bad_line() {
         })
         .collect();
     fs::write(&places.files[0], all.join("\n")).unwrap();
-    let found = told(&places, VERSION);
+    let found = search(&places, VERSION);
     let expected = ["shm", "verbs-eth0", "verbs-ib0", "tcp", "tcp-eth0", "OpenIB-cma", "OpenIB-mlx4_0-1"];
     assert_eq!(names(&found), expected);
     assert!(found.bad.is_empty());
-    let found = told(&places, OTHER);
+    let found = search(&places, OTHER);
     let expected =
         ["shm", "verbs-eth0", "verbs-ib0", "tcp", "tcp-eth0", "ofa-v2-ib0", "ofa-v2-mlx4_0-1", "ofa-v2-mlx4_0-1u"];
     assert_eq!(names(&found), expected);

@@ -9,14 +9,14 @@ fn ask(minor: u32, thread_safe: bool) -> Request<'static> {
 }
 
 #[test]
-fn exact_thread_safety_comes_first() {
+fn prefers_equal_thread_safety() {
     let list = [id(c"a", 1, 2, true), id(c"a", 1, 2, false)];
     assert_eq!(select(&ask(2, false), list.iter()), Ok(&list[1]));
     assert_eq!(select(&ask(2, true), list.iter()), Ok(&list[0]));
 }
 
 #[test]
-fn a_threadsafe_entry_serves_both_never_the_reverse() {
+fn threadsafe_entry_serves_all_requests() {
     let safe = [id(c"a", 1, 2, true)];
     assert_eq!(select(&ask(2, false), safe.iter()), Ok(&safe[0]));
     let unsafe_ = [id(c"a", 1, 2, false)];
@@ -24,7 +24,7 @@ fn a_threadsafe_entry_serves_both_never_the_reverse() {
 }
 
 #[test]
-fn the_lowest_sufficient_minor_wins() {
+fn prefers_lowest_sufficient_minor() {
     let list = [id(c"a", 1, 4, false), id(c"a", 1, 1, false), id(c"a", 1, 3, true)];
     assert_eq!(select(&ask(2, false), list.iter()), Ok(&list[2]));
     assert_eq!(select(&ask(1, false), list.iter()), Ok(&list[1]));
@@ -33,14 +33,14 @@ fn the_lowest_sufficient_minor_wins() {
 }
 
 #[test]
-fn the_first_of_equals_stands() {
+fn prefers_first_of_equals() {
     let list = [id(c"a", 1, 2, false), id(c"a", 1, 2, false)];
     let found = select(&ask(2, false), list.iter()).unwrap();
     assert!(std::ptr::eq(found, &list[0]));
 }
 
 #[test]
-fn each_criterion_has_its_answer() {
+fn reports_missing_criterion() {
     let list = [id(c"a", 2, 0, true), id(c"b", 1, 2, true)];
     assert_eq!(select(&ask(2, false), list.iter()), Err(Missing::Major));
     assert_eq!(select(&ask(2, false), list[1..].iter()), Err(Missing::Name));

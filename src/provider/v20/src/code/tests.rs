@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn codes_have_the_numbers_of_this_version() {
+fn returns_codes_of_this_version() {
     assert_eq!(code(Fault::Argument(1)), 0x8006_0025);
     assert_eq!(code(Fault::Argument(10)), 0x8006_002e);
     assert_eq!(code(Fault::Handle(Role::Ia)), 0x8005_000b);
@@ -15,7 +15,7 @@ fn codes_have_the_numbers_of_this_version() {
 }
 
 #[test]
-fn codes_bear_the_error_class_except_three() {
+fn sets_error_class_except_for_three() {
     let faults = [Error::NotImplemented, Error::ModelNotSupported, Error::TimeoutExpired].map(Fault::Core);
     assert_eq!(faults.map(code), [0xbfff_0000, 0x8009_0000, 0x800f_0000]);
     assert_eq!([Fault::ReservedQualifierInUse, Fault::NotTriggered].map(code), [0x8002_0000, 0x800d_0000]);

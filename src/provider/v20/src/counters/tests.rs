@@ -1,6 +1,6 @@
 use super::*;
 
-/// A ledger of three counters that have these names.
+/// Names for a baseline of three counters.
 const NAMES: &[(u32, &CStr)] = &[(0, c"A"), (1, c"B"), (2, c"C"), (3, c"ALL")];
 
 fn told(
@@ -22,7 +22,7 @@ fn of(all: &[(usize, &str, u64)]) -> Answer<Vec<(usize, String, u64)>> {
 }
 
 #[test]
-fn what_is_reset_begins_at_0_again() {
+fn restarts_from_zero_after_reset() {
     let mut counter_baseline = CounterBaseline { zeros: [0; 3], sampled: [0; 3] };
     assert_eq!(told(&mut counter_baseline, [5, 6, 7], 1, true), of(&[(1, "B", 6)]));
     assert_eq!(told(&mut counter_baseline, [5, 8, 7], 3, false), of(&[(0, "A", 5), (1, "B", 2), (2, "C", 7)]));
@@ -31,7 +31,7 @@ fn what_is_reset_begins_at_0_again() {
 }
 
 #[test]
-fn unknown_numbers_are_refused() {
+fn rejects_unknown_numbers() {
     let mut counter_baseline = CounterBaseline { zeros: [0; 3], sampled: [0; 3] };
     for counter in [-1, 4, c_int::MAX, c_int::MIN] {
         assert_eq!(told(&mut counter_baseline, [1; 3], counter, true), Err(Fault::Argument(3)));
@@ -39,7 +39,7 @@ fn unknown_numbers_are_refused() {
 }
 
 #[test]
-fn who_refuses_to_be_told_resets_nothing() {
+fn keeps_baseline_if_report_fails() {
     let mut counter_baseline = CounterBaseline { zeros: [0; 3], sampled: [0; 3] };
     let all = Choice { counter: 3, reset: true };
     assert_eq!(
@@ -50,7 +50,7 @@ fn who_refuses_to_be_told_resets_nothing() {
 }
 
 #[test]
-fn a_sample_is_the_value_and_then_the_difference() {
+fn samples_value_and_then_difference() {
     let at = |counter: DAT_IA_COUNTERS| counter as usize;
     let mut counter_baseline = CounterBaseline { zeros: [9; OF_ADAPTER], sampled: [0; OF_ADAPTER] };
     counter_baseline.sample(DCNT_IA_LNK, true, |name| if name == "port_xmit_wait" { 100 } else { 1 });
@@ -66,10 +66,8 @@ fn a_sample_is_the_value_and_then_the_difference() {
 }
 
 #[test]
-fn each_counter_has_its_name_at_its_number() {
-    for (names, number) in
-        [(DAT_IA_COUNTERS, OF_ADAPTER), (DAT_EP_COUNTERS, OF_ENDPOINT), (DAT_EVD_COUNTERS, OF_DISPATCHER)]
-    {
+fn names_are_in_order_of_numbers() {
+    for (names, number) in [(DAT_IA_COUNTERS, OF_ADAPTER), (DAT_EP_COUNTERS, OF_ENDPOINT), (DAT_EVD_COUNTERS, OF_EVD)] {
         assert_eq!(names.len(), number + 1);
         assert!(names.iter().enumerate().all(|(at, (counter, _))| at == *counter as usize));
     }

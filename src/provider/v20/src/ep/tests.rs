@@ -7,7 +7,7 @@ use dat_provider_common::Version;
 dat_provider_common::ep_fields!(names);
 
 #[test]
-fn every_field_of_an_endpoint_has_a_mask_bit_of_its_own() {
+fn gives_each_field_its_own_bit() {
     let mut seen = 0;
     for rule in RULES {
         let bit = Udat20::ep_field(rule.field);

@@ -1,5 +1,5 @@
-//! Adapters that are opened only to read their attributes. A registry that opens them itself never asks for this; others
-//! hand the name over in place of a handle.
+//! Adapters opened only for queries of their attributes. Registries other than libdat pass the adapter's name as the
+//! handle.
 
 use std::ptr::null_mut;
 
@@ -11,20 +11,20 @@ use dat_udat20::*;
 
 use crate::Udat20;
 
-/// Room in the asynchronous dispatcher of such an adapter, which nobody reads.
+/// Length of the asynchronous EVD, which is unused.
 const QUEUE: DAT_COUNT = 8;
 
-/// dat_ib_open_query, behind its name.
+/// Opens and queries the adapter `name` (dat_ib_open_query).
 ///
 /// # Safety
-/// The handle is a C string. The arguments are `DAT_IA_HANDLE *`, `DAT_IA_ATTR_MASK`, `DAT_IA_ATTR *`,
-/// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`; each pointer is NULL or writable.
+/// `name` is a C string. The arguments are `DAT_IA_HANDLE *`, `DAT_IA_ATTR_MASK`, `DAT_IA_ATTR *`,
+/// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`; pointers are NULL or writable.
 pub(super) unsafe fn open<F: Provider<Version = Udat20>>(name: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // SAFETY: the caller's promise about the arguments.
+    // SAFETY: the first argument is a pointer, NULL or writable.
     let out = unsafe { OutPtr::<DAT_IA_HANDLE>::of(arguments.next_pointer()) };
-    // SAFETY: as above.
+    // SAFETY: the next two arguments are a word and a pointer, NULL or writable.
     let (ia_mask, ia_attr) = unsafe { (arguments.next_word(), OutPtr::of(arguments.next_pointer::<DAT_IA_ATTR>())) };
-    // SAFETY: as above.
+    // SAFETY: the last two arguments are a word and a pointer, NULL or writable.
     let (provider_mask, provider_attr) =
         unsafe { (arguments.next_word(), OutPtr::of(arguments.next_pointer::<DAT_PROVIDER_ATTR>())) };
     let mut refused = DAT_SUCCESS;
@@ -34,13 +34,13 @@ pub(super) unsafe fn open<F: Provider<Version = Udat20>>(name: DAT_HANDLE, argum
             return Err(Fault::Argument(5));
         }
         let (mut async_evd, mut ia) = (null_mut(), null_mut());
-        // SAFETY: the caller's promise about the name; the places are live variables.
+        // SAFETY: the caller's `name` is a C string; the out pointers refer to live variables.
         refused =
             unsafe { dat_ia_openv::<F>(name.cast(), QUEUE, OutPtr::of(&raw mut async_evd), OutPtr::of(&raw mut ia)) };
         if refused != DAT_SUCCESS {
             return Ok(());
         }
-        // SAFETY: NULL.
+        // SAFETY: NULL is valid for `OutPtr`.
         let nowhere = unsafe { OutPtr::of(null_mut::<DAT_EVD_HANDLE>()) };
         refused = dat_ia_query::<F>(ia, nowhere, ia_mask, ia_attr, provider_mask, provider_attr);
         if refused == DAT_SUCCESS {
@@ -54,7 +54,7 @@ pub(super) unsafe fn open<F: Provider<Version = Udat20>>(name: DAT_HANDLE, argum
     if code == DAT_SUCCESS { refused } else { code }
 }
 
-/// dat_ib_close_query.
+/// Closes an adapter that [`open`] returned (dat_ib_close_query).
 pub(super) fn close<F: Provider<Version = Udat20>>(ia: DAT_HANDLE) -> DAT_RETURN {
     dat_ia_close::<F>(ia, DAT_CLOSE_ABRUPT_FLAG)
 }

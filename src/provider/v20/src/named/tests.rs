@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn numbers_stand_in_groups() {
+fn formats_groups() {
     assert_eq!(groups(&0x0002_c903_00a1_b2c3_u64.to_be_bytes()), "0002:c903:00a1:b2c3");
     let mut gid = [0; 16];
     (gid[0], gid[1], gid[15]) = (0xfe, 0x80, 1);
@@ -9,6 +9,6 @@ fn numbers_stand_in_groups() {
 }
 
 #[test]
-fn values_end_at_a_zero_byte() {
+fn ends_value_at_zero_byte() {
     assert_eq!(text("ab\0cd").as_c_str(), c"ab");
 }

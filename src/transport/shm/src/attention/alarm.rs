@@ -1,18 +1,16 @@
-//! The word on which a blocked waiter sleeps, in memory that the process shares with all its peers.
+//! The word on which a leader sleeps, in memory that all peers share.
 //!
-//! Each sleep has a number. The waiter stores it in the word and sleeps as long as it is there; a thread with news stores
-//! [`RUNG`] and wakes the sleeper. So a ring that comes before the sleep is not missed ([`sleep`]).
+//! The leader stores a number, new for each sleep, and sleeps while the word has this value. A thread with data stores
+//! [`RUNG`] and wakes it, so a ring before the sleep is not lost ([`sleep`]).
 //!
-//! A peer that breaks the rules can store anything at any time. If it puts the number back between the ring of another
-//! peer and the sleep, the waiter sleeps on although it was rung. So a waiter never sleeps here without a limit,
-//! whether it sleeps is read elsewhere (`control`), where peers cannot write, and the word here serves the system for the
-//! comparison, and others as a hint that the waiter does not sleep.
+//! If a malicious peer restores the number between a ring and the sleep, the leader sleeps although it was rung.
+//! Therefore the leader always sleeps with a timeout, and only the published word, which peers cannot write, says
+//! whether it sleeps (`control`).
 //!
-//! A peer that rings remembers the number of the sleep (`ended`, stored with Release behind the ring), so further news
-//! for that sleep cost no system call: a thread that finds the number leaves the ring to the one that made it. The word
-//! is set to [`RUNG`] by a swap with Release, and the number of a sleep is stored with Release before it is published;
-//! the kernel compares the word under its own lock, so a ring before the sleep keeps the sleep from beginning. futex(2)
-//! wakes all sleepers on the word, so a thread that a peer has put there takes no wake-up of the leader's.
+//! A peer stores in `ended` the sleep that it has ended (Release, after the ring), so further data for this sleep needs
+//! no system call. The number is stored with Release before it is published, and [`RUNG`] by a Release swap. The kernel
+//! compares the word under its own lock, so an earlier ring prevents the sleep. futex(2) wakes all sleepers on the
+//! word, so a peer's thread cannot intercept the leader's wakeup.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -24,13 +22,12 @@ use host::{futex, memory};
 use crate::os::memory::{Access, InShared, SharedFile, SharedMemory};
 use crate::sleep::{self, RUNG, Rung};
 
-/// Bytes of the shared memory. The word is at its beginning.
+/// Size in bytes of the shared memory.
 const SIZE: usize = 4096;
 
-/// The word of an alarm in a mapping of it, and what this process has done to it.
+/// The alarm word in a mapping, and the last sleep that this process has ended.
 pub struct AlarmWord {
     word: InShared<AtomicU32>,
-    /// The last sleep that this process has ended.
     ended: AtomicU32,
 }
 
@@ -39,37 +36,34 @@ impl AlarmWord {
         Ok(AlarmWord { word: memory::arc(memory)?.place(0)?, ended: AtomicU32::new(RUNG) })
     }
 
-    /// Opens the alarm of another process.
+    /// Opens another process's alarm.
     ///
     /// # Errors
-    /// `InvalidData` if it is no alarm; otherwise the error of the system.
+    /// `InvalidData` if it is not an alarm; or a system error.
     pub fn open(fd: OwnedFd) -> io::Result<AlarmWord> {
         AlarmWord::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?.1)
     }
 
-    /// Ends the sleep with this number: see [`sleep::ring_for`].
+    /// Ends the sleep `sleep`: see [`sleep::ring_for`].
     #[inline]
     pub fn ring_for(&self, sleep: u32) -> Rung {
         sleep::ring_for(&*self.word, &self.ended, sleep, || futex::wake_shared(&self.word))
     }
 }
 
-/// The alarm of this process, and the file that peers map.
 pub struct Alarm {
-    /// The word, as peers have it too.
     pub word: AlarmWord,
-    /// What a peer opens: see [`AlarmWord::open`].
+    /// The file that peers map: see [`AlarmWord::open`].
     pub file: SharedFile,
 }
 
 impl Alarm {
-    /// Makes an alarm on which nobody sleeps.
     pub fn new() -> io::Result<Alarm> {
         let (file, memory) = SharedMemory::create("dat-shm-alarm", SIZE, Access::ReadWrite)?;
         Ok(Alarm { word: AlarmWord::new(memory)?, file })
     }
 
-    /// Keeps the waiter from the sleep for which it has prepared.
+    /// Prevents the prepared sleep.
     pub fn silence(&self) {
         self.word.word.store(RUNG, Ordering::Release);
     }

@@ -1,20 +1,17 @@
-//! The memory that a process publishes to its peers: one word that says which thread to wake, and the table of its
-//! registered memory. What wakes its threads is also here.
+//! The published memory of a process: a word for wakeups and the table of registered memory. Also the objects that wake
+//! its threads.
 //!
-//! # Who makes progress
-//! Arrived data is handled by the threads that call in: a dequeue or a wait handles all data that arrived for any
-//! connection of the process. When no thread calls in, one has to be woken, and the published word tells peers which
-//! one: see [`sleep`](crate::sleep).
+//! # Progress
+//! A dequeue or wait handles arrived data of all connections of the process. If no thread does, the published word
+//! tells peers which thread to wake: see [`sleep`](crate::sleep).
 //!
-//! # What peers see
-//! The word, the table of regions and the alarm have a fixed size; each peer maps them once and closes the descriptor.
-//! The table has all its rows from the beginning, as many as the limit for files allows, and takes memory for those in
-//! use only.
+//! # Published memory
+//! The word, the table of regions and the alarm have a fixed size, so peers map them once. The table reserves as many
+//! rows as the file size limit allows, and takes memory only for used rows.
 //!
-//! The progress thread is woken within the process by an eventfd that no other process has, and by a peer with
-//! `Message::Ring` on the socket of the link. That message says nothing; since any packet wakes the watch, a ring that
-//! finds the socket full is not lost. So a peer that makes its descriptors block, fills them or shuts them down harms
-//! only its own link.
+//! A private eventfd wakes the progress thread within the process, and `Message::Ring` on the link's socket from a
+//! peer. Any packet wakes the thread, so a full socket loses no ring. A peer that blocks its descriptors harms only its
+//! own link.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -41,63 +38,57 @@ use crate::regions::{self, PeerRegions, RegionTable};
 use crate::sleep::{AWAKE, News, Sleepers, THREAD, is_late, load_behind, tell, watcher};
 use crate::wire::{Probe, RING};
 
-/// Bytes of published memory apart from the table of regions.
+/// Size in bytes of the published memory without the table of regions.
 const HOME_SIZE: usize = 4096;
 
-/// Where the word is that tells which thread to wake, and in another cache line the number of the door.
+/// Offsets of the published word and, in another cache line, of the target thread's id.
 const WORD: usize = 0;
 const DOOR: usize = 64;
-/// Where it says whether the process ends its polling with a fence for its peers: see [`ControlRegion::fence_peers`].
+/// Offset of the flag for fences for peers: see [`ControlRegion::fence_peers`].
 const FENCES: usize = 128;
 
-/// Callers poll this often before peers stop ringing for the thread.
+/// Number of consecutive polls after which peers stop waking the progress thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
-/// Counts of the calls of callers.
 #[derive(Default)]
 struct Callers {
     polls: AtomicU32,
-    /// Polls in a row while peers ring for the thread.
+    /// Consecutive polls while peers wake the progress thread.
     loops: AtomicU32,
-    /// A caller has asked the thread to spare peers the bell.
+    /// Set if a caller has asked the thread to make peers stop waking it.
     asked: AtomicBool,
 }
 
-/// What this process publishes.
+/// The published memory of this process.
 pub struct ControlRegion {
     file: SharedFile,
     word: InShared<AtomicU32>,
-    /// The thread through which peers reach the memory of this process.
     pub copy_target: CopyTargetThread,
-    /// The registered memory of this process.
     pub regions: RegionTable,
-    /// The rounds of progress, between whose turns copying is shared.
+    /// Rounds of progress, whose turns share the copying.
     pub rounds: Rounds,
-    /// The bell of the progress thread, for this process.
     pub wakeup_fd: EventFd,
-    /// Records that the progress thread is to watch.
     pub guard: Guard,
-    /// The alarm of a wait that watches for itself.
+    /// Alarm of the leader.
     pub alarm: Arc<Alarm>,
-    /// Who sleeps in this process. The published word changes under this lock alone.
+    /// The published word changes only under this lock.
     pub sleepers: CachePadded<Mutex<Sleepers>>,
     callers: CachePadded<Callers>,
-    /// A random value that peers read to find out if they can.
+    /// A random value that peers read to test their access.
     probe: Box<u64>,
     own_proc: OnceCell<bool>,
-    /// Links are to be ended.
     ends: AtomicBool,
-    /// This process makes fences for its peers, and they for it.
+    /// Set if this process executes fences for its peers, and they for it.
     pub fences: bool,
 }
 
 impl ControlRegion {
-    /// Publishes an empty table of regions; peers are to wake the thread.
+    /// Publishes an empty table of regions. Peers wake the progress thread.
     pub fn new() -> io::Result<ControlRegion> {
         let (file, published) = SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?;
         let published = memory::arc(published)?;
         let fences = barrier::register();
-        // The first call may take long.
+        // The first call can take long.
         asymmetric::available();
         published.at::<AtomicU32>(FENCES)?.store(fences.into(), Ordering::Relaxed);
         let word = published.place::<AtomicU32>(WORD)?;
@@ -119,41 +110,38 @@ impl ControlRegion {
             ends: AtomicBool::new(false),
             fences,
         };
-        // The thread, once it runs, sleeps until it is rung.
         control.thread_asleep(|| false);
         Ok(control)
     }
 
-    /// The second step of ending to poll: a fence for this process, and for peers that make none themselves because they
-    /// rely on it.
+    /// Executes the fence that follows the end of polling, for this process and for peers that rely on it.
     #[cold]
     pub fn fence_peers(&self) {
-        // SYNC polled: that this side polls no more was stored before, and it looks at slots and positions behind this,
-        // under the locks of the connection. Pairs with the fence in `End::tell_peer`.
+        // SYNC polled: the flag that ends polling is stored before, and slots and positions are checked afterwards
+        // under the connection's locks. Pairs with the fence in `End::tell_peer`.
         fence(Ordering::SeqCst);
         if self.fences {
             barrier::everywhere();
         }
     }
 
-    /// True while callers poll, and nobody sleeps.
     #[inline]
     pub fn is_awake(&self) -> bool {
         watcher(self.word.load(Ordering::Relaxed)) == AWAKE
     }
 
-    /// The same, behind all that this thread has stored: a thread that sleeps from now on finds that.
+    /// Does the same as [`ControlRegion::is_awake`] after a fence: threads that sleep later find the caller's stores.
     pub fn is_still_awake(&self) -> bool {
         watcher(load_behind::<AtomicU32>(|| self.word.load(Ordering::Acquire))) == AWAKE
     }
 
-    /// The descriptors that a peer opens as a [`Peer`], in its order.
+    /// Returns the descriptors for [`Peer::open`].
     pub fn fds(&self) -> [BorrowedFd<'_>; 3] {
         [&self.file, &self.regions.mirror.file, &self.alarm.file].map(SharedFile::fd)
     }
 
-    /// The value that the process `pid` reads to find out if it can. One that this process does not see is not to copy:
-    /// nobody could tell whether it still does when it is stopped.
+    /// Returns the value that process `pid` reads to test its access. It must not copy if it is invisible, because this
+    /// process could not detect that it is stopped.
     pub fn probe(&self, pid: i32) -> Probe {
         if task::is_visible(pid) && self.is_own_proc().unwrap_or(false) {
             Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
@@ -162,45 +150,41 @@ impl ControlRegion {
         }
     }
 
-    /// Whether /proc numbers processes as this process does. That is looked up once, since it is asked for every peer.
+    /// Returns whether /proc has the process ids of this process (cached).
     ///
     /// # Errors
-    /// It could not be found out.
+    /// Fails if that cannot be determined.
     fn is_own_proc(&self) -> io::Result<bool> {
         self.own_proc.get_or_try_init(task::is_own_proc).copied()
     }
 
-    /// True if `tid` is a thread of the process `pid`, and both that process and this one number it so.
+    /// Returns whether `tid` is a thread of process `pid`, in the id spaces of both processes.
     ///
     /// # Errors
-    /// It could not be found out, for want of a descriptor or memory.
+    /// Fails for lack of a descriptor or memory.
     pub fn is_thread(&self, pid: i32, tid: i32) -> io::Result<bool> {
         Ok(task::is_thread(pid, tid)? && self.is_own_proc()?)
     }
 
-    /// Has the thread end the links whose peers break the rules.
     pub fn end_links(&self) {
         self.ends.store(true, Ordering::Release);
         self.wakeup_fd.wake();
     }
 
-    /// True if there are links to be ended, once for each call of [`ControlRegion::end_links`] or several.
     pub fn take_ends(&self) -> bool {
         self.ends.swap(false, Ordering::AcqRel)
     }
 
-    /// Wakes the thread that sleeps in this process, if one does until there is such news, and returns whether it did. The news
-    /// were published before.
+    /// Wakes the thread of this process that sleeps until already published `news`. Returns whether there was one.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.word.ring_for(sleep);
         tell::<AtomicU32>(news, || self.word.load(Ordering::Acquire), alarm, || self.wakeup_fd.wake())
     }
 
-    /// Counts a caller that polls.
     #[inline]
     pub fn note_poll(&self) {
-        // The count only tells the thread that callers poll: a lost one does no harm.
+        // A lost increment does no harm.
         let polls = self.callers.polls.load(Ordering::Relaxed);
         self.callers.polls.store(polls.wrapping_add(1), Ordering::Relaxed);
         if watcher(self.word.load(Ordering::Relaxed)) == THREAD {
@@ -212,7 +196,7 @@ impl ControlRegion {
         }
     }
 
-    /// Callers poll in a loop: peers are to be spared the bell, but the thread is to look in from now on, in case they stop.
+    /// Asks the progress thread to stop wakeups by peers, and to check whether the caller stops polling.
     #[cold]
     #[inline(never)]
     fn ask_to_be_spared(&self) {
@@ -221,19 +205,19 @@ impl ControlRegion {
         self.wakeup_fd.wake();
     }
 
-    /// The number of polls so far; it changes while callers poll.
+    /// Returns a number that changes while callers poll.
     pub fn polls(&self) -> u32 {
         self.callers.polls.load(Ordering::Relaxed)
     }
 
-    /// True if a caller has asked the thread to spare peers the bell, since the last call.
+    /// Returns, once, whether a caller has asked to stop wakeups.
     pub fn take_asked(&self) -> bool {
         self.callers.asked.swap(false, Ordering::AcqRel)
     }
 
-    /// Prepares a wait for sleep, with `requests` one for the completion of requests among others. If it is the only one, it
-    /// becomes the leader, and sleeps while the alarm's word is what is returned. `any_news` is true if anything has arrived;
-    /// `look` handles that, and returns false if another thread is at it.
+    /// Prepares a wait for sleep; `requests` if also for the completion of requests. The only wait becomes the leader,
+    /// and sleeps while the alarm's word is the returned value. `any_news` checks for data; `look` handles it, and
+    /// returns `false` if another thread does.
     pub fn arm(&self, requests: bool, any_news: impl FnOnce() -> bool, look: impl FnOnce() -> bool) -> Option<u32> {
         self.callers.loops.store(0, Ordering::Relaxed);
         let sleep = self.sleepers.lock().add(&*self.word, transport::Alarm::word(&*self.alarm), requests);
@@ -241,14 +225,14 @@ impl ControlRegion {
             match sleep {
                 Some(_) => self.alarm.silence(),
                 None if look() => {}
-                // That thread may be one of the program's, and end without another look.
+                // That thread may be the program's, and end without another poll.
                 None => self.wakeup_fd.wake(),
             }
         }
         sleep
     }
 
-    /// Ends what [`ControlRegion::arm`] began, which returned `sleep`.
+    /// Ends the sleep of [`ControlRegion::arm`].
     pub fn disarm(&self, sleep: Option<u32>, requests: bool, any_news: impl FnOnce() -> bool) {
         let led = self.sleepers.lock().remove(&*self.word, sleep, requests);
         if led && is_late::<AtomicU32>(any_news) {
@@ -256,7 +240,7 @@ impl ControlRegion {
         }
     }
 
-    /// Notes whether an agent waits for news although no thread of the program calls in. The calls come in pairs.
+    /// Registers (`on`) or removes an agent that waits for data; the calls are paired.
     pub fn expect_agent(&self, on: bool, any_news: impl FnOnce() -> bool) {
         {
             let mut sleepers = self.sleepers.lock();
@@ -271,45 +255,42 @@ impl ControlRegion {
         }
     }
 
-    /// The sleep of a wait that watches for itself, was rung, and has not looked since.
+    /// Returns the sleep of a leader that was rung and has not polled since.
     pub fn rung_leader(&self) -> Option<u32> {
         self.sleepers.lock().rung(transport::Alarm::word(&*self.alarm))
     }
 
-    /// The thread is awake, and looks in the place of a wait that watched for itself.
     pub fn thread_takes_over(&self) {
         self.sleepers.lock().thread_takes_over(&*self.word);
     }
 
-    /// The thread is awake, so that nobody needs to ring for it, and looks.
     pub fn thread_awake(&self) {
         self.sleepers.lock().thread_awake(&*self.word);
     }
 
-    /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.
+    /// Publishes that the progress thread sleeps. Returns `false` if it must not, because there is data.
     pub fn thread_asleep(&self, any_news: impl FnOnce() -> bool) -> bool {
         let watches = self.sleepers.lock().thread_asleep(&*self.word);
         !(watches && is_late::<AtomicU32>(any_news))
     }
 }
 
-/// What another process has published.
+/// The published memory of another process.
 pub struct Peer {
     published: SharedMemory,
-    /// The peer's registered memory.
     pub regions: PeerRegions,
     alarm: AlarmWord,
-    /// The socket of the link, which is the bell of the peer's thread.
+    /// Socket of the link, which wakes the peer's thread.
     socket: Arc<Socket>,
-    /// A value in the peer's memory, to find out if this process reaches that.
+    /// Value to test the access of this process.
     pub probe: Probe,
 }
 
 impl Peer {
-    /// Opens the [`ControlRegion::fds`] that a peer sent over `socket`. Nothing of them stays open once they are mapped.
+    /// Maps a peer's [`ControlRegion::fds`] and closes them.
     ///
     /// # Errors
-    /// `InvalidData` if they are not what a peer publishes; what the system says.
+    /// `InvalidData` if they are not a peer's published memory; or a system error.
     pub fn open([published, regions, alarm]: [OwnedFd; 3], socket: Arc<Socket>, probe: Probe) -> io::Result<Peer> {
         Ok(Peer {
             published: SharedMemory::open(published, HOME_SIZE..=HOME_SIZE, Access::ReadOnly)?.1,
@@ -320,15 +301,14 @@ impl Peer {
         })
     }
 
-    /// Wakes the peer's thread that sleeps, if one does until there is such news, and returns whether it did. The news were
-    /// published before.
+    /// Wakes the peer's thread that sleeps until already published `news`. Returns whether there was one.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.ring_for(sleep);
         tell::<AtomicU32>(news, || self.word(), alarm, || self.wake_thread())
     }
 
-    /// True if the peer ends its polling with a fence for this process.
+    /// Returns whether the peer executes fences for this process.
     pub fn fences_peers(&self) -> bool {
         self.published.view::<View<AtomicU32>>(FENCES).is_ok_and(|word| word.load() == 1)
     }
@@ -338,20 +318,19 @@ impl Peer {
         self.published.view::<View<AtomicU32>>(WORD).map_or(AWAKE, View::load)
     }
 
-    /// True if [`Peer::wake`] wakes a thread now for a record.
+    /// Returns whether [`Peer::wake`] now wakes a thread for a record.
     pub fn sleeps(&self) -> bool {
         watcher(self.word()) != AWAKE
     }
 
-    /// Wakes the peer's node thread, also if callers are said to poll.
+    /// Wakes the peer's progress thread, even if callers poll there.
     ///
-    /// The ring is a message on the socket of the link. What has no room there finds enough unread to wake the thread, since
-    /// whatever it reads from a peer is a ring to it.
+    /// Sends a message on the link's socket. If the socket is full, unread packets already wake the thread.
     pub fn wake_thread(&self) {
         self.socket.send_byte(RING);
     }
 
-    /// The number of the thread through which the peer's memory is reached, as the peer counts; 0 for none.
+    /// Returns the peer's target thread, with the peer's thread id; 0 if there is none.
     #[inline]
     pub fn copy_target(&self) -> u32 {
         self.published.view::<View<AtomicU32>>(DOOR).map_or(0, View::load)

@@ -1,14 +1,11 @@
-//! Records that change the peer's memory, for which its program may be waiting that looks at its memory and makes no call.
+//! Watches records that change the peer's memory, which a program may only be reading.
 //!
-//! While the peer's callers poll, it is left to them to carry such a record out: to wake its thread would take the
-//! processor, and the locks, from a program that is about to poll. Should they not poll, the thread of this process does
-//! something about it, so that it needs no call: if the peer does not get on for a moment, it takes the record back, if that
-//! can be, and otherwise wakes the peer.
-//! The thread ticks only while there are such records, and shortly after. A tick costs a program that has the same processor
-//! some ten microseconds.
+//! While the peer's callers poll, they process such records; waking the peer's progress thread would take the CPU and
+//! the locks from them. If the peer makes no progress for a short time, the progress thread of this process revokes the
+//! record if possible, and otherwise wakes the peer. It ticks only while there are such records and shortly afterwards;
+//! a tick costs about ten microseconds.
 //!
-//! A connection whose peer had to be woken is not trusted for a while: the next such records wake it at once, see
-//! [`Trust`].
+//! After a peer had to be woken, the next such records wake it immediately: see [`Trust`].
 
 use std::hint;
 use std::io;
@@ -30,26 +27,25 @@ use crate::peer_segment::PeerSegment;
 use crate::ring::{Area, Mapped};
 use crate::sleep::News;
 
-/// Time between two looks of the thread.
-const TICK: Duration = Duration::from_micros(700);
-/// The same where a peer is to be woken unless it gets on until then, since that costs it more than taking records back.
-const GRACE: Duration = Duration::from_micros(250);
-/// Time in which peers that poll get on, unless they copy: so long the thread waits for all of them at a look.
-const MOMENT: Duration = Duration::from_micros(10);
-/// Ticks without a new record after which a connection is no longer watched.
-const LINGER: u32 = 8;
-/// Records that wake the peer at once after it had to be woken: at first, and the most, to which they double. One that was
-/// left to the peer in vain comes a tick late, or more.
+/// Interval of the thread's checks.
+const CHECK_INTERVAL: Duration = Duration::from_micros(700);
+/// Interval before the thread wakes a peer, which costs the peer more than a revocation.
+const WAKE_AFTER: Duration = Duration::from_micros(250);
+/// Maximum time of a check, for all peers. Polling peers make progress in this time unless they copy.
+const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
+/// Number of checks without new records after which the thread stops watching.
+const MAX_QUIET_CHECKS: u32 = 8;
+/// Number of records that wake the peer immediately after it had to be woken: initial value, and maximum after
+/// doublings. A record that is wrongly left to the peer is at least one check late.
 const WARY_MIN: u32 = 16;
 const WARY_MAX: u32 = 4096;
-/// Records in time after which the first number counts again: a program that polls loses its processor now and then.
+/// Number of timely records that reset that number.
 const TRUSTWORTHY: u32 = 512;
 
-/// The last record of a connection that the thread is to watch.
+/// The last watched record of a connection.
 struct Last {
-    /// Where it ends.
     end: Position,
-    /// The thread watches the connection, or finds it among the new ones.
+    /// Set while the thread watches the connection or is about to.
     watched: Flag,
 }
 
@@ -58,56 +54,52 @@ impl Last {
         Last { end: Position::new(0), watched: Flag::new(false) }
     }
 
-    /// There is another record; false if [`Last::begin`] is to be called.
+    /// Sets the position. Returns `false` if the caller must call [`Last::begin`].
     #[inline]
     fn set(&self, end: u64) -> bool {
-        // SYNC owed: this store, the fence, the load below; in `is_over` the store that says that it is not watched, the heavy
-        // fence before the load of the position. So the thread sees the record, or the caller adds the connection again.
+        // SYNC owed: the position is stored, then, after a fence, `watched` is loaded. `is_over` runs after `watched`
+        // was cleared and a heavy fence, and loads the position. So either the thread sees the record, or the caller
+        // adds the connection again.
         self.end.store(end, Ordering::Release);
         asymmetric::light();
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// The connection is to be watched; true if the caller is to add it to the new ones.
+    /// Marks the connection as watched. Returns whether the caller must add it to the list of new ones.
     fn begin(&self) -> bool {
         !self.watched.swap(true, Ordering::Relaxed)
     }
 
-    /// The end of the last record.
     fn end(&self) -> u64 {
         self.end.load(Ordering::Acquire)
     }
 
-    /// The connection is no longer watched. [`asymmetric::heavy`] and then [`Last::is_over`] follow.
+    /// Marks the connection as not watched. [`asymmetric::heavy`] and [`Last::is_over`] must follow.
     fn forget(&self) {
         self.watched.store(false, Ordering::Relaxed);
     }
 
-    /// False if the thread is to go on, because there is another record than the one that it has `seen` and nobody else has
-    /// added the connection.
+    /// Returns whether the thread can stop watching: there is no record after `seen`, or another thread has added the
+    /// connection.
     fn is_over(&self, seen: u64) -> bool {
-        // SYNC owed: see `set`.
+        // SYNC owed: the heavy fence after the clearing of `watched` pairs with the light fence in `set`.
         self.end() == seen || !self.begin()
     }
 }
 
-/// What is owed to the peer over a connection.
+/// Watched state of a connection.
 pub struct Owed {
     peer_segment: Arc<PeerSegment>,
-    /// The ring of requests of this side.
     ring: Mapped,
     last: Last,
-    /// The place of the connection, and the side of this process.
     index: u32,
     side: u8,
-    /// There are short writes or reads, which this process takes back: see [`tx`](crate::tx).
+    /// Set while there are short writes or reads that this process can revoke: see [`tx`](crate::tx).
     short: AtomicBool,
-    /// The peer had to be woken.
     late: AtomicBool,
 }
 
 impl Owed {
-    /// Nothing is owed yet over the connection with this ring of requests.
     pub fn new(peer_segment: Arc<PeerSegment>, index: u32, side: u8, ring: Mapped) -> Self {
         Owed {
             peer_segment,
@@ -120,7 +112,7 @@ impl Owed {
         }
     }
 
-    /// Notes whether there are records that this process takes back: the thread then does that before it wakes the peer.
+    /// Sets whether there are records to revoke, which the thread does before it wakes the peer.
     #[inline]
     pub fn set_short(&self, short: bool) {
         if self.short.load(Ordering::Relaxed) != short {
@@ -128,33 +120,33 @@ impl Owed {
         }
     }
 
-    /// True, once, if the peer had to be woken since the last call.
+    /// Returns, once, whether the peer had to be woken since the last call.
     #[inline]
     fn take_late(&self) -> bool {
         self.late.load(Ordering::Relaxed) && self.late.swap(false, Ordering::Relaxed)
     }
 }
 
-/// Whether a peer is trusted to carry records out by itself. Changes under the lock of the sending direction.
+/// Decides whether records are left to the peer. Changes under the transmit lock.
 #[derive(Default)]
 pub struct Trust {
-    /// Records that still wake the peer at once.
+    /// Number of further records that wake the peer immediately.
     wary: u32,
-    /// How many it is next time.
+    /// Value of `wary` after the next late record.
     term: u32,
-    /// Records since it was trusted last that did not have to wake it.
+    /// Number of timely records left to the peer.
     kept: u32,
 }
 
 impl Trust {
-    /// Counts another record; true if it is left to the peer's callers.
+    /// Counts a record. Returns whether it is left to the peer's callers.
     #[inline]
     pub fn next(&mut self, owed: &Owed) -> bool {
         self.after(owed.take_late(), WARY_MAX)
     }
 
-    /// The same; `late` says that the peer had to be woken, or did not get to records in time. Then at most `most` records are
-    /// not left to it.
+    /// Counts a record, like [`Trust::next`]. If `late`, the peer was too slow, and up to `most` records are not left
+    /// to it.
     #[inline]
     pub fn after(&mut self, late: bool, most: u32) -> bool {
         if late {
@@ -174,20 +166,19 @@ impl Trust {
     }
 }
 
-/// What is owed by this process, as long as its thread has not seen it; `None` once that has ended.
+/// Connections that the progress thread must start to watch. `None` after the thread has ended.
 pub struct Guard {
     new: Mutex<Option<Vec<Arc<Owed>>>>,
-    /// Wakes the thread for this alone: the bell of the node would have it look after what has arrived as well.
+    /// Wakes the thread only for new connections, without a poll.
     pub wakeup_fd: EventFd,
 }
 
 impl Guard {
-    /// Nothing is owed.
     pub fn new() -> io::Result<Self> {
         Ok(Guard { new: Mutex::new(Some(Vec::new())), wakeup_fd: EventFd::new()? })
     }
 
-    /// Has the thread watch a record that ends at `position`. False if that cannot be had.
+    /// Adds the record that ends at `position`. Returns `false` if it cannot.
     #[inline]
     pub fn watch(&self, owed: &Arc<Owed>, position: u64) -> bool {
         owed.last.set(position) || self.add(owed)
@@ -210,16 +201,13 @@ impl Guard {
     }
 }
 
-/// A record that the thread watches.
 struct WatchedRing {
     owed: Arc<Owed>,
-    /// The last record that was seen.
     last: u64,
-    /// Where the peer was at the last look, if that was not far enough.
+    /// The peer's position at the last check, if it was insufficient.
     waits: Option<u64>,
-    /// Where the peer was when it was woken last.
     woken: Option<u64>,
-    /// Looks without a new record.
+    /// Number of checks without a new record.
     quiet: u32,
 }
 
@@ -228,12 +216,11 @@ impl WatchedRing {
         WatchedRing { owed, last: 0, waits: None, woken: None, quiet: 0 }
     }
 
-    /// Where the peer is.
     fn head(&self) -> u64 {
         self.owed.ring.head().load(Ordering::Relaxed)
     }
 
-    /// True if the peer is carrying out what comes behind `head`, or gets on from there until `end`.
+    /// Returns whether the peer is executing a record after `head`, or makes progress before `end`.
     fn gets_on(&self, head: u64, end: Instant) -> bool {
         while !self.owed.ring.shared().claim.0.is_taken_behind(head) && self.head() == head {
             if Instant::now() >= end {
@@ -244,7 +231,7 @@ impl WatchedRing {
         true
     }
 
-    /// Looks whether the peer has got on, or does until `end`. Gives the time to the next look.
+    /// Checks whether the peer makes progress before `end`. Returns the interval until the next check.
     fn look(&mut self, end: Instant) -> Duration {
         let last = self.owed.last.end();
         let head = self.head();
@@ -252,85 +239,80 @@ impl WatchedRing {
         self.last = last;
         if head >= last {
             self.waits = None;
-            return TICK;
+            return CHECK_INTERVAL;
         }
         let short = self.owed.short.load(Ordering::Relaxed);
         if self.waits.replace(head) != Some(head) {
             self.quiet = 0;
             if !short {
-                return GRACE;
+                return WAKE_AFTER;
             }
             if self.gets_on(head, end) {
-                return TICK;
+                return CHECK_INTERVAL;
             }
         }
         if short {
-            // This process looks, and copies what the peer has not got to.
+            // This process polls, and revokes and copies late records.
             self.owed.peer_segment.mark(self.owed.side, self.owed.index, News::Record);
             self.owed.peer_segment.ring_own_thread();
         } else if self.woken != Some(head) {
-            // Once for each position, since records may have to wait for a receive.
+            // Once per position, because records can wait for a receive.
             self.woken = Some(head);
             self.owed.late.store(true, Ordering::Relaxed);
             if let Some(peer) = self.owed.peer_segment.peer() {
                 peer.wake_thread();
             }
         }
-        TICK
+        CHECK_INTERVAL
     }
 }
 
-/// What is owed by this process, as its thread watches it.
 pub struct Watched {
     entries: Vec<WatchedRing>,
-    /// There was no memory for those that are new.
-    rnr: bool,
-    /// The next tick.
+    out_of_memory: bool,
     next: Instant,
 }
 
 impl Watched {
-    /// Nothing is owed.
     pub fn new() -> Self {
-        Watched { entries: Vec::new(), rnr: false, next: Instant::now() }
+        Watched { entries: Vec::new(), out_of_memory: false, next: Instant::now() }
     }
 
-    /// The longest that the thread may sleep, if there is anything to watch.
+    /// Returns the maximum sleep of the thread; `None` without limit.
     pub fn pause(&self) -> Option<Duration> {
-        let ticks = self.rnr || !self.entries.is_empty();
+        let ticks = self.out_of_memory || !self.entries.is_empty();
         ticks.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
-    /// Watches what is new as well: the bell has rung.
+    /// Adds new connections, after the eventfd was signalled.
     pub fn begin(&mut self, guard: &Guard) {
         guard.wakeup_fd.clear();
         if let Some(list) = &mut *guard.new.lock() {
-            self.rnr = self.entries.room(list.len()).is_err();
-            if !self.rnr {
+            self.out_of_memory = self.entries.room(list.len()).is_err();
+            if !self.out_of_memory {
                 self.entries.extend(list.drain(..).map(WatchedRing::new));
             }
         }
     }
 
-    /// Looks at all that is owed, if it is time.
+    /// Checks all watched connections if the next tick is due.
     pub fn look(&mut self, guard: &Guard) {
         if self.pause() != Some(Duration::ZERO) {
             return;
         }
-        if self.rnr {
+        if self.out_of_memory {
             self.begin(guard);
         }
         let now = Instant::now();
-        let next = self.entries.iter_mut().map(|entry| entry.look(now + MOMENT)).min();
-        self.next = now + next.unwrap_or(TICK);
-        if self.entries.iter().any(|entry| entry.quiet >= LINGER) {
+        let next = self.entries.iter_mut().map(|entry| entry.look(now + PROGRESS_TIMEOUT)).min();
+        self.next = now + next.unwrap_or(CHECK_INTERVAL);
+        if self.entries.iter().any(|entry| entry.quiet >= MAX_QUIET_CHECKS) {
             self.forget();
         }
     }
 
-    /// Stops watching what has been quiet for long.
     fn forget(&mut self) {
-        let quiet = |entry: &WatchedRing| entry.quiet >= LINGER;
+        let quiet = |entry: &WatchedRing| entry.quiet >= MAX_QUIET_CHECKS;
         for entry in self.entries.iter().filter(|entry| quiet(entry)) {
             entry.owed.last.forget();
         }
@@ -338,7 +320,6 @@ impl Watched {
         self.entries.retain(|entry| !quiet(entry) || !entry.owed.last.is_over(entry.last));
     }
 
-    /// Ends all watching, because the thread ends.
     pub fn end(&mut self, guard: &Guard) {
         self.entries = Vec::new();
         let left = guard.new.lock().take();

@@ -1,21 +1,18 @@
-//! The few connections that carried data last. A thread that polls looks at their rings itself, and their peers, which
-//! know that, send it no notice: a message is one cache line.
+//! The few most active connections, whose rings polls check directly. Their peers send no notifications, so a message
+//! is one cache line.
 //!
-//! All other connections have ready bits, and a poll costs nothing for them. A connection whose bits polls find again
-//! and again becomes one of those that are polled. It stops being one when nothing has come for long, or when the last
-//! thread that polls goes to sleep. The peers see that first; after that, and after a fence, the connection is looked at
-//! once more. So a peer that has stored a record either sees that it has to set the bit, or its record is found (SYNC polled).
+//! All other connections have ready bits, and do not slow polls down. A connection whose bit polls find repeatedly is
+//! added to the polled set; it is removed when idle, or when the last polling thread is about to sleep. The removal is
+//! published, and then, after a fence, the connection is polled once more. So a peer either sees that it must set the
+//! bit, or its record is found (SYNC polled).
 //!
-//! That fence takes microseconds, so no connection makes room for another one that is just as busy. Where many more are
-//! busy than there are places, looking at those few is of no use: all have ready bits then, and it is tried again after
-//! many messages.
+//! The fence takes microseconds, so a connection does not replace an equally active one. If many more are active, all
+//! use ready bits for a while.
 //!
-//! A connection becomes polled after four polls have found it by its ready bit while callers poll without sleeping. It
-//! stops being polled after 65,536 polls without news if more than two are polled, or when a thread is about to sleep until it is rung. If 256
-//! pieces of news came by ready bits while polling found fewer than twice as many, polling did not pay, and all
-//! connections use bits for the next 65,536 pieces of news. Each poll looks at all that are polled, so none keeps others
-//! waiting. A connection whose program sleeps in each wait is never polled, and pays for bits alone. Where the system
-//! has no fence across processes (`os/barrier.rs`), the sender makes a fence for each message.
+//! A connection is added after four polls have found its ready bit. It is removed after 65,536 idle polls if more than
+//! two are polled. If 256 events came by ready bits while polling found fewer than twice as many, all connections use
+//! bits for the next 65,536 events. Each poll checks the complete set, so no connection starves. Without a fence across
+//! processes (`os/barrier.rs`), the sender executes a fence per message.
 
 use std::mem;
 use std::sync::Arc;
@@ -26,37 +23,30 @@ use crate::conn::Conn;
 use crate::control_region::ControlRegion;
 use crate::peer_segment::Open;
 
-/// The most connections that are polled.
-const MOST: usize = 16;
-/// Polls without news after which a connection is no longer polled, if there are more than a few: of those none is.
-const IDLE: u32 = 1 << 16;
-const FEW: usize = 2;
-/// Pieces of news of other connections after which the news that polls found is compared with them.
-const TERM: u64 = 1 << 8;
-/// Pieces of news after which connections are polled again where that did not pay.
-const REST: u32 = 1 << 16;
+/// Maximum number of polled connections.
+const MAX_HOT: usize = 16;
+/// Number of idle polls after which a connection is removed, if more than [`MAX_IDLE_CONNS`] are polled.
+const MAX_IDLE_POLLS: u32 = 1 << 16;
+const MAX_IDLE_CONNS: usize = 2;
+/// Number of events of other connections after which the usefulness of polling is evaluated.
+const EVAL_PERIOD: u64 = 1 << 8;
+/// Number of events after which polling is tried again if it was not useful.
+const RETRY_AFTER: u32 = 1 << 16;
 
-/// A connection that is polled.
 struct HotConn {
     conn: Arc<Conn>,
-    /// Polls since there was news.
+    /// Number of polls since the last event.
     idle: u32,
 }
 
-/// What a look at a connection finds.
 enum Look {
-    /// There is nothing to do.
     Nothing,
-    /// The peer has got further.
     Further,
-    /// Records have come.
     Records,
-    /// There has been no news for long.
     Idle,
 }
 
 impl HotConn {
-    /// Lets the connection go on if it has something to do.
     #[inline(always)]
     fn look(&mut self) -> Look {
         let Some(end) = self.conn.end() else { return Look::Nothing };
@@ -82,45 +72,44 @@ impl HotConn {
             return Look::Further;
         }
         if end.is_busy() {
-            // It may be the question for bytes that had no room.
+            // A request for bytes may be waiting for room.
             self.conn.progress();
             return Look::Nothing;
         }
         self.wait()
     }
 
-    /// Counts a poll without news.
+    /// Counts a poll without an event.
     #[inline]
     fn wait(&mut self) -> Look {
         self.idle = self.idle.saturating_add(1);
-        if self.idle >= IDLE { Look::Idle } else { Look::Nothing }
+        if self.idle >= MAX_IDLE_POLLS { Look::Idle } else { Look::Nothing }
     }
 }
 
-/// The connections that are polled.
 #[derive(Default)]
 pub struct Hot {
-    /// Those that receive come before those that only send, which may belong to the same process: one poll then finds a
-    /// message and its consumption.
-    list: ArrayVec<HotConn, MOST>,
-    /// Counts the looks that found records, and ready bits.
+    /// Receiving connections precede sending ones of the same process: one poll then finds a message and its
+    /// consumption.
+    list: ArrayVec<HotConn, MAX_HOT>,
+    /// Number of polls that found records or ready bits.
     records: u32,
-    /// News in this term: that polls found, and of other connections.
+    /// Events of this period: found by polling, and of other connections.
     found: u64,
     others: u64,
-    /// News of connections until one may be added.
-    rest: u32,
+    /// Number of events until connections may be added.
+    until_retry: u32,
 }
 
 impl Hot {
-    /// Lets the connections go on that have something to do; true if there was news of any.
+    /// Polls all connections. Returns whether any had an event.
     #[inline]
     pub fn poll(&mut self, control: &ControlRegion) -> bool {
         let mut any = false;
         let mut at = 0;
         while let Some(entry) = self.list.get_mut(at) {
             match entry.look() {
-                Look::Idle if self.list.len() > FEW => {
+                Look::Idle if self.list.len() > MAX_IDLE_CONNS => {
                     self.cool(at, control);
                     continue;
                 }
@@ -143,17 +132,17 @@ impl Hot {
         any
     }
 
-    /// Counts news of a connection that is not polled, which a poll has found by its ready bit. Polls the
-    /// connection from now on if that happens often, there is room, and `may` agrees.
+    /// Counts an event of a connection that a poll found by its ready bit. Adds the connection if that happens often,
+    /// there is room, and `may` permits it.
     #[inline]
     pub fn on_ready(&mut self, conn: &Arc<Conn>, control: &ControlRegion, may: impl FnOnce() -> bool) {
         self.records = self.records.wrapping_add(1);
         self.others += 1;
-        if self.others == TERM {
-            self.end_term(control);
+        if self.others == EVAL_PERIOD {
+            self.end_period(control);
         }
-        if self.rest > 0 {
-            self.rest -= 1;
+        if self.until_retry > 0 {
+            self.until_retry -= 1;
         } else if conn.warm() {
             self.add(conn, may);
         }
@@ -172,23 +161,22 @@ impl Hot {
         }
     }
 
-    /// Polls no connection for some time if too much of the news came from others.
+    /// Stops polling for a while if too many events came from others.
     #[cold]
-    fn end_term(&mut self, control: &ControlRegion) {
+    fn end_period(&mut self, control: &ControlRegion) {
         let (found, others) = (mem::take(&mut self.found), mem::take(&mut self.others));
         if others > found / 2 && !self.list.is_empty() {
-            self.rest = REST;
+            self.until_retry = RETRY_AFTER;
             self.cool_all(control);
         }
     }
 
-    /// Records that came so far, at least one at a time.
+    /// Returns a number that increases when records arrive.
     #[inline]
     pub fn records(&self) -> u32 {
         self.records
     }
 
-    /// True if no connection is polled.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -201,7 +189,7 @@ impl Hot {
         conn.poll_if_pending();
     }
 
-    /// Stops polling all connections. Those with news have their ready bits set.
+    /// Stops polling all connections, and sets the ready bits of those with events.
     #[cold]
     pub fn cool_all(&mut self, control: &ControlRegion) {
         for entry in &self.list {
@@ -213,7 +201,6 @@ impl Hot {
         }
     }
 
-    /// Drops the connections that are over.
     pub fn forget_dead(&mut self) {
         self.list.retain(|entry| entry.conn.is_up());
     }

@@ -1,92 +1,76 @@
-//! The words that say who of a process sleeps, and whom a peer with news wakes.
+//! The published word that says which thread of a process a peer wakes. Only the process writes it.
 //!
-//! One word is *published*: peers can read it, and the process alone writes it. It holds
-//!
-//! | value | who watches | a peer with news |
+//! | value | watching thread | a peer with new data |
 //! |---|---|---|
-//! | [`AWAKE`] | callers poll; the progress thread looks in now and then | does nothing |
-//! | [`BUSY`] | the progress thread, which is awake, for waits that sleep | does nothing |
-//! | [`THREAD`] | the progress thread, in epoll(7) | rings its bell |
-//! | [`SHARED`] | the same, for waits that sleep: it lets no caller take its place | the same |
-//! | any other, another one for each sleep | the one wait that sleeps (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once for each value |
+//! | [`AWAKE`] | callers; the progress thread polls periodically | wakes no thread |
+//! | [`BUSY`] | the progress thread, awake, for sleeping waits | wakes no thread |
+//! | [`THREAD`] | the progress thread, in epoll(7) | wakes it |
+//! | [`SHARED`] | the progress thread, for sleeping waits; callers do not replace it | wakes it |
+//! | any other, new for each sleep | the only sleeping wait (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once per value |
 //!
-//! and the flag [`QUIET`] if nobody there waits for the completion of requests. Then a peer that has consumed the
-//! record of a request, which completes it, sets the ready bit and wakes nobody: the next poll finds it.
+//! The flag [`QUIET`] is set if no wait needs completions of requests. A peer that completes a request then only sets
+//! the ready bit.
 //!
-//! A thread that writes the word looks for news once more afterwards, and a peer publishes its news before it reads the
-//! word. So nobody sleeps while there is news for which it would be woken (SYNC sleep).
+//! A thread checks for data after it changes the word, and a peer publishes data before it loads the word. So no thread
+//! sleeps while there is data for it (SYNC sleep).
 //!
-//! A leader watches for itself alone. Its thread is the program's, which may be in a signal handler, stopped, or of a
-//! low priority when it is rung. So as soon as somebody else waits for news, another wait or an agent, the progress thread
-//! watches and wakes each of them. It takes the watch over as well when a ring finds that the leader does not sleep.
+//! A leader watches only for itself, because a thread of the program can be in a signal handler, stopped, or of low
+//! priority. The progress thread watches as soon as there is another wait or an agent, or when a ring finds that the
+//! leader is awake.
 //!
-//! The second sleeper looks for news behind the change of the word, so it finds the news for which only the leader was woken. The
-//! former leader sleeps on like any other wait, and leads again when it next sleeps alone. Waits beside others thus
-//! cost a second switch of threads, and none is woken for the news of another. Callers that poll do not take the
-//! thread's place then, since they may stop at any time.
+//! The second sleeper checks for data after it has changed the word, and thus finds data for which only the leader was
+//! woken. Several waits cost an additional thread switch each, and none is woken for another's data. Callers do not
+//! replace the progress thread then, because they can stop polling at any time.
 //!
-//! A leader watches over more than its own wait: over data that other threads look for in memory, and over what peers
-//! wait to see taken. If it was awake when it was rung, futex(2) says so, and the peer rings for the progress thread as
-//! well. The thread gives the leader a millisecond, since it may only have been about to fall asleep, and then takes the
-//! watch over. What remains: a leader that was woken and gets no processor delays data for which nobody sleeps, until it
-//! runs or another thread polls.
+//! A leader also handles data for programs that only read memory. If futex(2) finds no sleeper, the peer also wakes the
+//! progress thread, which takes over after one millisecond. One delay remains: a woken leader without a CPU delays data
+//! for which no thread sleeps.
 
 use std::sync::atomic::Ordering;
 
 use crate::word::Word;
 
-/// Flag of the published word: a completion of requests wakes nobody.
+/// Flag: completions of requests wake no thread.
 const QUIET: u32 = 1;
-/// Value of the word while nobody sleeps.
 pub const AWAKE: u32 = 0;
-/// Value of the word while peers are to wake the progress thread.
 pub const THREAD: u32 = 2;
-/// The same while there are waits that sleep.
 pub const SHARED: u32 = 4;
-/// Value of the word while the progress thread is about to look for waits that sleep.
 pub const BUSY: u32 = 6;
-/// The lowest number of a sleep, and the difference of two.
+/// Lowest number of a sleep, and the difference of consecutive numbers.
 const FIRST: u32 = 8;
 const STEP: u32 = 2;
 
-/// The value of the alarm's word that is no number of a sleep.
 pub const RUNG: u32 = 0;
 
-/// What a peer wakes somebody for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// A record, or something else that must not wait.
+    /// A record or another urgent event.
     Record,
-    /// That requests are complete, which interests only those who wait for it.
+    /// The completion of requests.
     Completion,
 }
 
-/// Whom a peer wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// Nobody.
     Nobody,
-    /// The progress thread.
     Thread,
     /// The leader, in the sleep with this number.
     Leader(u32),
 }
 
-/// The value of a published word without its flag.
 #[inline]
 pub const fn watcher(word: u32) -> u32 {
     word & !QUIET
 }
 
-/// Loads the published word, with `load`, behind the news that were published before.
 #[inline]
 pub fn load_behind<W: Word>(load: impl FnOnce() -> u32) -> u32 {
-    // SYNC sleep: with the fence of the sleeper, it finds the news, or this finds that it sleeps.
+    // SYNC sleep: pairs with the sleeper's fence. Either the sleeper finds the data, or this load finds the sleeper.
     W::fence(Ordering::SeqCst);
     load()
 }
 
-/// Whom to wake for `news` that were published before. `load` loads the published word.
+/// Returns the thread to wake for already published `news`.
 #[inline]
 pub fn whom<W: Word<Value = u32>>(news: News, load: impl FnOnce() -> u32) -> Wake {
     let word = load_behind::<W>(load);
@@ -98,43 +82,40 @@ pub fn whom<W: Word<Value = u32>>(news: News, load: impl FnOnce() -> u32) -> Wak
     }
 }
 
-/// True if there is news for somebody who has just been published as asleep.
+/// Returns whether data has arrived for a thread that was just published as asleep.
 #[inline]
 pub fn is_late<W: Word<Value = u32>>(any_news: impl FnOnce() -> bool) -> bool {
-    // SYNC sleep: the word says that this thread sleeps. News that came before is found here, and news that comes later
-    // wakes it.
+    // SYNC sleep: the word marks this thread as asleep. This check finds earlier data; later data wakes the thread.
     W::fence(Ordering::SeqCst);
     any_news()
 }
 
-/// What has become of a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
-    /// This process has ended the sleep before, and the sleeper finds whatever was published before this call.
+    /// This process has already ended this sleep; the sleeper finds all data published before.
     Before,
-    /// The sleeper was woken, by this ring or another one.
     Woken,
-    /// Nobody slept. The thread is about to sleep, which it will not do now, or does something else.
+    /// No thread slept: the leader is about to sleep, which this prevents, or does something else.
     Nobody,
 }
 
-/// Ends the sleep with this number. `ended` is the last sleep that this process has ended; `wake` wakes those who sleep on
-/// the alarm's word, and tells whether there are any.
+/// Ends the sleep `sleep`. `ended` is the last sleep that this process ended; `wake` returns whether it has woken a
+/// sleeper.
 #[inline]
 pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce() -> bool) -> Rung {
     if ended.load(Ordering::Acquire) == sleep {
         return Rung::Before;
     }
-    // Of several who ring, the first alone can tell whether the sleeper slept.
+    // Only the first of several concurrent rings can find out whether the leader slept.
     let first = alarm.swap(RUNG, Ordering::Release) == sleep;
     let woken = wake();
-    // The mark is set after the ring, so that nobody relies on one that another thread has yet to make.
+    // The mark follows the ring, so that no thread relies on a ring that has yet to happen.
     ended.store(sleep, Ordering::Release);
     if first && !woken { Rung::Nobody } else { Rung::Woken }
 }
 
-/// Wakes those who wait for `news` that were published before; true if there is somebody. `load` loads the published
-/// word, `alarm` rings for the leader in the sleep with this number, `wakeup_fd` for the progress thread.
+/// Wakes the thread that waits for published `news`; returns whether there is one. `alarm` rings for a leader's sleep,
+/// `wakeup_fd` wakes the progress thread.
 #[inline]
 pub fn tell<W: Word<Value = u32>>(
     news: News,
@@ -150,7 +131,7 @@ pub fn tell<W: Word<Value = u32>>(
         }
         Wake::Leader(sleep) => {
             let rung = alarm(sleep);
-            // Whoever has changed the word since looks for news behind that.
+            // A thread that has changed the word since then checks for new data.
             if rung == Rung::Nobody && watcher(load()) == sleep {
                 wakeup_fd();
             }
@@ -159,28 +140,25 @@ pub fn tell<W: Word<Value = u32>>(
     }
 }
 
-/// Who sleeps in this process. The published word changes under the lock of this alone.
+/// The sleeping threads of this process, whose lock also protects the published word.
 #[derive(Default)]
 pub struct Sleepers {
-    /// Waits that sleep, or are about to.
     waits: usize,
-    /// Agents, and descriptors on which the program sleeps.
+    /// Number of agents and of descriptors on which the program sleeps.
     agents: usize,
-    /// The one wait that there is watches.
+    /// Set while a leader watches.
     led: bool,
-    /// The number of the last sleep of a leader, which the published word shows meanwhile.
+    /// Number of the last sleep of a leader; published during that sleep.
     sleep: u32,
-    /// Those who wait for the completion of requests: waits, and agents.
+    /// Number of waits and agents for the completion of requests.
     requests: usize,
 }
 
 impl Sleepers {
-    /// True if a wait watches for itself.
     pub fn is_led(&self) -> bool {
         self.led
     }
 
-    /// True if there are waits that sleep.
     pub fn has_waits(&self) -> bool {
         self.waits > 0
     }
@@ -189,16 +167,14 @@ impl Sleepers {
         published.store(watcher | if self.requests == 0 { QUIET } else { 0 }, Ordering::Release);
     }
 
-    /// Has peers ring for the progress thread.
     fn publish_thread<W: Word<Value = u32>>(&mut self, published: &W) {
         self.led = false;
         self.publish(published, if self.has_waits() { SHARED } else { THREAD });
     }
 
-    /// Adds a wait that is going to sleep, with `requests` for the completion of requests among others. If nobody else waits for
-    /// news it becomes the leader, and sleeps as long as the alarm's word has the value that is returned.
-    ///
-    /// Then, without the lock, [`is_late`] tells whether there is news for which nobody was woken.
+    /// Adds a wait that is about to sleep; `requests` if also for completions of requests. If alone, it becomes the
+    /// leader, and sleeps while the alarm's word has the returned value. The caller must then unlock and check
+    /// [`is_late`].
     pub fn add<W: Word<Value = u32>>(&mut self, published: &W, alarm: &W, requests: bool) -> Option<u32> {
         let alone = self.waits == 0 && self.agents == 0;
         self.waits += 1;
@@ -214,8 +190,8 @@ impl Sleepers {
         Some(self.sleep)
     }
 
-    /// Takes a wait off that was added with `requests`; `sleep` is what was returned. True if it was the leader. Then the
-    /// node's thread watches, which is to be woken if [`is_late`] is true.
+    /// Removes a wait; `sleep` is the result of [`Sleepers::add`]. Returns whether it was the leader. The progress
+    /// thread then watches, and the caller must wake it if [`is_late`].
     pub fn remove<W: Word<Value = u32>>(&mut self, published: &W, sleep: Option<u32>, requests: bool) -> bool {
         self.waits = self.waits.saturating_sub(1);
         self.requests = self.requests.saturating_sub(usize::from(requests));
@@ -229,8 +205,7 @@ impl Sleepers {
         led
     }
 
-    /// There is an agent, or a descriptor, that waits for news from now on. [`is_late`] tells whether the progress thread is to
-    /// be woken.
+    /// Adds an agent or descriptor. The caller must wake the progress thread if [`is_late`].
     pub fn add_agent<W: Word<Value = u32>>(&mut self, published: &W) {
         self.agents += 1;
         self.requests += 1;
@@ -239,32 +214,30 @@ impl Sleepers {
         }
     }
 
-    /// Undoes [`Sleepers::add_agent`].
     pub fn remove_agent(&mut self) {
         self.agents = self.agents.saturating_sub(1);
         self.requests = self.requests.saturating_sub(1);
     }
 
-    /// The number of the sleep of a leader that was rung and has not been taken off since: it may not have slept, and not be
-    /// about to look.
+    /// Returns the sleep of a leader that was rung and not removed since; it may be awake without polling.
     pub fn rung<W: Word<Value = u32>>(&self, alarm: &W) -> Option<u32> {
         (self.led && alarm.load(Ordering::Acquire) != self.sleep).then_some(self.sleep)
     }
 
-    /// The progress thread is awake and looks, so that nobody needs to wake it, unless a leader watches.
+    /// Publishes that the progress thread polls, unless a leader watches.
     pub fn thread_awake<W: Word<Value = u32>>(&self, published: &W) {
         if !self.led {
             self.publish(published, if self.has_waits() { BUSY } else { AWAKE });
         }
     }
 
-    /// The progress thread is awake and looks, in the place of the leader.
+    /// Replaces the leader by the progress thread, which is awake and polls.
     pub fn thread_takes_over<W: Word<Value = u32>>(&mut self, published: &W) {
         self.led = false;
         self.thread_awake(published);
     }
 
-    /// The progress thread is going to sleep; false if a leader watches. Otherwise it must not sleep if [`is_late`] is true.
+    /// Publishes that the progress thread sleeps; it must not if [`is_late`]. Returns `false` if a leader watches.
     pub fn thread_asleep<W: Word<Value = u32>>(&mut self, published: &W) -> bool {
         if !self.led {
             self.publish_thread(published);

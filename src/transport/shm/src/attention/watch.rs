@@ -1,13 +1,11 @@
-//! The watch that the progress thread keeps over arrived data when no other thread does.
+//! How the progress thread watches for data when no other thread does.
 //!
-//! While callers poll, nobody rings and the thread only wakes every eight milliseconds, in case they stop: if they have polled
-//! since, it does not look, since that would take the locks, and the copies, to another processor. In all other cases peers
-//! ring for it: a program may spin on its memory, or do something else, and its data must not wait for a look. If
-//! several waits sleep, it is this thread that wakes them, and no caller takes its place. One that sleeps alone watches
-//! for itself.
+//! While callers poll, peers do not wake the thread; it wakes every eight milliseconds, and polls if callers have
+//! stopped. Otherwise peers wake it, because a program may only read its memory. If several waits sleep, this thread
+//! wakes them, and no caller replaces it. A single wait watches for itself.
 //!
-//! It always looks when it was rung, and while it finds data that nobody fetched it keeps looking, unless waits sleep,
-//! since those that it wakes look themselves.
+//! The thread polls whenever it is woken. While it finds data, it keeps polling, unless waits sleep, because woken
+//! waits poll themselves.
 
 use std::mem;
 use std::thread;
@@ -15,29 +13,28 @@ use std::time::{Duration, Instant};
 
 use crate::link::Links;
 
-/// Time for which the thread keeps looking after it found data that nobody had fetched. A program that looks at its memory
-/// alone gets the next record so without a ring.
-const SPIN: Duration = Duration::from_micros(200);
-/// Time between two looks while callers poll, and the time that a wait which was rung has for its own look.
-const LOOK: Duration = Duration::from_millis(8);
-const MOMENT: Duration = Duration::from_millis(1);
+/// Time for which the thread keeps polling after it found data. A program that only reads its memory then gets the next
+/// record without a wakeup.
+const SPIN_TIME: Duration = Duration::from_micros(200);
+/// Interval of checks while callers poll, and time for a rung leader to poll.
+const CHECK_INTERVAL: Duration = Duration::from_millis(8);
+const LEADER_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// Whether the thread looks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Not before it is rung. A wait may watch for itself meanwhile.
+    /// It polls only when woken. A wait may be the leader.
     Asleep,
-    /// At once.
+    /// It polls immediately.
     Awake,
-    /// After a moment, if callers have not polled until then.
+    /// It polls after [`CHECK_INTERVAL`] if callers have not polled since.
     Spared,
-    /// After a moment, if the wait that watches for itself in the sleep with this number has not looked until then: it was
-    /// rung, and may not have slept.
+    /// It polls after [`LEADER_TIMEOUT`] if the leader of this sleep has not polled since: it was rung, and may not
+    /// have slept.
     Doubtful(u32),
 }
 
 impl Mode {
-    /// Has peers ring from now on, unless there is more to look at.
+    /// Publishes that the thread is about to sleep, unless there is data.
     fn after(links: &Links) -> Mode {
         if links.thread_asleep() {
             return Mode::Asleep;
@@ -47,32 +44,29 @@ impl Mode {
     }
 }
 
-/// The watch.
 pub struct Watch {
     mode: Mode,
-    /// How often callers had polled at the last look.
+    /// Number of polls by callers at the last check.
     polls: u32,
-    /// Until when it keeps looking though it finds nothing.
+    /// End of the time for which it keeps polling.
     spins: Option<Instant>,
 }
 
 impl Watch {
-    /// A watch that sleeps.
     pub const fn new() -> Self {
         Watch { mode: Mode::Asleep, polls: 0, spins: None }
     }
 
-    /// The longest that the thread may sleep; `None` if that is until it is rung.
+    /// Returns the maximum sleep of the thread; `None` if it sleeps until woken.
     pub fn pause(&self) -> Option<Duration> {
         match self.mode {
             Mode::Asleep => None,
             Mode::Awake => Some(Duration::ZERO),
-            Mode::Spared => Some(LOOK),
-            Mode::Doubtful(_) => Some(MOMENT),
+            Mode::Spared => Some(CHECK_INTERVAL),
+            Mode::Doubtful(_) => Some(LEADER_TIMEOUT),
         }
     }
 
-    /// Wakes the watch, because the thread was rung.
     pub fn wake(&mut self, links: &Links) {
         links.control.thread_awake();
         if !matches!(self.mode, Mode::Doubtful(_)) {
@@ -80,7 +74,7 @@ impl Watch {
         }
     }
 
-    /// Looks after arrived data, unless another thread does.
+    /// Processes arrived data, unless another thread does.
     pub fn look(&mut self, links: &Links) {
         let spins = self.spins.take();
         if self.mode == Mode::Asleep {
@@ -96,7 +90,7 @@ impl Watch {
         }
         let asked = links.control.take_asked();
         if links.control.sleepers.lock().has_waits() {
-            // Those whom this wakes handle what comes next, or sleep.
+            // The woken waits process further data, or sleep.
             links.serve();
             self.mode = Mode::after(links);
             return;
@@ -107,22 +101,22 @@ impl Watch {
             return;
         }
         let Some(found) = links.look() else {
-            // Another thread handles what has arrived, which may take long, and knows nothing of what comes later.
+            // The other thread can take long, and does not see later data.
             self.mode = Mode::Spared;
             return;
         };
         let now = Instant::now();
         self.mode = match spins {
-            // What is found although callers poll rarely waited for the thread, so they do not poll often enough.
+            // Data that is found although callers poll has usually waited for the thread, so they poll too rarely.
             _ if asked && !found => Mode::Spared,
             Some(_) if polled => Mode::after(links),
-            _ if found => self.spin(now + SPIN),
+            _ if found => self.spin(now + SPIN_TIME),
             Some(end) if now < end => self.spin(end),
             _ => Mode::after(links),
         };
     }
 
-    /// Keeps looking, after the thread has seen to other things.
+    /// Keeps polling, after a turn of the event loop.
     fn spin(&mut self, end: Instant) -> Mode {
         self.spins = Some(end);
         thread::yield_now();

@@ -1,12 +1,11 @@
-//! How much is copied at a time, so that no transfer keeps other connections waiting.
+//! Limits of copies, so that no transfer starves other connections.
 //!
-//! Long transfers are copied in slices. One post copies a bounded number of bytes, and what is left goes on by
-//! progress: in each *round*, in which all connections of the process with something to do get one turn, a connection
-//! copies its share. All shares of a round together have a bound as well.
+//! Long transfers are copied in slices: some by the post, the rest in *rounds*, in which each connection with work gets
+//! one turn and a share of a bounded total.
 //!
-//! A connection that alone copies, while no record arrives for any other, gets what half a millisecond moves at the
-//! pace of the round before, up to 4 MiB, and does not begin a transfer that it would have to cut: the kernel copies 4
-//! MiB in one call faster than in several. Pieces of long transfers in the rings count as copies. A slice ends early enough that the last one has a whole word.
+//! If only one connection copies, and no record arrives for others, its share is what half a millisecond moves at the
+//! rate of the previous round, up to 4 MiB. It starts no transfer that it would have to split, because one call of 4 MiB
+//! is faster than several. Pieces in the rings count as copies. The last slice has at least a complete word.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -16,38 +15,35 @@ use host::lock::Mutex;
 use crate::peer_segment::End;
 use crate::record::{self, EAGER_MAX};
 
-/// The most bytes of a message that one copy moves, of which sender and receiver may each do one at the same time.
+/// Maximum size in bytes of a message's copy, by sender and receiver each.
 const SLICE: u64 = 512 * 1024;
-/// The bytes that all turns of a round copy together, unless each copies the least already, and the most that a post
-/// copies.
+/// Maximum size in bytes of the copies of a round, above the minimum per turn, and of a post.
 const ROUND: u64 = 1024 * 1024;
-/// The most bytes that the only turn of a round copies while nothing else arrives, and the time that it may take, as the
-/// round before tells: every call that copies begins with looking at all pages.
+/// Maximum bytes and time of the copies of a round's only turn. Each call that copies first looks up all pages.
 const ALONE: u64 = 4 * ROUND;
 const ALONE_TIME: Duration = Duration::from_micros(500);
-/// The bytes that one copy counts for at least, because of the system call, and that each turn copies at least.
+/// Minimum size in bytes that a copy, with its system call, counts for, and minimum share of a turn.
 const CALL: u64 = 4 * 1024;
 
-/// Counts the turns that copy, to share a round between them.
 #[derive(Default)]
 pub struct Rounds {
-    /// Turns of this round, and in the upper half those of the round before.
+    /// Turns of this round in the lower half, and of the previous round in the upper half.
     turns: AtomicU64,
-    /// Bytes that turns of this round may copy.
+    /// Bytes granted to turns of this round.
     granted: AtomicU64,
-    /// Bytes that turns have copied since the last round began.
+    /// Bytes copied by turns since the last round started.
     copied: AtomicU64,
-    /// The bytes that the next turn may copy if it is the only one.
+    /// Share of the next turn if it is the only one.
     alone: AtomicU64,
-    /// When the last round began of those that follow one that copied, and how many records had come.
+    /// Start of the last round that followed one with copies, and the value of `records` then.
     last: Mutex<Option<(Instant, u32)>>,
 }
 
 impl Rounds {
-    /// A new round begins, before which `records` records have come.
+    /// Starts a round; `records` counts polls that found records.
     #[inline]
     pub fn begin(&self, records: u32) {
-        // The counts only divide the work: one that gets lost between threads does no harm.
+        // The counters only divide the work, so a lost update does no harm.
         let turns = self.turns.load(Ordering::Relaxed);
         if turns != 0 {
             self.turns.store(turns << 32, Ordering::Relaxed);
@@ -55,7 +51,6 @@ impl Rounds {
         }
     }
 
-    /// A new round begins after one that copied, or had others do so before.
     #[cold]
     fn after_copies(&self, turns: u64, records: u32) {
         self.granted.store(0, Ordering::Relaxed);
@@ -72,7 +67,6 @@ impl Rounds {
         self.alone.store(alone, Ordering::Relaxed);
     }
 
-    /// The bytes that one more turn of this round may copy.
     pub fn share(&self) -> u64 {
         let turns = self.turns.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let (this, before) = (turns & u64::from(u32::MAX), turns >> 32);
@@ -82,7 +76,7 @@ impl Rounds {
             self.granted.store(share, Ordering::Relaxed);
             return share;
         }
-        // The first round does not know yet how many there will be.
+        // The first round cannot know the number of turns.
         let granted = self.granted.load(Ordering::Relaxed);
         let share = (ROUND / turns).min(ROUND.saturating_sub(granted)).max(CALL);
         self.granted.store(granted + share, Ordering::Relaxed);
@@ -90,31 +84,27 @@ impl Rounds {
     }
 }
 
-/// What a post or a turn may still copy.
 pub struct Budget {
-    /// `None` while the turn has not asked for its share.
+    /// `None` until the turn needs its share.
     left: Option<u64>,
-    /// A part of a large share is spent: what is left of it is for transfers that need not be cut.
+    /// Set if a large share is partly used; the remainder is for transfers that need no split.
     cut: bool,
-    /// It is that of a turn.
     turn: bool,
 }
 
 impl Budget {
-    /// For a post.
     #[inline]
     pub const fn post() -> Self {
         Budget { left: Some(ROUND), cut: false, turn: false }
     }
 
-    /// For a turn.
     #[inline]
     pub const fn turn() -> Self {
         Budget { left: None, cut: false, turn: true }
     }
 
-    /// The bytes of the next copy of a transfer of which `rest` bytes are left, which are thereby spent; `None` if
-    /// nothing more may be copied, and then `end` gets another turn.
+    /// Returns and subtracts the size of the next copy of a transfer with `rest` bytes left. Returns `None` if the
+    /// share is used up; `end` then gets another turn.
     #[inline]
     pub fn slice(&mut self, end: &End, rest: u64) -> Option<u64> {
         match self.left {
@@ -126,12 +116,12 @@ impl Budget {
         }
     }
 
-    /// As [`Budget::slice`], of a message.
+    /// Like [`Budget::slice`] for a message.
     pub fn slice_of_message(&mut self, end: &End, rest: u64) -> Option<u64> {
         self.next(end, rest, SLICE)
     }
 
-    /// Spends `len` bytes for one copy of them all; false if they may not be copied now.
+    /// Subtracts `len` bytes for one complete copy. Returns `false` if the share is too small.
     pub fn whole(&mut self, end: &End, len: u64) -> bool {
         let left = self.left.get_or_insert_with(|| end.rounds().share());
         let may = len <= SLICE.min(*left);
@@ -141,8 +131,8 @@ impl Budget {
         may
     }
 
-    /// Spends `len` bytes for a record of a transfer of `whole` bytes; false if nothing more may be moved, and then `end`
-    /// gets another turn. Transfers that are no longer than a record go on in any case.
+    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes, unless one record is enough. Returns `false`
+    /// if the share is used up; `end` then gets another turn.
     #[inline]
     pub fn record(&mut self, end: &End, whole: u64, len: u64) -> bool {
         whole <= EAGER_MAX || self.spend(end, len)
@@ -165,7 +155,7 @@ impl Budget {
             end.go_on();
             return None;
         }
-        // Messages are cut in any case.
+        // Messages are split anyway.
         self.cut |= *left > ROUND && most > SLICE;
         let len = record::piece(rest, most.min(*left).max(CALL));
         *left = left.saturating_sub(len.max(CALL));

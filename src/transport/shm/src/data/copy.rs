@@ -1,31 +1,31 @@
-//! Moving bytes between registered memory, the ring, and the peer's memory.
+//! Copies between registered memory, the ring, and the peer's memory.
 //!
-//! Every access to the program's memory is made under a pin of its region, or in a section in which that was checked, so
-//! that a region is no longer touched once the free of it has returned. Copies to and from another process are made under
-//! counted pins, so that only a free of the same region waits for them. The last word of a transfer becomes visible last
-//! and in one piece: a thread that polls it never sees a part of it, and finds all other bytes once it has seen it.
+//! Each access to the program's memory holds a reference to its region, or is in a section that checked the region, so
+//! no access follows the return of a free. Copies between processes hold counted references, and delay only a free of
+//! the same region. The last word of a transfer becomes visible last and atomically: a thread that polls it then sees
+//! all other bytes.
 //!
-//! Transfers to and from the peer's memory are made in [`Slice`]s, each of which is checked anew.
+//! Transfers to and from the peer consist of separately checked [`Slice`]s.
 //!
 //! # The last word
-//! It is the aligned 8, 4, 2 or 1 bytes at the end of the destination, no more than the transfer has; segments that lie
-//! one behind the other count as one. In memory of this process the word is gathered apart, by the kernel too, and
-//! stored behind all other bytes. In the peer's memory the kernel copies it as a piece of its own: one byte, or eight
-//! on x86-64 and aarch64, which most processors move at once. Kernels from 6.4 on use the instruction for short strings
-//! where the processor has a fast one (`fsrm`), which moves bytes in order: a program that looks just then may see the
-//! first bytes of the word alone, but the last byte comes last. Words of other lengths the kernel may copy byte by
-//! byte, so the peer stores them: a write of up to 8 KiB goes through the ring whole, and is not taken back, and the
-//! last word of a longer one does. Until the peer has consumed it, later writes go through the ring as well, and long ones and reads wait. The
-//! program there may spin without any call, so the [`guard`](crate::guard) wakes the peer's thread if nobody handles that
-//! record.
+//! The last word is the aligned 8, 4, 2 or 1 bytes at the end of the destination, within the transfer; adjacent
+//! segments count as one. In this process, it is copied to a temporary first, and stored after all other bytes.
+//!
+//! In the peer, the kernel copies a word of one byte, or of eight bytes on x86-64 and aarch64, as a separate piece,
+//! atomically on most CPUs. Linux 6.4 and newer use `rep movsb` on CPUs with `fsrm`: its last byte becomes visible
+//! last, but other bytes of the word may precede it.
+//!
+//! The kernel may copy other words byte by byte, so the peer stores them. A write of up to 8 KiB then uses the ring
+//! completely, and is not revoked; of a longer write, only the last word does. Until the peer has consumed it, later
+//! writes also use the ring, and long writes and reads wait. The [`guard`](crate::guard) wakes a peer whose program
+//! only spins on memory.
 //!
 //! # When the kernel refuses
-//! A filter of system calls or lost privileges may begin to refuse copies at any moment. The process notes that for the
-//! peer, does not try again and tells it (`Message::Reads`), so later messages come in pieces. A transfer goes on the
-//! other way from the byte where it is: a write as pieces through the ring, a read as a request for the rest. For an
-//! announced message the receiver asks through the ring of answers, which never waits for receives, by the position of
-//! the announcement and the bytes that it has; the sender, which keeps the segments until the announcement is consumed,
-//! answers one such question at a time. Any error but a bad address counts as a refusal.
+//! Seccomp filters or lost privileges can make the kernel refuse copies at any time. The process then stops copying to
+//! this peer and notifies it (`Message::Reads`), so later messages use the ring. A started transfer continues from the
+//! current byte: a write as pieces through the ring, a read as a request for the rest. The receiver of a rendezvous
+//! message requests its bytes through the response ring, which never waits for receives. The sender keeps the segments
+//! until the message is consumed. Any error except a bad address is a refusal.
 
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Segment};
@@ -41,20 +41,16 @@ use crate::os::vm::{self, VmError};
 use crate::peer_segment::End;
 use crate::regions::RegionTable;
 
-/// The outcome of an attempt to move bytes to or from the peer's memory.
+/// The outcome of a copy to or from the peer's memory.
 pub enum Outcome {
-    /// The bytes are there.
     Done,
-    /// They will never be.
     Failed(Status),
-    /// This process cannot reach the peer's memory, so that another way is to be taken.
+    /// The kernel refuses; use the ring.
     Refused,
-    /// The peer has disconnected, or is gone.
     PeerGone,
 }
 
-/// Pins the range of this process's memory that a peer names, if `wanted` is granted on it over the connection that has
-/// the end `own`.
+/// Acquires the memory that a peer names, if the connection with end `own` has the rights `wanted`.
 #[inline(always)]
 fn open<'a>(
     regions: &'a RegionTable,
@@ -65,25 +61,24 @@ fn open<'a>(
     regions.grant(remote.key, remote.addr, remote.len, wanted, own).ok()
 }
 
-/// The range of this process's memory that a peer may write, as a segment of the program's that is written slice by slice.
-/// `None` if the peer may not write it, or the program may not.
+/// Returns the memory that a peer may write as a segment. `None` if peer or program may not write it.
 pub fn granted(end: &End, remote: &RemoteSegment) -> Option<Segment> {
     let granted = open(end.regions(), remote, Rights::REMOTE_WRITE | Rights::LOCAL_WRITE, &end.own)?;
     Some(Segment { addr: granted.addr(), len: remote.len, key: remote.key.into(), since: 0 })
 }
 
-/// True if the peer lets this side have it write that range of its memory slice by slice.
+/// Returns whether the peer may be asked to write its own memory.
 pub fn may_announce(end: &End, remote: &RemoteSegment) -> bool {
     let wanted = Rights::REMOTE_WRITE | Rights::LOCAL_WRITE;
     end.peer_segment.peer().is_some_and(|peer| locate(end, peer, remote, wanted).is_some())
 }
 
-/// True if a peer may read that range of this process's memory.
+/// Returns whether the peer may read memory of this process.
 pub fn may_read(end: &End, remote: &RemoteSegment) -> bool {
     open(end.regions(), remote, Rights::REMOTE_READ, &end.own).is_some()
 }
 
-/// A slice of a list of places in the peer's memory.
+/// Returns a slice of a list of ranges.
 fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
     let mut list = List::new();
     let (mut skip, mut left) = (slice.offset, slice.len);
@@ -98,9 +93,8 @@ fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
     list
 }
 
-/// Copies once to or from the memory of another process: claim, check, copy, release. Begins again if the process has
-/// changed the thread by which it is reached in between. `locate` checks, and gives the address in the memory of the
-/// peer. `fault` is the status for an address that leads nowhere.
+/// Copies to or from another process: enters a slot, checks by `locate`, copies, leaves. Restarts if the process has
+/// replaced its target thread. `fault` is the status for a bad address.
 fn reach(
     end: &End,
     fault: Status,
@@ -118,19 +112,17 @@ fn reach(
     }
 }
 
-/// For a message, which the sender lets this side read wherever it says that its bytes are.
+/// A message grants access to the addresses that it contains.
 fn anywhere(_peer: &Peer) -> Option<u64> {
     Some(0)
 }
 
-/// The outcome of a copy, in which an address that leads nowhere has the status `fault`.
 fn outcome(end: &End, result: Result<(), VmError>, fault: Status) -> Outcome {
     match result {
         Ok(()) => Outcome::Done,
         Err(VmError::Fault) => Outcome::Failed(fault),
         Err(VmError::Length) => Outcome::Failed(Status::Transport),
-        // The peer's memory cannot be reached any more. Its socket will tell if it is gone; if not, the bytes go
-        // another way from now on.
+        // If the peer is alive, further bytes use the ring.
         Err(VmError::Denied | VmError::Unsupported | VmError::Gone | VmError::Other(_)) => {
             end.stop_copying();
             Outcome::Refused
@@ -138,7 +130,7 @@ fn outcome(end: &End, result: Result<(), VmError>, fault: Status) -> Outcome {
     }
 }
 
-/// Reads memory of the peer at `from` into `to`, of which the end is stored last if it ends a transfer.
+/// Reads the peer's memory at `from` into `to`. If `last`, stores the last word separately.
 fn read_from(pid: i32, from: &[(u64, u64)], mut to: List<Target<'_>>, last: bool) -> Result<(), VmError> {
     if !last {
         return vm::read_from(pid, from, &to);
@@ -149,20 +141,19 @@ fn read_from(pid: i32, from: &[(u64, u64)], mut to: List<Target<'_>>, last: bool
     Ok(())
 }
 
-/// Reads memory of the peer at `from` into `to`, and the `len` bytes behind that, up to 8, into a word.
+/// Reads the peer's memory at `from` into `to`, and up to 8 following bytes (`len`) into a word.
 fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize) -> Result<LastWord, VmError> {
     let mut word = LastWord::default();
     {
         let mut to: List<Target<'_>> = to;
-        // There is room for one more than there are segments.
+        // The list has room for one element more than there are segments.
         let _ = to.try_push(word.target(len));
         vm::read_from(pid, from, &to)?;
     }
     Ok(word)
 }
 
-/// Where a part of a message belongs that is to go to `segments`, if that is in one of them, and the protection zone of
-/// its region.
+/// Returns the destination of a part of a message and its protection zone. `None` if the part spans several segments.
 pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u64) -> Option<(RemoteSegment, u32)> {
     let mut skip = offset;
     for segment in segments {
@@ -176,8 +167,8 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
     None
 }
 
-/// Reads a slice of a message from the sender's memory, with bytes before it yet to come. So if the message ends with
-/// it, its last word is not stored but left in `word`, for [`end_ahead`].
+/// Reads a slice of a message while earlier bytes are missing. The message's last word, if in the slice, goes into
+/// `word` for [`end_ahead`].
 pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -191,12 +182,12 @@ pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: 
     reach(end, Status::LocalProtection, anywhere, read)
 }
 
-/// All bytes are there before the slice that [`fetch_ahead`] has read: stores its last word.
+/// Stores the last word of [`fetch_ahead`], after all earlier bytes have arrived.
 pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) -> Outcome {
     let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire(key)) else {
         return Outcome::Failed(Status::LocalProtection);
     };
-    // The sender may have disconnected meanwhile and used its memory for something else.
+    // After a disconnect, the sender could have reused its memory.
     if end.peer_is_gone() {
         return Outcome::PeerGone;
     }
@@ -206,7 +197,7 @@ pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) 
     Outcome::Done
 }
 
-/// Writes a part of a message from `segments` to the memory of the receiver, who has offered that.
+/// Writes a part of a message to the memory that the receiver has offered.
 pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -216,7 +207,7 @@ pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
     };
     let RemoteSegment { addr, len, key } = part.target;
     let from = sources(segments, &region_refs, Slice { offset: part.offset, len, last: false });
-    // The zone alone counts, because the place belongs to a whole region.
+    // The destination belongs to a whole region, so only the zone matters.
     let theirs = AccessContext::new(part.zone, 0);
     reach(
         end,
@@ -237,14 +228,11 @@ pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice)
     let (from, to) = (places(from, slice), targets(segments, &region_refs, slice));
     let read = |copy_target, _| read_from(copy_target, &from, to.clone(), slice.last);
     let fetched = reach(end, Status::LocalProtection, anywhere, read);
-    // The sender may have disconnected meanwhile and used its memory for something else.
+    // After a disconnect, the sender could have reused its memory.
     if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
 }
 
-/// The bytes at the end of a write to the peer's memory that must not be copied by the kernel, because it does not copy
-/// them in one piece: the peer has to store them.
-///
-/// The kernel copies 8 bytes as one word on processors of which that is known. It may copy fewer byte by byte.
+/// Returns the number of bytes at the end of a write that the kernel may not copy atomically, and the peer must store.
 pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     const WORDS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     match tail_len(address(end, remote).wrapping_add(remote.len), remote.len.min(8) as usize) {
@@ -254,12 +242,12 @@ pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     }
 }
 
-/// Where a range begins in the memory of the peer, if it is granted.
+/// Returns the unchecked address of a range in the peer.
 fn address(end: &End, remote: &RemoteSegment) -> u64 {
     end.peer_segment.peer().map_or(remote.addr, |peer| peer.regions.address(remote.key, remote.addr))
 }
 
-/// Writes a slice of the segments to memory of a peer that is this process.
+/// Writes a slice of the segments to a peer in this process.
 #[inline]
 pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
@@ -273,7 +261,7 @@ pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     Outcome::Done
 }
 
-/// Does what [`to_self`] does, for any number of segments.
+/// Does the same as [`to_self`] for any number of segments.
 #[inline(never)]
 fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
@@ -288,7 +276,7 @@ fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: 
     Outcome::Done
 }
 
-/// Reads a slice of memory of a peer that is this process into the segments.
+/// Reads a slice from a peer in this process into the segments.
 pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.theirs) else {
@@ -299,8 +287,7 @@ pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) }
 }
 
-/// Writes a slice of the segments to the peer's memory. If that is the last of the write, the word at its end is one
-/// that [`tail_of_write`] leaves to the kernel.
+/// Writes a slice of the segments to the peer's memory. [`tail_of_write`] must be 0 at the end of the write.
 pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -320,13 +307,13 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     let word = gather_last(&mut from, tail);
     let mut from: List<Source<'_>> = from;
     if tail > 0 {
-        // There is room for one more than there are segments.
+        // The list has room for one element more than there are segments.
         let _ = from.try_push(word.source(tail));
     }
     write_to(end, &from, remote, slice, tail)
 }
 
-/// Does what [`to_peer`] does with a whole write, whose `bytes` lie in memory of this library.
+/// Does the same as [`to_peer`] for a complete write from library memory.
 pub fn bytes_to_peer(end: &End, bytes: Source<'_>, remote: &RemoteSegment) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -335,7 +322,6 @@ pub fn bytes_to_peer(end: &End, bytes: Source<'_>, remote: &RemoteSegment) -> Ou
     write_one(end, bytes, remote, Slice { offset: 0, len: remote.len, last: true }, tail)
 }
 
-/// As [`write_to`], from one piece.
 fn write_one(end: &End, from: Source<'_>, remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
     let (head, last) = from.split(from.len().saturating_sub(tail));
     let mut word = LastWord::default();
@@ -344,14 +330,14 @@ fn write_one(end: &End, from: Source<'_>, remote: &RemoteSegment, slice: Slice, 
     write_to(end, if tail == 0 { &from[..1] } else { &from[..] }, remote, slice, tail)
 }
 
-/// Writes `from` to a slice of the peer's memory; the last `tail` bytes are a word of their own.
+/// Writes `from` to the peer; the last `tail` bytes are a separate word.
 fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
     reach(
         end,
         Status::RemoteAccess,
         |peer| locate(end, peer, remote, Rights::REMOTE_WRITE),
         |copy_target, addr| {
-            // A place of its own in the peer's memory keeps the order of the stores where processors do not.
+            // A separate range keeps the order of stores on weakly ordered CPUs.
             let (addr, head) = (addr.wrapping_add(slice.offset), slice.len - tail as u64);
             let (one, two) = ([(addr, slice.len)], [(addr, head), (addr.wrapping_add(head), tail as u64)]);
             vm::write_to(copy_target, from, if tail == 0 || cfg!(target_arch = "x86_64") { &one[..] } else { &two[..] })
@@ -359,7 +345,7 @@ fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice
     )
 }
 
-/// The address of a range in the memory of the peer, if `wanted` is granted on it.
+/// Returns the address of a range in the peer, if `wanted` is granted.
 fn locate(end: &End, peer: &Peer, remote: &RemoteSegment, wanted: Rights) -> Option<u64> {
     peer.regions.locate(remote.key, remote.addr, remote.len, wanted, &end.theirs).ok()
 }
@@ -398,8 +384,7 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     })
 }
 
-/// Puts bytes that the peer sent into registered memory of this process, as an RDMA write that the peer could not
-/// carry out itself.
+/// Executes an RDMA write for the peer. Returns whether it has the right.
 pub fn write_for_peer(end: &End, remote: &RemoteSegment, offset: u64, bytes: Source<'_>) -> bool {
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.own) else {
         return false;
@@ -412,17 +397,16 @@ pub fn write_for_peer(end: &End, remote: &RemoteSegment, offset: u64, bytes: Sou
     true
 }
 
-/// Carries an atomic operation of the peer out on eight bytes of registered memory of this process; gives what was there
-/// before.
+/// Executes an atomic operation for the peer, and returns the previous value.
 ///
 /// # Errors
-/// [`Status::RemoteAccess`] if the peer may not do that, [`Status::RemoteResponder`] if the bytes are no word.
+/// [`Status::RemoteAccess`] without the right; [`Status::RemoteResponder`] if the bytes are not a word.
 pub fn change_for_peer(end: &End, remote: &RemoteSegment, change: Change) -> Result<u64, Status> {
     let granted = open(end.regions(), remote, Rights::REMOTE_ATOMIC, &end.own).ok_or(Status::RemoteAccess)?;
     user::change(granted.target(0, remote.len), change).ok_or(Status::RemoteResponder)
 }
 
-/// Gives registered memory of this process to `sink`, for an RDMA read that the peer could not carry out itself.
+/// Passes memory to `sink` for the peer's RDMA read.
 pub fn read_for_peer(end: &End, remote: &RemoteSegment, offset: u64, len: u64, sink: impl FnOnce(Source<'_>)) -> bool {
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.own) else {
         return false;

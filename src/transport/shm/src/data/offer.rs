@@ -1,24 +1,18 @@
-//! A part of an announced message that the receiver offers the sender to write, while it reads the rest itself: so both
-//! processors copy.
+//! An offer to the sender of a rendezvous message to write a part of it, so that two CPUs copy.
 //!
-//! The receiver, which alone makes offers, puts one beside the ring in which the message was announced. A sender that
-//! polls takes it, writes the part into the receiver's memory, and says so. If nobody has taken the offer when the
-//! receiver has read the rest, it takes the offer back and reads that part too; so it never waits for a sender that has
-//! other things to do, only for one that is copying.
+//! The receiver stores an offer next to the message's ring. A polling sender takes it, writes the part into the
+//! receiver's memory, and reports that. The receiver reads the rest, and withdraws an offer that is still open, so it
+//! waits only for a sender that is copying.
 //!
-//! Offers are numbered, and one word has the number and how far the offer is ([`Progress`]). Each side trusts what it
-//! finds as far as the other side's own memory and its own message are concerned, and no further: a receiver that lies
-//! has the sender write to other memory of the receiver, a sender that lies has sent other bytes. The part must be one of
-//! a message in flight, and no longer than a slice. A message whose sender is stopped in its part is complete when the
-//! sender goes on.
+//! One word contains number and state ([`Progress`]). Neither side can harm memory of the other: with a false offer,
+//! the sender writes other memory of the receiver; with a false report, the receiver gets wrong bytes. The part must
+//! belong to a message in flight and have at most the size of a slice. If the sender is stopped, the message completes
+//! when it continues.
 //!
-//! The kernel copies some 20 GB/s with one processor, and the sender's is often idle, polling for completions. So where
-//! a slice has 32 KiB or more, lies in one segment, and the peer polls, the receiver offers the first half and reads
-//! the second one. If the sender is still copying then, the state becomes `Awaited`, and the sender tells; meanwhile the
-//! receiver does other things. The sender copies as in any transfer, with the row of
-//! the receiver's region as what it looks at; the receiver keeps the last word of the message aside until then, so that
-//! it is stored last. A copy through a shared window, in and out with memcpy, moves less: each line travels between the
-//! processors twice.
+//! The kernel copies about 20 GB/s per CPU. For a slice of at least 32 KiB in one segment, the receiver offers the
+//! first half and reads the second. If the sender is then still copying, the state becomes `Awaited`, and the sender
+//! will notify. The receiver stores the last word of the message last. memcpy through a shared window is slower: each
+//! cache line travels twice.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,24 +20,22 @@ use dat_core::transport::RemoteSegment;
 
 use crate::word::Word;
 
-/// Bits of the word below the number.
+/// Number of bits below the number in the word.
 const PROGRESS_BITS: u32 = 3;
 
-/// How far an offer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 enum Progress {
-    /// There is none: it was taken back.
     Nothing = 0,
-    /// The sender may take it.
+    /// The sender can take it.
     Open = 1,
-    /// The sender writes.
+    /// The sender is writing.
     Taken = 2,
-    /// The sender writes, and tells the receiver when it has written.
+    /// The sender is writing, and will notify the receiver.
     Awaited = 3,
     /// The sender has written the part.
     Written = 4,
-    /// The sender could not write the part, and will not.
+    /// The sender could not write the part.
     Refused = 5,
 }
 
@@ -52,33 +44,30 @@ fn word(number: u64, progress: Progress) -> u64 {
     number << PROGRESS_BITS | progress as u64
 }
 
-/// The content of an offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// The position at which the announcement of the message ends.
+    /// Position after the message's record.
     pub position: u64,
-    /// Bytes of the message before the part.
+    /// Offset of the part in the message.
     pub offset: u64,
-    /// Where it belongs in the receiver's memory, and its bytes.
+    /// Destination in the receiver's memory.
     pub target: RemoteSegment,
-    /// The protection zone of the receiver's region.
+    /// Protection zone of the receiver's region.
     pub zone: u32,
 }
 
-/// What has become of an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The sender has written the part.
     Written,
-    /// The sender has not written it, and will not.
+    /// The sender has not written the part, and will not.
     Untaken,
-    /// The sender is writing, and sets the ready bit when it has written.
+    /// The sender is writing, and then sets the ready bit.
     Awaited,
-    /// The sender breaks the rules.
+    /// The sender violates the protocol.
     Corrupt,
 }
 
-/// The place of an offer in shared memory, all 0 in the beginning.
+/// An offer in shared memory, initially all 0.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Offer<W = AtomicU64> {
@@ -87,45 +76,45 @@ pub struct Offer<W = AtomicU64> {
     offset: W,
     addr: W,
     len: W,
-    /// The key of the target, and in the upper half its zone.
+    /// Key of the target in the lower half, its zone in the upper half.
     key: W,
 }
 
 impl<W: Word<Value = u64>> Offer<W> {
-    /// Makes the place new, for another connection.
+    /// Resets the offer for another connection.
     pub fn reset(&self) {
         self.word.store(0, Ordering::Relaxed);
     }
 
-    // ---- The receiver's side ----
+    // ---- Receiver ----
 
-    /// Offers a part; the offer before was settled. Numbers rise, from 1 on.
+    /// Publishes an offer after the previous one was resolved. Numbers increase from 1.
     pub fn make(&self, number: u64, part: &Part) {
-        // SYNC claim: a sender that finds any of the words below does not get the offer before.
+        // SYNC claim: a sender that loads any of the following words cannot take the previous offer.
         W::fence(Ordering::Release);
         self.position.store(part.position, Ordering::Relaxed);
         self.offset.store(part.offset, Ordering::Relaxed);
         self.addr.store(part.target.addr, Ordering::Relaxed);
         self.len.store(part.target.len, Ordering::Relaxed);
         self.key.store(u64::from(part.zone) << 32 | u64::from(part.target.key), Ordering::Relaxed);
-        // SYNC claim: hands the words above to a sender that finds the number.
+        // SYNC claim: passes the words above to a sender that loads the number.
         self.word.store(word(number, Progress::Open), Ordering::Release);
     }
 
-    /// What has become of the offer `number`: takes it back if the sender has not taken it, and has the sender tell if that
-    /// is writing.
+    /// Returns the result of offer `number`. Withdraws an open offer, and requests a notification from a writing
+    /// sender.
     pub fn resolve(&self, number: u64) -> Answer {
         let [nothing, open, taken, awaited] = [Progress::Nothing, Progress::Open, Progress::Taken, Progress::Awaited]
             .map(|progress| word(number, progress));
-        // SYNC claim: of this exchange and the sender's one succeeds; afterwards nobody takes the offer.
+        // SYNC claim: either this exchange or the sender's succeeds; afterwards the offer cannot be taken.
         if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
         }
-        // SYNC claim: needs no order: the sender's swap finds it, and the sender tells by a ready bit.
+        // SYNC claim: needs no order: the sender's swap sees it, and the sender notifies by a ready bit.
         if self.word.change(taken, awaited, Ordering::Relaxed) {
             return Answer::Awaited;
         }
-        // SYNC claim: with the state come the bytes.
+        // SYNC claim: the state orders the written bytes.
         let found = self.word.load(Ordering::Acquire);
         if found == word(number, Progress::Written) {
             Answer::Written
@@ -138,15 +127,15 @@ impl<W: Word<Value = u64>> Offer<W> {
         }
     }
 
-    // ---- The sender's side ----
+    // ---- Sender ----
 
-    /// True if there is an offer to be taken. Costs a load.
+    /// Returns whether there is an open offer, with one load.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.word.load(Ordering::Relaxed) & ((1 << PROGRESS_BITS) - 1) == Progress::Open as u64
     }
 
-    /// The number and the content of the offer that can be taken. They may not belong together until it is taken.
+    /// Returns number and contents of an open offer. They may be inconsistent until it is taken.
     pub fn look(&self) -> Option<(u64, Part)> {
         // SYNC claim
         let found = self.word.load(Ordering::Acquire);
@@ -164,16 +153,16 @@ impl<W: Word<Value = u64>> Offer<W> {
         Some((number, Part { position, offset, target, zone: (key >> 32) as u32 }))
     }
 
-    /// Takes the offer that [`Offer::look`] has found; false if it is gone. Whoever takes it calls [`Offer::finish`].
+    /// Takes the offer from [`Offer::look`], or returns `false` if it is no longer open. [`Offer::finish`] must follow.
     pub fn take(&self, number: u64) -> bool {
-        // SYNC claim: had a word of the part been of a later offer, this one would be gone.
+        // SYNC claim: if any loaded word belongs to a later offer, the exchange fails.
         W::fence(Ordering::Acquire);
         let (open, taken) = (word(number, Progress::Open), word(number, Progress::Taken));
         // SYNC claim
         self.word.change(open, taken, Ordering::AcqRel)
     }
 
-    /// Gives the offer that was taken back, with the part `written` or not; true if the receiver waits for a ready bit.
+    /// Finishes a taken offer, with the part `written` or not. Returns whether the receiver waits for a ready bit.
     pub fn finish(&self, number: u64, written: bool) -> bool {
         let progress = if written { Progress::Written } else { Progress::Refused };
         // SYNC claim

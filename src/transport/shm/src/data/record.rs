@@ -1,73 +1,66 @@
-//! Records of a connection: their kinds, flags and contents.
+//! Records of a connection: kinds, flags and contents.
 //!
-//! # Which records ask to be acknowledged
-//! When a record is consumed that asks for it ([`Acknowledge`]), the consumer sends notice to a producer that does not poll.
-//! Records of signalled requests ask, since their consumption completes a request; a process in which no sleeper waits for
-//! completions of requests is not woken by that, so an answer wakes a waiter once and not once more for what was sent
-//! before. Records that fill the ring to more than a quarter ask as well, and so does an empty record that is added because
-//! requests, or the program, wait for the end of earlier ones; these always wake a sleeper.
+//! # Acknowledgements
+//! The consumer of a record that requests it ([`Acknowledge`]) notifies a producer that does not poll. Records of
+//! signalled requests do, because they complete a request; this wakes a process only if it sleeps for completions of
+//! requests. Records that fill more than a quarter of the ring request a notification, too, and so does an empty record
+//! before requests or the program wait; these always wake a sleeper.
 
 use dat_core::Change;
 
-/// Kinds of record; 0 is the ring's own.
+/// Kinds of records; 0 is the ring's pad.
 pub mod kind {
-    /// A whole message.
+    /// A complete message.
     pub const MESSAGE: u8 = 1;
-    /// A piece of a message; `aux` is the length of the whole.
+    /// A piece of a message; `aux` is the length of the message.
     pub const MESSAGE_PIECE: u8 = 2;
-    /// A message that is to be read from the sender's memory. The payload says where it is, `aux` is its length.
+    /// A message to be read from the sender's memory. The payload contains its places, `aux` is its length.
     pub const REMOTE_MESSAGE: u8 = 3;
-    /// A piece of an RDMA write; the first one begins with the target, `aux` is the length of the whole.
+    /// A piece of an RDMA write. The first starts with the target; `aux` is the length of the write.
     pub const WRITE_PIECE: u8 = 4;
-    /// Asks for an RDMA read of the target in the payload.
+    /// A request for an RDMA read of the target in the payload.
     pub const READ: u8 = 5;
-    /// A piece of the data that the oldest read asked for.
+    /// A piece of the response to the oldest read.
     pub const READ_DATA: u8 = 6;
-    /// Nothing. The producer only wants to know when it is consumed.
+    /// An empty record, to request a notification.
     pub const NOTHING: u8 = 7;
-    /// Asks for the bytes of an announced message, because the receiver cannot read the sender's memory. The payload is
-    /// a [`place`](super::place): the position at which the announcement ends, and the bytes that are there already.
+    /// A request for the bytes of a rendezvous message, if the receiver cannot read the sender's memory. The payload is
+    /// a [`place`](super::place): the position after the message's record, and the number of received bytes.
     pub const FETCH: u8 = 8;
-    /// A piece of the message that was asked for with [`FETCH`]; `aux` is the length of the whole.
+    /// A piece of the response to [`FETCH`]; `aux` is the length of the message.
     pub const MESSAGE_DATA: u8 = 9;
-    /// The value that an RDMA write brings, behind all of its data: it takes a receive. The payload is the value, `aux`
-    /// the length of the write.
+    /// The immediate value of an RDMA write, after its data; takes a receive. `aux` is the length of the write.
     pub const IMMEDIATE: u8 = 10;
-    /// An atomic operation on registered memory: see [`atomic`](super::atomic). Is answered as a read of eight bytes.
+    /// An atomic operation ([`atomic`](super::atomic)), with a response like a read of eight bytes.
     pub const ATOMIC: u8 = 11;
-    /// Begins a message that revokes a window of the receiver: the payload is the window's key, `aux` the length of the
-    /// message, which follows as [`MESSAGE_PIECE`]s or as a [`REMOTE_MESSAGE`].
+    /// The start of a message that invalidates a window: the payload is the window's key, `aux` the length of the
+    /// message, which follows as [`MESSAGE_PIECE`]s or a [`REMOTE_MESSAGE`].
     pub const INVALIDATE: u8 = 12;
-    /// A whole RDMA write, which begins with the target, and which the producer may take back: see
-    /// [`claim`](crate::claim).
+    /// A complete RDMA write that starts with the target. The producer can revoke it: see [`claim`](crate::claim).
     pub const SHORT_WRITE: u8 = 13;
-    /// As [`READ`], and the producer may take it back.
+    /// A [`READ`] that the producer can revoke.
     pub const SHORT_READ: u8 = 14;
-    /// An RDMA write whose bytes are to be read from the producer's memory, and which the producer may take back before
-    /// that has begun. The payload is the target and then as for [`REMOTE_MESSAGE`], `aux` is the length.
+    /// A revocable RDMA write whose bytes the peer reads. The payload is the target and the payload of a
+    /// [`REMOTE_MESSAGE`];
+    /// `aux` is the length.
     pub const REMOTE_WRITE: u8 = 15;
 }
 
-/// Flag of a record: [`Header::solicited`].
 pub const SOLICITED: u8 = 1;
-/// Flag of a record: [`Acknowledge::Completion`].
 const COMPLETION: u8 = 2;
-/// Flag of a record: [`Acknowledge::Needed`].
 const NEEDED: u8 = 4;
 
-/// The longest message that travels in the ring as one record; longer ones are read from the sender's memory, or
-/// travel in pieces of this length.
+/// Maximum size in bytes of a message in one record, and of a message's pieces.
 pub const EAGER_MAX: u64 = 8 * 1024;
-/// The most bytes of a message or of an RDMA operation.
+/// Maximum size in bytes of a message or an RDMA operation.
 pub const LARGEST: u64 = 1 << 31;
-/// Bytes of a read that one record carries where the peer cannot read by itself.
+/// Maximum bytes of a read response in one record.
 pub const ANSWER_MAX: u64 = 4080;
 
-/// Bytes of the largest word that appears in one piece at the end of a transfer. The last piece of a transfer is not
-/// shorter, unless the transfer is.
+/// Size of the largest word that is stored atomically, and minimum size of the last piece of a longer transfer.
 pub const WORD: u64 = 8;
 
-/// The bytes of the next piece, at most `most`, of a transfer of which `rest` bytes are left.
+/// Returns the size of the next piece of a transfer with `rest` bytes left.
 #[inline]
 pub const fn piece(rest: u64, most: u64) -> u64 {
     if rest <= most {
@@ -79,34 +72,30 @@ pub const fn piece(rest: u64, most: u64) -> u64 {
     }
 }
 
-/// Whether the producer of a record wants notice when it is consumed; the value is the flag of the record.
+/// The notification that a producer needs when its record is consumed; the value is the record's flag.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acknowledge {
-    /// It finds out when it looks.
     No = 0,
-    /// The record completes a request: the producer gets notice unless it sleeps and nobody there waits for the completion of
-    /// requests.
+    /// A notification because the record completes a request. It wakes a process only if waits there need completions
+    /// of requests.
     Completion = COMPLETION,
-    /// The producer gets notice in any case, because it cannot go on before.
+    /// A notification without which the producer cannot continue.
     #[default]
     Needed = NEEDED,
 }
 
 impl Acknowledge {
-    /// What is wanted for the record of a request.
     #[inline]
     pub fn of(signalled: bool) -> Acknowledge {
         if signalled { Acknowledge::Completion } else { Acknowledge::No }
     }
 
-    /// The flag of a record.
     #[inline]
     pub fn flag(self) -> u8 {
         self as u8
     }
 
-    /// What the producer of records with these flags wants.
     #[inline]
     pub fn wanted(flags: u8) -> Acknowledge {
         match flags & (COMPLETION | NEEDED) {
@@ -117,35 +106,28 @@ impl Acknowledge {
     }
 }
 
-/// The part of a record before its payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
-    /// One of [`kind`].
     pub kind: u8,
-    /// The message is announced to a solicited waiter.
+    /// Set if the message wakes solicited waiters.
     pub solicited: bool,
-    /// Whether the producer wants notice when the record is consumed.
     pub acknowledge: Acknowledge,
-    /// Depends on the kind; for most the length of the whole message or transfer.
+    /// Depends on the kind; usually the length of the complete message or transfer.
     pub aux: u64,
 }
 
-/// Bytes of a [`place`].
 pub const PLACE: usize = 16;
-/// Bytes of a [`target`].
 pub const TARGET: usize = 24;
 
-/// The 8 bytes at `at`.
 fn word(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
 
-/// The 4 bytes at `at`.
 fn half(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
 
-/// The place of a piece of a message in the sender's memory: address, length. Or two other numbers.
+/// Encodes address and length of a message's piece in the sender's memory, or two other numbers.
 pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
     let mut bytes = [0; PLACE];
     bytes[..8].copy_from_slice(&addr.to_le_bytes());
@@ -153,12 +135,10 @@ pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
     bytes
 }
 
-/// Reads a [`place`].
 pub fn read_place(bytes: &[u8; PLACE]) -> (u64, u64) {
     (word(bytes, 0), word(bytes, 8))
 }
 
-/// A range of the receiver's registered memory.
 pub fn target(addr: u64, key: u32, len: u64) -> [u8; TARGET] {
     let mut bytes = [0; TARGET];
     for (bytes, word) in bytes.chunks_exact_mut(8).zip(target_words(addr, key, len)) {
@@ -167,26 +147,21 @@ pub fn target(addr: u64, key: u32, len: u64) -> [u8; TARGET] {
     bytes
 }
 
-/// The same as words.
 #[inline]
 pub fn target_words(addr: u64, key: u32, len: u64) -> [u64; TARGET / 8] {
     [addr, len, key.into()]
 }
 
-/// Reads a [`target`]: address, key, length.
 pub fn read_target(bytes: &[u8; TARGET]) -> (u64, u32, u64) {
     (word(bytes, 0), half(bytes, 16), word(bytes, 8))
 }
 
-/// Bytes of a number: a value, or a key.
 pub const NUMBER: usize = 4;
-/// Bytes of an [`atomic`].
 pub const ATOMIC: usize = 32;
-/// What an [`atomic`] does.
 const ADD: u32 = 0;
 const SWAP: u32 = 1;
 
-/// An atomic operation on eight bytes of the receiver's registered memory: address, two operands, key, what is done.
+/// Encodes an atomic operation on eight bytes of registered memory: address, two operands, key, operation.
 pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
     let (what, first, second) = match change {
         Change::Add(add) => (ADD, add, 0),
@@ -201,7 +176,7 @@ pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
     bytes
 }
 
-/// Reads an [`atomic`]: address, key, what is done; `None` if there is no such operation.
+/// Decodes an [`atomic`]. Returns `None` for an unknown operation.
 pub fn read_atomic(bytes: &[u8; ATOMIC]) -> Option<(u64, u32, Change)> {
     let change = match (half(bytes, 28), word(bytes, 8), word(bytes, 16)) {
         (ADD, add, 0) => Change::Add(add),

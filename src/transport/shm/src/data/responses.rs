@@ -1,4 +1,4 @@
-//! Bytes of this process's memory that the peer asked for because it cannot read them itself.
+//! Responses to a peer that cannot read this process's memory itself.
 
 use std::collections::VecDeque;
 
@@ -14,55 +14,52 @@ use crate::ring::Producer;
 use crate::sleep::News;
 use crate::tx_ring::{Put, TxRing};
 
-/// Reads and atomic operations of the peer that this side takes at a time.
+/// Maximum number of outstanding reads and atomic operations of the peer.
 const MAX_READS: usize = 256;
 
-/// What the peer is owed.
+/// A pending response.
 pub enum PendingResponse {
-    /// The bytes of a read, from `offset` on; those before are in the ring already.
+    /// The bytes of a read from `offset` on.
     Bytes { target: RemoteSegment, offset: u64 },
-    /// What a word was before an atomic operation.
+    /// The value of a word before an atomic operation.
     Value(u64),
 }
 
-/// A message of this side that the peer has asked for.
+/// A message of this side that the peer has requested.
 pub struct Wanted {
-    /// The request.
     pub id: RequestId,
-    /// Its segments.
     pub segments: Checked,
-    /// Its bytes.
+    /// Size in bytes.
     pub len: u64,
-    /// Bytes that are in the ring already, or need not go there.
+    /// Number of bytes that are sent, or need not be.
     pub offset: u64,
 }
 
-/// A failure while the peer was given its bytes.
+/// A failed response.
 #[derive(Clone, Copy, Debug)]
 pub enum Failed {
-    /// A read or an atomic operation of the peer.
+    /// The peer's read or atomic operation failed.
     Read(Status),
     /// A message of this side.
     Message(RequestId, Status),
 }
 
-/// The ring that answers go into, and what is not answered yet.
+/// The response ring, and pending responses.
 #[derive(Default)]
 pub struct Responses {
     tx_ring: TxRing,
     owed: VecDeque<PendingResponse>,
-    /// The peer asked for something that it may not have, or that finds no room. It learns so after all that it is owed.
+    /// Refusal of a request, which follows all pending responses.
     refusal: Option<Status>,
     message: Option<Wanted>,
 }
 
 impl Responses {
-    /// Opens the ring.
     pub fn open(&mut self, producer: Producer) {
         self.tx_ring.open(producer);
     }
 
-    /// Answers nothing more.
+    /// Discards all responses and closes the ring.
     pub fn close(&mut self) {
         self.tx_ring.close();
         self.owed = VecDeque::new();
@@ -70,29 +67,28 @@ impl Responses {
         self.message = None;
     }
 
-    /// True if there is nothing to answer.
+    /// Returns whether no response is pending.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.owed.is_empty() && self.refusal.is_none() && self.message.is_none()
     }
 
-    /// Whether there is room for one more read or atomic operation of the peer: not if there are as many as it may have, or
-    /// no memory for it.
+    /// Returns whether there is room, within the peer's limit, for one more read or atomic operation.
     pub fn has_room(&mut self) -> bool {
         self.owed.len() < MAX_READS && self.owed.try_reserve(1).is_ok()
     }
 
-    /// Answers this after all before it. There is room.
+    /// Queues a response, for which there must be room.
     pub fn owe(&mut self, owed: PendingResponse) {
         self.owed.push_back(owed);
     }
 
-    /// Refuses a read or an atomic operation of the peer, whose last question that is. Needs no room.
+    /// Refuses the peer's last read or atomic operation. Needs no room.
     pub fn add_refusal(&mut self, status: Status) {
         self.refusal = Some(status);
     }
 
-    /// Takes a message that the peer asks for; false if another one is not sent yet, or there is nothing to send.
+    /// Queues a requested message. Returns `false` if one is already queued, or if there is nothing to send.
     pub fn add_message(&mut self, wanted: Wanted) -> bool {
         let right = self.message.is_none() && wanted.offset < wanted.len;
         if right {
@@ -101,14 +97,14 @@ impl Responses {
         right
     }
 
-    /// The request `id` is complete, so that the peer needs nothing more of it.
+    /// Removes the message of the completed request `id`.
     pub fn on_done(&mut self, id: RequestId) {
         if self.message.as_ref().is_some_and(|wanted| wanted.id == id) {
             self.message = None;
         }
     }
 
-    /// Asks the peer for a message that it announced, from byte `offset` on; false if there is no room yet.
+    /// Requests a rendezvous message from byte `offset` on. Returns `false` if there is no room yet.
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
         let place = record::place(position, offset);
         let header = Header { kind: kind::FETCH, solicited: false, acknowledge: Acknowledge::No, aux: 0 };
@@ -123,7 +119,7 @@ impl Responses {
         there
     }
 
-    /// Sends the peer its bytes, as far as there is room and `budget` allows.
+    /// Sends responses as far as room and `budget` permit.
     pub fn progress(&mut self, end: &End, budget: &mut Budget) -> Option<Failed> {
         let (mut message, mut owed) = (false, false);
         let mut failed = None;
@@ -138,7 +134,7 @@ impl Responses {
                 Err(error) => failed = Some(error),
             }
         }
-        // A peer that polls looks for answers to its reads, and for no others.
+        // A polling peer checks for responses only while it has reads in flight.
         if message {
             end.tell_of_answers();
         } else if owed {
@@ -147,7 +143,7 @@ impl Responses {
         failed
     }
 
-    /// Puts the next piece of the message into the ring; false if there is none, or no room or budget.
+    /// Sends the next piece of the message. Returns `false` if there is none, or no room or budget.
     fn put_message(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Failed> {
         let Some(wanted) = &mut self.message else { return Ok(false) };
         let take = record::piece(wanted.len - wanted.offset, ANSWER_MAX);
@@ -175,8 +171,7 @@ impl Responses {
         }
     }
 
-    /// Puts what the peer is owed next into the ring, or the next piece of it; false if it is owed nothing, or there is no
-    /// room or budget.
+    /// Sends the next pending response, or its next piece. Returns `false` if there is none, or no room or budget.
     fn put_owed(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Failed> {
         let (len, offset) = match self.owed.front() {
             None => return self.refusal.map_or(Ok(false), |status| Err(Failed::Read(status))),
@@ -198,7 +193,7 @@ impl Responses {
         });
         match put {
             Put::NoRoom => Ok(false),
-            // The region went while the peer read it.
+            // The region was freed during the read.
             Put::Failed(_) => Err(Failed::Read(Status::RemoteAccess)),
             Put::At(_) => {
                 match self.owed.front_mut() {

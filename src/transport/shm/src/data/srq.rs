@@ -1,4 +1,4 @@
-//! The transport's side of a shared receive queue: that of the core, whose buffers connections of this transport take.
+//! Shared receive queues of connections of this transport.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -7,7 +7,6 @@ use dat_core::transport::RnrWaiter;
 
 use crate::conn::Conn;
 
-/// A shared receive queue.
 pub type SharedQueue = dat_core::transport::SharedQueue<Conn>;
 
 impl RnrWaiter for Conn {

@@ -1,38 +1,35 @@
-//! The sending direction of a connection.
+//! The transmit direction of a connection.
 //!
-//! Requests are carried out in posting order. A request that fits goes into the ring, or straight into the peer's
-//! memory, inside the post; other requests wait in a queue and continue when the peer has made room, or when it is
-//! their turn to copy some more. A request is complete when the peer has consumed its records, that is, has put the
-//! message into its place.
+//! Requests start in posting order, during the post if they fit: through the ring, or by a copy into the peer's memory.
+//! Others are queued until the peer has made room, or until their turn to copy. A request completes when the peer has
+//! consumed its records.
 //!
 //! # Marks
-//! The mark of a request ([`SeqNo`]) is the position in the ring where its record ends, plus the number of requests so
-//! far that are more than a record. Only those have an entry here ([`TxInFlight`]); each has a mark of its own between
-//! those of the records before it and behind it.
+//! The mark of a request ([`SeqNo`]) is the ring position after its record, plus the number of earlier requests that
+//! are more than a record. Only such requests have an entry ([`TxInFlight`]), whose mark is between the marks of
+//! adjacent records.
 //!
-//! # Who continues a request that waits
-//! Only the oldest request of the queue continues, in [`Tx::pump`], when a thread looks at the connection next. So while
-//! the queue is not empty some thread is always about to look, for each reason to wait ([`WaitReason`]):
+//! # Who continues a queued request
+//! Only the oldest queued request continues, in [`Tx::pump`], when a thread next polls the connection. For each reason
+//! to wait ([`WaitReason`]), this ensures a poll:
 //!
-//! | it waits for | who looks, and why none is missed |
+//! | reason | what ensures the poll |
 //! |---|---|
-//! | its turn to copy | the next round of progress: [`Budget`] has set the ready bit of this end, or it is polled, which [`Busy::Waiting`] makes look |
-//! | an answer | the thread that takes the ready bit, which the peer sets for it; or one that polls, by [`Busy::Reading`] |
-//! | the peer's position: room in the ring, or the end of a record that changes the peer's memory | the thread that takes the ready bit, which the peer sets when it has consumed the last record in the ring, because that asks for it; or one that polls, by [`Busy::Waiting`]. If the peer has got there before it could be asked, the request goes on at once: see [`TxRing::ask`] |
-//! | the end of the connection | nobody has to |
+//! | turn to copy | [`Budget`] has set the ready bit of this end; or the end is polled ([`Busy::Waiting`]) |
+//! | response | the peer sets the ready bit; or the end is polled ([`Busy::Reading`]) |
+//! | peer's position: room in the ring, or the end of a record that changes the peer's memory | the peer sets the ready bit after the last record in the ring, which requests that; or the end is polled ([`Busy::Waiting`]). If the peer was faster, the queue continues immediately: see [`TxRing::ask`] |
+//! | end of the connection | not needed |
 //!
-//! A look that finds the lock on this direction taken is made up for by its holder (SYNC again), and an end that is
-//! polled no more is looked at once under that lock (SYNC polled).
+//! If a poll finds the transmit lock held, the holder polls again after unlocking (SYNC again). An end that leaves the
+//! polled set is polled once more under that lock (SYNC polled).
 //!
-//! # The usual request
-//! Small sends of one segment take a function of their own ([`Tx::post_inline`]), and while nothing but records is in
-//! flight a look at this direction takes a subtraction ([`Tx::progress_plain`]). A transfer that is done inside the
-//! post, with nothing in flight before it, has no entry: the post says so (`Handed::done`). With others before it, its end
-//! is noted in the word that says how far the peer is known to be ([`End::finish_soon`]).
+//! # Fast path
+//! Small sends of one segment use [`Tx::post_inline`]. While only records are in flight, a poll is one subtraction
+//! ([`Tx::progress_plain`]). A transfer that completes during the post has no entry if nothing is in flight
+//! (`Handed::done`); otherwise, [`End::finish_soon`] schedules a poll.
 //!
-//! A record that changes the peer's memory waits for the peer although it is in the ring: the program there may look at its
-//! memory and make no call. Most such records are taken back if the peer does not get to them (`short`). For others the node's
-//! thread wakes the peer: see [`guard`](crate::guard).
+//! The peer's program may wait for a record that changes its memory without making a call. Most such records can be
+//! revoked (`short`). For others, the progress thread wakes the peer: see [`guard`](crate::guard).
 
 use std::collections::VecDeque;
 
@@ -62,96 +59,84 @@ mod peer;
 mod short;
 use self::short::Shorts;
 
-/// The event that ends the flight of a request.
+/// The condition that completes a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Done {
-    /// The peer has consumed the ring up to here.
+    /// The peer has consumed the ring up to this position.
     At(u64),
-    /// As [`Done::At`], for a message that was announced: the peer may ask for its bytes.
+    /// As [`Done::At`], for a rendezvous message, whose bytes the peer may request.
     Announced(u64),
-    /// Nothing more is needed, once all earlier ones are done.
+    /// All earlier requests have completed.
     Now,
-    /// The peer has sent the rest of its bytes.
+    /// The peer has sent the remaining bytes.
     Reading,
-    /// The request has failed.
     Failed(Status),
-    /// The end of the connection, which is near because the peer has disconnected.
+    /// The end of the connection; the peer has already disconnected.
     Never,
 }
 
-/// A request that is carried out as far as this side can, and that is not a mere record.
+/// A started request that is more than a record.
 #[derive(Clone, Copy)]
 struct TxInFlight {
     id: RequestId,
     mark: u64,
-    /// The end of the records of earlier requests.
+    /// Ring position after the records of earlier requests.
     after: u64,
     done: Done,
-    /// The number of its segments that are kept, because the peer may ask for the bytes or send them.
+    /// Number of its kept segments, which the peer's requests and responses use.
     kept: usize,
 }
 
-/// A request that waits, without its segments.
+/// A queued request, without its segments.
 #[derive(Clone, Copy)]
 struct Queued {
     request: Request<'static>,
     mark: u64,
-    /// The number of its segments.
     count: usize,
 }
 
-/// How far the request is that is being carried out.
+/// Progress of the request that is being executed.
 #[derive(Clone, Copy, Default)]
 struct Part {
-    /// Bytes that are in the ring, or at their destination.
+    /// Bytes in the ring or at their destination.
     done: u64,
-    /// The rest goes through the ring.
+    /// Set if the other bytes go through the ring.
     ring: bool,
-    /// The first of two steps is done.
+    /// Set if the first of two steps is done.
     half: bool,
     /// Bytes before those that go through the ring.
     start: u64,
-    /// Whether it is left to the peer, once that was asked.
+    /// Set if the peer executes the request, once known.
     left: Option<bool>,
 }
 
-/// An own read that the peer carries out.
 struct Reading {
     id: RequestId,
     len: u64,
-    /// Bytes that have arrived.
     offset: u64,
-    /// Where its record ends.
     end: u64,
 }
 
-/// The outcome of launching a request.
 enum StartOutcome {
-    /// It is carried out as far as this side can.
+    /// The request needs no further step.
     TxInFlight(Done),
-    /// It has to wait.
     Waits(WaitReason),
 }
 
-/// What a request waits for: see the head of this module.
+/// See the head of this module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WaitReason {
-    /// Its turn to copy.
     Turn,
-    /// An answer of the peer.
     Answer,
-    /// The peer to consume the records in the ring.
+    /// Records that the peer has not consumed.
     Peer,
-    /// The end of the connection, which is near.
+    /// The end of the connection, which has begun.
     End,
 }
 
-/// The results of a look at the sending direction.
 #[derive(Default)]
 pub struct TxReport {
-    /// Requests up to this mark succeeded.
     pub done: Option<SeqNo>,
-    /// The connection fails, for this reason.
     pub fatal: Option<Fatal>,
 }
 
@@ -160,55 +145,47 @@ impl TxReport {
         self.fatal = Some(Fatal { request: Some((request, status)), ..Fatal::default() });
     }
 
-    /// The peer broke the rules of the ring.
     fn corrupt(&mut self) {
         self.fail(FailedRequest::Oldest, Status::Transport);
     }
 }
 
-/// The sending direction.
 #[derive(Default)]
 pub struct Tx {
     tx_ring: TxRing,
     in_flight: VecDeque<TxInFlight>,
-    /// The number of requests so far that had, or have, or will have an entry in `in_flight`, and that of those that were
-    /// taken off.
+    /// Total numbers of requests with an entry in `in_flight`, and of removed entries. Queued requests count as
+    /// entries.
     entries: u64,
     passed: u64,
     queued: VecDeque<Queued>,
-    /// The segments that are kept for requests in flight, and behind them those of the queued requests.
+    /// Kept segments of requests in flight, followed by the segments of queued requests.
     segments: VecDeque<Segment>,
-    /// The number of segments that are kept for requests in flight.
+    /// Number of kept segments of requests in flight.
     kept: usize,
-    /// The number of announced messages in flight.
     announced: usize,
     reading: VecDeque<Reading>,
-    /// Own reads that the peer carries out at a time.
     reads_out: usize,
     responses: Responses,
-    /// How far the oldest queued request is, or the one that is being posted.
+    /// Progress of the oldest queued request, or of the one being posted.
     part: Part,
-    /// End of the last record in the ring that changes the memory of the peer; 0 if it is known to be done.
+    /// Position after the last record that changes the peer's memory; 0 if that record is known to be consumed.
     written: u64,
     shorts: Shorts,
-    /// Mere records are all that is in flight, nothing is to be answered, and nobody waits for the last request: see
-    /// [`Tx::progress_plain`]. It may be false for longer.
+    /// Set if only records are in flight, no response is pending, and the direction is not draining: see
+    /// [`Tx::progress_plain`]. It may stay false longer.
     plain: bool,
-    /// The endpoint.
     ep: Handle,
-    /// Whether requests wait.
     stalls: Gauge,
-    /// A request has failed; no later one is carried out.
+    /// A request has failed; later ones do not start.
     failed: bool,
     /// The program waits for the last request: see [`Tx::drain`].
     draining: bool,
     closed: bool,
-    /// The mark up to which requests had succeeded when it was closed.
     ended: Option<SeqNo>,
 }
 
 impl Tx {
-    /// A direction with room for as many requests as the queue pair admits.
     pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Self> {
         let mut tx = Tx { ep, reads_out: usize::from(sizes.reads_out).max(1), ..Tx::default() };
         tx.in_flight.room(sizes.requests)?;
@@ -219,14 +196,13 @@ impl Tx {
         Ok(tx)
     }
 
-    /// Opens the rings, for requests and for answers.
     pub fn open(&mut self, [requests, responses]: [Producer; 2]) {
         self.tx_ring.open(requests);
         self.responses.open(responses);
     }
 
-    /// Puts a short message into the ring, if nothing waits and there is room as far as is known; gives its
-    /// mark.
+    /// Puts a short message into the ring and returns its mark. Returns `None` if requests are queued, or if no room is
+    /// known.
     #[inline(always)]
     pub fn post_inline(&mut self, end: &End, send: &ShortSend<'_>) -> Option<SeqNo> {
         if !self.is_free(send.fence) {
@@ -241,7 +217,7 @@ impl Tx {
         Some(SeqNo(position + self.entries))
     }
 
-    /// Carries a request out, or queues it; gives its mark, and whether it is done.
+    /// Executes or queues a request. Returns its mark, and whether it is complete.
     pub fn post(&mut self, end: &End, request: &Request<'_>) -> Handed {
         if let Operation::Send { solicited } = request.operation {
             if request.len <= EAGER_MAX && self.is_free(request.fence) {
@@ -259,14 +235,13 @@ impl Tx {
         self.post_other(end, request)
     }
 
-    /// True if nothing keeps a request, which waits for reads if it has a `fence`, from being carried out at once.
+    /// Returns whether a request can start now. With a `fence`, it waits for reads.
     #[inline]
     fn is_free(&self, fence: bool) -> bool {
-        // What is asked first is the usual case, in which the rest is true.
+        // `plain` is the common case and implies the rest.
         self.plain || (self.queued.is_empty() && !self.failed && (!fence || self.reading.is_empty()))
     }
 
-    /// Puts a message that is one record into the ring.
     fn put_message(&mut self, end: &End, solicited: bool, request: &Request<'_>) -> Option<u64> {
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: request.len };
@@ -274,23 +249,23 @@ impl Tx {
         if let Put::At(position) = put { Some(position) } else { None }
     }
 
-    /// Carries a request out that is not a record alone, or finds no room, or queues it.
+    /// Executes a request that is more than a record or found no room, or queues it.
     #[inline(never)]
     fn post_other(&mut self, end: &End, request: &Request<'_>) -> Handed {
         let after = self.tx_ring.tail();
-        // A post that races with the end of the connection is flushed by the core: the thread that closes it is about to
-        // report those that were done by then.
+        // The connection has ended during the post. The closing thread reports earlier requests, so core flushes this
+        // one.
         if self.closed {
             return Handed::under_way(SeqNo::NEVER);
         }
         if self.is_free(request.fence) {
             if let StartOutcome::TxInFlight(done) = self.launch(end, request, &mut Budget::post()) {
-                // Nothing is in flight before it, so it needs no entry.
+                // No earlier request is in flight, so no entry is needed.
                 if done == Done::Now && self.entries == self.passed && self.known() == Some(after) {
                     self.part = Part::default();
                     self.passed += 1;
                     let mark = self.next_mark();
-                    // Progress reports it to those who wait for the end of the connection.
+                    // Threads that wait for the end of the connection need a poll's report.
                     if self.draining {
                         end.finish_soon();
                     }
@@ -318,29 +293,27 @@ impl Tx {
         Handed::under_way(SeqNo(mark))
     }
 
-    /// How far the records are complete as far as this side knows; `None` while the ring is not open.
+    /// Returns the position up to which records are consumed. `None` while the ring is closed.
     #[inline]
     fn known(&self) -> Option<u64> {
         self.tx_ring.known().map(|known| self.shorts.reach(known))
     }
 
-    /// Notes whether requests wait.
     fn note_stall(&self) {
         self.stalls.set(self.ep, Stall::Requests, !self.queued.is_empty());
     }
 
-    /// How often requests began to wait.
     pub fn stalls(&self) -> u64 {
         self.stalls.stalls()
     }
 
-    /// The mark of a request that has, or will have, an entry in `in_flight`.
+    /// Returns the mark of the next request with an entry.
     fn next_mark(&mut self) -> u64 {
         self.entries += 1;
         self.tx_ring.tail() + self.entries
     }
 
-    /// Adds a request that is carried out already; gives its mark.
+    /// Adds a completed request and returns its mark.
     pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) -> SeqNo {
         if self.closed {
             return SeqNo::NEVER;
@@ -350,7 +323,7 @@ impl Tx {
         if self.queued.is_empty() {
             self.fly(end, TxInFlight { id, mark, after, done: Done::Now, kept: 0 }, signalled);
         } else {
-            // It waits for its turn as a write of no byte.
+            // An empty write takes its place in the queue.
             let operation = Operation::Write(RemoteSegment::default());
             let request = Request { id, operation, segments: &[], len: 0, fence: false, signalled };
             self.queued.push_back(Queued { request, mark, count: 0 });
@@ -360,8 +333,8 @@ impl Tx {
         SeqNo(mark)
     }
 
-    /// Keeps a request that is carried out as far as this side can. If the peer has no reason to give notice of its end,
-    /// this side has to find out by itself.
+    /// Adds the entry of a started request. If the peer has no reason to notify this side of its completion, requests a
+    /// notification.
     #[inline]
     fn fly(&mut self, end: &End, in_flight: TxInFlight, signalled: bool) {
         let done = in_flight.done;
@@ -378,13 +351,12 @@ impl Tx {
             _ => return,
         }
         end.finish_soon();
-        // A failure ends the connection, so the peer is asked in any case. What the peer has consumed by now is found by that look.
+        // A failure ends the connection, so it always needs a notification.
         let needed = self.draining || self.failed;
         let _ = self.ask(end, if needed { Acknowledge::Needed } else { Acknowledge::Completion });
     }
 
-    /// Asks the peer for notice when it has consumed the records in the ring; false if it has consumed them already, and
-    /// gives none.
+    /// Requests a notification when the peer has consumed the ring. Returns `false` if it already has.
     fn ask(&mut self, end: &End, acknowledge: Acknowledge) -> bool {
         let tail = self.tx_ring.tail();
         match self.tx_ring.ask(end.taken(), acknowledge) {
@@ -399,7 +371,6 @@ impl Tx {
         }
     }
 
-    /// Puts a record into the ring of requests: see [`TxRing::put`].
     #[inline]
     fn put(&mut self, end: &End, header: Header, len: usize, fill: impl FnOnce(&mut Reservation<'_>) -> bool) -> Put {
         let put = self.tx_ring.put(end.taken(), header, len, fill);
@@ -409,7 +380,7 @@ impl Tx {
         put
     }
 
-    /// Notes a record that ends at `position`, for which the peer may have to give notice.
+    /// Notes a record that ends at `position`, if it requests a notification.
     #[inline]
     fn note_wanted(&self, end: &End, position: u64) {
         if self.tx_ring.is_asked() {
@@ -417,7 +388,7 @@ impl Tx {
         }
     }
 
-    /// From now on the program waits for the last request, so the peer has to give notice of it.
+    /// Requests a notification of the last request, for which the program waits.
     pub fn drain(&mut self, end: &End) {
         self.draining = true;
         self.plain = false;
@@ -425,8 +396,8 @@ impl Tx {
         end.repoll();
     }
 
-    /// [`Tx::progress`] while mere records are all that is in flight: gives the mark up to which requests have succeeded, or
-    /// `None` if there is more to do.
+    /// Does what [`Tx::progress`] does, while only records are in flight. Returns the mark up to which requests have
+    /// succeeded, or `None` if there is other work.
     #[inline]
     pub fn progress_plain(&mut self, end: &End, credit: Option<u64>) -> Option<SeqNo> {
         if !self.plain {
@@ -438,8 +409,8 @@ impl Tx {
         Some(SeqNo(consumed + self.passed))
     }
 
-    /// Notes the records that the peer has consumed, as a record of the peer says (`credit`), or, if that is not enough, as
-    /// it has published. Continues the requests that wait.
+    /// Reads the peer's position, from `credit` in a record of the peer or, if that is not enough, from the ring.
+    /// Continues queued requests.
     pub fn progress(&mut self, end: &End, credit: Option<u64>) -> TxReport {
         let mut report = TxReport::default();
         if self.closed {
@@ -456,7 +427,7 @@ impl Tx {
                 self.check_shorts(end, consumed);
             }
         }
-        // A peer that breaks the rules is what the connection fails for, whatever else has failed.
+        // A protocol violation takes precedence over other failures.
         if report.fatal.is_none() {
             self.harvest(end, told, &mut report);
         }
@@ -475,7 +446,7 @@ impl Tx {
             if !self.queued.is_empty() {
                 self.pump(end, &mut report, &mut budget);
             }
-            // What the peer has consumed since this look began is found by the next one.
+            // Records that the peer consumed during this poll need another poll.
             if self.draining && self.queued.is_empty() && !self.ask(end, Acknowledge::Needed) {
                 end.repoll();
             }
@@ -484,7 +455,7 @@ impl Tx {
         report
     }
 
-    /// Has threads that poll look at this side as long as requests or answers wait for room, of which there is no notice.
+    /// Sets the flags that make polls check this side, because room in the rings has no notification.
     #[inline]
     fn note_busy(&mut self, end: &End) {
         end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.responses.is_empty());
@@ -493,7 +464,7 @@ impl Tx {
         self.plain = self.entries == self.passed && !self.draining && self.responses.is_empty();
     }
 
-    /// Removes the requests that are complete. With `told`, all is known that is wanted.
+    /// Completes requests. If `told`, the known position is sufficient.
     #[inline(always)]
     fn harvest(&mut self, end: &End, told: bool, report: &mut TxReport) {
         let known = if told { self.tx_ring.known().map(Ok) } else { self.tx_ring.consumed() };
@@ -533,11 +504,9 @@ impl Tx {
                 self.responses.on_done(id);
             }
         }
-        // Requests behind one that is not a mere record are not reported before that is done.
         report.done = Some(SeqNo((consumed + self.passed).min(most)));
     }
 
-    /// Continues requests that wait.
     fn pump(&mut self, end: &End, report: &mut TxReport, budget: &mut Budget) {
         let mut went = false;
         while let Some(&Queued { request, mark, count }) = self.queued.front() {
@@ -571,8 +540,8 @@ impl Tx {
         }
     }
 
-    /// Ends the direction: gives the mark up to which requests have succeeded. Each caller gets it, since several threads may close
-    /// a connection, of which one reports.
+    /// Closes the direction. Returns the mark up to which requests have succeeded; several threads may close, and one
+    /// of them reports.
     pub fn close(&mut self, end: Option<&End>) -> Option<SeqNo> {
         if !self.closed {
             if let Some(end) = end {

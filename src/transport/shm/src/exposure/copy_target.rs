@@ -1,16 +1,14 @@
-//! The *door*: a thread that does nothing, through which peers reach the memory of this process.
+//! The *door*: an idle thread that peers name as the target of their copies.
 //!
-//! Copies between processes name their target by the number of a thread, which the kernel looks up when the copy
-//! begins. Peers name the door. So they reach a process whose first thread has ended; and a process that changes its
-//! door (another thread, another number, and the old one ends) has revoked all copies that peers have decided on but
-//! not begun, even those of a peer that is stopped in between. Such a copy finds nobody; the peer then decides anew,
-//! with the number of the new door.
+//! The kernel looks up the target thread of process_vm_readv and process_vm_writev when the copy starts. A process that
+//! replaces its door by a new thread has thus revoked all copies that have not started, even by a stopped peer. Such a
+//! copy finds no thread; the peer then checks its access again and uses the new door. The door also reaches a process
+//! whose first thread has ended.
 //!
-//! The number of a door that is gone is given to another thread only when the system has gone through all its numbers.
+//! The kernel reuses the thread id of an ended door only after all other ids.
 //!
-//! A peer reads the number before it looks at flag and row (SYNC door), so it never uses a new number after an old
-//! look. A peer that was stopped while the kernel gave out all numbers (/proc/sys/kernel/pid_max) could still write
-//! through one that was given out again.
+//! A peer loads the id before it checks flag and row (SYNC door), so it never uses a new id after an old check. A peer
+//! that is stopped while the kernel assigns all ids (/proc/sys/kernel/pid_max) could still write through a reused id.
 
 use std::io;
 use std::sync::Arc;
@@ -25,68 +23,61 @@ use rustix::thread::gettid;
 use crate::os::memory::InShared;
 use crate::os::task::{self, Doing};
 
-/// Bytes of a door's stack, on which next to nothing happens.
 const STACK: usize = 64 * 1024;
 
-/// One thread.
 struct Sleeper {
-    /// The change with which it came.
+    /// Number of the change that started it.
     serial: u64,
     note: Arc<Note>,
     thread: Thread,
 }
 
-/// What a door and the other threads share.
 #[derive(Default)]
 struct Note {
     state: Mutex<DoorState>,
-    /// The state has changed.
     news: Condvar,
 }
 
 #[derive(Default)]
 struct DoorState {
-    /// The number of the door, once it is published.
+    /// Id of the door's thread, once it is published.
     tid: i32,
-    /// The door is to leave.
+    /// Set when the door must exit.
     leave: bool,
 }
 
-/// The doors of a process: the one that is published, and those that leave.
+/// The doors of a process: the published one and those that exit.
 pub struct CopyTargetThread {
-    /// Where the number of the door is published; 0 if there is none.
+    /// The published thread id; 0 if there is none.
     sign: InShared<AtomicU32>,
     threads: Mutex<Threads>,
-    /// The last change whose number is being published, or is.
+    /// Number of the last change that has been, or is being, published.
     published: Arc<AtomicU64>,
 }
 
 #[derive(Default)]
 struct Threads {
-    /// The newest comes last.
+    /// Newest last.
     all: Vec<Sleeper>,
-    /// The number of changes so far.
     changes: u64,
 }
 
-/// A moment, as changes of the door count.
+/// A point in time, counted in changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment(u64);
 
-/// A change of the door.
 #[derive(Clone, Copy, Debug)]
 pub struct Change(u64);
 
 impl CopyTargetThread {
-    /// No door yet. The number of the one that there is will be in `sign`.
     pub fn new(sign: InShared<AtomicU32>) -> CopyTargetThread {
         CopyTargetThread { sign, threads: Mutex::default(), published: Arc::default() }
     }
 
-    /// Makes the first door; returns when its number is published.
+    /// Starts the first door and publishes its id.
     ///
     /// # Errors
-    /// There can be no further thread.
+    /// Fails if no thread can be started.
     pub fn open(&self) -> io::Result<()> {
         let mut threads = self.threads.lock();
         self.start(&mut threads)?;
@@ -96,16 +87,16 @@ impl CopyTargetThread {
         Ok(())
     }
 
-    /// This moment. Taken behind a fence, it comes after all stores before that.
+    /// Returns the current time. After a fence, it follows all earlier stores.
     pub fn now(&self) -> Moment {
         Moment(self.published.load(Ordering::SeqCst))
     }
 
-    /// Changes the door, unless that was begun after `since` already. See [`CopyTargetThread::is_changed`].
+    /// Replaces the door, unless a replacement was started after `since`. See [`CopyTargetThread::is_changed`].
     pub fn change(&self, since: Moment) -> Change {
         let mut threads = self.threads.lock();
         let published = self.published.load(Ordering::SeqCst);
-        // A number that is published later than `since` is as good as one that is asked for now.
+        // An id that is published after `since` is as good as a new one.
         if published > since.0 || threads.changes > published {
             return Change(threads.changes);
         }
@@ -122,7 +113,7 @@ impl CopyTargetThread {
         Change(threads.changes)
     }
 
-    /// True if no peer can find this process by a number from before the change.
+    /// Returns whether peers can no longer use an id from before the change.
     pub fn is_changed(&self, change: Change) -> bool {
         let mut threads = self.threads.lock();
         while let Some(at) = threads.all.iter().position(|sleeper| sleeper.is_gone()) {
@@ -132,7 +123,7 @@ impl CopyTargetThread {
         published && threads.all.iter().all(|sleeper| sleeper.serial >= change.0)
     }
 
-    /// Ends all doors; peers can no longer reach this process.
+    /// Ends all doors. Peers can then no longer copy.
     pub fn close(&self) {
         let sleepers = std::mem::take(&mut self.threads.lock().all);
         for sleeper in &sleepers {
@@ -145,7 +136,7 @@ impl CopyTargetThread {
         }
     }
 
-    /// Starts another door, which publishes its number and sends the one before away.
+    /// Starts a door that publishes its id and ends the previous one.
     fn start(&self, threads: &mut Threads) -> io::Result<()> {
         let serial = threads.changes + 1;
         let note = Arc::<Note>::default();
@@ -153,13 +144,12 @@ impl CopyTargetThread {
         let (own, sign, published) = (note.clone(), self.sign.clone(), self.published.clone());
         let run = move || {
             let tid = gettid().as_raw_nonzero().get();
-            // The door before publishes its number first, or it would publish it over this one.
+            // Keeps the previous door from overwriting the id.
             if let Some(note) = &before {
                 note.wait(|state| state.tid != 0);
             }
-            // SYNC door: the serial number is stored before the thread's number. A call that closed something and then
-            // found the old serial number did so before this store, so a peer that has the new thread's number finds it
-            // closed.
+            // SYNC door: the serial number is stored before the id. A call that loads the old serial number has revoked
+            // access before this store, so a peer that uses the new id sees the revocation.
             published.store(serial, Ordering::SeqCst);
             sign.store(tid as u32, Ordering::SeqCst);
             drop(sign);
@@ -183,13 +173,12 @@ impl Drop for CopyTargetThread {
 }
 
 impl Sleeper {
-    /// True if the thread was to leave, and the kernel no longer finds it, or finds it without memory. A thread that is
-    /// joined may still be found for a moment.
+    /// Returns whether the door had to exit and the kernel has at most a remnant of it.
     fn is_gone(&self) -> bool {
         let DoorState { tid, leave } = *self.note.state.lock();
         let Some(pid) = Pid::from_raw(tid).filter(|_| leave) else { return false };
         let own = std::process::id() as i32;
-        // A debugger may keep what is left of the thread.
+        // A debugger can keep a remnant of the thread.
         getpriority_process(Some(pid)) == Err(Errno::SRCH)
             || (task::is_visible(own) && task::is_own_proc().unwrap_or(false) && task::doing(own, tid) == Doing::Gone)
     }

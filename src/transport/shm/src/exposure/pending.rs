@@ -1,33 +1,29 @@
-//! Transfers of peers that were under way when something was closed to them, and that may still touch the memory of the
-//! program.
+//! Peers' transfers that were in progress when access was revoked, and can still touch the program's memory.
 //!
-//! A call that gives memory back to the program closes it to peers first (the row of a region, the flag of a
-//! connection), then takes a [`Pending`] and lets it come to its end. A transfer ends
+//! A call that returns memory to the program first revokes access (the row of a region, or the flag of a connection),
+//! and then waits for a [`Pending`]. A transfer ends
 //!
-//! - when its thread leaves the slot, as nearly all do within a millisecond, for a thread copies a slice at a time;
-//! - when the door of this process has changed since, and the thread is then seen where it copies nothing: stopped, or
-//!   asleep elsewhere. If it is before its copy, that finds nobody, and the thread looks again and finds what was
-//!   closed; if it is behind it, the copy is over;
-//! - when the peer breaks the rules: no thread takes that much time for a slice. Its link is ended.
+//! - when its thread leaves the slot, usually within a millisecond;
+//! - when this process has replaced its target thread, and the peer's thread is then seen stopped, or asleep elsewhere.
+//!   The copy has then ended, or will fail, after which the thread checks its access again;
+//! - when the peer violates the protocol, and its link ends.
 //!
-//! What the waiting call does about a thread that has not left its slot, once the door is changed:
+//! After the replacement, the call does this about a thread that is still in its slot:
 //!
 //! | the thread, as /proc shows it | the call |
 //! |---|---|
-//! | gone, a zombie, stopped (T, t) or frozen | does not wait: the thread is before its copy, which finds nobody, or behind it |
-//! | asleep in another system call, or in none | does not wait, for the same reason |
-//! | asleep in process_vm_readv or _writev | waits for that peer alone, with one line in the log |
-//! | running | waits until it has run for a quarter of a second, where a slice takes less than a millisecond; then the peer breaks the rules |
-//! | asleep where /proc does not show | waits for five seconds; then the peer counts as one that breaks the rules |
+//! | exited, zombie, stopped (T, t) or frozen | does not wait: the copy has ended, or will fail |
+//! | asleep outside of these calls, or in none | does not wait, for the same reason |
+//! | asleep in process_vm_readv or _writev | waits for this peer, with one line in the log |
+//! | running | waits until it has used a quarter of a second of CPU time, where a slice takes less than a millisecond; then the peer violates the protocol |
+//! | asleep, but /proc does not show where | waits for five seconds; then the peer violates the protocol |
 //!
-//! The link of a peer that breaks the rules is ended, with one line in the log, and nothing waits for it again. A peer
-//! that names threads that cannot exist breaks them at once. So once such a call has succeeded, no peer that
-//! keeps to the rules writes the memory.
+//! A violation, such as the id of an impossible thread, ends the link with one line in the log, and no call waits for
+//! this peer again. So after the call, no peer that follows the protocol writes the memory.
 //!
-//! Nobody waits here under a lock that another connection needs: the transport answers `Closing::Exposed` to a
-//! disconnect, and the core calls `await_end` without its locks. Ends found by a round or by the progress thread close
-//! the connection at once, and report them to the endpoint and the peer when the transfers are over, for which the thread
-//! looks every millisecond, later every twenty. A link whose socket has ended stays in the list until then.
+//! No thread waits here under a lock that another connection needs: the transport returns `Closing::Exposed` for a
+//! disconnect, and core calls `await_end` without locks. Polls and the progress thread close a connection immediately,
+//! and report its end after the transfers. A link whose socket has ended remains in the list until then.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -41,14 +37,13 @@ use crate::os::task::{self, Doing, TICKS_PER_SECOND};
 use crate::peer_segment::PeerSegment;
 use crate::transfers::{self, Occupant};
 
-/// Time after which the door is changed. A slice takes a small part of it, even if its thread loses the processor.
-const GRACE: Duration = Duration::from_millis(5);
-/// Time that a thread may run in a slice, which takes it less than a millisecond: this breaks the rules.
-const SLICE: u64 = TICKS_PER_SECOND / 4;
-/// Time for which a thread is waited for that sleeps where this process may not see it.
-const BLIND: Duration = Duration::from_secs(5);
+/// Time after which the target thread is replaced, longer than a slice of a preempted thread.
+const REPLACE_AFTER: Duration = Duration::from_millis(5);
+/// Maximum CPU time of a slice.
+const MAX_SLICE_TICKS: u64 = TICKS_PER_SECOND / 4;
+/// Maximum wait for a thread whose sleep /proc does not show.
+const BLIND_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The transfers of one or several peers that were under way at some moment.
 pub struct Pending {
     transfers: Vec<Transfer>,
     start: Instant,
@@ -56,22 +51,21 @@ pub struct Pending {
     change: Option<Change>,
 }
 
-/// A transfer of a peer.
 struct Transfer {
     peer_segment: Arc<PeerSegment>,
     side: u8,
     slot: usize,
     word: Occupant,
-    /// Time that the thread had run when it was first seen to run, and the time when it was first looked at.
+    /// CPU ticks of the thread when it was first seen running, and time of the first check.
     seen: Option<(u64, Instant)>,
 }
 
 impl Pending {
-    /// The transfers that the peers of `pairs` have under way; `None` if there are none. What is to be closed to them
-    /// was closed before.
+    /// Collects the transfers in progress of the peers of `pairs`, after access was revoked. Returns `None` if there are
+    /// none.
     pub fn new<'a>(control: &ControlRegion, pairs: impl Iterator<Item = &'a Arc<PeerSegment>>) -> Option<Pending> {
-        // SYNC moving: the flag of the connection or the row of the region was closed before. Pairs with the fence of a
-        // thread that enters a slot: that transfer is refused, or its slot is found here.
+        // SYNC moving: the flag or the row was stored before. Pairs with the fence of a thread that enters a slot:
+        // either that transfer is refused, or this scan finds its slot.
         fence(Ordering::SeqCst);
         let since = control.copy_target.now();
         let mut transfers = Vec::new();
@@ -91,18 +85,17 @@ impl Pending {
         found.then(|| Pending { transfers, start: Instant::now(), since, change: None })
     }
 
-    /// The time since they were found.
     pub fn age(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// True once none of them can touch the memory of this process. Does not wait.
+    /// Returns, without waiting, whether none of them can touch the memory of this process.
     pub fn is_over(&mut self, control: &ControlRegion) -> bool {
         self.transfers.retain(Transfer::is_under_way);
         let others = || self.transfers.iter().filter(|transfer| !transfer.peer_segment.is_local());
         if self.change.is_none()
             && others().next().is_some()
-            && (self.start.elapsed() > GRACE || others().all(|transfer| transfer.peer_segment.suspect.get()))
+            && (self.start.elapsed() > REPLACE_AFTER || others().all(|transfer| transfer.peer_segment.suspect.get()))
         {
             self.change = Some(control.copy_target.change(self.since));
         }
@@ -112,11 +105,10 @@ impl Pending {
         self.transfers.is_empty()
     }
 
-    /// Waits until none of them can touch the memory of this process. To be called with no lock that another
-    /// connection needs.
+    /// Waits for [`Pending::is_over`]. The caller holds no lock that another connection needs.
     pub fn wait(mut self, control: &ControlRegion) {
         let mut pause = Pause::new();
-        // Most are over soon, without a look at the clock.
+        // Most transfers end soon, without a clock read.
         while pause.is_short() && !self.transfers.is_empty() {
             pause.pass();
             self.transfers.retain(Transfer::is_under_way);
@@ -128,7 +120,7 @@ impl Pending {
 }
 
 impl Transfer {
-    /// True if its thread has not left the slot.
+    /// Returns whether the thread is still in the slot.
     fn is_under_way(&self) -> bool {
         if self.peer_segment.has_violated() {
             return false;
@@ -144,7 +136,7 @@ impl Transfer {
         under_way
     }
 
-    /// True if its thread may still copy. The door was changed, so a copy that has not begun by now finds nobody.
+    /// Returns whether the thread may still copy. The target thread was replaced, so copies that start now fail.
     fn may_go_on(&mut self) -> bool {
         let pid = self.peer_segment.pid;
         let doing = task::doing(pid, self.word.tid() as i32);
@@ -162,12 +154,12 @@ impl Transfer {
                 self.seen = Some((ticks, since));
                 true
             }
-            Doing::Running(ticks) if ticks.saturating_sub(ran) > SLICE => {
+            Doing::Running(ticks) if ticks.saturating_sub(ran) > MAX_SLICE_TICKS => {
                 self.peer_segment.report_violation("does not end a transfer, though it runs");
                 false
             }
             Doing::Running(_) => true,
-            Doing::Asleep if since.elapsed() > BLIND => {
+            Doing::Asleep if since.elapsed() > BLIND_TIMEOUT => {
                 self.peer_segment.report_violation("does not end a transfer");
                 false
             }

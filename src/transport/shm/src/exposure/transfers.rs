@@ -1,13 +1,10 @@
-//! The transfers of one side of a pair that are under way: copies between the memories of the two processes, by which
-//! process which thread makes them.
+//! The transfers in progress of one side, and the threads that execute them.
 //!
-//! Each side has a [`Table`] in the shared memory. A thread that is going to copy enters a slot, looks whether it still
-//! may, copies, and leaves the slot. The other side closes what is to be closed, then looks at the slots: a copy that
-//! it finds none of comes to a look that fails (SYNC moving). The peer may write anything into the tables, its own and
-//! this one; so what this side relies on itself, which slots are its own, is in [`Own`].
+//! Each side has a [`Table`] in shared memory. A thread enters a slot, checks its access, copies, and leaves the slot.
+//! The other side revokes access first and then scans the slots: a copy that it does not find will fail its check (SYNC
+//! moving). The peer can write anything into the tables, so [`Own`] contains the state on which this side relies.
 //!
-//! What a thread looks at is the flag of the connection and the row of the region. Transfers between endpoints of one
-//! process are entered as well.
+//! A thread checks the flag of the connection and the row of the region. Transfers within a process also use slots.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -15,40 +12,34 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use host::pause::Pause;
 use rustix::thread::gettid;
 
-/// Slots of a table. More threads than this wait for each other.
+/// Number of slots of a table. More threads wait for each other.
 pub const SLOTS: usize = 63;
 
-/// Words of a slot, a cache line.
 const LINE: usize = 8;
 
-/// The largest number that a thread can have.
 const MAX_TID: u32 = 1 << 22;
 
-/// One side's transfers in the shared memory. The first line has a bit for every slot that was ever used; the others
-/// are the slots, each with one [`Occupant`].
+/// One side's transfers in shared memory. The first line has a bit for each slot that was ever used; the other lines
+/// are slots with an [`Occupant`].
 pub type Table = [[AtomicU64; LINE]; SLOTS + 1];
 
-/// Bytes of a table.
 pub const TABLE: usize = size_of::<Table>();
 
-/// Content of a slot: in the upper half how often it was entered, in the lower half the thread that is in it, as its
-/// process numbers it, or 0.
+/// Contents of a slot: the number of entries in the upper half, and the id of the thread in the lower half, or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupant(u64);
 
 impl Occupant {
-    /// The thread that is in the slot; 0 for none.
+    /// Returns the id of the thread in the slot; 0 if there is none.
     pub fn tid(self) -> u32 {
         self.0 as u32
     }
 
-    /// True if no thread can have that number.
     pub fn is_impossible(self) -> bool {
         self.tid() > MAX_TID
     }
 }
 
-/// The transfers of a side that began before, and have not ended.
 pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Occupant)> + '_ {
     let [used, slots @ ..] = table;
     let mut used = used[0].load(Ordering::SeqCst);
@@ -56,8 +47,8 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Occupant)> + '_ 
         while used != 0 {
             let slot = used.trailing_zeros() as usize;
             used &= used - 1;
-            // A table that is not what it should be has a bit too many.
-            // SYNC moving: SeqCst is an Acquire too; a slot that is found free was left behind the copy.
+            // Invalid tables can have extra bits.
+            // SYNC moving: SeqCst includes Acquire: a slot that is free was left after the copy.
             let word = slots.get(slot).map_or(Occupant(u64::MAX), |line| Occupant(line[0].load(Ordering::SeqCst)));
             if word.tid() != 0 {
                 return Some((slot, word));
@@ -67,7 +58,7 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Occupant)> + '_ 
     })
 }
 
-/// True if the transfer that was found in `slot` has not ended.
+/// Returns whether the transfer found in `slot` is still in progress.
 pub fn is_under_way(table: &Table, slot: usize, word: Occupant) -> bool {
     match table.get(slot + 1) {
         // SYNC moving
@@ -76,10 +67,10 @@ pub fn is_under_way(table: &Table, slot: usize, word: Occupant) -> bool {
     }
 }
 
-/// The slots of one table that threads of this process have entered.
+/// Slots entered by threads of this process.
 pub struct Own([OwnSlot; SLOTS]);
 
-/// The word of a slot, in a cache line of its own.
+/// A slot's word in its own cache line.
 #[derive(Default)]
 #[repr(align(64))]
 struct OwnSlot(AtomicU64);
@@ -91,11 +82,9 @@ impl Default for Own {
 }
 
 thread_local! {
-    /// The number of the thread, once it was asked for.
     static TID: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The number of the calling thread.
 #[inline]
 pub fn own_tid() -> u32 {
     TID.with(|tid| match tid.get() {
@@ -108,23 +97,23 @@ pub fn own_tid() -> u32 {
     })
 }
 
-/// Forgets the number of the calling thread, which in the child of a fork is another one.
+/// The child of a fork has another thread id.
 pub fn after_fork_in_child() {
     TID.set(0);
 }
 
 impl Own {
-    /// Enters a slot of this side's `table`; waits while all are taken. `tid` is the number of the calling thread, by
-    /// which the peer finds it, or any other but 0 if there is no peer.
+    /// Enters a slot of this side's `table`, and waits if all are taken. `tid` is the id of the calling thread, or any
+    /// other number except 0 if there is no peer.
     #[inline]
     pub fn enter<'a>(&'a self, table: &'a Table, tid: u32) -> Entered<'a> {
-        // A thread nearly always finds the slot free that it had last, and which it finds by the place of its stack.
+        // Start at a slot that depends on the stack address, so that a thread usually finds its previous slot free.
         let stack = (&raw const tid).addr();
         let at = (stack >> 20) % (SLOTS + 1);
         self.try_enter(table, tid, at).unwrap_or_else(|| self.enter_another(table, tid, at))
     }
 
-    /// Enters this slot, if there is such a one, and nobody is in it.
+    /// Enters this slot if it exists and is free.
     #[inline(always)]
     fn try_enter<'a>(&'a self, table: &'a Table, tid: u32, at: usize) -> Option<Entered<'a>> {
         let (OwnSlot(own), [shared, ..]) = (self.0.get(at)?, table.get(at + 1)?);
@@ -138,13 +127,12 @@ impl Own {
             table[0][0].fetch_or(1 << at, Ordering::Relaxed);
         }
         shared.store(word, Ordering::Relaxed);
-        // SYNC moving: the slot was entered before; flag and row are looked at behind this. Either this side finds that
-        // it may not, or the other one finds the slot taken.
+        // SYNC moving: the slot is entered before, and flag and row are checked after this fence. Either this side sees
+        // the revocation, or the other side sees the slot taken.
         fence(Ordering::SeqCst);
         Some(Entered { own, shared, word })
     }
 
-    /// Enters the next free slot behind this one.
     #[cold]
     #[inline(never)]
     fn enter_another<'a>(&'a self, table: &'a Table, tid: u32, mut at: usize) -> Entered<'a> {
@@ -161,7 +149,7 @@ impl Own {
     }
 }
 
-/// A slot that the calling thread is in, until this is dropped.
+/// A slot that the calling thread occupies until this is dropped.
 pub struct Entered<'a> {
     own: &'a AtomicU64,
     shared: &'a AtomicU64,
@@ -171,7 +159,7 @@ pub struct Entered<'a> {
 impl Drop for Entered<'_> {
     fn drop(&mut self) {
         let free = self.word & !u64::from(u32::MAX);
-        // SYNC moving: a thread that finds the slot free finds what was copied.
+        // SYNC moving: a thread that sees the free slot sees the copied bytes.
         self.shared.store(free, Ordering::Release);
         self.own.store(free, Ordering::Release);
     }

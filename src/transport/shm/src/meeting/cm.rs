@@ -1,5 +1,4 @@
-//! Connections: the messages about them, and their consequences. Messages are handled on the progress thread, without any
-//! lock.
+//! Messages about connections, which the progress thread processes without locks.
 
 use std::sync::{Arc, Weak};
 
@@ -14,18 +13,17 @@ use crate::peer_segment::MAX_CONNS;
 use crate::process_context::{Command, ProcessContext};
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
-/// A connection request that waits for an answer; dropped without one, it is refused.
+/// A connection request without a response; dropping it refuses the request.
 pub struct Incoming {
-    /// Not kept alive: a request that nobody answers must not hold on to the descriptors of a peer that is gone.
+    /// Weak, to release the descriptors of an ended peer.
     link: Weak<Link>,
     id: ConnId,
-    /// The active end.
     theirs: EndInfo,
     answered: bool,
 }
 
 impl Incoming {
-    /// Refuses the request; for the program, with private data of at most
+    /// Refuses the request. `private_data`, for a refusal by the program, has at most
     /// [`MAX_PRIVATE_DATA`](crate::wire::MAX_PRIVATE_DATA) bytes.
     pub fn refuse(mut self, why: Rejection, private_data: &[u8]) {
         self.reject(why == Rejection::Consumer, private_data);
@@ -40,7 +38,6 @@ impl Incoming {
         }
     }
 
-    /// Accepts the request with `conn`.
     pub fn accept(mut self, context: &ProcessContext, conn: &Arc<Conn>, private_data: &[u8]) {
         self.answered = true;
         let side = 1 - self.id.active;
@@ -71,7 +68,7 @@ impl Drop for Incoming {
     }
 }
 
-/// Asks the peer of `link` for a connection to the active end `conn`.
+/// Sends a connection request to the peer of `link` for the active end `conn`.
 pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data: Vec<u8>) {
     if conn.phase() != ConnPhase::Pending {
         return;
@@ -83,7 +80,7 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
     };
     let attached = link.attach(id.active, id, conn, AccessContext::new(0, 0));
     if !attached || conn.phase() >= ConnPhase::Dead {
-        // There is no memory, or the program gave up while the place was looked for.
+        // There is no memory, or the program has given up.
         link.withdraw(id);
         end(conn, CloseReason::Disconnected, ConnectionReport::NonPeerRejected);
         return;
@@ -91,14 +88,14 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
     link.send(Message::Request { conn: id, qualifier, end: conn.info(), private_data });
 }
 
-/// Ends an attempt from this end, if it has not ended yet; `reason` is for the peer.
+/// Ends an attempt, unless it has ended; `reason` is for the peer.
 pub fn end(conn: &Arc<Conn>, reason: CloseReason, report: ConnectionReport) {
     if conn.kill(false) {
         conn.finish(reason, Report::Ended(report));
     }
 }
 
-/// Reports that a connection is there, and then what arrives.
+/// Reports the establishment, and then arrived data.
 fn establish(conn: &Arc<Conn>, private_data: Vec<u8>) {
     conn.report(ConnectionReport::Established(private_data));
     if conn.shift(ConnPhase::Pending, ConnPhase::Up) {
@@ -106,7 +103,7 @@ fn establish(conn: &Arc<Conn>, private_data: Vec<u8>) {
     }
 }
 
-/// Handles a message about a connection; false if the peer breaks the protocol.
+/// Processes a message about a connection. Returns `false` if the peer violates the protocol.
 pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> bool {
     match message {
         Message::Request { conn, qualifier, end, private_data } => {
@@ -119,7 +116,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
                 return false;
             }
             let incoming = Incoming { link: Arc::downgrade(link), id: conn, theirs: end, answered: false };
-            // Without memory the request is refused.
+            // Without memory, dropping the request refuses it.
             let (Some(point), Ok(_admitted)) = (context.point(qualifier), memory::admit()) else { return true };
             let info = ConnectionRequestInfo {
                 qualifier,
@@ -135,8 +132,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
         Message::Accept { conn: id, end, private_data } => match link.find(id.active, id) {
             Some(conn) => {
                 conn.set_peer(&end);
-                // The peer hears of it before the program can end it again. Data that the peer sends from then on
-                // are not reported before the establishment.
+                // The peer is notified before the program can close the connection.
                 link.send(Message::Ready { conn: id });
                 establish(&conn, private_data);
             }
@@ -146,7 +142,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
             link.note_release(id, false);
             if let Some(conn) = link.find(id.active, id) {
                 if conn.kill(false) {
-                    // The peer has no end of it, and so no transfer.
+                    // The peer has no end of this connection, and thus no transfer.
                     link.note_release(id, true);
                     let report = match consumer {
                         true => ConnectionReport::PeerRejected(private_data),
@@ -158,7 +154,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
         }
         Message::Ready { conn: id } => {
             if let Some(conn) = link.find(1 - id.active, id) {
-                // Nothing that arrives is reported before this.
+                // No data is reported before this.
                 if conn.phase() == ConnPhase::Pending {
                     establish(&conn, Vec::new());
                 }

@@ -1,46 +1,44 @@
-//! Processes that have connected and not said yet who they are.
+//! Connected processes that have not completed the handshake.
 //!
-//! A process says so at once, unless it waits for a processor just then, which may take any time. So there is no limit
-//! on the time of silence, only on the number of those that are silent, for they must not use up the descriptors that
-//! others need to be heard. One that has to make room for another connects once more.
+//! A process sends its hello immediately, but may wait for a CPU indefinitely. So a pending peer never times out. Their
+//! number is limited, because they use descriptors. A peer that must make room connects again.
 //!
-//! At most 64 strangers, or an eighth of the descriptors that the process may have, wait at a time. If another one
-//! arrives, the oldest one of the process with the most strangers gets `Message::Again`, and
-//! connects once more after a pause, which grows to 32 ms, for as long as its program wants the connection. So only the
-//! program's own time limit or the end of the peer ends an attempt.
+//! At most 64 peers, or an eighth of the process's descriptors, can be pending. If another arrives, the oldest one of
+//! the process with the most gets `Message::Again`. It connects again after a pause of up to 32 ms, as long as its
+//! program wants the connection. So only the program's timeout or the end of the peer ends an attempt.
 
 use std::collections::HashMap;
 
 use host::limit;
 
-/// The most strangers at a time, and the part of all descriptors that they may take.
+/// Maximum number of pending peers, and their part of all descriptors.
 const MOST: usize = 64;
 const PART: u64 = 8;
 
-/// The strangers, by token and process, the one that has been silent longest first.
+/// Pending peers (token, process id), oldest first.
 #[derive(Default)]
 pub struct PendingPeers(Vec<(u64, i32)>);
 
 impl PendingPeers {
-    /// Adds the connection `token` of the process `pid`.
+    /// Adds connection `token` of process `pid`.
     pub fn add(&mut self, token: u64, pid: i32) {
         self.0.push((token, pid));
     }
 
-    /// Removes a connection whose peer has said who it is, or that has ended.
+    /// Removes a connection after its hello or its end.
     pub fn remove(&mut self, token: u64) {
         self.0.retain(|stranger| stranger.0 != token);
     }
 
-    /// True if one more would be too many.
+    /// Returns whether the maximum is reached.
     pub fn is_full(&self) -> bool {
         let files = limit::open_files().ok().flatten().unwrap_or(u64::MAX);
         let most = usize::try_from(files / PART).unwrap_or(MOST).clamp(1, MOST);
         self.0.len() >= most
     }
 
-    /// The connection that has to make room for another one, the oldest of the process that has most of them, and how many
-    /// that has.
+    /// Returns the connection to evict, the oldest of the process with the most, and the number of that process's
+    /// connections.
     pub fn least_welcome(&self) -> Option<(u64, usize)> {
         let mut counts: HashMap<i32, usize> = HashMap::new();
         for &(_, pid) in &self.0 {

@@ -1,4 +1,4 @@
-//! This process as its peers see it: its name, its links, its service points and its one thread.
+//! The state of this process in one directory: name, links, service points and progress thread.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -27,47 +27,44 @@ use crate::regions::{Published, RegionTable};
 use crate::thread::PendingConnect;
 use crate::wire::{Message, Probe};
 
-/// Tasks that may come before the thread fetches them, and after room was made for them.
+/// Capacity for commands of the program's calls until the thread fetches them.
 const TASKS: usize = 64;
 
-/// A task for the progress thread.
 pub enum Command {
-    /// Connect to a host, within this time for the whole attempt.
+    /// Connects to a host; the timeout is for the complete attempt.
     Connect(PendingConnect, Address, Option<Duration>),
-    /// Handle a message of this process to itself.
+    /// Processes a message of this process to itself.
     Deliver(Arc<Link>, Message),
-    /// Wait until the link's socket has room.
+    /// Waits until the link's socket has room.
     WantRoom(Arc<Link>),
-    /// End the link, whose peer does not read its messages.
+    /// Ends the link, because the peer does not read its messages.
     Abandon(Arc<Link>),
-    /// End this passive end, which cannot come up: its peer has given up.
+    /// Fails this passive end, whose peer has given up.
     Fail(Arc<Conn>),
-    /// Tell of the end of a connection when the transfers of its peer are over.
+    /// Reports the end of a connection after the peer's transfers have ended.
     Finish(Ending),
 }
 
-/// This process in one directory.
 pub struct ProcessContext {
-    /// Name of this process's socket there.
     pub name: SocketName,
-    /// The socket itself, until the node stops.
+    /// `None` after the process has stopped.
     reachable: Mutex<Option<Arc<Reachable>>>,
-    /// Its links with others and with itself.
+    /// Links to peers and to this process.
     pub links: Links,
     commands: Mutex<VecDeque<Command>>,
     points: Mutex<BTreeMap<u64, ListenerSink<Shm>>>,
     ports: AtomicU64,
     own: OnceCell<Arc<Link>>,
-    /// Its thread, which ends with the last adapter.
+    /// The progress thread, which ends with the last adapter.
     pub thread: Mutex<Option<Thread>>,
-    /// The number of open adapters; see [`crate::nodes`].
+    /// Number of open adapters; see [`crate::process_contexts`].
     pub adapters: AtomicUsize,
-    /// These adapters, for those who ask.
+    /// Data about these adapters for dat-info.
     pub census: Census,
     stopped: AtomicBool,
-    /// Copies between processes are to be tried.
+    /// Copies between processes are enabled.
     vm: bool,
-    /// Yama was asked to let other processes copy.
+    /// Set once Yama was asked to permit copies by other processes.
     traceable: AtomicBool,
 }
 
@@ -84,7 +81,7 @@ impl Owner for ProcessContext {
 }
 
 impl ProcessContext {
-    /// A node that can be reached at `reachable`, linked with itself; it has a door, but no thread yet.
+    /// Creates a context that is reachable at `reachable`, with a link to itself and a door, but no progress thread.
     pub fn new(reachable: &Arc<Reachable>) -> io::Result<Arc<Self>> {
         let name = reachable.name.clone();
         let links = Links::new(ControlRegion::new()?)?;
@@ -111,13 +108,12 @@ impl ProcessContext {
         Ok(context)
     }
 
-    /// The link of this process with itself.
     pub fn own(&self) -> Option<&Arc<Link>> {
         self.own.get()
     }
 
-    /// The word by which the process `pid` finds out whether it can read the memory of this one. Yama is asked to allow
-    /// that with the first process for which it counts, and not where such copies are not wanted.
+    /// Returns the value by which process `pid` tests whether it can read this process. The first valid one also asks
+    /// Yama to permit that, if copies are enabled.
     pub fn probe(&self, pid: i32) -> Probe {
         let probe = self.links.control.probe(pid);
         if self.vm && probe.addr != 0 && !self.traceable.swap(true, Ordering::Relaxed) {
@@ -126,29 +122,28 @@ impl ProcessContext {
         probe
     }
 
-    /// True if this process can copy to and from the memory of the peer of `peer_segment`.
     pub fn can_copy(&self, peer_segment: &PeerSegment) -> bool {
         self.vm && peer_segment.copy_target() != 0
     }
 
-    /// A port qualifier for an end of a connection.
+    /// Returns a port qualifier for an end of a connection.
     pub fn next_port(&self) -> u64 {
-        // Above the qualifiers of 16 bits that programs take for service points.
+        // Above the 16-bit qualifiers that programs use for service points.
         0x1_0000 + self.ports.fetch_add(1, Ordering::Relaxed)
     }
 
-    // ---- The thread ----
+    // ---- The progress thread ----
 
-    /// Makes room for tasks that calls of the program give the thread.
+    /// Reserves memory for commands of the program's calls.
     pub fn room_for_command(&self) -> std::result::Result<(), NoMemory> {
         self.commands.lock().room(TASKS)
     }
 
-    /// Asks the thread to do something, unless that has to end.
+    /// Queues a command, unless the thread must end.
     pub fn command(&self, command: Command) {
         let mut commands = self.commands.lock();
         if self.is_stopped() {
-            // Nobody would take it off, and its connection keeps the node.
+            // The command would keep its connection, and thereby this context, alive.
             drop(commands);
             drop(command);
             return;
@@ -158,31 +153,28 @@ impl ProcessContext {
         self.links.control.wakeup_fd.wake();
     }
 
-    /// The next task for the thread.
     pub fn next_command(&self) -> Option<Command> {
         self.commands.lock().pop_front()
     }
 
-    /// True if the thread is to end.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)
     }
 
-    /// Has the thread end.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
         self.links.control.wakeup_fd.wake();
     }
 
-    /// Waits for the end of the thread, then closes the door and waits for the end of the socket: its file is gone on
-    /// return, unless a claim that another thread is giving back keeps it for a moment longer.
+    /// Waits for the end of the thread, and closes door and socket. The socket's file is then removed, unless another
+    /// thread that is releasing a claim keeps it briefly.
     pub fn join(&self) {
         let thread = self.thread.lock().take();
-        // The last adapter may go on the thread itself, in a report to the program.
+        // The last adapter may be closed by the thread itself, in a report to the program.
         if let Some(thread) = thread {
             thread.join();
         }
-        // Tasks that are left hold connections, and these the node. No task is added from now on.
+        // Remaining commands keep connections, and thereby this context, alive. No more are added.
         let left = std::mem::take(&mut *self.commands.lock());
         drop(left);
         self.links.control.copy_target.close();
@@ -191,7 +183,7 @@ impl ProcessContext {
 
     // ---- Service points ----
 
-    /// Starts to listen; gives the listener and its qualifier.
+    /// Starts to listen. Returns the listener and its qualifier.
     ///
     /// # Errors
     /// [`Error::QualifierInUse`], [`Error::QualifierUnavailable`] if none is free,
@@ -199,7 +191,7 @@ impl ProcessContext {
     pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<Shm>) -> Result<(Listener, u64)> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let mut points = self.points.lock();
-        // The nodes of such a tree are smaller.
+        // An allocation by this tree is smaller.
         memory::probe(2048)?;
         let claim = match qualifier {
             Some(qualifier) => reachable.directory.claim(qualifier, &reachable),
@@ -214,7 +206,7 @@ impl ProcessContext {
             }
         })?;
         let qualifier = claim.qualifier;
-        // Not even if somebody has removed the claim in the directory.
+        // The claim's file can have been removed manually.
         if points.contains_key(&qualifier) {
             return Err(Error::QualifierInUse);
         }
@@ -223,16 +215,15 @@ impl ProcessContext {
         Ok((Listener { context: self.clone(), claim }, qualifier))
     }
 
-    /// The service point that listens on `qualifier` in this process.
     pub fn point(&self, qualifier: u64) -> Option<ListenerSink<Shm>> {
         self.points.lock().get(&qualifier).cloned()
     }
 }
 
-/// A service point that listens; dropped to stop.
+/// A listening service point; dropping it stops it.
 pub struct Listener {
     context: Arc<ProcessContext>,
-    /// Dropped, after the service point, to give the qualifier back.
+    /// Releases the qualifier after the service point is removed.
     claim: Claim,
 }
 

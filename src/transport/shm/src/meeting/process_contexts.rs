@@ -1,7 +1,7 @@
-//! The nodes of a process, one for each directory, as long as adapters are open there.
+//! The contexts of a process, one per directory with open adapters.
 //!
-//! The child of a fork inherits no shared memory: the handles of the parent are dead in it, the parent's sockets are
-//! closed in it (`host/fork.rs`), and it can open adapters of its own.
+//! The child of a fork inherits no shared memory: the parent's handles are invalid, its sockets are closed
+//! (`host/fork.rs`), and the child can open its own adapters.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,11 +19,10 @@ use crate::thread;
 
 type Map = Mutex<HashMap<PathBuf, Weak<ProcessContext>>>;
 
-/// The nodes of a process. A child of fork starts over with a new map, for another thread may have held the lock.
+/// The child of a fork starts with a new map, because another thread may have held the lock.
 pub struct ProcessContexts(AtomicPtr<Map>);
 
 impl ProcessContexts {
-    /// An empty list of nodes.
     pub const fn new() -> Self {
         ProcessContexts(AtomicPtr::new(std::ptr::null_mut()))
     }
@@ -35,17 +34,17 @@ impl ProcessContexts {
             map = match self.0.compare_exchange(map, fresh, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => fresh,
                 Err(other) => {
-                    // SAFETY: made in this call and given to nobody.
+                    // SAFETY: the map was created in this call and not shared.
                     drop(unsafe { Box::from_raw(fresh) });
                     other
                 }
             };
         }
-        // SAFETY: maps are never freed once they are published.
+        // SAFETY: published maps are never freed.
         unsafe { &*map }
     }
 
-    /// The node in the directory that `instance` names, for another adapter.
+    /// Returns the context of the directory `instance`, and counts another adapter.
     ///
     /// # Errors
     /// [`Resource::Device`], [`Resource::Memory`].
@@ -59,7 +58,7 @@ impl ProcessContexts {
             log::error!("shm: {error}");
             refused(error)
         };
-        // The words that OFED writes for its own providers, such as "ib0 0", mean nothing here.
+        // OFED's words for its own providers, such as "ib0 0", are ignored.
         let path = if instance.starts_with('/') { instance } else { "" };
         let directory = Directory::open(path).map_err(device)?;
         if let Some(context) = nodes.get(directory.path()).and_then(Weak::upgrade) {
@@ -79,7 +78,7 @@ impl ProcessContexts {
         Ok(context)
     }
 
-    /// Counts that an adapter is closed. With the last one the progress thread ends, and has ended on return.
+    /// Releases an adapter. The last one ends the progress thread, and waits for it.
     pub fn release(&self, context: &ProcessContext) {
         {
             let mut nodes = self.map().lock();
@@ -87,13 +86,13 @@ impl ProcessContexts {
                 return;
             }
             context.stop();
-            // What is known of a node keeps its memory. Another one may be there by now.
+            // The entry keeps the context's memory, and may already be for another context.
             nodes.retain(|_, known| !std::ptr::eq(known.as_ptr(), context));
         }
         context.join();
     }
 
-    /// Forgets all nodes, in the child of a fork: they are the parent's.
+    /// Discards the parent's contexts in the child of a fork.
     pub fn forget(&self) {
         self.0.store(std::ptr::null_mut(), Ordering::Release);
     }

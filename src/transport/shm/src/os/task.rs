@@ -1,9 +1,9 @@
-//! What the system tells in /proc about a thread of another process. Fast calls may ask, so the thread that reads the
-//! files cannot be cancelled there.
+//! The state of threads of other processes in /proc. Reads disable thread cancellation, because fast calls can make
+//! them.
 //!
-//! Two processes copy only if each finds the other in /proc under the number by which it knows itself. So processes of
-//! different pid namespaces move bytes through the ring, and so do those of a namespace that sees another one's /proc,
-//! where the same numbers are other processes.
+//! Two processes copy only if each sees the other in /proc under its own process id. Therefore, processes of different
+//! pid namespaces use the ring, and so do processes that see the /proc of another namespace, where the same ids are
+//! other processes.
 
 use std::fs;
 use std::io;
@@ -12,25 +12,22 @@ use std::time::{Duration, SystemTime};
 use host::cancel::uncancelled;
 use rustix::time::{ClockId, clock_gettime};
 
-/// What a thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// It is over.
     Gone,
-    /// It is stopped: by a signal, by a tracer, or with its control group. It is in no copy between processes, since
-    /// a thread stops only before and after a system call.
+    /// It is stopped by a signal, a tracer or the freezer. It is not copying, because threads stop only before or after
+    /// a system call.
     Stopped,
-    /// It sleeps, but not in a copy between processes.
+    /// It sleeps outside of copies between processes.
     Elsewhere,
-    /// It sleeps in a copy between processes, or may, for all that can be found out at this moment.
+    /// It sleeps in a copy between processes, or its state cannot be determined now.
     Copying,
-    /// It runs, or would if it had a processor, and has run for this many ticks ([`TICKS_PER_SECOND`]) in all.
+    /// It is running or runnable, and has used this many ticks of CPU time ([`TICKS_PER_SECOND`]).
     Running(u64),
-    /// It sleeps, and this process may not know where.
+    /// It sleeps, and this process has no permission to see where.
     Asleep,
 }
 
-/// Ticks of the time that a thread has run.
 pub const TICKS_PER_SECOND: u64 = 100;
 
 fn read(path: &str) -> io::Result<String> {
@@ -41,27 +38,24 @@ fn exists(path: &str) -> bool {
     uncancelled(|| fs::exists(path)).unwrap_or(false)
 }
 
-/// The numbers of a thread, from its file of that name: in the pid namespace of this /proc, and in all between that and
-/// the thread's own.
+/// Returns the ids of a thread from its status file: in the pid namespace of /proc, down to the thread's own.
 fn numbers(status: &str) -> impl DoubleEndedIterator<Item = &str> {
     let line = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
     line.split_ascii_whitespace()
 }
 
-/// True if /proc numbers processes as this process does. In a pid namespace that was made without a /proc of its own it
-/// shows others under the same numbers.
+/// Returns whether /proc has the process ids of this process. In a pid namespace without its own /proc, it has others.
 ///
 /// # Errors
-/// It could not be found out.
+/// Fails if that cannot be determined.
 pub fn is_own_proc() -> io::Result<bool> {
     Ok(numbers(&read("/proc/thread-self/status")?).count() == 1)
 }
 
-/// True if `tid` is a thread of the process `pid`, and that process numbers it as /proc does. Processes of other pid
-/// namespaces number their threads otherwise.
+/// Returns whether `tid` is a thread of process `pid` in both the process's and this /proc's pid namespace.
 ///
 /// # Errors
-/// It could not be found out, for want of a descriptor or memory.
+/// Fails for lack of a descriptor or memory.
 pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> io::Result<bool> {
     let status = match read(&format!("/proc/{pid}/task/{tid}/status")) {
         Err(error) if is_absent(&error) => return Ok(false),
@@ -71,12 +65,12 @@ pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> io::Result<bool> {
     Ok(own == Some(tid))
 }
 
-/// Whether /proc shows the threads of the process `pid`.
+/// Returns whether /proc shows the threads of process `pid`.
 pub fn is_visible(pid: libc::pid_t) -> bool {
     pid > 0 && exists(&format!("/proc/{pid}/task"))
 }
 
-/// When the process `pid` began, by the clock of files; nothing if that cannot be found out.
+/// Returns the start time of process `pid` by the file clock. `None` if it cannot be determined.
 pub fn beginning(pid: libc::pid_t) -> Option<SystemTime> {
     let stat = read(&format!("/proc/{pid}/stat")).ok()?;
     let ticks: u64 = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace().nth(19)?.parse().ok()?;
@@ -86,13 +80,12 @@ pub fn beginning(pid: libc::pid_t) -> Option<SystemTime> {
     SystemTime::now().checked_sub(age)
 }
 
-/// What the thread `tid` of the process `pid` is doing, as this process counts them.
 pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
     let read = |file: &str| read(&format!("/proc/{pid}/task/{tid}/{file}"));
     let stat = match read("stat") {
         Ok(stat) => stat,
         Err(error) if is_absent(&error) && exists("/proc/thread-self/stat") => return Doing::Gone,
-        // There may be no descriptor or no memory to look with, which tells nothing about the thread.
+        // The read can fail for lack of a descriptor or memory.
         Err(_) => return Doing::Copying,
     };
     let Some((state, ticks)) = parse_stat(&stat) else { return Doing::Asleep };
@@ -110,14 +103,14 @@ pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
     }
 }
 
-/// True if a file is not there, or no longer: the thread is over, or there is no /proc.
+/// Returns whether the thread has ended or /proc is missing.
 fn is_absent(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
 }
 
-/// State of a thread, and its ticks in user mode and in the kernel.
+/// Returns state and CPU ticks.
 fn parse_stat(stat: &str) -> Option<(u8, u64)> {
-    // The name of the thread, in parentheses, may contain anything.
+    // The thread's name, in parentheses, can contain any characters.
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
     let state = *fields.next()?.as_bytes().first()?;
     let user: u64 = fields.nth(10)?.parse().ok()?;
@@ -125,7 +118,6 @@ fn parse_stat(stat: &str) -> Option<(u8, u64)> {
     Some((state, user.saturating_add(system)))
 }
 
-/// The system call that a thread is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     Running,
@@ -143,8 +135,8 @@ fn parse_syscall(text: &str) -> Option<Call> {
     Some(if copy { Call::Copy } else { Call::Other })
 }
 
-/// True if that is where the kernel keeps the threads of a frozen control group. They go there on their way out of a
-/// system call, whose number is still shown.
+/// Returns whether `place` is where the kernel freezes threads, on their way out of a system call whose number is still
+/// shown.
 fn is_frozen(place: &str) -> bool {
     matches!(place, "do_freezer_trap" | "__refrigerator" | "get_signal")
 }

@@ -1,18 +1,17 @@
-//! Another process, for tests.
+//! A second process for tests.
 
 use std::ptr;
 
-/// A child with a copy of this process's memory, which sleeps until this is dropped. It shares the table of
-/// descriptors, so a descriptor that another test closes is closed in the child too.
+/// A sleeping child with a copy of this process's memory, killed on drop. It shares the descriptor table, so
+/// descriptors that other tests close are closed there, too.
 pub struct Twin(libc::pid_t);
 
 impl Twin {
     pub fn new() -> Twin {
-        // SAFETY: this acts like fork. The child only makes system calls, which is allowed in a copy of a process with
-        // several threads.
+        // SAFETY: like fork, and the child only makes system calls, as a copy of a multithreaded process may.
         let pid = unsafe { libc::syscall(libc::SYS_clone, libc::CLONE_FILES | libc::SIGCHLD, 0, 0, 0, 0) };
         if pid == 0 {
-            // SAFETY: the arguments are numbers; the child dies with its parent.
+            // SAFETY: all arguments are numbers.
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
             loop {
                 // SAFETY: the call only sleeps.
@@ -27,7 +26,7 @@ impl Twin {
         self.0
     }
 
-    /// The number of a process that no longer exists.
+    /// Returns the id of a process that no longer exists.
     pub fn dead() -> libc::pid_t {
         Twin::new().pid()
     }
@@ -35,9 +34,9 @@ impl Twin {
 
 impl Drop for Twin {
     fn drop(&mut self) {
-        // SAFETY: the process is our child and was not waited for yet.
+        // SAFETY: the process is an unreaped child, so the id is its own.
         unsafe { libc::kill(self.0, libc::SIGKILL) };
-        // SAFETY: as above; no status is wanted.
+        // SAFETY: the process is an unreaped child; NULL is valid for the status.
         unsafe { libc::waitpid(self.0, ptr::null_mut(), 0) };
     }
 }

@@ -1,5 +1,3 @@
-//! One end of a connection in the memory of its pair.
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
 use std::time::{Duration, Instant};
@@ -18,79 +16,73 @@ use crate::ring::{self, Area, Mapped, POSITION, RingCursor};
 use crate::sleep::News;
 use crate::transfers::{self, Entered};
 
-/// One end of a connection in the memory of its pair. Its two directions know no more of the rest of the process.
+/// One end of a connection, with all that its two directions use of the process.
 pub struct End {
-    /// The memory.
     pub peer_segment: Arc<PeerSegment>,
-    /// The connection's place in it.
     pub index: u32,
-    /// Side of this end: 0 or 1.
+    /// 0 or 1.
     pub side: u8,
-    /// This end, as the rows of this process know it.
+    /// Access context of this end for the rows of this process.
     pub own: AccessContext,
-    /// The other end, as the rows of its process know it.
+    /// Access context of the peer's end for the rows of its process.
     pub theirs: AccessContext,
-    /// The rings of requests of this side and of the other one.
+    /// The request rings of this side and of the peer.
     rings: [Mapped; 2],
-    /// The ring of answers of the other side.
+    /// The peer's response ring.
     responses: Mapped,
-    /// How far this side has emptied the rings of the other one: of requests, and of answers. A [`RingCursor`], which is shut while
-    /// the record there waits for something else than to be looked at.
+    /// Positions up to which this side has consumed the peer's rings of requests and responses. A [`RingCursor`], which
+    /// is shut while the record there waits for an event other than a poll.
     taken: [AtomicU64; 2],
-    /// Bits that say what is to be known of this side beside records and positions: [`Busy`].
     state: AtomicU32,
-    /// Position in the ring of requests of this side at which somebody wants to know that the peer has got there, and
-    /// the position of which it is known. That is [`FINISHED`], which is less than any that is wanted, once requests are
-    /// done that the peer tells nothing of.
+    /// Position in the own request ring of which a notification is wanted, and the known position. The known position
+    /// is [`FINISHED`], less than any wanted one, after requests have completed without a notification of the peer.
     wanted: AtomicI64,
     known: AtomicI64,
-    /// When short writes and reads are to be taken back, in nanoseconds since [`End::began`]; 0 while that is not known.
+    /// Time to revoke short writes and reads, in nanoseconds since [`End::began`]; 0 while not set.
     due: AtomicU64,
     began: Instant,
-    /// This process polls the connection. The flag that the peer sees says the same, but the peer could change that.
+    /// Set if this process polls the connection. The peer could change the shared flag.
     polled: AtomicBool,
-    /// How often it has woken the peer.
     wakeups: AtomicU64,
-    /// The record for which the program of the peer may be waiting.
+    /// The record for which the peer's program may be waiting.
     pub owed: Arc<Owed>,
 }
 
-/// Time for which the peer's position may stand still before short writes and reads are taken back.
-const MOMENT: Duration = Duration::from_micros(5);
+/// Time without progress of the peer after which short writes and reads are revoked.
+const REVOKE_TIMEOUT: Duration = Duration::from_micros(5);
 
-/// In the place of the position at which a peer is known to be.
+/// Marks finished requests, instead of a known position.
 const FINISHED: i64 = -1;
 
-/// What is to be found out about an end that no record of the peer shows.
+/// Pending work of an end that no record shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
-    /// Nothing.
     Nothing,
-    /// Nothing, but this side is busy, or may be.
+    /// The [`Busy`] bits must be checked.
     Busy,
-    /// How far the peer has got: this has been known so far, and is not enough.
+    /// The peer's position, which must exceed this known one.
     Position(i64),
-    /// Requests are done of which the peer gives no notice.
+    /// Requests have completed without a notification of the peer.
     Finished,
 }
 
-/// What an end has to do that no record and no position of the peer shows.
+/// Reasons to poll an end without a new record or position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Busy {
-    /// Requests or answers wait for room, or for their turn.
+    /// Requests or responses wait for room or their turn.
     Waiting = 2,
-    /// The peer is to be asked for the bytes of a message, and there is no room yet.
+    /// A request for a message's bytes waits for room.
     Asking = 4,
-    /// Messages are announced, of which the peer may offer parts.
+    /// Rendezvous messages are in flight, of which the peer may offer parts.
     Announced = 8,
-    /// Records are in the ring that this side takes back if the peer does not get to them: see [`End::set_due`].
+    /// Revocable records are in the ring: see [`End::set_due`].
     Short = 16,
-    /// Reads and atomic operations are under way, to which the peer answers.
+    /// Reads and atomic operations are in flight, and responses may arrive.
     Reading = 32,
 }
 
 impl End {
-    /// The end on `side` of the connection at `index`; `None` if there is no memory for its rings.
+    /// Creates the end on `side` of connection `index`. Returns `None` if there is no memory for its rings.
     pub fn new(
         peer_segment: Arc<PeerSegment>,
         index: u32,
@@ -121,57 +113,55 @@ impl End {
         })
     }
 
-    // ---- What there is to do ----
+    // ---- Pending work ----
 
-    /// How far this side has emptied the peer's ring of requests, as records tell the peer.
+    /// Returns the consumed position for a record's credit.
     #[inline]
     pub fn taken(&self) -> u64 {
-        // SYNC ring-head: the caller puts the position into a record, whose first word is a Release, and the peer gets it
-        // with its Acquire of that word.
+        // SYNC ring-head: the caller stores the position in a record, whose first word is a Release. The peer loads
+        // that word with Acquire.
         RingCursor(self.taken[0].load(Ordering::Acquire)).position()
     }
 
-    /// Notes how far this side has emptied a ring of the peer: that of requests, or, with `responses`, of answers.
+    /// Stores the consumed position in the peer's ring of requests or `responses`.
     #[inline]
     pub fn set_taken(&self, responses: bool, spot: RingCursor) {
-        // SYNC ring-head: the reads of the slots are over before this store.
+        // SYNC ring-head: slots are read before this store.
         self.taken[usize::from(responses)].store(spot.0, Ordering::Release);
     }
 
-    /// Notes whether the record at the head of the peer's ring of requests waits for something that has a notice of its own:
-    /// a receive, or bytes that the peer was asked for. Called by the thread that empties the ring.
+    /// Shuts the cursor while the oldest record waits for an event with its own notification: a receive, or requested
+    /// bytes. Only the consuming thread calls it.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
         let spot = RingCursor(self.taken[0].load(Ordering::Relaxed));
         self.set_taken(false, spot.shut(stuck));
     }
 
-    /// Notes that the peer's progress up to `position` is to be found out.
+    /// Sets the position of which a notification is wanted.
     #[inline]
     pub fn want(&self, position: u64) {
         self.wanted.store(position as i64, Ordering::Relaxed);
     }
 
-    /// Notes how far the peer is known to have got. All requests that are done are about to be reported. Called with the lock
-    /// of the sending direction, as [`End::finish_soon`] is.
+    /// Sets the known position of the peer, before completed requests are reported. Called under the transmit lock,
+    /// like [`End::finish_soon`].
     #[inline]
     pub fn set_known(&self, position: u64) {
         self.known.store(position as i64, Ordering::Relaxed);
     }
 
-    /// True if nothing is left to find out about a peer that has got to `position`.
+    /// Returns whether `position` is all that is wanted.
     #[inline]
     pub fn is_told(&self, position: u64) -> bool {
         self.wanted.load(Ordering::Relaxed) <= position as i64
     }
 
-    /// True if a record of the peer that tells `credit` tells more than is known.
     #[inline]
     pub fn is_news(&self, credit: u64) -> bool {
         credit != self.known.load(Ordering::Relaxed) as u64 & POSITION
     }
 
-    /// Notes whether this side is to be looked at for this reason even if nothing tells of news.
     #[inline]
     pub fn set_busy(&self, why: Busy, busy: bool) {
         if (self.state.load(Ordering::Relaxed) & why as u32 != 0) != busy {
@@ -179,7 +169,7 @@ impl End {
         }
     }
 
-    /// True if this side is to be looked at even if nothing tells of news.
+    /// Returns whether this end has work although nothing has arrived.
     #[inline]
     pub fn is_busy(&self) -> bool {
         let state = self.state.load(Ordering::Relaxed);
@@ -189,29 +179,28 @@ impl End {
             || (state & Busy::Short as u32 != 0 && self.is_due())
     }
 
-    /// True if there are answers to reads and atomic operations of this side.
     #[inline]
     pub fn is_answered(&self) -> bool {
         self.state.load(Ordering::Relaxed) & Busy::Reading as u32 != 0 && self.has_answers()
     }
 
-    /// Has short writes and reads taken back if the peer's position does not move for [`MOMENT`] from now on.
+    /// Starts the timeout: short records are revoked unless the peer progresses for [`REVOKE_TIMEOUT`].
     pub fn set_due(&self) {
-        self.due.store((self.began.elapsed() + MOMENT).as_nanos() as u64, Ordering::Relaxed);
+        self.due.store((self.began.elapsed() + REVOKE_TIMEOUT).as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// That time is over: more is to be taken back at once.
+    /// Expires the timeout, to revoke more records immediately.
     pub fn set_overdue(&self) {
         self.due.store(1, Ordering::Relaxed);
     }
 
-    /// The peer's position has moved: the time begins with the next look.
+    /// Resets the timeout, which the next poll restarts.
     #[inline]
     pub fn set_moved(&self) {
         self.due.store(0, Ordering::Relaxed);
     }
 
-    /// True if that time is over.
+    /// Returns whether the timeout has expired, and starts it if it is not running.
     pub fn is_due(&self) -> bool {
         let due = self.due.load(Ordering::Relaxed);
         if due == 0 {
@@ -220,17 +209,14 @@ impl End {
         due != 0 && self.began.elapsed().as_nanos() as u64 >= due
     }
 
-    /// Which side carries out short writes and reads of this side.
     pub fn own_claim(&self) -> &Claim {
         &self.rings[0].shared().claim.0
     }
 
-    /// Which side carries out those of the peer.
     pub fn peers_claim(&self) -> &Claim {
         &self.rings[1].shared().claim.0
     }
 
-    /// What is to be found out.
     #[inline]
     pub fn open(&self) -> Open {
         let known = self.known.load(Ordering::Relaxed);
@@ -243,58 +229,53 @@ impl End {
         }
     }
 
-    /// What the peer offers to be written of a message of this side.
     #[inline]
     pub fn peers_offer(&self) -> &Offer {
         &self.rings[0].shared().offer.0
     }
 
-    /// What this side offers the peer, which polls the connection, to write; `None` if it does not, or cannot write.
+    /// Returns the offer of this side. `None` if the peer does not poll, or if either side cannot copy.
     pub fn own_offer(&self) -> Option<&Offer> {
         (self.peer_segment.reads_peer.get() && self.peer_segment.peer_reads.get() && self.peer_polls())
             .then(|| self.offered())
     }
 
-    /// What this side has offered the peer.
+    /// Returns the offer of this side, whether or not it is in use.
     pub fn offered(&self) -> &Offer {
         &self.rings[1].shared().offer.0
     }
 
-    /// Has this process look at this end soon because requests are done. Called with the lock of the sending direction.
+    /// Schedules a poll of this end, because requests have completed. Called under the transmit lock.
     #[inline]
     pub fn finish_soon(&self) {
         self.known.store(FINISHED, Ordering::Relaxed);
-        // SYNC polled: as in `tell_peer`, with this process as the peer.
+        // SYNC polled: the store precedes this check, as in `tell_peer`, with this process as the peer.
         self.fence_for_polling();
         if !self.polled.load(Ordering::Relaxed) {
             self.repoll();
         }
     }
 
-    /// True if a record of the ring of requests has arrived that can be handled.
     #[inline]
     pub fn has_requests(&self) -> bool {
         ring::is_there(&self.rings[1], RingCursor(self.taken[0].load(Ordering::Relaxed)))
     }
 
-    /// True if a record has arrived that can be handled.
     fn has_arrived(&self) -> bool {
         self.has_requests() || self.has_answers()
     }
 
-    /// True if a record of the ring of answers has arrived.
     #[inline]
     fn has_answers(&self) -> bool {
         ring::is_there(&self.responses, RingCursor(self.taken[1].load(Ordering::Relaxed)))
     }
 
-    /// True if the peer has got further than `known`. Reads a line that the peer writes.
+    /// Returns whether the peer's position has passed `known`. Reads a cache line that the peer writes.
     #[inline]
     pub fn is_past(&self, known: i64) -> bool {
         self.rings[0].head().load(Ordering::Relaxed) as i64 != known
     }
 
-    /// True if this side has anything to do.
     pub fn has_news(&self) -> bool {
         let told = match self.open() {
             Open::Nothing | Open::Busy => false,
@@ -306,50 +287,46 @@ impl End {
 
     // ---- Polling ----
 
-    /// Tells the peer whether this process polls the connection and so needs no notice. A thread that ends the polling
-    /// calls [`ControlRegion::fence_peers`](crate::home::Home::fence_peers) and looks once more.
+    /// Publishes whether this process polls the connection, and thus needs no notification. A thread that ends the
+    /// polling must then call [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and poll once more.
     pub fn set_polled(&self, polled: bool) {
         self.polled.store(polled, Ordering::Relaxed);
         self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);
     }
 
-    /// True if the peer polls the connection.
     #[inline]
     pub fn peer_polls(&self) -> bool {
         self.rings[1].shared().flags.0[POLLED].load(Ordering::SeqCst) != 0
     }
 
-    /// Closes this end to the peer's transfers.
     pub fn close(&self) {
-        // SYNC moving: a peer that enters a slot after this finds it; one that entered before is found by `Pending`,
-        // behind its fence, and waited for.
+        // SYNC moving: a peer that enters a slot later finds this flag. `Pending` finds earlier peers, after its fence,
+        // and waits for them.
         self.rings[0].shared().flags.0[CLOSED].store(1, Ordering::SeqCst);
     }
 
-    /// The registered memory of this process.
     #[inline]
     pub fn regions(&self) -> &RegionTable {
         &self.peer_segment.control.regions
     }
 
-    /// The memory that this process publishes.
     pub fn control(&self) -> &ControlRegion {
         &self.peer_segment.control
     }
 
-    /// Gives the peer notice that there is something for its end, unless it polls.
+    /// Notifies the peer of new data, unless it polls.
     #[inline(always)]
     pub fn tell_peer(&self, news: News) {
-        // SYNC polled: the record, the position or the answer was stored before this look. Either this side finds that
-        // nobody polls, or the side that stops polling finds what was stored.
+        // SYNC polled: the record, position or response is stored before this check. Either this side sees that the
+        // peer does not poll, or the side that stops polling sees the stored data.
         self.fence_for_polling();
         if !self.peer_polls() && self.peer_segment.mark(1 - self.side, self.index, news) {
             self.count_wakeup();
         }
     }
 
-    /// The fence between a store and the look whether somebody polls. Who ends that makes one for both sides where the
-    /// system has such.
+    /// Orders a store before the check for polling. If the system supports it, the side that ends the polling executes
+    /// the fence for both.
     #[inline]
     fn fence_for_polling(&self) {
         if self.peer_segment.fenced.get() {
@@ -359,49 +336,46 @@ impl End {
         }
     }
 
-    /// Tells the peer that there is something for its end at which one that polls does not look.
+    /// Notifies the peer of data that its polls may not check.
     pub fn tell_of_answers(&self) {
         if self.peer_segment.mark(1 - self.side, self.index, News::Record) {
             self.count_wakeup();
         }
     }
 
-    /// Counts that the peer was woken, which both directions of the connection do. Beside the system call that has done it, a
-    /// locked instruction is nothing.
+    /// A locked instruction is cheap compared with the wakeup.
     #[cold]
     fn count_wakeup(&self) {
         self.wakeups.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often this end has woken the peer.
     pub fn wakeups(&self) -> u64 {
         self.wakeups.load(Ordering::Relaxed)
     }
 
-    /// Has this process look at this end soon.
+    /// Schedules a poll of this end.
     #[inline]
     pub fn repoll(&self) {
         let _ = self.peer_segment.mark(self.side, self.index, News::Record);
     }
 
-    /// Has the next round of this process look at this end, without waking anybody, unless it looks anyway.
+    /// Schedules a poll in the next round, without waking a thread.
     pub fn look_in_passing(&self) {
         if !self.polled.load(Ordering::Relaxed) {
             self.peer_segment.set_ready(self.side, self.index);
         }
     }
 
-    /// Has this process look at this end in the next round, because it has not done all that it can. Called when that is to
-    /// be found, records in the ring of requests or what makes it busy; threads that poll look at both.
+    /// Schedules a poll, because work remains that polling threads find by themselves.
     pub fn go_on(&self) {
-        // SYNC polled: the thread that ends the polling looks under the locks of the connection, one of which the
-        // caller has, or had when the work came about.
+        // SYNC polled: the thread that ends the polling polls under the connection's locks. The caller holds one of
+        // them, or held it when the work arose.
         if !self.polled.load(Ordering::Relaxed) {
             self.repoll();
         }
     }
 
-    /// The kernel has refused to copy to or from the peer's memory: this process does not try again.
+    /// Stops copies to and from this peer, which the kernel refuses.
     pub fn stop_copying(&self) {
         if self.peer_segment.reads_peer.0.swap(false, Ordering::Relaxed) {
             self.peer_segment.untold.store(true, Ordering::Relaxed);
@@ -409,42 +383,39 @@ impl End {
         self.repoll();
     }
 
-    /// The rounds of progress of this process.
     pub fn rounds(&self) -> &Rounds {
         &self.peer_segment.control.rounds
     }
 
-    /// True if the peer is asleep, so that [`End::tell_peer`] wakes it.
     pub fn peer_sleeps(&self) -> bool {
         self.peer_segment.peer().is_some_and(Peer::sleeps)
     }
 
-    /// Wakes the thread of the peer that looks after arrived data, asleep or not; so it does not count as a wake-up.
+    /// Wakes the peer's progress thread, without counting a wakeup.
     pub fn wake_peer_thread(&self) {
         if let Some(peer) = self.peer_segment.peer() {
             peer.wake_thread();
         }
     }
 
-    /// True if the peer has disconnected, or is gone.
     #[inline]
     pub fn peer_is_gone(&self) -> bool {
         self.peer_segment.is_dead() || self.rings[1].shared().flags.0[CLOSED].load(Ordering::SeqCst) != 0
     }
 
-    /// Begins to move bytes to or from the peer's memory; `None` if the peer has disconnected. Whether the peer's memory may
-    /// be used is to be checked after this.
+    /// Starts a transfer to or from the peer's memory, whose rights the caller must check afterwards. Returns `None` if
+    /// the peer has disconnected.
     #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
         let local = self.peer_segment.is_local();
         let tid = if local { 1 } else { transfers::own_tid() };
         let entered =
             self.peer_segment.own[usize::from(self.side & 1)].enter(self.peer_segment.transfers(self.side), tid);
-        // SYNC door: the number is read before flag and row are looked at. So a number from before a change of the door
-        // goes with looks from before it, and one from after it with looks that find what was closed.
+        // SYNC door: the thread id is loaded before the flag and the row are checked. If the peer replaces the thread,
+        // an old id comes with old rights, and a new id with the revoked rights.
         let copy_target = if local { 0 } else { self.peer_segment.copy_target() };
         fence(Ordering::Acquire);
-        // SYNC moving: the slot was entered before this look.
+        // SYNC moving: the slot is entered before this check.
         if self.peer_is_gone() {
             None
         } else {
@@ -453,7 +424,6 @@ impl End {
     }
 }
 
-/// A transfer to or from the peer's memory that is under way.
 pub struct Moving<'a> {
     copy_target: libc::pid_t,
     peer_segment: &'a PeerSegment,
@@ -461,15 +431,14 @@ pub struct Moving<'a> {
 }
 
 impl Moving<'_> {
-    /// The number of the thread that stands for the peer in copies between processes; 0 if the peer's memory is not
-    /// reached that way.
+    /// Returns the target thread of copies between processes; 0 within a process.
     #[inline]
     pub fn copy_target(&self) -> libc::pid_t {
         self.copy_target
     }
 
-    /// True if the peer has changed its door since: a copy that found nobody there is to begin again, with another
-    /// [`End::begin_moving`]. If it is false, the peer's memory can no longer be reached.
+    /// Returns whether the peer has replaced its target thread. If so, a copy that found no thread must restart with
+    /// [`End::begin_moving`]. If not, the peer's memory is unreachable.
     pub fn is_outdated(&self) -> bool {
         fence(Ordering::SeqCst);
         self.peer_segment.copy_target() != self.copy_target

@@ -21,29 +21,29 @@ fn table() -> (RegionTable, PeerRegions) {
     (table, peer)
 }
 
-/// A region in which peers count addresses.
+/// Returns a region whose offsets are addresses.
 fn region(addr: u64, len: u64, rights: Rights, zone: u32) -> NewRow {
     NewRow { addr, len, first: addr, rights, users: Users::of_zone(zone), window: false }
 }
 
-/// Enters a range that nobody looks at.
+/// Adds a region that no thread copies.
 fn enter(table: &RegionTable, addr: u64, len: u64, rights: Rights, zone: u32) -> Option<u32> {
     insert(table, &region(addr, len, rights, zone))
 }
 
-/// Enters a range that nobody looks at.
+/// Adds a row that no thread copies.
 fn insert(table: &RegionTable, entry: &NewRow) -> Option<u32> {
     // SAFETY: the tests that use this make no copies.
     unsafe { table.insert(entry) }
 }
 
-/// What a peer finds on a connection to an end of the zone `zone`, where peers count addresses.
+/// Checks an access by a peer over a connection of the zone.
 fn check(peer: &PeerRegions, key: u32, addr: u64, len: u64, wanted: Rights, zone: u32) -> Result<(), RemoteFault> {
     peer.locate(key, addr, len, wanted, &AccessContext::new(zone, 1)).map(|found| assert_eq!(found, addr))
 }
 
 #[test]
-fn peers_see_what_the_owner_entered() {
+fn grants_peers_registered_rows() {
     let (table, peer) = table();
     let key = enter(&table, 1000, 100, Rights::REMOTE_READ, 7).expect("row");
     let check = |addr, len, wanted, zone| check(&peer, key, addr, len, wanted, zone);
@@ -61,7 +61,7 @@ fn peers_see_what_the_owner_entered() {
 }
 
 #[test]
-fn keys_that_name_nothing_are_refused() {
+fn rejects_unknown_keys() {
     let (table, peer) = table();
     let key = enter(&table, 0, 10, ALL, 1).expect("row");
     for bad in [0, 1, key + 1, key ^ (ROWS as u32), u32::MAX, ROWS as u32 - 1] {
@@ -71,7 +71,7 @@ fn keys_that_name_nothing_are_refused() {
 }
 
 #[test]
-fn peers_see_all_rows() {
+fn publishes_all_rows() {
     let (table, peer) = table();
     let keys: Vec<u32> = (0..ROWS as u64).map(|i| enter(&table, i, 1, ALL, 1).expect("row")).collect();
     assert_eq!(enter(&table, 0, 1, ALL, 1), None);
@@ -81,7 +81,7 @@ fn peers_see_all_rows() {
 }
 
 #[test]
-fn peers_do_not_see_a_row_whose_removal_waits() {
+fn hides_row_during_removal() {
     let (table, peer) = table();
     let key = enter(&table, 0, 1, ALL, 1).expect("row");
     let region_ref = table.acquire(key).expect("live");
@@ -99,8 +99,8 @@ fn peers_do_not_see_a_row_whose_removal_waits() {
 }
 
 #[test]
-fn peers_never_see_a_mixture() {
-    // One row, so that it is used over and over.
+fn peers_never_mix_generations() {
+    // One row, so that it is reused.
     let (file, memory) = SharedMemory::create("test", FIRST, Access::ReadOnly).expect("memory");
     let table = RegionTable::new(Published { file, memory }, 1);
     let peer = peer_of(&table);
@@ -108,7 +108,7 @@ fn peers_never_see_a_mixture() {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            // As many rounds as there are generations: every key is new.
+            // As many rounds as generations, so each key is new.
             for round in 1..u32::MAX / ROWS as u32 {
                 let (addr, len) = (u64::from(round) << 20, u64::from(round));
                 let entry = NewRow { first: u64::from(round) << 40, ..region(addr, len, ALL, round) };
@@ -134,7 +134,7 @@ fn peers_never_see_a_mixture() {
 }
 
 #[test]
-fn peers_count_as_the_row_says() {
+fn uses_offsets_of_row() {
     let (table, peer) = table();
     let base = 1 << 20;
     let entry = NewRow { first: 0, ..region(base + 2, 6, Rights::REMOTE_READ | Rights::REMOTE_WRITE, 3) };
@@ -151,7 +151,7 @@ fn peers_count_as_the_row_says() {
 }
 
 #[test]
-fn a_row_can_be_open_to_one_connection() {
+fn restricts_row_to_connection() {
     let (table, peer) = table();
     let (zone, port) = (3, 1 << 40);
     let users = Users::of_connection(port);
@@ -170,7 +170,7 @@ fn a_row_can_be_open_to_one_connection() {
 }
 
 #[test]
-fn peers_do_not_see_a_window_that_was_invalidated() {
+fn hides_invalidated_window() {
     let (table, peer) = table();
     let end = AccessContext::new(3, 77);
     for users in [Users::of_zone(3), Users::of_connection(77)] {

@@ -1,5 +1,3 @@
-//! The side of a ring that empties it.
-
 use std::sync::atomic::Ordering;
 
 use dat_memory::user::{Source, Target};
@@ -9,35 +7,31 @@ use super::cursor::{RingCursor, is_there};
 use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, SLOT, SMALL, Second, slots_for};
 use crate::word::Word;
 
-/// The side that reads records.
 #[derive(Debug)]
 pub struct Consumer<A: Area = Mapped> {
     pub(super) area: A,
-    /// Where the next record begins.
+    /// Position of the next record.
     pub(super) head: u64,
     pub(super) spot: RingCursor,
-    /// The position that was published last.
+    /// Last published position.
     released: u64,
 }
 
-/// A record, its header copied and checked.
+/// A record with a validated header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordView {
-    /// What the producer said to [`Reservation::finish`]; never 0.
+    /// From [`Reservation::finish`], as `flags`, `aux` and `credit`; never 0.
     pub kind: u8,
-    /// What the producer said to [`Reservation::finish`].
     pub flags: u8,
-    /// Bytes of payload; all inside the record.
+    /// Size of the payload in bytes, inside the record.
     pub len: u32,
-    /// What the producer said to [`Reservation::finish`].
     pub aux: u64,
-    /// What the producer said to [`Reservation::finish`].
     pub credit: u64,
     start: u64,
 }
 
 impl RecordView {
-    /// The consumer's position once the record is consumed.
+    /// Returns the position after the record.
     #[inline]
     pub fn end(&self) -> u64 {
         self.start + slots_for(self.len as usize)
@@ -49,18 +43,15 @@ impl RecordView {
     }
 }
 
-/// What a consumer finds where the next record begins.
 #[derive(Clone, Copy)]
 pub enum Next {
-    /// No record yet.
     Nothing,
-    /// A small record of the kind that was asked for.
+    /// There is a small record of the expected kind.
     Small(Small),
-    /// Another record, or something that passes for one: see [`Consumer::peek`].
+    /// There is another record, possibly invalid: see [`Consumer::peek`].
     Other,
 }
 
-/// A small record.
 #[derive(Clone, Copy, Default)]
 pub struct Small {
     first: u64,
@@ -68,19 +59,17 @@ pub struct Small {
 }
 
 impl Small {
-    /// What the producer said to [`Producer::put_small`].
     #[inline]
     pub fn flags(self) -> u8 {
         First::unpack(self.first).flags
     }
 
-    /// Bytes of payload; not more than [`SMALL`].
+    /// Returns the size of the payload, at most [`SMALL`].
     #[inline]
     pub fn len(self) -> usize {
         First::unpack(self.first).len as usize
     }
 
-    /// What the producer said to [`Producer::put_small`].
     #[inline]
     pub fn credit(self) -> u64 {
         Second::unpack(self.second).credit(First::unpack(self.first).credit)
@@ -88,20 +77,20 @@ impl Small {
 }
 
 impl<A: Area> Consumer<A> {
-    /// The consumer of a new ring. There is to be one alone.
+    /// Creates the only consumer of a new ring.
     pub fn new(area: A) -> Self {
         Consumer { area, head: 0, spot: RingCursor::FIRST, released: 0 }
     }
 
-    /// The next record, if there is one.
+    /// Returns the next record. `None` if there is none.
     ///
     /// # Errors
-    /// [`Corrupt`] if a record is not in itself consistent.
+    /// [`Corrupt`] if the record is inconsistent.
     #[inline]
     pub fn peek(&mut self) -> Result<Option<RecordView>, Corrupt> {
         loop {
             let start = self.head;
-            // SYNC ring-record: the rest of the record can be read.
+            // SYNC ring-record: the rest of the record is visible.
             let first = self.area.first(self.spot.0).load(Ordering::Acquire);
             let First { lap, kind, flags, len, credit } = First::unpack(first);
             if lap != self.spot.lap() {
@@ -115,7 +104,7 @@ impl<A: Area> Consumer<A> {
                 let view = RecordView { kind, flags, len, aux, credit, start };
                 return if slots_for(len as usize) <= to_end { Ok(Some(view)) } else { Err(Corrupt) };
             }
-            // The first slot needs no padding.
+            // No pad starts at the first slot.
             if len != 0 || to_end == slots {
                 return Err(Corrupt);
             }
@@ -123,10 +112,10 @@ impl<A: Area> Consumer<A> {
         }
     }
 
-    /// The next record, if it is one of `kind`, is small, and says in its other word how long its payload is.
+    /// Returns the next record if it is small and of `kind`, and if `aux` is the size of its payload.
     #[inline]
     pub fn next(&self, kind: u8) -> Next {
-        // SYNC ring-record: as in `peek`.
+        // SYNC ring-record: the rest of the record is visible.
         let word = self.area.first(self.spot.0).load(Ordering::Acquire);
         let lap = self.spot.lap();
         if word as u16 != u16::from(lap) | u16::from(kind) << 8 {
@@ -139,17 +128,17 @@ impl<A: Area> Consumer<A> {
         if fits { Next::Small(small) } else { Next::Other }
     }
 
-    /// Whether a record of `len` bytes here is small, with two slots in one piece.
+    /// Returns whether a record of `len` bytes is small with two contiguous slots.
     fn has_two(&self, len: usize) -> bool {
         len <= SMALL && !self.area.is_start(self.spot.0 + SLOT as u64)
     }
 
-    /// Moves on behind the record that [`Consumer::next`] gave, without telling the producer yet.
+    /// Skips the record from [`Consumer::next`], without releasing it.
     #[inline]
     pub fn skip_small(&mut self, small: Small) {
         if small.len() > ONE {
             cold_path();
-            // Both slots are in one piece, so the second one begins no lap.
+            // The slots are contiguous, so the second one starts no lap.
             self.head += 1;
             self.spot = RingCursor(self.spot.0 + SLOT as u64);
         }
@@ -163,14 +152,14 @@ impl<A: Area> Consumer<A> {
         self.spot = RingCursor::new(&self.area, position);
     }
 
-    /// True if there is a record, or something that passes for one.
+    /// Returns whether there is a record, possibly invalid.
     #[inline]
     pub fn has_record(&self) -> bool {
         is_there(&self.area, self.spot)
     }
 
-    /// Fills `dst` from the payload of `view`, beginning at byte `offset`, and returns how
-    /// many bytes there were. `view` is the last that [`Consumer::peek`] gave.
+    /// Copies payload of `view`, the last record from [`Consumer::peek`], from byte `offset` into `dst`. Returns the
+    /// number of copied bytes.
     #[inline]
     pub fn copy_out(&self, view: &RecordView, offset: usize, dst: Target<'_>) -> usize {
         let (dst, _) = dst.split((view.len as usize).saturating_sub(offset));
@@ -180,8 +169,7 @@ impl<A: Area> Consumer<A> {
         dst.len()
     }
 
-    /// Moves on behind the record `view`, the last that [`Consumer::peek`] gave, without
-    /// telling the producer yet.
+    /// Skips the record `view`, the last from [`Consumer::peek`], without releasing it.
     #[inline]
     pub fn skip(&mut self, view: &RecordView) {
         debug_assert_eq!(view.start, self.head, "not the record at the head");
@@ -190,22 +178,20 @@ impl<A: Area> Consumer<A> {
         }
     }
 
-    /// Slots whose records were skipped and not released.
     #[inline]
     pub fn unreleased(&self) -> u64 {
         self.head - self.released
     }
 
-    /// Gives the slots of all records before the head back to the producer, and returns the head.
+    /// Releases the slots of all skipped records to the producer. Returns the position.
     #[inline]
     pub fn release(&mut self) -> RingCursor {
         self.released = self.head;
-        // SYNC ring-head: the reads of the slots are over before this store.
+        // SYNC ring-head: slots are read before this store.
         self.area.head().store(self.head, Ordering::Release);
         self.spot
     }
 
-    /// [`Consumer::skip`] and [`Consumer::release`].
     #[inline]
     pub fn advance(&mut self, view: &RecordView) -> RingCursor {
         self.skip(view);
@@ -214,16 +200,16 @@ impl<A: Area> Consumer<A> {
 }
 
 impl Consumer<Mapped> {
-    /// The payload of the record that [`Consumer::next`] gave. It can be copied until the slot is released.
+    /// Returns the payload of the record from [`Consumer::next`]. It is valid until the slot is released.
     #[inline]
     pub fn small_source(&self, small: Small) -> Source<'_> {
         let (first, len) = self.area.behind_header(self.spot.0, small.len());
-        // SAFETY: inside the area, which is readable as long as `self` lives.
+        // SAFETY: the range is inside the area, which is readable as long as `self` lives.
         unsafe { Source::new(first, len) }
     }
 
-    /// Up to `len` bytes of the payload of `view`, from byte `offset`; one piece. They can
-    /// be copied until the record's slots are released.
+    /// Returns up to `len` contiguous payload bytes of `view` from byte `offset`. They are valid until the record is
+    /// released.
     #[inline]
     pub fn source(&self, view: &RecordView, offset: usize, len: usize) -> Source<'_> {
         let offset = offset.min(view.len as usize);

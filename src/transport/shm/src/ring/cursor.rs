@@ -1,4 +1,4 @@
-//! Where a side of a ring is: the number of the lap, and the slot that is next.
+//! The position of a ring's side: lap and next slot.
 
 use std::sync::atomic::Ordering;
 
@@ -7,24 +7,22 @@ use host::cold_path;
 use super::{Area, First, POSITION, SLOT};
 use crate::word::Word;
 
-/// The number of the lap at `position`; those of the laps before and behind it differ. A ring that is new or was reset
-/// is at the lap before the first one.
+/// Returns the lap at `position`, which differs from adjacent laps. A new ring contains the lap before the first.
 #[inline]
 pub(super) fn lap_at(area: &impl Area, position: u64) -> u8 {
     ((position >> area.shift()) as u8).wrapping_add(1)
 }
 
-/// The slot at a position, in one word: what is needed to look whether a record is there, and as much of the position as
-/// travels in records.
+/// A slot's offset and lap in one word, with as much of the position as records contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RingCursor(pub u64);
 
 const _: () = assert!((POSITION * SLOT as u64) >> RingCursor::LAP == 0);
 
 impl RingCursor {
-    /// Where the number of the lap is. Below it is the offset of the slot, of which an area takes no more bits than it has.
+    /// Bit position of the lap, above the offset; an area masks the offset.
     const LAP: u32 = 48;
-    /// No record has this instead of the number of the lap.
+    /// Flag that no record's lap matches.
     const SHUT: u64 = 1 << 56;
 
     pub(super) fn new(area: &impl Area, position: u64) -> RingCursor {
@@ -32,22 +30,22 @@ impl RingCursor {
         RingCursor(u64::from(lap_at(area, position)) << Self::LAP | at)
     }
 
-    /// The first slot of a ring, in the first lap.
+    /// The first slot in the first lap.
     pub const FIRST: RingCursor = RingCursor(1 << Self::LAP);
 
-    /// The same spot, at which no record is found if `shut` is set, whatever is there.
+    /// Returns the same cursor, at which no record is found if `shut`.
     #[inline]
     pub fn shut(self, shut: bool) -> RingCursor {
         RingCursor(if shut { self.0 | Self::SHUT } else { self.0 & !Self::SHUT })
     }
 
-    /// The position, as far as it travels in records.
+    /// Returns the position, as far as records contain it.
     #[inline]
     pub fn position(self) -> u64 {
         (self.0 / SLOT as u64) & POSITION
     }
 
-    /// The slot behind this one, which is the one at `position`.
+    /// Returns the next slot, which is at `position`.
     #[inline]
     pub(super) fn next(self, area: &impl Area, position: u64) -> RingCursor {
         let next = self.0 + SLOT as u64;
@@ -58,14 +56,13 @@ impl RingCursor {
         RingCursor(next)
     }
 
-    /// The number of the lap.
     #[inline]
     pub(super) fn lap(self) -> u8 {
         (self.0 >> Self::LAP) as u8
     }
 }
 
-/// True if there is a record, or padding, at `spot` of a ring whose consumer is there, unless the spot is shut.
+/// Returns whether there is a record or a pad at the consumer's `spot`. Returns `false` if the cursor is shut.
 #[inline]
 pub fn is_there<A: Area>(area: &A, spot: RingCursor) -> bool {
     u64::from(First::unpack(area.first(spot.0).load(Ordering::Relaxed)).lap) == spot.0 >> RingCursor::LAP

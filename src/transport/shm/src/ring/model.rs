@@ -1,5 +1,4 @@
-//! All interleavings of producer and consumer, in a model of the memory. Run with
-//! `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release ring`.
+//! Loom models of producer and consumer. Run `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release ring`.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -8,11 +7,10 @@ use loom::thread;
 
 use super::*;
 
-/// The bytes of a slot behind its first word.
+/// Size in bytes of a slot without its first word.
 const REST: usize = SLOT - 8;
 
-/// A ring whose slots report every access that is not ordered against another. The first words of slots are apart,
-/// because the consumer may look at one while it is written.
+/// A ring whose slots detect data races. First words are separate, because the consumer may load one during its store.
 pub struct Modelled {
     head: ModelU64,
     first: Vec<ModelU64>,
@@ -20,14 +18,13 @@ pub struct Modelled {
 }
 
 impl Modelled {
-    /// A new ring.
     pub fn new(slots: usize) -> Arc<Modelled> {
         let first = (0..slots).map(|_| ModelU64::new(0)).collect();
         let rest = (0..slots).map(|_| UnsafeCell::new([0; REST / 8])).collect();
         Arc::new(Modelled { head: ModelU64::new(0), first, rest })
     }
 
-    /// The number of the slot at `at`.
+    /// Returns the index of the slot at `at`.
     fn slot(&self, at: u64) -> usize {
         at as usize / SLOT % self.first.len()
     }
@@ -50,14 +47,14 @@ impl Area for Arc<Modelled> {
 
     fn store_second(&self, at: u64, value: u64) {
         self.rest[self.slot(at)].with_mut(|cell| {
-            // SAFETY: the model has just checked that nobody else is at the cell.
+            // SAFETY: the model has checked that no other thread accesses the cell.
             unsafe { (*cell)[0] = value }
         });
     }
 
     fn load_second(&self, at: u64) -> u64 {
         self.rest[self.slot(at)].with(|cell| {
-            // SAFETY: the model has just checked that nobody writes to the cell.
+            // SAFETY: the model has checked that no thread writes the cell.
             unsafe { (*cell)[0] }
         })
     }
@@ -74,7 +71,7 @@ impl Area for Arc<Modelled> {
             } else {
                 self.rest[slot].with_mut(|cell| {
                     let offset = offset - 8;
-                    // SAFETY: inside the cell, where nobody else is.
+                    // SAFETY: the range is inside the cell, which no other thread accesses.
                     let dst = unsafe { Target::new(cell.expose_provenance() as u64 + offset as u64, REST - offset) };
                     copy(dst, piece);
                 });
@@ -95,7 +92,7 @@ impl Area for Arc<Modelled> {
             } else {
                 self.rest[slot].with(|cell| {
                     let offset = offset - 8;
-                    // SAFETY: inside the cell, to which nobody writes.
+                    // SAFETY: the range is inside the cell, which no thread writes.
                     let src = unsafe { Source::new(cell.expose_provenance() as u64 + offset as u64, REST - offset) };
                     copy(piece, src);
                 });
@@ -116,7 +113,7 @@ fn pass(slots: usize, sizes: &'static [usize]) {
         let mut consumer = Consumer::new(area);
         let other = thread::spawn(move || {
             for (i, &len) in sizes.iter().enumerate() {
-                // Every byte is the number of the lap of a later record.
+                // Each byte is the lap of a later record.
                 let payload = vec![2_u8; len];
                 loop {
                     if let Some(mut room) = producer.reserve(len).expect("honest") {
@@ -162,11 +159,11 @@ fn ring_shows_no_payload_as_a_record() {
     pass(4, &[100, 1, 2, 0, 1]);
 }
 
-/// The kind of small records, for [`Consumer::next`].
+/// Kind of the small records.
 const MESSAGE: u8 = 1;
 
-/// Passes records with payloads of `sizes` bytes, as the usual path of messages does: [`Producer::put_small`] for those of
-/// that are small as long as there is room as far as is known, and [`Consumer::next`].
+/// Passes records with payloads of `sizes` bytes through the fast path: [`Producer::put_small`], if a record is small
+/// and there is known room, and [`Consumer::next`].
 fn pass_small(slots: usize, sizes: &'static [usize]) {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(3);
@@ -226,7 +223,7 @@ fn ring_passes_small_messages_around_twice() {
 }
 
 #[test]
-fn ring_passes_small_messages_behind_long_ones() {
+fn ring_passes_small_messages_after_long_ones() {
     pass_small(8, &[120, 1, 2, 48, 0]);
 }
 
@@ -240,9 +237,9 @@ fn ring_passes_small_messages_of_two_slots() {
     pass_small(4, &[60, 1, 112, 2]);
 }
 
-/// The words of [`PeerSegment`](crate::pair::Pair) and [`Hot`](crate::hot::Hot) about polling: a side that stores a record and
-/// tells nobody because the other one polls, and that one, which ends its polling. The fence that the latter makes for
-/// both is in the model a fence of each.
+/// Models [`PeerSegment`](crate::peer_segment::PeerSegment) and [`Hot`](crate::hot::Hot): one side stores a record and does not
+/// notify, because the other polls, which then stops polling. Each side executes its own fence, instead of the common
+/// one.
 #[test]
 fn no_record_is_missed_when_polling_ends() {
     loom::model(|| {
@@ -265,15 +262,15 @@ fn no_record_is_missed_when_polling_ends() {
     });
 }
 
-/// Memory of the program, which both sides reach without the ring. The model reports accesses that are not ordered.
+/// Creates memory outside the ring, in which the model detects races.
 fn memory() -> Arc<UnsafeCell<u64>> {
     Arc::new(UnsafeCell::new(0))
 }
 
-/// A write that brings a value: the bytes are copied straight to their place, then the value goes through the ring. Whoever
-/// has the value finds the bytes.
+/// A write with an immediate value: the bytes are copied directly, and the value goes through the ring. The consumer of
+/// the value must see the bytes.
 #[test]
-fn ring_passes_a_value_behind_what_was_copied() {
+fn ring_passes_value_after_copied_bytes() {
     loom::model(|| {
         let (area, memory) = (Modelled::new(2), memory());
         let (mut producer, mut consumer) = (Producer::new(area.clone()), Consumer::new(area));
@@ -281,12 +278,12 @@ fn ring_passes_a_value_behind_what_was_copied() {
         let other = thread::spawn(move || {
             for bytes in 1..=2_u64 {
                 if bytes == 2 {
-                    // The program has seen the first one, and says that it may be overwritten.
+                    // The consumer has read the first value, and permits overwriting.
                     while !producer.consumed().is_ok_and(|head| head == 1) {
                         thread::yield_now();
                     }
                 }
-                // SAFETY: the model has just checked that nobody else is at the cell.
+                // SAFETY: the model has checked that no other thread accesses the cell.
                 place.with_mut(|cell| unsafe { *cell = bytes });
                 let mut room = producer.reserve(4).expect("honest").expect("room");
                 room.write(Source::of(&[7; 4]));
@@ -300,7 +297,7 @@ fn ring_passes_a_value_behind_what_was_copied() {
                     None => thread::yield_now(),
                 }
             };
-            // SAFETY: the model has just checked that nobody writes to the cell.
+            // SAFETY: the model has checked that no thread writes the cell.
             assert_eq!(memory.with(|cell| unsafe { *cell }), bytes);
             assert_eq!(view.aux, bytes);
             consumer.advance(&view);
@@ -309,9 +306,9 @@ fn ring_passes_a_value_behind_what_was_copied() {
     });
 }
 
-/// An atomic operation, which the consumer carries out: the producer copies to the same place once the record is consumed.
+/// An atomic operation by the consumer: the producer copies to the same memory after the record is consumed.
 #[test]
-fn ring_keeps_a_copy_behind_an_atomic_operation() {
+fn ring_orders_copy_after_atomic_operation() {
     loom::model(|| {
         let (area, memory) = (Modelled::new(2), memory());
         let (mut producer, mut consumer) = (Producer::new(area.clone()), Consumer::new(area));
@@ -321,7 +318,7 @@ fn ring_keeps_a_copy_behind_an_atomic_operation() {
             while !producer.consumed().is_ok_and(|head| head >= end) {
                 thread::yield_now();
             }
-            // SAFETY: the model has just checked that nobody else is at the cell.
+            // SAFETY: the model has checked that no other thread accesses the cell.
             place.with_mut(|cell| unsafe { *cell *= 10 });
         });
         let view = loop {
@@ -330,11 +327,11 @@ fn ring_keeps_a_copy_behind_an_atomic_operation() {
                 None => thread::yield_now(),
             }
         };
-        // SAFETY: the model has just checked that nobody else is at the cell.
+        // SAFETY: the model has checked that no other thread accesses the cell.
         memory.with_mut(|cell| unsafe { *cell += 1 });
         consumer.advance(&view);
         other.join().expect("producer");
-        // SAFETY: the other thread is gone.
+        // SAFETY: the other thread has ended.
         assert_eq!(memory.with(|cell| unsafe { *cell }), 10);
     });
 }

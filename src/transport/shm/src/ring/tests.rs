@@ -35,7 +35,7 @@ fn get(consumer: &mut Consumer) -> Option<(u8, Vec<u8>)> {
     Some((view.kind, payload))
 }
 
-/// Slots that the producer can fill now.
+/// Returns the number of free slots.
 fn free_slots(producer: &mut Producer) -> Result<u64, Corrupt> {
     producer.consumed()?;
     Ok(producer.area().slots() - producer.used())
@@ -48,7 +48,7 @@ fn shared_layout_is_fixed() {
 }
 
 #[test]
-fn records_come_out_as_they_went_in() {
+fn passes_records_unchanged() {
     let (mut producer, mut consumer) = pair(16);
     assert_eq!(get(&mut consumer), None);
     for len in [0, 1, 47, 48, 49, 112, 113, 200, 496] {
@@ -63,7 +63,7 @@ fn records_come_out_as_they_went_in() {
 }
 
 #[test]
-fn pieces_make_one_payload_and_room_left_over_is_given_back() {
+fn joins_pieces_and_releases_unused_room() {
     let (mut producer, mut consumer) = pair(16);
     let mut room = producer.reserve(300).expect("honest").expect("room");
     assert_eq!(room.write(Source::of(b"abc")), 3);
@@ -84,7 +84,7 @@ fn pieces_make_one_payload_and_room_left_over_is_given_back() {
 }
 
 #[test]
-fn payload_beyond_the_room_made_is_cut() {
+fn truncates_payload_to_reservation() {
     let (mut producer, _) = pair(16);
     let mut room = producer.reserve(2).expect("honest").expect("room");
     assert_eq!(room.write(Source::of(b"abc")), 2);
@@ -92,7 +92,7 @@ fn payload_beyond_the_room_made_is_cut() {
 }
 
 #[test]
-fn an_unfinished_record_leaves_no_trace() {
+fn dropped_reservation_has_no_effect() {
     let (mut producer, mut consumer) = pair(8);
     let mut room = producer.reserve(100).expect("honest").expect("room");
     room.write(Source::of(b"lost"));
@@ -102,12 +102,12 @@ fn an_unfinished_record_leaves_no_trace() {
 }
 
 #[test]
-fn small_records_are_one_slot_or_two_in_one_piece() {
+fn small_records_take_contiguous_slots() {
     let slots = 8;
     let (mut producer, mut consumer) = pair(slots);
     for round in 0..4000_usize {
         let len = round * 31 % (SMALL + 1);
-        // All of it looks like the beginning of a record of this lap or the next one.
+        // Each word looks like the first word of a record of this lap or the next.
         let lap = lap_at(&consumer.area, producer.tail).wrapping_add(round as u8 & 1);
         let payload: Vec<u8> = forged(lap).into_iter().cycle().take(len).collect();
         let last = producer.tail % slots as u64 == slots as u64 - 1;
@@ -131,7 +131,7 @@ fn small_records_are_one_slot_or_two_in_one_piece() {
 }
 
 #[test]
-fn a_small_record_that_claims_two_slots_in_the_last_one_is_none() {
+fn rejects_small_record_past_area() {
     let (mut producer, mut consumer) = pair(8);
     for _ in 0..7 {
         put(&mut producer, 1, b"").expect("room");
@@ -146,15 +146,15 @@ fn a_small_record_that_claims_two_slots_in_the_last_one_is_none() {
     assert!(matches!(consumer.peek(), Err(Corrupt)));
 }
 
-/// The first word of a slot, as a payload may have it: that of a record of the lap `lap` without payload.
+/// Returns the first word of an empty record of the lap, for payloads.
 fn forged(lap: u8) -> [u8; 8] {
     First { lap, kind: 1, flags: 0, len: 0, credit: 0 }.pack().to_le_bytes()
 }
 
 #[test]
-fn no_payload_passes_for_a_record() {
-    // Payloads all of whose words look like the first word of a record of some lap, in records of all sizes, so that
-    // every slot is inside of a record and behind one, again and again, for all laps that there are.
+fn mistakes_no_payload_for_record() {
+    // Each word of the payloads looks like a first word of some lap. Records have all sizes, so each slot is inside a
+    // record and after one, in all laps.
     let slots = 16;
     let (mut producer, mut consumer) = pair(slots);
     let (mut position, mut round) = (0_u64, 0_u64);
@@ -162,13 +162,13 @@ fn no_payload_passes_for_a_record() {
         let len = (round * 7919 % 490) as usize;
         for ahead in 0..3 {
             let lap = lap_at(&consumer.area, position + ahead * slots as u64);
-            // The word at the beginning of a slot is 48 bytes into the payload, and then every 64.
+            // The first word of the next slot is 48 bytes into the payload, then every 64.
             let payload: Vec<u8> = forged(lap).into_iter().cycle().take(len).collect();
             position = put(&mut producer, 3, &payload).expect("room");
             assert_eq!(get(&mut consumer), Some((3, payload)));
             assert_eq!(get(&mut consumer), None, "at {position}");
             if round % 5 == 0 {
-                // One that is not finished may have written as much.
+                // An unfinished record may have written as much.
                 let mut room = producer.reserve(400).expect("honest").expect("room");
                 let lap = lap_at(&consumer.area, position + slots as u64 * (ahead & 1));
                 let payload: Vec<u8> = forged(lap).into_iter().cycle().take(400).collect();
@@ -182,7 +182,7 @@ fn no_payload_passes_for_a_record() {
 }
 
 #[test]
-fn no_payload_passes_for_a_record_in_a_full_ring() {
+fn mistakes_no_payload_for_record_in_full_ring() {
     let slots = 16;
     let (mut producer, mut consumer) = pair(slots);
     let payload: Vec<u8> = (0..64_u8).flat_map(|_| forged(2)).collect();
@@ -198,7 +198,7 @@ fn no_payload_passes_for_a_record_in_a_full_ring() {
 }
 
 #[test]
-fn a_record_tells_of_the_other_direction() {
+fn record_carries_credit() {
     let (mut producer, mut consumer) = pair(8);
     for _ in 0..3 {
         put(&mut producer, 1, b"").expect("room");
@@ -217,7 +217,7 @@ fn a_record_tells_of_the_other_direction() {
         assert_eq!(producer.credit(position), Ok(()));
         assert_eq!(producer.known(), position);
     }
-    // A record may have waited for a receive while the other direction went on.
+    // A record can wait for a receive while the credit of later ones is used.
     for old in [0, 2, 0x8002, 0x1_0001] {
         assert_eq!(producer.credit(old), Ok(()));
         assert_eq!(producer.known(), 0x1_0002);
@@ -225,7 +225,7 @@ fn a_record_tells_of_the_other_direction() {
 }
 
 #[test]
-fn what_a_record_tells_goes_on_where_its_bits_end() {
+fn credit_wraps_at_its_width() {
     let (mut producer, mut consumer) = pair(8);
     let start = POSITION - 1;
     (producer.tail, producer.head) = (start, start);
@@ -240,7 +240,7 @@ fn what_a_record_tells_goes_on_where_its_bits_end() {
 }
 
 #[test]
-fn a_full_ring_takes_nothing_until_slots_are_released() {
+fn full_ring_needs_released_slots() {
     let (mut producer, mut consumer) = pair(4);
     for _ in 0..4 {
         put(&mut producer, 1, b"x").expect("room");
@@ -255,7 +255,7 @@ fn a_full_ring_takes_nothing_until_slots_are_released() {
 }
 
 #[test]
-fn the_largest_payload_fits_from_every_place() {
+fn largest_payload_fits_at_each_slot() {
     for slots in [2, 4, 8, 64] {
         let (mut producer, mut consumer) = pair(slots);
         let most = vec![0x5a; producer.max_payload()];
@@ -276,7 +276,7 @@ fn the_largest_payload_fits_from_every_place() {
 }
 
 #[test]
-fn a_ring_that_was_reset_is_new() {
+fn reset_ring_is_new() {
     let area = mapped(8);
     let (mut producer, mut consumer) = (Producer::new(area.clone()), Consumer::new(area.clone()));
     put(&mut producer, 1, b"old").expect("room");
@@ -292,7 +292,7 @@ fn a_ring_that_was_reset_is_new() {
 }
 
 #[test]
-fn places_outside_the_memory_are_refused() {
+fn rejects_areas_outside_memory() {
     let memory = Arc::new(SharedMemory::create("ring", 8192, Access::ReadWrite).expect("memory").1);
     let new = |shared, data, slots| Mapped::new(memory.clone(), shared, data, slots).is_ok();
     assert!(new(0, 4096, 64));
@@ -309,7 +309,7 @@ fn places_outside_the_memory_are_refused() {
 }
 
 #[test]
-fn a_consumer_that_lies_is_found_out() {
+fn detects_impossible_position() {
     for lie in [4, 100, u64::MAX, 1 << 63] {
         let (mut producer, _) = pair(4);
         for _ in 0..3 {
@@ -330,7 +330,7 @@ fn a_consumer_that_lies_is_found_out() {
 }
 
 #[test]
-fn a_record_that_is_not_consistent_is_found_out() {
+fn detects_inconsistent_record() {
     let first = First { lap: 1, kind: 1, flags: 0, len: 0, credit: 0 };
     let store = |consumer: &Consumer, slot, first: First| {
         consumer.area.first(slot * SLOT as u64).store(first.pack(), Ordering::Relaxed)
@@ -345,7 +345,7 @@ fn a_record_that_is_not_consistent_is_found_out() {
         store(&consumer, 0, first);
         assert_eq!(consumer.peek(), Err(Corrupt), "{what}");
     }
-    // Past the end of the area, and padding with a length.
+    // A record past the end of the area, and a pad with a length.
     let (mut producer, mut consumer) = pair(8);
     for _ in 0..7 {
         put(&mut producer, 1, b"").expect("room");
@@ -420,7 +420,7 @@ fn two_threads_pass_records_of_all_sizes() {
 }
 
 #[test]
-fn a_spot_goes_on_as_its_position_does() {
+fn cursor_advances_with_position() {
     for slots in [1, 2, 8, 512] {
         let (_, consumer) = pair(slots);
         let area = &consumer.area;
@@ -434,7 +434,7 @@ fn a_spot_goes_on_as_its_position_does() {
 }
 
 #[test]
-fn nothing_is_found_at_a_spot_that_is_shut() {
+fn shut_cursor_finds_no_record() {
     let (mut producer, consumer) = pair(8);
     put(&mut producer, 1, b"").expect("room");
     assert!(consumer.has_record());

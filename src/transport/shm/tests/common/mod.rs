@@ -1,9 +1,9 @@
-//! Networks that nobody else meets.
+//! Private networks.
 
 use dat_conformance::Network;
 use dat_shm::Shm;
 
-/// A directory of its own.
+/// Returns a network in its own directory.
 pub fn network() -> Network<Shm> {
     let dir = tempfile::tempdir().unwrap();
     let instance = dir.path().join("meet");

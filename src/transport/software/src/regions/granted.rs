@@ -1,4 +1,4 @@
-//! Ranges of registered memory that peers were granted.
+//! Ranges of registered memory to which peers have access.
 
 use std::sync::atomic::Ordering;
 
@@ -9,8 +9,7 @@ use super::{GENERATION_SHIFT, Mirror, REFERENCES, REVOKED, REVOKING, RegionRef, 
 use crate::user::{Source, Target};
 
 impl<M: Mirror> RegionTable<M> {
-    /// The connections to which the window is open that `key` names; `None` if it names no window, or the connection that
-    /// has the end `own` is not among them.
+    /// Returns the users of the window with `key`; `None` without one that admits the connection with the end `own`.
     pub fn may_invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
         let region_ref = self.acquire(key)?;
         let users = region_ref.users();
@@ -18,14 +17,13 @@ impl<M: Mirror> RegionTable<M> {
         (window && users.admit(own)).then_some(users)
     }
 
-    /// Closes the row of a window, because a peer wants that over the connection that has the end `own`, and waits until no
-    /// thread has it pinned; gives the connections to which it was open. `None` if `key` names no window that is open to that
-    /// connection. The row stays that of the window until [`RegionTable::remove`].
+    /// Revokes a window for a peer on the connection with the end `own`, and waits for all references. Returns the same as
+    /// [`RegionTable::may_invalidate`]. The window must still remove its row.
     pub fn invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
         self.invalidate_with(key, own, || {})
     }
 
-    /// As [`RegionTable::invalidate`]. Calls `closed` once nobody can hold the row any more, before it waits.
+    /// Does what [`RegionTable::invalidate`] does, and calls `closed` between the end of new references and the wait.
     pub fn invalidate_with(&self, key: u32, own: &AccessContext, closed: impl FnOnce()) -> Option<Users> {
         let users = self.may_invalidate(key, own)?;
         let (index, generation) = split_key(key);
@@ -41,16 +39,12 @@ impl<M: Mirror> RegionTable<M> {
             self.waiters.released.wait(&mut sleeper);
         }
         local.state.fetch_and(!REVOKING, Ordering::Relaxed);
-        // The window's own end may wait for that.
+        // A concurrent `remove` may wait for this.
         self.waiters.released.notify_all();
         Some(users)
     }
 
-    /// Grants a peer `wanted` on the `len` bytes that it names `addr`, over the connection that has the end `own`.
-    ///
-    /// # Errors
-    /// The first of [`RemoteFault::Key`], [`RemoteFault::Users`], [`RemoteFault::Rights`], [`RemoteFault::Bounds`] that
-    /// applies.
+    /// Grants a peer on the connection with the end `own` the rights `wanted` on `len` bytes at the remote address `addr`.
     #[inline(always)]
     pub fn grant(
         &self,
@@ -77,7 +71,7 @@ impl<M: Mirror> RegionTable<M> {
     }
 }
 
-/// A range of registered memory on which a peer was granted rights. It cannot be deregistered as long as this lives.
+/// A range to which a peer has access. It keeps the memory registered.
 #[derive(Debug)]
 #[must_use]
 pub struct Granted<'t> {
@@ -88,36 +82,34 @@ pub struct Granted<'t> {
 }
 
 impl Granted<'_> {
-    /// The address of the first byte.
+    /// Returns the address of the first byte.
     pub fn addr(&self) -> u64 {
         self.addr
     }
 
-    /// The first byte behind the first `skip` ones, and so many bytes of the range from there, at most `most`.
     #[inline]
     fn part(&self, skip: u64, most: u64) -> (u64, usize) {
         let skip = skip.min(self.len);
         (self.addr + skip, (self.len - skip).min(most) as usize)
     }
 
-    /// Bytes of the range to copy from, at most `most` behind the first `skip` ones.
+    /// Returns at most `most` bytes to read, after the first `skip` ones.
     #[inline]
     pub fn source(&self, skip: u64, most: u64) -> Source<'_> {
         let (addr, len) = self.part(skip, most);
-        // SAFETY: inside of what the contract of `insert` says can be read as long as the row is not removed, for which
-        // its removal waits for the pin.
+        // SAFETY: the range is inside the region, which is readable (`insert`) until its removal, which waits for `_pin`.
         unsafe { Source::new(addr, len) }
     }
 
-    /// Bytes of the range to copy to, at most `most` behind the first `skip` ones; none if no right to write was granted.
+    /// Returns at most `most` bytes to write, after the first `skip` ones; none without a granted right to write.
     #[inline]
     pub fn target(&self, skip: u64, most: u64) -> Target<'_> {
         if !self.rights.intersects(WRITES) {
             return Target::EMPTY;
         }
         let (addr, len) = self.part(skip, most);
-        // SAFETY: inside of what the contract of `insert` says can be written, for the region has a right to write, as
-        // long as the row is not removed.
+        // SAFETY: the range is inside the region, which has a right to write. So it is writable (`insert`) until its removal,
+        // which waits for `_pin`.
         unsafe { Target::new(addr, len) }
     }
 }

@@ -24,28 +24,28 @@ fn table() -> RegionTable {
     RegionTable::new((), ROWS as u32)
 }
 
-/// A region in which peers count addresses.
+/// A region with virtual addresses.
 fn region(addr: u64, len: u64, rights: Rights, zone: u32) -> NewRow {
     NewRow { addr, len, first: addr, rights, users: Users::of_zone(zone), window: false }
 }
 
-/// Enters a range that nobody looks at.
+/// Inserts a range that no test accesses.
 fn enter(table: &RegionTable, addr: u64, len: u64, rights: Rights, zone: u32) -> Option<u32> {
     insert(table, &region(addr, len, rights, zone))
 }
 
-/// Enters a range that nobody looks at.
+/// Inserts a row for memory that no test accesses.
 fn insert<M: Mirror>(table: &RegionTable<M>, entry: &NewRow) -> Option<u32> {
-    // SAFETY: the tests that use this make no copies.
+    // SAFETY: the callers make no copies.
     unsafe { table.insert(entry) }
 }
 
-/// What the owner finds for a peer on a connection to an end of the zone `zone`, where peers count addresses.
+/// Returns what the owner grants to a peer whose connection has its end in `zone`.
 fn check(table: &RegionTable, key: u32, addr: u64, len: u64, wanted: Rights, zone: u32) -> Result<(), RemoteFault> {
     table.grant(key, addr, len, wanted, &AccessContext::new(zone, 1)).map(|found| assert_eq!(found.addr(), addr))
 }
 
-/// Whether `key` names a region now.
+/// Returns whether `key` names a region.
 fn is_live(table: &RegionTable, key: u32) -> bool {
     table.acquire(key).is_some()
 }
@@ -107,7 +107,7 @@ fn a_key_does_not_come_back_soon() {
         assert!(table.remove(key));
     }
     let rows: HashSet<u32> = seen.iter().map(|key| key & (ROWS as u32 - 1)).collect();
-    assert!(rows.len() <= REST + 1, "memory stays small");
+    assert!(rows.len() <= QUARANTINE + 1, "memory stays small");
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn removal_waits_for_pins() {
             assert!(table.remove(key));
             removed.store(true, Ordering::SeqCst);
         });
-        // From the moment on that the removal has begun nobody else gets in.
+        // As soon as the removal has begun, there are no new references.
         let deadline = Instant::now() + Duration::from_secs(10);
         while table.acquire(key).is_some() || table.mirror.0[0].generation.load(Ordering::Relaxed) != 0 {
             assert!(Instant::now() < deadline);
@@ -234,7 +234,7 @@ fn pins_and_removals_race() {
                     thread::yield_now();
                 }
                 assert!(table.remove(key));
-                // Nobody is in there any more, so nobody can find this.
+                // There are no references left, so no thread can read this value.
                 memory.store(0, Ordering::Relaxed);
             }
             latest.store(u32::MAX, Ordering::Release);
@@ -390,7 +390,7 @@ fn a_row_is_closed_before_its_holders_are_asked_to_let_go() {
     let key = enter(&table, bytes.as_ptr() as u64, 8, ALL, 1).unwrap();
     assert!(table.hold(key));
     let mut late = None;
-    // It would wait for ever for a holder that comes behind the question.
+    // A later hold would block the removal indefinitely.
     assert!(table.remove_with(key, || {
         late = Some(table.hold(key));
         table.release(key);

@@ -6,7 +6,7 @@ use super::*;
 fn words_are_changed_and_nothing_else() {
     let mut words = [7_u64, 40, 9];
     let base = words.as_mut_ptr().expose_provenance() as u64;
-    // SAFETY: the words live until the end of the test and are accessed through pieces alone meanwhile.
+    // SAFETY: the words live until the end of the test and are accessed only through pieces.
     let at = |from: u64, len: usize| unsafe { Target::new(base + from, len) };
     assert_eq!(super::change(at(8, 8), Change::Add(2)), Some(40));
     assert_eq!(super::change(at(8, 8), Change::Add(u64::MAX)), Some(42));
@@ -50,7 +50,7 @@ fn last_word_is_taken_across_pieces_in_a_row() {
     let mut bytes = LastWord::default();
     let mut other = [0_u8; 5];
     let base = bytes.0.as_mut_ptr().expose_provenance() as u64;
-    // SAFETY: the bytes live until the end of the test and are accessed through pieces alone meanwhile.
+    // SAFETY: the bytes live until the end of the test and are accessed only through pieces.
     let at = |from: usize, to: usize| unsafe { Target::new(base + from as u64, to - from) };
     let elsewhere = Target::of(&mut other);
     let take = |pieces: &[Target<'static>], elsewhere: Option<Target<'static>>| {
@@ -104,7 +104,7 @@ fn overlapping_ranges_are_moved() {
             let mut bytes = before.clone();
             let base = bytes.as_mut_ptr().expose_provenance() as u64;
             let (from, to) = if up { (0, shift) } else { (shift, 0) };
-            // SAFETY: both ranges lie inside `bytes`, which is not accessed meanwhile.
+            // SAFETY: both ranges lie inside `bytes`, which no other code accesses.
             let (src, dst) = unsafe { (Source::new(base + from as u64, 40), Target::new(base + to as u64, 40)) };
             copy_tail_last(dst, src);
             assert_eq!(bytes[to..to + 40], before[from..from + 40], "{shift} {up}");

@@ -1,4 +1,4 @@
-//! Attempts of this side to connect.
+//! Connection attempts of this end.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use super::{Greeting, Half};
 use crate::conn::{Conn, Phase};
 use crate::socket::Socket;
 
-/// An attempt to connect. It makes TCP connections until one of them stands, or no time is left to wait for a listener.
+/// A connection attempt, which repeats TCP connections until one succeeds or the time for retries ends.
 pub struct Attempt {
     pub conn: Arc<Conn>,
     pub to: SocketAddr,
@@ -20,10 +20,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Starts a TCP connection.
-    ///
-    /// # Errors
-    /// The attempt has failed.
+    /// Starts a TCP connection. Returns an error if the attempt has failed.
     pub fn start(self) -> io::Result<()> {
         let device = self.conn.device().clone();
         match Socket::connect(SocketAddr::new(device.place.address, 0), self.to) {
@@ -37,10 +34,7 @@ impl Attempt {
         }
     }
 
-    /// Starts another TCP connection some time after one that has failed, if no socket listened.
-    ///
-    /// # Errors
-    /// The attempt has failed.
+    /// Schedules another TCP connection if there was no listener. Otherwise returns the error.
     fn retry(mut self, error: io::Error) -> io::Result<()> {
         match self.retry.next_attempt(Instant::now()) {
             Some(until) if error.kind() == io::ErrorKind::ConnectionRefused => {
@@ -51,24 +45,23 @@ impl Attempt {
         }
     }
 
-    /// Does what [`Attempt::start`] does, and reports if the attempt has failed. Called without a lock.
+    /// Does what [`Attempt::start`] does, and reports a failure. Called without a lock.
     pub fn start_again(self) {
         let conn = self.conn.clone();
         report(&conn, self.start());
-        // The program may have given up before the attempt was in the set again.
+        // The program may have disconnected while the attempt was not in the set.
         if conn.phase() == Phase::Dead {
             conn.device().handshakes.remove(conn.number());
         }
     }
 
-    /// Handles the failure of a TCP connection. Called without a lock.
+    /// Handles a failed TCP connection. Called without a lock.
     pub fn connection_failed(self, error: io::Error) {
         let conn = self.conn.clone();
         report(&conn, self.retry(error));
     }
 }
 
-/// Reports an attempt that has failed.
 fn report(conn: &Conn, attempt: io::Result<()>) {
     if let Err(error) = attempt {
         log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect: {error}", conn.number());
@@ -76,7 +69,7 @@ fn report(conn: &Conn, attempt: io::Result<()>) {
     }
 }
 
-/// Returns what the failure of an attempt means.
+/// Returns the report for a failed attempt.
 pub fn failure(error: &io::Error) -> ConnectionReport {
     match error.raw_os_error() {
         Some(

@@ -1,4 +1,4 @@
-//! The end of a connection, from this side or the other.
+//! The end of a connection, by either side.
 
 use std::sync::atomic::Ordering;
 
@@ -9,13 +9,13 @@ use crate::record::End;
 use crate::rx::Fatal;
 
 impl Conn {
-    /// Ends the connection for a call of the program. After the call no sink is called and no memory is used.
+    /// Ends the connection for the program. Afterwards, the connection calls no sink and uses no memory of the program.
     pub fn disconnect(&self, end: End) {
         self.close(false, Some(end));
     }
 
-    /// Detaches the stream, and ends it with `end` for the peer. All requests that are complete are reported if `report` is set.
-    /// Returns whether the connection had not ended before.
+    /// Detaches the stream, and sends `end` to the peer. If `report` is set, reports all completed requests. Returns whether
+    /// the connection had not ended before.
     fn close(&self, report: bool, end: Option<End>) -> bool {
         let before = Phase::from_u8(self.phase.fetch_max(Phase::Dead as u8, Ordering::AcqRel));
         if before == Phase::Accepting {
@@ -23,7 +23,7 @@ impl Conn {
         }
         let first = before < Phase::Dead;
         let mut drained = false;
-        // No later call uses memory of the program, not even for the rest of a record.
+        // Without a stream, no later call uses memory of the program, even in the middle of a record.
         let left = {
             let mut receiving = self.receiving.lock();
             self.note_stall(false);
@@ -44,14 +44,14 @@ impl Conn {
         first
     }
 
-    /// Fails the connection from this end. Called without a lock.
+    /// Ends the connection after a failure of this end. Called without a lock.
     pub fn fail(&self, fatal: Fatal) {
         if self.close(true, Some(End::Broken(fatal.peer))) {
             self.sink.failed(fatal.recv, fatal.request);
         }
     }
 
-    /// Reports that the peer has left. Called without a lock.
+    /// Ends the connection after the peer's end. Called without a lock.
     pub fn peer_left(&self, end: End) {
         let accepting = self.phase() == Phase::Accepting;
         if !self.close(true, None) {
@@ -65,7 +65,7 @@ impl Conn {
         }
     }
 
-    /// Ends an attempt at a connection, and reports why. Called without a lock.
+    /// Ends a connection attempt with a report. Called without a lock.
     pub fn give_up(&self, report: ConnectionReport) {
         if self.phase() <= Phase::Connecting && self.close(false, None) {
             self.sink.connection(report);

@@ -1,4 +1,4 @@
-//! Streams that this side has left, until their peers have read everything.
+//! Streams that this end has closed, until their peers have read everything (a *linger*).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,35 +10,34 @@ use host::poll::Ready;
 use super::{Device, TICK, descriptors};
 use crate::stream::Stream;
 
-/// Reads of what a peer sends after the end, in one poll.
-const LATE_READS: usize = 8;
-/// Maximum number of streams that wait for their peers to read everything.
+/// Maximum number of reads of late data in a poll.
+const MAX_LATE_READS: usize = 8;
+/// Maximum number of these streams.
 const MAX_LEAVING: usize = 1024;
-/// Time that a peer has to read what was sent before this side left.
+/// Time for the peer to read everything.
 const LINGER: Duration = Duration::from_secs(2);
-/// The same when the adapter is closed.
-const LAST: Duration = Duration::from_millis(200);
+/// Time for all peers when the adapter is closed.
+const CLOSE_LINGER: Duration = Duration::from_millis(200);
 
-/// These streams by number, and when they are closed.
+/// These streams by number, with their deadlines.
 #[derive(Default)]
 pub struct Leaving {
     streams: HashMap<u64, (Arc<Stream>, Instant)>,
-    /// The adapter is closed.
+    /// Set when the adapter is closed.
     closed: bool,
 }
 
 impl Leaving {
-    /// Returns whether there is none.
     pub fn is_empty(&self) -> bool {
         self.streams.is_empty()
     }
 }
 
 impl Device {
-    /// Keeps a stream that this side has left until its peer has read everything.
+    /// Keeps a stream until its peer has read everything, up to [`LINGER`].
     pub fn linger(&self, number: u64, stream: Arc<Stream>) {
         let mut leaving = self.leaving.lock();
-        // After the adapter was closed, no thread would let it go.
+        // After the adapter was closed, no thread closes the stream.
         if leaving.closed {
             return;
         }
@@ -53,13 +52,12 @@ impl Device {
         self.wakeup.wake();
     }
 
-    /// Closes a stream that this side has left.
     fn let_go(&self, number: u64) {
         let left = self.leaving.lock().streams.remove(&number);
         drop(left);
     }
 
-    /// Closes the streams whose time is over. Returns the time until the next one.
+    /// Closes streams after their deadline. Returns the time until the next deadline.
     pub fn let_go_due(&self, now: Instant) -> Option<Duration> {
         let mut due = Vec::new();
         let mut leaving = self.leaving.lock();
@@ -76,16 +74,16 @@ impl Device {
         next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Gives the peers of all streams that this side has left up to [`LAST`] to read everything, and closes them.
+    /// Waits up to [`CLOSE_LINGER`] until peers have read everything, and closes all streams.
     pub fn let_all_go(&self) {
-        let end = Instant::now() + LAST;
+        let end = Instant::now() + CLOSE_LINGER;
         while !self.leaving.lock().is_empty() && Instant::now() < end {
             self.poll_once(Poll::Complete);
             let _ = host::poll::wait([Some(self.descriptor())], Some(TICK));
         }
         let left = std::mem::replace(&mut *self.leaving.lock(), Leaving { closed: true, ..Leaving::default() });
         drop(left);
-        // The connections refer to the device.
+        // These connections own references to the device.
         let mut polling = self.polling.lock();
         polling.next = None;
         polling.noted.clear();
@@ -94,7 +92,7 @@ impl Device {
         drop(noted);
     }
 
-    /// Handles the socket of a connection that this side has left.
+    /// Handles the socket of a closed connection.
     #[cold]
     pub(super) fn ready_late(&self, ready: Ready, buffer: &mut [u8]) {
         let stream = self.leaving.lock().streams.get(&ready.token).map(|(stream, _)| stream.clone());
@@ -103,8 +101,8 @@ impl Device {
             stream.on_room(drop);
         }
         if ready.readable {
-            // What a peer sends after the end goes nowhere.
-            for _ in 0..LATE_READS {
+            // Discards late data of the peer.
+            for _ in 0..MAX_LATE_READS {
                 match stream.socket().recv_bytes(buffer) {
                     Ok(Some(0)) | Err(_) => {
                         self.let_go(ready.token);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{Piece, TAIL, Tail, store_piece};
 
 proptest! {
-    /// Parts of any length, of which some are received into their place and the others arrive in pieces of any length.
+    /// Parts of random lengths. Some are received directly, the others in pieces of random lengths.
     #[test]
     fn stores_all_bytes_of_a_transfer_at_their_offsets(parts in vec((1..40_usize, any::<bool>(), 1..12_usize), 1..6)) {
         let len: usize = parts.iter().map(|(part, ..)| part).sum();
@@ -14,12 +14,12 @@ proptest! {
         for (part, direct, step) in parts {
             let end = offset + part;
             let before = match direct {
-                // As much as the receiving direction receives into the place.
+                // The receiving direction leaves the tail.
                 true if end < len => part,
                 true => part.saturating_sub(TAIL as usize),
                 false => 0,
             };
-            // An earlier part has left bytes in the tail.
+            // The tail contains bytes of an earlier part.
             let before = if tail.is_empty() { before } else { 0 };
             place[offset..offset + before].copy_from_slice(&bytes[offset..offset + before]);
             offset += before;

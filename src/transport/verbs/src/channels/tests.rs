@@ -2,19 +2,19 @@ use super::*;
 
 #[test]
 fn a_refusal_takes_nothing_and_gives_nothing_back() {
-    let before = TAKEN.load(Ordering::Acquire);
+    let before = CHANNELS.load(Ordering::Acquire);
     let most = before + 2;
     let held = [OwnPlace::take(most), OwnPlace::take(most)];
     assert!(held.iter().all(Option::is_some));
     for _ in 0..4 {
         assert!(OwnPlace::take(most).is_none());
-        assert_eq!(TAKEN.load(Ordering::Acquire), most);
+        assert_eq!(CHANNELS.load(Ordering::Acquire), most);
     }
     drop(held);
-    assert_eq!(TAKEN.load(Ordering::Acquire), before);
+    assert_eq!(CHANNELS.load(Ordering::Acquire), before);
     assert!(OwnPlace::take(0).is_none());
     assert!(OwnPlace::take(usize::MAX).is_some());
-    assert_eq!(TAKEN.load(Ordering::Acquire), before);
+    assert_eq!(CHANNELS.load(Ordering::Acquire), before);
 }
 
 #[test]

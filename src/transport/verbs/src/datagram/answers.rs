@@ -1,6 +1,5 @@
-//! The answers that were given to requests for datagrams a short time ago. The kernel forgets a request once it is
-//! answered. If the answer gets lost, the kernel of the peer repeats the request, which arrives as if it were another one,
-//! and gets the same answer.
+//! Recent replies to requests for datagrams. If a reply is lost, the peer's kernel repeats its request. The local kernel has
+//! discarded the first one, so the repetition arrives as a new request, and gets the same reply.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -11,28 +10,29 @@ use host::memory::{self, Room};
 use super::hello::Hello;
 use crate::sys::cm::{CmId, Terms};
 
-/// The time for which kernels repeat a request: 16 times 4.1 seconds.
-const REPEATS: Duration = Duration::from_secs(66);
-/// The most answers that are remembered, so that nobody who asks again and again makes the search for one long.
-const MOST: usize = 4096;
+/// Time for which kernels repeat a request: 16 times 4.1 seconds.
+const REPEAT_TIME: Duration = Duration::from_secs(66);
+/// Maximum number of replies, which limits the time of a search.
+const MAX_ANSWERS: usize = 4096;
 
-/// Answers, oldest first.
+/// Replies, oldest first.
 #[derive(Default)]
 pub struct Answers(Mutex<VecDeque<Answer>>);
 
 struct Answer {
     given: Instant,
     to: Hello,
-    /// The queue pair that accepted it; none if it was turned down.
+    /// The accepting queue pair; `None` for a rejection.
     qp: Option<u32>,
     bytes: Box<[u8]>,
 }
 
 impl Answers {
-    /// Remembers an answer. Without memory it is forgotten.
+    /// Stores a reply, if there is memory.
     pub fn note(&self, to: &Hello, qp: Option<u32>, bytes: &[u8]) {
         let mut answers = self.0.lock();
-        while answers.len() >= MOST || answers.front().is_some_and(|oldest| oldest.given.elapsed() > REPEATS) {
+        while answers.len() >= MAX_ANSWERS || answers.front().is_some_and(|oldest| oldest.given.elapsed() > REPEAT_TIME)
+        {
             answers.pop_front();
         }
         if let (Ok(()), Ok(bytes)) = (answers.room(1), memory::copied(bytes)) {
@@ -40,7 +40,7 @@ impl Answers {
         }
     }
 
-    /// Repeats the answer to a request that was answered; false if it was not.
+    /// Repeats the reply to a request. Returns `false` if there is none.
     pub fn repeat(&self, hello: &Hello, id: &CmId) -> bool {
         let answers = self.0.lock();
         let Some(answer) = answers.iter().rev().find(|answer| answer.to == *hello) else { return false };

@@ -1,4 +1,4 @@
-//! Completion queues and the channels that announce completions.
+//! Completion queues and completion channels.
 
 use std::ffi::c_int;
 use std::io;
@@ -14,27 +14,26 @@ use rdma_sys::*;
 use super::device::Context;
 use super::{Owned, code, made, must_be_mappable};
 
-/// A completion channel: a descriptor that becomes readable when an armed queue gets a
-/// completion.
+/// A completion channel, which becomes readable when an armed queue gets a completion.
 pub type Channel = Owned<ibv_comp_channel, Arc<Context>, 1>;
 
 impl Channel {
-    /// Makes a channel whose descriptor does not block.
+    /// Creates a channel with a non-blocking descriptor.
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
         // SAFETY: an open context.
         let make = |context: &Arc<Context>| made(|| unsafe { ibv_create_comp_channel(context.as_ptr()) });
         Ok(memory::arc(Owned::with_descriptors(context.clone(), make, |raw| [raw.fd])?)?)
     }
 
-    /// Takes all announcements and notes them in their queues. Returns true if there was one.
+    /// Takes all events, and sets the flags of their queues. Returns whether there were any.
     pub fn drain(&self) -> bool {
         let mut any = false;
         let mut cq = ptr::null_mut();
         let mut cookie = ptr::null_mut();
-        // SAFETY: both places are writable; the descriptor does not block.
+        // SAFETY: a live channel, and two writable places.
         while uncancelled(|| unsafe { ibv_get_cq_event(self.as_ptr(), &raw mut cq, &raw mut cookie) }) == 0 {
-            // SAFETY: the cookie is the flag that `RawCq::new` gave. It lives as long as the queue, which is not
-            // destroyed before its announcements are acknowledged.
+            // SAFETY: the cookie is the flag of `RawCq::new`. It lives as long as the queue, whose destruction waits until all
+            // events are acknowledged.
             unsafe {
                 (*cookie.cast::<AtomicBool>()).store(true, Ordering::Release);
                 ibv_ack_cq_events(cq, 1);
@@ -45,14 +44,13 @@ impl Channel {
     }
 }
 
-/// Completions fetched at a time.
+/// Maximum number of completions per poll.
 pub const BATCH: usize = 16;
 
-/// Room for completions that are being fetched.
 pub type Batch = [ibv_wc; BATCH];
 
 pub fn batch() -> Result<Box<Batch>, NoMemory> {
-    // SAFETY: the structure is plain data, for which zero is a valid value.
+    // SAFETY: all fields are integers, for which zero is valid.
     memory::boxed(unsafe { mem::zeroed() })
 }
 
@@ -76,15 +74,15 @@ impl UnusedCq {
     }
 }
 
-/// A completion queue of the device, with the flag that says whether an announcement was taken from the channel.
+/// A completion queue, with a flag for an event on its channel.
 pub type RawCq = Owned<ibv_cq, (Arc<Channel>, Box<AtomicBool>)>;
 
 impl RawCq {
-    /// Makes a queue for at least `depth` completions, announced on `channel`.
+    /// Creates a queue for at least `depth` completions.
     pub fn new(channel: &Arc<Channel>, depth: usize) -> io::Result<Arc<Self>> {
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         let parents = (channel.clone(), memory::boxed(AtomicBool::new(false))?);
-        // SAFETY: an open context and a live channel of it; the flag, by which the queue is known, is only kept.
+        // SAFETY: an open context and its live channel; the library does not dereference the flag.
         let cq = Owned::made(parents, |(channel, announced)| unsafe {
             let cookie = announced.as_ptr().cast();
             ibv_create_cq(channel.parent.as_ptr(), depth, cookie, channel.as_ptr(), 0)
@@ -92,19 +90,15 @@ impl RawCq {
         Ok(memory::arc(cq)?)
     }
 
-    /// Completions that it has room for.
     pub fn depth(&self) -> usize {
-        // A resize changes the field; the caller orders the two.
+        // A resize changes the field, so the caller must not resize concurrently.
         usize::try_from(self.cqe).unwrap_or(0)
     }
 
-    /// Fetches completions, oldest first.
-    ///
-    /// # Errors
-    /// The errno of the call.
+    /// Returns the oldest completions, or the errno of the call.
     #[inline]
     pub fn poll<'a>(&self, batch: &'a mut Batch) -> Result<&'a [ibv_wc], c_int> {
-        // SAFETY: the array has that many places.
+        // SAFETY: a live queue, and an array of `BATCH` entries.
         let got = unsafe { ibv_poll_cq(self.as_ptr(), BATCH as c_int, batch.as_mut_ptr()) };
         match usize::try_from(got) {
             Ok(got) => Ok(&batch[..got.min(BATCH)]),
@@ -112,30 +106,30 @@ impl RawCq {
         }
     }
 
-    /// Asks for an announcement on the channel of the next completion, or of the next one that is `solicited` or failed.
+    /// Requests an event for the next completion, or the next `solicited` or failed one.
     pub fn arm(&self, solicited: bool) -> io::Result<()> {
         // SAFETY: a live queue.
         code(|| unsafe { ibv_req_notify_cq(self.as_ptr(), solicited.into()) })
     }
 
-    /// Whether an announcement of this queue was taken from the channel since the last call.
+    /// Returns and clears whether there was an event for this queue.
     pub fn take_announced(&self) -> bool {
         self.parent.1.load(Ordering::Relaxed) && self.parent.1.swap(false, Ordering::AcqRel)
     }
 
-    /// Whether there is such an announcement; the next [`RawCq::take_announced`] still finds it.
+    /// Returns what [`RawCq::take_announced`] would return, without clearing it.
     pub fn is_announced(&self) -> bool {
         self.parent.1.load(Ordering::Acquire)
     }
 
-    /// Makes room for at least `depth` completions. Loses none.
+    /// Resizes the queue to at least `depth` completions. Loses none.
     pub fn resize(&self, depth: usize) -> io::Result<()> {
-        must_be_mappable(depth.saturating_mul(COMPLETION))?;
+        must_be_mappable(depth.saturating_mul(MAX_COMPLETION_SIZE))?;
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         // SAFETY: a live queue.
         code(|| unsafe { ibv_resize_cq(self.as_ptr(), depth) })
     }
 }
 
-/// More bytes than a driver keeps for a completion, rounded up as drivers round depths.
-const COMPLETION: usize = 256;
+/// Upper limit of a driver's bytes per completion, including its rounding of depths.
+const MAX_COMPLETION_SIZE: usize = 256;

@@ -7,13 +7,13 @@ fn short_comments_are_joined() {
 }
 
 #[test]
-fn macros_are_found_by_name() {
+fn finds_names_of_macros() {
     let names = defined_names("#define A(x) x\n#define B 1\n# define C\n");
     assert_eq!(names, HashSet::from(["A".to_owned(), "B".to_owned()]));
 }
 
 #[test]
-fn two_names_become_one_definition() {
+fn joins_both_names_of_type() {
     let second = Second { tag: "t".to_owned(), name: "T".to_owned() };
     let text = "struct t {\n    int a;\n};\n\ntypedef struct t T;";
     assert_eq!(join_names(text, &second).unwrap(), "typedef struct t {\n    int a;\n} T;");

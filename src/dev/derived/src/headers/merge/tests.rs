@@ -8,7 +8,7 @@ fn merged(common: proc_macro2::TokenStream, own: proc_macro2::TokenStream) -> Re
 }
 
 #[test]
-fn items_of_the_version_come_where_they_are_marked_and_the_others_last() {
+fn merges_items_at_marks() {
     let common = quote!(type A = u8; place!(b); type D = u8; place!(e););
     let own = quote!(type Z = u8; place!(e); type E = u8; place!(b); type B = u8; type C = u8;);
     assert_eq!(merged(common.clone(), own).unwrap(), "typeA=u8;typeB=u8;typeC=u8;typeD=u8;typeE=u8;typeZ=u8;");
@@ -17,7 +17,7 @@ fn items_of_the_version_come_where_they_are_marked_and_the_others_last() {
 }
 
 #[test]
-fn members_of_the_version_join_those_of_the_enumeration() {
+fn adds_members_to_enumeration() {
     let common = quote!(c_enum! { t as T; A = 1, "A."; });
     let own = |name: &str| {
         let name = quote::format_ident!("{name}");

@@ -27,7 +27,7 @@ fn a_negative_constant_is_in_parentheses() {
 }
 
 #[test]
-fn what_c_cannot_express_must_be_a_macro() {
+fn rejects_constants_without_c_form() {
     let text = "pub const N: DAT_HANDLE = null_mut();";
     assert!(units(text, &[]).is_err());
     assert!(units(text, &["N"]).unwrap().is_empty());

@@ -3,7 +3,7 @@ use crate::calls::Calls;
 use crate::interface::INTERFACES;
 
 #[test]
-fn every_name_is_that_of_a_call() {
+fn levels_contain_only_calls() {
     let all = INTERFACES.iter().map(|interface| Calls::read(&crate::root(), interface).unwrap());
     let all: Vec<Calls> = all.collect();
     let known = |name: &&str| all.iter().any(|calls| calls.find(name).is_some());

@@ -1,4 +1,4 @@
-//! Tests that peers read in the published word which thread to wake.
+//! Tests of the published word.
 
 use std::sync::atomic::AtomicUsize;
 
@@ -7,7 +7,7 @@ use dat_core::transport;
 use super::*;
 use crate::sleep::SHARED;
 
-/// How often each of the threads is to sleep.
+/// Number of sleeps per thread.
 const SLEEPS: usize = 100_000;
 
 fn control() -> ControlRegion {
@@ -15,7 +15,7 @@ fn control() -> ControlRegion {
 }
 
 #[test]
-fn peers_ring_for_whoever_watches_as_long_as_a_wait_sleeps() {
+fn peers_wake_watcher_while_wait_sleeps() {
     let control = control();
     let word = || watcher(control.word.load(Ordering::Relaxed));
     let [led, stray] = [(); 2].map(|()| AtomicUsize::new(0));
@@ -25,7 +25,7 @@ fn peers_ring_for_whoever_watches_as_long_as_a_wait_sleeps() {
                 for round in 0..SLEEPS {
                     let sleep = control.arm(false, || false, || true);
                     led.fetch_add(usize::from(sleep.is_some()), Ordering::Relaxed);
-                    // One thread begins to sleep while the other ends.
+                    // One thread falls asleep while the other wakes.
                     for _ in 0..round % 13 {
                         std::hint::spin_loop();
                     }
@@ -45,7 +45,7 @@ fn peers_ring_for_whoever_watches_as_long_as_a_wait_sleeps() {
 }
 
 #[test]
-fn news_for_a_wait_that_sleeps_alone_ring_its_alarm() {
+fn data_rings_alarm_of_leader() {
     let control = control();
     let word = || transport::Alarm::word(&*control.alarm).load(Ordering::Relaxed);
     for _ in 0..1000 {
@@ -61,7 +61,7 @@ fn news_for_a_wait_that_sleeps_alone_ring_its_alarm() {
 }
 
 #[test]
-fn the_thread_watches_for_two_waits() {
+fn thread_watches_for_two_waits() {
     let control = control();
     let rings = || control.wakeup_fd.clear();
     let first = control.arm(false, || false, || true);
@@ -82,9 +82,9 @@ fn the_thread_watches_for_two_waits() {
     assert!(!rings(), "another one watched");
 }
 
-/// A program that has never slept in a wait leaves all to the thread, which sleeps in the beginning.
+/// A program that never sleeps in a wait leaves all data to the thread, which sleeps initially.
 #[test]
-fn peers_ring_for_the_thread_until_it_says_that_callers_poll() {
+fn peers_wake_thread_until_callers_poll() {
     let control = control();
     assert!(!control.is_awake());
     assert!(control.wake(News::Record));

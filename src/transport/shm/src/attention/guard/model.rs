@@ -1,5 +1,5 @@
-//! All interleavings of threads that put records into the ring of a connection and the progress thread, which ceases to watch the
-//! connection meanwhile. Run with `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release guard`.
+//! Loom models of threads that put records into a ring, while the progress thread stops watching. Run `RUSTFLAGS="--cfg
+//! loom" cargo test -p dat-shm --lib --release guard`.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -9,11 +9,11 @@ use loom::thread;
 
 use super::*;
 
-/// Times that the connection is among the new ones, for the thread to add.
+/// Number of times that the connection is in the list of new ones.
 #[derive(Default)]
 struct New(AtomicU32);
 
-/// A record is put, as [`Guard::watch`] does, under the lock of the sending direction.
+/// Puts a record, as [`Guard::watch`] does under the transmit lock.
 fn put(tx: &Mutex<u64>, last: &Last, new: &New) {
     let mut end = tx.lock().expect("no panic");
     *end += 1;
@@ -23,12 +23,12 @@ fn put(tx: &Mutex<u64>, last: &Last, new: &New) {
 }
 
 #[test]
-fn every_record_is_watched_by_one() {
+fn every_record_is_watched_once() {
     loom::model(|| {
         let last = Arc::new(Last::new());
         let new = Arc::new(New::default());
         let tx = Arc::new(Mutex::new(0));
-        // The thread watches the connection, with one record, and has been quiet for long.
+        // The thread watches the connection, which has one record and is quiet.
         put(&tx, &last, &new);
         new.0.store(0, Relaxed);
         let seen = last.end();

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_peer_that_had_to_be_woken_is_woken_at_once_for_a_while() {
+fn wakes_late_peer_immediately_for_a_while() {
     let mut trust = Trust::default();
     let mut wary = |late: bool| {
         let mut count = 0;

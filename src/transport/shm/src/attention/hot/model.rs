@@ -1,8 +1,8 @@
-//! All interleavings of a thread that ends the polling of a connection, another thread of the same process that sends, and
-//! the peer, in a model of the memory. Run with `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release hot`.
+//! Loom models of a thread that stops polling a connection, a sending thread of the same process, and the peer. Run
+//! `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release hot`.
 //!
-//! The fence that ends the polling is one for all who rely on it; in the model each makes its own. A ready bit that is
-//! still set when all others have come to their end is found by the next poll, or keeps a thread from its sleep.
+//! Each thread executes its own fence, instead of the common one. A ready bit that remains set at the end is found by
+//! the next poll, or prevents a sleep.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
@@ -10,21 +10,21 @@ use loom::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, fence};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
-/// In the place of the position at which the peer is known to be: requests are done that it tells nothing of.
+/// Marks finished requests without a notification, instead of a known position.
 const FINISHED: i32 = -1;
 
-/// A connection as both processes see it, with one request at most.
+/// A connection in both processes, with at most one request.
 #[derive(Default)]
 struct Model {
-    /// The lock on the requests of the endpoint, and with it on the sending direction.
+    /// The endpoint's lock of the transmit direction.
     requests: Mutex<()>,
-    /// A turn was left to the holder.
+    /// Set if the lock's holder must poll.
     again: AtomicBool,
     /// The record, the peer's position, and whether this process polls.
     record: AtomicU32,
     head: AtomicI32,
     polled: AtomicBool,
-    /// What this process knows: [`End::want`](crate::pair::End::want) and its like.
+    /// Positions of [`End::want`](crate::peer_segment::End::want) and [`End::set_known`](crate::peer_segment::End::set_known).
     wanted: AtomicI32,
     known: AtomicI32,
     bit: AtomicBool,
@@ -35,7 +35,7 @@ impl Model {
         Arc::new(Model { polled: AtomicBool::new(true), ..Model::default() })
     }
 
-    /// As [`Tx::post`](crate::tx::Tx::post), for a message whose end the peer tells.
+    /// Models [`Tx::post`](crate::tx::Tx::post) of a message with a notification.
     fn post(&self) {
         let requests = self.requests.lock().expect("no panic");
         self.record.store(1, Release);
@@ -44,7 +44,8 @@ impl Model {
         self.run_deferred_poll();
     }
 
-    /// The same for a transfer that is done at once behind others in flight: [`End::finish_soon`](crate::pair::End::finish_soon).
+    /// Models a transfer that completes during the post, with earlier requests:
+    /// [`End::finish_soon`](crate::peer_segment::End::finish_soon).
     fn post_done(&self) {
         let requests = self.requests.lock().expect("no panic");
         self.known.store(FINISHED, Relaxed);
@@ -56,7 +57,7 @@ impl Model {
         self.run_deferred_poll();
     }
 
-    /// As a call of the program that locks the requests for something else.
+    /// Models a call that takes the lock for another purpose.
     fn query(&self) {
         drop(self.requests.lock().expect("no panic"));
         self.run_deferred_poll();
@@ -73,7 +74,7 @@ impl Model {
         }
     }
 
-    /// The peer consumes the record if it is there, and tells this process if that does not poll.
+    /// Consumes an available record as the peer, and notifies this process if it does not poll.
     fn consume(&self) {
         if self.record.load(Acquire) == 1 {
             self.head.store(1, Release);
@@ -84,7 +85,7 @@ impl Model {
         }
     }
 
-    /// As [`Hot::cool`](crate::hot::Hot): ends the polling, and looks once more.
+    /// Models [`Hot::cool`](crate::hot::Hot): stops polling and polls once more.
     fn cool(&self) {
         self.polled.store(false, SeqCst);
         fence(SeqCst);
@@ -115,14 +116,14 @@ fn beside(model: &Arc<Model>, what: impl FnOnce(&Model) + Send + 'static) -> thr
 }
 
 #[test]
-fn an_answer_is_found_when_polling_ends_during_a_post() {
+fn finds_response_if_polling_ends_during_post() {
     loom::model(|| {
         let model = Model::polled();
         let (post, peer) = (beside(&model, Model::post), beside(&model, Model::consume));
         model.cool();
         post.join().expect("no panic");
         peer.join().expect("no panic");
-        // What was consumed later the peer has told; what it has not consumed it will tell.
+        // The peer has notified of what it consumed after the check.
         if model.head.load(SeqCst) == 1 {
             assert!(model.bit.load(SeqCst), "the request is complete, and nobody looks");
         }
@@ -130,7 +131,7 @@ fn an_answer_is_found_when_polling_ends_during_a_post() {
 }
 
 #[test]
-fn an_answer_is_found_when_polling_ends_during_a_call() {
+fn finds_response_if_polling_ends_during_call() {
     loom::model(|| {
         let model = Model::polled();
         model.post();
@@ -145,7 +146,7 @@ fn an_answer_is_found_when_polling_ends_during_a_call() {
 }
 
 #[test]
-fn a_transfer_that_is_done_is_found_when_polling_ends() {
+fn finds_done_transfer_if_polling_ends() {
     loom::model(|| {
         let model = Model::polled();
         let post = beside(&model, Model::post_done);

@@ -1,8 +1,8 @@
-//! All interleavings of threads that go to sleep and peers that tell them of news, in a model of the memory. Run with
-//! `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release sleep`.
+//! Loom models of threads that fall asleep and peers with data. Run `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib
+//! --release sleep`.
 //!
-//! The sleep itself is the system's, which compares the alarm's word and sleeps in one step. So a thread sleeps on for
-//! ever if the word has the number of its sleep when all others have come to their end.
+//! The kernel compares the alarm's word and sleeps atomically. So a thread sleeps indefinitely if the word has its
+//! sleep's number at the end.
 
 use loom::sync::atomic::{AtomicBool, AtomicU32 as ModelU32, AtomicU64 as ModelU64};
 use loom::sync::{Arc, Mutex};
@@ -11,17 +11,17 @@ use loom::thread;
 use super::*;
 use crate::ready;
 
-/// A process with two connections, and what it shares with its peer.
+/// A process with two connections, and the words that it shares with its peer.
 struct Model {
     summary: ModelU64,
     words: [ModelU64; 1],
     published: ModelU32,
     alarm: ModelU32,
     sleepers: Mutex<Sleepers>,
-    /// The last sleeps that the peer has ended, and the process itself.
+    /// Last sleeps that the peer and the process have ended.
     ended: [ModelU32; 2],
     wakeup_fd: AtomicBool,
-    /// The thread of the leader is elsewhere, so that a ring finds nobody asleep.
+    /// Set if the leader's thread does not sleep, so that a ring finds no sleeper.
     away: bool,
 }
 
@@ -45,16 +45,16 @@ impl Model {
 
     fn wake(&self, news: News, process: usize) {
         let ring = |sleep| ring_for(&self.alarm, &self.ended[process], sleep, || !self.away);
-        tell::<ModelU32>(news, || self.published.load(Ordering::Acquire), ring, || self.wake());
+        tell::<ModelU32>(news, || self.published.load(Ordering::Acquire), ring, || self.ring());
     }
 
-    /// Rings the bell of the progress thread.
+    /// Wakes the progress thread.
     fn ring(&self) {
-        // The model does not order a plain store with the swap of the thread that is rung, as a bell does.
+        // The model orders a swap, like an eventfd, but not a plain store.
         self.wakeup_fd.swap(true, Ordering::SeqCst);
     }
 
-    /// As [`PeerSegment::mark`](crate::pair::Pair::mark), by the peer.
+    /// Models [`PeerSegment::mark`](crate::peer_segment::PeerSegment::mark) by the peer.
     fn tell(&self, index: u32, news: News) {
         ready::set(&self.summary, &self.words, index);
         self.wake(news, 0);
@@ -64,7 +64,7 @@ impl Model {
         Word::load(&self.summary, Ordering::SeqCst) != 0
     }
 
-    /// As [`ControlRegion::arm`](crate::home::Home::arm).
+    /// Models [`ControlRegion::arm`](crate::control_region::ControlRegion::arm).
     fn arm(&self, requests: bool) -> Option<u32> {
         let sleep = self.sleepers(|sleepers| sleepers.add(&self.published, &self.alarm, requests));
         if is_late::<ModelU32>(|| self.any_ready()) {
@@ -76,7 +76,7 @@ impl Model {
         sleep
     }
 
-    /// As [`ControlRegion::expect_agent`](crate::home::Home::expect_agent).
+    /// Models [`ControlRegion::expect_agent`](crate::control_region::ControlRegion::expect_agent).
     fn expect_agent(&self) {
         self.sleepers(|sleepers| sleepers.add_agent(&self.published));
         if is_late::<ModelU32>(|| self.any_ready()) {
@@ -84,15 +84,15 @@ impl Model {
         }
     }
 
-    /// As [`ControlRegion::disarm`](crate::home::Home::disarm).
+    /// Models [`ControlRegion::disarm`](crate::control_region::ControlRegion::disarm).
     fn disarm(&self, sleep: Option<u32>) {
         let led = self.sleepers(|sleepers| sleepers.remove(&self.published, sleep, false));
         if led && is_late::<ModelU32>(|| self.any_ready()) {
-            self.wake();
+            self.ring();
         }
     }
 
-    /// What the progress thread does when it is rung, until it sleeps again.
+    /// Models the progress thread, from its wakeup to its next sleep.
     fn watch(&self) {
         if self.wakeup_fd.swap(false, Ordering::SeqCst) {
             let led = self.sleepers(|sleepers| {
@@ -113,14 +113,14 @@ impl Model {
         }
     }
 
-    /// The ready bits that a round of progress finds.
+    /// Takes the ready bits, as a round does.
     fn take(&self) -> u64 {
         let mut bits = 0;
         ready::take(&self.summary, &self.words, || !0, |index| bits |= 1 << index);
         bits
     }
 
-    /// Whether the leader sleeps for ever.
+    /// Returns whether the leader sleeps indefinitely.
     fn sleeps(&self) -> bool {
         self.alarm.load(Ordering::Acquire) != RUNG
     }
@@ -129,7 +129,7 @@ impl Model {
         self.wakeup_fd.load(Ordering::SeqCst)
     }
 
-    /// Whether all there is was found, or is going to be by the progress thread.
+    /// Returns whether all data has been found, or the progress thread will find it.
     fn is_settled(&self) -> bool {
         self.is_rung() || !self.any_ready()
     }
@@ -139,7 +139,7 @@ fn check(test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
     explore(false, test);
 }
 
-/// The thread that leads is elsewhere, and never looks.
+/// Explores `test` with a leader that never polls.
 fn check_away(test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
     explore(true, test);
 }
@@ -150,14 +150,14 @@ fn explore(away: bool, test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
     explorer.check(move || test(Arc::new(Model::new(away))));
 }
 
-/// Runs `what` in a thread of its own.
+/// Runs `what` in a thread.
 fn beside(model: &Arc<Model>, what: impl FnOnce(&Model) + Send + 'static) -> thread::JoinHandle<()> {
     let model = model.clone();
     thread::spawn(move || what(&model))
 }
 
 #[test]
-fn a_record_wakes_the_leader_beside_completions_that_do_not() {
+fn record_wakes_leader_despite_completions() {
     check(|model| {
         let completion = beside(&model, |model| model.tell(0, News::Completion));
         let record = beside(&model, |model| model.tell(1, News::Record));
@@ -171,7 +171,7 @@ fn a_record_wakes_the_leader_beside_completions_that_do_not() {
 }
 
 #[test]
-fn a_sleep_that_a_completion_need_not_end_may_go_on() {
+fn completion_may_leave_other_sleep() {
     let slept = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let seen = slept.clone();
     check(move |model| {
@@ -185,7 +185,7 @@ fn a_sleep_that_a_completion_need_not_end_may_go_on() {
 }
 
 #[test]
-fn a_completion_is_handled_for_a_second_wait() {
+fn second_wait_handles_completion() {
     check(|model| {
         let peer = beside(&model, |model| model.tell(0, News::Completion));
         let other = beside(&model, |model| _ = model.arm(true));
@@ -197,8 +197,8 @@ fn a_completion_is_handled_for_a_second_wait() {
 }
 
 #[test]
-fn a_second_wait_does_not_need_the_first() {
-    // Whoever rings for the first one wakes it, and then it does nothing more, or finds that it does not sleep.
+fn second_wait_is_independent_of_first() {
+    // A ring for the first wait wakes it without an effect, or finds that it does not sleep.
     for away in [false, true] {
         explore(away, |model| {
             model.arm(false);
@@ -211,7 +211,7 @@ fn a_second_wait_does_not_need_the_first() {
 }
 
 #[test]
-fn an_agent_does_not_need_the_leader() {
+fn agent_is_independent_of_leader() {
     check_away(|model| {
         model.arm(false);
         let peer = beside(&model, |model| model.tell(0, News::Completion));
@@ -222,7 +222,7 @@ fn an_agent_does_not_need_the_leader() {
 }
 
 #[test]
-fn the_thread_takes_over_from_a_leader_that_does_not_sleep() {
+fn thread_takes_over_from_awake_leader() {
     check_away(|model| {
         model.arm(false);
         let peer = beside(&model, |model| {
@@ -236,7 +236,7 @@ fn the_thread_takes_over_from_a_leader_that_does_not_sleep() {
 }
 
 #[test]
-fn news_for_a_leader_that_leaves_go_to_the_thread() {
+fn thread_gets_data_of_leaving_leader() {
     check(|model| {
         let sleep = model.arm(false);
         let peer = beside(&model, |model| model.tell(0, News::Record));
@@ -247,7 +247,7 @@ fn news_for_a_leader_that_leaves_go_to_the_thread() {
 }
 
 #[test]
-fn a_completion_is_handled_when_the_leader_leaves_another_wait_behind() {
+fn handles_completion_when_leader_leaves() {
     check(|model| {
         let sleep = model.arm(false);
         let peer = beside(&model, |model| model.tell(0, News::Completion));
@@ -263,7 +263,7 @@ fn a_completion_is_handled_when_the_leader_leaves_another_wait_behind() {
 }
 
 #[test]
-fn a_completion_wakes_the_thread_for_an_agent() {
+fn completion_wakes_thread_for_agent() {
     check(|model| {
         let peer = beside(&model, |model| model.tell(0, News::Completion));
         let agent = beside(&model, Model::expect_agent);
@@ -276,7 +276,7 @@ fn a_completion_wakes_the_thread_for_an_agent() {
 }
 
 #[test]
-fn news_keep_the_thread_from_its_sleep_or_end_it() {
+fn data_prevents_or_ends_sleep_of_thread() {
     check(|model| {
         let peer = beside(&model, |model| model.tell(0, News::Record));
         let watches = model.sleepers(|sleepers| sleepers.thread_asleep(&model.published));

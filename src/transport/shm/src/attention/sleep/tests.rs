@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicU32;
 use super::*;
 
 #[test]
-fn completions_wake_those_who_wait_for_them() {
+fn completions_wake_only_their_waits() {
     let (published, alarm) = (AtomicU32::new(AWAKE), AtomicU32::new(RUNG));
     let whom = |news| whom::<AtomicU32>(news, || published.load(Ordering::Acquire));
     let mut sleepers = Sleepers::default();
@@ -28,7 +28,7 @@ fn completions_wake_those_who_wait_for_them() {
 }
 
 #[test]
-fn a_wait_leads_only_as_long_as_nobody_else_is_to_be_told() {
+fn wait_leads_only_while_alone() {
     let (published, alarm) = (AtomicU32::new(AWAKE), AtomicU32::new(RUNG));
     let whom = || whom::<AtomicU32>(News::Record, || published.load(Ordering::Acquire));
     let value = || watcher(published.load(Ordering::Acquire));
@@ -73,7 +73,7 @@ fn a_wait_leads_only_as_long_as_nobody_else_is_to_be_told() {
 }
 
 #[test]
-fn the_thread_is_rung_for_a_leader_that_does_not_sleep() {
+fn wakes_thread_if_leader_is_awake() {
     let [published, alarm, ended, other] = [8, 8, 0, 0].map(AtomicU32::new);
     let tell = |ended, asleep| {
         let mut wakeup_fd = false;

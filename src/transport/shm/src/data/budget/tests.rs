@@ -1,13 +1,13 @@
 use super::*;
 
 #[test]
-fn turns_of_a_round_share_it() {
+fn divides_round_between_turns() {
     let rounds = Rounds::default();
     assert_eq!(rounds.share(), ROUND, "alone");
     rounds.begin(1);
     rounds.begin(1);
     for turns in [1_u64, 2, 8, 30, 1000] {
-        // The first round learns their number, the second one divides.
+        // The first round learns the number of turns, and the second divides.
         let mut shares = Vec::new();
         for _ in 0..2 {
             rounds.begin(1);

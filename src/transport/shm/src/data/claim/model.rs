@@ -1,5 +1,5 @@
-//! All interleavings of an initiator that takes records back and a target that gets to them, in a model of the memory. Run with
-//! `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release claim`.
+//! Loom models of an initiator that revokes records, and a target that executes them. Run `RUSTFLAGS="--cfg loom" cargo
+//! test -p dat-shm --lib --release claim`.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -8,28 +8,28 @@ use loom::thread;
 
 use super::*;
 
-/// The word, and the target's memory, which reports every access that is not ordered against another.
+/// The word, and the target's memory, in which the model detects races.
 struct Model {
     claim: Claim<ModelU64>,
     memory: UnsafeCell<Vec<u64>>,
-    /// How far the target is.
+    /// The target's position.
     head: ModelU64,
 }
 
-// SAFETY: the model checks the accesses.
+// SAFETY: the model detects data races.
 unsafe impl Sync for Model {}
-// SAFETY: as for Sync.
+// SAFETY: the model detects data races.
 unsafe impl Send for Model {}
 
 impl Model {
     fn carry_out(&self, record: u64) {
-        // SAFETY: the model reports whoever else has the memory.
+        // SAFETY: the model detects other accesses to the memory.
         self.memory.with_mut(|memory| unsafe { (*memory).push(record) });
     }
 }
 
-/// The initiator takes back what it can of `records` records, of which it fails at the record `fails`, while the target goes
-/// through all of them.
+/// The initiator revokes what it can of `records` records, and fails to copy the record `fails`, while the target
+/// processes all.
 fn race(records: u64, fails: u64) {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(3);
@@ -41,7 +41,7 @@ fn race(records: u64, fails: u64) {
             thread::spawn(move || {
                 for end in 1..=records {
                     if !model.claim.take_back(end) {
-                        // The target has it, and is waited for: what is behind it comes later.
+                        // The target executes it; later records must wait.
                         while model.head.load(Ordering::Acquire) < end {
                             thread::yield_now();
                         }
@@ -68,20 +68,20 @@ fn race(records: u64, fails: u64) {
             model.head.store(end, Ordering::Release);
         }
         initiator.join().unwrap();
-        // SAFETY: the other thread is over.
+        // SAFETY: the other thread has ended.
         let done = model.memory.with(|memory| unsafe { (*memory).clone() });
         assert_eq!(done, (1..=records).collect::<Vec<_>>(), "each once, in order");
     });
 }
 
 #[test]
-fn each_record_is_carried_out_once_and_in_order() {
+fn executes_each_record_once_in_order() {
     race(2, 0);
     race(3, 0);
 }
 
 #[test]
-fn a_record_that_is_given_back_is_the_targets() {
+fn target_executes_returned_record() {
     race(2, 1);
     race(2, 2);
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_record_is_carried_out_by_the_side_that_claims_it_first() {
+fn first_claimant_executes_record() {
     let claim = Claim::<AtomicU64>::default();
     assert_eq!(claim.take(2), Turn::Own);
     assert!(!claim.take_back(2), "the target was first");
@@ -13,7 +13,7 @@ fn a_record_is_carried_out_by_the_side_that_claims_it_first() {
 }
 
 #[test]
-fn what_was_taken_back_earlier_is_done_while_a_later_record_is_copied() {
+fn earlier_revoked_records_are_done() {
     let claim = Claim::<AtomicU64>::default();
     assert!(claim.take_back(2));
     claim.finish(2);
@@ -25,7 +25,7 @@ fn what_was_taken_back_earlier_is_done_while_a_later_record_is_copied() {
 }
 
 #[test]
-fn a_peer_that_claims_what_it_cannot_is_found_out() {
+fn detects_impossible_claim() {
     let claim = Claim(AtomicU64::new(word(7, Claimed::TakenBack)));
     assert_eq!(claim.take(9), Turn::Corrupt, "it copies what the target has passed");
     let claim = Claim(AtomicU64::new(word(9, Claimed::ByTarget)));

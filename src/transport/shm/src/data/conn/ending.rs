@@ -1,5 +1,3 @@
-//! The end of a connection, as it is reported to the endpoint and to the peer.
-
 use std::sync::Arc;
 
 use dat_core::event::Status;
@@ -9,16 +7,16 @@ use super::Conn;
 use crate::pending::Pending;
 use crate::wire::CloseReason;
 
-/// The report to the endpoint when its connection is over.
+/// The report to the endpoint at the end of its connection.
 pub enum Report {
-    /// A receive or a request has failed, or the connection as such.
+    /// A receive, a request or the connection has failed.
     Failed(Option<RecvDone>, Option<(FailedRequest, Status)>),
-    /// The connection, or the attempt at one, has ended.
+    /// The connection or the attempt has ended.
     Ended(ConnectionReport),
 }
 
-/// The end of a connection while transfers of the peer are still under way. It is reported to the endpoint and to the peer
-/// once they can no longer touch the program's memory.
+/// The end of a connection with transfers of the peer in progress. It is reported when these can no longer touch the
+/// program's memory.
 pub struct Ending {
     pub(super) conn: Arc<Conn>,
     pub(super) pending: Pending,
@@ -27,12 +25,12 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// The transfers of the peer.
+    /// Returns the peer's transfers.
     pub fn pending(&mut self) -> &mut Pending {
         &mut self.pending
     }
 
-    /// Reports the end. Called when the transfers are over, without a lock.
+    /// Reports the end. Called without locks after the transfers have ended.
     pub fn tell(self) {
         self.conn.tell(self.reason, self.report);
     }

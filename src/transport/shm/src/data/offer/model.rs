@@ -1,5 +1,5 @@
-//! All interleavings of a receiver that offers parts and a sender that takes them, in a model of the memory. Run with
-//! `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release offer`.
+//! Loom models of a receiver that offers parts and a sender that takes them. Run `RUSTFLAGS="--cfg loom" cargo test -p
+//! dat-shm --lib --release offer`.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -8,25 +8,25 @@ use loom::thread;
 
 use super::*;
 
-/// An offer, and the bytes of the part, which report every access that is not ordered against another.
+/// An offer, and the bytes of the part, in which the model detects races.
 struct Model {
     offer: Offer<ModelU64>,
     bytes: UnsafeCell<u64>,
 }
 
-// SAFETY: the model checks the accesses.
+// SAFETY: the model detects data races.
 unsafe impl Sync for Model {}
-// SAFETY: as for Sync.
+// SAFETY: the model detects data races.
 unsafe impl Send for Model {}
 
 impl Model {
     fn write(&self, value: u64) {
-        // SAFETY: the model reports whoever else has the bytes.
+        // SAFETY: the model detects other accesses to the bytes.
         self.bytes.with_mut(|bytes| unsafe { *bytes = value });
     }
 
     fn read(&self) -> u64 {
-        // SAFETY: as in `write`.
+        // SAFETY: the model detects writes to the bytes.
         self.bytes.with(|bytes| unsafe { *bytes })
     }
 }
@@ -36,8 +36,8 @@ fn part(number: u64) -> Part {
     Part { position: number + 40, offset: number + 50, target, zone: number as u32 + 60 }
 }
 
-/// The receiver offers `offers` parts one after the other, and writes each itself that the sender has not taken; the sender
-/// looks `looks` times.
+/// The receiver makes `offers` offers in turn, and writes each part that the sender does not take; the sender checks
+/// `looks` times.
 fn exchange(offers: u64, looks: usize) {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(3);
@@ -77,11 +77,11 @@ fn exchange(offers: u64, looks: usize) {
 }
 
 #[test]
-fn a_part_is_written_by_one_side_before_it_is_used() {
+fn one_side_writes_part_before_use() {
     exchange(1, 1);
 }
 
 #[test]
-fn a_sender_takes_no_offer_of_which_it_has_seen_two() {
+fn sender_takes_no_mixed_offer() {
     exchange(2, 2);
 }

@@ -6,7 +6,7 @@ fn part(number: u64) -> Part {
 }
 
 #[test]
-fn an_offer_is_taken_or_taken_back() {
+fn offer_is_taken_or_withdrawn() {
     let offer = Offer::<AtomicU64>::default();
     assert!(!offer.is_open() && offer.look().is_none());
     offer.make(1, &part(1));
@@ -30,7 +30,7 @@ fn an_offer_is_taken_or_taken_back() {
 }
 
 #[test]
-fn any_word_of_a_sender_that_lies_has_an_answer() {
+fn resolves_any_word_of_sender() {
     for state in 0..1 << PROGRESS_BITS {
         for number in [0, 1, 2] {
             let offer = Offer::<AtomicU64>::default();
@@ -44,7 +44,7 @@ fn any_word_of_a_sender_that_lies_has_an_answer() {
 }
 
 #[test]
-fn each_part_is_written_by_one_side_before_it_is_used() {
+fn one_side_writes_each_part() {
     let (offer, memory) = (Offer::<AtomicU64>::default(), AtomicU64::new(0));
     let rounds = 20_000;
     std::thread::scope(|scope| {

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_refusal_needs_no_room() {
+fn refusal_needs_no_room() {
     let mut responses = Responses::default();
     responses.add_refusal(Status::RemoteAccess);
     assert_eq!((responses.is_empty(), responses.owed.capacity()), (false, 0));

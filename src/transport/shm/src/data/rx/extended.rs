@@ -1,17 +1,14 @@
-//! Records that ask this side for something on the way of others: reads and atomic operations of the peer, values that
-//! its writes bring, windows that its messages revoke.
+//! Reads and atomic operations of the peer, immediate values of its writes, and windows that its messages invalidate.
 //!
-//! An atomic operation is one instruction of the target's processor, so it is atomic for the target's own threads too.
-//! It is never carried out twice: room for the answer is made first, and nothing can fail between the operation and the
-//! consumption of the record. Until the record is consumed, copies posted later to or from the target's memory wait, in
-//! a process that is its own peer as well. The value of a write is a record behind the bytes of the write, wherever
-//! these went, and takes a receive as an empty message does.
+//! An atomic operation is one CPU instruction, so it is also atomic for the target's own threads. It is executed
+//! exactly once: the response gets its room first, and nothing can fail between the operation and the consumption of
+//! the record. Until then, later copies to or from the target's memory wait, even within one process. The immediate
+//! value of a write is a record after the write's bytes, and takes a receive like an empty message.
 //!
-//! A message that revokes a window begins with a record that names it and takes the receive. When the whole message has
-//! come, and not before, the row of the window is closed. The message is complete when the transfers are over that were
-//! under way then: those of this peer for a window of one connection, those of all peers for one of a zone. They are
-//! waited for in turns, so that other connections go on. The row stays the window's until it is bound anew or freed, so
-//! no other region gets its key meanwhile.
+//! A message that invalidates a window starts with a record that names the window and takes the receive. The window's
+//! row is closed after the complete message has arrived. The message completes when transfers in progress have ended:
+//! the peer's for a window of one connection, all peers' for a window of a zone. It waits in turns, so other
+//! connections progress. The row remains the window's until the next bind or free, so no other region gets its key.
 
 use std::iter;
 
@@ -27,7 +24,7 @@ use crate::ring::{Consumer, RecordView};
 use crate::{claim, copy};
 
 impl Arriving {
-    /// Reports the receive of a message that has arrived in part before, with the window that it has revoked, if any.
+    /// Completes the receive of a message of several records, with the window that it has invalidated.
     pub(super) fn complete(&mut self, turn: &Turn<'_>, len: u64, view: &RecordView) {
         let done = self.done(Status::Success, len, view.flags & record::SOLICITED != 0);
         match self.revocation.take() {
@@ -36,7 +33,7 @@ impl Arriving {
         }
     }
 
-    /// Carries a write or a read of the peer out, unless that has taken it back.
+    /// Executes a write or read of the peer, unless the peer has revoked it.
     pub(super) fn claim(
         &mut self,
         turn: &Turn<'_>,
@@ -57,7 +54,7 @@ impl Arriving {
         }
     }
 
-    /// Takes a read of the peer that this side has to carry out.
+    /// Accepts a read that this side executes for the peer.
     pub(super) fn read(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         if view.len as usize != record::TARGET {
             return fail(None, None);
@@ -74,7 +71,7 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Carries an atomic operation of the peer out, once: the record is consumed, or the connection fails.
+    /// Executes an atomic operation of the peer once: the record is consumed, or the connection fails.
     pub(super) fn atomic(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let mut bytes = [0; record::ATOMIC];
         if view.len as usize != bytes.len() || view.aux != WORD {
@@ -92,8 +89,8 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Refuses a read or an atomic operation. What the peer asked for before is answered first, so that it knows which of
-    /// its requests fails; nothing behind that one is handled.
+    /// Refuses a read or an atomic operation, after the responses to earlier ones, which identify the failed request.
+    /// Later records are not processed.
     #[cold]
     fn refuse(&mut self, turn: &Turn<'_>, status: Status) -> RecordOutcome {
         self.refused = true;
@@ -104,13 +101,12 @@ impl Arriving {
         RecordOutcome::Wait
     }
 
-    /// Completes a receive with the value that a write of the peer has brought, whose bytes are in their place.
     pub(super) fn immediate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let whole = self.partial.is_none() && self.writing.is_none();
         if !whole || view.len as usize != record::NUMBER || view.aux > LARGEST {
             return fail(None, None);
         }
-        // Its buffer stays as it is, so that it is never too short.
+        // An immediate value needs no buffer space.
         if let Some(next) = self.take(turn, 0) {
             return next;
         }
@@ -119,7 +115,7 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Begins a message that revokes a window, once there is a receive for it.
+    /// Starts a message that invalidates a window, if there is a receive.
     pub(super) fn invalidate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         if view.len as usize != record::NUMBER || self.partial.is_some() {
             return fail(None, None);
@@ -137,9 +133,8 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Revokes the window, if the message that is about to be complete does that: not before, since the end of the
-    /// connection would leave a revoked window that was not reported. Gives the way on while transfers are under way that may
-    /// use the window, so that none of them touches its memory once the message has arrived.
+    /// Invalidates the window before the message completes; earlier, the end of the connection could leave an
+    /// invalidated window unreported. Returns the outcome while transfers that may use the window are in progress.
     #[inline]
     pub(super) fn revoke(&mut self, turn: &Turn<'_>) -> Option<RecordOutcome> {
         self.revocation.as_mut().and_then(|revocation| revocation.go_on(turn))
@@ -157,7 +152,7 @@ impl Revocation {
             self.closed = true;
             self.pending = match users.zone() {
                 Some(_) => turn.conn.transfers(),
-                // Nobody but this peer had it open.
+                // Only this peer had access.
                 None => Pending::new(end.control(), iter::once(&end.peer_segment)),
             };
         }
@@ -169,7 +164,6 @@ impl Revocation {
     }
 }
 
-/// The number that is the payload of a record.
 fn read_number(ring: &Consumer, view: &RecordView) -> u32 {
     let mut bytes = [0; record::NUMBER];
     ring.copy_out(view, 0, Target::of(&mut bytes));

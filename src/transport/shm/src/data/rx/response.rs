@@ -1,4 +1,4 @@
-//! Records of the ring of answers.
+//! Records of the response ring.
 
 use dat_core::event::Status;
 
@@ -9,7 +9,7 @@ use crate::record::{self, kind};
 use crate::ring::{Consumer, RecordView};
 
 impl Arriving {
-    /// Handles a record of the ring of answers.
+    /// Processes a record of the response ring.
     pub(super) fn answer(
         &mut self,
         turn: &Turn<'_>,
@@ -28,7 +28,7 @@ impl Arriving {
         }
     }
 
-    /// Takes bytes of the message that the sender was asked for.
+    /// Stores bytes of a requested message.
     fn message_data(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let bytes = ring.source(view, 0, view.len as usize);
         let Some(fetching) = self.fetching.as_mut().filter(|fetching| fetching.asked) else {
@@ -53,7 +53,7 @@ impl Arriving {
     }
 }
 
-/// Takes the data that a read of this side asked for.
+/// Stores the response to a read.
 fn read_data(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
     let bytes = ring.source(view, 0, view.len as usize);
     match turn.conn.with_tx(|tx| tx.on_read_data(turn.end, bytes)) {
@@ -63,7 +63,7 @@ fn read_data(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutco
     }
 }
 
-/// Takes the peer's question for a message of this side.
+/// Processes the peer's request for a message of this side.
 fn fetch(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
     if view.len as usize != record::PLACE {
         return fail(None, None);

@@ -1,5 +1,4 @@
-//! Requests that not every program makes: writes that bring a value, sends that revoke a window of the peer, atomic
-//! operations.
+//! Writes with immediate data, sends that invalidate a window of the peer, and atomic operations.
 
 use dat_core::Change;
 use dat_core::transport::{RemoteSegment, Request};
@@ -12,8 +11,8 @@ use crate::record::{self, Acknowledge, EAGER_MAX, Header, WORD, kind};
 use crate::sleep::News;
 
 impl Tx {
-    /// Writes, and then puts the value into the ring. The record is behind all bytes, wherever these go, so that the peer
-    /// finds them once it has the value.
+    /// Writes the bytes, and then puts the immediate value into the ring, so that the peer sees the bytes when it has
+    /// the value.
     pub(super) fn write_immediate(
         &mut self,
         end: &End,
@@ -37,7 +36,7 @@ impl Tx {
         launch
     }
 
-    /// Puts the key of the window into the ring, and then the message, which is never one record alone.
+    /// Puts the window's key into the ring, and then the message, which is never a single record.
     pub(super) fn send_invalidate(
         &mut self,
         end: &End,
@@ -64,8 +63,7 @@ impl Tx {
         }
     }
 
-    /// Asks the peer to carry out an atomic operation, also a peer that is this process: so it comes behind the messages
-    /// before it.
+    /// Requests an atomic operation, even from a peer in this process, to keep the order with earlier messages.
     pub(super) fn atomic(
         &mut self,
         end: &End,
@@ -82,7 +80,7 @@ impl Tx {
         if let StartOutcome::TxInFlight(Done::At(position)) = launch {
             (self.written, self.shorts.behind) = (position, position);
             end.tell_peer(News::Record);
-            // As behind a write, the program of the peer may be looking at the word.
+            // As after a write, the peer's program may only be reading the word.
             if !end.peer_segment.is_local() {
                 self.tx_ring.hurry(end, position);
             }
@@ -92,7 +90,6 @@ impl Tx {
         launch
     }
 
-    /// Puts a record of these bytes into the ring.
     pub(super) fn put_bytes(&mut self, end: &End, header: Header, bytes: &[u8]) -> StartOutcome {
         self.put(end, header, bytes.len(), |room| room.write(Source::of(bytes)) == bytes.len()).into()
     }

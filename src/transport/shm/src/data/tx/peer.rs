@@ -1,8 +1,7 @@
-//! What the peer asks the sending direction for: reads and atomic operations, the bytes of messages that it cannot
-//! read; and what it answers.
+//! The transmit direction's side of the peer's requests (reads, atomic operations, bytes of messages) and responses.
 //!
-//! A read or an atomic operation that the target refuses ends the connection after everything that was asked for
-//! earlier was answered: the requester takes its oldest request that is not done for the one that failed.
+//! A refused read or atomic operation ends the connection after the responses to all earlier requests. The requester
+//! then knows that its oldest outstanding request has failed.
 
 use dat_core::Change;
 use dat_core::event::Status;
@@ -16,20 +15,19 @@ use crate::peer_segment::{Busy, End};
 use crate::responses::{PendingResponse, Wanted};
 
 impl Tx {
-    /// The peer answers a request of this side from now on.
+    /// Adds a request to which the peer will respond.
     pub(super) fn expect_answer(&mut self, end: &End, reading: Reading) {
         self.reading.push_back(reading);
         end.set_busy(Busy::Reading, true);
     }
 
-    /// Takes a read of the peer that this side has to carry out, and answers as far as it can at once; false if there are
-    /// more than it may have.
+    /// Accepts a read of the peer and sends what it can. Returns `false` without room for a response.
     pub fn on_read(&mut self, end: &End, target: RemoteSegment) -> bool {
         self.plain = false;
         let room = !self.closed && self.responses.has_room();
         if room {
             self.responses.owe(PendingResponse::Bytes { target, offset: 0 });
-            // A failure is found again, and reported, by the next look.
+            // The next poll finds and reports a failure again.
             let _ = self.responses.progress(end, &mut Budget::turn());
             if !self.responses.is_empty() {
                 end.repoll();
@@ -38,13 +36,13 @@ impl Tx {
         room
     }
 
-    /// Carries out an atomic operation of the peer, whose answer is what was there before.
+    /// Executes an atomic operation of the peer, and queues the previous value as the response.
     ///
     /// # Errors
-    /// It was not carried out, for this reason.
+    /// The status if the operation was not executed.
     pub fn on_atomic(&mut self, end: &End, remote: &RemoteSegment, change: Change) -> Result<(), Status> {
         self.plain = false;
-        // There has to be room for the answer first: the operation must not be carried out twice.
+        // The response needs its room first, because the operation must not be repeated.
         if self.closed || !self.responses.has_room() {
             return Err(Status::RemoteResponder);
         }
@@ -53,7 +51,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Refuses a read or an atomic operation of the peer, when all before it are answered: the connection fails then.
+    /// Refuses a read or an atomic operation. The connection fails after the responses to earlier requests.
     pub fn refuse(&mut self, status: Status) {
         self.plain = false;
         if !self.closed {
@@ -61,8 +59,8 @@ impl Tx {
         }
     }
 
-    /// The peer cannot read the message whose announcement ends at `position` and asks for its bytes from `offset` on;
-    /// false if there is no such message in flight.
+    /// Queues the bytes from `offset` of the message at `position`, which the peer cannot read. Returns `false` if no
+    /// such message is in flight.
     pub fn on_fetch(&mut self, position: u64, offset: u64) -> bool {
         if self.closed {
             return true;
@@ -72,7 +70,7 @@ impl Tx {
         self.responses.add_message(Wanted { id, segments, len, offset })
     }
 
-    /// The announced message in flight whose announcement ends at `position`: its request, its segments, its length.
+    /// Returns the request, segments and length of the rendezvous message whose record ends at `position`.
     fn announced_at(&self, position: u64) -> Option<(RequestId, Checked, u64)> {
         let (own, place) = self.kept_where(|in_flight| in_flight.done == Done::Announced(position))?;
         let segments: Checked = self.segments.range(own).copied().collect();
@@ -80,12 +78,12 @@ impl Tx {
         Some((self.in_flight[place].id, segments, len))
     }
 
-    /// Writes the part of an announced message that the peer offers.
+    /// Writes the part of a rendezvous message that the peer offers.
     pub(super) fn help(&mut self, end: &End, budget: &mut Budget) {
         let offer = end.peers_offer();
         let Some((number, part)) = offer.look() else { return };
         let Some((_, segments, len)) = self.announced_at(part.position) else { return };
-        // What the peer says about its own memory concerns the peer alone.
+        // False data about the peer's memory can harm only the peer.
         let there = part.offset <= len && part.target.len <= len - part.offset;
         if there && budget.whole(end, part.target.len) && offer.take(number) {
             let written = matches!(copy::give(end, &segments, &part), Outcome::Done);
@@ -95,15 +93,15 @@ impl Tx {
         }
     }
 
-    /// Asks the peer for the bytes of a message that it announced, from `offset` on; false if there is no room yet.
+    /// Requests the bytes of a rendezvous message from `offset` on. Returns `false` if there is no room yet.
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
         self.responses.ask_for(end, position, offset)
     }
 
-    /// Takes bytes of the oldest read of this side.
+    /// Stores bytes of the oldest read.
     ///
     /// # Errors
-    /// The request that failed, if it is known: the connection cannot go on.
+    /// The failed request, if it is known. The connection must end.
     pub fn on_read_data(
         &mut self,
         end: &End,

@@ -1,16 +1,14 @@
-//! Short writes and reads that either side can carry out.
+//! Short writes and reads that either side can execute.
 //!
-//! To copy by the kernel takes more than a microsecond, however few the bytes; a record in a ring that the peer looks at takes
-//! a cache line. So a short write or read goes into the ring while the peer gets to such records in time, and to the kernel
-//! for a while when it does not ([`Trust`]). Whether it is in time is a question of its position: if that does not move for
-//! five microseconds while such a record waits, this side takes them back, in order ([`Claim`](crate::claim::Claim)), and copies
-//! what they say. It looks at the time when it posts another one, when it polls, and otherwise the progress thread does
-//! ([`guard`](crate::guard)). A record that changes the peer's memory and that this side cannot take back, such as an
-//! atomic operation, holds up those behind it. If a copy fails, the record is left to the peer, which has the last word on
-//! its memory.
+//! A copy by the kernel takes more than a microsecond; a ring record that the peer polls takes a cache line. So short
+//! writes and reads use the ring while the peer consumes them in time, and otherwise the kernel for a while
+//! ([`Trust`]). If the peer's position does not move for five microseconds while such a record waits, this side revokes
+//! the records in order ([`Claim`](crate::claim::Claim)), and copies. It checks the time in posts and polls; otherwise,
+//! the progress thread does ([`guard`](crate::guard)). An atomic operation cannot be revoked, and delays the following
+//! records. If a copy fails, the record is left to the peer.
 //!
-//! A record that was taken back stays in the ring until the peer passes it. It is complete as soon as the peer has consumed
-//! all before it that is neither short nor [`NOTHING`](crate::record::kind::NOTHING).
+//! A revoked record stays in the ring until the peer passes it. It is complete when the peer has consumed all earlier
+//! records that are neither short nor [`NOTHING`](crate::record::kind::NOTHING).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -31,85 +29,78 @@ use crate::ring::SMALL;
 use crate::rx::SHARED_MIN;
 use crate::sleep::News;
 
-/// Writes and reads of which one is tried with a peer that calls and does not poll the connection: at first, and the most.
+/// Minimum and maximum number of requests between probes of a peer that does not poll the connection.
 const PROBE_MIN: u32 = 1;
 const PROBE_MAX: u32 = 256;
 
-/// The most that go to the kernel after some had to be taken back from a peer that polls. That costs five microseconds and the
-/// kernel's copy, so a target that never looks costs two in a hundred of the time.
+/// Maximum number of requests that use the kernel after a revocation from a polling peer. A revocation costs five
+/// microseconds and a copy, so a peer that never consumes costs two percent.
 const WARY_MAX: u32 = 256;
 
-/// The longest write that both sides may copy. A longer one would be taken back in one piece.
+/// Maximum size of a write that both sides may copy; it would be revoked as a whole.
 const LONG_MAX: u64 = 4 * 1024 * 1024;
 
-/// What a record asks for.
 #[derive(Clone, Copy)]
 enum What {
-    /// A write with its bytes.
     Write,
-    /// This read.
     Read(RequestId),
-    /// This write, whose bytes are in the memory of this process.
+    /// A write whose bytes are in the memory of this process.
     LongWrite(RequestId),
 }
 
 /// A record that the peer is not known to have consumed.
 #[derive(Clone, Copy)]
 struct Short {
-    /// Where it ends.
     end: u64,
-    /// Where the last record ends before it that is not one of these.
+    /// Position after the last earlier record that is not short.
     after: u64,
-    /// Where the last record ends before it that changes the peer's memory and cannot be taken back.
+    /// Position after the last earlier record that changes the peer's memory and cannot be revoked.
     behind: u64,
     target: RemoteSegment,
     what: What,
-    /// It was taken back, and is done.
+    /// Set once it is revoked and copied.
     done: bool,
 }
 
-/// The short writes and reads in flight.
 #[derive(Default)]
 pub(super) struct Shorts {
     records: VecDeque<Short>,
-    /// Where the last of them ends, or the empty record behind it, and what it is after.
+    /// Position after the last short record and an empty record that follows it, and the `after` of that record.
     tail: u64,
     after: u64,
-    /// End of the last record that changes the peer's memory and cannot be taken back.
+    /// Position after the last record that changes the peer's memory and cannot be revoked.
     pub(super) behind: u64,
-    /// All records that change the peer's memory and end here or before are done.
+    /// Position up to which all records that change the peer's memory are done.
     done: u64,
-    /// Where the last read ends that the peer has answered: it has handled all before.
+    /// Position after the last read with a response; the peer has consumed all earlier records.
     answered: u64,
-    /// Where the peer was at the last look.
+    /// The peer's position at the last check.
     seen: u64,
-    /// This side takes back those that the peer does not get to; otherwise the peer has to get to one first.
+    /// Set while this side may revoke late records; otherwise the peer must consume one first.
     mine: bool,
-    /// Some had to be taken back from a peer that polls since the last post.
+    /// Set if a record was revoked from a polling peer since the last post.
     late: bool,
     trust: Trust,
-    /// Writes and reads until one is tried with a peer that does not poll, and then until the next one.
+    /// Number of requests until the next probe, and the interval after that.
     until_probe: u32,
     probe: u32,
 }
 
 impl Shorts {
-    /// Makes room for this many more.
     pub(super) fn room(&mut self, requests: usize) -> Result<()> {
         Ok(self.records.room(requests)?)
     }
 
-    /// Forgets them, because the connection is over.
     pub(super) fn close(&mut self) {
         self.records = VecDeque::new();
     }
 
-    /// True if all records that change the peer's memory are done up to `position`.
+    /// Returns whether all changes of the peer's memory are done up to `position`.
     pub(super) fn are_done(&self, position: u64) -> bool {
         self.done >= position
     }
 
-    /// The end of the records that are complete if the peer has consumed those up to `consumed`.
+    /// Returns the position up to which records are complete if the peer has consumed `consumed`.
     #[inline]
     pub(super) fn reach(&self, consumed: u64) -> u64 {
         let consumed = consumed.max(self.answered);
@@ -120,11 +111,10 @@ impl Shorts {
             }
             reach = short.end.max(reach);
         }
-        // With all done, so are the empty records behind them.
+        // If all are done, an empty record after them is, too.
         if self.records.is_empty() { reach } else { reach.max(self.tail) }
     }
 
-    /// Forgets those that the peer has consumed.
     fn pass(&mut self, consumed: u64) {
         while self.records.front().is_some_and(|short| short.end <= consumed) {
             self.records.pop_front();
@@ -136,18 +126,16 @@ impl Shorts {
         self.records.len() == self.records.capacity()
     }
 
-    /// True if there are none.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// The peer has answered the read whose record ends at `end`.
     pub(super) fn on_answer(&mut self, end: u64) {
         self.answered = self.answered.max(end);
     }
 
-    /// An empty record was put behind the one that ended at `tail`, and ends at `end`.
+    /// Notes an empty record up to `end` after the record that ended at `tail`.
     pub(super) fn on_empty_record(&mut self, tail: u64, end: u64) {
         if self.tail == tail {
             self.tail = end;
@@ -156,7 +144,7 @@ impl Shorts {
 }
 
 impl Tx {
-    /// True if there is room for another one. Those that were taken back have one until the peer passes them.
+    /// Returns whether there is room for a record. Revoked records count until the peer passes them.
     #[inline]
     fn has_room_for_short(&mut self, end: &End) -> bool {
         if self.shorts.is_full() {
@@ -171,10 +159,10 @@ impl Tx {
         !self.shorts.is_full()
     }
 
-    /// Whether a short write or read is left to the peer.
+    /// Returns whether the peer should execute a short write or read.
     #[inline]
     pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
-        // A peer that sleeps does not look.
+        // A sleeping peer does not poll.
         if end.peer_sleeps() || !self.has_room_for_short(end) {
             return false;
         }
@@ -183,7 +171,7 @@ impl Tx {
             *probe = PROBE_MIN;
             return trust.after(std::mem::take(late), WARY_MAX);
         }
-        // One that calls, but does not poll the connection, begins to when it has found something several times.
+        // A peer that calls starts to poll the connection after it has found several records.
         if *until_probe > 0 {
             *until_probe -= 1;
             return false;
@@ -193,19 +181,19 @@ impl Tx {
         true
     }
 
-    /// The same, asked once for a request that may be attempted several times.
+    /// Does the same as [`Tx::is_left_to_peer`], once per request.
     pub(super) fn is_once_left_to_peer(&mut self, end: &End) -> bool {
         let left = self.part.left.unwrap_or_else(|| self.is_left_to_peer(end));
         self.part.left = Some(left);
         left && self.has_room_for_short(end)
     }
 
-    /// Whether a short write or read goes into the ring: also one that has to come behind a record that is not done.
+    /// Returns whether a short write or read uses the ring, possibly only to follow an incomplete record.
     pub(super) fn is_for_ring(&mut self, end: &End) -> bool {
         self.is_once_left_to_peer(end) || (self.has_room_for_short(end) && self.is_behind_write())
     }
 
-    /// Puts a write into the ring that the peer is to carry out, if it is one, and left to it; gives where it ends.
+    /// Puts a short write into the ring if the peer should execute it. Returns the position after its record.
     #[inline]
     pub(super) fn try_short_write(&mut self, end: &End, request: &Request<'_>) -> Option<u64> {
         let Operation::Write(remote) = request.operation else { return None };
@@ -224,7 +212,6 @@ impl Tx {
         }
     }
 
-    /// Puts a write into the ring that either side can carry out.
     #[inline]
     pub(super) fn short_write(&mut self, end: &End, remote: &RemoteSegment, request: &Request<'_>) -> StartOutcome {
         let (len, acknowledge) = (remote.len, Acknowledge::of(request.signalled));
@@ -242,7 +229,7 @@ impl Tx {
         launch
     }
 
-    /// Puts a write into the ring that is a small record; `None` if it takes more, or there is no room as far as is known.
+    /// Puts a write into the ring as a small record. Returns `None` if it does not fit, or if no room is known.
     #[inline(always)]
     fn put_small_write(
         &mut self,
@@ -266,7 +253,7 @@ impl Tx {
         position
     }
 
-    /// Puts a read into the ring that either side can carry out; `None` if there is no room.
+    /// Puts a read into the ring that either side can execute. Returns `None` without room.
     #[inline]
     pub(super) fn short_read(
         &mut self,
@@ -275,7 +262,7 @@ impl Tx {
         request: &Request<'_>,
     ) -> Option<StartOutcome> {
         let target = record::target(remote.addr, remote.key, remote.len);
-        // The answer says as much as the peer's position.
+        // The response implies the peer's position.
         let acknowledge = Acknowledge::No;
         let header = Header { kind: kind::SHORT_READ, solicited: false, acknowledge, aux: remote.len };
         let before = self.tx_ring.tail();
@@ -286,8 +273,7 @@ impl Tx {
         Some(StartOutcome::TxInFlight(Done::Reading))
     }
 
-    /// Announces a write to the peer, which reads its bytes by itself, so that both sides can copy. `None` if that is not to be,
-    /// because the peer does not look, or it does not pay.
+    /// Sends a write whose bytes the peer may read itself. `None` if that is impossible or not worthwhile.
     pub(super) fn remote_write(
         &mut self,
         end: &End,
@@ -314,7 +300,7 @@ impl Tx {
         Some(StartOutcome::TxInFlight(Done::Announced(position)))
     }
 
-    /// Keeps the last record in the ring, which ends at `position`; the one before it ends at `before`.
+    /// Adds the record at the end of the ring, from `before` to `position`.
     #[inline]
     fn add_short(&mut self, end: &End, [before, position]: [u64; 2], target: &RemoteSegment, what: What) {
         let shorts = &mut self.shorts;
@@ -337,14 +323,13 @@ impl Tx {
         end.look_in_passing();
     }
 
-    /// [`Tx::check_shorts`], and then [`Shorts::reach`].
     #[inline(never)]
     pub(super) fn reach(&mut self, end: &End, consumed: u64) -> u64 {
         self.check_shorts(end, consumed);
         self.shorts.reach(consumed)
     }
 
-    /// Drops the records that the peer has consumed, and takes back those that it does not get to in time.
+    /// Removes consumed records, and revokes late ones.
     pub(super) fn check_shorts(&mut self, end: &End, consumed: u64) {
         self.shorts.pass(consumed);
         if !self.shorts.records.is_empty() {
@@ -358,7 +343,7 @@ impl Tx {
         let open = self.shorts.records.iter().any(|short| !short.done);
         end.set_busy(Busy::Short, open);
         let mine = self.shorts.mine;
-        // Otherwise the thread wakes the peer, which gives notice.
+        // Otherwise the progress thread wakes the peer, which then sends a notification.
         end.owed.set_short(open && mine);
         if open && mine {
             end.look_in_passing();
@@ -367,8 +352,7 @@ impl Tx {
         }
     }
 
-    /// Takes back the records that the peer, which has consumed those up to `consumed`, has not got to. False if it has to get to
-    /// one first.
+    /// Revokes the records after `consumed`. Returns `false` if the peer must consume one first.
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
         end.set_due();
@@ -382,7 +366,7 @@ impl Tx {
                 return false;
             }
             if !end.own_claim().take_back(short.end) {
-                // The peer carries it out this moment, so it was only held up.
+                // The peer is executing this record, so it was merely delayed.
                 self.shorts.late = late;
                 return false;
             }
@@ -400,18 +384,18 @@ impl Tx {
                 self.shorts.done = short.end;
                 end.tell_of_answers();
                 if let What::LongWrite(_) = short.what {
-                    // Others have their turn first.
+                    // Other connections get their turn first.
                     end.set_overdue();
                     return true;
                 }
-                // A peer that gets on again was only held up for a moment.
+                // A peer that makes progress was merely delayed.
                 if at + 1 < self.shorts.records.len() && self.tx_ring.consumed() != Some(Ok(consumed)) {
                     self.shorts.late = late;
                     return true;
                 }
                 continue;
             }
-            // What the peer is to refuse, or cannot be copied: it is the peer's, with all behind it.
+            // The copy failed or is not permitted: leave all records from this one to the peer.
             end.own_claim().give_back(short.end);
             self.shorts.records.truncate(at);
             self.shorts.tail = 0;
@@ -422,7 +406,6 @@ impl Tx {
         true
     }
 
-    /// Copies the bytes of a write from its record.
     fn copy_write(&self, end: &End, short: &Short) -> Outcome {
         let Some(bytes) = self.tx_ring.payload(short.end, TARGET + short.target.len as usize) else {
             return Outcome::PeerGone;
@@ -430,7 +413,7 @@ impl Tx {
         copy::bytes_to_peer(end, bytes.split(TARGET).1, &short.target)
     }
 
-    /// Copies between the segments of a request and the peer's memory, and has the request done.
+    /// Copies between the segments of a request and the peer's memory, and completes the request.
     fn copy_kept(
         &mut self,
         end: &End,
@@ -450,12 +433,12 @@ impl Tx {
         outcome
     }
 
-    /// Where the segments of a request in flight are, and its place.
+    /// Returns the range of a request's kept segments, and its index.
     pub(super) fn kept_of(&self, id: RequestId) -> Option<(Range<usize>, usize)> {
         self.kept_where(|in_flight| in_flight.id == id)
     }
 
-    /// The same of the first request of which `is_it` holds.
+    /// Does the same for the first request for which `is_it` holds.
     pub(super) fn kept_where(&self, is_it: impl Fn(&TxInFlight) -> bool) -> Option<(Range<usize>, usize)> {
         let mut first = 0;
         for (place, in_flight) in self.in_flight.iter().enumerate() {

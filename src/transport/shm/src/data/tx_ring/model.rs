@@ -1,8 +1,8 @@
-//! All interleavings of a process that has a request waiting for its peer, another thread of it that polls, and the peer, in a
-//! model of the memory. Run with `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release tx_ring`.
+//! Loom models of a process with a waiting request, its polling thread, and the peer. Run `RUSTFLAGS="--cfg loom" cargo
+//! test -p dat-shm --lib --release tx_ring`.
 //!
-//! The request is a copy that waits behind the record of a write. A ready bit that is still set when all threads have come to
-//! their end is found by the next poll.
+//! The request is a copy that waits for the record of a write. A ready bit that remains set at the end is found by the
+//! next poll.
 
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
@@ -14,28 +14,28 @@ use super::*;
 use crate::ring::Consumer;
 use crate::ring::model::Modelled;
 
-/// The sending direction, behind its lock.
+/// The transmit direction.
 struct Sending {
     tx_ring: TxRing<Arc<Modelled>>,
-    /// End of the record of the write.
+    /// Position after the write's record.
     written: u64,
-    /// The copy waits, or has been made.
+    /// States of the copy: queued, executed.
     queued: bool,
     made: bool,
 }
 
-/// A connection as both processes see it.
+/// A connection in both processes.
 struct Model {
     tx: Mutex<Sending>,
-    /// A turn was left to the holder of that lock.
+    /// Set if the lock's holder must poll.
     again: AtomicBool,
-    /// The peer's end of the ring.
+    /// The peer's consumer.
     ring: Mutex<Consumer<Arc<Modelled>>>,
     bit: AtomicBool,
 }
 
 impl Model {
-    /// A connection with the record of a write in its ring, which asks for nothing.
+    /// Creates a connection with a write's record, without a requested notification.
     fn behind_a_write() -> Arc<Model> {
         let area = Modelled::new(4);
         let mut tx_ring = TxRing::default();
@@ -50,7 +50,7 @@ impl Model {
         })
     }
 
-    /// As `Tx::launch`.
+    /// Models `Tx::launch`.
     fn launch(tx: &mut Sending) {
         loop {
             let behind = tx.tx_ring.consumed().is_some_and(|head| head.expect("honest") < tx.written);
@@ -58,7 +58,7 @@ impl Model {
                 (tx.made, tx.queued) = (true, false);
                 return;
             }
-            // Nothing is to be done about a record that asks: the peer looks once more when all threads have ended.
+            // After a request for notification, the peer runs again at the end.
             if tx.tx_ring.ask(0, Acknowledge::Needed) != Asked::Consumed {
                 tx.queued = true;
                 return;
@@ -66,7 +66,7 @@ impl Model {
         }
     }
 
-    /// As a post of the program.
+    /// Models a post of the program.
     fn post(&self) {
         let mut tx = self.tx.lock().expect("no panic");
         Self::launch(&mut tx);
@@ -85,7 +85,7 @@ impl Model {
         }
     }
 
-    /// As a poll: goes on if the ready bit is set.
+    /// Models a poll, if the ready bit is set.
     fn poll(&self) {
         if !self.bit.swap(false, SeqCst) {
             return;
@@ -104,7 +104,7 @@ impl Model {
         self.run_deferred_poll();
     }
 
-    /// The peer consumes what is there, and tells if a record of it asks.
+    /// Consumes available records as the peer, and notifies if requested.
     fn consume(&self) {
         let mut ring = self.ring.lock().expect("no panic");
         let mut flags = 0;
@@ -126,7 +126,7 @@ fn beside(model: &Arc<Model>, what: impl FnOnce(&Model) + Send + 'static) -> thr
 }
 
 #[test]
-fn a_copy_behind_a_write_is_always_gone_on_with() {
+fn copy_after_write_always_continues() {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(4);
     explorer.check(|| {
@@ -135,7 +135,7 @@ fn a_copy_behind_a_write_is_always_gone_on_with() {
         model.poll();
         post.join().expect("no panic");
         peer.join().expect("no panic");
-        // The peer and this process look as long as anything tells them to.
+        // Peer and process run once more, for pending notifications.
         model.consume();
         model.poll();
         assert!(model.tx.lock().expect("no panic").made, "the copy waits, and nobody looks");

@@ -32,7 +32,7 @@ fn until(what: impl Fn() -> bool) {
 }
 
 #[test]
-fn the_memory_is_reached_through_the_door_and_not_through_an_earlier_one() {
+fn only_current_door_reaches_memory() {
     let copy_target = new();
     copy_target.open().unwrap();
     for _ in 0..100 {
@@ -52,7 +52,7 @@ fn the_memory_is_reached_through_the_door_and_not_through_an_earlier_one() {
 }
 
 #[test]
-fn a_change_serves_all_that_asked_before_it() {
+fn change_serves_all_earlier_requests() {
     let copy_target = new();
     copy_target.open().unwrap();
     let (early, also) = (copy_target.now(), copy_target.now());
@@ -68,7 +68,7 @@ fn a_change_serves_all_that_asked_before_it() {
 }
 
 #[test]
-fn many_threads_change_the_door_at_once() {
+fn threads_change_door_concurrently() {
     let copy_target = new();
     copy_target.open().unwrap();
     std::thread::scope(|scope| {

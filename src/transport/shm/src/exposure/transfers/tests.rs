@@ -5,7 +5,7 @@ fn table() -> Box<Table> {
 }
 
 #[test]
-fn a_transfer_is_under_way_until_it_ends() {
+fn transfer_is_found_until_it_ends() {
     let (own, table) = (Own::default(), table());
     assert_eq!(under_way(&table).count(), 0);
     let first = own.enter(&table, own_tid());
@@ -24,7 +24,7 @@ fn a_transfer_is_under_way_until_it_ends() {
 }
 
 #[test]
-fn all_slots_can_be_taken_whatever_the_peer_writes() {
+fn takes_all_slots_despite_peer() {
     let (own, table) = (Own::default(), table());
     for word in table.iter().flatten() {
         word.store(u64::MAX, Ordering::Relaxed);
@@ -42,7 +42,7 @@ fn all_slots_can_be_taken_whatever_the_peer_writes() {
 }
 
 #[test]
-fn a_closed_table_lets_nobody_through_that_is_not_waited_for() {
+fn closed_table_misses_no_transfer() {
     use std::sync::atomic::AtomicBool;
     let (own, table) = (Own::default(), table());
     for round in 0..2000 {

@@ -1,5 +1,3 @@
-//! The links of a process, and the progress of all their connections.
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -17,66 +15,62 @@ use crate::pending::Pending;
 
 /// The links of a process, and the progress of all their connections.
 pub struct Links {
-    /// The memory that the process publishes.
     pub control: Arc<ControlRegion>,
     all: RwLock<Vec<Arc<Link>>>,
     progress: CachePadded<Progress>,
 }
 
 impl Links {
-    /// No links yet, of a process that publishes `control`.
     pub fn new(control: ControlRegion) -> Result<Self, NoMemory> {
         Ok(Links { control: memory::arc(control)?, all: RwLock::default(), progress: CachePadded::default() })
     }
 
-    /// Adds a link; its connections are looked after from now on.
     pub fn add(&self, link: &Arc<Link>) {
         self.all.write().push(link.clone());
         self.progress.polled.lock().links.push(link.clone());
     }
 
-    /// Takes a link off.
     pub fn remove(&self, link: &Arc<Link>) {
         self.all.write().retain(|known| !Arc::ptr_eq(known, link));
         self.progress.polled.lock().links.retain(|known| !Arc::ptr_eq(known, link));
     }
 
-    /// Handles what has arrived, unless another thread does for longer than a moment.
+    /// Processes arrived data, or waits for another thread that does, up to [`POLL_TIMEOUT`].
     #[inline]
     pub fn poll(&self) {
         self.control.note_poll();
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.round(&mut polled, true);
             drop(polled);
-            // Connections that ended meanwhile were left to this thread, which may not poll again.
+            // Connections that ended during the round were left to this thread.
             if self.progress.any_dead.load(Ordering::Relaxed) {
                 self.forget_dead();
             }
             return;
         }
-        // Another thread may have put a message into the program's memory and be about to queue its completion, which the
-        // caller, having seen the message, now expects. That thread has ended its round then, or this one has.
-        self.round_with_others(1, Some(PATIENCE));
+        // The other thread may have stored a message, which the caller has seen, without its completion. That thread
+        // has then ended its round, or this one has.
+        self.round_with_others(1, Some(POLL_TIMEOUT));
     }
 
-    /// As [`Links::poll`], for the node's own thread, which is no caller; true if anything had arrived, `None` if another
-    /// thread is at it.
+    /// Processes arrived data from the progress thread. Returns whether there was any; `None` if another thread is
+    /// processing it.
     pub fn look(&self) -> Option<bool> {
         self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled))
     }
 
-    /// As [`Links::look`], for waits that sleep: leaves what has arrived to another thread only if that takes long.
+    /// Processes arrived data for a sleeping wait. Waits for another thread that does, up to [`POLL_TIMEOUT`].
     pub fn serve(&self) {
-        self.round_with_others(2, Some(PATIENCE));
+        self.round_with_others(2, Some(POLL_TIMEOUT));
     }
 
-    /// Handles what has arrived, after any other thread that does.
+    /// Processes all data that has arrived before the call.
     pub fn settle(&self) {
-        // Of two rounds that end from now on, the second begins after all that has arrived by now.
+        // Of two rounds that end after the call, the second starts after it.
         self.round_with_others(2, None);
     }
 
-    /// Handles what has arrived, for another thread than a caller's.
+    /// Executes a round for a thread other than a caller's.
     #[inline(never)]
     fn round_once(&self, polled: &mut Polled) -> bool {
         if self.progress.any_dead.load(Ordering::Acquire) {
@@ -85,7 +79,7 @@ impl Links {
         self.round(polled, false)
     }
 
-    /// Handles what has arrived; `caller` says whether a caller polls, who will poll again.
+    /// Executes a round. `caller` is set if the caller will poll again.
     #[inline(always)]
     fn round(&self, polled: &mut Polled, caller: bool) -> bool {
         self.control.rounds.begin(polled.hot.records());
@@ -95,12 +89,11 @@ impl Links {
             any |= self.go_on(polled, caller);
         }
         let rounds = self.progress.rounds.load(Ordering::Relaxed);
-        // Release: a thread that finds the round ended finds what it has queued. There is one round at a time.
+        // Release: a thread that sees the end of the round sees its completions. Only the lock's holder stores.
         self.progress.rounds.store(rounds.wrapping_add(1), Ordering::Release);
         any
     }
 
-    /// Lets the connections go on that have their ready bits set; true if there are any.
     #[inline(never)]
     fn go_on(&self, polled: &mut Polled, caller: bool) -> bool {
         let Polled { links, hot } = polled;
@@ -118,8 +111,8 @@ impl Links {
         any
     }
 
-    /// Makes a round when it is the caller's turn, unless other threads end `count` rounds before, or `limit` is over. A
-    /// thread that makes one round after another may never leave the lock free for long enough for a wait for the lock alone.
+    /// Executes a round, unless other threads end `count` rounds or `limit` expires before. A thread in a loop of
+    /// rounds may never release the lock long enough for threads that wait for it.
     #[cold]
     #[inline(never)]
     fn round_with_others(&self, count: u64, limit: Option<Duration>) {
@@ -141,18 +134,18 @@ impl Links {
         }
     }
 
-    /// True if connections may be polled from now on, because peers do not ring for a sleeper.
+    /// Returns whether connections may be polled: no thread sleeps.
     #[cold]
     fn may_heat(&self) -> bool {
         if !self.control.is_awake() {
             return false;
         }
-        // Polled connections are news for a thread that is about to sleep, whose look behind its fence is `cool`.
+        // A thread that is about to sleep stops the polling in `cool`, after its fence.
         self.progress.any_hot.store(true, Ordering::Relaxed);
         self.control.is_still_awake()
     }
 
-    /// Ends the polling of connections, because somebody is about to sleep, and the word for peers says so already.
+    /// Stops polling, after it was published that a thread sleeps.
     #[inline]
     fn cool(&self) {
         if self.progress.any_hot.load(Ordering::Relaxed) {
@@ -164,9 +157,9 @@ impl Links {
         }
     }
 
-    /// Drops the connections that are over. If a thread makes progress, the next round does that.
+    /// Removes closed connections, now or in the next round of another thread.
     pub fn forget_dead(&self) {
-        // A swap, so that the thread that clears the flag sees the ends of all that have set it.
+        // A swap orders the thread that clears the flag after all threads that set it.
         self.progress.any_dead.swap(true, Ordering::Release);
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.drop_dead(&mut polled.hot);
@@ -175,43 +168,42 @@ impl Links {
 
     #[cold]
     fn drop_dead(&self, hot: &mut Hot) {
-        // The ends before are visible from here. Connections that end later set the flag again.
+        // Earlier ends are visible after this. Later ones set the flag again.
         self.progress.any_dead.swap(false, Ordering::Acquire);
         hot.forget_dead();
     }
 
-    /// True if anything is left to be handled once nobody polls.
+    /// Returns whether a thread that is about to sleep must process data.
     fn any_news(&self) -> bool {
         self.cool();
         self.all.read().iter().any(|link| link.peer_segment.any_ready())
     }
 
-    /// Prepares a waiter for sleep: see [`ControlRegion::arm`].
+    /// Prepares a wait for sleep: see [`ControlRegion::arm`].
     pub fn arm(&self, requests: bool) -> Option<u32> {
         self.control.arm(requests, || self.any_news(), || self.look().is_some())
     }
 
-    /// Ends what [`Links::arm`] began: see [`ControlRegion::disarm`].
+    /// Ends the sleep: see [`ControlRegion::disarm`].
     pub fn disarm(&self, sleep: Option<u32>, requests: bool) {
         self.control.disarm(sleep, requests, || self.any_news());
     }
 
-    /// Notes whether an agent waits for news although no thread calls in: see [`ControlRegion::expect_agent`].
+    /// Registers or removes an agent: see [`ControlRegion::expect_agent`].
     pub fn expect_agent(&self, on: bool) {
         self.control.expect_agent(on, || self.any_news());
     }
 
-    /// The thread is going to sleep for as long as nobody rings; false if there is news, so that it must not.
+    /// Publishes that the progress thread is about to sleep. Returns `false` if there is data, so that it must not.
     pub fn thread_asleep(&self) -> bool {
         self.control.thread_asleep(|| self.any_news())
     }
 
-    /// The transfers that peers have under way, to memory that was closed to them before, and to other.
     pub fn transfers(&self) -> Option<Pending> {
         Pending::new(&self.control, self.all.read().iter().map(|link| &link.peer_segment))
     }
 
-    /// Waits until no peer uses memory that was closed to peers before the call. Called with no lock that another
+    /// Waits until no peer uses memory whose access was revoked before. The caller holds no lock that another
     /// connection needs.
     pub fn await_peers(&self) {
         if let Some(pending) = self.transfers() {
@@ -220,24 +212,22 @@ impl Links {
     }
 }
 
-/// The links again, and the connections that are polled, for the thread that makes progress.
 #[derive(Default)]
 struct Polled {
     links: Vec<Arc<Link>>,
     hot: Hot,
 }
 
-/// What the progress of a process needs.
 #[derive(Default)]
 struct Progress {
     polled: Mutex<Polled>,
-    /// Connections may be polled.
+    /// Set if connections may be polled.
     any_hot: AtomicBool,
-    /// Connections that are polled may be over.
+    /// Set if polled connections may have closed.
     any_dead: AtomicBool,
-    /// Rounds that have ended. The holder of the lock alone counts.
+    /// Number of completed rounds, which only the holder of the lock increments.
     rounds: AtomicU64,
 }
 
-/// The longest that a caller waits for another thread that handles arrived data.
-const PATIENCE: Duration = Duration::from_millis(5);
+/// Maximum time for which a caller waits for another thread's round.
+const POLL_TIMEOUT: Duration = Duration::from_millis(5);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn the_oldest_of_the_process_with_most_goes_first() {
+fn evicts_oldest_of_largest_process() {
     let mut pending_peers = PendingPeers::default();
     assert_eq!(pending_peers.least_welcome(), None);
     for (token, pid) in [(1, 10), (2, 20), (3, 20), (4, 30)] {
@@ -13,7 +13,7 @@ fn the_oldest_of_the_process_with_most_goes_first() {
 }
 
 #[test]
-fn room_ends() {
+fn detects_maximum() {
     let mut pending_peers = PendingPeers::default();
     for token in 1..=MOST as u64 {
         assert!(!pending_peers.is_full());

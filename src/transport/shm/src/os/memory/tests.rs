@@ -20,7 +20,7 @@ fn copy_out(memory: &SharedMemory, offset: usize, bytes: &mut [u8]) -> Found<()>
 }
 
 #[test]
-fn both_sides_see_the_same_memory() {
+fn shares_memory() {
     let (file, ours) = SharedMemory::create("test", 1 << 20, Access::ReadWrite).expect("create");
     let (_, theirs) = SharedMemory::open(again(&file), 1..=2 << 20, Access::ReadWrite).expect("open");
     drop(file);
@@ -49,7 +49,7 @@ fn ranges_are_checked() {
 }
 
 #[test]
-fn memory_for_readers_cannot_be_written_by_peers() {
+fn peers_cannot_write_read_only_memory() {
     let (file, ours) = SharedMemory::create("test", 4096, Access::ReadOnly).expect("create");
     let (_, theirs) = SharedMemory::open(again(&file), 4096..=4096, Access::ReadOnly).expect("open");
     assert_eq!(theirs.at::<AtomicU32>(0).err(), Some(OUTSIDE));
@@ -63,7 +63,7 @@ fn memory_for_readers_cannot_be_written_by_peers() {
 }
 
 #[test]
-fn nothing_that_could_fault_is_mapped() {
+fn rejects_memory_that_could_fault() {
     let refused = |fd: OwnedFd, size| {
         let error = SharedMemory::open(fd, size..=size, Access::ReadWrite).expect_err("must be refused");
         assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{error}");
@@ -95,14 +95,14 @@ fn memory_grows_from_either_side() {
 }
 
 #[test]
-fn large_memory_costs_only_what_is_touched() {
+fn allocates_only_touched_pages() {
     let (file, s) = SharedMemory::create("test", 1 << 30, Access::ReadWrite).expect("create");
     copy_in(&s, (1 << 30) - 1, b"x").expect("in");
     assert!(fstat(file.fd()).expect("stat").st_blocks * 512 <= 2 << 20);
 }
 
 #[test]
-fn sizes_that_make_no_sense_are_refused() {
+fn rejects_invalid_sizes() {
     assert!(SharedMemory::create("test", 0, Access::ReadWrite).is_err());
     assert!(SharedMemory::create("test", usize::MAX, Access::ReadWrite).is_err());
     assert!(SharedMemory::create("a\0b", 4096, Access::ReadWrite).is_err());

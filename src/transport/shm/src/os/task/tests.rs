@@ -7,7 +7,7 @@ fn own() -> (libc::pid_t, libc::pid_t) {
 }
 
 #[test]
-fn threads_are_found_and_seen_to_run_sleep_and_end() {
+fn observes_states_of_threads() {
     let (pid, tid) = own();
     assert!(is_thread(pid, tid).unwrap());
     assert!(is_visible(pid));
@@ -32,7 +32,7 @@ fn threads_are_found_and_seen_to_run_sleep_and_end() {
 }
 
 #[test]
-fn what_does_not_exist_is_not_found() {
+fn finds_no_missing_thread() {
     assert!(!is_thread(0, 1).unwrap());
     assert!(!is_thread(-1, -1).unwrap());
     assert!(!is_visible(0));
@@ -40,7 +40,7 @@ fn what_does_not_exist_is_not_found() {
 }
 
 #[test]
-fn numbers_of_other_namespaces_are_seen() {
+fn detects_other_namespaces() {
     let all = |status| numbers(status).collect::<Vec<_>>();
     assert_eq!(all("Name:\tx\nNSpid:\t7\nVmPeak: 1\n"), ["7"]);
     assert_eq!(all("NSpid:\t1234\t7\n"), ["1234", "7"]);
@@ -49,7 +49,7 @@ fn numbers_of_other_namespaces_are_seen() {
 }
 
 #[test]
-fn the_beginning_of_a_process_is_before_what_it_makes() {
+fn process_starts_before_its_files() {
     let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     let began = beginning(child.id() as i32).unwrap();
     child.kill().unwrap();
@@ -61,7 +61,7 @@ fn the_beginning_of_a_process_is_before_what_it_makes() {
 }
 
 #[test]
-fn names_of_threads_do_not_confuse() {
+fn ignores_names_of_threads() {
     let stat = "7 (a) Z 9) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14";
     assert_eq!(parse_stat(stat), Some((b'S', 23)));
     assert_eq!(parse_stat("7 (a) S 1 2"), None);
@@ -69,7 +69,7 @@ fn names_of_threads_do_not_confuse() {
 }
 
 #[test]
-fn copies_are_told_from_other_calls() {
+fn distinguishes_copies_from_other_calls() {
     let copy = |number: libc::c_long| parse_syscall(&format!("{number} 0x1 0x2 0x3 0x4 0x5 0x6 0x7 0x8"));
     assert_eq!(copy(libc::SYS_process_vm_readv), Some(Call::Copy));
     assert_eq!(copy(libc::SYS_process_vm_writev), Some(Call::Copy));

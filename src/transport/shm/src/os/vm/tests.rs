@@ -11,7 +11,7 @@ fn addr(bytes: &[u8]) -> u64 {
 }
 
 #[test]
-fn what_is_written_can_be_read_back() {
+fn reads_written_bytes() {
     let theirs = vec![0_u8; 3_000_000];
     let twin = Twin::new();
     for len in [1, 7, 8, 63, 64, 65, 4096, 100_001, 3_000_000] {
@@ -26,7 +26,7 @@ fn what_is_written_can_be_read_back() {
 }
 
 #[test]
-fn lists_of_any_shape_are_followed() {
+fn copies_lists_of_any_shape() {
     let theirs = vec![0_u8; 100_000];
     let twin = Twin::new();
     let base = addr(&theirs);
@@ -66,7 +66,7 @@ fn lists_of_any_shape_are_followed() {
 }
 
 #[test]
-fn nothing_is_copied_without_bytes() {
+fn copies_nothing_for_empty_lists() {
     let twin = Twin::new();
     assert_eq!(write_to(twin.pid(), &[], &[]), Ok(()));
     assert_eq!(read_from(twin.pid(), &[(0, 0)], &[]), Ok(()));
@@ -74,7 +74,7 @@ fn nothing_is_copied_without_bytes() {
 }
 
 #[test]
-fn lists_of_unequal_length_are_refused() {
+fn rejects_lists_of_unequal_length() {
     let bytes = [0_u8; 16];
     let twin = Twin::new();
     assert_eq!(write_to(twin.pid(), &[Source::of(&bytes)], &[(addr(&bytes), 15)]), Err(VmError::Length));
@@ -84,7 +84,7 @@ fn lists_of_unequal_length_are_refused() {
 }
 
 #[test]
-fn addresses_that_lead_nowhere_are_faults() {
+fn reports_invalid_addresses_as_faults() {
     let bytes = [0_u8; 16];
     let twin = Twin::new();
     assert_eq!(write_to(twin.pid(), &[Source::of(&bytes)], &[(8, 16)]), Err(VmError::Fault));
@@ -95,7 +95,7 @@ fn addresses_that_lead_nowhere_are_faults() {
 }
 
 #[test]
-fn a_process_that_is_gone_is_told_apart() {
+fn distinguishes_ended_process() {
     let pid = Twin::dead();
     let bytes = [0_u8; 8];
     assert_eq!(write_to(pid, &[Source::of(&bytes)], &[(addr(&bytes), 8)]), Err(VmError::Gone));
@@ -113,7 +113,7 @@ fn probe_compares_the_word() {
 }
 
 #[test]
-fn pieces_go_on_where_they_were_left() {
+fn continues_partial_copies() {
     let vec = |(addr, len)| libc::iovec { iov_base: ptr::without_provenance_mut(addr), iov_len: len };
     let left = |bytes| {
         let mut vecs: Vecs = [(1000, 100), (0, 0), (5000, 96), (5096, 4)].map(vec).into_iter().collect();
@@ -127,7 +127,7 @@ fn pieces_go_on_where_they_were_left() {
 }
 
 #[test]
-fn a_poller_of_the_last_word_sees_all_before_it() {
+fn last_word_becomes_visible_last() {
     const WORDS: usize = 700;
     let shared: Vec<AtomicU64> = (0..WORDS).map(|_| AtomicU64::new(0)).collect();
     let base = shared.as_ptr().expose_provenance() as u64;
@@ -156,6 +156,6 @@ fn a_poller_of_the_last_word_sees_all_before_it() {
 }
 
 #[test]
-fn asking_for_tracing_does_no_harm() {
+fn permitting_tracing_is_harmless() {
     allow_tracing();
 }
