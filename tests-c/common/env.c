@@ -98,7 +98,7 @@ bool env_is_iwarp(void)
     char command[512];
 
     if (known < 0) {
-        /* The number 4 stands for RNIC. */
+        /* Node type 4 is an RNIC. */
         snprintf(command, sizeof command,
                  "rdma link show 2>/dev/null | awk -v n='%.100s' '{ for (i = 1; i < NF; i++) "
                  "if ($i == \"netdev\" && $(i + 1) == n) { sub(\"/.*\", \"\", $2); print $2 } }' | "

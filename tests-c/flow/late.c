@@ -213,7 +213,7 @@ static void both_ways(struct fx *fx)
     region_free(&to);
 }
 
-/* The message ends the connection at both ends, and all work comes back. */
+/* The message ends the connection at both ends, and all work is flushed. */
 static void lost(struct fx *fx)
 {
     struct pair p;

@@ -242,7 +242,7 @@ static void too_long(void)
        "257 bytes for a buffer of 256: DAT_DTO_ERR_LOCAL_LENGTH at the endpoint that took it");
     ok(wait_connection(p.rx.conn, DAT_CONNECTION_EVENT_BROKEN),
        "257 bytes for a buffer of 256: the connection breaks");
-    /* On iWARP the Send is over before the receiver has looked. */
+    /* On iWARP the Send completes earlier. */
     ok(wait_number(p.tx.req, DAT_DTO_COMPLETION_EVENT, &event) && (d->status != DAT_DTO_SUCCESS || env_is_iwarp()),
        "257 bytes for a buffer of 256: the Send fails");
     is_counts(q.handle, 3, 3, "257 bytes for a buffer of 256: one buffer less: 3, 3");

@@ -55,15 +55,35 @@ type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
 /// A socket in the set of the progress thread.
 enum Half {
-    Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
+    Listening {
+        socket: Socket,
+        qualifier: u64,
+        sink: ListenerSink<Tcp>,
+    },
     /// A peer of a service point, without a complete greeting.
-    Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting, until: Instant },
+    Greeting {
+        socket: Socket,
+        service: u64,
+        peer: SocketAddr,
+        got: Greeting,
+        until: Instant,
+    },
     /// An attempt that waits for the TCP connection.
-    Connecting { socket: Socket, attempt: Attempt },
+    Connecting {
+        socket: Socket,
+        attempt: Attempt,
+    },
     /// An attempt without a listener, which is repeated at `until`.
-    Waiting { attempt: Attempt, until: Instant },
+    Waiting {
+        attempt: Attempt,
+        until: Instant,
+    },
     /// An attempt that waits for the peer's greeting.
-    Answer { socket: Socket, conn: Arc<Conn>, got: Greeting },
+    Answer {
+        socket: Socket,
+        conn: Arc<Conn>,
+        got: Greeting,
+    },
 }
 
 impl Half {

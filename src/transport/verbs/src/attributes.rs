@@ -78,19 +78,18 @@ impl Limits {
         }
     }
 
-    /// Returns whether the peer's device repeats a message that finds no receive. On iWARP the message ends the connection, so
-    /// each receive must be with the device as soon as the program has posted it.
+    /// Returns whether the peer's device retries a message without a receive. On iWARP the message ends the connection, so
+    /// the device must have each posted receive.
     pub fn repeats(&self) -> bool {
         !self.iwarp
     }
 
-    /// The most receives that a shared queue can have: each needs an entry in every completion queue in which it may complete.
+    /// Returns the maximum length of a shared queue: each receive needs an entry in every completion queue.
     pub fn shared_recvs(&self) -> usize {
         (self.cqe / 2).max(1)
     }
 
-    /// The bytes of a request that a queue pair is asked to take into its own memory. Devices of iWARP have little room: with
-    /// 64 bytes soft-iWARP takes as many as the C library asks of it.
+    /// Returns the inline data of a queue pair. iWARP devices have little room.
     pub fn inline_data(&self) -> u32 {
         if self.iwarp { INLINE / 2 } else { INLINE }
     }
@@ -100,8 +99,8 @@ impl Limits {
         !self.soft_roce && !self.soft_iwarp
     }
 
-    /// Returns whether work with this status tells no more than that the connection has ended. On iWARP the device flushes all
-    /// work when the peer ends the connection. Soft-iWARP gives what was under way a status of its own.
+    /// Returns whether work with this status only shows that the connection has ended. On iWARP the device flushes all work
+    /// when the peer ends the connection. Soft-iWARP has other statuses for outstanding work.
     pub fn is_end(&self, status: ibv_wc_status::Type) -> bool {
         match status {
             ibv_wc_status::IBV_WC_WR_FLUSH_ERR => self.iwarp,

@@ -3,12 +3,11 @@
 //! from that moment the buffers belong to the program again.
 //!
 //! On a shared queue the thread fetches until the device has reported the last buffer that it takes. Soft-RoCE and
-//! soft-iWARP report none, so there the thread waits until the device has been quiet for 10 ms. Soft-iWARP flushes all work
-//! at once and then keeps a post that came late, so there the thread does not wait for work that is missing. Freeing an endpoint waits for the end
-//! (`await_end`); closing an adapter begins all ends before it waits for the first.
+//! soft-iWARP report none, so there the thread waits until the device has been quiet for 10 ms. Soft-iWARP does not flush a
+//! late post, so there the thread does not wait for missing work. Freeing an endpoint waits for the end (`await_end`); closing an adapter begins all ends before it waits for the first.
 //!
-//! On iWARP the kernel destroys neither the identifier nor the queue pair of an attempt before the peer has answered or 20
-//! seconds have passed, so a thread of its own frees these ([`Qp::abandon`]).
+//! On iWARP the kernel destroys neither the identifier nor the queue pair of an attempt until the peer responds, for up to 20
+//! seconds. So a separate thread frees these ([`Qp::abandon`]).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -186,9 +185,8 @@ impl Qp {
         true
     }
 
-    /// Takes the queue pair out of all tables and frees it with its identifier, in a thread of its own: the kernel may wait for
-    /// the peer. The device keeps the completions of flushed receives when a queue pair is destroyed, so they are fetched before
-    /// the entries of the completion queue are free again.
+    /// Removes the queue pair from all tables and frees it with its identifier, in a separate thread. Completions of flushed
+    /// receives stay in the completion queue when the device destroys the queue pair, so this fetches them first.
     fn free_aside(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
         let qp = self.clone();
         let free = move || {

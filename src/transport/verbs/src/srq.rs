@@ -1,8 +1,7 @@
 //! Shared receive queues: the queue of the device, and a backlog for receives for which the device has no room.
 //!
-//! There is no backlog on iWARP, where a message that finds no receive ends its connection. The device has each receive as
-//! soon as it is posted. If the device cannot resize a queue, the queue gets room for a later resize when it is created,
-//! and a resize beyond that room fails.
+//! There is no backlog on iWARP, where a message without a receive ends its connection. If the device cannot resize a
+//! queue, the queue is created with room for a later resize, and a resize beyond that room fails.
 //!
 //! While there is a backlog, this uses the limit of the device for itself: the device raises an event before it runs
 //! dry, because no thread may be calling then. `DAT_VERBS_SRQ_BACKLOG=1` forces this for tests. If the device refuses a

@@ -36,8 +36,15 @@ pub struct Window {
 
 enum Bound {
     /// A type 1 window, and its region.
-    Device { mw: Arc<Mw>, region: Mutex<Option<Arc<Shared>>>, anchor: Arc<Anchor> },
-    Range { pd: Arc<Pd>, under: Mutex<Option<Under>> },
+    Device {
+        mw: Arc<Mw>,
+        region: Mutex<Option<Arc<Shared>>>,
+        anchor: Arc<Anchor>,
+    },
+    Range {
+        pd: Arc<Pd>,
+        under: Mutex<Option<Under>>,
+    },
     Single(Arc<Single>),
 }
 

@@ -57,15 +57,15 @@ pub fn batch() -> Result<Box<Batch>, NoMemory> {
 /// A completion queue that receives no completions.
 pub type UnusedCq = Owned<ibv_cq, Arc<Context>>;
 
-/// Depth of the completion queue that [`UnusedCq::over_invalid_key`] creates. Its memory has 1 MiB on Linux.
+/// Depth for 1 MiB of memory.
 const DEPTH_OVER_INVALID_KEY: c_int = 32 << 10;
 
 impl UnusedCq {
     /// Creates a completion queue that contains the offset 0x90000 of a soft-iWARP context.
     ///
-    /// A process maps each queue at an offset of its context. The kernel assigns the lowest free offset, but the library of
-    /// the device uses the offset 0x90000 for "no queue". Without this completion queue, a context that has other queues up
-    /// to this offset can create no more of them. It must be the first queue of the context.
+    /// A process maps each queue at an offset, for which the kernel takes the lowest free one. The library of the device
+    /// uses 0x90000 as an invalid offset, so a context with queues up to it could create no more. This queue must be the
+    /// first of the context.
     pub fn over_invalid_key(context: &Arc<Context>) -> io::Result<Self> {
         // SAFETY: an open context; a completion queue needs no channel and no cookie.
         Owned::made(context.clone(), |context| unsafe {

@@ -1,8 +1,7 @@
-//! Compares structures and numbers that are written in Rust with the headers of rdma-core, when the crate is compiled: those
-//! of rdma-sys, and those of this crate. A release with another layout does not compile.
+//! Compares the structures and numbers that rdma-sys and this crate declare in Rust with the headers of rdma-core. The crate
+//! does not compile with headers of another layout.
 //!
-//! rdma-sys takes its other structures from the same headers. Among these are the tables through which the inline functions
-//! of the headers call the library of a device.
+//! rdma-sys generates its other structures from these headers.
 
 use std::mem::offset_of;
 
@@ -17,7 +16,7 @@ mod headers {
     include!(concat!(env!("OUT_DIR"), "/headers.rs"));
 }
 
-/// Requires that two structures have the same size, alignment and offsets of these fields.
+/// Asserts equal sizes, alignments and offsets of fields.
 macro_rules! same {
     ($ours:ty, $theirs:ident: $($($own:ident).+ = $($field:ident).+),* $(,)?) => {
         const _: () = {
@@ -73,7 +72,7 @@ same!(rdma_sys::rdma_conn_param, rdma_conn_param:
     private_data = private_data, private_data_len = private_data_len, responder_resources = responder_resources,
     initiator_depth = initiator_depth, flow_control = flow_control, retry_count = retry_count,
     rnr_retry_count = rnr_retry_count, srq = srq, qp_num = qp_num);
-// Through these the inline functions find the library of the device.
+// Inline functions call the library of the device through these structures.
 same!(rdma_sys::ibv_context, ibv_context: device = device, ops = ops, cmd_fd = cmd_fd, async_fd = async_fd,
     abi_compat = abi_compat);
 same!(rdma_sys::ibv_context_ops, ibv_context_ops:
@@ -87,7 +86,7 @@ same!(rdma_sys::ibv_mw, ibv_mw: context = context, rkey = rkey, type_ = type_);
 same!(rdma_sys::ibv_device, ibv_device: transport_type = transport_type);
 same!(rdma_sys::ibv_port_attr, ibv_port_attr: link_layer = link_layer, active_mtu = active_mtu);
 
-/// The kernel reads a head, then the command.
+/// The command consists of a header and its arguments.
 const _: () = {
     const HEAD: usize = size_of::<headers::ib_uverbs_cmd_hdr>();
     assert!(offset_of!(PostSend, in_words) == offset_of!(headers::ib_uverbs_cmd_hdr, in_words));
@@ -101,7 +100,7 @@ const _: () = {
     assert!(POST_SEND == headers::ib_uverbs_write_cmds_IB_USER_VERBS_CMD_POST_SEND);
 };
 
-/// Numbers that the code names itself.
+/// Numbers that this crate declares.
 const _: () = {
     assert!(event::CQ_ERR == headers::ibv_event_type_IBV_EVENT_CQ_ERR);
     assert!(event::QP_FATAL == headers::ibv_event_type_IBV_EVENT_QP_FATAL);
