@@ -69,6 +69,21 @@ have_files()
     ! grep . "$work/missing"
 }
 
+# The constants in the table of docs/dev/tuning.md are in the files that it names.
+have_constants()
+{
+    find src -name '*.rs' >"$work/files"
+    sed -n 's/^| \(`[A-Z].*\), \([a-z_\/]*\)\.rs |.*/\2 \1/p' docs/dev/tuning.md | cut -d '|' -f 1 >"$work/constants"
+    [ -s "$work/constants" ] || { echo 'no constants'; return 1; }
+    while read -r file names; do
+        path=$(echo "$file" | sed 's|/|/(src/)?|g')
+        for name in $(echo "$names" | tr -d '`,'); do
+            grep -E "(^|/)$path\.rs\$" "$work/files" | xargs grep -q "const $name:" /dev/null || echo "$file.rs: no $name"
+        done
+    done <"$work/constants" >"$work/missing"
+    ! grep . "$work/missing"
+}
+
 # A module of core uses only modules of its own item and of later items in the list of the head. The objects and the
 # transport interface share an item, because they call each other. Comments and test code do not count.
 go_down()
@@ -191,6 +206,7 @@ ok 'what serves every version of the interface names none of them' names_no_vers
 ok 'each mark SYNC has two places or more, and a reason' have_partners
 ok 'what refers to a mark SYNC names one that is there' are_there
 ok 'the files that pages for developers name are there' have_files
+ok 'the constants in docs/dev/tuning.md are in the files that it names' have_constants
 ok 'src/host/src/lib.rs: its table has all modules' lists_modules
 ok 'src/core/src/lib.rs: modules use each other from the top of its list to the bottom' go_down
 ok 'src/README.md: the crates keep to the folders of its table' keep_to_folders

@@ -52,6 +52,7 @@ static void ending_agent(DAT_PVOID data, DAT_EVD_HANDLE evd)
         pthread_exit(NULL);
     case ANYWHERE:
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+        /* fall through */
     case BY_CANCELLATION:
         pthread_cancel(pthread_self());
         pthread_testcancel();

@@ -122,20 +122,17 @@ impl Counters {
 
 /// Counted events outside the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the other variants are named after the call of the program
 pub enum ConnStat {
-    /// The program has requested a connection.
     Connect,
     /// A connection request has arrived at a service point.
     Request,
-    /// The program has accepted a request.
     Accept,
-    /// The program has rejected a request.
     Reject,
     /// A connection of this side was established.
     ActiveUp,
     /// A connection of the peer was established.
     PassiveUp,
-    /// The program has disconnected.
     Disconnect,
     /// The peer has disconnected.
     PeerDisconnect,

@@ -40,8 +40,8 @@ impl EpState {
 
 /// The events of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the other variants are named after the call
 pub enum Trigger {
-    /// The program connects it.
     Connect,
     /// The program accepts a request with this endpoint.
     AcceptExplicit,
@@ -55,15 +55,10 @@ pub enum Trigger {
     RequestArrived,
     /// The request of this endpoint was rejected or handed off.
     RequestAnswered,
-    /// The program disconnects it abruptly.
     DisconnectAbrupt,
-    /// The program disconnects it gracefully.
     DisconnectGraceful,
-    /// The program resets it.
     Reset,
-    /// The program frees it.
     Free,
-    /// The connection is established.
     Established,
     /// The connection, or the attempt to connect, has ended.
     Ended,

@@ -123,26 +123,20 @@ pub enum Arg {
 
 /// The state that does not allow a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the other variants are named after the state
 pub enum StateError {
-    /// The state of the endpoint.
     Endpoint(EpState),
     /// The endpoint lacks a protection zone or an EVD that the call needs.
     EndpointNotReady,
-    /// The endpoint has a shared receive queue.
     EndpointHasSrq,
     /// Receives are posted, so the receive completion flags cannot change.
     ReceivesPosted,
-    /// Objects of the interface adapter exist.
     IaInUse,
-    /// An object uses the protection zone.
     PzInUse,
     /// A remote memory region is bound to the local one.
     LmrInUse,
-    /// A stream feeds the EVD.
     EvdInUse,
-    /// A thread waits on the EVD.
     EvdWaiter,
-    /// The EVD is unwaitable.
     EvdUnwaitable,
     /// The threshold is not 1, and posters choose the notification events of the EVD.
     EvdConfigNotify,
@@ -152,7 +146,6 @@ pub enum StateError {
     EvdTooShort,
     /// An EVD is attached to the CNO, or a thread waits on it.
     CnoInUse,
-    /// An endpoint is attached to the shared receive queue.
     SrqInUse,
     /// More buffers are outstanding, or the low watermark is higher, than the new size.
     SrqTooShort,

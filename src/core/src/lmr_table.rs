@@ -353,7 +353,7 @@ impl LmrTable {
         if !region.rights.intersects(enough) {
             return Err(Error::PrivilegesViolation(access));
         }
-        // With `origin` 0, the fast check fails only because of the range.
+        // If `origin` is 0, only the range can have failed the fast check.
         if region.origin == 0 || !within(segment, &region) {
             return Err(Error::InvalidParameter(Arg::Segments));
         }

@@ -152,7 +152,7 @@ trait Target: Sized + 'static {
     /// Returns the outcome if the wait ends now.
     fn check(&mut self) -> Option<Self::Outcome>;
 
-    /// Returns the outcome of a wait that ends with this error or, as [`Error::TimeoutExpired`], by timeout.
+    /// Returns the outcome of a wait that ends with this error. [`Error::TimeoutExpired`] is the timeout.
     fn fail(&mut self, error: Error) -> Self::Outcome;
 
     /// Removes the waiter, if it is registered.

@@ -93,16 +93,13 @@ pub enum Qos {
 
 /// A value of a field that is not a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the other variants are named after their value
 pub enum Setting {
     /// The only valid value: reliable service, no named attributes.
     Fixed,
-    /// A size in bytes.
     Size(u64),
-    /// A number of items.
     Count(usize),
-    /// A quality of service.
     Qos(Qos),
-    /// Completion flags.
     Flags(CompletionFlags),
     /// The named attributes of a query, or their number: the counters, or none.
     Counters(bool),

@@ -5,7 +5,7 @@
 //! for a direct copy to the program. Others are [`Event::Extended`].
 //!
 //! The EVD of an endpoint's connection events may belong to another adapter. An abrupt close of that adapter frees it
-//! despite the use; then later events are dropped (`Use::is_gone`).
+//! anyway; then later events are dropped (`Use::is_gone`).
 
 mod queue;
 

@@ -62,7 +62,7 @@ unsafe impl GlobalAlloc for Failing {
     }
 }
 
-/// Makes the calls `first` to `last` of the allocator fail, counted from 1.
+/// Injects failures of the allocator calls `first` to `last`, counted from 1.
 fn fail(first: usize, last: usize) {
     FIRST.store(usize::MAX, Ordering::SeqCst);
     LAST.store(last, Ordering::SeqCst);

@@ -2,7 +2,7 @@
 
 //! Runs the steps of tests-c/steps.txt and adds up their results.
 //!
-//! The steps of a lane run one after the other, and the lanes side by side:
+//! The steps of a lane run in turn, and the lanes concurrently:
 //!
 //! ```text
 //! cargo    ── builds, lints and tests of Rust ──────────┐
@@ -30,10 +30,10 @@ use crate::tap::{self, Counts, Results};
 use context::Context;
 use table::{Lane, Step, Tier};
 
-/// Lines of the output of a failed step that a terminal shows.
-const SHOWN: usize = 60;
-/// Failures of a step that the summary names; the output of the step has the others.
-const NAMED: usize = 20;
+/// Maximum lines of a failed step's output on a terminal.
+const MAX_SHOWN: usize = 60;
+/// Maximum failures of a step in the summary.
+const MAX_NAMED: usize = 20;
 
 /// Arguments of `xtask check`.
 #[derive(clap::Args)]
@@ -171,7 +171,7 @@ impl Check {
         let is_terminal = std::io::stdout().is_terminal();
         let shown = match (is_terminal, outcome.results.counts.failed) {
             (true, 0) => 0,
-            (true, _) => lines.len().min(SHOWN),
+            (true, _) => lines.len().min(MAX_SHOWN),
             (false, _) => lines.len(),
         };
         let mut text = String::new();
@@ -181,7 +181,7 @@ impl Check {
         }
         text += &row(&outcome.step.name, outcome.results.counts, outcome.time, outcome.cpu);
         self.bars.suspend(|| {
-            // The reader may have gone.
+            // The pipe may be closed.
             let _ = writeln!(std::io::stdout(), "{text}");
         });
     }
@@ -194,7 +194,7 @@ fn row(name: &str, counts: Counts, time: Duration, cpu: Duration) -> String {
     format!("{name:<15} {passed:6} passed {failed:4} failed {skipped:4} skipped {time:5}s {cpu:5}s of CPU time")
 }
 
-/// Returns the lines of the summary that name what failed in each step, or the last line of the output of the step.
+/// Returns lines that name the failures of each step, or the last line of its output.
 fn name_failures(context: &Context, outcomes: &[Outcome]) -> Vec<String> {
     let mut lines = Vec::new();
     for outcome in outcomes.iter().filter(|outcome| outcome.results.counts.failed > 0) {
@@ -204,7 +204,7 @@ fn name_failures(context: &Context, outcomes: &[Outcome]) -> Vec<String> {
         if failed.is_empty() {
             failed.extend(log.lines().last());
         }
-        lines.extend(failed.iter().take(NAMED).map(|line| format!("  {}: {line}", outcome.step.name)));
+        lines.extend(failed.iter().take(MAX_NAMED).map(|line| format!("  {}: {line}", outcome.step.name)));
     }
     if !lines.is_empty() {
         lines.insert(0, "failed:".into());
@@ -212,7 +212,8 @@ fn name_failures(context: &Context, outcomes: &[Outcome]) -> Vec<String> {
     lines
 }
 
-/// Prints what was skipped and why, what failed, the table of results and the closing line, which it also writes into the file `summary`.
+/// Prints skipped tests with reasons, failures, the table of results and the closing line, and writes them into the file
+/// `summary`.
 fn summarise(
     context: &Context,
     steps: &[Step],

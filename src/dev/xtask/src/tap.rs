@@ -45,7 +45,7 @@ impl Counts {
 /// The subtests of a program or step.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Results {
-    /// The numbers.
+    /// Numbers of subtests.
     pub counts: Counts,
     /// Why subtests were skipped, one reason for each.
     pub reasons: Vec<String>,
@@ -129,8 +129,8 @@ pub fn script(output: &str) -> Results {
     results
 }
 
-/// Counts the subtests of a program. The second value is the reason why the program failed as a whole, which counts as
-/// one more failure.
+/// Counts the subtests of a program. The second value is the reason for a failure of the whole program, which counts as one
+/// more failure.
 pub fn program(output: &str, end: End) -> (Results, Option<String>) {
     let mut results = Results::default();
     let (mut made, mut plan, mut bailed_out) = (0, None, false);
@@ -189,7 +189,7 @@ pub fn failures(output: &str) -> Vec<&str> {
     shown
 }
 
-/// Returns the lines of the log of a step that name what failed: subtests, tests of Rust, and programs of the C suite.
+/// Returns the lines of a step's log that name failed subtests, Rust tests or C programs.
 pub fn failed_lines(log: &str) -> Vec<&str> {
     log.lines()
         .map(str::trim)

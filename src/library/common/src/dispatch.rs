@@ -8,7 +8,7 @@
 //!
 //! The provider checks whether the object is alive and of the right kind, and all other handles.
 //!
-//! A dispatched call costs three loads, two comparisons and an indirect jump. Functions of [`dispatch!`] do not
+//! A dispatched call costs three loads, two comparisons and an indirect jump. Functions of `dispatch!` do not
 //! allocate, lock or panic; only the first handle on a page and invalid handles cost a system call. They own no value
 //! with a destructor, so `pthread_cancel` can unwind a provider's wait through them.
 

@@ -60,7 +60,7 @@ impl<V> InPtr<V> {
     }
 
     #[inline]
-    pub(crate) fn is_null(self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.0.is_null()
     }
 }

@@ -66,9 +66,9 @@ const POLLED: usize = 1;
 
 type Ready = [AtomicU64; SUMMARY + WORDS];
 
-/// Flag: the peer's memory was reached through the target thread.
+/// Flag: this target thread reaches the peer's memory.
 const REACHED: u64 = 1 << 32;
-/// Flag: it was not reached.
+/// Flag: this target thread does not reach the peer's memory.
 const TRIED: u64 = 1 << 33;
 
 /// A flag that orders no other memory access.

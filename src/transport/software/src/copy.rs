@@ -5,7 +5,7 @@
 //! The *last word* of a transfer, the aligned 8, 4, 2 or 1 bytes at the end of the destination, is stored last, with one
 //! store. A thread that polls it never sees a part of it, and then sees all other bytes. Contiguous segments count as one.
 //!
-//! Long transfers are copied in [`Slice`]s, each of which is checked again.
+//! Each [`Slice`] of a long transfer is checked separately.
 
 use arrayvec::ArrayVec;
 use dat_core::Rights;
@@ -41,7 +41,7 @@ pub fn acquire_all<'a>(
     pinned.then_some(region_refs)
 }
 
-/// Returns at most `most` bytes of a segment from `skip`; none if its region does not contain them.
+/// Returns up to `most` bytes of a segment from `skip`; none if its region does not contain them.
 #[inline]
 pub fn source<'a>(region_ref: &'a RegionRef<'_>, segment: &Segment, skip: u64, most: u64) -> Source<'a> {
     let len = (segment.len - skip).min(most);
@@ -71,7 +71,7 @@ pub fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: b
         return copy_lists(&to, &from);
     }
     let place = take_last_word(&mut to);
-    // Reads the word first, because an overlapping copy would overwrite it.
+    // First, because an overlapping copy would overwrite it.
     let word = gather_last(&mut from, place.len());
     copy_lists(&to, &from);
     word.store(place);
@@ -119,7 +119,7 @@ pub fn pieces<'a, 'p>(
     }
 }
 
-/// Copies a whole transfer into one segment, which is long enough. Returns `false` if the region has been freed.
+/// Copies a whole transfer into one segment with room. Returns `false` if the region has been freed.
 #[inline(always)]
 pub fn scatter_one<M: Mirror>(regions: &RegionTable<M>, segment: &Segment, bytes: Source<'_>) -> bool {
     let Some(region_ref) = regions.acquire(segment.key as u32) else { return false };
@@ -197,7 +197,6 @@ fn scatter_list<M: Mirror>(
 /// Returns the targets of a slice.
 pub fn targets<'a>(segments: &'a [Segment], region_refs: &'a [RegionRef<'_>], slice: Slice) -> List<Target<'a>> {
     let mut list = List::new();
-    // The list has room for all segments.
     pieces(segments, region_refs, slice.offset, slice.len, |segment, region_ref, skip, take| {
         let _ = list.try_push(target(region_ref, segment, skip, take, Rights::LOCAL_WRITE));
     });

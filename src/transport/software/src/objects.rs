@@ -26,13 +26,10 @@ pub trait Owner: Send + Sync + 'static {
     fn await_peers(&self) {}
 }
 
-/// Inserts a row.
-///
-/// # Safety
-/// The contract of [`RegionTable::insert`].
+/// Does what [`RegionTable::insert`] does, with its contract.
 unsafe fn insert<O: Owner>(owner: &O, row: &NewRow) -> Result<u32> {
     let regions = owner.regions();
-    // SAFETY: the caller fulfils the same contract.
+    // SAFETY: the caller fulfils the contract of `RegionTable::insert`.
     unsafe { regions.insert(row) }.ok_or_else(|| {
         Error::InsufficientResources(if regions.is_full() { Resource::Region } else { Resource::Memory })
     })
@@ -73,7 +70,7 @@ impl<O: Owner> Region<O> {
             return Err(Error::InvalidParameter(Arg::Region));
         }
         let row = NewRow { addr, len, first, rights, users: Users::of_zone(zone.0), window: false };
-        // SAFETY: the program promises that the memory is mapped and permits the rights until it frees the region.
+        // SAFETY: the program keeps the memory mapped with these rights until it frees the region.
         let key = unsafe { insert(&**owner, &row) }?;
         let is_remote = rights.intersects(Rights::REMOTE);
         Ok(Region { owner: owner.clone(), key, zone: zone.0, is_remote, is_bound: AtomicBool::new(false) })
@@ -120,8 +117,8 @@ impl<O: Owner> Window<O> {
         Window { owner: owner.clone(), scope, key: Mutex::new(None), was_bound: AtomicBool::new(false) }
     }
 
-    /// Binds the window to a target, or unbinds it, for the connection with this number. Returns the key, or 0. The caller
-    /// must call [`Window::await_peers`] later. After an error, the window is unchanged.
+    /// Binds the window to a target, or unbinds it. Returns the key, or 0. The caller must call [`Window::await_peers`] later.
+    /// After an error, the window is unchanged.
     pub fn bind(&self, target: Option<&BindTarget<'_, Region<O>>>, connection: u64) -> Result<u32> {
         let key = match target {
             Some(&BindTarget { region, addr, len, rights, first }) => {
@@ -131,7 +128,7 @@ impl<O: Owner> Window<O> {
                     Scope::Endpoint => Users::of_connection(connection),
                 };
                 let rights = rights.intersection(Rights::REMOTE);
-                // SAFETY: the range is in a region that stays registered, because core does not free regions with windows.
+                // SAFETY: the range is in a region, which core does not free while it has windows.
                 Some(unsafe { insert(&*self.owner, &NewRow { addr, len, first, rights, users, window: true }) }?)
             }
             None => None,

@@ -126,16 +126,10 @@ pub fn copy(dst: Target<'_>, src: Source<'_>) -> usize {
     len
 }
 
-/// Does what [`ptr::copy`] does, without a call for up to 128 bytes.
-///
-/// # Safety
-/// The contract of [`ptr::copy`].
+/// Does what [`ptr::copy`] does, with its contract, but without a call for up to 128 bytes.
 #[inline(always)]
 unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
-    /// Copies the first and the last `size_of::<T>()` bytes.
-    ///
-    /// # Safety
-    /// The contract of [`ptr::copy`], and `len` is at least `size_of::<T>()`.
+    /// Copies the first and last `size_of::<T>()` of `len` bytes, with the contract of [`ptr::copy`].
     #[inline(always)]
     unsafe fn both_ends<T: Copy>(src: *const u8, dst: *mut u8, len: usize) {
         let back = len - size_of::<T>();
@@ -146,7 +140,7 @@ unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
             dst.add(back).cast::<T>().write_unaligned(last);
         }
     }
-    // SAFETY: in each arm, `len` is at least the size of `T` and at most twice that.
+    // SAFETY: in each arm, `len` is between the size of `T` and twice that.
     unsafe {
         match len {
             0 => {}
@@ -162,7 +156,7 @@ unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// Changes an aligned 8-byte word atomically, and returns its old value; `None` if `place` is not such a word.
+/// Changes an aligned 8-byte word atomically. Returns the old value, or `None` if `place` is not such a word.
 pub fn change(place: Target<'_>, change: Change) -> Option<u64> {
     let word = place.as_ptr().cast::<u64>();
     if place.len() != size_of::<u64>() || !word.is_aligned() {
@@ -178,8 +172,7 @@ pub fn change(place: Target<'_>, change: Change) -> Option<u64> {
     })
 }
 
-/// Returns the size of the last word of a transfer of `len` bytes that ends at `end`: the largest aligned 8, 4, 2 or 1
-/// bytes, or 0.
+/// Returns the size of the last word of `len` bytes that end at `end`: the largest aligned 8, 4, 2 or 1 bytes, or 0.
 #[inline]
 pub fn tail_len(end: u64, len: usize) -> usize {
     let aligned = 1_usize << end.trailing_zeros().min(3);
@@ -210,7 +203,7 @@ impl LastWord {
         Target::of(&mut self.0[..len.min(8)])
     }
 
-    /// Stores the word at `place`, from [`take_last_word`], with one store after this thread's earlier ones.
+    /// Stores the word at `place`, from [`take_last_word`], after this thread's earlier stores.
     #[inline(always)]
     pub fn store(self, place: Target<'_>) {
         // SYNC tail-last: pairs with the program's Acquire or dependent load of the word, which then sees all other bytes.
@@ -240,8 +233,7 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     }
     let end = dst.addr().wrapping_add(len as u64);
     if len >= 8 && end % 8 == 0 {
-        // SAFETY: all accesses are inside the `len` bytes, and the word is aligned. It is read first, because the pieces may
-        // overlap.
+        // SAFETY: all accesses are inside the `len` bytes, and the word is aligned. Reading it first permits overlap.
         unsafe {
             let word = src.as_ptr().add(len - 8).cast::<u64>().read_unaligned();
             move_bytes(src.as_ptr(), dst.as_ptr(), len - 8);
@@ -258,7 +250,7 @@ fn copy_short_tail_last(dst: Target<'_>, src: Source<'_>, len: usize) -> usize {
     let tail = tail_len(dst.addr().wrapping_add(len as u64), len);
     let (head, place) = dst.split(len).0.split(len - tail);
     let mut word = LastWord::default();
-    // SAFETY: `tail` is at most `len` and 8. These bytes are read first, because the pieces may overlap.
+    // SAFETY: `tail` is at most `len` and 8. Reading these bytes first permits overlap.
     unsafe { move_bytes(src.as_ptr().add(len - tail), word.0.as_mut_ptr(), tail) };
     // SAFETY: each piece has at least `len - tail` bytes.
     unsafe { move_bytes(src.as_ptr(), head.as_ptr(), len - tail) };

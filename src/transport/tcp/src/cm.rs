@@ -168,7 +168,7 @@ impl Handshakes {
         self.sockets.look(|ready| into.push(ready));
     }
 
-    /// Closes peers after their timeout, and repeats attempts. Returns the time until the next deadline.
+    /// Closes peers after their timeout, and repeats attempts. Returns the time until the next.
     pub fn handle_due(&self, now: Instant) -> Option<Duration> {
         let until = |half: &Half| match half {
             Half::Greeting { until, .. } | Half::Waiting { until, .. } => Some(*until),
@@ -190,8 +190,8 @@ impl Handshakes {
         next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Counts the peers, in the network of `of` or in all, which have had `time` for their greeting. If there are `most`,
-    /// closes the oldest, and returns `true`.
+    /// Returns whether `most` peers, in the network of `of` or in all, have had `time` for their greeting. If so, closes the
+    /// oldest.
     fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
         let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
         let halves = self.halves.lock();
@@ -406,7 +406,7 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
             Ok(None) => return,
             Err(error) => {
                 log::debug!(target: host::diagnostics::CM, "service point: cannot accept: {error}");
-                // The connection stays in the backlog, on which the thread must not spin.
+                // The connection stays in the backlog. The thread must not spin.
                 if !set.close_oldest(None, 1, MIN_GREETING_TIME) {
                     set.accept_paused.store(true, Ordering::Relaxed);
                 }
@@ -475,7 +475,7 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
 fn begin(device: &Arc<Device>, socket: Socket, attempt: Attempt) {
     let conn = attempt.conn.clone();
     let sent = socket.take_error().and_then(|()| match socket.local() == socket.peer() {
-        // Without a listener, a socket whose own port is the destination connects to itself.
+        // Without a listener, a socket with the destination's port connects to itself.
         true => Err(io::ErrorKind::ConnectionRefused.into()),
         false => socket.send_bytes(&attempt.greeting),
     });
@@ -509,7 +509,7 @@ fn answer(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, mut got: Greet
             let Ok(stream) = Stream::new(device, socket, conn.number(), conn.terms().zone) else {
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             };
-            // Before the program can post, because only the set reports when a full socket has room again.
+            // Before the program can post, because only the set reports room in a full socket.
             if device.add_socket(stream.socket(), conn.number()).is_err() {
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             }

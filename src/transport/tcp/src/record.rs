@@ -9,9 +9,9 @@
 //!                                   <──────────── len ─────────────────>
 //! ```
 //!
-//! A *request* is a part of a message or write, or needs a response. The peer handles requests in order, and reports the
-//! number of handled bytes ([`Header::handled`]). A sender may have [`Header::window`] bytes of requests outstanding, so that
-//! the peer can store requests that wait for a receive. The peer handles all other records as they arrive.
+//! A *request* is a part of a message or write, or needs a response. The receiver handles requests in order, and reports the
+//! number of handled bytes. At most [`Header::window`] bytes are outstanding, because the receiver must store requests that
+//! wait for a receive. It handles all other records as they arrive.
 //!
 //! Numbers are little-endian. Each value is checked before use.
 
@@ -21,7 +21,6 @@ use dat_core::transport::RemoteSegment;
 
 /// Bytes of a header.
 pub const HEADER: usize = 32;
-/// Maximum bytes of a head.
 pub const MAX_HEAD: usize = ATOMIC;
 /// Maximum payload of a record. Longer ones would delay later reports.
 pub const MAX_PAYLOAD: u64 = 1 << 20;
@@ -74,7 +73,7 @@ pub struct Header {
     pub flags: u8,
     /// Bytes of head and payload.
     pub len: u32,
-    /// Total bytes of the receiver's requests that the sender of this record has handled.
+    /// Total bytes of the receiver's requests that the sender has handled.
     pub handled: u64,
     /// Bytes of requests that the receiver may have outstanding.
     pub window: u32,
@@ -146,9 +145,7 @@ impl Header {
     }
 }
 
-/// Bytes of a [`target`].
 pub const TARGET: usize = 24;
-/// Bytes of an [`atomic`].
 pub const ATOMIC: usize = 32;
 
 /// Encodes a range of the receiver's registered memory.
@@ -172,7 +169,6 @@ pub fn read_number(head: &[u8]) -> Option<u32> {
     head.try_into().ok().map(u32::from_le_bytes)
 }
 
-/// The operations of an [`atomic`].
 const ADD: u32 = 0;
 const SWAP: u32 = 1;
 
@@ -207,7 +203,7 @@ pub fn read_atomic(head: &[u8]) -> Option<(RemoteSegment, Change)> {
 pub enum End {
     /// The program disconnects.
     Disconnected,
-    /// The connection failed, with the status of the receiver's oldest unhandled request, if known.
+    /// A failure, with the status of the receiver's oldest unhandled request, if known.
     Broken(Option<Status>),
 }
 

@@ -79,7 +79,7 @@ impl Socket {
         let socket = Socket::new(&to)?;
         // A service point may listen at this socket's port.
         sockopt::set_socket_reuseaddr(&socket, true)?;
-        // The kernel then selects the port in connect, and may reuse ports of connections to other destinations.
+        // Then connect selects the port, which may have connections to other destinations.
         let on: libc::c_int = 1;
         socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, on);
         net::bind(&socket, &from)?;
@@ -145,7 +145,7 @@ impl Socket {
 
     /// Returns whether the connection has ended because the peer's host did not respond.
     pub fn is_silent(&self) -> bool {
-        // SAFETY: all fields are integers, for which zero is valid.
+        // SAFETY: zero is valid for all fields.
         let mut info: libc::tcp_info = unsafe { mem::zeroed() };
         let mut size = mem::size_of_val(&info) as libc::socklen_t;
         let (fd, place) = (self.fd.as_fd().as_raw_fd(), (&raw mut info).cast());
@@ -180,7 +180,7 @@ impl Socket {
         vecs: &[libc::iovec],
         call: impl Fn(i32, *mut libc::msghdr) -> libc::c_long,
     ) -> io::Result<Option<usize>> {
-        // SAFETY: all fields are integers and pointers, for which zero is valid.
+        // SAFETY: zero is valid for all fields.
         let mut message: libc::msghdr = unsafe { mem::zeroed() };
         message.msg_iov = ptr::from_ref(vecs).cast_mut().cast();
         message.msg_iovlen = vecs.len() as _;

@@ -100,8 +100,8 @@ pub fn headers(interface: &Interface) -> impl Iterator<Item = &'static Header> {
 
 /// Headers of all versions.
 ///
-/// Each can be included alone. dat_redirection.h, udat_redirection.h and udat.h depend on each other, so udat.h includes
-/// the others at its end.
+/// Each can be included alone. dat_redirection.h, udat_redirection.h and udat.h depend on each other, so udat.h
+/// includes the others at its end.
 const HEADERS: &[Header] = &[
     Header {
         system: &["netinet/in.h", "stddef.h", "stdint.h", "sys/socket.h"],

@@ -16,7 +16,7 @@ use super::builds::Builds;
 use super::table::Step;
 use crate::command::{End, Group};
 
-/// Variables that tests set themselves where they want them, and variables of the make that started this process.
+/// Variables that tests set themselves, and variables of a calling make.
 const REMOVED: [&str; 11] = [
     "DAT_OVERRIDE",
     "DAT_DBG_TYPE",
@@ -40,17 +40,17 @@ pub struct Context {
     pub root: PathBuf,
     /// The build directory of cargo.
     pub target: PathBuf,
-    /// The directory of the logs.
+    /// Directory of the logs.
     pub logs: PathBuf,
     /// The adapter for the C suite and the demo.
     pub ia: String,
     /// Builds that more than one step needs.
     pub builds: Builds,
-    /// `true` if several steps run, so that they must not build the same programs at the same time.
+    /// `true` if concurrent steps must not build the same programs.
     pub is_shared: bool,
     /// `true` if steps may install what they lack.
     pub may_install: bool,
-    /// This program. Cargo replaces the file while the steps run, so that the path must be found before.
+    /// Path of this program, found before cargo replaces the file.
     pub xtask: PathBuf,
     /// Factor for all limits.
     pub slow: f64,
@@ -134,8 +134,7 @@ impl Context {
         self.command(&self.root.join(path).display().to_string())
     }
 
-    /// Runs a command of a step to its end or to the time limit of the step, and returns what it printed, which is appended to
-    /// the log.
+    /// Runs a command until its end or the step's time limit. Returns its output, and appends that to the log.
     pub fn run(&self, step: &Step, command: &mut Command) -> Result<(End, String)> {
         let limit = Duration::from_secs_f64(step.longest as f64 * self.slow);
         let mut deadlines = self.deadlines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -173,7 +172,7 @@ impl Context {
     /// Adds a line to the log of a step.
     pub fn note(&self, step: &Step, line: &str) {
         if let Ok(mut log) = OpenOptions::new().append(true).create(true).open(self.log(step)) {
-            // What cannot be written to the log is in the table of results.
+            // The table of results has the result, even if this fails.
             let _ = writeln!(log, "{line}");
         }
     }

@@ -20,15 +20,16 @@ const SPIN_TIME: Duration = Duration::from_micros(200);
 const CHECK_INTERVAL: Duration = Duration::from_millis(8);
 const LEADER_TIMEOUT: Duration = Duration::from_millis(1);
 
+/// When the progress thread polls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// It polls only when woken. A wait may be the leader.
+    /// Only when woken. A wait may be the leader.
     Asleep,
-    /// It polls immediately.
+    /// Immediately.
     Awake,
-    /// It polls after [`CHECK_INTERVAL`] if callers have not polled since.
+    /// After [`CHECK_INTERVAL`], if callers have not polled since.
     Spared,
-    /// It polls after [`LEADER_TIMEOUT`] if the leader of this sleep has not polled since: it was rung, and may not
+    /// After [`LEADER_TIMEOUT`], if the leader of this sleep has not polled since: it was rung, and may not
     /// have slept.
     Doubtful(u32),
 }

@@ -4,8 +4,8 @@
 //! one turn and a share of a bounded total.
 //!
 //! If only one connection copies, and no record arrives for others, its share is what half a millisecond moves at the
-//! rate of the previous round, up to 4 MiB. It starts no transfer that it would have to split, because one call of 4 MiB
-//! is faster than several. Pieces in the rings count as copies. The last slice has at least a complete word.
+//! rate of the previous round, up to 4 MiB. It starts no transfer that it would have to split, because one call of 4
+//! MiB is faster than several. Pieces in the rings count as copies. The last slice has at least a complete word.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -61,8 +61,8 @@ struct Transfer {
 }
 
 impl Pending {
-    /// Collects the transfers in progress of the peers of `pairs`, after access was revoked. Returns `None` if there are
-    /// none.
+    /// Collects the transfers in progress of the peers of `pairs`, after access was revoked. Returns `None` if there
+    /// are none.
     pub fn new<'a>(control: &ControlRegion, pairs: impl Iterator<Item = &'a Arc<PeerSegment>>) -> Option<Pending> {
         // SYNC moving: the flag or the row was stored before. Pairs with the fence of a thread that enters a slot:
         // either that transfer is refused, or this scan finds its slot.

@@ -1,8 +1,8 @@
 //! The transfers in progress of one side, and the threads that execute them.
 //!
 //! Each side has a [`Table`] in shared memory. A thread enters a slot, checks its access, copies, and leaves the slot.
-//! The other side revokes access first and then scans the slots: a copy that it does not find will fail its check (SYNC
-//! moving). The peer can write anything into the tables, so [`Own`] contains the state on which this side relies.
+//! The other side revokes access first and then scans the slots: a copy that it does not find will fail its check
+//! (SYNC moving). The peer can write anything into the tables, so [`Own`] contains the state on which this side relies.
 //!
 //! A thread checks the flag of the connection and the row of the region. Transfers within a process also use slots.
 

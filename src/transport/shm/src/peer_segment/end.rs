@@ -288,7 +288,8 @@ impl End {
     // ---- Polling ----
 
     /// Publishes whether this process polls the connection, and thus needs no notification. A thread that ends the
-    /// polling must then call [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and poll once more.
+    /// polling must then call [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and
+    /// poll once more.
     pub fn set_polled(&self, polled: bool) {
         self.polled.store(polled, Ordering::Relaxed);
         self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);

@@ -20,7 +20,7 @@ pub struct Consumer<A: Area = Mapped> {
 /// A record with a validated header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordView {
-    /// From [`Reservation::finish`], as `flags`, `aux` and `credit`; never 0.
+    /// From [`Reservation::finish`](super::Reservation::finish), as `flags`, `aux` and `credit`; never 0.
     pub kind: u8,
     pub flags: u8,
     /// Size of the payload in bytes, inside the record.

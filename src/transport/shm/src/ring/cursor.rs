@@ -20,7 +20,7 @@ pub struct RingCursor(pub u64);
 const _: () = assert!((POSITION * SLOT as u64) >> RingCursor::LAP == 0);
 
 impl RingCursor {
-    /// Bit position of the lap, above the offset; an area masks the offset.
+    /// Bit position of the lap. The lower bits are the offset of the slot, which areas mask.
     const LAP: u32 = 48;
     /// Flag that no record's lap matches.
     const SHUT: u64 = 1 << 56;

@@ -6,7 +6,7 @@ use dat_core::Rights;
 
 use super::{INDEX_BITS, ROW_SIZE, ROWS};
 
-/// The reason for rejecting a peer's access to registered memory.
+/// The reason for rejecting a peer's access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemoteFault {
     /// No region has the key.
@@ -27,12 +27,12 @@ impl Users {
     /// Set if only one connection may use the row.
     const ONE: u64 = 1 << 63;
 
-    /// All connections of the protection zone `zone`.
+    /// All connections of the protection zone.
     pub fn of_zone(zone: u32) -> Users {
         Users(zone.into())
     }
 
-    /// The connection whose local end has the port qualifier `port`.
+    /// The connection whose local end has this port qualifier.
     pub fn of_connection(port: u64) -> Users {
         Users(Users::ONE | port)
     }

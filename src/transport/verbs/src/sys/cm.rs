@@ -31,7 +31,7 @@ fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
 
 pub type EventChannel = Owned<rdma_event_channel, (), 1>;
 
-/// A copy of an event, which is already acknowledged.
+/// A copy of an acknowledged event.
 pub struct Event {
     pub kind: rdma_cm_event_type::Type,
     /// Token of the identifier; of the listener for a request.
@@ -40,7 +40,7 @@ pub struct Event {
     pub status: i32,
     /// The peer's private data, with padding.
     pub private_data: Vec<u8>,
-    /// Of a request or reply: maximum concurrent reads by the peer, and by this end.
+    /// Of a request or reply: maximum concurrent reads by the peer and by this end.
     pub reads: (u8, u8),
     pub incoming: Option<CmId>,
     /// Of a reply for datagrams: the path to the peer, and its queue pair number.
@@ -111,7 +111,7 @@ impl EventChannel {
     }
 }
 
-/// A listener or one end of a connection. Its events contain its token.
+/// A listener or an end of a connection.
 pub type CmId = Owned<rdma_cm_id, Arc<EventChannel>>;
 
 /// Parameters of a request or reply.
@@ -120,7 +120,7 @@ pub struct Terms<'a> {
     pub qp_number: u32,
     /// Set if the queue pair receives from an SRQ.
     pub srq: bool,
-    /// Maximum concurrent reads by the peer, and by this end.
+    /// See [`Event::reads`].
     pub reads: (u8, u8),
     pub private_data: &'a [u8],
 }
@@ -130,7 +130,7 @@ pub const RETRIES: u8 = 6;
 
 impl Terms<'_> {
     fn param(&self) -> rdma_conn_param {
-        // SAFETY: all fields are integers and pointers, for which zero is valid.
+        // SAFETY: zero is valid for all fields.
         let mut param: rdma_conn_param = unsafe { mem::zeroed() };
         param.private_data = self.private_data.as_ptr().cast::<c_void>();
         param.private_data_len = u8::try_from(self.private_data.len()).unwrap_or(u8::MAX);
@@ -162,7 +162,7 @@ impl CmId {
         unsafe { (*self.as_ptr()).context = token as *mut c_void };
     }
 
-    /// Creates an identifier with a local address. For port 0, the kernel selects one.
+    /// Creates a bound identifier. For port 0, the kernel selects one.
     pub fn bound(
         space: rdma_port_space::Type,
         channel: &Arc<EventChannel>,
@@ -170,7 +170,7 @@ impl CmId {
         address: SocketAddr,
     ) -> io::Result<Self> {
         let mut native = native(address);
-        // After a failure the identifier may be bound, so each attempt needs a new one.
+        // A failed attempt may leave the identifier bound.
         again(|| {
             let id = CmId::new(space, channel, token)?;
             // SAFETY: a live identifier, and a whole socket address.
@@ -192,7 +192,7 @@ impl CmId {
             // SAFETY: a live identifier.
             let answer = once(|| unsafe { rdma_listen(self.as_ptr(), backlog) });
             match answer.as_ref().err().and_then(io::Error::raw_os_error) {
-                // The interrupted call was the library's later query of the address, so the identifier already listens.
+                // The identifier listens: the interrupted call was the library's later query of the address.
                 Some(libc::EINVAL) if interrupted => return Ok(()),
                 Some(_) => interrupted = true,
                 None => {}
@@ -217,7 +217,7 @@ impl CmId {
 
     /// Returns the attributes for the transition of a queue pair to `state`, and their mask.
     pub fn qp_attributes(&self, state: ibv_qp_state::Type) -> io::Result<(ibv_qp_attr, c_int)> {
-        // SAFETY: all fields are integers, for which zero is valid.
+        // SAFETY: zero is valid for all fields.
         let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
         attr.qp_state = state;
         let mut mask = 0;
@@ -228,7 +228,7 @@ impl CmId {
 
     pub fn connect(&self, terms: &Terms<'_>) -> io::Result<()> {
         let mut param = terms.param();
-        // SAFETY: the parameters and the private data live through the call.
+        // SAFETY: a live identifier; the parameters outlive the call.
         outcome(|| unsafe { rdma_connect(self.as_ptr(), &raw mut param) })
     }
 
@@ -240,13 +240,13 @@ impl CmId {
 
     pub fn accept(&self, terms: &Terms<'_>) -> io::Result<()> {
         let mut param = terms.param();
-        // SAFETY: the parameters and the private data live through the call.
+        // SAFETY: a live identifier; the parameters outlive the call.
         outcome(|| unsafe { rdma_accept(self.as_ptr(), &raw mut param) })
     }
 
     pub fn reject(&self, private_data: &[u8]) -> io::Result<()> {
         let len = u8::try_from(private_data.len()).unwrap_or(u8::MAX);
-        // SAFETY: the private data live through the call.
+        // SAFETY: a live identifier; the private data outlive the call.
         outcome(|| unsafe { rdma_reject(self.as_ptr(), private_data.as_ptr().cast(), len) })
     }
 
@@ -274,8 +274,8 @@ impl CmId {
     }
 }
 
-/// Descriptors of a device context of librdmacm. If the device is removed, the kernel waits until they are closed, but
-/// librdmacm closes them only when it detects another new device.
+/// Descriptors of librdmacm's device context. The removal of the device waits until they are closed, but librdmacm closes
+/// them only when it detects a new device.
 #[derive(Clone, Copy, Debug)]
 pub struct Retained {
     command: RawFd,
@@ -291,15 +291,15 @@ impl Retained {
         Some(Retained { command, events, device: device_behind(command)? })
     }
 
-    /// Replaces the files by /dev/null, because librdmacm will close the numbers. The caller has destroyed its identifiers, but
-    /// keeps the device open, so that no other device gets its number.
+    /// Replaces the files by /dev/null, because librdmacm will close the descriptors. The caller has destroyed its identifiers,
+    /// but keeps the device open, so that its number is not reused.
     pub fn release(&self) {
         if device_behind(self.command) != Some(self.device) {
             return;
         }
         let Ok(nothing) = std::fs::File::open("/dev/null") else { return };
         for fd in [self.command, self.events] {
-            // SAFETY: the number belongs to an unused context, and dup3 replaces its file atomically.
+            // SAFETY: the context is unused, and dup3 replaces the file atomically.
             if unsafe { libc::dup3(nothing.as_raw_fd(), fd, libc::O_CLOEXEC) } < 0 {
                 log::warn!("the system waits for this process: {}", io::Error::last_os_error());
             }
@@ -309,7 +309,7 @@ impl Retained {
 
 /// Returns the device number of a character device's descriptor.
 fn device_behind(fd: RawFd) -> Option<libc::dev_t> {
-    // SAFETY: all fields are integers, for which zero is valid.
+    // SAFETY: zero is valid for all fields.
     let mut stat: libc::stat = unsafe { mem::zeroed() };
     // SAFETY: the place is writable, and the call rejects closed descriptors.
     let failed = unsafe { libc::fstat(fd, &raw mut stat) } != 0;
@@ -321,7 +321,7 @@ fn millis(limit: Duration) -> c_int {
 }
 
 fn native(address: SocketAddr) -> libc::sockaddr_storage {
-    // SAFETY: all fields are integers and pointers, for which zero is valid.
+    // SAFETY: zero is valid for all fields.
     let mut storage: libc::sockaddr_storage = unsafe { mem::zeroed() };
     let bytes = *Address::new(address).native();
     // SAFETY: the storage has more than 28 bytes.

@@ -25,15 +25,15 @@ impl Channel {
         Ok(memory::arc(Owned::with_descriptors(context.clone(), make, |raw| [raw.fd])?)?)
     }
 
-    /// Takes all events, and sets the flags of their queues. Returns whether there were any.
+    /// Takes all events, and sets their queues' flags. Returns whether there were any.
     pub fn drain(&self) -> bool {
         let mut any = false;
         let mut cq = ptr::null_mut();
         let mut cookie = ptr::null_mut();
         // SAFETY: a live channel, and two writable places.
         while uncancelled(|| unsafe { ibv_get_cq_event(self.as_ptr(), &raw mut cq, &raw mut cookie) }) == 0 {
-            // SAFETY: the cookie is the flag of `RawCq::new`. It lives as long as the queue, whose destruction waits until all
-            // events are acknowledged.
+            // SAFETY: the cookie is the flag of `RawCq::new`. It outlives the queue, whose destruction waits for the
+            // acknowledgement.
             unsafe {
                 (*cookie.cast::<AtomicBool>()).store(true, Ordering::Release);
                 ibv_ack_cq_events(cq, 1);
@@ -50,7 +50,7 @@ pub const BATCH: usize = 16;
 pub type Batch = [ibv_wc; BATCH];
 
 pub fn batch() -> Result<Box<Batch>, NoMemory> {
-    // SAFETY: all fields are integers, for which zero is valid.
+    // SAFETY: zero is valid for all fields.
     memory::boxed(unsafe { mem::zeroed() })
 }
 
@@ -91,7 +91,7 @@ impl RawCq {
     }
 
     pub fn depth(&self) -> usize {
-        // A resize changes the field, so the caller must not resize concurrently.
+        // The caller must not resize concurrently.
         usize::try_from(self.cqe).unwrap_or(0)
     }
 
@@ -106,7 +106,7 @@ impl RawCq {
         }
     }
 
-    /// Requests an event for the next completion, or the next `solicited` or failed one.
+    /// Requests an event for the next completion; if `solicited`, for the next solicited or failed one.
     pub fn arm(&self, solicited: bool) -> io::Result<()> {
         // SAFETY: a live queue.
         code(|| unsafe { ibv_req_notify_cq(self.as_ptr(), solicited.into()) })
@@ -117,7 +117,7 @@ impl RawCq {
         self.parent.1.load(Ordering::Relaxed) && self.parent.1.swap(false, Ordering::AcqRel)
     }
 
-    /// Returns what [`RawCq::take_announced`] would return, without clearing it.
+    /// Returns whether there was an event for this queue.
     pub fn is_announced(&self) -> bool {
         self.parent.1.load(Ordering::Acquire)
     }

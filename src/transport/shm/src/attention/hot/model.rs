@@ -24,7 +24,8 @@ struct Model {
     record: AtomicU32,
     head: AtomicI32,
     polled: AtomicBool,
-    /// Positions of [`End::want`](crate::peer_segment::End::want) and [`End::set_known`](crate::peer_segment::End::set_known).
+    /// Positions of [`End::want`](crate::peer_segment::End::want) and
+    /// [`End::set_known`](crate::peer_segment::End::set_known).
     wanted: AtomicI32,
     known: AtomicI32,
     bit: AtomicBool,
