@@ -78,8 +78,6 @@ const RNR_TIMER: u8 = 8;
 const SOFT_ROCE_TIMEOUT: u8 = 16;
 /// The longest time for which the kernel is asked to look for the route at once.
 const LONGEST: Duration = Duration::from_secs(600);
-/// Private data of an acceptance on iWARP for which the program has none. RoCE and InfiniBand also add zeros.
-const IWARP_PADDING: &[u8] = &[0; 4];
 
 impl Drop for Incoming {
     fn drop(&mut self) {
@@ -119,9 +117,6 @@ impl Incoming {
             state.cm = Some(id.clone());
         }
         qp.device.cm_owners.lock().insert(id.token(), CmOwner::End(qp.clone()));
-        // The first message of this side can follow the acceptance immediately. Soft-iWARP rejects an acceptance without
-        // private data that has other data after it.
-        let private_data = if private_data.is_empty() && qp.device.limits.iwarp { IWARP_PADDING } else { private_data };
         let accepted = ready.and_then(|()| id.accept(&terms(qp, reads, private_data)));
         if let Some(mut request) = incoming.take() {
             request.id = None;
