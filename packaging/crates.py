@@ -7,6 +7,9 @@
 #   crates.py notices --check  fails if that file does not say what Cargo.lock and the features lead to
 #   crates.py sbom FILE        writes what that file and Cargo.lock say as a bill of materials, in the form of CycloneDX 1.5
 #
+# cargo-cyclonedx does not replace this. It lists crates such as errno, which only the features of other packages add, and
+# omits Rust's standard library. Its documents differ from run to run.
+#
 # A licence that deny.toml does not allow is an error. CARGO and RUSTC are respected.
 import json
 import os

@@ -199,7 +199,6 @@ in_c()
 perf()
 {
     if [ "$CPUS" = -1,-1 ]; then
-        # With --self, dat-perf pins both processes if the host is idle.
         client="--csv --test $* --iterations $n"
         DAT_OVERRIDE=$work/$who.conf LD_LIBRARY_PATH=$work/$who.lib both "$programs/dat-perf" || {
             tail -n 1 "$work/client" >&2

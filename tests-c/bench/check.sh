@@ -142,7 +142,7 @@ round,command,result,value,unit
 3,ours send_lat --size 8,median,2000,ns
 END
 awk -v machine='a <machine> & "more"' -f "$here/lines.awk" "$work/raw" >"$work/lines" 2>"$work/log" &&
-    "$programs/dat-perf" shm --draw <"$work/lines" >"$work/svg" 2>>"$work/log" &&
+    $XTASK chart <"$work/lines" >"$work/svg" 2>>"$work/log" &&
     grep -q '"points": \[\[8, 1000\], \[64, 10000\]\]' "$work/lines" && grep -q 'a &lt;machine&gt; &amp; more' "$work/svg" &&
     [ "$(grep -c '<polyline' "$work/svg")" -eq 1 ] && [ "$(tail -n 1 "$work/svg")" = '</svg>' ]
 result $? 'figure: medians, lines only for what ran'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# lines.awk - describes the figure of latency and bandwidth by size, which dat-perf draws:
+# lines.awk - describes the figure of latency and bandwidth by size, which xtask draws:
 #
-#   awk -v machine=TEXT -f lines.awk shm.csv | dat-perf shm --draw >bench.svg
+#   awk -v machine=TEXT -f lines.awk shm.csv | xtask chart >bench.svg
 #
 # Points are medians over the rounds. Lines without points are omitted.
 

@@ -77,7 +77,7 @@ ok 'dat-info new: status 0, by the version that has it' run 0 dat-info new
 ok 'dat-info --library of 2.0: status 0' run 0 dat-info --library "$LIB/libdat2.so.2" --explain shm
 ok 'dat-info --library of 2.0: it is seen for what it is' says 'libdat2.so.2' 'programs of uDAPL 2.0' 'it opens'
 ok 'dat-info --library of the other version: status 1' run 1 dat-info --library "$LIB/libdat2.so.2" --api 1.2
-ok 'dat-info --library of the other version: it says so' says 'it is a library of uDAPL 2.0, and not of 1.2'
+ok 'dat-info --library of the other version: it says so' says 'it is a library of uDAPL 2.0, not 1.2'
 ok 'dat-info --explain shm: status 0' run 0 dat-info --explain shm
 ok 'dat-info --explain shm: for programs of both versions' says 'dat_ia_open "shm", version 1.2' 'dat_ia_open "shm", version 2.0'
 
@@ -90,7 +90,7 @@ else
     alone() { cp "$BIN/$1" "$work" && (BIN=$work LD_LIBRARY_PATH=$work/lib run 0 "$@"); }
     ok 'a host with 2.0 alone, dat-info: status 0' alone dat-info
     ok 'a host with 2.0 alone, dat-info: its adapters, and that 1.2 is not there' says "$work/dat.conf:2" \
-        'libdat.so.1 cannot be used'
+        'libdat.so.1: cannot load the library'
     ok 'a host with 2.0 alone, dat-ping: status 0' alone dat-ping shm --self --count 1
 fi
 

@@ -72,7 +72,7 @@ else
     ok 'the library beside the tool: it says that programs do not find it' says "note   $tree/lib/libdat.so.1" \
         'the loader does not find it: libdat.so.1: cannot open' '#library-not-found'
     ok 'the library beside the tool: how programs find it' says \
-        "Programs do not find libdat.so.1: put $tree/lib into LD_LIBRARY_PATH"
+        "Programs do not find libdat.so.1: add $tree/lib to LD_LIBRARY_PATH"
     ok 'where LD_LIBRARY_PATH leads to it: status 0' installed LD_LIBRARY_PATH="$tree/lib"
     ok 'where LD_LIBRARY_PATH leads to it: the loader finds it' says "ok     $tree/lib/libdat.so.1"
     echo 'no library' >"$tree/broken/libdat.so.1"
@@ -80,7 +80,7 @@ else
         sh -c '! "$@"' broken env LD_LIBRARY_PATH="$tree/broken" "$tree/bin/dat-info" --explain shm
     # libdat2 would work, but the libdat that programs of 1.2 find is broken.
     env LD_LIBRARY_PATH="$tree/broken:$LIB" "$info" --explain shm >"$work/out" 2>&1 </dev/null
-    ok 'a broken file where the loader looks, --explain shm: it is wrong' says 'WRONG  libdat.so.1 cannot be used' 'file too short'
+    ok 'a broken file where the loader looks, --explain shm: it is wrong' says 'WRONG  libdat.so.1: cannot load the library' 'file too short'
     unset DAT_OVERRIDE
 fi
 
@@ -163,7 +163,7 @@ echo 'no library' >"$work/libbroken.so"
 conf "$shm" "broken u1.2 threadsafe default $work/libbroken.so ACME.1.0 \"\" \"\""
 ok 'DAT_DBG_TYPE=0: --explain of a broken file: status 1' in_environment DAT_DBG_TYPE=0 1 --explain broken
 ok 'DAT_DBG_TYPE=0: the broken file is wrong, with the reason of the loader' \
-    grep -qE "WRONG +its library $work/libbroken.so cannot be used: .*(too short|ELF)" "$work/out"
+    grep -qE "cannot use $work/libbroken.so: .*(too short|ELF)" "$work/out"
 conf '# a comment' "$shm" \
     'gone u1.2 nonthreadsafe default libno-such-provider.so.1 ACME.1.0 "" ""' \
     'later u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "" ""' 'broken u1.2 perhaps'
@@ -272,7 +272,7 @@ wrong()
 {
     conf "$shm" "$2"
     ok "$1: status 1" run 1 --explain a
-    ok "$1: it is the library" says 'cannot be used: ' 'see: docs/troubleshooting.md#provider-library'
+    ok "$1: it is the library" says 'WRONG  it does not open' 'a: cannot use ' 'see: docs/troubleshooting.md#provider-library'
 }
 wrong 'a library that is not there' "a u1.2 threadsafe default $work/libnone.so A.1.0 \"\" \"\""
 wrong 'a library that is none' "a u1.2 threadsafe default $work/libbroken.so A.1.0 \"\" \"\""
@@ -281,7 +281,7 @@ wrong 'a library that is no provider' 'a u1.2 threadsafe default libc.so.6 A.1.0
 wrong 'a library of 2.0' "a u1.2 threadsafe default libdaplshm.so.2 A.1.0 \"$work/meet\" \"\""
 conf "$shm" "a u1.1 threadsafe default libdaplshm.so.1 A.1.0 \"$work/meet\" \"\""
 ok 'a line of 1.1: status 1' run 1 --explain a
-ok 'a line of 1.1: there is none for this version' says 'no entry of this name is for version 1.2' '#no-entry'
+ok 'a line of 1.1: there is none for this version' says 'no entry of this name has the minor version' '#no-entry'
 run 0 --explain
 ok 'a line of 1.1: programs of this version do not get it' says 'its line is for 1.1 threadsafe'
 conf "$shm" 'short u1.2 threadsafe default libdaplshm.so.1 A.1.0 ""'
@@ -302,14 +302,14 @@ for files in 8 10; do
     ok "$files files: it says so, and where to read" says 'Too many open files' '#open-files'
 done
 ok '--explain without a library: status 1' run 1 --explain --library "$work/none.so"
-ok '--explain without a library: a step that says so' says 'WRONG' "$work/none.so cannot be used" '#library-not-found'
+ok '--explain without a library: a step that says so' says 'WRONG' "$work/none.so: cannot load the library" '#library-not-found'
 if ! ldconfig -p 2>/dev/null | grep -q 'libdat\.so\.1 '; then
     mkdir -p "$work/alone/bin"
     cp "$info" "$work/alone/bin"
     alone() { env -u LD_LIBRARY_PATH "$work/alone/bin/dat-info" "$@" >"$work/out" 2>"$work/errors" </dev/null; }
     ok '--explain, no library for any program: status 1' sh -c '! "$@"' alone env -u LD_LIBRARY_PATH "$work/alone/bin/dat-info" --explain
     alone --explain
-    ok '--explain, no library for any program: where it comes from' says 'WRONG  libdat.so.1 cannot be used'
+    ok '--explain, no library for any program: where it comes from' says 'WRONG  libdat.so.1: cannot load the library'
     alone --explain --json
     ok '--explain --json, no library for any program: one document with the error' \
         json "'libdat.so.1' in d['error'] and d['chapters'][0]['steps'][0]['state'] == 'wrong'"
@@ -330,7 +330,7 @@ if unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
     ok 'without /proc, by a path: the adapters are listed' without_proc "$info"
     ok 'without /proc, by PATH: the adapters are listed' without_proc env PATH="$BIN:$PATH" dat-info
     without_proc "$info" --explain shm
-    ok 'without /proc, --explain shm: it says so' says 'WRONG  /proc' '#proc-file-system'
+    ok 'without /proc, --explain shm: it says so' says 'WRONG  shm: /proc is not mounted' '#proc-file-system'
     unshare -rm sh -c 'mount -t tmpfs -o mode=700,nr_inodes=1 none "$0" && exec "$@"' "$work/meet" \
         "$info" --explain shm >"$work/out" 2>&1 </dev/null
     ok '--explain shm, no room where processes meet: where, and what to do' \
@@ -347,7 +347,7 @@ ok '--explain later: only 2.0 has it: status 0' run 0 --explain later
 ok '--explain later: it is explained for programs of 2.0' says 'dat_ia_open "later", version 2.0' 'Works now: later'
 ok '--explain later: of 1.2 nothing is said' never_says 'version 1.2'
 ok '--explain later --api 1.2: status 1' run 1 --explain later --api 1.2
-ok '--explain later --api 1.2: it says why' says 'are for another version of the interface than 1.2'
+ok '--explain later --api 1.2: it says why' says 'no entry of this name has the major version' '#no-entry'
 
 conf "$shm" 'eth7 u1.2 threadsafe default libdaplverbs.so.1 libdat.1.2 "nowhere7 0" ""'
 if [ -e "$LIB/libdaplverbs.so.1" ]; then
@@ -363,8 +363,8 @@ fi
 if [ -e "$LIB/libdapltcp.so.1" ]; then
     conf "$shm" 'a u1.2 threadsafe default libdapltcp.so.1 libdat.1.2 "tcp nowhere7" ""'
     ok '--explain of tcp on an interface that is not there: status 1' run 1 --explain a
-    ok '--explain of tcp on an interface that is not there: it says so' says 'WRONG  this host has no such network interface' \
-        'there is no network interface nowhere7: name one of' '#instance-data'
+    ok '--explain of tcp on an interface that is not there: it says so' says 'WRONG  it does not open' \
+        'a: there is no network interface nowhere7: name one of' '#instance-data'
     DAT_OVERRIDE=builtin
     ok '--explain tcp-nowhere7: status 1' run 1 --explain tcp-nowhere7
     ok '--explain tcp-nowhere7: there is no such interface' says 'no entry has this name' 'there is no network interface nowhere7'
@@ -390,8 +390,8 @@ if [ -e "$LIB/libdapltcp.so.1" ]; then
         ok 'without a network: the built-in tcp does not open, shm does' without_network 0 --api 1.2
         ok 'without a network, --explain: nothing is wrong' without_network 0 --explain --api 1.2
         ok 'without a network, --explain tcp: status 1' without_network 1 --explain tcp
-        ok 'without a network, --explain tcp: what to do' says 'WRONG  no network interface leads to other hosts: give one' \
-            'use tcp-lo' 'name one of these: lo (127.0.0.1)' '#no-ip-address'
+        ok 'without a network, --explain tcp: what to do' says 'WRONG  it does not open' \
+            'no network interface leads to other hosts' 'name one of these: lo (127.0.0.1); tcp-lo connects' '#no-ip-address'
     else
         skip 'without a network' 'no user namespaces'
     fi
@@ -447,7 +447,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && setpriv --reuid=6553
         export DAT_OVERRIDE
         limited
         ok 'no thread and no process can be made: that is why the adapter does not open' \
-            json "'no process' in d['adapters'][0]['why']"
+            json "'cannot create a process' in d['adapters'][0]['why']"
         unset DAT_OVERRIDE
     else
         skip 'no thread and no process can be made' 'no prlimit'

@@ -23,7 +23,7 @@ full()
     got=$?
     cat "$work/err"
     [ "$got" -eq "$wanted" ] && ! grep -q panic "$work/err" &&
-        grep -q "^$1: .*standard output cannot be written: No space left" "$work/err"
+        grep -q "^$1: .*cannot write to standard output: No space left" "$work/err"
 }
 
 # silent STATUS COMMAND...: both outputs are full. The tool exits with STATUS.

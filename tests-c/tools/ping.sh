@@ -122,7 +122,7 @@ ok 'dat-ping --self takes the first adapter that opens' first_that_opens
 none_opens()
 {
     (DAT_OVERRIDE=$work/none.conf && run 1 --self -c 1 --api 1.2) &&
-        grep -q 'no interface adapter opens; name one, such as shm: the adapter "none" does not open' "$work/run.err"
+        grep -q 'no interface adapter opens; name one, such as shm: none: cannot open the adapter' "$work/run.err"
 }
 ok 'dat-ping --self where no adapter opens: the first error, and that one can be named' none_opens
 
@@ -275,7 +275,7 @@ ok 'a client that is killed: the server says so, and serves the next one' killed
 
 qualifier_in_use()
 {
-    run 1 shm && grep -q 'qualifier 18515 cannot be listened on.*DAT_CONN_QUAL_IN_USE' "$work/run.err"
+    run 1 shm && grep -q 'qualifier 18515: cannot listen.*DAT_CONN_QUAL_IN_USE' "$work/run.err"
 }
 ok 'a second server on the same qualifier is refused' qualifier_in_use
 
@@ -301,7 +301,7 @@ stopped_server()
 {
     kill -STOP "$server"
     run 1 shm localhost --timeout 0.3 --count 1 &&
-        grep -q 'no answer within 300ms; it listens but does not answer; is it stopped or busy?$' "$work/run.err" &&
+        grep -q 'no answer within 300ms; the server listens but does not respond; is it stopped or busy?$' "$work/run.err" &&
         run 1 shm localhost -w 0.3 && grep -q '^dat-ping: localhost: not connected within the deadline$' "$work/run.err" &&
         [ ! -s "$work/run.out" ] && run 1 shm localhost -w 0.3 --json &&
         [ "$(lines '"error":"localhost: not connected within the deadline"')" = 1 ]
@@ -365,7 +365,7 @@ little_memory()
     server=$!
     started="$started $server"
     says server 'waiting for clients' && run 1 shm localhost -c 1 -s 67108864 &&
-        grep -q 'there is no memory for' "$work/server.err" && run 0 shm localhost -c 1 -s 1000 &&
+        grep -q 'cannot allocate [0-9]* bytes' "$work/server.err" && run 0 shm localhost -c 1 -s 1000 &&
         kill -INT "$server" && ends "$server"
 }
 ok 'a server without memory for a client sends it away, and serves the next one' little_memory
@@ -393,7 +393,7 @@ stranger_connects()
     started="$started $stranger"
     exec 3>"$work/hold"
     rm "$work/hold"
-    says stranger connected && says server 'has connected; it is no dat-ping' &&
+    says stranger connected && says server 'has connected; it is not dat-ping' &&
         run 0 shm localhost -c 1
     found=$?
     exec 3>&-
@@ -405,7 +405,7 @@ stranger_accepts()
 {
     start stranger "$work/$1" accept shm 18515
     stranger=$pid
-    says stranger listening && run 0 shm localhost && [ "$(lines 'has accepted a connection.*it is no dat-ping')" = 1 ] &&
+    says stranger listening && run 0 shm localhost && [ "$(lines 'has accepted a connection.*it is not dat-ping')" = 1 ] &&
         says stranger gone && ends "$stranger"
 }
 
@@ -415,7 +415,7 @@ liar()
     stranger=$pid
     says stranger listening && run 1 shm localhost -c 2 -i 0 && [ "$(lines 'seq=[12] wrong: ')" = 2 ] || return 1
     for operation in send write read; do
-        [ "$(lines "$operation: byte 0 was wrong when it came to this side")" = 2 ] || return 1
+        [ "$(lines "$operation: this side received a wrong byte 0")" = 2 ] || return 1
     done
     [ "$(lines '2 rounds, 2 complete, 2 with wrong bytes, 0.0 % lost')" = 1 ] && ends "$stranger"
 }
@@ -464,9 +464,9 @@ tells()
 ok 'no server listens: exit status 1, and what to start there' \
     tells 1 "shm $(hostname) -q 78" 'no server listens on qualifier 78.*is `dat-ping shm` running there, as this user'
 ok 'a host that shm cannot reach' tells 1 'shm 203.0.113.9 -t 1' '^dat-ping: 203.0.113.9: '
-ok 'a host without an address' tells 1 'shm host.invalid' '"host.invalid" is not known'
+ok 'a host without an address' tells 1 'shm host.invalid' 'host.invalid: cannot find the address'
 ok 'an adapter that there is not' tells 1 'nothing --self' 'dat_ia_open: DAT_PROVIDER_NOT_FOUND'
-ok 'a library that there is not' tells 1 '--self --library /nowhere/libdat.so.1' '/nowhere/libdat.so.1 cannot be used'
+ok 'a library that there is not' tells 1 '--self --library /nowhere/libdat.so.1' '/nowhere/libdat.so.1: cannot load the library'
 ok 'transfers that are too long' tells 2 'shm --self --size 999999999' 'size'
 ok 'no adapter' tells 2 '' 'NAME'
 ok 'an unknown option' tells 2 '--nonsense' 'nonsense'

@@ -76,14 +76,14 @@ ok "server on $other, client on $ia" served
 strange_client()
 {
     timeout "$patience" "$1" connect "$ia" 18515 "$address" </dev/null >"$work/stranger.out" 2>&1 &&
-        says server 'it is no dat-ping' && run "$ia" "$address" --count 1 && complete 1
+        says server 'it is not dat-ping' && run "$ia" "$address" --count 1 && complete 1
 }
 
 # strange_server PROGRAM: the program accepts a client, and waits until it disconnects.
 strange_server()
 {
     start stranger timeout "$patience" "$1" accept "$other" 18515 && says stranger listening && run "$ia" "$address" &&
-        grep -q 'has accepted a connection.*it is no dat-ping' "$work/run.out" && wait "$pid" && says stranger gone
+        grep -q 'has accepted a connection.*it is not dat-ping' "$work/run.out" && wait "$pid" && says stranger gone
 }
 
 # Debian's libraries. They need entries that are not threadsafe.

@@ -41,6 +41,7 @@ use rustix::net::{self, AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, S
 use rustix::process;
 
 use crate::environment;
+use crate::topic::Topic;
 
 pub use self::mask::{
     CALL, CALLBACK, CM, COMPLETION, COUNTERS, EP, EVD, EXCEPTION, PROVIDER_CALL, REGISTERED, RETURN, Role, SRQ, THREAD,
@@ -145,18 +146,26 @@ pub fn init(library: &'static str, role: Role) {
     }
 }
 
-/// Tells the user why something that they asked for did not work.
+/// Reports to the user why a request failed.
 ///
 /// The line is written when the environment asks for errors. Otherwise the first one of a process is written to
 /// standard error if that is a terminal and no variable asked for silence.
-pub fn report(message: fmt::Arguments<'_>) {
+///
+/// # Parameters
+/// * `topic` - the section that describes what to do. Only a log names it.
+pub fn report(topic: Topic, message: fmt::Arguments<'_>) {
     if log::log_enabled!(Level::Error) {
-        log::error!("{message}");
-        return;
+        log::error!(target: topic.name(), "{message}");
+    } else {
+        hint(message);
     }
+}
+
+/// Writes the first such line of a process to standard error if that is a terminal and no variable asked for silence.
+pub fn hint(message: fmt::Arguments<'_>) {
     let Some(output) = OUTPUT.get() else { return };
     if reports() && !REPORTED.swap(true, Ordering::Relaxed) {
-        output.write(Destinations::TERMINAL, Level::Error, format_args!("{message}"));
+        output.write(Destinations::TERMINAL, Level::Error, None, message);
     }
 }
 
@@ -169,7 +178,7 @@ pub fn reports() -> bool {
 /// The function that a closure stands in, for the messages [`CALL`] and [`RETURN`].
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// Such as `dat_core::evd::create<dat_shm::Shm>::{{closure}}`.
+    /// Such as `dat_core::evd::create<Transport>::{{closure}}`.
     closure: &'static str,
 }
 
@@ -218,7 +227,8 @@ impl Destinations {
 }
 
 impl Output {
-    fn write(&self, to: Destinations, level: Level, message: fmt::Arguments<'_>) {
+    /// Writes a line, which ends with the topic.
+    fn write(&self, to: Destinations, level: Level, topic: Option<Topic>, message: fmt::Arguments<'_>) {
         let mut line = Line(String::with_capacity(160));
         if self.wish.time {
             // The clock is set to a year before 1970 where this fails.
@@ -228,6 +238,10 @@ impl Output {
         // A Line takes any text, so this cannot fail.
         let _ = write!(line, "{}[{}]: {message}", self.library, process::getpid().as_raw_nonzero());
         let mut line = line.0;
+        // After the text was cut, so that the topic is complete.
+        if let Some(topic) = topic {
+            line.extend([" [", topic.name(), "]"]);
+        }
         if to.system {
             write_to_system(level, &line[untimed..]);
         }
@@ -257,7 +271,8 @@ impl Log for Output {
                 Level::Debug => "debug",
                 Level::Trace => "trace",
             };
-            self.write(self.to, record.level(), format_args!("{level}: {}", record.args()));
+            let topic = Topic::named(record.target());
+            self.write(self.to, record.level(), topic, format_args!("{level}: {}", record.args()));
         }
     }
 
@@ -312,7 +327,8 @@ fn packet(level: Level, line: &str) -> String {
 }
 
 /// The level in a list such as `warn,dat=debug`. Both a word alone and a word for a module of this project count; the
-/// latter takes precedence.
+/// latter takes precedence. The crate env_filter compares such words with targets, which here are the classes of the masks,
+/// so with it `dat=debug` would select almost no message.
 fn level_of_words(words: &str) -> Option<LevelFilter> {
     let mut general = None;
     let mut ours = None;

@@ -18,6 +18,7 @@
 //! | [`sysfs`] | RDMA devices |
 //! | [`environment`] | environment variables |
 //! | [`diagnostics`] | log messages |
+//! | [`topic`] | sections of docs/troubleshooting.md, which messages name |
 //! | [`print`] | standard output |
 //! | [`cstr`] | C strings from programs |
 //! | [`symbol`] | symbols of the process |
@@ -58,6 +59,7 @@ pub mod symbol;
 pub mod sysfs;
 pub mod thread;
 pub mod timers;
+pub mod topic;
 pub mod zone;
 
 /// Marks the calling path as unlikely, like `std::hint::cold_path` (stable only since Rust 1.95). Inlining leaves no

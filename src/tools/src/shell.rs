@@ -1,9 +1,9 @@
-//! Words for the shell, in commands that are shown to the user.
+//! Words of shell commands that are shown to the user.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// A path or name as a word for the shell. What is no text, or would act on the terminal, is written by printf.
+/// Quotes a path or name for the shell. Invalid UTF-8 and control characters become octal numbers for printf.
 pub fn quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_bytes();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
@@ -20,7 +20,7 @@ pub fn quoted(word: impl AsRef<OsStr>) -> String {
     }
 }
 
-/// The name of an adapter as an operand of a tool: one that begins as an option does stands behind two hyphens.
+/// Returns the name of an adapter as an operand. `--` precedes a name that begins with a hyphen.
 pub fn operand(name: impl AsRef<[u8]>) -> String {
     let word = quoted(OsStr::from_bytes(name.as_ref()));
     if name.as_ref().starts_with(b"-") { format!("-- {word}") } else { word }

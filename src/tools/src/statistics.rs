@@ -1,26 +1,25 @@
-//! What many times have in common.
+//! The spread of many times.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// Digits of a time that is kept, and the longest one in nanoseconds: an hour.
+/// Digits of a stored time, and the longest one in nanoseconds: an hour.
 const DIGITS: u8 = 3;
 const LONGEST: u64 = 3_600_000_000_000;
 
-/// Times that were measured, in a memory that does not grow with their number.
+/// Measured times, in memory that does not grow with their number.
 #[derive(Clone, Debug)]
 pub struct Times {
-    /// For the median and the standard deviation, in nanoseconds.
+    /// In nanoseconds, rounded to [`DIGITS`].
     all: Histogram<u64>,
-    /// What needs no rounding.
     sum: f64,
     minimum: Duration,
     maximum: Duration,
 }
 
-/// The smallest, the median, the mean, the greatest and the standard deviation of some times, in microseconds.
+/// Minimum, median, mean, maximum and standard deviation in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     pub minimum_us: f64,
@@ -38,14 +37,14 @@ impl Default for Times {
 }
 
 impl Times {
-    /// Takes one more into account.
+    /// Adds a time.
     pub fn add(&mut self, time: Duration) {
         self.all.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         self.sum += microseconds(time);
         (self.minimum, self.maximum) = (self.minimum.min(time), self.maximum.max(time));
     }
 
-    /// Their spread; none if there were none.
+    /// Returns the spread, or `None` without times.
     pub fn spread(&self) -> Option<Spread> {
         let (minimum, maximum) = (microseconds(self.minimum), microseconds(self.maximum));
         (!self.all.is_empty()).then(|| Spread {
@@ -58,12 +57,12 @@ impl Times {
     }
 }
 
-/// A time in microseconds, to the nanosecond.
+/// Returns a time in microseconds.
 pub fn microseconds(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }
 
-/// A number with this many digits behind the point.
+/// Rounds a number to `digits` after the decimal point.
 pub fn rounded(number: f64, digits: i32) -> f64 {
     let factor = 10f64.powi(digits);
     (number * factor).round() / factor

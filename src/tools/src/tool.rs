@@ -1,48 +1,62 @@
-//! What every tool is: arguments, what it does with them, an exit status, and the parts of its manual page that do not
-//! follow from its arguments.
+//! The frame of every tool: arguments, exit status, the sections of its manual page, and the libraries that it uses.
 //!
-//! `--help` and the manual page say the same, because both come from a [`Tool`]; src/dev/derived writes the pages and the
-//! completions.
+//! `--help` and the manual page have the same text, because both are made from a [`Tool`]; src/dev/derived writes the pages
+//! and completions.
 
-use std::io::Write;
-use std::path::PathBuf;
+use std::ffi::{CString, OsStr};
+use std::fmt;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Command, Parser};
+use dat::{Adapter, Api, Ia, Library, Request};
+use rustix::fs::{Access, access};
 
-use crate::dat::{Absent, Adapter, Api, Library};
 use crate::print;
+use crate::shell::operand;
 
-/// A tool; its arguments are the type that implements this.
+/// A tool; the type contains its arguments.
 pub trait Tool: Parser {
-    /// Sections of the manual page behind the options, and of `--help`, in order.
-    const SECTIONS: &'static [Section];
+    /// The sections that follow the options in the manual page and in `--help`; see [`sections`].
+    const MANUAL: &'static str;
 
-    /// Carries out what the arguments ask for.
-    ///
-    /// # Errors
-    /// What stopped the tool; it is shown on standard error, and the exit status is that of [`Outcome::Failure`].
+    /// Runs the tool. After an error, which is shown on standard error, the exit status is that of [`Outcome::Failure`].
     fn run(self) -> anyhow::Result<Outcome>;
 }
 
 /// A section of a manual page.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// Its heading, in capitals.
-    pub heading: &'static str,
-    /// Paragraphs with empty lines between them. Lines that begin with blanks are shown as they are.
-    pub text: &'static str,
+    /// Heading, in capitals.
+    pub heading: String,
+    /// Paragraphs of one line each, separated by empty lines. Lines that begin with blanks are shown unchanged.
+    pub text: String,
 }
 
-/// The result of a tool, as scripts see it.
+/// Reads the sections of a manual, in which `# HEADING` precedes each section. Joins the lines of a paragraph.
+pub fn sections(manual: &str) -> Vec<Section> {
+    let join = |paragraph: &str| {
+        if paragraph.starts_with(' ') { paragraph.to_owned() } else { paragraph.lines().collect::<Vec<_>>().join(" ") }
+    };
+    let read = |section: &str| {
+        let (heading, text) = section.split_once('\n')?;
+        let paragraphs: Vec<String> = text.trim_matches('\n').split("\n\n").map(join).collect();
+        Some(Section { heading: heading.to_owned(), text: paragraphs.join("\n\n") })
+    };
+    format!("\n{manual}").split("\n# ").filter_map(read).collect()
+}
+
+/// The result of a tool, which scripts see as its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Exit status 0: what was asked for was done, and nothing was found wrong.
+    /// Exit status 0: the tool succeeded, and found no fault.
     Fine,
-    /// Exit status 1: something was found wrong, or could not be done.
+    /// Exit status 1: the tool found a fault or failed.
     Failure,
-    /// Exit status 2: the arguments make no sense together. What clap refuses has the same status.
+    /// Exit status 2: the arguments contradict each other, or clap rejects them.
     Usage,
 }
 
@@ -56,13 +70,7 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// The exit status, in the words of a manual page.
-pub const EXIT_STATUS: Section = Section {
-    heading: "EXIT STATUS",
-    text: "0 on success, 1 if an operation or a check failed, 2 if the arguments are wrong.",
-};
-
-/// Arguments that every tool has.
+/// Arguments that all tools have.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[group(skip)]
 pub struct Common {
@@ -73,7 +81,7 @@ pub struct Common {
     /// Act as a program of this version of uDAPL
     ///
     /// Without this option, dat-info shows both versions; dat-ping and dat-perf use 1.2 unless only 2.0 has the adapter.
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", value_parser = api())]
     pub api: Option<Api>,
 
     /// Use this libdat.so.1 or libdat2.so.2 instead of the one that programs find
@@ -84,48 +92,132 @@ pub struct Common {
     pub library: Option<PathBuf>,
 }
 
+fn api() -> impl TypedValueParser<Value = Api> {
+    let value =
+        |api: Api| PossibleValue::new(api.name()).help(format!("A program that is linked with {}", api.library()));
+    PossibleValuesParser::new(Api::ALL.map(value)).map(|text| text.parse().expect("clap has checked the value"))
+}
+
+/// A library, and whether programs find it as well.
+#[derive(Clone)]
+pub struct Found {
+    /// The library.
+    pub library: Library,
+    /// The loader's reason why programs do not find the library, if only its place next to this tool led to it.
+    pub missed: Option<String>,
+}
+
 impl Common {
-    /// The libraries that may be used, the oldest version first.
-    ///
-    /// # Errors
-    /// Of one: it is not there, or cannot be used.
-    pub fn libraries(&self) -> Vec<anyhow::Result<Library>> {
+    /// Returns the usable libraries, the oldest version first, or the reasons why there is none.
+    pub fn libraries(&self) -> Vec<anyhow::Result<Found>> {
         match (&self.library, self.api) {
-            (Some(file), api) => vec![Library::of_file(file, api)],
-            (None, Some(api)) => vec![Library::of_version(api)],
-            (None, None) => Api::ALL.map(Library::of_version).into(),
+            (Some(file), api) => vec![named(file, api)],
+            (None, Some(api)) => vec![find(api)],
+            (None, None) => Api::ALL.map(find).into(),
         }
     }
 
-    /// The library with which an adapter opens: the first that lists it, or the first that there is.
+    /// Returns the first library that lists an adapter, or the first library.
     ///
     /// # Parameters
-    /// * `name` - the adapter; without it any is meant.
-    ///
-    /// # Errors
-    /// There is no library, for the reason of the first version; or one that programs find cannot be used.
+    /// * `name` - the adapter, or `None` for any.
     pub fn library_with(&self, name: Option<&[u8]>) -> anyhow::Result<Library> {
         let is_it = |one: &Adapter| name.is_none_or(|name| one.name.to_bytes() == name);
-        let lists = |library: &Library| library.adapters().is_ok_and(|all| all.iter().any(is_it));
+        let lists = |library: Library| library.adapters().is_ok_and(|all| all.iter().any(is_it));
         let mut first = None;
-        for library in self.libraries() {
-            match library {
-                Ok(library) if lists(&library) => return Ok(library),
-                // A library is better than the reason why there is none of a version before.
+        for found in self.libraries() {
+            match found {
+                Ok(found) if lists(found.library) => return Ok(found.library),
                 Ok(_) if matches!(first, Some(Ok(_))) => {}
-                Ok(library) => first = Some(Ok(library)),
-                // What programs of a version find, but cannot load, is to be mended first.
+                Ok(found) => first = Some(Ok(found.library)),
+                // Programs of this version find a library that they cannot load, so report that first.
                 Err(error) if !error.is::<Absent>() => return Err(error),
                 Err(error) => first = first.or(Some(Err(error))),
             }
         }
-        first.unwrap_or_else(|| Err(anyhow::anyhow!("there is no version of uDAPL to use")))
+        first.unwrap_or_else(|| Err(anyhow!("no version of uDAPL is usable")))
     }
+}
+
+/// The loader finds no library of a version. Another error means that it cannot load the library.
+#[derive(Debug)]
+pub struct Absent(dat::Error);
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}\nThe search covers LD_LIBRARY_PATH, the directories of the system, and ../lib next to this tool. Name the \
+             file with --library PATH, or its directory in LD_LIBRARY_PATH.",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for Absent {}
+
+/// Loads the library that the user named.
+fn named(file: &Path, api: Option<Api>) -> anyhow::Result<Found> {
+    let library = Library::open(file)?;
+    let own = library.api();
+    if let Some(api) = api.filter(|api| *api != own) {
+        return Err(anyhow!("{}: it is a library of uDAPL {own}, not {api}", file.display()));
+    }
+    Ok(Found { library, missed: None })
+}
+
+/// Loads the library of a version as programs do, or else the one in the installation of this tool.
+fn find(api: Api) -> anyhow::Result<Found> {
+    let error = match Library::find(api) {
+        Ok(library) => return Ok(Found { library, missed: None }),
+        Err(error) => error,
+    };
+    let beside = error.is_absent().then(|| beside_this_tool(api)).flatten().and_then(|file| Library::open(&file).ok());
+    if let Some(library) = beside {
+        return Ok(Found { library, missed: error.reason().map(str::to_owned) });
+    }
+    Err(if error.is_absent() { Absent(error).into() } else { error.into() })
+}
+
+/// The library in the installation of this tool, whose bin/ and lib/ are in one directory. lib/ may have a directory for each
+/// architecture.
+fn beside_this_tool(api: Api) -> Option<PathBuf> {
+    let tool = own_file().ok()?;
+    let lib = tool.parent()?.parent()?.join("lib");
+    let machine = lib.join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    [lib, machine].into_iter().map(|directory| directory.join(api.library())).find(|file| file.exists())
+}
+
+/// The file of this program. Without /proc the kernel does not report it, so this searches as the shell does.
+pub fn own_file() -> io::Result<PathBuf> {
+    std::env::current_exe().or_else(|error| {
+        let name = std::env::args_os().next().map(PathBuf::from);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        name.and_then(|name| by_name(&name, &path)).ok_or(error)
+    })
+}
+
+fn by_name(name: &Path, path: &OsStr) -> Option<PathBuf> {
+    if name.parent().is_some_and(|directory| !directory.as_os_str().is_empty()) {
+        return name.canonicalize().ok();
+    }
+    let mut files = std::env::split_paths(path).map(|directory| directory.join(name));
+    files.find(|file| access(file, Access::EXEC_OK).is_ok() && file.is_file())
+}
+
+/// Opens an adapter as most programs do. The error names the adapter and the command that explains the cause.
+pub fn open_adapter(library: Library, name: &str) -> anyhow::Result<Ia> {
+    // No adapter has a name with a NUL byte.
+    Ia::open(library, &CString::new(name).unwrap_or_default(), Request::of(library.api())).with_context(|| {
+        format!("{name}: cannot open the adapter; `dat-info --explain {}` shows the cause", operand(name))
+    })
 }
 
 /// The main function of a tool.
 pub fn main<T: Tool>() -> ExitCode {
-    obey_closed_pipes();
+    // Rust ignores SIGPIPE, so `dat-info | head` would end with a panic.
+    // SAFETY: no other thread runs yet, and the default action has no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     let matches = command::<T>().try_get_matches();
     let outcome = match matches.and_then(|matches| T::from_arg_matches(&matches)) {
         Ok(tool) => tool.run(),
@@ -139,36 +231,28 @@ pub fn main<T: Tool>() -> ExitCode {
         .into()
 }
 
-/// Writes what is wrong with the arguments, or what `--help` and `--version` ask for.
+/// Writes the fault of the arguments, or the text of `--help` and `--version`.
 fn explain(instead: &clap::Error) -> anyhow::Result<Outcome> {
-    let shown = instead.print().and_then(|()| std::io::stdout().flush());
+    let shown = instead.print().and_then(|()| io::stdout().flush());
     if instead.use_stderr() {
         return Ok(Outcome::Usage);
     }
     shown.context(print::UNWRITTEN).map(|()| Outcome::Fine)
 }
 
-/// The arguments of a tool, with its sections behind the long help.
+/// Returns the arguments of a tool, with its sections after the long help.
 pub fn command<T: Tool>() -> Command {
     let text = |section: &Section| {
         let indented =
             section.text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") });
-        format!("{}:\n{}", capitalised(section.heading), indented.collect::<String>())
+        format!("{}:\n{}", capitalised(&section.heading), indented.collect::<String>())
     };
-    T::command().after_long_help(T::SECTIONS.iter().map(text).collect::<Vec<_>>().join("\n"))
+    T::command().after_long_help(sections(T::MANUAL).iter().map(text).collect::<Vec<_>>().join("\n"))
 }
 
-/// A heading of the help, such as `Exit status`.
 fn capitalised(heading: &str) -> String {
     let (first, rest) = heading.split_at(1);
     first.to_owned() + &rest.to_lowercase()
-}
-
-/// Has the process end when the reader of its output has gone, as programs in C do. Rust's runtime ignores the signal, and
-/// `dat-info | head` would end with a panic.
-fn obey_closed_pipes() {
-    // SAFETY: no other thread runs yet, and the default action needs no handler.
-    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! Numbers of arguments: those with a unit behind them, `64K` or `20M`, and those that must have none.
+//! Numbers in arguments, with and without units.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// The longest time that arguments take in seconds, unless they have a limit of their own: a day.
+/// Default maximum of a time in seconds: a day.
 pub const DAY: f64 = 86_400.0;
 
-/// A parser for seconds, also parts of one.
+/// Creates a parser for seconds, which may have a fraction.
 pub fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
     move |text| match text.parse::<f64>() {
         Ok(seconds) if range.contains(&seconds) => Ok(seconds),
@@ -15,10 +15,10 @@ pub fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, Strin
     }
 }
 
-/// A parser for a whole number without a unit.
+/// Creates a parser for a whole number without a unit.
 ///
 /// # Parameters
-/// * `what` - what it is, such as `a whole number of seconds`.
+/// * `what` - a description such as `a whole number of seconds`.
 pub fn whole<T: TryFrom<i128>>(
     range: RangeInclusive<i128>,
     what: &'static str,
@@ -30,17 +30,17 @@ pub fn whole<T: TryFrom<i128>>(
     }
 }
 
-/// A parser for a number of bytes within a range: K, M and G are 1024 times the one before.
+/// Creates a parser for bytes, in which K, M and G are powers of 1024.
 pub fn bytes(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone {
     within(range, 1024)
 }
 
-/// A parser for how many there are of something: K, M and G are 1000 times the one before.
+/// Creates a parser for a count, in which K, M and G are powers of 1000.
 pub fn count(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone {
     within(range, 1000)
 }
 
-/// As [`count`], for what fits into less.
+/// Does the same for a count of 32 bits.
 pub fn count32(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String> + Clone {
     let parse = count(u64::from(*range.start())..=u64::from(*range.end()));
     move |text| parse(text).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
@@ -57,7 +57,7 @@ fn within(range: RangeInclusive<u64>, step: u64) -> impl Fn(&str) -> Result<u64,
             _ => None,
         };
         let number = power.zip(digits.parse::<u64>().ok()).filter(|_| !text.starts_with('+'));
-        let (power, number) = number.ok_or_else(|| refused(text, "a number, which may have K, M or G behind it"))?;
+        let (power, number) = number.ok_or_else(|| refused(text, "a number, optionally with K, M or G"))?;
         match number.checked_mul(step.pow(power)) {
             Some(number) if range.contains(&number) => Ok(number),
             _ => Err(outside(range.start(), range.end())),
@@ -66,11 +66,11 @@ fn within(range: RangeInclusive<u64>, step: u64) -> impl Fn(&str) -> Result<u64,
 }
 
 fn refused(text: &str, what: &str) -> String {
-    format!("{} is not {what}", if text.is_empty() { "an empty text" } else { text })
+    format!("{} is not {what}", if text.is_empty() { "an empty value" } else { text })
 }
 
 fn outside(least: impl Display, most: impl Display) -> String {
-    format!("it is between {least} and {most}")
+    format!("must be between {least} and {most}")
 }
 
 #[cfg(test)]

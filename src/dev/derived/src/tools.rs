@@ -24,7 +24,8 @@ pub fn all() -> Result<Vec<Derived>> {
 fn of<T: Tool>() -> Result<Vec<Derived>> {
     let command = <T as CommandFactory>::command();
     let name = command.get_name().to_owned();
-    let mut files = vec![Derived { path: format!("docs/man/{name}.1"), text: page(command, T::SECTIONS)? }];
+    let mut files =
+        vec![Derived { path: format!("docs/man/{name}.1"), text: page(command, &tool::sections(T::MANUAL))? }];
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
         let mut text = Vec::new();
         clap_complete::generate(shell, &mut shown(&tool::command::<T>()), &name, &mut text);
@@ -112,7 +113,7 @@ fn value_name(argument: &Arg) -> String {
 
 /// Adds a section: paragraphs are filled, lines that begin with blanks are examples.
 fn render(roff: &mut Roff, section: &Section) {
-    roff.control("SH", [section.heading]);
+    roff.control("SH", [&*section.heading]);
     for (number, paragraph) in section.text.split("\n\n").enumerate() {
         if number > 0 {
             roff.control("PP", []);

@@ -2,6 +2,7 @@
 
 //! Runs the checks of the project: `make check` and its relatives call it.
 
+mod chart;
 mod check;
 mod command;
 mod fresh;
@@ -35,6 +36,8 @@ enum Command {
     Fresh(fresh::Args),
     /// Compares the size of the project with tests-c/limits.txt; prints TAP.
     Limits(limits::Args),
+    /// Reads the description of a chart, and writes it as SVG.
+    Chart,
     /// Lists the phrases of tests-c/style/phrases.txt and the long sentences in comments and pages.
     Phrases(limits::style::Args),
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Suite(args) => suite::run(*args),
         Command::Fresh(args) => fresh::run(&args),
         Command::Limits(args) => limits::run(&args),
+        Command::Chart => chart::run(),
         Command::Phrases(args) => limits::style::list(&args),
     });
     match result {

@@ -9,6 +9,7 @@ use dat_udat::dat::{
 };
 use dat_udat::dat_error::{DAT_GET_TYPE, DAT_INSUFFICIENT_RESOURCES, DAT_INVALID_HANDLE, DAT_RETURN, DAT_SUCCESS};
 use dat_udat::dat_platform_specific::{DAT_COUNT, DAT_UINT32};
+use host::topic::Topic;
 use host::{cstr, diagnostics};
 
 use crate::api::{Api, INVALID_IA, OUT_OF_MEMORY};
@@ -116,7 +117,7 @@ fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
         }
         OpenError::Unusable(failure) => {
             if failure.reason.is_some() {
-                diagnostics::report(format_args!("{failure}"));
+                diagnostics::report(Topic::ProviderLibrary, format_args!("{failure}"));
             }
             A::CODES.not_found(Missing::Name)
         }
@@ -129,7 +130,7 @@ fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
 fn tell_refused(name: &CStr, code: DAT_RETURN) {
     if DAT_GET_TYPE(code) == DAT_INSUFFICIENT_RESOURCES && !log::log_enabled!(log::Level::Error) {
         let name = name.to_string_lossy();
-        diagnostics::report(format_args!(
+        diagnostics::hint(format_args!(
             "{name}: its provider cannot open it; \"dat-info --explain {name}\" shows the reason"
         ));
     }
@@ -153,12 +154,15 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
         (None, Missing::Name, Some(nearest)) => format!("perhaps {nearest} was meant"),
         _ => format!("there are: {}", snapshot.shown()),
     };
-    diagnostics::report(format_args!(
-        "{name}, version {}.{}, {}: {what}; {hint}; \"dat-info --explain {name}\" tells more",
-        request.major,
-        request.minor,
-        ["nonthreadsafe", "threadsafe"][usize::from(request.thread_safe)],
-    ));
+    let topic = if snapshot.bad_line.is_some() { Topic::IgnoredLine } else { Topic::NoEntry };
+    let (major, minor) = (request.major, request.minor);
+    let safety = if request.thread_safe { "threadsafe" } else { "nonthreadsafe" };
+    diagnostics::report(
+        topic,
+        format_args!(
+            "{name}, version {major}.{minor}, {safety}: {what}; {hint}; \"dat-info --explain {name}\" tells more"
+        ),
+    );
 }
 
 /// Has the provider close an instance that was opened here for `purpose`, and takes it off the count of its entry. `None` for

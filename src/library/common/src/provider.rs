@@ -13,6 +13,7 @@ use dat_udat::dat::{DAT_FALSE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER_INFO, DAT_TRUE}
 use dat_udat::dat_registry::{DAT_PROVIDER_FINI_FUNC_STR, DAT_PROVIDER_INIT_FUNC_STR};
 use host::diagnostics;
 use host::thread::{self, Ended};
+use host::topic::Topic;
 
 use crate::api::Api;
 use crate::head::Head;
@@ -53,13 +54,15 @@ impl<A: Api> Backend for Providers<A> {
             }
         });
         if let Some((path, error)) = &found.failure {
-            diagnostics::report(format_args!(
-                "{}: cannot be read, so there are no interface adapters: {error}",
-                path.display()
-            ));
+            let text = format!("{}: cannot be read, so there are no interface adapters: {error}", path.display());
+            let reason = Topic::UnreadableConfiguration.error(error, text);
+            diagnostics::report(reason.topic, format_args!("{reason}"));
         }
         if let Some((origin, excess)) = &found.excess {
-            diagnostics::report(format_args!("{origin}: {excess}: this line and all that follow are ignored"));
+            diagnostics::report(
+                Topic::IgnoredLine,
+                format_args!("{origin}: {excess}: this line and all that follow are ignored"),
+            );
         }
         for (origin, bad) in &found.bad {
             log::warn!("{origin}: {}", LineUse::Bad(bad));

@@ -3,6 +3,8 @@
 //! The linker binds each libc function to its newest version, so older systems cannot load the library. So it gets a
 //! copy of the system's libc in which the default version of each function is the newest one up to [`NEWEST`]. The copy
 //! is never executed.
+//!
+//! cargo-zigbuild needs no copy, but zig links its own unwinder, and libgcc_s unwinds cancelled threads.
 
 use std::collections::HashMap;
 use std::fs;

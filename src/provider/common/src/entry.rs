@@ -5,6 +5,7 @@ use std::mem;
 
 use dat_udat::*;
 use host::diagnostics::{self, Role};
+use host::topic::Topic;
 use host::{cancel, cstr, memory, own_library};
 
 use crate::call::caught;
@@ -76,10 +77,11 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
             text
         };
         let Some(add) = registry_function::<F::Version>(c"dat_registry_add_provider") else {
-            diagnostics::report(format_args!(
-                "{}: no dat_registry_add_provider in this process",
-                name.to_string_lossy()
-            ));
+            let name = name.to_string_lossy();
+            diagnostics::report(
+                Topic::ProviderLibrary,
+                format_args!("{name}: no dat_registry_add_provider in this process"),
+            );
             return;
         };
         let remove = registry_function::<F::Version>(c"dat_registry_remove_provider");

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use clap::Parser;
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use dat::Request;
 
-use crate::dat::Demand;
 use crate::tool::Common;
 
 /// Show the interface adapters that a uDAPL program can open, and why others do not open
@@ -32,8 +32,8 @@ pub struct Arguments {
 
     /// Open the adapter as a program of this version and thread safety does, and write what came of it as JSON; dat-info
     /// runs itself so
-    #[arg(long, hide = true, requires = "name", conflicts_with = "explain", value_parser = demand)]
-    pub probe: Option<Demand>,
+    #[arg(long, hide = true, requires = "name", conflicts_with = "explain", value_name = "REQUEST")]
+    pub probe: Option<Request>,
 
     /// Print the licences of libdat and of the third-party code in its libraries and tools
     #[arg(long, alias = "licenses", exclusive = true)]
@@ -51,9 +51,4 @@ fn named(name: OsString) -> Result<OsString, &'static str> {
     } else {
         Ok(name)
     }
-}
-
-/// As [`probe`](super::probe) writes it.
-fn demand(json: &str) -> serde_json::Result<Demand> {
-    serde_json::from_str(json)
 }

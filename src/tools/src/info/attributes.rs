@@ -4,14 +4,10 @@ use std::fmt::Display;
 use std::net::IpAddr;
 use std::ops::BitAnd;
 
-use dat_udat12::*;
-use dat_udat20 as udat20;
+use dat::sys::*;
+use dat::{Attributes, Attributes20};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-use crate::dat::Attributes;
-use crate::dat::library::text as string;
-use crate::dat::udat20::Further;
 
 /// One attribute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,7 +48,7 @@ pub fn groups(all: &Attributes) -> Vec<Group> {
     let groups = [
         ("adapter", of_adapter(all)),
         ("provider", of_provider(all)),
-        ("of uDAPL 2.0", all.further.as_ref().map(of_20).unwrap_or_default()),
+        ("of uDAPL 2.0", all.v20.as_ref().map(of_20).unwrap_or_default()),
         ("transport", named(&all.transport)),
         ("vendor", named(&all.vendor)),
         ("provider-specific", named(&all.provider_specific)),
@@ -72,10 +68,10 @@ macro_rules! table {
 }
 
 fn of_adapter(all: &Attributes) -> Vec<Attribute> {
-    let ia = &*all.ia;
+    let ia = &all.ia;
     table! { ia;
-        adapter_name "Name" text = &string(&ia.adapter_name);
-        vendor_name "Vendor" text = &string(&ia.vendor_name);
+        adapter_name "Name" text = &ia.adapter_name;
+        vendor_name "Vendor" text = &ia.vendor_name;
         hardware_version "Hardware version" version = (ia.hardware_version_major, ia.hardware_version_minor);
         firmware_version "Firmware version" version = (ia.firmware_version_major, ia.firmware_version_minor);
         ia_address "Address" address = all.address.map(|address| address.ip());
@@ -107,9 +103,9 @@ fn of_adapter(all: &Attributes) -> Vec<Attribute> {
 }
 
 fn of_provider(all: &Attributes) -> Vec<Attribute> {
-    let provider = &*all.provider;
+    let provider = &all.provider;
     table! { provider;
-        provider_name "Name" text = &string(&provider.provider_name);
+        provider_name "Name" text = &provider.provider_name;
         provider_version "Version" version = (provider.provider_version_major, provider.provider_version_minor);
         dapl_version "Version of the interface" version = (provider.dapl_version_major, provider.dapl_version_minor);
         is_thread_safe "Threads may call it at the same time" yes;
@@ -157,27 +153,27 @@ fn of_provider(all: &Attributes) -> Vec<Attribute> {
 }
 
 /// What only uDAPL 2.0 has, of the adapter and of its provider.
-fn of_20(further: &Further) -> Vec<Attribute> {
-    table! { further;
+fn of_20(v20: &Attributes20) -> Vec<Attribute> {
+    table! { v20;
         zb_supported "Regions may be zero-based" yes;
         extension_supported "Extensions" (|value| choice(value, &[
-            (udat20::DAT_EXTENSION_NONE, "DAT_EXTENSION_NONE", "none"),
-            (udat20::DAT_EXTENSION_IB, "DAT_EXTENSION_IB", "those for InfiniBand"),
-            (udat20::DAT_EXTENSION_IW, "DAT_EXTENSION_IW", "those for iWARP"),
+            (DAT_EXTENSION_NONE, "DAT_EXTENSION_NONE", "none"),
+            (DAT_EXTENSION_IB, "DAT_EXTENSION_IB", "those for InfiniBand"),
+            (DAT_EXTENSION_IW, "DAT_EXTENSION_IW", "those for iWARP"),
         ]));
         extension_version "  version" count;
         rdma_read_lmr_rmr_context_exposure "RDMA read shows the context of local memory" yes;
         rmr_scope_supported "Remote memory regions are for" (|value| choice(value, &[
-            (udat20::DAT_RMR_SCOPE_EP, "DAT_RMR_SCOPE_EP", "one endpoint"),
-            (udat20::DAT_RMR_SCOPE_PZ, "DAT_RMR_SCOPE_PZ", "a protection zone"),
-            (udat20::DAT_RMR_SCOPE_ANY, "DAT_RMR_SCOPE_ANY", "one endpoint or a protection zone"),
+            (DAT_RMR_SCOPE_EP, "DAT_RMR_SCOPE_EP", "one endpoint"),
+            (DAT_RMR_SCOPE_PZ, "DAT_RMR_SCOPE_PZ", "a protection zone"),
+            (DAT_RMR_SCOPE_ANY, "DAT_RMR_SCOPE_ANY", "one endpoint or a protection zone"),
         ]));
         is_signal_safe "Calls may be made in a signal handler" yes;
         ha_supported "Another adapter can take over connections" yes;
         ha_loadbalancing "  load is spread" (|value| choice(value, &[
-            (udat20::DAT_HA_LB_NONE, "DAT_HA_LB_NONE", "not"),
-            (udat20::DAT_HA_LB_INTERCOMM, "DAT_HA_LB_INTERCOMM", "by connection"),
-            (udat20::DAT_HA_LB_INTRACOMM, "DAT_HA_LB_INTRACOMM", "within a connection"),
+            (DAT_HA_LB_NONE, "DAT_HA_LB_NONE", "not"),
+            (DAT_HA_LB_INTERCOMM, "DAT_HA_LB_INTERCOMM", "by connection"),
+            (DAT_HA_LB_INTRACOMM, "DAT_HA_LB_INTRACOMM", "within a connection"),
         ]));
     }
 }
@@ -217,8 +213,7 @@ fn place(value: u64) -> Shown {
     (json!(value), format!("{value:#x}"))
 }
 
-fn yes(value: DAT_BOOLEAN) -> Shown {
-    let value = value != DAT_FALSE;
+fn yes(value: bool) -> Shown {
     (json!(value), if value { "yes" } else { "no" }.to_owned())
 }
 
@@ -241,7 +236,7 @@ fn set<T: Copy + PartialEq + BitAnd<Output = T>>(value: T, nothing: &str, all: &
     (json!(names), words)
 }
 
-/// Kinds of memory; that of the process has the number 0 and is always among them.
+/// Kinds of memory; the memory of the process has the number 0 and is always among them.
 fn memory_types(value: DAT_MEM_TYPE) -> Shown {
     set(value, "", &[(0, "virtual"), (DAT_MEM_TYPE_LMR, "another region"), (DAT_MEM_TYPE_SHARED_VIRTUAL, "shared")])
 }

@@ -60,7 +60,7 @@ pub fn with_address<'a>(ports: &'a [Port], interfaces: &[(String, IpAddr)], addr
     ports.iter().find(|port| port.interfaces.iter().any(|interface| interface == name))
 }
 
-/// The addresses of an interface that peers can reach, those of its aliases included.
+/// Returns the addresses of an interface and of its aliases that peers can reach.
 pub fn addresses(interfaces: &[(String, IpAddr)], name: &str) -> Vec<IpAddr> {
     let of_name = |(own, _): &&(String, IpAddr)| own.split(':').next() == Some(name);
     let local = |address: &IpAddr| matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local());

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::thread;
 
+use dat::{Adapter, Request};
 use dat_registry::search::{Found, Places, find};
 use dat_registry::step::LineUse;
 use dat_registry::{Entry, Origin};
@@ -12,12 +13,11 @@ use serde::Serialize;
 
 use super::devices::{self, Port};
 use super::probe::{Probe, probe};
-use super::{hidden, load, shown, words};
-use crate::dat::{Adapter, Demand};
+use super::{hidden, load, shown, version, words};
 use crate::print::{self, WRONG, columns, styled};
 use crate::tool::{Common, Outcome};
 
-/// A line of the table.
+/// A row of the table.
 #[derive(Debug, Serialize)]
 struct Listed {
     name: String,
@@ -29,7 +29,7 @@ struct Listed {
     library: PathBuf,
     device: Option<String>,
     port: Option<u8>,
-    /// The state of the port; `ready` for an open adapter without one.
+    /// The state of the port; `ready` for an open adapter without a port.
     state: String,
     address: Option<IpAddr>,
     opens: bool,
@@ -42,9 +42,9 @@ struct Listed {
 struct Listing {
     libraries: Vec<Option<PathBuf>>,
     adapters: Vec<Listed>,
-    /// Why there is no library of a version.
+    /// The errors of libraries that cannot be loaded.
     missing: Vec<String>,
-    /// That programs do not find a library.
+    /// Hints about libraries that programs do not find.
     #[serde(skip)]
     hidden: Vec<String>,
     /// The malformed lines of the configuration, each with its fault.
@@ -63,7 +63,7 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     let (ports, interfaces) = (devices::ports(Path::new(sysfs::ROOT)), net::interfaces());
     let mut failure = None;
     for loaded in load(common) {
-        let (library, adapters) = match loaded {
+        let (own, adapters) = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
                 listing.missing.push(reason(&error));
@@ -71,12 +71,13 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
                 continue;
             }
         };
-        let found = find(&Places::of_library(library.path()), library.api().version(), &mut |_| {});
+        let library = own.library;
+        let found = find(&Places::of_library(library.path()), version(library.api()), &mut |_| {});
         let probed = probe_all(&adapters, common.library.as_deref()).into_iter();
         let rows = probed.map(|(adapter, probe)| row(adapter, probe, entry_of(&found, adapter), &ports, &interfaces));
         listing.adapters.extend(rows);
         listing.libraries.push(library.path());
-        listing.hidden.extend(hidden(library));
+        listing.hidden.extend(hidden(&own));
         for (origin, bad) in &found.bad {
             let text = format!("{origin}: {}", LineUse::Bad(bad));
             // Programs of both versions read the same line.
@@ -97,16 +98,16 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     Ok(if any { Outcome::Fine } else { Outcome::Failure })
 }
 
-/// Opens all adapters, a few at a time, each as a program of its version and thread safety does.
+/// Opens all adapters, up to eight concurrently, each with its version and thread safety.
 pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'a Adapter, Probe)> {
     const AT_A_TIME: usize = 8;
-    let open = |adapter: &Adapter| probe(&adapter.name, adapter.demand, library);
+    let open = |adapter: &Adapter| probe(&adapter.name, adapter.request, library);
     let mut all = Vec::new();
     for some in adapters.chunks(AT_A_TIME) {
         thread::scope(|scope| {
             let start = |adapter| (adapter, thread::Builder::new().spawn_scoped(scope, move || open(adapter)));
             let threads: Vec<_> = some.iter().map(start).collect();
-            // What gets no thread is opened by this one.
+            // Without a thread for it, this thread opens the adapter.
             all.extend(threads.into_iter().map(|(adapter, thread)| {
                 let probe =
                     thread.map_or_else(|_| open(adapter), |thread| thread.join().expect("a probe does not panic"));
@@ -117,12 +118,12 @@ pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'
     all
 }
 
-/// The entry behind an adapter of the list; none for a library that has other rules than the registry here.
+/// Returns the entry of a listed adapter, or none if the library has other rules than this registry.
 pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<&'a (Origin, Entry)> {
     found.entries.iter().find(|(_, entry)| {
         entry.name == adapter.name
-            && (entry.api.major, entry.api.minor) == adapter.demand.version
-            && entry.thread_safe == adapter.demand.thread_safe
+            && (entry.api.major, entry.api.minor) == adapter.request.version
+            && entry.thread_safe == adapter.request.thread_safe
     })
 }
 
@@ -138,7 +139,7 @@ fn row(
         Origin::BuiltIn => "built in".to_owned(),
         Origin::Line(..) => origin.to_string(),
     });
-    let Demand { version: (major, minor), thread_safe } = adapter.demand;
+    let Request { version: (major, minor), thread_safe } = adapter.request;
     let mut row = Listed {
         name: words(&adapter.name),
         version: format!("{major}.{minor}"),
@@ -161,12 +162,15 @@ fn row(
             row.device = port.map(|port| port.device.clone());
             row.port = port.map(|port| port.number);
         }
-        Err(why) => row.why = Some(probe.messages.into_iter().next_back().unwrap_or(why)),
+        Err(why) => {
+            let error = probe.messages.into_iter().rfind(|message| message.is_error);
+            row.why = Some(error.map_or(why, |message| message.text));
+        }
     }
     row
 }
 
-/// Why there is no library, without the places where it was looked for.
+/// Returns why there is no library, without the list of searched places.
 fn reason(error: &anyhow::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }

@@ -1,5 +1,4 @@
-//! Opening an adapter in a process of its own: what the library and the provider say on standard error is caught, and a
-//! provider that crashes or hangs ends nothing else.
+//! Opening an adapter in another process, whose messages are captured. A provider that crashes or hangs ends only that.
 
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -8,81 +7,105 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context;
+use dat::{Api, Ia, Request};
+use host::topic::Topic;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::attributes::{self, Group};
-use crate::child::own_file;
-use crate::dat::{Demand, Ia};
 use crate::print;
-use crate::tool::{Common, Outcome};
+use crate::tool::{Common, Outcome, own_file};
 
-/// The seconds in which an adapter opens, or is taken to hang.
-const LIMIT: u32 = 20;
+/// Seconds after which dat_ia_open counts as hanging.
+const TIMEOUT: u32 = 20;
 
-/// What came of opening an adapter.
+/// The result of opening an adapter.
 pub struct Probe {
-    /// What opening it showed, or why it does not open.
+    /// The adapter, or the reason why it does not open.
     pub answer: Result<Opened, String>,
-    /// What the library and the provider wrote on standard error, line by line.
-    pub messages: Vec<String>,
+    /// The messages of the library and the provider.
+    pub messages: Vec<Message>,
 }
 
-/// What an open adapter shows.
+impl Probe {
+    /// Returns the topic of the message about the failure.
+    pub fn topic(&self) -> Option<Topic> {
+        self.messages.iter().rev().filter(|message| message.is_error).find_map(|message| message.topic)
+    }
+}
+
+/// A line that the library or the provider wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The line without its topic and without advice to use dat-info.
+    pub text: String,
+    /// `false` for warnings.
+    pub is_error: bool,
+    /// The section that describes what to do.
+    pub topic: Option<Topic>,
+}
+
+impl Message {
+    fn of(line: &str) -> Self {
+        let (text, topic) = Topic::split(line);
+        let text = text.split_once("; \"dat-info --explain ").map_or(text, |(text, _)| text);
+        Message { text: text.to_owned(), is_error: !text.contains("]: warning: "), topic }
+    }
+
+    /// Returns the text without the library and the level.
+    pub fn words(&self) -> &str {
+        let words = self.text.split_once("]: error: ").or_else(|| self.text.split_once("]: warning: "));
+        words.map_or(&*self.text, |(_, words)| words)
+    }
+}
+
+/// The properties of an open adapter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Opened {
-    /// Its address, if that is one of IP.
+    /// Its IP address, if it has one.
     pub address: Option<std::net::IpAddr>,
-    /// The file of its provider's library.
+    /// The file of its provider.
     pub library: Option<PathBuf>,
     pub groups: Vec<Group>,
 }
 
-/// Opens an adapter in a process of its own. If there can be no such process, that is why it does not open.
+/// Opens an adapter in another process.
 ///
 /// # Parameters
-/// * `name` - the name of the adapter, which need not be text.
+/// * `name` - the name of the adapter, which need not be UTF-8.
 /// * `library` - the file of the library that the user named.
-pub fn probe(name: &CStr, demand: Demand, library: Option<&Path>) -> Probe {
-    in_process(name, demand, library)
+pub fn probe(name: &CStr, request: Request, library: Option<&Path>) -> Probe {
+    in_process(name, request, library)
         .unwrap_or_else(|error| Probe { answer: Err(format!("{error:#}")), messages: Vec::new() })
 }
 
-fn in_process(name: &CStr, demand: Demand, library: Option<&Path>) -> anyhow::Result<Probe> {
-    let tool = own_file().context("the file of this program is unknown")?;
-    let output = command(&tool, name, demand, library).output().context("no process to open the adapter in")?;
+fn in_process(name: &CStr, request: Request, library: Option<&Path>) -> anyhow::Result<Probe> {
+    let tool = own_file().context("cannot find the file of this program")?;
+    let output = command(&tool, name, request, library).output().context("cannot create a process")?;
     let [text, errors] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     let (answer, printed) = read(&text);
     let answer = answer.unwrap_or_else(|| {
         Err(match output.status.signal() {
-            Some(libc::SIGALRM) => format!("dat_ia_open had not returned after {LIMIT} seconds"),
+            Some(libc::SIGALRM) => format!("dat_ia_open did not return within {TIMEOUT} seconds"),
             _ => format!("the process that opened it ended with {}", output.status),
         })
     });
-    let messages = printed.into_iter().chain(errors.lines()).map(without_advice).collect();
-    Ok(Probe { answer, messages })
+    Ok(Probe { answer, messages: printed.into_iter().chain(errors.lines()).map(Message::of).collect() })
 }
 
-/// A message without the advice to ask this tool.
-fn without_advice(message: &str) -> String {
-    message.split_once("; \"dat-info --explain ").map_or(message, |(said, _)| said).to_owned()
-}
-
-/// The process of its own. What its libraries say goes to standard error, and names the reason of a failure, whatever the
-/// environment of the user asks for.
-fn command(tool: &Path, name: &CStr, demand: Demand, library: Option<&Path>) -> Command {
+/// The command of the other process. Its libraries log errors and warnings to standard error.
+fn command(tool: &Path, name: &CStr, request: Request, library: Option<&Path>) -> Command {
     let mut command = Command::new(tool);
-    command.arg(format!("--probe={}", json!(demand))).arg(format!("--api={}", demand.api()));
+    let api = Api::ALL.into_iter().find(|api| api.version().0 == request.version.0).unwrap_or(Api::V12);
+    command.arg(format!("--probe={request}")).arg(format!("--api={api}"));
     if let Some(path) = library {
         command.arg("--library").arg(path);
     }
     command.arg("--").arg(OsStr::from_bytes(name.to_bytes())).stdin(Stdio::null());
-    command.env("DAT_DBG_TYPE", "1").env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
+    command.env("DAT_DBG_TYPE", "3").env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
     command
 }
 
-/// The answer in what the process has written on standard output, and the other lines there, which are of a provider that
-/// prints its messages.
+/// Returns the answer in the standard output of the process, and the other lines, which providers have printed.
 fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
     let mut printed: Vec<&str> = output.lines().filter(|line| !line.is_empty()).collect();
     let answer = printed.iter().enumerate().rev().find_map(|(at, line)| Some((at, serde_json::from_str(line).ok()?)));
@@ -95,12 +118,12 @@ fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
     }
 }
 
-/// The part of the process of its own: opens the adapter and writes what came of it.
-pub fn answer(name: &CStr, demand: Demand, common: &Common) -> anyhow::Result<Outcome> {
+/// Opens the adapter and writes the answer, in the other process.
+pub fn answer(name: &CStr, request: Request, common: &Common) -> anyhow::Result<Outcome> {
     // SAFETY: the call has no preconditions. The signal ends a process that hangs.
-    unsafe { libc::alarm(LIMIT) };
+    unsafe { libc::alarm(TIMEOUT) };
     let library = common.library_with(Some(name.to_bytes()))?;
-    let answer = Ia::open_as(library, name, demand).and_then(|ia| {
+    let answer = Ia::open(library, name, request).and_then(|ia| {
         let all = ia.attributes()?;
         Ok(Opened {
             address: all.address.map(|address| address.ip()),
@@ -108,7 +131,7 @@ pub fn answer(name: &CStr, demand: Demand, common: &Common) -> anyhow::Result<Ou
             groups: attributes::groups(&all),
         })
     });
-    // A line of its own, also behind what a provider has printed without the end of a line.
+    // The answer is on a separate line, also after output without a newline.
     print::line(format_args!("\n{}", serde_json::to_string(&answer.map_err(|error| error.to_string()))?))?;
     Ok(Outcome::Fine)
 }

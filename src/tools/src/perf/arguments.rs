@@ -1,43 +1,30 @@
-//! The arguments of dat-perf, and the plans that they stand for.
+//! The arguments of dat-perf, and the plans that they request.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgGroup, Parser};
+use clap::Parser;
 
 use super::plan::{MAX_CONNECTIONS, MAX_ITERATIONS, MAX_OUTSTANDING, MAX_PAUSE, MAX_SIZE, MAX_THREADS, Plan, Test};
-use crate::tool::Common;
+use crate::peer::{self, CLIENT, SERVER};
 use crate::units::{self, DAY};
 
-/// The most seconds of --limit.
+/// Maximum of --limit in seconds.
 const MAX_LIMIT: i128 = 200_000;
-/// The headings of what the other side has no use for.
-const CLIENT: &str = "Options of the client";
-const SERVER: &str = "Options of the server";
 
 /// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
 ///
 /// Without HOST, dat-perf is the server, which prints where it listens, and errors. With HOST or --self, it is the client, which
 /// measures each test with each size, on separate connections and event dispatchers. The server serves one client after another.
 #[derive(Parser, Clone, Debug)]
-#[command(name = "dat-perf", version, group = ArgGroup::new("client").args(["host", "own_peer"]))]
+#[command(name = "dat-perf", version, group = peer::client())]
 pub struct Arguments {
-    /// The interface adapter, as dat-info lists it
+    /// Interface adapter, as dat-info lists it
     #[arg(value_name = "NAME")]
     pub name: String,
 
-    /// The host of the server, as a name or an address
-    #[arg(value_name = "HOST", conflicts_with = "own_peer")]
-    pub host: Option<String>,
-
-    /// Run both sides: start the server as a child process
-    #[arg(long = "self")]
-    pub own_peer: bool,
-
-    /// Connection qualifier of the server (over IP, a port); with --self the server uses any free one
-    #[arg(short, long, value_name = "NUMBER", default_value_t = 18_516, conflicts_with = "own_peer",
-          allow_negative_numbers = true, value_parser = units::whole::<u64>(0..=i128::from(u64::MAX), "a whole number"))]
-    pub qualifier: u64,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub peer: peer::Arguments,
 
     /// Tests to run, separated by commas; by default all of these, with --both send_bw, write_bw and read_bw
     #[arg(
@@ -120,16 +107,12 @@ pub struct Arguments {
     #[arg(long, requires = "client", help_heading = CLIENT)]
     pub verify: bool,
 
-    /// CPUs of this process, which its threads use in turn
-    ///
-    /// Without --cpu and --peer-cpu the system chooses the CPUs. With --self, each thread of both sides is pinned to a separate
-    /// CPU if enough CPUs are free, according to the load of the last minute. On a busy host, where a CPU may have other work,
-    /// threads are not pinned. Nor are they with --wait, because the system then wakes them on the best CPU.
-    #[arg(long, value_name = "NUMBER", value_delimiter = ',', value_parser = processor())]
+    /// CPUs of this process, which its threads use in turn; by default the system chooses
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', value_parser = cpu())]
     pub cpu: Vec<usize>,
 
     /// CPUs of the server that --self starts
-    #[arg(long, value_name = "NUMBER", value_delimiter = ',', requires = "own_peer", value_parser = processor(),
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',', requires = "own_peer", value_parser = cpu(),
           help_heading = CLIENT)]
     pub peer_cpu: Vec<usize>,
 
@@ -141,10 +124,6 @@ pub struct Arguments {
           value_parser = units::whole::<u64>(1..=MAX_LIMIT, "a whole number of seconds"))]
     pub limit: Option<u64>,
 
-    /// Show the distribution of latencies: 50, 90, 99, 99.9 and 99.99 percent, and the standard deviation
-    #[arg(long, requires = "client", help_heading = CLIENT)]
-    pub percentiles: bool,
-
     /// Show a histogram for each measurement of latency; with --json for all measurements
     #[arg(long, requires = "client", help_heading = CLIENT, conflicts_with = "csv")]
     pub histogram: bool,
@@ -153,10 +132,6 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "json", requires = "client", help_heading = CLIENT)]
     pub csv: bool,
 
-    /// Draw the results into this file
-    #[arg(long, value_name = "FILE", requires = "client", help_heading = CLIENT)]
-    pub svg: Option<PathBuf>,
-
     /// Exit after the first client
     #[arg(long, help_heading = SERVER, conflicts_with_all = ["host", "own_peer"])]
     pub once: bool,
@@ -164,68 +139,54 @@ pub struct Arguments {
     /// Report each client and what it measures
     #[arg(short, long, help_heading = SERVER, conflicts_with_all = ["host", "own_peer"])]
     pub verbose: bool,
-
-    /// As the server: listen at any free connection qualifier, and write where on standard output
-    #[arg(long, hide = true, conflicts_with_all = ["host", "own_peer"])]
-    pub announce: bool,
-
-    /// Measure nothing, and draw the picture that standard input describes on standard output: for `make bench`
-    #[arg(long, hide = true, conflicts_with_all = ["host", "own_peer", "once", "verbose", "announce"])]
-    pub draw: bool,
-
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub common: Common,
 }
 
-/// Bytes of transfers. A type of its own, since an argument may stand for several.
+/// Bytes of transfers. This is a type, because one argument may contain several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sizes(pub Vec<u64>);
 
 impl Arguments {
-    /// Why the arguments make no sense together, where each does by itself.
+    /// Returns why the arguments contradict each other, if they do.
     pub fn contradiction(&self) -> Option<String> {
-        let serves = self.host.is_none() && !self.own_peer;
-        if serves && self.common.json {
-            return Some("--json is for the client, which names a HOST or has --self".to_owned());
+        if self.peer.is_server() && self.peer.common.json {
+            return Some("--json is for the client, which has HOST or --self".to_owned());
         }
-        // A conflict with what is required makes clap forget the requirement.
-        if self.host.is_some() && !self.peer_cpu.is_empty() {
+        // A conflict with a required argument makes clap ignore the requirement.
+        if self.peer.host.is_some() && !self.peer_cpu.is_empty() {
             return Some("--peer-cpu is for the server that --self starts".to_owned());
         }
         if let Some(duration) = self.duration.filter(|&duration| duration >= self.seconds() as f64) {
-            return Some(format!("--duration {duration} does not end within --limit, which is {}", self.seconds()));
+            return Some(format!("--duration {duration} does not end within --limit {}", self.seconds()));
         }
         if let Some(test) = self.test.iter().find(|test| self.both && test.is_latency()) {
-            return Some(format!("--both is for send_bw, write_bw and read_bw, and not for {test}"));
+            return Some(format!("--both is for send_bw, write_bw and read_bw, not for {test}"));
         }
         let latency = self.test.iter().any(|test| test.is_latency());
-        if (self.percentiles || self.histogram) && !latency && !self.common.json && !self.csv {
-            let test = self.test.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            return Some(format!("--percentiles and --histogram are of latency; those of {test} are in --json"));
+        if self.histogram && !latency && !self.peer.common.json {
+            return Some("--histogram shows latencies; the histograms of other tests are in --json".to_owned());
         }
         let more = self.active.filter(|&active| active > self.connections)?;
-        Some(format!("--active {more} is more than --connections, which is {}", self.connections))
+        Some(format!("--active {more} exceeds --connections {}", self.connections))
     }
 
-    /// The longest time of one measurement.
-    pub fn longest(&self) -> Duration {
+    /// Returns the maximum time of one measurement.
+    pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.seconds())
     }
 
-    /// The same as --limit says it.
+    /// Returns the same time in seconds.
     pub fn seconds(&self) -> u64 {
-        let usual = self.duration.map_or(120, |duration| (2.0 * duration) as u64 + 20);
-        self.limit.unwrap_or(usual.max(120))
+        let default = self.duration.map_or(120, |duration| (2.0 * duration) as u64 + 20);
+        self.limit.unwrap_or(default.max(120))
     }
 
-    /// The measurements, in their order.
+    /// Returns the measurements in their order.
     pub fn plans(&self) -> Vec<Plan> {
         self.test.iter().flat_map(|&test| self.size.0.iter().map(move |&size| self.plan(test, size))).collect()
     }
 
     fn plan(&self, test: Test, size: u64) -> Plan {
-        let iterations = self.iterations.unwrap_or_else(|| Plan::usual_iterations(size));
+        let iterations = self.iterations.unwrap_or_else(|| Plan::default_iterations(size));
         Plan {
             test,
             size,
@@ -247,7 +208,7 @@ impl Arguments {
     }
 }
 
-/// Sizes with commas between them; ranges are the powers of two from the first number on.
+/// Parses sizes and ranges, separated by commas. A range contains the powers of two times its first number.
 fn sizes(text: &str) -> Result<Sizes, String> {
     let mut sizes = Vec::new();
     for part in text.split(',') {
@@ -256,7 +217,7 @@ fn sizes(text: &str) -> Result<Sizes, String> {
             Some((from, to)) => {
                 let (from, to) = (size(from)?, size(to)?);
                 if from > to {
-                    return Err(format!("{part} ends before it begins"));
+                    return Err(format!("{part}: the range ends before it begins"));
                 }
                 sizes.extend(std::iter::successors(Some(from), |&size| Some(size * 2)).take_while(|&size| size <= to));
             }
@@ -265,14 +226,12 @@ fn sizes(text: &str) -> Result<Sizes, String> {
     Ok(Sizes(sizes))
 }
 
-/// The bytes of a transfer.
 fn size(text: &str) -> Result<u64, String> {
-    if text.is_empty() { Err("there is an empty size".to_owned()) } else { units::bytes(1..=MAX_SIZE)(text) }
+    if text.is_empty() { Err("a size is empty".to_owned()) } else { units::bytes(1..=MAX_SIZE)(text) }
 }
 
-/// The number of a processor.
-fn processor() -> impl Fn(&str) -> Result<usize, String> + Clone {
-    units::whole(0..=i128::from(u16::MAX), "the number of a processor")
+fn cpu() -> impl Fn(&str) -> Result<usize, String> + Clone {
+    units::whole(0..=i128::from(u16::MAX), "the number of a CPU")
 }
 
 #[cfg(test)]

@@ -1,58 +1,58 @@
-//! The longest time of a measurement. The loops that are measured look at no clock for that: another thread does, and acts.
+//! The end of a measurement before its goal: the time limit, an interrupt, or the failure of a thread.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Result, bail, ensure};
 use parking_lot::Mutex;
 
-/// When something has to be over, which may be put off.
+use crate::interrupt::Interrupt;
+
+/// The limits of a measurement. Clones have the same limits.
 #[derive(Clone, Debug)]
-pub struct Deadline(Arc<Mutex<Instant>>);
+pub struct Limit {
+    pub interrupt: Interrupt,
+    /// Maximum time of a measurement; at the server, of one turn, or between two measurements.
+    timeout: Duration,
+    until: Arc<Mutex<Instant>>,
+    failed: Arc<AtomicBool>,
+}
 
-impl Deadline {
-    /// From now on.
-    pub fn after(time: Duration) -> Self {
-        Self(Arc::new(Mutex::new(Instant::now() + time)))
+impl Limit {
+    pub fn new(interrupt: &Interrupt, timeout: Duration) -> Self {
+        let until = Arc::new(Mutex::new(Instant::now() + timeout));
+        Self { interrupt: interrupt.clone(), timeout, until, failed: Arc::default() }
     }
 
-    /// Puts it off, or brings it forward.
-    pub fn set_after(&self, time: Duration) {
-        *self.0.lock() = Instant::now() + time;
+    /// Starts a measurement or turn.
+    pub fn begin(&self) {
+        *self.until.lock() = Instant::now() + self.timeout;
+        self.failed.store(false, Ordering::Relaxed);
     }
 
-    /// The moment, as it is now.
+    /// Ends the other threads of the measurement, because one has failed.
+    pub fn fail(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns the time at which the limit passes.
     pub fn moment(&self) -> Instant {
-        *self.0.lock()
+        *self.until.lock()
     }
 
-    /// What is left.
+    /// Returns the remaining time.
     pub fn left(&self) -> Duration {
         self.moment().saturating_duration_since(Instant::now())
     }
-}
 
-/// Does work; if the time is up before that, another thread calls `act`.
-pub fn within<T>(
-    until: Deadline,
-    act: impl FnOnce() + Send,
-    work: impl FnOnce() -> anyhow::Result<T>,
-) -> anyhow::Result<T> {
-    let (end, ended) = mpsc::channel::<()>();
-    thread::scope(|scope| {
-        let watch = thread::Builder::new().spawn_scoped(scope, move || {
-            while ended.recv_timeout(until.left()) == Err(RecvTimeoutError::Timeout) {
-                // It may have been put off meanwhile.
-                if until.left().is_zero() {
-                    return act();
-                }
-            }
-        });
-        watch.context("there can be no more threads")?;
-        let result = work();
-        drop(end);
-        result
-    })
+    /// Fails if the measurement must end. Threads that poll or wait call this regularly.
+    pub fn check(&self) -> Result<()> {
+        ensure!(!self.interrupt.is_set(), "interrupted");
+        ensure!(!self.failed.load(Ordering::Relaxed), "another thread has failed");
+        if self.left().is_zero() {
+            bail!("it takes longer than {} s (--limit)", self.timeout.as_secs());
+        }
+        Ok(())
+    }
 }

@@ -1,11 +1,11 @@
-//! What is measured: the plan that both processes follow.
+//! The plan of a measurement, which both processes follow.
 
 use std::fmt;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// What a measurement moves, and how.
+/// A kind of measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[value(rename_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -33,7 +33,7 @@ pub enum Transfer {
 }
 
 impl Test {
-    /// All of them, in the order in which they are shown.
+    /// All tests, in the order of the output.
     pub const ALL: [Test; 6] =
         [Test::SendLat, Test::WriteLat, Test::ReadLat, Test::SendBw, Test::WriteBw, Test::ReadBw];
 
@@ -45,77 +45,74 @@ impl Test {
         }
     }
 
-    /// Whether it measures the time of one transfer at a time, and not many of them.
+    /// Returns whether the test has one outstanding transfer, whose time it measures.
     pub fn is_latency(self) -> bool {
         matches!(self, Test::SendLat | Test::WriteLat | Test::ReadLat)
     }
 
-    /// Transfers one after the other that one step of the clock contains: there and back.
+    /// Returns the number of consecutive transfers between two reads of the clock.
     pub fn ways(self) -> u32 {
         if matches!(self, Test::SendLat | Test::WriteLat) { 2 } else { 1 }
     }
 }
 
-/// Its name, as in arguments.
 impl fmt::Display for Test {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.to_possible_value().expect("no test is hidden").get_name())
     }
 }
 
-/// One measurement, the same in both processes.
+/// A measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// What is measured.
     pub test: Test,
     /// Bytes of a transfer.
     pub size: u64,
-    /// Transfers of a thread that are measured.
+    /// Measured transfers of a thread.
     pub iterations: u64,
-    /// Transfers of a thread before that.
+    /// Transfers of a thread before the measured ones.
     pub warmup: u64,
-    /// Transfers under way at a time, of a thread.
+    /// Outstanding transfers of a thread.
     pub outstanding: u32,
+    /// Connections of a thread.
     pub connections: u32,
-    /// Those of them that carry traffic, in turn.
+    /// Connections that carry traffic, in turn.
     pub active: u32,
     /// Threads on each side, each with its own connections and event dispatchers.
     pub threads: u32,
     /// Microseconds before each send, so that the peer sleeps in its wait.
     pub pause: u32,
-    /// Receive buffers come from a shared receive queue.
+    /// Set if receive buffers come from a shared receive queue.
     pub srq: bool,
-    /// dat_evd_wait instead of polling with dat_evd_dequeue.
+    /// Set to wait with dat_evd_wait instead of polling with dat_evd_dequeue.
     pub wait: bool,
-    /// The target of RDMA polls with dat_evd_dequeue.
-    #[serde(default)]
+    /// Set if the target of RDMA polls with dat_evd_dequeue.
     pub target_polls: bool,
-    /// Each message has its own buffer, and its bytes are compared.
+    /// Set to compare the bytes of each transfer, which then has its own buffer.
     pub verify: bool,
-    /// Of many transfers at a time: both processes make them, to each other.
+    /// Set if both processes make the transfers.
     pub both: bool,
-    /// Both processes are on one host.
+    /// Set if both processes are on one host.
     pub near: bool,
-    /// More threads poll than there are processors for them, so they give way to each other.
+    /// Set if more threads poll than there are CPUs, so that they yield to each other.
     pub crowded: bool,
 }
 
-/// The most threads and connections of a thread that a plan may have.
 pub const MAX_THREADS: u32 = 256;
-/// See [`MAX_THREADS`].
+/// Maximum number of connections of a thread.
 pub const MAX_CONNECTIONS: u32 = 16_384;
-/// The most transfers under way, of a thread.
+/// Maximum number of outstanding transfers of a thread.
 pub const MAX_OUTSTANDING: u32 = 16_384;
-/// The longest transfer.
+/// Maximum number of bytes of a transfer.
 pub const MAX_SIZE: u64 = 1 << 31;
-/// The most transfers of a thread, which take days, and as many before that.
+/// Maximum number of transfers of a thread, which take days.
 pub const MAX_ITERATIONS: u64 = 1 << 40;
-/// The longest rest before a send, in microseconds: nothing ends it.
+/// Maximum pause before a send in microseconds. Nothing interrupts a pause.
 pub const MAX_PAUSE: u32 = 1_000_000;
 
 impl Plan {
-    /// The transfers of a thread, if nothing else is said: some tens of milliseconds of them.
-    pub fn usual_iterations(size: u64) -> u64 {
+    /// Returns the default number of transfers of a thread, which take some tens of milliseconds.
+    pub fn default_iterations(size: u64) -> u64 {
         match size {
             0..=4_096 => 20_000,
             4_097..=65_536 => 5_000,
@@ -123,7 +120,7 @@ impl Plan {
         }
     }
 
-    /// Whether the numbers fit together.
+    /// Returns whether the numbers are in their ranges.
     pub fn is_possible(&self) -> bool {
         (1..=MAX_SIZE).contains(&self.size)
             && (1..=MAX_ITERATIONS).contains(&self.iterations)

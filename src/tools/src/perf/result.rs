@@ -6,12 +6,11 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::clock::{Measured, Usage, times};
+use super::cpus::Cpus;
 use super::plan::Plan;
-use super::processors::Processors;
 use crate::statistics::rounded;
 
-/// The result of a measurement. Times are those of one way, of a read those until it has ended; of many transfers at a
-/// time those between two posts. The manual page says what each field is.
+/// The result of a measurement. The manual page describes the fields.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measurement {
     pub adapter: String,
@@ -43,37 +42,34 @@ pub struct Measurement {
     pub server_cpu_percent: f64,
     pub processors: usize,
     pub load: f64,
-    /// Whether all transfers were made, or as many as there was time for.
+    /// `false` if --limit ended the measurement.
     pub complete: bool,
-    /// Part of the result if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Vec<Class>>,
 }
 
-/// Times of a histogram that lie close together.
+/// A class of the histogram: times from `from_ns` up to, but not including, `to_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Class {
-    /// The times are not below this, and below the other.
     pub from_ns: f64,
     pub to_ns: f64,
-    /// How many there are.
     pub count: u64,
 }
 
 impl Measurement {
-    /// Adds up what the threads have measured.
+    /// Creates the result from the measurements of the threads.
     ///
     /// # Parameters
-    /// * `own`, `server` - what either process has used during the measurement.
+    /// * `own`, `server` - the usage of the client and of the server.
     pub fn new(adapter: &str, plan: &Plan, threads: &[Measured], own: Usage, server: Usage) -> Self {
         let all = together(threads);
-        let time = |ticks: f64| rounded(of_one_way(plan, threads, ticks), 1);
+        let time = |ticks: f64| rounded(of_one_transfer(plan, threads, ticks), 1);
         let quantile = |part: f64| time(all.value_at_quantile(part) as f64);
         let iterations = all.len();
         let seconds = whole_time(threads).as_secs_f64();
         let directions = if plan.both { 2.0 } else { 1.0 };
         let rate = if seconds > 0.0 { directions * iterations as f64 / seconds } else { 0.0 };
-        // The rests are the same in each, so they have no part in how much they differ.
+        // The pauses are constant, so they do not affect the deviation.
         let tick = threads.first().map_or(1.0, |thread| thread.tick);
         let deviation = all.stdev() * tick / f64::from(plan.test.ways());
         Measurement {
@@ -111,22 +107,21 @@ impl Measurement {
         }
     }
 
-    /// The same with a histogram of the times.
+    /// Adds a histogram.
     pub fn with_histogram(self, plan: &Plan, threads: &[Measured]) -> Self {
         let times = together(threads);
         let times = times
             .iter_recorded()
-            .map(|value| (of_one_way(plan, threads, value.value_iterated_to() as f64), value.count_at_value()));
+            .map(|value| (of_one_transfer(plan, threads, value.value_iterated_to() as f64), value.count_at_value()));
         Self { histogram: Some(classes(times)), ..self }
     }
 
-    /// The same with the processors on which it was measured.
-    pub fn on(self, processors: &Processors) -> Self {
-        Self { processors: processors.usable.len(), load: rounded(processors.load, 2), ..self }
+    /// Adds the CPUs.
+    pub fn on(self, cpus: &Cpus) -> Self {
+        Self { processors: cpus.usable, load: rounded(cpus.load, 2), ..self }
     }
 }
 
-/// The times of all threads.
 fn together(threads: &[Measured]) -> Histogram<u64> {
     let mut all = times();
     for thread in threads {
@@ -135,15 +130,15 @@ fn together(threads: &[Measured]) -> Histogram<u64> {
     all
 }
 
-/// Nanoseconds of one way, where a step has taken these ticks.
-fn of_one_way(plan: &Plan, threads: &[Measured], ticks: f64) -> f64 {
+/// Returns the nanoseconds of one transfer in a step.
+fn of_one_transfer(plan: &Plan, threads: &[Measured], ticks: f64) -> f64 {
     let (ways, tick) = (f64::from(plan.test.ways()), threads.first().map_or(1.0, |thread| thread.tick));
-    // Both processes rest in a round, one after the other.
-    let rest = ways * f64::from(plan.pause) * 1e3;
-    (ticks * tick - rest).max(0.0) / ways
+    // Both processes pause in a round.
+    let pauses = ways * f64::from(plan.pause) * 1e3;
+    (ticks * tick - pauses).max(0.0) / ways
 }
 
-/// From the start of the first thread to the end of the last one, of all turns.
+/// Returns the sum over all turns of the time from the start of the first thread to the end of the last.
 fn whole_time(threads: &[Measured]) -> Duration {
     let turns = threads.iter().map(|thread| thread.turns.len()).max().unwrap_or(0);
     let turn = |at: usize| {
@@ -154,13 +149,13 @@ fn whole_time(threads: &[Measured]) -> Duration {
     (0..turns).map(turn).sum()
 }
 
-/// Where the classes of a histogram begin, in each power of ten.
+/// The lower bounds of the classes in each power of ten.
 const BOUNDS: [f64; 10] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
 
-/// The classes in which there are times.
+/// Returns the classes that contain times.
 ///
 /// # Parameters
-/// * `times` - nanoseconds in their order, and how many there are of each.
+/// * `times` - nanoseconds in ascending order, with their counts.
 fn classes(times: impl IntoIterator<Item = (f64, u64)>) -> Vec<Class> {
     let mut classes: Vec<Class> = Vec::new();
     for (time, count) in times {
@@ -175,12 +170,12 @@ fn classes(times: impl IntoIterator<Item = (f64, u64)>) -> Vec<Class> {
     classes
 }
 
-/// The bounds between which a time lies.
+/// Returns the bounds of the class of a time.
 fn bounds(time: f64) -> (f64, f64) {
     if time < 1.0 {
         return (0.0, 1.0);
     }
-    // Of whole numbers, so that none is a little beside itself.
+    // Whole numbers have no rounding errors.
     let power = 10f64.powi(time.log10().floor() as i32);
     let all = || BOUNDS.iter().flat_map(|bound| [bound * power]).chain([10.0 * power, 12.0 * power]);
     let from = all().filter(|&bound| bound <= time).fold(power, f64::max);

@@ -1,129 +1,111 @@
-//! The server: carries out the plans of clients, one client after the other.
+//! The server: makes the measurements of its clients, one client after the other.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use anyhow::{Context, anyhow};
-use dat_udat12::*;
+use anyhow::{Context, bail};
+use dat::{Cr, Event, Ia, Library};
 
+use super::PORT;
 use super::arguments::Arguments;
 use super::control::{Control, GREETING, Message};
-use super::node::Node;
+use super::cpus::{Cpus, pin};
+use super::crew;
+use super::limit::Limit;
 use super::plan::Plan;
-use super::processors::{Processors, pin};
-use crate::dat::{Cr, Evd, Event, Ia, Library, Psp};
+use super::side::Side;
 use crate::interrupt::Interrupt;
+use crate::peer::{Node, Occurrence};
 use crate::print;
 
-/// How long a server waits for a request before it looks whether it is to end.
-const NAP: Duration = Duration::from_millis(200);
+/// Maximum number of pending connection requests.
+const REQUESTS: usize = 64;
 
-/// Serves until somebody ends it, or until the end of the first client.
-///
-/// # Errors
-/// What keeps it from listening; with `--once`, also what went wrong with the client.
+/// Serves clients until it is interrupted, or with `--once` until the end of the first client.
 pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
-    let busy = Arc::new(AtomicBool::new(false));
-    let serving = Arc::clone(&busy);
-    let end = move || {
-        // A measurement looks at nothing else, so it ends with the process.
-        if serving.load(Ordering::Relaxed) {
-            std::process::exit(0);
-        }
-    };
-    let interrupt = Interrupt::catch_then(end).context("signals cannot be caught")?;
-    let processors = Processors::new(&arguments.cpu, &[], false);
+    let interrupt = Interrupt::catch().context("cannot catch signals")?;
+    let cpus = Cpus::new(&arguments.cpu, &[], false);
     pin(&arguments.cpu, 0)?;
-    let ia = Ia::open(library, &arguments.name)?;
-    let wanted = (!arguments.announce).then_some(arguments.qualifier);
-    let psp = Psp::new(&ia, wanted, &Evd::new(&ia, 64, DAT_EVD_CR_FLAG, None)?)
-        .with_context(|| format!("cannot listen at qualifier {}", arguments.qualifier))?;
-    if arguments.announce {
+    let node = Node::open(library, &arguments.name, REQUESTS)?;
+    let psp = node.listen(arguments.peer.listen_on(PORT))?;
+    if arguments.peer.announce {
         print::line(psp.qualifier())?;
+    } else {
+        print::line(format_args!("{} listens on qualifier {}", arguments.name, psp.qualifier()))?;
     }
-    if !arguments.announce {
-        print::line(format_args!("{} listens at qualifier {}", arguments.name, psp.qualifier()))?;
-    }
-    let place = Place { arguments, library, processors };
-    while !interrupt.is_set() {
-        let Some(Event::Request(request)) = psp.requests.wait(NAP)? else { continue };
-        busy.store(true, Ordering::Relaxed);
-        // The signal may have come just before that.
-        if interrupt.is_set() {
-            break;
-        }
-        match place.visit(&ia, request) {
+    let server = Server { arguments, library, cpus, interrupt: &interrupt };
+    loop {
+        let request = match node.next(None, &interrupt, false)? {
+            Occurrence::Interrupted => return Ok(()),
+            Occurrence::Event(Event::Request(request)) => request,
+            _ => continue,
+        };
+        match server.visit(&node.ia, request) {
+            _ if interrupt.is_set() => return Ok(()),
             Ok(is_client) if is_client && arguments.once => return Ok(()),
             Err(error) if arguments.once => return Err(error),
             Ok(_) => {}
             Err(error) => print::complain(format_args!("dat-perf: {error:#}")),
         }
-        busy.store(false, Ordering::Relaxed);
     }
-    Ok(())
 }
 
-/// Writes a line if `--verbose` asks for it, or somebody is watching.
+/// Writes a line with `--verbose`, or on a terminal.
 fn note(arguments: &Arguments, text: fmt::Arguments<'_>) -> anyhow::Result<()> {
     if arguments.verbose || io::stdout().is_terminal() { print::line(text) } else { Ok(()) }
 }
 
-/// What the server has for all of its clients.
-struct Place<'a> {
+struct Server<'a> {
     arguments: &'a Arguments,
     library: Library,
-    processors: Processors,
+    cpus: Cpus,
+    interrupt: &'a Interrupt,
 }
 
-impl Place<'_> {
-    /// One request: a client from its first plan to its last, or a program that only connects, which is rejected; returns which.
+impl Server<'_> {
+    /// Serves a client until it disconnects. Rejects another program, and returns `false`.
     fn visit(&self, ia: &Ia, request: Cr) -> anyhow::Result<bool> {
         let arguments = self.arguments;
         let peer = request.query()?;
-        let who = peer.address.map_or_else(|| "a client".to_owned(), |address| address.ip().to_string());
+        let name = peer.address.map_or_else(|| "a client".to_owned(), |address| address.ip().to_string());
         if !peer.private_data.starts_with(GREETING) {
             // The request is rejected when it is dropped.
-            note(arguments, format_args!("{who} is no dat-perf of this version, and is rejected"))?;
+            note(arguments, format_args!("{name}: rejected, because it is not dat-perf of this version"))?;
             return Ok(false);
         }
-        note(arguments, format_args!("{who} is connected"))?;
-        let mut control = Control::accept(ia, request, arguments.longest())?;
-        while let Some(message) =
-            control.hear_or_end().with_context(|| format!("{who}, which is to say what to measure"))?
-        {
-            let Message::Plan(plan) = message else {
-                return Err(anyhow!("{who} says {message:?} and not what to measure"));
-            };
-            control.begin();
-            note(arguments, format_args!("{who} measures {} with {}", plan.test, print::counted(plan.size, "byte")))?;
-            self.serve(&mut control, &plan).with_context(|| format!("{who}, {}", plan.test))?;
-            control.begin();
+        note(arguments, format_args!("{name} is connected"))?;
+        let mut control = Control::accept(ia, request, Limit::new(self.interrupt, arguments.timeout()))?;
+        while let Some(message) = control.hear_or_end().with_context(|| format!("{name}, before a measurement"))? {
+            let Message::Plan(plan) = message else { bail!("{name}: sent {message:?} instead of a plan") };
+            control.limit.begin();
+            note(arguments, format_args!("{name} measures {} with {}", plan.test, print::counted(plan.size, "byte")))?;
+            self.serve(&mut control, &plan).with_context(|| format!("{name}, {}", plan.test))?;
+            control.limit.begin();
         }
-        note(arguments, format_args!("{who} has gone"))?;
+        note(arguments, format_args!("{name} has gone"))?;
         Ok(true)
     }
 
-    /// One measurement. The client hears why one cannot be made, and may go on with another one.
+    /// Performs a measurement. If that is impossible, the client gets the reason, and may request another measurement.
     fn serve(&self, control: &mut Control, plan: &Plan) -> anyhow::Result<()> {
-        let plan = &Plan { crowded: plan.crowded || self.processors.are_few_for(plan), ..*plan };
-        let made = Node::new(self.library, &self.arguments.name, plan, false)
-            .and_then(|node| node.listen().map(|psp| (node, psp)));
-        let (mut node, psp) = match made {
+        let plan = &Plan { crowded: plan.crowded || self.cpus.are_few_for(plan), ..*plan };
+        let made = Side::new(self.library, &self.arguments.name, plan, false, &control.limit)
+            .and_then(|side| side.listen().map(|psp| (side, psp)));
+        let (mut side, psp) = match made {
             Ok(made) => made,
             Err(error) => return control.say(&Message::refused(&error)),
         };
         control.say(&Message::Ready(psp.qualifier()))?;
-        node.exchange(control)?;
-        node.accept(&psp, control)?;
+        side.exchange(control)?;
+        side.accept(&psp, control)?;
         drop(psp);
-        match node.run(control, &self.arguments.cpu, None) {
+        match crew::run(&mut side.workers, control, &self.arguments.cpu, None) {
             Ok(outcome) => control.say(&Message::Report(outcome.usage)),
             Err(error) => {
-                // The client may be the reason and gone, so that it does not hear it.
-                let _ = control.say(&Message::refused(&error));
+                // If the client has gone, it does not get the reason.
+                if !self.interrupt.is_set() {
+                    let _ = control.say(&Message::refused(&error));
+                }
                 Err(error)
             }
         }

@@ -1,33 +1,27 @@
 //! The arguments of dat-ping.
 
-use clap::{ArgGroup, Parser};
+use clap::Parser;
 
 use super::MAX_SIZE;
-use crate::tool::Common;
+use crate::peer::{self, CLIENT};
 use crate::units::{self, DAY};
 
-/// The heading of what the server has no use for.
-const CLIENT: &str = "Options of the client";
-/// The least seconds that something can take.
+/// Minimum of the times, in seconds.
 const SHORTEST: f64 = 0.001;
 
 /// Check whether two processes or hosts reach each other through an interface adapter
 ///
 /// Without HOST, dat-ping is the server, which serves up to 64 clients concurrently. With HOST or --self, it is the client.
 #[derive(Parser, Clone, Debug)]
-#[command(name = "dat-ping", version, group = ArgGroup::new("client").args(["host", "self_peer"]))]
+#[command(name = "dat-ping", version, group = peer::client())]
 pub struct Arguments {
     /// Interface adapter, as dat-info lists it; with --self the default is the first one that opens
-    #[arg(value_name = "NAME", required_unless_present = "self_peer")]
+    #[arg(value_name = "NAME", required_unless_present = "own_peer")]
     pub name: Option<String>,
 
-    /// Host of the server, a name or an address; for shm, this host
-    #[arg(value_name = "HOST", conflicts_with = "self_peer")]
-    pub host: Option<String>,
-
-    /// Start the server as a child process
-    #[arg(long = "self")]
-    pub self_peer: bool,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub peer: peer::Arguments,
 
     /// End after this many rounds, or as a server after this many clients; default: until Ctrl-C
     #[arg(short, long, value_name = "N", value_parser = units::count(1..=u64::MAX))]
@@ -53,11 +47,6 @@ pub struct Arguments {
           allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
     pub deadline: Option<f64>,
 
-    /// Connection qualifier of the server (over IP, a port); with --self the server uses any free one
-    #[arg(short, long, value_name = "NUMBER", default_value_t = 18_515, conflicts_with = "self_peer",
-          allow_negative_numbers = true, value_parser = units::whole::<u64>(0..=i128::from(u64::MAX), "a whole number"))]
-    pub qualifier: u64,
-
     /// Sleep on both sides until a message arrives, instead of polling
     #[arg(long, requires = "client", help_heading = CLIENT)]
     pub wait: bool,
@@ -73,17 +62,8 @@ pub struct Arguments {
     /// Begin each line before the summary with the time, in seconds since 1970
     #[arg(short = 'D', long, requires = "client", help_heading = CLIENT)]
     pub timestamps: bool,
-
-    /// Listen on any qualifier, print it on standard output, and nothing else: the server that --self starts
-    #[arg(long, hide = true, conflicts_with_all = ["host", "self_peer"])]
-    pub announce: bool,
-
-    #[command(flatten)]
-    #[allow(missing_docs)]
-    pub common: Common,
 }
 
-/// The bytes of a transfer.
 fn size(text: &str) -> Result<u32, String> {
     let size = units::bytes(1..=u64::from(MAX_SIZE))(text)?;
     u32::try_from(size).map_err(|error| error.to_string())

@@ -1,44 +1,39 @@
-//! The client: rounds, one after the other, until somebody ends it.
+//! The client: its rounds.
 
 use std::time::{Duration, Instant};
 
 use super::report::Report;
-use super::session::{Peer, Plan, Session, Stop};
+use super::session::{Peer, Plan, Session};
 use super::wire::Operation;
+use crate::peer::Stop;
 use crate::print::{ATTENTION, GOOD};
 
-/// When rounds begin, and how many there are.
+/// The number of rounds, and their times.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Rounds; without it, there is no end.
+    /// Number of rounds; `None` for no limit.
     pub count: Option<u64>,
-    /// From the beginning of a round to that of the next.
+    /// Time from the start of a round to the start of the next.
     pub interval: Duration,
 }
 
-/// The time between attempts to reach a server that has gone, at least.
+/// Minimum time between attempts to connect again.
 const RETRY: Duration = Duration::from_millis(200);
 
-/// Connects, and goes through the rounds.
-///
-/// # Errors
-/// What cannot be done on this side, or the server was not reached at all.
+/// Connects, and performs the rounds.
 pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
     let mut session = match Session::connect(plan)? {
         Ok(Peer::Session(session)) => {
             report.connected(session.address, session.has_srq(), session.server_polls())?;
             Some(session)
         }
-        Ok(Peer::Other(address, took)) => {
-            return report.other(address, took);
-        }
+        Ok(Peer::Other(address, took)) => return report.other(address, took),
         Err((Stop::Interrupted, _)) => {
             anyhow::ensure!(!report.deadline_has_come(), "{}: not connected within the deadline", report.host);
             return Ok(());
         }
         Err((Stop::Gone(reason) | Stop::Late(reason), hint)) => anyhow::bail!("{}: {reason}; {hint}", report.host),
     };
-
     for round in 1..=pace.count.unwrap_or(u64::MAX) {
         let start = Instant::now();
         let tried = match &mut session {
@@ -48,7 +43,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
                     report.note(GOOD, format!("{} is back", back.address))?;
                     one_round(plan, session.insert(back), round)
                 }
-                Ok(Peer::Other(address, _)) => Err(Stop::Gone(format!("at {address} is no longer a dat-ping"))),
+                Ok(Peer::Other(address, _)) => Err(Stop::Gone(format!("{address} is no longer a dat-ping"))),
                 Err((stop, _)) => Err(stop),
             },
         };
@@ -63,10 +58,10 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
             }
             Err(Stop::Late(reason)) => {
                 report.lost(round, reason)?;
-                // An answer that is late must not be taken for that of a later round, so the connections go too.
+                // Disconnect, so that the late response is not mistaken for the response to a later round.
                 if let Some(session) = session.take() {
-                    report.note(ATTENTION, format!("{} does not answer; connecting again", report.host))?;
-                    session.end(plan.interrupt);
+                    report.note(ATTENTION, format!("{} does not respond; connecting again", report.host))?;
+                    session.end(plan.target.interrupt);
                 }
             }
         }
@@ -87,19 +82,18 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
     }
     report.ends();
     if let Some(session) = session {
-        session.end(plan.interrupt);
+        session.end(plan.target.interrupt);
     }
     Ok(())
 }
 
-/// How often an operation is carried out in a round if this side polls. The first one finds cold caches and a peer that may
-/// have yielded its CPU, so the shortest time counts.
+/// Repetitions of an operation in a round if this side polls. The first one finds cold caches, and a peer that may have
+/// yielded its CPU, so the shortest time counts.
 const REPEATS: u32 = 10;
 
-/// The time of each operation of a round, and what was wrong with its bytes.
+/// The times of the operations of a round, and texts about wrong bytes.
 type Round = (Vec<(Operation, Duration)>, Vec<String>);
 
-/// All operations of a round.
 fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, Stop> {
     let mut times = Vec::with_capacity(Operation::ALL.len());
     let mut wrong = Vec::new();
@@ -121,19 +115,17 @@ fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, St
 
 /// Waits until the next round is due.
 fn rest(plan: &Plan, session: &mut Option<Box<Session>>, start: Instant, interval: Duration) -> Result<(), Stop> {
+    let interrupt = plan.target.interrupt;
+    if interrupt.is_set() {
+        return Err(Stop::Interrupted);
+    }
     match session {
-        Some(_) if interval.is_zero() => {
-            if plan.interrupt.is_set() {
-                Err(Stop::Interrupted)
-            } else {
-                Ok(())
-            }
-        }
+        Some(_) if interval.is_zero() => Ok(()),
         Some(session) => session.rest(plan, start + interval),
         None => {
             let until = start + interval.max(RETRY);
             while Instant::now() < until {
-                if plan.interrupt.is_set() {
+                if interrupt.is_set() {
                     return Err(Stop::Interrupted);
                 }
                 let left = until.saturating_duration_since(Instant::now());

@@ -1,4 +1,4 @@
-//! What the client says: a line a round, the summary, or all of it as JSON.
+//! The output of the client: a line for each round and a summary, or JSON.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -6,31 +6,29 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
-use super::Arguments;
 use super::wire::Operation;
+use super::{Arguments, PORT};
 use crate::print;
 use crate::statistics::{Spread, Times, microseconds, rounded};
 use crate::tool::Outcome;
 
-/// The report of a client. What writes a line may fail as [`print::line`].
+/// The report of a client.
 #[derive(Debug)]
 pub struct Report {
     /// One JSON document at the end instead of lines.
     json: bool,
-    /// No rounds, the summary alone.
+    /// Only the first line and the summary.
     quiet: bool,
-    /// Lines begin with the time.
     timestamps: bool,
-    /// Rounds that are wanted within a time.
+    /// Number of rounds that --count requests with --deadline.
     wanted: Option<u64>,
-    /// The end of that time, and whether it came while there were rounds.
     deadline: Option<Instant>,
+    /// Set if the deadline ended the rounds.
     late: bool,
-    /// The adapter, if it is known by now.
+    /// The adapter, once it is known.
     pub adapter: Option<String>,
-    /// The name of the server's host.
     pub host: String,
-    /// Where the server listens, if that is known by now.
+    /// The qualifier of the server, once it is known.
     pub qualifier: Option<u64>,
     size: u32,
     address: Option<IpAddr>,
@@ -38,6 +36,7 @@ pub struct Report {
     polls: bool,
     /// Set if the server was reached and polls.
     server_polls: bool,
+    /// Duration of the connection to a program other than dat-ping.
     other: Option<Duration>,
     start: Instant,
     times: [Times; Operation::ALL.len()],
@@ -45,27 +44,26 @@ pub struct Report {
     lost: u64,
     wrong: u64,
     rounds: Vec<Value>,
-    /// Where rounds are not shown, the line about the last round that was lost or wrong.
+    /// With `quiet`, the line about the last round that was lost or wrong.
     last: Option<String>,
     bar: ProgressBar,
 }
 
 impl Report {
-    /// A report of what the arguments ask for.
     pub fn new(arguments: &Arguments) -> Self {
         let bar = if arguments.flood { ProgressBar::no_length() } else { ProgressBar::hidden() };
         let template = "{spinner} {pos} rounds, {per_sec}";
-        bar.set_style(ProgressStyle::with_template(template).expect("the template is a valid one"));
+        bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
         Self {
-            json: arguments.common.json,
+            json: arguments.peer.common.json,
             quiet: arguments.flood || arguments.quiet,
             timestamps: arguments.timestamps,
             wanted: arguments.count.filter(|_| arguments.deadline.is_some()),
             deadline: arguments.deadline.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds)),
             late: false,
             adapter: arguments.name.clone(),
-            host: arguments.host.clone().unwrap_or("itself".to_owned()),
-            qualifier: (!arguments.self_peer).then_some(arguments.qualifier),
+            host: arguments.peer.host.clone().unwrap_or("itself".to_owned()),
+            qualifier: (!arguments.peer.own_peer).then_some(arguments.peer.qualifier.unwrap_or(PORT)),
             size: arguments.size,
             address: None,
             polls: !arguments.wait,
@@ -82,7 +80,7 @@ impl Report {
         }
     }
 
-    /// A server was found.
+    /// Reports the connection to a dat-ping server.
     pub fn connected(&mut self, address: IpAddr, srq: bool, server_polls: bool) -> anyhow::Result<()> {
         self.address = Some(address);
         self.server_polls = server_polls;
@@ -106,27 +104,27 @@ impl Report {
         ))
     }
 
-    /// Something was found that is no dat-ping.
+    /// Reports the connection to another program.
     pub fn other(&mut self, address: IpAddr, took: Duration) -> anyhow::Result<()> {
         self.address = Some(address);
         self.other = Some(took);
         self.complete = 1;
         self.say(format!(
-            "{address} has accepted a connection on qualifier {} within {:.2} us; it is no dat-ping, so no data is exchanged",
+            "{address} has accepted a connection on qualifier {} within {:.2} us; it is not dat-ping, so no data is exchanged",
             self.qualifier.unwrap_or_default(),
             microseconds(took)
         ))
     }
 
-    /// Something about the server beside the rounds, which is not shown where these are not.
+    /// Reports an event between rounds, unless `quiet`.
     pub fn note(&self, style: anstyle::Style, text: String) -> anyhow::Result<()> {
         if self.quiet { Ok(()) } else { self.say(print::styled(style, text)) }
     }
 
-    /// A round is complete.
+    /// Reports a complete round.
     ///
     /// # Parameters
-    /// * `wrong` - what was wrong with its bytes.
+    /// * `wrong` - texts about wrong bytes.
     pub fn round(&mut self, round: u64, times: &[(Operation, Duration)], wrong: Vec<String>) -> anyhow::Result<()> {
         self.complete += 1;
         self.wrong += u64::from(!wrong.is_empty());
@@ -153,7 +151,7 @@ impl Report {
         Ok(())
     }
 
-    /// A round was lost.
+    /// Reports a lost round.
     pub fn lost(&mut self, round: u64, reason: String) -> anyhow::Result<()> {
         self.lost += 1;
         if self.json && !self.quiet {
@@ -162,17 +160,16 @@ impl Report {
         self.trouble(print::styled(print::ATTENTION, format!("seq={round} lost: {reason}")))
     }
 
-    /// Whether the time for all rounds is over.
+    /// Returns whether the deadline has passed.
     pub fn deadline_has_come(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// The last round is over.
+    /// Records that the rounds have ended.
     pub fn ends(&mut self) {
         self.late = self.deadline_has_come();
     }
 
-    /// Keeps a round for the document.
     fn push(&mut self, mut round: Value) {
         if self.timestamps {
             round["time_s"] = json!(now());
@@ -180,7 +177,7 @@ impl Report {
         self.rounds.push(round);
     }
 
-    /// Writes the summary; the outcome is fine if a round was complete, and nothing was lost or wrong.
+    /// Writes the summary or the document.
     pub fn finish(&mut self) -> anyhow::Result<Outcome> {
         self.bar.finish_and_clear();
         if self.json {
@@ -191,11 +188,10 @@ impl Report {
         Ok(self.outcome())
     }
 
-    /// Writes what there is when an error ends the client: as JSON always, else the summary of rounds. The error itself is
-    /// shown elsewhere.
+    /// Writes the document, or the summary of the rounds, after an error that ended the client.
     pub fn fail(&mut self, error: &anyhow::Error) {
         self.bar.finish_and_clear();
-        // It is the second error, of which the first may be the cause.
+        // The first error may be the cause of a second one, which is not reported.
         let _ = if self.json {
             print::line(self.document(Some(error)))
         } else if self.complete + self.lost > 0 {
@@ -205,7 +201,6 @@ impl Report {
         };
     }
 
-    /// All of it as JSON.
     fn document(&mut self, error: Option<&anyhow::Error>) -> Value {
         let times: Map<String, Value> =
             self.spreads().map(|(operation, spread)| (operation.name().to_owned(), json!(spread))).collect();
@@ -229,7 +224,6 @@ impl Report {
         document
     }
 
-    /// Writes the summary for people.
     fn summary(&self) -> anyhow::Result<()> {
         let wrong = if self.wrong > 0 { format!(", {} with wrong bytes", self.wrong) } else { String::new() };
         print::line(format_args!(
@@ -259,12 +253,12 @@ impl Report {
         print::line(print::columns(&["", "minimum", "median", "mean", "maximum", "deviation"], rows))
     }
 
-    /// The times of each operation that was carried out.
+    /// Returns the spread of each operation that has times.
     fn spreads(&self) -> impl Iterator<Item = (Operation, Spread)> {
         Operation::ALL.into_iter().filter_map(|operation| Some((operation, self.times[operation as usize].spread()?)))
     }
 
-    /// What was reached; none if nobody was.
+    /// Returns the kind of the server, if one was reached.
     fn peer(&self) -> Option<&'static str> {
         self.address.map(|_| if self.other.is_some() { "other" } else { "dat-ping" })
     }
@@ -282,7 +276,7 @@ impl Report {
         print::counted(self.size.into(), "byte")
     }
 
-    /// Rounds that were lost, of a hundred.
+    /// Returns the percentage of lost rounds.
     fn loss(&self) -> f64 {
         match self.complete + self.lost {
             0 => 0.0,
@@ -290,7 +284,7 @@ impl Report {
         }
     }
 
-    /// Reports a round that was lost or wrong; where rounds are not shown the summary has the last one.
+    /// Reports a round that was lost or wrong; with `quiet` the summary contains the last one.
     fn trouble(&mut self, line: String) -> anyhow::Result<()> {
         if self.quiet {
             self.last = Some(line);
@@ -299,14 +293,14 @@ impl Report {
         self.say(line)
     }
 
-    /// Writes a line for people, above the progress if that is shown.
+    /// Writes a line, above the progress bar.
     fn say(&self, line: String) -> anyhow::Result<()> {
         let line = if self.timestamps { format!("[{:.6}] {line}", now()) } else { line };
         if self.json { Ok(()) } else { self.bar.suspend(|| print::line(line)) }
     }
 }
 
-/// Seconds since 1970, to the microsecond.
+/// Returns the seconds since 1970.
 fn now() -> f64 {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     rounded(time.as_secs_f64(), 6)

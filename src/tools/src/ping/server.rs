@@ -1,37 +1,35 @@
-//! The server: answers every client until somebody ends it.
+//! The server, which responds to all clients until it is interrupted.
 
 use anyhow::Context;
-use dat_udat12::*;
+use dat::sys::*;
+use dat::{Completion, Connection, Cr, Event, Library, Region, event_name};
 use serde_json::json;
 
-use super::channel::{Channel, Done, Message};
-use super::node::{Happening, Node};
 use super::wire::{self, Area, From, Head, Hello, Operation};
-use super::{Arguments, EVENTS, check_size};
-use crate::dat::event::event_name;
-use crate::dat::memory::most_for_peers;
-use crate::dat::{Completion, Connection, Cr, Event, Library, Psp, Region};
+use super::{Arguments, EVENTS, PORT, RECEIVES, check_size};
 use crate::interrupt::Interrupt;
+use crate::peer::channel::{SENDS, buffer};
+use crate::peer::{Channel, Done, Message, Node, Occurrence, max_memory};
 use crate::print;
 use crate::tool::Outcome;
 
-/// Clients at a time.
-const CLIENTS: usize = 64;
-/// Bytes of a message that a program which is no dat-ping may send.
-const STRANGE: usize = 16 * 1024;
+/// Maximum number of clients.
+const MAX_CLIENTS: usize = 64;
+/// Maximum length in bytes of a message from a program other than dat-ping.
+const FOREIGN_MESSAGE: usize = 16 * 1024;
 
 /// A client with its connections.
 struct Client {
     name: String,
-    // Endpoints go before the memory that they use.
+    // Endpoints are freed before their memory.
     channels: Vec<Channel>,
-    /// None for a program that is no dat-ping.
+    /// `None` for a program other than dat-ping.
     ping: Option<Ping>,
     transfers: u64,
     wrong: u64,
 }
 
-/// What clients have done.
+/// Sums over clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
     clients: u64,
@@ -40,23 +38,23 @@ struct Totals {
 }
 
 impl Totals {
-    /// With one more client.
+    /// Returns the sums with one more client.
     fn with(self, transfers: u64, wrong: u64) -> Self {
         Self { clients: self.clients + 1, transfers: self.transfers + transfers, wrong: self.wrong + wrong }
     }
 
-    /// The status of a server that has had these clients.
     fn outcome(self) -> Outcome {
         if self.wrong == 0 { Outcome::Fine } else { Outcome::Failure }
     }
 }
 
-/// Bytes that a client has the server take: memory for RDMA, and two connections.
+/// Returns the bytes that the server allocates for a client: memory for RDMA, and the buffers of two connections.
 fn memory_for(size: u32) -> u64 {
-    Area::ALL * u64::from(size) + 2 * Channel::memory(size as usize)
+    let buffer = buffer(Head::LENGTH + size as usize) as u64;
+    Area::ALL * u64::from(size) + 2 * (RECEIVES + SENDS) as u64 * buffer
 }
 
-/// What the server has for a dat-ping.
+/// The state of a dat-ping client.
 struct Ping {
     hello: Hello,
     memory: Region,
@@ -65,23 +63,19 @@ struct Ping {
 struct Server<'a> {
     arguments: &'a Arguments,
     clients: Vec<Client>,
-    /// Of the clients that have gone.
+    /// Sums over the clients that have gone.
     past: Totals,
-    // The adapter goes last.
+    // The adapter is closed last.
     node: Node,
 }
 
-/// Listens, and answers clients; with `--announce` on any qualifier, which is printed.
+/// Runs the server.
 pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let adapter = arguments.name.as_deref().unwrap_or_default();
-    let node = Node::open(library, adapter, EVENTS * CLIENTS)?;
-    let qualifier = (!arguments.announce).then_some(arguments.qualifier);
-    let psp = Psp::new(&node.ia, qualifier, &node.requests).with_context(|| match qualifier {
-        Some(qualifier) => format!("qualifier {qualifier} cannot be listened on; --qualifier chooses another one"),
-        None => "no qualifier can be listened on".to_owned(),
-    })?;
+    let node = Node::open(library, adapter, EVENTS * MAX_CLIENTS)?;
+    let psp = node.listen(arguments.peer.listen_on(PORT))?;
     let mut server = Server { arguments, clients: Vec::new(), past: Totals::default(), node };
-    if arguments.announce {
+    if arguments.peer.announce {
         print::line(psp.qualifier())?;
     }
     let address = server.node.attributes.address.map(|address| address.ip());
@@ -92,12 +86,12 @@ pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> an
     )?;
     while arguments.count.is_none_or(|count| server.past.clients < count) {
         match server.node.next(None, interrupt, server.polls())? {
-            Happening::Interrupted => break,
-            Happening::TimeUp => {}
-            Happening::Event(Event::Request(request)) => server.request(request),
-            Happening::Event(Event::Completion(completion)) => server.completion(&completion)?,
-            Happening::Event(Event::Connection(event)) => server.connection(&event)?,
-            Happening::Event(Event::Other) => {}
+            Occurrence::Interrupted => break,
+            Occurrence::TimeUp => {}
+            Occurrence::Event(Event::Request(request)) => server.request(request),
+            Occurrence::Event(Event::Completion(completion)) => server.completion(&completion)?,
+            Occurrence::Event(Event::Connection(event)) => server.connection(&event)?,
+            Occurrence::Event(Event::Other) => {}
         }
     }
     let totals = server.totals();
@@ -110,38 +104,38 @@ pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> an
 }
 
 impl Server<'_> {
-    /// What all clients have done, also those that are still connected.
+    /// Returns the sums over all clients, including the connected ones.
     fn totals(&self) -> Totals {
         self.clients.iter().fold(self.past, |totals, client| totals.with(client.transfers, client.wrong))
     }
 
-    /// Returns whether a client is connected that asks the server to poll.
+    /// Returns whether a connected client requests that the server polls.
     fn polls(&self) -> bool {
         self.clients.iter().any(|client| client.ping.as_ref().is_some_and(|ping| ping.hello.polls))
     }
 
     fn request(&mut self, request: Cr) {
         if let Err(error) = self.admit(request) {
-            print::complain(format_args!("dat-ping: a client could not be admitted: {error:#}"));
+            print::complain(format_args!("dat-ping: cannot admit a client: {error:#}"));
         }
     }
 
-    /// Accepts a request; it is rejected on any error.
+    /// Accepts a request. After an error it is rejected.
     fn admit(&mut self, request: Cr) -> anyhow::Result<()> {
         let asked = request.query()?;
         let name = asked.address.map_or("a peer".to_owned(), |address| address.ip().to_string());
         let Some(hello) = Hello::from_bytes(&asked.private_data) else {
             self.make_room(&name, 0)?;
-            let channel = Channel::new(&self.node, STRANGE, false)?;
+            let channel = Channel::new(&self.node, FOREIGN_MESSAGE, RECEIVES, false)?;
             request.accept(&channel.ep, &[])?;
             self.clients.push(Client { name, channels: vec![channel], ping: None, transfers: 0, wrong: 0 });
             return Ok(());
         };
         let size = hello.size as usize;
         if hello.channel == 1 {
-            let of = |client: &&mut Client| client.is(&hello) && client.channels.len() == 1;
-            let client = self.clients.iter_mut().find(of).context("it belongs to no connection")?;
-            let channel = Channel::new(&self.node, size, self.node.has_srq())?;
+            let is_first = |client: &&mut Client| client.is(&hello) && client.channels.len() == 1;
+            let client = self.clients.iter_mut().find(is_first).context("the second connection has no first one")?;
+            let channel = Channel::new(&self.node, Head::LENGTH + size, RECEIVES, self.node.has_srq())?;
             request.accept(&channel.ep, &[])?;
             client.channels.push(channel);
             return Ok(());
@@ -150,7 +144,7 @@ impl Server<'_> {
         anyhow::ensure!(size > 0, "{name}: transfers of no bytes");
         check_size(&self.node, hello.size)?;
         let memory = Region::new(&self.node.pz, size * Area::ALL as usize, DAT_MEM_PRIV_ALL_FLAG)?;
-        let channel = Channel::new(&self.node, size, false)?;
+        let channel = Channel::new(&self.node, Head::LENGTH + size, RECEIVES, false)?;
         let memory_for_client = memory.remote(0, memory.length());
         let answer = Hello { shared: self.node.has_srq(), memory: memory_for_client, ..hello };
         request.accept(&channel.ep, &answer.to_bytes())?;
@@ -159,17 +153,12 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Whether there is room for one more client, with transfers of this size.
+    /// Checks that there is room for one more client with transfers of `size` bytes.
     fn make_room(&self, name: &str, size: u32) -> anyhow::Result<()> {
-        anyhow::ensure!(self.clients.len() < CLIENTS, "{name}: {CLIENTS} clients are connected");
+        anyhow::ensure!(self.clients.len() < MAX_CLIENTS, "{name}: {MAX_CLIENTS} clients are connected");
         let sizes = self.clients.iter().map(|client| client.ping.as_ref().map_or(0, |ping| ping.hello.size));
-        let (memory, most) = (sizes.chain([size]).map(memory_for).sum::<u64>(), most_for_peers());
-        anyhow::ensure!(
-            memory <= most,
-            "{name}: clients would need {} MiB; {} MiB is the most",
-            memory >> 20,
-            most >> 20
-        );
+        let (memory, max) = (sizes.chain([size]).map(memory_for).sum::<u64>(), max_memory());
+        anyhow::ensure!(memory <= max, "{name}: needs {} MiB for all clients of at most {}", memory >> 20, max >> 20);
         Ok(())
     }
 
@@ -177,10 +166,10 @@ impl Server<'_> {
         for index in 0..self.clients.len() {
             let client = &mut self.clients[index];
             for place in 0..client.channels.len() {
-                let result = match (client.channels[place].done(completion), completion.succeeded()) {
-                    (Done::Stranger, _) | (_, Ok(false)) => continue,
-                    (Done::Message(message), Ok(true)) => client.answer(place, message),
-                    (_, outcome) => outcome.map(drop),
+                let result = match client.channels[place].done(completion) {
+                    Ok(Done::Other) => continue,
+                    Ok(Done::Message(message)) => client.respond(place, message),
+                    other => other.map(drop),
                 };
                 return result.or_else(|error| self.gone(index, &error.to_string()));
             }
@@ -189,7 +178,7 @@ impl Server<'_> {
     }
 
     fn connection(&mut self, event: &Connection) -> anyhow::Result<()> {
-        let has = |client: &Client| client.channels.iter().position(|channel| channel.raw() == event.ep);
+        let has = |client: &Client| client.channels.iter().position(|channel| channel.ep.id() == event.ep);
         let Some(index) = self.clients.iter().position(|client| has(client).is_some()) else { return Ok(()) };
         if event.number != DAT_CONNECTION_EVENT_ESTABLISHED {
             return self.gone(index, event_name(event.number));
@@ -209,12 +198,15 @@ impl Server<'_> {
             ),
             None => self.say(
                 json!({ "event": "connected", "client": name, "peer": "other" }),
-                print::styled(print::GOOD, format!("{name} has connected; it is no dat-ping, so no data is exchanged")),
+                print::styled(
+                    print::GOOD,
+                    format!("{name} has connected; it is not dat-ping, so no data is exchanged"),
+                ),
             ),
         }
     }
 
-    /// A client has gone, or is sent away.
+    /// Removes a client, and disconnects it if it is still connected.
     fn gone(&mut self, index: usize, reason: &str) -> anyhow::Result<()> {
         let client = self.clients.remove(index);
         self.past = self.past.with(client.transfers, client.wrong);
@@ -228,16 +220,16 @@ impl Server<'_> {
             json!({ "event": "gone", "client": name, "reason": reason, "transfers": transfers, "wrong": wrong }),
             print::styled(style, text),
         );
-        // What is under way to the client ends before its memory goes.
+        // Outstanding transfers end before their memory is freed.
         for channel in &client.channels {
             let _ = channel.ep.disconnect(DAT_CLOSE_ABRUPT_FLAG);
         }
         said
     }
 
-    /// Writes a line, unless a client has started this server for itself.
+    /// Writes a line, except in a server that `--self` started.
     fn say(&self, value: serde_json::Value, text: String) -> anyhow::Result<()> {
-        match (self.arguments.announce, self.arguments.common.json) {
+        match (self.arguments.peer.announce, self.arguments.peer.common.json) {
             (true, _) => Ok(()),
             (_, true) => print::line(value),
             (_, false) => print::line(text),
@@ -246,17 +238,16 @@ impl Server<'_> {
 }
 
 impl Client {
-    /// Whether it is the one that says hello.
+    /// Returns whether a connection with this private data belongs to the client.
     fn is(&self, hello: &Hello) -> bool {
         self.ping.as_ref().is_some_and(|ping| ping.hello.session == hello.session && ping.hello.size == hello.size)
     }
 
-    /// Checks the bytes of a message, or of the RDMA write before it, and answers with others.
-    fn answer(&mut self, place: usize, message: Message) -> anyhow::Result<()> {
+    /// Compares the bytes of a message, or of the RDMA write before it, and responds.
+    fn respond(&mut self, place: usize, message: Message) -> anyhow::Result<()> {
         let channel = &mut self.channels[place];
-        let head = channel.head(message);
-        let (Some(head), Some(Ping { hello, memory })) = (head, &self.ping) else {
-            // It is no dat-ping; its messages are taken, and that is all.
+        let (Some(head), Some(Ping { hello, memory })) = (Head::of(channel, message), &self.ping) else {
+            // Another program gets no response.
             self.transfers += 1;
             return channel.give_back(message);
         };
@@ -265,30 +256,30 @@ impl Client {
         let size = hello.size as usize;
         let wrong = match operation {
             Operation::Send | Operation::Srq => {
-                let wrong = channel.first_wrong(message, bytes(operation, From::Client));
-                // The buffer is there again before the client can send the next message.
+                let wrong = wire::first_wrong(channel, message, bytes(operation, From::Client), size);
+                // Post the buffer before the client can send the next message.
                 channel.give_back(message)?;
-                channel.send(Head { wrong, ..head }, Some(bytes(operation, From::Server)))?;
+                Head { wrong, ..head }.send(channel, Some((bytes(operation, From::Server), size)))?;
                 wrong
             }
             Operation::Write => {
                 let landing = Area::Landing as usize * size;
                 memory.sync_rdma_write(landing, size)?;
-                let wrong = memory.first_difference(landing, size, bytes(operation, From::Client));
+                let wrong = bytes(operation, From::Client).first_difference(memory, landing, size);
                 channel.give_back(message)?;
-                // What the client reads next.
+                // The client reads these bytes next.
                 let readable = Area::Readable as usize * size;
-                memory.stamp(readable, size, bytes(Operation::Read, From::Server));
+                bytes(Operation::Read, From::Server).write(memory, readable, size);
                 memory.sync_rdma_read(readable, size)?;
                 let source = Area::Source as usize * size;
-                memory.stamp(source, size, bytes(operation, From::Server));
+                bytes(operation, From::Server).write(memory, source, size);
                 let (segment, remote) = (memory.segment(source, size), hello.area(Area::Landing));
                 channel.ep.post_rdma_write(segment, remote, channel.rdma_cookie(0))?;
                 let wrong = wrong.map(|place| place as u32);
-                channel.send(Head { wrong, ..head }, None)?;
+                Head { wrong, ..head }.send(channel, None)?;
                 wrong
             }
-            Operation::Read => anyhow::bail!("it reports an RDMA read"),
+            Operation::Read => anyhow::bail!("the client sent a message for an RDMA read"),
         };
         self.transfers += 1;
         self.wrong += u64::from(wrong.is_some());

@@ -1,35 +1,36 @@
-//! What client and server exchange: private data, the heads of messages, and the bytes of transfers. Numbers are in
-//! network byte order.
+//! The messages of client and server: private data, heads, and the bytes of transfers. Numbers have network byte order.
 
-use crate::dat::{Pattern, Remote};
+use anyhow::Result;
+use dat::Remote;
 
-/// Begins the private data of dat-ping.
+use crate::peer::{Channel, Message, Pattern};
+
 const MAGIC: [u8; 8] = *b"dat-ping";
-/// Of this protocol.
+/// Version of the protocol.
 const VERSION: u8 = 1;
 
-/// Private data of a request to connect, and of its acceptance.
+/// Private data of a connection request, and of its acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Whether this side takes the messages of the second connection from a shared receive queue.
+    /// Set if this side receives the messages of the second connection from a shared receive queue.
     pub shared: bool,
     /// Set if this side polls for messages.
     pub polls: bool,
-    /// Which of the two connections of a client this is: 0 or 1.
+    /// Number of the client's connection: 0 or 1.
     pub channel: u8,
     /// Bytes of each transfer.
     pub size: u32,
-    /// Chosen by the client at random; says which connections belong together.
+    /// A random number, which the connections of a client have in common.
     pub session: u64,
     /// Memory of this side for RDMA: [`Area`]s of `size` bytes each.
     pub memory: Remote,
 }
 
 impl Hello {
-    /// Its length in bytes.
+    /// Length in bytes.
     pub const LENGTH: usize = 36;
 
-    /// As private data.
+    /// Converts to private data.
     pub fn to_bytes(self) -> [u8; Self::LENGTH] {
         let mut bytes = [0; Self::LENGTH];
         bytes[..8].copy_from_slice(&MAGIC);
@@ -41,7 +42,7 @@ impl Hello {
         bytes
     }
 
-    /// From private data, which may be longer; none if it is not from dat-ping, or from one of another version.
+    /// Converts private data, which may be longer. Returns `None` if it is not from dat-ping, or from another version.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::LENGTH] = bytes.first_chunk()?;
         let size = u32::from_be_bytes(part(bytes, 12));
@@ -60,48 +61,48 @@ impl Hello {
         (bytes[..8] == MAGIC && bytes[8] == VERSION && hello.channel < 2).then_some(hello)
     }
 
-    /// One area of the memory.
+    /// Returns an area of the memory.
     pub fn area(&self, area: Area) -> Remote {
         let size = u64::from(self.size);
         Remote { address: self.memory.address.wrapping_add(area as u64 * size), length: size, ..self.memory }
     }
 }
 
-/// A part of the memory for RDMA, of as many bytes as a transfer.
+/// A part of the memory for RDMA, with the size of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub enum Area {
-    /// The peer writes here, and here its bytes arrive that are read.
+    /// Target of the peer's writes, and of this side's reads.
     Landing,
-    /// The peer reads from here.
+    /// Source of the peer's reads.
     Readable,
-    /// Bytes that are about to be written to the peer.
+    /// Source of this side's writes.
     Source,
 }
 
 impl Area {
-    /// How many there are.
+    /// Number of areas.
     pub const ALL: u64 = 3;
 }
 
-/// A way to move bytes, of which each round tries all.
+/// An operation of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Operation {
-    /// A message there and one back.
+    /// A message and its response.
     Send,
-    /// An RDMA write there and one back, each with a message behind it.
+    /// An RDMA write in each direction, each followed by a message.
     Write,
-    /// An RDMA read, of which the peer's program knows nothing.
+    /// An RDMA read, in which the peer's program takes no part.
     Read,
-    /// A message there and one back, received from shared receive queues.
+    /// A message and its response, received from shared receive queues.
     Srq,
 }
 
 impl Operation {
-    /// In the order of a round.
+    /// All operations in the order of a round.
     pub const ALL: [Self; 4] = [Self::Send, Self::Write, Self::Read, Self::Srq];
 
-    /// Its name in lines and in JSON.
+    /// Returns the name for the output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Send => "send",
@@ -112,7 +113,7 @@ impl Operation {
     }
 }
 
-/// Who sends the bytes.
+/// The sender of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
     Client,
@@ -122,18 +123,17 @@ pub enum From {
 /// The head of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// What it is about.
     pub operation: Operation,
     pub round: u64,
-    /// In an answer: the first byte that had arrived wrong.
+    /// In a response: the index of the first wrong byte that the server received.
     pub wrong: Option<u32>,
 }
 
 impl Head {
-    /// Its length in bytes; those of the transfer follow.
+    /// Length in bytes; the transfer follows.
     pub const LENGTH: usize = 16;
 
-    /// As the first bytes of a message.
+    /// Converts to the first bytes of a message.
     pub fn to_bytes(self) -> [u8; Self::LENGTH] {
         let mut bytes = [0; Self::LENGTH];
         bytes[0] = self.operation as u8;
@@ -143,8 +143,33 @@ impl Head {
         bytes
     }
 
-    /// From the first bytes of a message; none if it is not from dat-ping.
-    pub fn from_bytes(bytes: [u8; Self::LENGTH]) -> Option<Self> {
+    /// Reads the head of a received message. Returns `None` if the message is not from dat-ping.
+    pub fn of(channel: &Channel, message: Message) -> Option<Self> {
+        let mut bytes = [0; Self::LENGTH];
+        if message.length < Self::LENGTH as u64 {
+            return None;
+        }
+        let (region, place) = channel.received(message);
+        region.read(place, &mut bytes);
+        Self::from_bytes(bytes)
+    }
+
+    /// Sends a message.
+    ///
+    /// # Parameters
+    /// * `transfer` - the bytes after the head, and their number.
+    pub fn send(self, channel: &mut Channel, transfer: Option<(Pattern, usize)>) -> Result<()> {
+        channel.send(|region, place| {
+            region.write(place, &self.to_bytes());
+            let (place, size) = (place + Self::LENGTH, transfer.map_or(0, |(_, size)| size));
+            if let Some((pattern, size)) = transfer {
+                pattern.write(region, place, size);
+            }
+            Self::LENGTH + size
+        })
+    }
+
+    fn from_bytes(bytes: [u8; Self::LENGTH]) -> Option<Self> {
         let operation = Operation::ALL.into_iter().find(|&operation| operation as u8 == bytes[0])?;
         let wrong = u32::from_be_bytes(part(&bytes, 4));
         let round = u64::from_be_bytes(part(&bytes, 8));
@@ -152,12 +177,21 @@ impl Head {
     }
 }
 
-/// The bytes at a place.
 fn part<const N: usize>(bytes: &[u8], place: usize) -> [u8; N] {
-    *bytes[place..].first_chunk().expect("the places of fields are within their structure")
+    *bytes[place..].first_chunk().expect("the fields are in the structure")
 }
 
-/// The bytes of a transfer of a round.
+/// Returns the index of the first wrong byte after the head of a message. A missing byte is wrong, too.
+pub fn first_wrong(channel: &Channel, message: Message, wanted: Pattern, size: usize) -> Option<u32> {
+    let length = message.length - Head::LENGTH as u64;
+    if length != size as u64 {
+        return Some(length.min(size as u64) as u32);
+    }
+    let (region, place) = channel.received(message);
+    wanted.first_difference(region, place + Head::LENGTH, size).map(|place| place as u32)
+}
+
+/// Returns the bytes of a transfer of a round.
 pub fn bytes(round: u64, operation: Operation, from: From) -> Pattern {
     Pattern { lane: 0, number: round.wrapping_mul(8) + operation as u64 * 2 + from as u64 }
 }

@@ -17,13 +17,13 @@ use rustix::io::Errno;
 use crate::control_region::{ControlRegion, Peer as Published};
 use crate::os::directory::{Claim, Directory, Reachable};
 use crate::os::memory::{self, SharedMemory};
-use crate::os::socket::Socket;
 use crate::peer_segment::PeerSegment;
 use crate::record;
 use crate::regions::{self, PeerRegions, RegionTable};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
 use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, EndInfo, MAX_PACKET, Message, Probe, VERSION};
+use dat_census::socket::Socket;
 
 // ---- Messages ----
 

@@ -37,5 +37,3 @@ use exposure::{copy_target, pending, transfers};
 use meeting::{census, cm, link, pending_peers, process_context, process_contexts, thread, wire};
 
 pub use adapter::Shm;
-pub use meeting::census::{Process, processes};
-pub use meeting::wire::OpenAdapter;

@@ -16,6 +16,7 @@ use dat_core::transport::{
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::lock::Mutex;
 use host::thread::Thread;
+use host::topic::{Reason, Topic};
 use host::{fork, memory};
 
 use crate::cm::{self, Incoming, Listener};
@@ -145,13 +146,14 @@ impl Transport for Tcp {
     const ARMS_ALL: bool = true;
 
     fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
-        let refused = |why: String| {
-            log::error!("{name}: {why}");
+        let refused = |reason: Reason| {
+            reason.log(name);
             Error::InsufficientResources(Resource::Device)
         };
         let place = locate(name, instance).map_err(refused)?;
         let device = Device::open(place).map_err(refused)?;
-        let thread = thread::start(&device).map_err(|error| refused(format!("no thread: {error}")))?;
+        let thread = thread::start(&device)
+            .map_err(|error| refused(Topic::DoesNotOpen.error(&error, format!("no thread: {error}"))))?;
         let attributes = attributes(&device);
         Ok(memory::arc(Tcp { device, attributes, thread: Mutex::new(Some(thread)), closed: AtomicBool::new(false) })?)
     }

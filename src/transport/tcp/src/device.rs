@@ -17,6 +17,7 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
@@ -33,6 +34,7 @@ use host::memory::{self, Room};
 use host::pause::Pause;
 use host::poll::{Epoll, Ready};
 use host::timers::Timers;
+use host::topic::{Reason, Topic};
 
 use crate::cm::Handshakes;
 use crate::conn::{After, Conn, Phase, Received};
@@ -174,11 +176,13 @@ impl Device {
     ///
     /// # Errors
     /// A line that states the reason.
-    pub fn open(place: Place) -> std::result::Result<Arc<Device>, String> {
+    pub fn open(place: Place) -> std::result::Result<Arc<Device>, Reason> {
         // The address must be usable.
-        Socket::listen(SocketAddr::new(place.address, 0))
-            .map_err(|error| format!("cannot listen at {}: {error}", place.address))?;
-        let no_descriptor = |error| format!("no descriptor: {error}");
+        Socket::listen(SocketAddr::new(place.address, 0)).map_err(|error| {
+            Topic::DoesNotOpen.error(&error, format!("cannot listen at {}: {error}", place.address))
+        })?;
+        let no_descriptor = |error: io::Error| Topic::DoesNotOpen.error(&error, format!("no descriptor: {error}"));
+        let no_memory = || Topic::DoesNotOpen.reason("no memory");
         let device = Device {
             place,
             regions: RegionTable::new((), ROWS as u32),
@@ -199,8 +203,8 @@ impl Device {
             leaving: Mutex::default(),
             blocked: Mutex::default(),
             polling: Mutex::new(Polling {
-                buffer: buffer().ok_or("no memory")?,
-                ready: memory::vec(BATCH).map_err(|_| "no memory".to_owned())?,
+                buffer: buffer().ok_or_else(no_memory)?,
+                ready: memory::vec(BATCH).map_err(|_| no_memory())?,
                 noted: Vec::new(),
                 last: (0, Received::Reports),
                 next: None,
@@ -213,7 +217,7 @@ impl Device {
             deferred: Mutex::default(),
             is_deferred: AtomicBool::new(false),
         };
-        memory::arc(device).map_err(|_| "no memory".to_owned())
+        memory::arc(device).map_err(|_| no_memory())
     }
 
     /// Returns a number that no other connection of this adapter ever has.

@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use host::net;
+use host::topic::{Reason, Topic};
 
 /// The first word of instance data.
 const TCP: &str = "tcp";
@@ -24,17 +25,17 @@ pub struct Place {
 /// empty, it is what the entry's name says: `tcp`, or `tcp-NETDEV`. Without an interface it is that of the default route.
 ///
 /// # Errors
-/// One line that says what was looked for and what exists.
-pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
+/// The reason names what was requested and what exists.
+pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
+    let unreadable = |fault: &str| Topic::InstanceData.reason(format!("instance data \"{instance}\": {fault}"));
     let mut words = instance.split_whitespace();
     let wanted = match words.next() {
         Some(TCP) => words.next(),
-        Some(word) => return Err(format!("instance data \"{instance}\": its first word must be {TCP}, not {word}")),
+        Some(word) => return Err(unreadable(&format!("its first word must be {TCP}, not {word}"))),
         None => name.strip_prefix("tcp-").filter(|netdev| !netdev.is_empty()),
     };
     if let Some(word) = words.next() {
-        let form = "tcp [NETDEV or ADDRESS]";
-        return Err(format!("instance data \"{instance}\": {word} is one word too many; it is {form}"));
+        return Err(unreadable(&format!("{word} is one word too many; it is tcp [NETDEV or ADDRESS]")));
     }
     let interfaces = net::interfaces();
     let (netdev, address) = match wanted {
@@ -51,40 +52,50 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
 }
 
 /// An address of this host, with the name of its interface.
-fn owner(interfaces: &[(String, IpAddr)], address: IpAddr) -> Result<(String, IpAddr), String> {
+fn owner(interfaces: &[(String, IpAddr)], address: IpAddr) -> Result<(String, IpAddr), Reason> {
     let owner = interfaces.iter().find(|(_, own)| *own == address && is_usable(own));
-    owner.cloned().ok_or_else(|| match address {
-        IpAddr::V6(v6) if v6.is_unicast_link_local() => format!("{address} is link-local: {}", present(interfaces)),
-        _ => format!("no network interface has the address {address}: {}", present(interfaces)),
+    owner.cloned().ok_or_else(|| {
+        let present = present(interfaces);
+        Topic::InstanceData.reason(match address {
+            IpAddr::V6(v6) if v6.is_unicast_link_local() => format!("{address} is link-local: {present}"),
+            _ => format!("no network interface has the address {address}: {present}"),
+        })
     })
 }
 
 /// An interface, with its first address.
-fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String, IpAddr), String> {
+fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String, IpAddr), Reason> {
     let address = addresses(interfaces, netdev).first().copied();
     address.map(|address| (netdev.to_owned(), address)).ok_or_else(|| {
         let is_there = net::names(Path::new(net::PROC)).iter().any(|name| name == netdev);
         let present = present(interfaces);
         match is_there {
-            true => format!("network interface {netdev} has no IP address that peers reach: {present}"),
-            false => format!("there is no network interface {netdev}: {present}"),
+            true => Topic::NoIpAddress
+                .reason(format!("network interface {netdev} has no IP address that peers reach: {present}")),
+            false => Topic::InstanceData.reason(format!("there is no network interface {netdev}: {present}")),
         }
     })
 }
 
 /// The one interface that leads to other hosts, with its address. None of several is better than the others, and that of
 /// this host itself is not what a program means that names none.
-fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), String> {
+fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
     let leads = |netdev: &str| !addresses(interfaces, netdev).iter().any(IpAddr::is_loopback);
     let mut all: Vec<&str> =
         interfaces.iter().filter(|(_, own)| is_usable(own)).map(|(name, _)| device(name)).collect();
     all.retain(|netdev| leads(netdev));
     all.sort_unstable();
     all.dedup();
+    let present = present(interfaces);
     match *all {
         [netdev] => of_interface(interfaces, netdev),
-        [] => Err(format!("no network interface leads to other hosts: {}", present(interfaces))),
-        _ => Err(format!("no default route tells which network interface is meant: {}", present(interfaces))),
+        [] => Err(Topic::NoIpAddress.reason(format!(
+            "no network interface leads to other hosts: {present}; tcp-lo connects processes of this host"
+        ))),
+        _ => {
+            let text = format!("no default route tells which network interface is meant: {present}");
+            Err(Topic::InstanceData.reason(text))
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use dat_core::transport::{
 };
 use host::lock::Mutex;
 use host::thread::Thread;
+use host::topic::Topic;
 use host::{fork, memory, sysfs};
 
 use crate::channels;
@@ -166,7 +167,7 @@ impl Transport for Verbs {
     fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let device = Device::open(name, instance)?;
         let thread = crate::thread::start(&device).map_err(|error| {
-            log::error!("{name}: no thread: {error}");
+            Topic::DoesNotOpen.error(&error, format!("no thread: {error}")).log(name);
             Error::InsufficientResources(Resource::Memory)
         })?;
         Ok(memory::arc(Verbs { device, thread: Mutex::new(Some(thread)) })?)

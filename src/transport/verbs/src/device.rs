@@ -33,6 +33,7 @@ use host::fork::{CloseOnFork, with_fork_lock};
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
 use host::timers::Timers;
+use host::topic::Topic;
 use rdma_sys::rdma_port_space::RDMA_PS_UDP;
 
 use crate::adapter::Verbs;
@@ -161,7 +162,7 @@ impl Device {
         let place = locate(name, instance).map_err(|why| {
             // What lacks memory finds nothing.
             memory::probe(RESOLVER).map_or(Error::InsufficientResources(Resource::Memory), |()| {
-                log::error!("{name}: {why}");
+                why.log(name);
                 none
             })
         })?;
@@ -201,7 +202,9 @@ impl Device {
             })?)
         };
         opened().map_err(|error| {
-            log::error!("{name}: cannot open {} port {}: {error}", place.name, place.port);
+            let denied = error.kind() == std::io::ErrorKind::PermissionDenied;
+            let topic = if denied { Topic::DeviceFiles } else { Topic::DoesNotOpen };
+            topic.error(&error, format!("cannot open {} port {}: {error}", place.name, place.port)).log(name);
             none
         })
     }

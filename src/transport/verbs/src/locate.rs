@@ -13,6 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use dat_registry::conf::Instance;
+use host::topic::{Reason, Topic};
 use host::{memory, net, sysfs};
 use rdma_sys::rdma_port_space::RDMA_PS_TCP;
 
@@ -40,28 +41,33 @@ type Interfaces = [(String, IpAddr)];
 /// If `instance` is empty, the entry's name `verbs-NETDEV` has the interface.
 ///
 /// # Errors
-/// One line that says what was looked for and what exists.
-pub fn locate(name: &str, instance: &str) -> Result<Place, String> {
+/// The reason names what was requested and what exists.
+pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let sysfs = Path::new(sysfs::ROOT);
     let devices = device::names();
     let interfaces = net::interfaces();
     let search = || {
-        let wanted = Instance::parse(name, instance)?;
+        let wanted = Instance::parse(name, instance).map_err(|text| Topic::InstanceData.reason(text))?;
         if devices.is_empty() {
             // The resolver is not asked, because it may take long to say no.
-            return Err(format!("looked for {wanted}"));
+            let none = sysfs::devices(sysfs).is_empty();
+            let topic = if none { Topic::NoRdmaDevice } else { Topic::DeviceFiles };
+            return Err(topic.reason(format!("looked for {wanted}")));
         }
         let mut found = candidates(&wanted, sysfs, &interfaces);
         // A name with a port is that of a device, which is not looked up on the network.
         if found.is_empty() && wanted.port.is_none() {
             // What lacks memory finds nothing; and glibc's resolver may end a process that has none.
-            memory::probe(RESOLVER).map_err(|_| String::new())?;
+            memory::probe(RESOLVER).map_err(|_| Topic::DoesNotOpen.reason(""))?;
             let addresses = (&*wanted.word, 0).to_socket_addrs().into_iter().flatten();
             found = in_order(addresses.map(|address| (address.ip(), None)).collect());
         }
         choose(&wanted, &found, bind)
     };
-    search().map_err(|why| format!("{why}; there is {}", present(sysfs, &devices, &interfaces)))
+    search().map_err(|why| {
+        let present = present(sysfs, &devices, &interfaces);
+        why.topic.reason(format!("{why}; there is {present}"))
+    })
 }
 
 /// Memory in bytes that the resolver takes for all sources of names.
@@ -93,9 +99,9 @@ fn in_order(mut found: Vec<Candidate>) -> Vec<Candidate> {
 fn choose(
     wanted: &Instance,
     candidates: &[Candidate],
-    bind: impl Fn(IpAddr) -> io::Result<(String, u8)>,
-) -> Result<Place, String> {
-    let mut reasons = Vec::new();
+    bind: impl Fn(IpAddr) -> Result<(String, u8), Reason>,
+) -> Result<Place, Reason> {
+    let (mut topic, mut reasons) = (Topic::InstanceData, Vec::new());
     for (address, device) in candidates {
         let address = *address;
         match bind(address) {
@@ -106,14 +112,22 @@ fn choose(
                 return Ok(Place { name: found, port, address });
             }
             Ok((found, port)) => reasons.push(format!("{address} belongs to {found} port {port}")),
-            Err(error) => reasons.push(format!("{address}: {error}")),
+            Err(reason) => {
+                topic = reason.topic;
+                reasons.push(format!("{address}: {reason}"));
+            }
         }
     }
     let why = match reasons.as_slice() {
-        [] => "no interface, device or host with an IP address has this name".to_owned(),
+        [] => {
+            if net::names(Path::new(net::PROC)).iter().any(|netdev| *netdev == *wanted.word) {
+                topic = Topic::NoIpAddress;
+            }
+            "no interface, device or host with an IP address has this name".to_owned()
+        }
         some => some.join(", "),
     };
-    Err(format!("looked for {wanted}: {why}"))
+    Err(topic.reason(format!("looked for {wanted}: {why}")))
 }
 
 /// Addresses of an interface, IPv4 first: those under its name, then those of its aliases. Link-local addresses are
@@ -192,19 +206,27 @@ fn forbidden() -> Option<String> {
 }
 
 /// The device and port that an address belongs to.
-fn bind(address: IpAddr) -> io::Result<(String, u8)> {
-    let refused = |why: String| io::Error::other(forbidden().map_or(why, |file| format!("no permission for {file}")));
+fn bind(address: IpAddr) -> Result<(String, u8), Reason> {
     let find = || {
-        let channel = EventChannel::new()
-            .map_err(|error| refused(format!("no connection manager ({error}): is the module rdma_ucm loaded?")))?;
+        let channel = EventChannel::new().map_err(|error| match error.raw_os_error() {
+            Some(libc::EMFILE | libc::ENFILE) => error,
+            _ => io::Error::other(format!("no connection manager ({error}): is the module rdma_ucm loaded?")),
+        })?;
         let id = CmId::bound(RDMA_PS_TCP, &channel, 0, SocketAddr::new(address, 0))?;
         id.device().ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))
     };
     // librdmacm opens the device, and says of a failure that may pass, too, only that there is no device.
     let none = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EADDRNOTAVAIL));
     let pauses = [0, 1, 10, 50].map(Duration::from_millis);
-    let found = repeat(pauses, |error| none(error) && has_device(address), find);
-    found.map_err(|error| if none(&error) { refused("no RDMA device has this address".to_owned()) } else { error })
+    repeat(pauses, |error| none(error) && has_device(address), find).map_err(|error| {
+        let no_manager = error.kind() == io::ErrorKind::Other;
+        match forbidden().filter(|_| no_manager || none(&error)) {
+            Some(file) => Topic::DeviceFiles.reason(format!("no permission for {file}")),
+            None if no_manager => Topic::DeviceFiles.reason(error.to_string()),
+            None if none(&error) => Topic::NoRdmaDevice.reason("no RDMA device has this address"),
+            None => Topic::DoesNotOpen.error(&error, error.to_string()),
+        }
+    })
 }
 
 #[cfg(test)]

@@ -1,36 +1,32 @@
-//! One adapter: its entry, its library, and what dat_ia_open says.
+//! One adapter: its entry, its library, and the result of dat_ia_open.
 
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
-use dat_registry::conf::Instance;
+use dat::{Library, Request};
 use dat_registry::loader::beside;
 use dat_registry::search::Found;
 use dat_registry::select::select;
-use dat_registry::{Entry, Identity, Missing, Origin, Request};
+use dat_registry::{self as registry, Entry, Identity, Origin};
+use host::net;
+use host::topic::Topic;
+use rustix::process::geteuid;
 
 use super::rdma::Host;
-use super::step::{Chapter, Finding, Step};
-use super::topic::Topic;
-use super::{rdma, shm, tcp};
-use crate::dat::{Demand, Library};
+use super::step::{Chapter, Step};
 use crate::info::probe::Probe;
 use crate::info::words;
 
-/// The provider behind an adapter, as far as it needs something that can be looked at.
+/// The provider of an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Between processes of one host.
     Shm,
-    /// Over RDMA.
     Verbs,
-    /// Over TCP.
     Tcp,
-    /// Of somebody else.
     Other,
 }
 
-/// The kind of a provider's library, by its name or by that of the file to which it is a link.
+/// Returns the kind of a provider's library by its name, or by the name of the file to which it is a link.
 pub fn kind(library: &Path) -> Kind {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
     let names = [&real, library].map(|path: &Path| path.file_name().unwrap_or_default().to_string_lossy());
@@ -43,180 +39,117 @@ pub fn kind(library: &Path) -> Kind {
     }
 }
 
-/// The kind that an entry asks for.
+/// Returns the kind of the library in an entry.
 pub fn kind_of(entry: &Entry) -> Kind {
     kind(Path::new(&words(&entry.library)))
 }
 
-/// What an explanation of an adapter is made from.
+/// An adapter that is explained.
 pub struct Subject<'a> {
-    /// The name that is opened.
     pub name: &'a CStr,
-    /// What else the program asks for.
-    pub demand: Demand,
-    /// Whether somebody asks for this adapter, and not for all.
+    pub request: Request,
+    /// Set if the user asks for this adapter.
     pub asked: bool,
-    /// Whether several entries have this name.
+    /// Set if several entries have this name.
     pub shares: bool,
-    /// The library that opens it.
+    /// The library that opens the adapter.
     pub library: Library,
-    /// What the search for the configuration found.
+    /// The result of the search for the configuration.
     pub found: &'a Found,
-    /// The file that counts, if it is one.
+    /// The configuration file, if there is one.
     pub file: Option<&'a Path>,
-    /// What came of opening it.
     pub probe: &'a Probe,
     pub host: &'a Host,
 }
 
 impl Subject<'_> {
-    /// The steps of dat_ia_open.
+    /// Returns the steps of dat_ia_open.
     pub fn explain(&self) -> Chapter {
+        let entry = self.entry();
         let mut steps = Vec::new();
-        let entry = self.entry(&mut steps);
-        let mut kind = Kind::Other;
-        if let Some(entry) = entry {
-            let file = self.library_file(entry.1);
-            steps.push(self.library_step(entry.1, file.as_deref()));
-            kind = file.as_deref().map_or_else(|| kind_of(entry.1), self::kind);
+        if let Some((origin, entry)) = entry {
+            steps.push(Step::ok(match origin {
+                Origin::Line(..) => format!("the entry of this name: {origin}"),
+                Origin::BuiltIn => "the entry of this name is built in".to_owned(),
+            }));
+            // The message of a library that cannot be used names it.
+            if self.probe.topic() != Some(Topic::ProviderLibrary) {
+                let file = self.library_file(entry);
+                steps.push(self.library_step(entry, file.as_deref()));
+                steps.extend(self.place(entry, file.as_deref().map_or_else(|| kind_of(entry), kind)));
+            }
         }
-        let mut wanted = true;
-        match (kind, entry, &self.probe.answer) {
-            (Kind::Shm, Some(entry), answer) => {
-                steps.extend(shm::explain(&words(&entry.1.instance_data), answer.is_ok()));
-            }
-            (Kind::Verbs, _, Ok(opened)) => {
-                steps.extend(opened.address.and_then(|address| rdma::own_port(self.host, address)));
-            }
-            (Kind::Verbs, Some(entry), Err(_)) => steps.extend(self.devices(entry.1)),
-            (Kind::Tcp, Some((origin, _)), Err(_)) => {
-                // A host without a network is no fault unless the user or a configuration asks for the adapter.
-                let matters = self.asked || *origin != Origin::BuiltIn;
-                let lacking = tcp::explain(&self.probe.messages, matters);
-                wanted = matters || lacking.is_none();
-                steps.extend(lacking);
-            }
-            _ => {}
+        steps.push(self.opening(entry.is_some_and(|(origin, _)| *origin == Origin::BuiltIn)));
+        match &self.probe.answer {
+            Ok(_) => steps.extend(self.probe.messages.iter().filter(|message| message.topic.is_some()).map(Step::of)),
+            Err(_) if entry.is_none() && self.file.is_none() => steps.extend(lacks_device(&words(self.name))),
+            Err(_) => {}
         }
-        let alone = steps.iter().all(|step| step.state != Finding::Wrong);
-        steps.push(self.opening(kind == Kind::Shm && alone, wanted));
         let api = self.library.api();
-        if self.demand.version.1 < api.version().minor {
-            let text = format!("a program of version {api} does not get it: its line is for {}", self.demand);
+        if self.request.version.1 < api.version().1 {
+            let text = format!("a program of version {api} does not get it: its line is for {}", self.request);
             steps.push(Step::note(text));
         }
-        let demand = if self.shares { self.demand.to_string() } else { api.to_string() };
-        Chapter { title: format!("dat_ia_open \"{}\", version {demand}", words(self.name)), steps }
+        let request = if self.shares { self.request.to_string() } else { api.to_string() };
+        Chapter { title: format!("dat_ia_open \"{}\", version {request}", words(self.name)), steps }
     }
 
-    /// The entry that serves a program, by the registry's own rule.
-    fn entry(&self, steps: &mut Vec<Step>) -> Option<(&Origin, &Entry)> {
-        let Demand { version: (major, minor), thread_safe } = self.demand;
-        let request = Request { name: self.name, major, minor, thread_safe };
+    /// Returns the entry that serves the request by the registry's rule.
+    fn entry(&self) -> Option<(&Origin, &Entry)> {
+        let Request { version: (major, minor), thread_safe } = self.request;
+        let request = registry::Request { name: self.name, major, minor, thread_safe };
         let unlisted = self.found.unlisted.iter().map(|entry| (&Origin::BuiltIn, entry));
         let entries = self.found.entries.iter().map(|(origin, entry)| (origin, entry)).chain(unlisted);
         let identities: Vec<Identity> = entries.clone().map(|(_, entry)| entry.identity()).collect();
-        match select(&request, identities.iter()) {
-            Ok(chosen) => {
-                let (origin, entry) = entries.into_iter().find(|(_, entry)| entry.identity() == *chosen)?;
-                steps.push(Step::ok(match origin {
-                    Origin::Line(..) => format!("the entry of this name: {origin}"),
-                    Origin::BuiltIn => "the entry of this name is built in".to_owned(),
-                }));
-                Some((origin, entry))
-            }
-            Err(missing) => {
-                steps.extend(self.missing(missing));
-                None
-            }
-        }
+        let chosen = select(&request, identities.iter()).ok()?;
+        entries.into_iter().find(|(_, entry)| entry.identity() == *chosen)
     }
 
-    /// Why no entry serves.
-    fn missing(&self, missing: Missing) -> Vec<Step> {
-        let (major, minor) = self.demand.version;
-        let mut names: Vec<String> = self.found.entries.iter().map(|(_, entry)| words(&entry.name)).collect();
-        names.dedup();
-        let there_are =
-            if names.is_empty() { "there is none".to_owned() } else { format!("there are: {}", names.join(" ")) };
-        let mut topic = Topic::NoEntry;
-        let text = match missing {
-            Missing::Name => {
-                let bad = self.found.bad.iter().find(|(_, bad)| bad.name.as_deref() == Some(self.name));
-                match bad {
-                    Some((origin, bad)) => {
-                        topic = Topic::IgnoredLine;
-                        format!("the entry of this name is ignored: {origin}: {}", bad.fault)
-                    }
-                    None if self.found.other_versions.contains(self.name) => format!(
-                        "the entries of this name are for another version of the interface than {major}.{minor}; {there_are}"
-                    ),
-                    None => format!("no entry has this name; {there_are}"),
-                }
-            }
-            Missing::Major | Missing::Minor => {
-                format!("no entry of this name is for version {major}.{minor} of the interface; {there_are}")
-            }
-            Missing::ThreadSafety => "no entry of this name is thread-safe".to_owned(),
-        };
-        let step = Step::wrong(text).see(topic);
-        // A built-in entry comes with its device.
-        let name = words(self.name);
-        let device = match (self.file, name.strip_prefix("verbs-"), name.strip_prefix("tcp-")) {
-            (None, Some(netdev), _) => rdma::explain(self.host, Some(netdev), true),
-            (None, _, Some(netdev)) => tcp::missing(netdev).into_iter().collect(),
-            _ => Vec::new(),
-        };
-        std::iter::once(step).chain(device).collect()
-    }
-
-    /// What an adapter over RDMA needs. What else its line may name wrongly, the provider says.
-    fn devices(&self, entry: &Entry) -> Vec<Step> {
-        let wanted = Instance::parse(&words(&entry.name), &words(&entry.instance_data)).ok();
-        let netdev = wanted.as_ref().and_then(|wanted| wanted.word.split(':').next());
-        let is_here =
-            |netdev: &&str| self.host.interfaces.iter().any(|(own, _)| own.split(':').next() == Some(*netdev));
-        rdma::explain(self.host, netdev.filter(is_here), true)
-    }
-
-    /// The file of the library of an entry: beside the library of programs, at a path, or the one that the loader found.
+    /// Returns the file of the library of an entry: next to the library of programs, at a path, or found by the loader.
     fn library_file(&self, entry: &Entry) -> Option<PathBuf> {
-        if let Ok(opened) = &self.probe.answer {
-            if let Some(file) = &opened.library {
-                return Some(file.clone());
-            }
+        if let Some(file) = self.probe.answer.as_ref().ok().and_then(|opened| opened.library.clone()) {
+            return Some(file);
         }
         if entry.library.to_bytes().contains(&b'/') {
-            let path = PathBuf::from(words(&entry.library));
-            return path.exists().then_some(path);
+            return Some(PathBuf::from(words(&entry.library))).filter(|path| path.exists());
         }
-        let own = self.library.path()?;
-        let found = beside(&entry.library, own).ok().flatten()?;
+        let found = beside(&entry.library, self.library.path()?).ok().flatten()?;
         Some(words(&found).into())
     }
 
     fn library_step(&self, entry: &Entry, file: Option<&Path>) -> Step {
         let library = words(&entry.library);
-        let said = self.probe.messages.iter().find_map(|line| line.split_once(&format!("cannot use {library}: ")));
-        match (said, file) {
-            (Some((_, reason)), file) => {
-                let at = file.map_or(library, |file| file.display().to_string());
-                Step::wrong(format!("its library {at} cannot be used: {reason}")).see(Topic::ProviderLibrary)
-            }
-            (None, Some(file)) => Step::ok(format!("its library {library}: {}", file.display())),
-            (None, None) => {
+        match file {
+            Some(file) => Step::ok(format!("its library {library}: {}", file.display())),
+            None => {
                 let own = self.library.api().library();
-                Step::note(format!("its library {library} is not in the directory of {own}; the loader looks for it"))
+                Step::note(format!(
+                    "its library {library} is not in the directory of {own}; the loader searches for it"
+                ))
             }
         }
     }
 
-    /// What dat_ia_open said.
-    ///
-    /// # Parameters
-    /// * `by_directory` - nothing but the directory of shm can be why it fails.
-    /// * `wanted` - whether it is wrong that it does not open.
-    fn opening(&self, by_directory: bool, wanted: bool) -> Step {
+    /// Returns where an adapter is that opens: the rendezvous directory of shm, or the port of an RDMA device.
+    fn place(&self, entry: &Entry, kind: Kind) -> Option<Step> {
+        let opened = self.probe.answer.as_ref().ok()?;
+        match kind {
+            Kind::Shm => {
+                let user = geteuid().as_raw();
+                let directory = dat_census::directory(&words(&entry.instance_data), user);
+                Some(Step::ok(format!(
+                    "the rendezvous directory {} belongs to you, user {user}: processes of this user that see it reach \
+                     each other",
+                    directory.display()
+                )))
+            }
+            Kind::Verbs => self.host.port_of(opened.address?),
+            _ => None,
+        }
+    }
+
+    /// Returns the result of dat_ia_open.
+    fn opening(&self, built_in: bool) -> Step {
         match &self.probe.answer {
             Ok(opened) => {
                 let address =
@@ -224,20 +157,31 @@ impl Subject<'_> {
                 Step::ok(format!("it opens, {address}"))
             }
             Err(why) => {
-                let said: String = self.probe.messages.iter().map(|line| format!("\n{line}")).collect();
-                let topic = match by_directory {
-                    _ if said.contains(" may be its line: ") => Topic::IgnoredLine,
-                    _ if said.contains(": cannot use ") => Topic::ProviderLibrary,
-                    _ if why.contains("DAT_NAME_NOT_REGISTERED") => Topic::NoEntry,
-                    true => Topic::RendezvousDirectory,
-                    false if said.contains("looked for ") && !self.host.has_device() => Topic::NoRdmaDevice,
-                    false if said.contains("instance data ") || said.contains("looked for ") => Topic::InstanceData,
-                    false => Topic::DoesNotOpen,
-                };
-                Step::wrong_if(wanted, format!("it does not open: {why}{said}")).see(topic)
+                let topic = self.probe.topic().unwrap_or(Topic::DoesNotOpen);
+                // The built-in tcp on a host without a network is a fault only if the user asks for it.
+                let matters = self.asked || !built_in || topic != Topic::NoIpAddress;
+                let messages = self.probe.messages.iter().filter(|message| message.is_error);
+                let messages: String = messages.map(|message| format!("\n{}", message.text)).collect();
+                Step::wrong_if(matters, format!("it does not open: {why}{messages}")).see(topic)
             }
         }
     }
+}
+
+/// Returns why a name that would be built in has no entry.
+fn lacks_device(name: &str) -> Option<Step> {
+    let (netdev, rdma) = match (name.strip_prefix("verbs-"), name.strip_prefix("tcp-")) {
+        (Some(netdev), _) => (netdev, true),
+        (_, Some(netdev)) => (netdev, false),
+        _ => return None,
+    };
+    let names = net::names(Path::new(net::PROC));
+    let all: Vec<String> = names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect();
+    if !all.iter().any(|name| name == netdev) {
+        let text = format!("there is no network interface {netdev}; there are: {}", all.join(" "));
+        return Some(Step::wrong(text).see(Topic::InstanceData));
+    }
+    rdma.then(|| Step::wrong(format!("{netdev} has no RDMA device")).see(Topic::NoRdmaDevice))
 }
 
 #[cfg(test)]

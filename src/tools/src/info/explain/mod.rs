@@ -1,51 +1,46 @@
-//! `--explain`: what dat_ia_open does, step by step, with the section of docs/troubleshooting.md for each failure.
+//! `--explain`: the steps of dat_ia_open, and the section of docs/troubleshooting.md for each failure.
 //!
-//! The steps up to the provider's library are those of the registry's own code. What comes then, only the provider knows:
-//! the adapter is opened, and what it needs is looked at.
+//! The registry reports the steps up to the provider's library. Then the adapter is opened, and the messages of its provider
+//! report the cause of a failure and the section.
 
 pub(super) mod adapter;
 mod configuration;
 mod rdma;
-pub(super) mod shm;
 mod step;
-mod tcp;
-mod topic;
 
 use std::ffi::{CStr, CString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use dat::{Adapter, Api, Library, Request};
 use dat_registry::loader::beside;
-use dat_registry::search::{Found, Places};
+use dat_registry::search::{self, Places};
+use host::topic::Topic;
 use serde_json::json;
 
 use super::listing::{entry_of, probe_all};
 use super::probe::{Probe, probe};
 use super::{hidden, load, shown, words};
-use crate::dat::{Absent, Adapter, Api, Demand, Library};
 use crate::print::{self, HEADING, styled};
 use crate::shell::operand;
-use crate::tool::{Common, Outcome};
+use crate::tool::{Absent, Common, Found, Outcome};
 use adapter::{Kind, Subject};
 use configuration::Configuration;
 use rdma::Host;
-use step::{Chapter, Step};
-use topic::Topic;
+use step::{Chapter, Step, place};
 
-/// What there is for programs of one version, or of several.
+/// The explanation for programs of one version, or of several.
 #[derive(Default)]
 struct Account {
     chapters: Vec<Chapter>,
-    /// The versions.
     versions: Vec<Api>,
-    /// The names with which programs open an adapter, each once with the versions that do.
+    /// The names that open, each with the versions of the programs that open it.
     works: Vec<(CString, Vec<Api>)>,
     /// Libraries that programs do not find.
     hidden: Vec<String>,
-    /// The file that counts, if it has no line for shm.
+    /// The configuration file, if it has no line for shm.
     lacks_shm: Option<PathBuf>,
-    /// Whether an adapter opens that is served by verbs.
+    /// Set if an adapter of verbs or tcp opens.
     has_rdma: bool,
-    /// Set if an adapter over TCP opens.
     has_tcp: bool,
 }
 
@@ -63,26 +58,25 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
     for loaded in &loaded {
         match loaded {
             Ok((_, adapters)) if somewhere && !has(adapters) => {}
-            Ok((library, adapters)) => {
+            Ok((own, adapters)) => {
                 let configuration =
-                    configuration::explain(&Places::of_library(library.path()), library.api(), name, gives);
-                all.add(account(*library, adapters, configuration, name, common, &host));
+                    configuration::explain(&Places::of_library(own.library.path()), own.library.api(), name, gives);
+                all.add(account(own, adapters, configuration, name, common, &host));
             }
-            // Who asks for no version may have one alone.
+            // A user who asks for an adapter need not have both versions.
             Err(error) if any && name.is_some() && error.is::<Absent>() => {}
             Err(error) => {
-                let lost =
-                    Step::wrong_if(!any || !error.is::<Absent>(), format!("{error:#}")).see(Topic::LibraryNotFound);
+                let text = format!("{error:#}");
+                let lost = Step::wrong_if(!any || !error.is::<Absent>(), &*text).see(Topic::LibraryNotFound);
                 all.chapters.push(Chapter { title: "Library".to_owned(), steps: vec![lost] });
-                failure.get_or_insert_with(|| format!("{error:#}"));
+                failure.get_or_insert(text);
             }
         }
     }
     if any && name.is_none() {
         let title = if all.has_rdma { "RDMA" } else { "RDMA between hosts" };
-        let lacking = loaded.iter().flatten().filter_map(|(library, _)| without_verbs(*library));
-        let steps = lacking.chain(rdma::explain(&host, None, false)).collect();
-        all.chapters.push(Chapter { title: title.to_owned(), steps });
+        let lacking = loaded.iter().flatten().filter_map(|(own, _)| without_verbs(own.library));
+        all.chapters.push(Chapter { title: title.to_owned(), steps: lacking.chain(host.explain()).collect() });
     }
     if common.json {
         let works: Vec<String> = all.works.iter().map(|(name, _)| words(name)).collect();
@@ -120,69 +114,70 @@ impl Account {
     }
 }
 
-/// What there is for programs of the version that a library has.
+/// Explains the adapters for programs of the version of a library.
 fn account(
-    library: Library,
+    own: &Found,
     adapters: &[Adapter],
     Configuration { found, file, steps }: Configuration,
     name: Option<&CStr>,
     common: &Common,
     host: &Host,
 ) -> Account {
-    let same = compare(library, &found, adapters, name);
-    let own = own_file(library.path().as_deref(), library.missed());
-    let title = |about: &str| format!("{about} of programs of uDAPL {}", library.api());
+    let library = own.library;
+    let api = library.api();
+    let first = [own_file(own)].into_iter().chain(compare(library, &found, adapters, name)).collect();
     let mut chapters = vec![
-        Chapter { title: library.api().library().to_owned(), steps: [own].into_iter().chain(same).collect() },
-        Chapter { title: title("Configuration"), steps },
+        Chapter { title: api.library().to_owned(), steps: first },
+        Chapter { title: format!("Configuration of programs of uDAPL {api}"), steps },
     ];
     let asked = name.is_some();
-    let explain = |name: &CStr, demand: Demand, probe: &Probe| {
+    let explain = |name: &CStr, request: Request, probe: &Probe| {
         let shares = adapters.iter().filter(|one| *one.name == *name).count() > 1;
         let (found, file) = (&found, file.as_deref());
-        Subject { name, demand, asked, shares, library, found, file, probe, host }.explain()
+        Subject { name, request, asked, shares, library, found, file, probe, host }.explain()
     };
     let all = probe_all(adapters, common.library.as_deref());
-    let mut works = working(&all, library.api());
+    let mut works = working(&all, api);
     match name {
         Some(name) => {
-            let demand = Demand::of(library.api());
-            let probe = probe(name, demand, common.library.as_deref());
-            chapters.push(explain(name, demand, &probe));
-            // Not every name that opens is listed.
+            let request = Request::of(api);
+            let probe = probe(name, request, common.library.as_deref());
+            chapters.push(explain(name, request, &probe));
+            // A name that is not listed may open.
             if probe.answer.is_ok() && !works.iter().any(|known| **known == *name) {
                 works.push(name.to_owned());
             }
         }
         None => {
-            // Of adapters over RDMA, a file of a distribution has dozens.
-            let needs_device = |(adapter, probe): &&(&Adapter, Probe)| {
-                let entry = entry_of(&found, adapter);
-                probe.answer.is_err() && entry.is_some_and(|(_, entry)| adapter::kind_of(entry) == Kind::Verbs)
-            };
-            let without: Vec<_> =
-                if host.has_device() { Vec::new() } else { all.iter().filter(needs_device).collect() };
+            // A file of a distribution has dozens of adapters over RDMA.
+            let (without, others): (Vec<_>, Vec<_>) =
+                all.iter().partition(|(_, probe)| probe.topic() == Some(Topic::NoRdmaDevice));
             let together = without.len() > 1;
-            let others = all.iter().filter(|one| !together || !needs_device(one));
-            chapters.extend(others.map(|(adapter, probe)| explain(&adapter.name, adapter.demand, probe)));
+            let single = if together { &[] } else { &without[..] };
+            chapters.extend(others.iter().chain(single).map(|(one, probe)| explain(&one.name, one.request, probe)));
             if together {
                 let names: Vec<String> = without.iter().map(|(adapter, _)| words(&adapter.name)).collect();
                 let text = format!("this host has no RDMA device, which all of them need: {}", names.join(" "));
-                let title = format!("dat_ia_open of {} adapters over RDMA, version {}", names.len(), library.api());
+                let title = format!("dat_ia_open of {} adapters over RDMA, version {api}", names.len());
                 chapters.push(Chapter { title, steps: vec![Step::wrong(text).see(Topic::NoRdmaDevice)] });
             }
         }
     }
     let libraries = all.iter().filter_map(|(_, probe)| probe.answer.as_ref().ok()?.library.as_deref());
     let kinds: Vec<Kind> = libraries.map(adapter::kind).collect();
-    let (has_rdma, has_tcp) = (kinds.contains(&Kind::Verbs), kinds.contains(&Kind::Tcp));
     let has_shm = found.entries.iter().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
-    let works = works.into_iter().map(|name| (name, vec![library.api()])).collect();
-    let (versions, hidden) = (vec![library.api()], hidden(library).into_iter().collect());
-    Account { chapters, versions, works, hidden, lacks_shm: file.filter(|_| !has_shm), has_rdma, has_tcp }
+    Account {
+        chapters,
+        versions: vec![api],
+        works: works.into_iter().map(|name| (name, vec![api])).collect(),
+        hidden: hidden(own).into_iter().collect(),
+        lacks_shm: file.filter(|_| !has_shm),
+        has_rdma: kinds.contains(&Kind::Verbs),
+        has_tcp: kinds.contains(&Kind::Tcp),
+    }
 }
 
-/// That the provider for RDMA is not beside a library: it is a package of its own, and not every build has it.
+/// Returns a note if the provider for RDMA is not next to a library: it is a separate package, and some builds lack it.
 fn without_verbs(library: Library) -> Option<Step> {
     let (provider, package) = match library.api() {
         Api::V12 => (c"libdaplverbs.so.1", "libdat1-verbs"),
@@ -194,11 +189,11 @@ fn without_verbs(library: Library) -> Option<Step> {
     (!is_there).then(|| Step::note(text).see(Topic::ProviderLibrary))
 }
 
-/// The names with which a program of this version opens an adapter, each once.
+/// Returns the names that programs of this version open.
 fn working(all: &[(&Adapter, Probe)], api: Api) -> Vec<CString> {
     let mut names = Vec::new();
     for (adapter, probe) in all {
-        let serves = adapter.demand.version.1 >= api.version().minor;
+        let serves = adapter.request.version.1 >= api.version().1;
         if serves && probe.answer.is_ok() && !names.contains(&adapter.name) {
             names.push(adapter.name.clone());
         }
@@ -206,12 +201,9 @@ fn working(all: &[(&Adapter, Probe)], api: Api) -> Vec<CString> {
     names
 }
 
-/// The file of the library, and whether programs find it as well.
-///
-/// # Parameters
-/// * `missed` - why the loader found none, if this is the one beside the tool.
-fn own_file(path: Option<&Path>, missed: Option<&str>) -> Step {
-    match (path, missed) {
+/// Returns the file of a library, and whether programs find it as well.
+fn own_file(own: &Found) -> Step {
+    match (own.library.path(), &own.missed) {
         (None, _) => Step::ok("its file is unknown"),
         (Some(path), None) => Step::ok(path.display().to_string()),
         (Some(path), Some(reason)) => Step::note(format!(
@@ -222,9 +214,9 @@ fn own_file(path: Option<&Path>, missed: Option<&str>) -> Step {
     }
 }
 
-/// Whether the library lists what the rules here give. Another maker's library may have rules of its own; it is wrong if it
-/// lacks the name that is asked for.
-fn compare(library: Library, found: &Found, adapters: &[Adapter], name: Option<&CStr>) -> Option<Step> {
+/// Returns a step if a library lists other adapters than the registry here. The library of another vendor may have other
+/// rules, so this is wrong only if it lacks the requested name.
+fn compare(library: Library, found: &search::Found, adapters: &[Adapter], name: Option<&CStr>) -> Option<Step> {
     let same = adapters.len() == found.entries.len() && adapters.iter().all(|one| entry_of(found, one).is_some());
     let names = |names: Vec<String>| if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
     (!same).then(|| {
@@ -234,14 +226,14 @@ fn compare(library: Library, found: &Found, adapters: &[Adapter], name: Option<&
         });
         let text = format!(
             "it lists other adapters than the configuration defines: {listed}\nit may be the library of another vendor, or of \
-             another version than this tool; which one the loader takes for {}, LD_LIBRARY_PATH says first",
+             another version than this tool; the loader searches for {} first in LD_LIBRARY_PATH",
             library.api().library()
         );
         Step::wrong_if(lacks, text).see(Topic::LibraryNotFound)
     })
 }
 
-/// Shows people what they can do now.
+/// Shows what the user can do.
 fn show_end(
     Account { versions, works, hidden, lacks_shm, has_rdma, has_tcp, .. }: &Account,
     name: Option<&CStr>,
@@ -249,12 +241,12 @@ fn show_end(
     print::line(styled(HEADING, "In short"))?;
     let of_name = name.and_then(|name| works.iter().find(|(known, _)| **known == *name));
     if let Some(name) = name.filter(|_| of_name.is_none()) {
-        print::line(format_args!("  {} does not open; what is WRONG above is why.", shown(&words(name))))?;
+        print::line(format_args!("  {} does not open: the steps that are WRONG are the cause.", shown(&words(name))))?;
     }
     match &**works {
-        [] => print::line("  No adapter opens yet; what is WRONG above is why.")?,
+        [] => print::line("  No adapter opens: the steps that are WRONG are the cause.")?,
         [first, ..] => {
-            // With the versions whose programs open it, if others do not.
+            // With the versions of the programs that open it, if others do not.
             let named = |(name, of): &(CString, Vec<Api>)| {
                 let of: Vec<String> = of.iter().filter(|_| of.len() < versions.len()).map(Api::to_string).collect();
                 let of = if of.is_empty() { String::new() } else { format!(" ({})", of.join(", ")) };
@@ -269,7 +261,7 @@ fn show_end(
         print::line(format_args!("  {}", shown(text)))?;
     }
     if let Some(file) = lacks_shm {
-        let (file, place) = (shown(&file.to_string_lossy()), Topic::NoEntry.place());
+        let (file, place) = (shown(&file.to_string_lossy()), place(Topic::NoEntry));
         print::line(format_args!("  {file} has no line for shm, which connects processes of this host: {place}"))?;
     }
     if name.is_none() && !has_rdma {
@@ -282,7 +274,7 @@ fn show_end(
     Ok(())
 }
 
-/// The command that tries an adapter, which programs of these versions open.
+/// Returns the command that tries an adapter.
 fn trial(name: &CStr, versions: &[Api]) -> String {
     let operand = operand(name.to_bytes());
     let api = if versions.contains(&Api::V12) { "" } else { " --api 2.0" };

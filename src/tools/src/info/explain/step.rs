@@ -1,29 +1,31 @@
-//! The steps of an explanation, and how they are shown.
+//! The steps of an explanation, and their output.
 
+use host::topic::Topic;
 use serde::Serialize;
 
-use super::topic::Topic;
+use crate::info::probe::Message;
 use crate::info::shown;
 use crate::print::{ATTENTION, GOOD, HEADING, WRONG, styled};
 
-/// How a step went.
+/// The page that describes what to do, in the sources and in the documents of an installation.
+const PAGE: &str = "docs/troubleshooting.md";
+
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Finding {
-    /// As it should be.
     Ok,
-    /// Nothing is wrong, but it may not be what is wanted.
+    /// Not a fault, but perhaps not intended.
     Note,
-    /// This is why something does not work.
+    /// The cause of a failure.
     Wrong,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
     pub state: Finding,
-    /// What was looked at, and what was found.
     pub text: String,
-    /// The section of the page that says what to do.
+    /// The section of the page that describes what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub see: Option<String>,
 }
@@ -45,33 +47,42 @@ impl Step {
         Step::new(Finding::Wrong, text)
     }
 
-    /// Wrong if it matters, otherwise worth knowing.
+    /// Creates a step that is wrong if it matters, and otherwise a note.
     pub fn wrong_if(matters: bool, text: impl Into<String>) -> Self {
         Step::new(if matters { Finding::Wrong } else { Finding::Note }, text)
     }
 
-    /// With the section that says what to do. A lack of descriptors is the reason whatever failed by it.
+    /// Creates a step of a message about an adapter that opens.
+    pub fn of(message: &Message) -> Self {
+        let step = Step::wrong_if(message.is_error, message.words());
+        message.topic.map_or(step.clone(), |topic| step.see(topic))
+    }
+
+    /// Adds the section that describes what to do. The loader reports a lack of descriptors only as text.
     pub fn see(self, topic: Topic) -> Self {
         let topic = if self.text.contains("Too many open files") { Topic::OpenFiles } else { topic };
-        Step { see: Some(topic.place()), ..self }
+        Step { see: Some(place(topic)), ..self }
     }
+}
+
+/// Returns the section as a reader finds it.
+pub fn place(topic: Topic) -> String {
+    format!("{PAGE}#{}", topic.name())
 }
 
 /// Steps that belong together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chapter {
-    /// What they are about.
     pub title: String,
     pub steps: Vec<Step>,
 }
 
 impl Chapter {
-    /// Whether a step is wrong.
+    /// Returns whether a step is wrong.
     pub fn is_wrong(&self) -> bool {
         self.steps.iter().any(|step| step.state == Finding::Wrong)
     }
 
-    /// The chapter as text for people.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", styled(HEADING, shown(&self.title)));
         for step in &self.steps {
@@ -80,7 +91,7 @@ impl Chapter {
                 Finding::Note => (ATTENTION, "note"),
                 Finding::Wrong => (WRONG, "WRONG"),
             };
-            // The word is padded before it gets its colour, whose marks have a length too.
+            // Colours have a width, so pad before.
             let word = styled(style, format!("{word:5}"));
             let lines: Vec<String> = step.text.split('\n').map(shown).collect();
             text += &format!("  {word}  {}\n", lines.join("\n         "));

@@ -1,6 +1,6 @@
 use super::*;
-use crate::dat::Api;
 use crate::info::probe::Opened;
+use dat::Api;
 
 #[test]
 fn causes_are_counted_without_details() {
@@ -16,7 +16,7 @@ fn causes_are_counted_without_details() {
 }
 
 fn adapter() -> Adapter {
-    Adapter { name: c"verbs-eth0".to_owned(), demand: Demand::of(Api::V12) }
+    Adapter { name: c"verbs-eth0".to_owned(), request: Request::of(Api::V12) }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn an_answer_is_found_among_what_a_provider_prints() {
+fn finds_the_answer_in_the_output_of_a_provider() {
     let (answer, printed) = read("acme: no device\n\n{\"Err\":\"dat_ia_open: X\"}\nacme: bye\n");
     assert_eq!(answer.unwrap().unwrap_err(), "dat_ia_open: X");
     assert_eq!(printed, ["acme: no device", "acme: bye"]);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn bytes_and_times_are_short() {
+fn shortens_bytes_and_times() {
     let short = [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1_572_864, "1.5 MiB"), (u64::MAX, "16.0 EiB")];
     assert!(short.iter().all(|&(number, text)| bytes(number) == text), "{short:?}");
     let times = [(59, "00:59"), (3_600, "01:00:00"), (90_061, "1-01:01:01")];
@@ -9,13 +9,7 @@ fn bytes_and_times_are_short() {
 }
 
 #[test]
-fn the_directories_of_users_have_a_number() {
-    let names = ["dat-shm-0", "dat-shm-1000", "dat-shm-", "dat-shm-me", "dat-shm-1/..", "x-dat-shm-1"];
-    assert_eq!(names.map(is_usual), [true, true, false, false, false, false]);
-}
-
-#[test]
-fn who_does_not_answer_has_a_line_of_its_own() {
+fn a_silent_process_has_a_row() {
     let process = Process { pid: 0, adapters: None };
     let found = Found { user: u32::MAX, directory: PathBuf::new(), command: None, process };
     let [row] = &rows(&found)[..] else { panic!("one row") };

@@ -1,11 +1,11 @@
 use super::*;
 
 #[test]
-fn a_tick_has_the_length_that_the_system_says() {
-    // Others may get the processor between two readings, though not each time.
+fn ticks_agree_with_the_system_clock() {
+    // Other threads may run between two reads, but not always.
     let near = (0..100).any(|_| {
         let (began, first) = (Instant::now(), ticks());
-        rest(5_000);
+        pause(5_000);
         let ours = (ticks() - first) as f64 * nanoseconds_of_tick();
         let theirs = began.elapsed().as_nanos() as f64;
         (0.9..1.1).contains(&(ours / theirs)) && theirs >= 4_500_000.0
@@ -14,9 +14,9 @@ fn a_tick_has_the_length_that_the_system_says() {
 }
 
 #[test]
-fn the_steps_of_all_turns_are_kept() {
+fn keeps_the_steps_of_all_turns() {
     let mut steps = Steps::new();
-    for count in [KEPT, 3] {
+    for count in [MAX_STEPS, 3] {
         steps.start();
         for _ in 0..count {
             steps.step();
@@ -24,16 +24,17 @@ fn the_steps_of_all_turns_are_kept() {
         steps.stop();
     }
     let Measured { turns, ticks, tick } = steps.end();
-    assert_eq!((turns.len(), ticks.len()), (2, KEPT as u64 + 3));
+    assert_eq!((turns.len(), ticks.len()), (2, MAX_STEPS as u64 + 3));
     let (sum, elapsed) = (ticks.mean() * ticks.len() as f64 * tick, turns[0].1 + turns[1].1);
     assert!(sum > 0.0 && sum <= elapsed.as_nanos() as f64 * 1.1, "{sum} {elapsed:?}");
 }
 
 #[test]
-fn processor_time_goes_on_while_it_computes() {
+fn cpu_time_increases() {
     let before = Usage::until_now();
-    rest(3_000);
-    let used = Usage::until_now().since(before);
+    pause(3_000);
+    let mut used = Usage::default();
+    used.add_since(before);
     assert!(used.processor > Duration::ZERO && used.elapsed >= Duration::from_micros(2_900), "{used:?}");
     assert!(used.percent() > 0.0, "{used:?}");
     assert_eq!(Usage::default().percent(), 0.0);

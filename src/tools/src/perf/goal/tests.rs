@@ -1,7 +1,7 @@
 use super::*;
 use crate::perf::plan::tests::PLAN;
 
-/// Makes all turns, each transfer of which takes a time; the numbers of transfers to warm up and of those that count.
+/// Performs all turns with a fixed time per transfer, and returns the transfers of the warm-up and of the measured turns.
 fn all(mut goal: Goal, transfer: Duration) -> (Vec<u64>, Vec<u64>) {
     let (mut warmup, mut counted, mut now) = (Vec::new(), Vec::new(), Instant::now());
     loop {
@@ -9,7 +9,7 @@ fn all(mut goal: Goal, transfer: Duration) -> (Vec<u64>, Vec<u64>) {
         if turn.transfers == 0 {
             return (warmup, counted);
         }
-        assert!(turn.transfers <= KEPT as u64);
+        assert!(turn.transfers <= MAX_STEPS as u64);
         let took = transfer * u32::try_from(turn.transfers).expect("it is not more than is kept");
         if turn.counts { &mut counted } else { &mut warmup }.push(turn.transfers);
         goal.made(turn, took);
@@ -23,7 +23,7 @@ fn goal(warmup: u64, iterations: u64, duration: Option<u64>, limit: u64) -> Goal
 }
 
 #[test]
-fn all_transfers_are_made_and_those_that_count_at_once_where_they_are_few() {
+fn few_transfers_make_one_turn() {
     let (warmup, counted) = all(goal(2_001, 20_000, None, 100), Duration::from_nanos(100));
     assert_eq!((warmup, counted), (vec![1, 16, 256, 1_728], vec![20_000]));
     let (warmup, counted) = all(goal(0, 100_000, None, 100), Duration::from_nanos(100));
@@ -41,7 +41,7 @@ fn slow_transfers_end_by_time() {
 }
 
 #[test]
-fn a_duration_is_the_end_whatever_the_number_of_transfers() {
+fn duration_determines_the_end() {
     for nanoseconds in [100, 5_000, 300_000, 40_000_000] {
         let transfer = Duration::from_nanos(nanoseconds);
         let (_, counted) = all(goal(11, 10, Some(2_000), 100), transfer);
@@ -51,6 +51,6 @@ fn a_duration_is_the_end_whatever_the_number_of_transfers() {
 }
 
 #[test]
-fn something_is_measured_when_there_is_no_time() {
+fn measures_one_turn_without_time() {
     assert_eq!(all(goal(5, 5, None, 0), Duration::from_secs(9)), (vec![], vec![1]));
 }

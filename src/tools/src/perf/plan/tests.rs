@@ -1,6 +1,6 @@
 use super::*;
 
-/// A plan in which each number is another one.
+/// A plan whose numbers all differ.
 pub const PLAN: Plan = Plan {
     test: Test::WriteBw,
     size: 1 << 20,
@@ -21,7 +21,7 @@ pub const PLAN: Plan = Plan {
 };
 
 #[test]
-fn what_cannot_be_carried_out_is_not_possible() {
+fn rejects_numbers_out_of_range() {
     let wrong = [
         Plan { size: 0, ..PLAN },
         Plan { size: MAX_SIZE + 1, ..PLAN },

@@ -19,7 +19,7 @@ fn measured(began: Instant, micros: u64, tenths: &[u64]) -> Measured {
 }
 
 #[test]
-fn times_there_and_back_are_halved() {
+fn halves_round_trips() {
     let thread = measured(Instant::now(), 8, &[400, 100, 200, 80, 20]);
     let row = Measurement::new("shm", &PLAN, &[thread], used(1), used(2));
     assert_eq!((row.min_ns, row.median_ns, row.p99_ns, row.max_ns), (1.0, 5.0, 20.0, 20.0));
@@ -29,7 +29,7 @@ fn times_there_and_back_are_halved() {
 }
 
 #[test]
-fn rests_of_both_sides_are_taken_off() {
+fn subtracts_pauses() {
     let plan = Plan { pause: 50, ..PLAN };
     let thread = measured(Instant::now(), 102, &[1_020_000]);
     let row = Measurement::new("shm", &plan, &[thread], Usage::default(), Usage::default());
@@ -38,7 +38,7 @@ fn rests_of_both_sides_are_taken_off() {
 }
 
 #[test]
-fn threads_add_up() {
+fn adds_threads() {
     let plan = Plan { test: Test::WriteBw, threads: 2, ..PLAN };
     let began = Instant::now();
     let threads =
@@ -49,7 +49,7 @@ fn threads_add_up() {
 }
 
 #[test]
-fn the_mean_is_that_of_the_times_and_lies_between_them() {
+fn mean_is_between_minimum_and_maximum() {
     // What lies behind the last transfer counts for the rate alone.
     let plan = Plan { test: Test::SendBw, ..PLAN };
     let row = Measurement::new("shm", &plan, &[measured(Instant::now(), 1_000, &[1; 3])], used(1), used(1));
@@ -58,13 +58,13 @@ fn the_mean_is_that_of_the_times_and_lies_between_them() {
 }
 
 #[test]
-fn nothing_measured_is_zero() {
+fn empty_measurements_are_zero() {
     let row = Measurement::new("shm", &PLAN, &[], Usage::default(), Usage::default());
     assert_eq!((row.median_ns, row.mean_ns, row.rate_per_s), (0.0, 0.0, 0.0));
 }
 
 #[test]
-fn turns_add_up_and_the_pauses_between_them_do_not_count() {
+fn adds_turns_without_the_time_between_them() {
     let began = Instant::now();
     let mut thread = measured(began, 1_000, &[1_000; 4]);
     thread.turns.push((began + Duration::from_secs(60), Duration::from_micros(1_000)));
@@ -73,7 +73,7 @@ fn turns_add_up_and_the_pauses_between_them_do_not_count() {
 }
 
 #[test]
-fn a_histogram_has_the_classes_in_which_there_are_times() {
+fn histograms_have_nonempty_classes() {
     let class = |from_ns, to_ns, count| Class { from_ns, to_ns, count };
     let times = [(0.4, 1), (99.9, 2), (100.0, 3), (119.9, 4), (120.0, 5), (7_999.0, 6), (9_999_999.0, 7)];
     let wanted = [(0.0, 1.0, 1), (80.0, 100.0, 2), (100.0, 120.0, 7), (120.0, 150.0, 5), (6_000.0, 8_000.0, 6)];
@@ -87,7 +87,7 @@ fn a_histogram_has_the_classes_in_which_there_are_times() {
 }
 
 #[test]
-fn rates_are_those_of_both_directions() {
+fn rates_include_both_directions() {
     let plan = Plan { test: Test::WriteBw, both: true, ..PLAN };
     let row = Measurement::new("shm", &plan, &[measured(Instant::now(), 1_000, &[1_000; 4])], used(1), used(1));
     assert_eq!((row.iterations, row.rate_per_s, row.bandwidth_mb_per_s), (4, 8_000.0, 8.0));

@@ -6,15 +6,15 @@ fn parse(arguments: &str) -> Result<Arguments, clap::error::ErrorKind> {
 }
 
 #[test]
-fn a_name_is_needed_except_for_both_in_one() {
-    assert_eq!(parse("shm").unwrap().host, None);
+fn requires_a_name_unless_the_server_is_a_child() {
+    assert_eq!(parse("shm").unwrap().peer.host, None);
     assert_eq!(parse("shm localhost -c 3 -i 0.2").unwrap().interval, 0.2);
     assert_eq!(parse("--self").unwrap().name, None);
     assert!(parse("").is_err() && parse("shm localhost --self").is_err());
 }
 
 #[test]
-fn what_would_do_nothing_is_refused() {
+fn rejects_options_without_effect() {
     for client in ["-s 5", "-i 1", "-t 1", "-f", "-w 1", "-D", "--quiet"] {
         assert!(parse(&format!("shm {client}")).is_err(), "{client}");
         assert!(parse(&format!("shm localhost {client}")).is_ok(), "{client}");
@@ -25,7 +25,7 @@ fn what_would_do_nothing_is_refused() {
 }
 
 #[test]
-fn numbers_that_make_no_sense_are_refused() {
+fn rejects_invalid_numbers() {
     for wrong in [
         "-c 0",
         "-s 0",
@@ -45,8 +45,8 @@ fn numbers_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn what_is_wrong_with_seconds_is_said() {
-    for (wrong, reason) in [("-w -1", "it is between 0.001 and 86400"), ("-w x", "x is not a number of seconds")] {
+fn describes_invalid_seconds() {
+    for (wrong, reason) in [("-w -1", "must be between 0.001 and 86400"), ("-w x", "x is not a number of seconds")] {
         let words = format!("dat-ping shm localhost {wrong}");
         let error = Arguments::try_parse_from(words.split(' ')).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
@@ -54,7 +54,7 @@ fn what_is_wrong_with_seconds_is_said() {
 }
 
 #[test]
-fn sizes_and_counts_have_units() {
+fn parses_units_of_sizes_and_counts() {
     let arguments = parse("shm localhost -s 64k -c 2K").unwrap();
     assert_eq!((arguments.size, arguments.count), (65_536, Some(2_000)));
     assert_eq!(parse("shm localhost -s 64M").unwrap().size, MAX_SIZE);

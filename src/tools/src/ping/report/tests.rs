@@ -11,7 +11,7 @@ fn report() -> Report {
 }
 
 #[test]
-fn rounds_that_are_lost_or_wrong_fail() {
+fn fails_after_lost_or_wrong_rounds() {
     let times = [(Operation::Send, Duration::from_micros(2))];
     let mut report = report();
     report.round(1, &times, Vec::new()).unwrap();
@@ -24,7 +24,7 @@ fn rounds_that_are_lost_or_wrong_fail() {
 }
 
 #[test]
-fn the_peer_is_known_when_somebody_was_reached() {
+fn names_the_kind_of_the_server() {
     let mut report = report();
     assert_eq!(report.document(None)["peer"], Value::Null);
     report.connected([127, 0, 0, 1].into(), true, true).unwrap();
@@ -34,7 +34,7 @@ fn the_peer_is_known_when_somebody_was_reached() {
 }
 
 #[test]
-fn an_error_comes_with_the_rounds_before_it() {
+fn keeps_the_rounds_before_an_error() {
     let mut report = report();
     assert_eq!(report.document(None).get("error"), None);
     report.lost(1, "gone".to_owned()).unwrap();
@@ -45,7 +45,7 @@ fn an_error_comes_with_the_rounds_before_it() {
 }
 
 #[test]
-fn a_flood_keeps_the_last_trouble_for_its_summary() {
+fn quiet_reports_keep_the_last_fault() {
     let mut report = of("shm localhost --flood --size 1");
     for round in 1..=2 {
         report.lost(round, "gone".to_owned()).unwrap();
@@ -55,13 +55,13 @@ fn a_flood_keeps_the_last_trouble_for_its_summary() {
 }
 
 #[test]
-fn nothing_is_lost_where_nothing_was_tried_and_nothing_is_shown_to_work() {
+fn fails_without_rounds() {
     assert_eq!(report().loss(), 0.0);
     assert_eq!(report().outcome(), Outcome::Failure);
 }
 
 #[test]
-fn fewer_rounds_than_were_wanted_within_a_time_fail() {
+fn fails_if_the_deadline_ends_the_rounds() {
     let times = [(Operation::Send, Duration::from_micros(2))];
     for (arguments, wanted) in
         [("--count 2", Outcome::Fine), ("--count 2 --deadline 1", Outcome::Failure), ("-w 1", Outcome::Fine)]
@@ -76,7 +76,7 @@ fn fewer_rounds_than_were_wanted_within_a_time_fail() {
 }
 
 #[test]
-fn rounds_have_the_time_if_it_is_wanted_and_quiet_ones_are_left_out() {
+fn timestamps_and_quiet_apply_to_json() {
     let mut report = of("--self --json --timestamps");
     report.lost(1, "gone".to_owned()).unwrap();
     assert!(report.document(None)["rounds"][0]["time_s"].as_f64().is_some_and(|time| time > 1.6e9));

@@ -1,10 +1,10 @@
 use super::*;
 
 #[test]
-fn wrong_bytes_are_told_with_place_and_side() {
+fn names_place_and_side_of_wrong_bytes() {
     assert_eq!(wrong_text(Operation::Send, None, None), None);
     assert_eq!(
         wrong_text(Operation::Write, Some(3), Some(0)).unwrap(),
-        "write: byte 3 was wrong when it came to the server; write: byte 0 was wrong when it came to this side"
+        "write: the server received a wrong byte 3; write: this side received a wrong byte 0"
     );
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_hello_comes_back_from_its_bytes_even_if_zeros_follow() {
+fn converts_hello_with_trailing_zeros() {
     let memory = Remote { context: 0x1234_5678, address: 0x7fff_0123_4567_89ab, length: 3 * 4096 };
     let hello = Hello { shared: true, polls: false, channel: 1, size: 4096, session: u64::MAX - 3, memory };
     let mut bytes = hello.to_bytes().to_vec();
@@ -12,7 +12,7 @@ fn a_hello_comes_back_from_its_bytes_even_if_zeros_follow() {
 }
 
 #[test]
-fn other_private_data_is_no_hello() {
+fn rejects_other_private_data() {
     let memory = Remote::default();
     let bytes = Hello { shared: false, polls: true, channel: 0, size: 1, session: 0, memory }.to_bytes();
     assert_eq!(Hello::from_bytes(&[]), None);
@@ -25,7 +25,7 @@ fn other_private_data_is_no_hello() {
 }
 
 #[test]
-fn a_head_comes_back_from_its_bytes() {
+fn converts_heads() {
     for wrong in [None, Some(0), Some(u32::MAX)] {
         for operation in Operation::ALL {
             let head = Head { operation, round: 1 << 40, wrong };
@@ -36,7 +36,7 @@ fn a_head_comes_back_from_its_bytes() {
 }
 
 #[test]
-fn no_two_transfers_in_a_row_have_the_same_bytes() {
+fn transfers_of_adjacent_rounds_differ() {
     let transfers: Vec<[u8; 64]> = (1..30)
         .flat_map(|round| Operation::ALL.map(|operation| (round, operation)))
         .flat_map(|(round, operation)| [From::Client, From::Server].map(|from| bytes(round, operation, from)))

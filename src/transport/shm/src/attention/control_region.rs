@@ -32,11 +32,11 @@ use crate::copy_target::CopyTargetThread;
 use crate::guard::Guard;
 use crate::os::barrier;
 use crate::os::memory::{Access, InShared, SharedFile, SharedMemory, View};
-use crate::os::socket::Socket;
 use crate::os::task;
 use crate::regions::{self, PeerRegions, RegionTable};
 use crate::sleep::{AWAKE, News, Sleepers, THREAD, is_late, load_behind, tell, watcher};
 use crate::wire::{Probe, RING};
+use dat_census::socket::Socket;
 
 /// Size in bytes of the published memory without the table of regions.
 const HOME_SIZE: usize = 4096;

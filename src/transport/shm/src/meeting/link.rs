@@ -24,10 +24,10 @@ use rustix::io::Errno;
 
 use crate::conn::Conn;
 use crate::os::directory::SocketName;
-use crate::os::socket::Socket;
 use crate::peer_segment::{End, MAX_CONNS, PeerSegment};
 use crate::process_context::{Command, ProcessContext};
 use crate::wire::{CloseReason, ConnId, Message};
+use dat_census::socket::Socket;
 
 mod links;
 

@@ -5,13 +5,14 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Weak};
 
 use dat_core::error::{Error, Resource, Result};
 use host::lock::Mutex;
 use host::memory::Room;
+use host::topic::Topic;
 
 use crate::os::directory::Directory;
 use crate::process_context::ProcessContext;
@@ -55,12 +56,14 @@ impl ProcessContexts {
             Error::InsufficientResources(if lacking { Resource::Memory } else { Resource::Device })
         };
         let device = |error: io::Error| {
-            log::error!("shm: {error}");
+            Topic::RendezvousDirectory.error(&error, error.to_string()).log("shm");
             refused(error)
         };
-        // OFED's words for its own providers, such as "ib0 0", are ignored.
-        let path = if instance.starts_with('/') { instance } else { "" };
-        let directory = Directory::open(path).map_err(device)?;
+        if !Path::new("/proc/self/fd").exists() {
+            // The adapter opens, but cannot find the memory of its peers.
+            Topic::ProcFileSystem.reason("/proc is not mounted, and connections need it").log("shm");
+        }
+        let directory = Directory::open(instance).map_err(device)?;
         if let Some(context) = nodes.get(directory.path()).and_then(Weak::upgrade) {
             if !context.is_stopped() {
                 context.adapters.fetch_add(1, Ordering::AcqRel);

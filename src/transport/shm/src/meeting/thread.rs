@@ -33,12 +33,12 @@ use crate::conn::{Conn, ConnPhase, Ending};
 use crate::guard::Watched;
 use crate::link::Link;
 use crate::os::directory::{Reachable, SocketName};
-use crate::os::socket::Socket;
 use crate::pending::Pending;
 use crate::pending_peers::PendingPeers;
 use crate::process_context::{Command, ProcessContext};
 use crate::watch::Watch;
 use crate::wire::{CloseReason, MAX_PACKET, Message, VERSION};
+use dat_census::socket::Socket;
 
 mod calls;
 mod greeting;

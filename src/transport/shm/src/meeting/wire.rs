@@ -3,16 +3,16 @@
 //! Each is one packet: a kind byte, then the fields in little-endian order. Packets are decoded without trust in the
 //! peer; one that does not decode ends the link.
 
-use dat_core::counters::{ConnSummary, Tally};
+use dat_census::{AGAIN, ASK, Field, MAX_BYTES, OPEN, OpenAdapter};
 use dat_core::event::Status;
-use dat_core::transport::Flow;
+
+pub use dat_census::MAX_PACKET;
 
 /// Version of the messages and of the layout of shared memory.
 pub const VERSION: u32 = 9;
 /// The most private data that a request, or the answer to one, carries.
 pub const MAX_PRIVATE_DATA: usize = 512;
-/// Room for any packet.
-pub const MAX_PACKET: usize = 1024;
+const _: () = assert!(MAX_PRIVATE_DATA == MAX_BYTES);
 
 /// A place in the sender's memory where the receiver finds a known value, to learn
 /// whether it can read there.
@@ -60,35 +60,6 @@ pub enum CloseReason {
     Answer,
 }
 
-/// What a process tells of an adapter that it has open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OpenAdapter {
-    /// How many adapters are told behind this one.
-    pub left: u32,
-    /// The name under which it was opened.
-    pub name: String,
-    /// Major version of the interface.
-    pub major: u8,
-    /// Minor version of the interface.
-    pub minor: u8,
-    /// Seconds since it was opened.
-    pub age: u64,
-    /// Endpoints that are connected.
-    pub connections: u64,
-    /// Sends.
-    pub sends: Tally,
-    /// RDMA writes that it began.
-    pub writes: Tally,
-    /// RDMA reads that it began.
-    pub reads: Tally,
-    /// Receives.
-    pub receives: Tally,
-    /// How often something had to wait.
-    pub flow: Flow,
-    /// What happened to its connections.
-    pub fates: ConnSummary,
-}
-
 /// The packet of [`Message::Ring`].
 pub const RING: u8 = 10;
 
@@ -106,67 +77,6 @@ const STATUS: [Status; 12] = [
     Status::PartialPacket,
     Status::RmrOperation,
 ];
-
-/// A field of a packet.
-trait Field: Sized {
-    /// Appends it to a packet.
-    fn put(&self, packet: &mut Vec<u8>);
-    /// Takes it off the beginning of a packet; `None` if it is not there.
-    fn take(packet: &mut &[u8]) -> Option<Self>;
-}
-
-macro_rules! numbers {
-    ($($number:ty)*) => {
-        $(impl Field for $number {
-            fn put(&self, packet: &mut Vec<u8>) {
-                packet.extend_from_slice(&self.to_le_bytes());
-            }
-
-            fn take(packet: &mut &[u8]) -> Option<Self> {
-                let (bytes, rest) = packet.split_first_chunk()?;
-                *packet = rest;
-                Some(Self::from_le_bytes(*bytes))
-            }
-        })*
-    };
-}
-
-numbers!(u8 u32 u64);
-
-impl Field for bool {
-    fn put(&self, packet: &mut Vec<u8>) {
-        packet.push((*self).into());
-    }
-
-    fn take(packet: &mut &[u8]) -> Option<Self> {
-        let byte = u8::take(packet)?;
-        (byte < 2).then_some(byte == 1)
-    }
-}
-
-impl Field for Vec<u8> {
-    fn put(&self, packet: &mut Vec<u8>) {
-        (self.len() as u32).put(packet);
-        packet.extend_from_slice(self);
-    }
-
-    fn take(packet: &mut &[u8]) -> Option<Self> {
-        let len = u32::take(packet)? as usize;
-        let (bytes, rest) = packet.split_at_checked(len).filter(|_| len <= MAX_PRIVATE_DATA)?;
-        *packet = rest;
-        Some(bytes.to_vec())
-    }
-}
-
-impl Field for String {
-    fn put(&self, packet: &mut Vec<u8>) {
-        self.as_bytes().to_vec().put(packet);
-    }
-
-    fn take(packet: &mut &[u8]) -> Option<Self> {
-        String::from_utf8(Vec::take(packet)?).ok()
-    }
-}
 
 impl Field for CloseReason {
     fn put(&self, packet: &mut Vec<u8>) {
@@ -210,10 +120,6 @@ structures! {
     Probe { addr, value };
     ConnId { active, index, attempt } if |conn| conn.active < 2;
     EndInfo { zone, port, extended, datagrams };
-    Tally { operations, bytes };
-    ConnSummary { established, failures, async_events };
-    Flow { request_stalls, message_stalls, peer_wakeups };
-    OpenAdapter { left, name, major, minor, age, connections, sends, writes, reads, receives, flow, fates };
 }
 
 /// The messages, each behind the kind byte of its packet.
@@ -266,11 +172,11 @@ messages! {
     UseMine = 3;
     /// In the place of an answer to [`Message::Hello`], which the sender has not read: it has no room for one more
     /// process that has said nothing yet; or of one to [`Message::Ask`], which it cannot give now. The receiver is to connect once more, a little later.
-    Again = 11;
+    Again = AGAIN;
     /// In the place of a hello: the sender asks what the receiver has open, and nothing else. See [`crate::census`].
-    Ask = 12;
+    Ask = ASK;
     /// Answer to [`Message::Ask`], for each adapter.
-    Open = 13(adapter: OpenAdapter);
+    Open = OPEN(adapter: OpenAdapter);
     /// Wakes the thread that reads it, and says nothing else.
     Ring = RING;
     /// True if the sender can read the receiver's memory.

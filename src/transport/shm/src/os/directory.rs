@@ -29,8 +29,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use dat_census::is_socket_name;
+use dat_census::socket::Socket;
 use host::cancel::Shielded;
 use host::memory::{self, Room};
+use host::topic::Topic;
 use rustix::fs::{
     AtFlags, CWD, FlockOperation, Mode, OFlags, chmodat, flock, fstat, mkdirat, open, openat, readlinkat_raw, renameat,
     statat, symlinkat, unlinkat,
@@ -39,7 +42,6 @@ use rustix::io::Errno;
 use rustix::process::{Pid, geteuid, test_kill_process};
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use super::socket::Socket;
 use super::task;
 
 /// Qualifiers for [`Directory::claim_any`]: those that fit 16 bits and are not reserved by custom.
@@ -71,9 +73,7 @@ impl SocketName {
 
     /// Takes a name that came from elsewhere; `None` if it is not of the right form.
     pub fn parse(text: &str) -> Option<SocketName> {
-        let (pid, random) = text.strip_prefix("p-")?.split_once('-')?;
-        let digits = |text: &str| !text.is_empty() && text.len() <= 10 && text.bytes().all(|c| c.is_ascii_digit());
-        (digits(pid) && is_hex16(random)).then(|| SocketName(text.to_owned()))
+        is_socket_name(text).then(|| SocketName(text.to_owned()))
     }
 
     /// The name as it appears in the directory.
@@ -119,16 +119,13 @@ impl Directory {
     /// errors are those of the system.
     pub fn open(instance: &str) -> io::Result<Arc<Directory>> {
         let me = geteuid().as_raw();
-        // The path is used without trailing slashes, which would make the system follow a link there.
-        let path: PathBuf = match instance.trim() {
-            "" => format!("/tmp/dat-shm-{me}").into(),
-            path => Path::new(path).components().collect(),
-        };
+        let path = dat_census::directory(instance, me);
         let refuse = |kind, why: &dyn Display| io::Error::new(kind, format!("{}: {why}", path.display()));
-        let system = |error: Errno| refuse(error.kind(), &format_args!("{error}{}", mend(error.kind())));
-        if !path.is_absolute() {
-            return Err(refuse(io::ErrorKind::InvalidInput, &"not an absolute path"));
-        }
+        let system = |error: Errno| match error {
+            // The topic of the message depends on the code.
+            Errno::MFILE | Errno::NFILE => error.into(),
+            _ => refuse(error.kind(), &format_args!("{error}{}", mend(error.kind()))),
+        };
         unless(mkdirat(CWD, &path, Mode::RWXU), &[Errno::EXIST]).map_err(system)?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let place = open(&path, flags, Mode::empty()).map_err(|error| match error {
@@ -164,7 +161,8 @@ impl Directory {
 
     /// Tells the user why something cannot be made in the directory.
     pub fn lament(&self, error: &io::Error) {
-        log::error!("shm: {}: {error}{}", self.path.display(), mend(error.kind()));
+        let text = format!("{}: {error}{}", self.path.display(), mend(error.kind()));
+        Topic::RendezvousDirectory.error(error, text).log("shm");
     }
 
     /// The path of a process's socket.

@@ -1,4 +1,4 @@
-//! The parts of the operating system that only this transport needs, behind safe types: shared memory, sockets, copies
+//! The parts of the operating system that only this transport needs, behind safe types: shared memory, copies
 //! between processes, the directory where processes meet.
 //!
 //! Most unsafe code of the crate is here. The rest is in [`crate::ring`] and [`crate::regions`], whose records and rows lie
@@ -8,7 +8,6 @@
 pub mod barrier;
 pub mod directory;
 pub mod memory;
-pub mod socket;
 pub mod task;
 #[cfg(test)]
 pub mod twin;

@@ -36,7 +36,10 @@ fn addresses_that_name_no_interface_are_left_out() {
     assert_eq!(addresses(&all, "lo").len(), 2);
     assert_eq!(present(&all), "name one of these: eth0 (192.0.2.7), lo (127.0.0.1), v6 (2001:db8::5)");
     assert!(
-        owner(&all, "fe80::1".parse().unwrap()).unwrap_err().starts_with("fe80::1 is link-local: name one of these: ")
+        owner(&all, "fe80::1".parse().unwrap())
+            .unwrap_err()
+            .text
+            .starts_with("fe80::1 is link-local: name one of these: ")
     );
     assert_eq!(present(&all[3..4]), "none has an address");
 }
@@ -55,26 +58,29 @@ fn a_label_is_an_address_of_its_interface() {
 fn without_a_default_route_it_is_the_one_interface_that_leads_to_other_hosts() {
     let all = interfaces();
     assert_eq!(only(&all[..4]), Ok(("eth0".to_owned(), "192.0.2.7".parse().unwrap())));
-    let several = only(&all).unwrap_err();
+    let several = only(&all).unwrap_err().text;
     assert_eq!(
         several,
         "no default route tells which network interface is meant: name one of these: eth0 (192.0.2.7), lo (127.0.0.1), v6 (2001:db8::5)"
     );
-    let none = only(&all[..1]).unwrap_err();
-    assert_eq!(none, "no network interface leads to other hosts: name one of these: lo (127.0.0.1)");
-    assert_eq!(only(&[]).unwrap_err(), "no network interface leads to other hosts: none has an address");
+    let none = only(&all[..1]).unwrap_err().text;
+    assert!(none.starts_with("no network interface leads to other hosts: name one of these: lo (127.0.0.1); "));
+    assert_eq!(
+        only(&[]).unwrap_err().text,
+        "no network interface leads to other hosts: none has an address; tcp-lo connects processes of this host"
+    );
 }
 
 #[test]
 fn what_is_not_there_is_said() {
-    let error = locate("tcp-none0", "").unwrap_err();
+    let error = locate("tcp-none0", "").unwrap_err().text;
     assert!(error.starts_with("there is no network interface none0: ") && error.contains("lo (127.0.0.1)"), "{error}");
     for address in ["203.0.113.9", "0.0.0.0", "::"] {
-        let error = locate("any", &format!("tcp {address}")).unwrap_err();
+        let error = locate("any", &format!("tcp {address}")).unwrap_err().text;
         assert!(error.starts_with(&format!("no network interface has the address {address}: ")), "{error}");
     }
-    assert!(locate("any", "tcp lo more").unwrap_err().contains("more is one word too many"));
-    assert!(locate("any", "sockets lo").unwrap_err().contains("must be tcp, not sockets"));
+    assert!(locate("any", "tcp lo more").unwrap_err().text.contains("more is one word too many"));
+    assert!(locate("any", "sockets lo").unwrap_err().text.contains("must be tcp, not sockets"));
     let lo = locate("tcp-lo", "").unwrap();
     assert_eq!(lo.address, IpAddr::from(Ipv4Addr::LOCALHOST));
     assert_eq!(locate("any", "tcp ::1").map(|place| place.netdev).ok(), Some("lo".into()));

@@ -47,7 +47,7 @@ fn found(instance: &str) -> Vec<String> {
 /// The parser of numbers would take the sign; dat-info refuses the line by the same rule.
 #[test]
 fn a_port_with_a_sign_is_refused() {
-    let told = locate("rail", "mlx4_0 +1").unwrap_err();
+    let told = locate("rail", "mlx4_0 +1").unwrap_err().text;
     assert!(told.starts_with("instance data \"mlx4_0 +1\": \"+1\" is not the number of a port; "), "{told}");
 }
 
@@ -82,7 +82,7 @@ fn another_device_or_port_than_the_one_asked_for_is_passed_over() {
         "10.2.0.1" => Ok(("mlx4_0".to_owned(), 1)),
         "10.2.0.2" => Ok(("mlx4_0".to_owned(), 2)),
         "10.1.0.1" => Ok(("siw0".to_owned(), 1)),
-        _ => Err(io::Error::other("none")),
+        _ => Err(Topic::NoRdmaDevice.reason("none")),
     };
     let choose = |instance: &str| {
         let wanted = wanted(instance);
@@ -91,12 +91,12 @@ fn another_device_or_port_than_the_one_asked_for_is_passed_over() {
     assert_eq!(choose("mlx4_0 1").unwrap().address, IpAddr::from([10, 2, 0, 1]));
     assert_eq!(choose("mlx4_0 2").unwrap().address, IpAddr::from([10, 2, 0, 2]));
     assert_eq!(choose("ib1 0").unwrap().port, 2);
-    let told = choose("ib1 1").unwrap_err();
+    let told = choose("ib1 1").unwrap_err().text;
     assert!(told.contains("\"ib1\" port 1") && told.contains("10.2.0.2 belongs to mlx4_0 port 2"), "{told}");
     assert_eq!(choose("v0 0").unwrap().name, "siw0");
-    let told = choose("rxe0 1").unwrap_err();
+    let told = choose("rxe0 1").unwrap_err().text;
     assert!(told.contains("10.1.0.1 belongs to siw0 port 1"), "{told}");
-    assert!(choose("nothing 1").unwrap_err().contains("\"nothing\" port 1: no interface"));
+    assert!(choose("nothing 1").unwrap_err().text.contains("\"nothing\" port 1: no interface"));
 }
 
 #[test]

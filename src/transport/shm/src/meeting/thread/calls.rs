@@ -14,9 +14,9 @@ use crate::cm;
 use crate::conn::{Conn, ConnPhase};
 use crate::link::Link;
 use crate::os::directory::SocketName;
-use crate::os::socket::Socket;
 use crate::peer_segment::PeerSegment;
 use crate::wire::{CloseReason, MAX_PACKET, Message, VERSION};
+use dat_census::socket::Socket;
 
 /// A connect whose link does not exist yet.
 pub struct PendingConnect {

@@ -13,9 +13,9 @@ use super::{LINKS, Stage, TURN, Thread};
 use crate::control_region::Peer;
 use crate::link::Link;
 use crate::os::directory::SocketName;
-use crate::os::socket::Socket;
 use crate::peer_segment::PeerSegment;
 use crate::wire::{Message, Probe};
+use dat_census::socket::Socket;
 
 fn take_fds<const N: usize>(fds: &mut Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> {
     std::mem::take(fds)

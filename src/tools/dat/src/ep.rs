@@ -1,0 +1,245 @@
+//! Endpoints and shared receive queues.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use dat_udat20::*;
+use socket2::SockAddr;
+
+use crate::abi::{Own, short};
+use crate::evd::microseconds;
+use crate::object::{Object, object};
+use crate::{Attributes, Cno, EpId, Evd, Ia, Pz, Remote, Result, Segment};
+
+/// The dispatchers of an endpoint.
+#[derive(Clone)]
+pub struct Evds {
+    /// Receives.
+    pub recv: Evd,
+    /// Sends and RDMA operations.
+    pub request: Evd,
+    /// Events of the connection.
+    pub connect: Evd,
+}
+
+impl Evds {
+    /// Creates the dispatchers.
+    ///
+    /// # Parameters
+    /// * `lengths` - maximum numbers of queued events, in the order of the fields.
+    /// * `cno` - the notification object that events trigger.
+    pub fn new(ia: &Ia, lengths: [usize; 3], cno: Option<&Cno>) -> Result<Self> {
+        let [recv, request, connect] = lengths;
+        Ok(Self {
+            recv: Evd::new(ia, recv, DAT_EVD_DTO_FLAG, cno)?,
+            request: Evd::new(ia, request, DAT_EVD_DTO_FLAG, cno)?,
+            connect: Evd::new(ia, connect, DAT_EVD_CONNECTION_FLAG, cno)?,
+        })
+    }
+}
+
+/// The attributes of an endpoint for transfers of one segment each.
+#[derive(Clone, Copy, Debug)]
+pub struct EpAttributes {
+    largest: u64,
+    receives: DAT_COUNT,
+    requests: DAT_COUNT,
+    reads_in: DAT_COUNT,
+    reads_out: DAT_COUNT,
+}
+
+impl EpAttributes {
+    /// Creates the attributes.
+    ///
+    /// # Parameters
+    /// * `adapter` - the attributes of the adapter.
+    /// * `largest` - maximum number of bytes of a transfer.
+    /// * `receives` - maximum number of posted receives, if the endpoint has no shared receive queue.
+    /// * `requests` - maximum number of posted sends and RDMA operations.
+    pub fn new(adapter: &Attributes, largest: u64, receives: usize, requests: usize) -> Self {
+        let count = |count: usize| DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX);
+        let requests = count(requests);
+        let reads_in = requests.min(adapter.ia.max_rdma_read_per_ep_in);
+        let reads_out = requests.min(adapter.ia.max_rdma_read_per_ep_out);
+        Self { largest, receives: count(receives), requests, reads_in, reads_out }
+    }
+}
+
+/// The C structure of a version, whose lengths are converted by `$length`.
+macro_rules! ep_attr {
+    ($attr:ident, $udat:ident, $length:expr) => {
+        $udat::DAT_EP_ATTR {
+            service_type: DAT_SERVICE_TYPE_RC,
+            max_message_size: $length($attr.largest),
+            max_rdma_size: $length($attr.largest),
+            qos: DAT_QOS_BEST_EFFORT,
+            recv_completion_flags: DAT_COMPLETION_DEFAULT_FLAG,
+            request_completion_flags: DAT_COMPLETION_DEFAULT_FLAG,
+            max_recv_dtos: $attr.receives,
+            max_request_dtos: $attr.requests,
+            max_recv_iov: 1,
+            max_request_iov: 1,
+            max_rdma_read_in: $attr.reads_in,
+            max_rdma_read_out: $attr.reads_out,
+            srq_soft_hw: DAT_HW_DEFAULT,
+            max_rdma_read_iov: 1,
+            max_rdma_write_iov: 1,
+            ep_transport_specific_count: 0,
+            ep_transport_specific: std::ptr::null_mut(),
+            ep_provider_specific_count: 0,
+            ep_provider_specific: std::ptr::null_mut(),
+        }
+    };
+}
+
+object! {
+    /// An endpoint: one end of a connection.
+    Ep
+}
+
+/// Posts one segment with default completion flags.
+macro_rules! post {
+    ($object:ident, $call:ident, $segment:ident, $cookie:ident $(, $remote:ident)? $(; $flags:ident)?) => {{
+        let (library, cookie) = ($object.library(), DAT_DTO_COOKIE { as_64: $cookie });
+        // SAFETY: the object is live, and the call reads one segment at either end.
+        let code = unsafe {
+            match &library.calls().own {
+                Own::V12(calls) => {
+                    (calls.$call)($object.raw(), 1, &mut $segment.v12(), cookie $(, &$remote.v12())? $(, $flags)?)
+                }
+                Own::V20(calls) => {
+                    (calls.$call)($object.raw(), 1, &mut $segment.v20(), cookie $(, &$remote.v20())? $(, $flags)?)
+                }
+            }
+        };
+        library.check(stringify!($call), code)
+    }};
+}
+
+impl Ep {
+    /// Creates an endpoint.
+    ///
+    /// # Parameters
+    /// * `srq` - the shared receive queue of the endpoint.
+    pub fn new(pz: &Pz, evds: &Evds, srq: Option<&Srq>, attr: &EpAttributes) -> Result<Self> {
+        let (ia, calls) = (pz.ia(), pz.ia().library().calls());
+        let objects = [&evds.recv, &evds.request, &evds.connect];
+        let [recv, request, connect] = objects.map(|evd| evd.raw());
+        let uses = objects.map(|evd| &evd.0).into_iter().chain(srq.map(|srq| &srq.0)).chain([&pz.0]);
+        let name = if srq.is_none() { "dat_ep_create" } else { "dat_ep_create_with_srq" };
+        // With a shared queue, this is the number of its buffers that the endpoint may take; only the queue limits it.
+        let attr = &EpAttributes { receives: if srq.is_some() { DAT_HW_DEFAULT } else { attr.receives }, ..*attr };
+        Object::new(ia, name, calls.common.dat_ep_free, uses.cloned().collect(), |handle| {
+            macro_rules! create {
+                ($calls:ident, $attr:expr) => {
+                    match srq {
+                        None => ($calls.dat_ep_create)(ia.raw(), pz.raw(), recv, request, connect, $attr, handle),
+                        Some(srq) => {
+                            let (create, srq) = ($calls.dat_ep_create_with_srq, srq.raw());
+                            create(ia.raw(), pz.raw(), recv, request, connect, srq, $attr, handle)
+                        }
+                    }
+                };
+            }
+            // SAFETY: all objects are live, the attributes are local, and the caller provides the place for the handle.
+            unsafe {
+                match &calls.own {
+                    Own::V12(calls) => create!(calls, &mut ep_attr!(attr, dat_udat12, u64::from)),
+                    Own::V20(calls) => create!(calls, &mut ep_attr!(attr, dat_udat20, short)),
+                }
+            }
+        })
+        .map(Self)
+    }
+
+    /// Returns the identity of the endpoint in events.
+    #[inline(always)]
+    pub fn id(&self) -> EpId {
+        EpId::of(self.raw())
+    }
+
+    /// Starts to connect; an event reports the outcome.
+    ///
+    /// # Parameters
+    /// * `host` - the address of the peer.
+    /// * `qualifier` - the connection qualifier on which the peer listens.
+    /// * `timeout` - the time after which the attempt fails.
+    /// * `private_data` - bytes for the peer.
+    pub fn connect(&self, host: IpAddr, qualifier: u64, timeout: Duration, private_data: &[u8]) -> Result<()> {
+        let host = SockAddr::from(SocketAddr::new(host, 0));
+        // SAFETY: the endpoint is live; the call reads the address and the private data before it returns.
+        let code = unsafe {
+            (self.library().calls().common.dat_ep_connect)(
+                self.raw(),
+                host.as_ptr().cast::<DAT_SOCK_ADDR>().cast_mut(),
+                qualifier,
+                microseconds(timeout),
+                private_data.len() as DAT_COUNT,
+                private_data.as_ptr().cast_mut().cast(),
+                DAT_QOS_BEST_EFFORT,
+                DAT_CONNECT_DEFAULT_FLAG,
+            )
+        };
+        self.library().check("dat_ep_connect", code)
+    }
+
+    /// Starts to disconnect; an event follows.
+    ///
+    /// # Parameters
+    /// * `flags` - `DAT_CLOSE_GRACEFUL_FLAG` or `DAT_CLOSE_ABRUPT_FLAG`.
+    pub fn disconnect(&self, flags: DAT_CLOSE_FLAGS) -> Result<()> {
+        // SAFETY: the endpoint is live.
+        let code = unsafe { (self.library().calls().common.dat_ep_disconnect)(self.raw(), flags) };
+        self.library().check("dat_ep_disconnect", code)
+    }
+
+    /// Posts a receive.
+    #[inline(always)]
+    pub fn post_recv(&self, segment: Segment, cookie: u64) -> Result<()> {
+        post!(self, dat_ep_post_recv, segment, cookie; DAT_COMPLETION_DEFAULT_FLAG)
+    }
+
+    /// Posts a send.
+    #[inline(always)]
+    pub fn post_send(&self, segment: Segment, cookie: u64) -> Result<()> {
+        post!(self, dat_ep_post_send, segment, cookie; DAT_COMPLETION_DEFAULT_FLAG)
+    }
+
+    /// Posts an RDMA write to the first bytes of `remote`.
+    #[inline(always)]
+    pub fn post_rdma_write(&self, segment: Segment, remote: Remote, cookie: u64) -> Result<()> {
+        post!(self, dat_ep_post_rdma_write, segment, cookie, remote; DAT_COMPLETION_DEFAULT_FLAG)
+    }
+
+    /// Posts an RDMA read of `remote` into a segment of the same length.
+    #[inline(always)]
+    pub fn post_rdma_read(&self, segment: Segment, remote: Remote, cookie: u64) -> Result<()> {
+        post!(self, dat_ep_post_rdma_read, segment, cookie, remote; DAT_COMPLETION_DEFAULT_FLAG)
+    }
+}
+
+object! {
+    /// A shared receive queue: receive buffers for several endpoints.
+    Srq
+}
+
+impl Srq {
+    /// Creates a queue for `buffers` receives of one segment each.
+    pub fn new(pz: &Pz, buffers: usize) -> Result<Self> {
+        let mut attr = DAT_SRQ_ATTR {
+            max_recv_dtos: DAT_COUNT::try_from(buffers).unwrap_or(DAT_COUNT::MAX),
+            max_recv_iov: 1,
+            low_watermark: DAT_SRQ_LW_DEFAULT,
+        };
+        let (ia, calls) = (pz.ia(), &pz.ia().library().calls().common);
+        // SAFETY: adapter and zone are live, the attributes are local, and the caller provides the place for the handle.
+        let create = |handle: &mut DAT_HANDLE| unsafe { (calls.dat_srq_create)(ia.raw(), pz.raw(), &mut attr, handle) };
+        Object::new(ia, "dat_srq_create", calls.dat_srq_free, vec![pz.0.clone()], create).map(Self)
+    }
+
+    /// Posts a receive for any endpoint of the queue.
+    #[inline(always)]
+    pub fn post_recv(&self, segment: Segment, cookie: u64) -> Result<()> {
+        post!(self, dat_srq_post_recv, segment, cookie)
+    }
+}

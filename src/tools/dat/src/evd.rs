@@ -1,0 +1,209 @@
+//! Event dispatchers, the events that they return, and notification objects.
+
+use std::mem::MaybeUninit;
+use std::time::Duration;
+
+use dat_udat20::*;
+
+use crate::abi::{Own, bytes};
+use crate::object::{Object, object};
+use crate::{Cr, EpId, Ia, Result};
+
+/// The completion of a data transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The endpoint.
+    pub ep: EpId,
+    /// The cookie of the post.
+    pub cookie: u64,
+    /// The outcome: `DAT_DTO_SUCCESS`, or an error.
+    pub status: DAT_DTO_COMPLETION_STATUS,
+    /// Number of transferred bytes, if the transfer succeeded.
+    pub length: u64,
+}
+
+/// An event of a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// One of `DAT_CONNECTION_EVENT_...`.
+    pub number: DAT_EVENT_NUMBER,
+    /// The endpoint.
+    pub ep: EpId,
+    /// Private data of the peer.
+    pub private_data: Vec<u8>,
+}
+
+/// An event.
+#[allow(missing_docs, reason = "the types describe the variants")]
+pub enum Event {
+    Completion(Completion),
+    Request(Cr),
+    Connection(Connection),
+    Other,
+}
+
+object! {
+    /// An event dispatcher: a queue of events.
+    Evd
+}
+
+/// Takes an event by a call of either version.
+macro_rules! take {
+    ($evd:ident, $name:literal, |$calls:ident, $place:ident| $call:expr) => {
+        match &$evd.library().calls().own {
+            Own::V12($calls) => take!(@ $evd, $name, $place, $call, dat_udat12),
+            Own::V20($calls) => take!(@ $evd, $name, $place, $call, dat_udat20),
+        }
+    };
+    (@ $evd:ident, $name:literal, $place:ident, $call:expr, $udat:ident) => {{
+        let mut event = MaybeUninit::<$udat::DAT_EVENT>::uninit();
+        let $place = event.as_mut_ptr();
+        // SAFETY: the dispatcher is live, and the places are local.
+        let code = unsafe { $call };
+        if code != DAT_SUCCESS {
+            return if is_nothing(code) { Ok(None) } else { Err($evd.library().error($name, code)) };
+        }
+        // SAFETY: the call wrote the event, and its number determines the valid member of the data. Private data is valid
+        // until the next event is taken.
+        unsafe {
+            let (number, data) = ((*$place).event_number, &raw const (*$place).event_data);
+            Ok(Some(match number {
+                DAT_DTO_COMPLETION_EVENT => {
+                    let data = &(*data).dto_completion_event_data;
+                    Event::Completion(Completion {
+                        ep: EpId::of(data.ep_handle),
+                        cookie: data.user_cookie.as_64,
+                        status: data.status,
+                        length: data.transfered_length.into(),
+                    })
+                }
+                DAT_CONNECTION_REQUEST_EVENT => $evd.request((*data).cr_arrival_event_data.cr_handle),
+                DAT_CONNECTION_EVENT_ESTABLISHED..=DAT_CONNECTION_EVENT_UNREACHABLE => {
+                    connection(number, &(*data).connect_event_data)
+                }
+                _ => Event::Other,
+            }))
+        }
+    }};
+}
+
+impl Evd {
+    /// Creates a dispatcher.
+    ///
+    /// # Parameters
+    /// * `length` - maximum number of queued events.
+    /// * `kinds` - the kinds of events, bits of `DAT_EVD_DEFAULT_FLAG`.
+    /// * `cno` - the notification object that events trigger.
+    pub fn new(ia: &Ia, length: usize, kinds: DAT_EVD_FLAGS, cno: Option<&Cno>) -> Result<Self> {
+        let length = DAT_COUNT::try_from(length).unwrap_or(DAT_COUNT::MAX);
+        let triggered = cno.map_or(DAT_HANDLE_NULL, |cno| cno.raw());
+        let calls = &ia.library().calls().common;
+        let uses = cno.into_iter().map(|cno| cno.0.clone()).collect();
+        // SAFETY: the adapter is open, and the caller provides the place for the handle.
+        let create =
+            |handle: &mut DAT_HANDLE| unsafe { (calls.dat_evd_create)(ia.raw(), length, triggered, kinds, handle) };
+        Object::new(ia, "dat_evd_create", calls.dat_evd_free, uses, create).map(Self)
+    }
+
+    /// Takes the oldest event. Returns `None` if the queue is empty.
+    #[inline(always)]
+    pub fn dequeue(&self) -> Result<Option<Event>> {
+        take!(self, "dat_evd_dequeue", |calls, place| (calls.dat_evd_dequeue)(self.raw(), place))
+    }
+
+    /// Waits for an event and takes it. Returns `None` after `timeout`, or after a signal handler has run.
+    ///
+    /// # Parameters
+    /// * `timeout` - `None` waits indefinitely; other times end after at most 71 minutes.
+    #[inline(always)]
+    pub fn wait(&self, timeout: Option<Duration>) -> Result<Option<Event>> {
+        let (timeout, mut more) = (timeout.map_or(DAT_TIMEOUT_INFINITE, microseconds), 0);
+        take!(self, "dat_evd_wait", |calls, place| (calls.dat_evd_wait)(self.raw(), timeout, 1, place, &mut more))
+    }
+
+    #[cold]
+    fn request(&self, handle: DAT_CR_HANDLE) -> Event {
+        Event::Request(Cr::new(self.ia(), handle))
+    }
+}
+
+/// # Safety
+/// The private data is null or has the specified size.
+#[cold]
+unsafe fn connection(number: DAT_EVENT_NUMBER, data: &DAT_CONNECTION_EVENT_DATA) -> Event {
+    // SAFETY: the caller guarantees the private data.
+    let private_data = unsafe { bytes(data.private_data, data.private_data_size) };
+    Event::Connection(Connection { number, ep: EpId::of(data.ep_handle), private_data })
+}
+
+object! {
+    /// A consumer notification object, with which one thread waits for several dispatchers.
+    Cno
+}
+
+impl Cno {
+    /// Creates an object without an agent.
+    pub fn new(ia: &Ia) -> Result<Self> {
+        let agent = DAT_OS_WAIT_PROXY_AGENT { instance_data: std::ptr::null_mut(), proxy_agent_func: None };
+        let calls = &ia.library().calls().common;
+        // SAFETY: the adapter is open, and the caller provides the place for the handle.
+        let create = |handle: &mut DAT_HANDLE| unsafe { (calls.dat_cno_create)(ia.raw(), agent, handle) };
+        Object::new(ia, "dat_cno_create", calls.dat_cno_free, Vec::new(), create).map(Self)
+    }
+
+    /// Waits until a dispatcher triggers the object, `timeout` passes, or a signal handler has run. The caller must poll all
+    /// dispatchers, because several may have triggered the object.
+    pub fn wait(&self, timeout: Duration) -> Result<()> {
+        let mut triggered = DAT_HANDLE_NULL;
+        // SAFETY: the notification object is live, and the place is local.
+        let code =
+            unsafe { (self.library().calls().common.dat_cno_wait)(self.raw(), microseconds(timeout), &mut triggered) };
+        if is_nothing(code) { Ok(()) } else { self.library().check("dat_cno_wait", code) }
+    }
+}
+
+/// Returns whether a call found no event and did not fail.
+#[inline(always)]
+fn is_nothing(code: DAT_RETURN) -> bool {
+    matches!(DAT_GET_TYPE(code), DAT_QUEUE_EMPTY | DAT_TIMEOUT_EXPIRED | DAT_INTERRUPTED_CALL)
+}
+
+/// A finite time limit for a call.
+pub(crate) fn microseconds(time: Duration) -> DAT_TIMEOUT {
+    DAT_TIMEOUT::try_from(time.as_micros()).unwrap_or(DAT_TIMEOUT_INFINITE).min(DAT_TIMEOUT_INFINITE - 1)
+}
+
+/// Defines a function that returns the names of constants.
+macro_rules! names {
+    ($(#[$doc:meta])* $function:ident, $type:ty, $other:literal: $($name:ident)*) => {
+        $(#[$doc])*
+        pub fn $function(number: $type) -> &'static str {
+            match number {
+                $($name => stringify!($name),)*
+                _ => $other,
+            }
+        }
+    };
+}
+
+names! {
+    /// Returns the name of an event, such as `DAT_CONNECTION_EVENT_BROKEN`.
+    event_name, DAT_EVENT_NUMBER, "unknown event":
+        DAT_DTO_COMPLETION_EVENT DAT_RMR_BIND_COMPLETION_EVENT DAT_CONNECTION_REQUEST_EVENT DAT_CONNECTION_EVENT_ESTABLISHED
+        DAT_CONNECTION_EVENT_PEER_REJECTED DAT_CONNECTION_EVENT_NON_PEER_REJECTED
+        DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR DAT_CONNECTION_EVENT_DISCONNECTED DAT_CONNECTION_EVENT_BROKEN
+        DAT_CONNECTION_EVENT_TIMED_OUT DAT_CONNECTION_EVENT_UNREACHABLE DAT_ASYNC_ERROR_EVD_OVERFLOW
+        DAT_ASYNC_ERROR_IA_CATASTROPHIC DAT_ASYNC_ERROR_EP_BROKEN DAT_ASYNC_ERROR_TIMED_OUT
+        DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR DAT_SOFTWARE_EVENT
+}
+
+names! {
+    /// Returns the name of the outcome of a data transfer, such as `DAT_DTO_ERR_FLUSHED`.
+    status_name, DAT_DTO_COMPLETION_STATUS, "unknown status":
+        DAT_DTO_SUCCESS DAT_DTO_ERR_FLUSHED DAT_DTO_ERR_LOCAL_LENGTH DAT_DTO_ERR_LOCAL_EP DAT_DTO_ERR_LOCAL_PROTECTION
+        DAT_DTO_ERR_BAD_RESPONSE DAT_DTO_ERR_REMOTE_ACCESS DAT_DTO_ERR_REMOTE_RESPONDER DAT_DTO_ERR_TRANSPORT
+        DAT_DTO_ERR_RECEIVER_NOT_READY DAT_DTO_ERR_PARTIAL_PACKET
+}
+
+#[cfg(test)]
+mod tests;

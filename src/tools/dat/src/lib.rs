@@ -1,0 +1,47 @@
+//! A safe binding to uDAPL: the functions of libdat2.so.2 and libdat.so.1, which the process loads at run time.
+//!
+//! The binding has the form of uDAPL 2.0. Where uDAPL 1.2 has another binary form, [`abi`] has both. What uDAPL 1.2 lacks is
+//! an `Option`.
+//!
+//! An object keeps the objects that it refers to, and is freed with its last clone: endpoints before dispatchers, all before
+//! the adapter. Each function fails as the call that it makes.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`abi`] | the functions of a library, and the structures that differ between the versions |
+//! | [`error`] | errors |
+//! | [`library`] | versions, loading a library, the adapters that it lists |
+//! | [`object`] | handles |
+//! | [`ia`], [`attributes`] | interface adapters and their attributes |
+//! | [`memory`] | protection zones and registered memory |
+//! | [`evd`] | event dispatchers, notification objects, events |
+//! | [`ep`] | endpoints and shared receive queues |
+//! | [`sp`] | service points and connection requests |
+
+mod abi;
+mod attributes;
+mod ep;
+mod error;
+mod evd;
+mod ia;
+mod library;
+mod memory;
+mod object;
+mod sp;
+
+pub use attributes::{Attributes, Attributes20, IaAttributes, ProviderAttributes};
+pub use ep::{Ep, EpAttributes, Evds, Srq};
+pub use error::{Error, Result};
+pub use evd::{Cno, Completion, Connection, Evd, Event, event_name, status_name};
+pub use ia::{Ia, Request};
+pub use library::{Adapter, Api, Library};
+pub use memory::{Pz, Region, Remote, Segment};
+pub use object::{EpId, Object};
+pub use sp::{Cr, Peer, Psp};
+
+/// The types and constants of uDAPL 2.0.
+pub mod sys {
+    pub use dat_udat20::dat::*;
+    pub use dat_udat20::dat_platform_specific::*;
+    pub use dat_udat20::udat::*;
+}

@@ -1,0 +1,235 @@
+//! The libraries: loading them, and the adapters that they list.
+
+use std::ffi::{CStr, CString, OsStr, c_char, c_int};
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use dat_udat20::*;
+use libloading::os::unix;
+
+use crate::abi::{Calls, text};
+use crate::{Error, Request, Result};
+
+/// A version of uDAPL; each has its own library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    /// uDAPL 1.2
+    V12,
+    /// uDAPL 2.0
+    V20,
+}
+
+impl Api {
+    /// All versions, the oldest first.
+    pub const ALL: [Api; 2] = [Api::V12, Api::V20];
+
+    /// Returns the file name that programs of this version are linked with.
+    pub fn library(self) -> &'static str {
+        match self {
+            Api::V12 => "libdat.so.1",
+            Api::V20 => "libdat2.so.2",
+        }
+    }
+
+    /// Returns the name: `1.2` or `2.0`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Api::V12 => "1.2",
+            Api::V20 => "2.0",
+        }
+    }
+
+    /// Returns the major and minor number.
+    pub fn version(self) -> (u32, u32) {
+        match self {
+            Api::V12 => (1, 2),
+            Api::V20 => (2, 0),
+        }
+    }
+}
+
+impl fmt::Display for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Api {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let known = Api::ALL.into_iter().find(|api| api.name() == text);
+        known.ok_or_else(|| format!("{text} is not a version of uDAPL"))
+    }
+}
+
+/// An adapter in the list of a library.
+#[derive(Clone, Debug)]
+pub struct Adapter {
+    /// Its name, which need not be UTF-8.
+    pub name: CString,
+    /// The request that opens this adapter and no other of the same name.
+    pub request: Request,
+}
+
+/// A library. It is never unloaded, because its providers have threads.
+#[derive(Clone, Copy)]
+pub struct Library {
+    api: Api,
+    calls: &'static Calls,
+    /// The name or path that was passed to the loader.
+    file: &'static Path,
+}
+
+impl Library {
+    /// Loads a file, which has a library of any version.
+    pub fn open(file: &Path) -> Result<Self> {
+        let library = load(file, unix::RTLD_LOCAL)?;
+        // SAFETY: the address of the symbol is not used.
+        let is_20 = unsafe { library.get::<*const ()>(b"dat_extension_op\0") }.is_ok();
+        Self::new(library, if is_20 { Api::V20 } else { Api::V12 }, file)
+    }
+
+    /// Loads the library of a version that the loader finds for programs: first in `LD_LIBRARY_PATH`.
+    ///
+    /// # Errors
+    /// [`Error::is_absent`] distinguishes a library that does not exist from one that cannot be loaded.
+    pub fn find(api: Api) -> Result<Self> {
+        let file = Path::new(api.library());
+        Self::new(load(file, unix::RTLD_LOCAL)?, api, file)
+    }
+
+    fn new(library: unix::Library, api: Api, file: &Path) -> Result<Self> {
+        let calls = Calls::of(&library, api).map_err(|error| Error::library(file, reason(&error)))?;
+        std::mem::forget(library);
+        Ok(Self { api, calls: Box::leak(Box::new(calls)), file: Box::leak(Box::from(file)) })
+    }
+
+    /// Adds the symbols of the library to the global scope, as in a program that is linked with it, because some providers use them.
+    pub(crate) fn publish(self) {
+        // The library is loaded, so this cannot fail. If it did, opening the adapter would report the missing symbol.
+        let _ = load(self.file, unix::RTLD_GLOBAL | libc::RTLD_NOLOAD).map(std::mem::forget);
+    }
+
+    /// Returns the version of the library.
+    pub fn api(self) -> Api {
+        self.api
+    }
+
+    #[inline(always)]
+    pub(crate) fn calls(self) -> &'static Calls {
+        self.calls
+    }
+
+    /// Returns the file that the loader chose.
+    pub fn path(self) -> Option<PathBuf> {
+        file_of(self.calls.common.dat_strerror as usize)
+    }
+
+    /// Returns the adapters that programs of the library's version can open, in order.
+    pub fn adapters(self) -> Result<Vec<Adapter>> {
+        const NONE: DAT_PROVIDER_INFO = DAT_PROVIDER_INFO {
+            ia_name: [0; DAT_NAME_MAX_LENGTH],
+            dapl_version_major: 0,
+            dapl_version_minor: 0,
+            is_thread_safe: DAT_FALSE,
+        };
+        let mut room = 16;
+        loop {
+            let mut entries = vec![NONE; room];
+            let mut places: Vec<*mut DAT_PROVIDER_INFO> = entries.iter_mut().map(|entry| &raw mut *entry).collect();
+            let mut count: DAT_COUNT = 0;
+            let list = self.calls.common.dat_registry_list_providers;
+            // SAFETY: `places` has `room` pointers, each to a separate structure.
+            let code = unsafe { list(room as DAT_COUNT, &mut count, places.as_mut_ptr()) };
+            // If the list is too short, the library returns the necessary length.
+            if code != DAT_SUCCESS && count as usize > room {
+                room = count as usize;
+                continue;
+            }
+            self.check("dat_registry_list_providers", code)?;
+            entries.truncate(count as usize);
+            let own = |info: &&DAT_PROVIDER_INFO| info.dapl_version_major == self.api.version().0;
+            return Ok(entries.iter().filter(own).map(adapter).collect());
+        }
+    }
+
+    /// Converts a return code; a warning is a success.
+    #[inline(always)]
+    pub(crate) fn check(self, call: &'static str, code: DAT_RETURN) -> Result<()> {
+        if code == DAT_SUCCESS { Ok(()) } else { self.failed(call, code) }
+    }
+
+    #[cold]
+    fn failed(self, call: &'static str, code: DAT_RETURN) -> Result<()> {
+        let class = code & (DAT_CLASS_ERROR | DAT_CLASS_WARNING);
+        if class == DAT_CLASS_WARNING { Ok(()) } else { Err(self.error(call, code)) }
+    }
+
+    /// The error of a call, with the library's names for the return code, or its number.
+    #[cold]
+    pub(crate) fn error(self, call: &'static str, code: DAT_RETURN) -> Error {
+        let (mut major, mut minor) = (std::ptr::null::<c_char>(), std::ptr::null::<c_char>());
+        // SAFETY: both places are local variables.
+        let known = unsafe { (self.calls.common.dat_strerror)(code, &mut major, &mut minor) } == DAT_SUCCESS;
+        if !known || major.is_null() {
+            return Error::call(call, format!("0x{code:08x}"));
+        }
+        // SAFETY: on success the call writes NULL, or strings that live as long as the library.
+        let [major, minor] = [major, minor].map(|name| unsafe { text(name) });
+        Error::call(call, if minor.is_empty() { major } else { format!("{major}, {minor}") })
+    }
+}
+
+fn adapter(info: &DAT_PROVIDER_INFO) -> Adapter {
+    Adapter {
+        name: string(&info.ia_name),
+        request: Request {
+            version: (info.dapl_version_major, info.dapl_version_minor),
+            thread_safe: info.is_thread_safe != DAT_FALSE,
+        },
+    }
+}
+
+/// The string in an array, which ends with a NUL byte or with the array.
+pub(crate) fn string(array: &[c_char]) -> CString {
+    let bytes: Vec<u8> = array.iter().map(|&byte| byte as u8).take_while(|&byte| byte != 0).collect();
+    CString::new(bytes).unwrap_or_default()
+}
+
+/// The file from which the function at an address was loaded.
+pub(crate) fn file_of(address: usize) -> Option<PathBuf> {
+    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: dladdr only compares the address, and fills the structure if it finds a library there.
+    let known = unsafe { libc::dladdr(std::ptr::without_provenance(address), found.as_mut_ptr()) } != 0;
+    // SAFETY: the structure contains numbers and pointers, for which zeros are valid.
+    let file = unsafe { found.assume_init() }.dli_fname;
+    if !known || file.is_null() {
+        return None;
+    }
+    // SAFETY: the loader's name of a library is a string that lives as long as the library.
+    let file = unsafe { CStr::from_ptr(file) };
+    let path = Path::new(OsStr::from_bytes(file.to_bytes()));
+    Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+}
+
+/// Loads a library.
+///
+/// # Parameters
+/// * `scope` - `RTLD_LOCAL`, or `RTLD_GLOBAL` if other libraries may use its symbols.
+fn load(file: &Path, scope: c_int) -> Result<unix::Library> {
+    // SAFETY: the caller names a uDAPL library, and every program that uses one runs its constructors.
+    unsafe { unix::Library::open(Some(file), unix::RTLD_NOW | scope) }
+        .map_err(|error| Error::library(file, reason(&error)))
+}
+
+/// The loader's own text, which is in the source of the error.
+fn reason(error: &libloading::Error) -> String {
+    std::error::Error::source(error).unwrap_or(error).to_string()
+}
+
+#[cfg(test)]
+mod tests;

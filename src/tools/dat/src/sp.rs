@@ -1,0 +1,113 @@
+//! Public service points, and the connection requests that arrive there.
+
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+
+use dat_udat20::*;
+
+use crate::abi::{Own, address, bytes};
+use crate::object::{Handle, Object};
+use crate::{Ep, Evd, Ia, Library, Result};
+
+/// A public service point, on which a server listens.
+pub struct Psp {
+    _object: Object,
+    qualifier: u64,
+    /// The dispatcher of connection requests.
+    pub requests: Evd,
+}
+
+impl Psp {
+    /// Listens on a qualifier, or without one on any that is free. Requests arrive at `evd`.
+    pub fn new(ia: &Ia, qualifier: Option<u64>, evd: &Evd) -> Result<Self> {
+        let calls = &ia.library().calls().common;
+        let mut chosen = qualifier.unwrap_or(0);
+        let name = if qualifier.is_some() { "dat_psp_create" } else { "dat_psp_create_any" };
+        let object = Object::new(ia, name, calls.dat_psp_free, vec![evd.0.clone()], |handle| {
+            let (ia, evd) = (ia.raw(), evd.raw());
+            // SAFETY: adapter and dispatcher are live, and the places are local or the caller's.
+            unsafe {
+                match qualifier {
+                    Some(qualifier) => (calls.dat_psp_create)(ia, qualifier, evd, DAT_PSP_CONSUMER_FLAG, handle),
+                    None => (calls.dat_psp_create_any)(ia, &mut chosen, evd, DAT_PSP_CONSUMER_FLAG, handle),
+                }
+            }
+        })?;
+        Ok(Self { _object: object, qualifier: chosen, requests: evd.clone() })
+    }
+
+    /// Returns the qualifier on which the service point listens.
+    pub fn qualifier(&self) -> u64 {
+        self.qualifier
+    }
+}
+
+/// A connection request. A request that is dropped is rejected.
+pub struct Cr {
+    library: Library,
+    /// `None` after the request was accepted.
+    handle: Option<Handle>,
+}
+
+/// The peer that requests a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// IP address of the peer, if it has one.
+    pub address: Option<SocketAddr>,
+    /// Private data. Some transports append zeros.
+    pub private_data: Vec<u8>,
+}
+
+impl Cr {
+    pub(crate) fn new(ia: &Ia, handle: DAT_CR_HANDLE) -> Self {
+        Cr { library: ia.library(), handle: Some(Handle::new(handle, ia.owner())) }
+    }
+
+    fn raw(&self) -> DAT_CR_HANDLE {
+        self.handle.map_or(DAT_HANDLE_NULL, Handle::raw)
+    }
+
+    /// Returns the peer that requests the connection.
+    pub fn query(&self) -> Result<Peer> {
+        let mut param = MaybeUninit::<DAT_CR_PARAM>::zeroed();
+        let query = self.library.calls().common.dat_cr_query;
+        // SAFETY: the request is pending, and the structure is local.
+        let code = unsafe { query(self.raw(), DAT_CR_FIELD_ALL, param.as_mut_ptr()) };
+        self.library.check("dat_cr_query", code)?;
+        // SAFETY: the structure contains numbers and pointers, for which zeros are valid, and what the call wrote. The pointers
+        // are valid until the request ends.
+        unsafe {
+            let param = param.assume_init();
+            Ok(Peer {
+                address: address(param.remote_ia_address_ptr),
+                private_data: bytes(param.private_data, param.private_data_size),
+            })
+        }
+    }
+
+    /// Accepts the request for an endpoint; an event reports that the connection is established. If the call fails, the
+    /// request is rejected.
+    pub fn accept(mut self, ep: &Ep, private_data: &[u8]) -> Result<()> {
+        let accept = self.library.calls().common.dat_cr_accept;
+        let (size, data) = (private_data.len() as DAT_COUNT, private_data.as_ptr().cast_mut().cast());
+        // SAFETY: request and endpoint are live, and the call reads the private data before it returns.
+        let code = unsafe { accept(self.raw(), ep.raw(), size, data) };
+        self.library.check("dat_cr_accept", code)?;
+        self.handle = None;
+        Ok(())
+    }
+}
+
+impl Drop for Cr {
+    fn drop(&mut self) {
+        if let Some(handle) = self.handle.filter(|handle| handle.is_usable()) {
+            // SAFETY: the request is pending, and there is no private data.
+            unsafe {
+                match &self.library.calls().own {
+                    Own::V12(calls) => (calls.dat_cr_reject)(handle.raw()),
+                    Own::V20(calls) => (calls.dat_cr_reject)(handle.raw(), 0, std::ptr::null_mut()),
+                }
+            };
+        }
+    }
+}

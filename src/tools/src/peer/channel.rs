@@ -1,0 +1,149 @@
+//! A connection with buffers for messages.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use anyhow::{Result, bail};
+use dat::sys::{DAT_DTO_ERR_FLUSHED, DAT_DTO_SUCCESS, DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_MEM_PRIV_LOCAL_WRITE_FLAG};
+use dat::{Completion, Ep, EpAttributes, Region, Srq, status_name};
+
+use super::Node;
+
+/// Send buffers of a channel.
+pub const SENDS: usize = 4;
+
+/// An endpoint with buffers for sends and receives.
+pub struct Channel {
+    pub ep: Ep,
+    srq: Option<Srq>,
+    receives: Region,
+    sends: Region,
+    /// Bytes of a buffer.
+    buffer: usize,
+    sending: [bool; SENDS],
+    /// Identifies the channel in cookies, because handles of freed endpoints are reused.
+    serial: u32,
+}
+
+/// The meaning of a completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    Message(Message),
+    Send,
+    /// The RDMA operation with this number.
+    Rdma(usize),
+    /// A transfer of another channel, or one that ended with its connection.
+    Other,
+}
+
+/// A received message. The caller owns its buffer until [`Channel::give_back`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    buffer: usize,
+    pub length: u64,
+}
+
+/// The kinds of cookies.
+const RECEIVE: u64 = 0;
+const SEND: u64 = 1;
+const RDMA: u64 = 2;
+
+impl Channel {
+    /// Creates an endpoint and posts its receives.
+    ///
+    /// # Parameters
+    /// * `bytes` - maximum length of a message.
+    /// * `receives` - number of receive buffers.
+    /// * `shared` - receive from a shared receive queue.
+    pub fn new(node: &Node, bytes: usize, receives: usize, shared: bool) -> Result<Self> {
+        static SERIAL: AtomicU32 = AtomicU32::new(1);
+        let buffer = buffer(bytes);
+        let srq = if shared { Some(Srq::new(&node.pz, receives)?) } else { None };
+        // An RDMA operation may precede each send.
+        let attr = EpAttributes::new(&node.attributes, buffer as u64, receives, 2 * SENDS);
+        let channel = Self {
+            receives: Region::new(&node.pz, receives * buffer, DAT_MEM_PRIV_LOCAL_WRITE_FLAG)?,
+            sends: Region::new(&node.pz, SENDS * buffer, DAT_MEM_PRIV_LOCAL_READ_FLAG)?,
+            ep: Ep::new(&node.pz, &node.evds, srq.as_ref(), &attr)?,
+            srq,
+            buffer,
+            sending: [false; SENDS],
+            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+        };
+        (0..receives).try_for_each(|number| channel.post(number))?;
+        Ok(channel)
+    }
+
+    /// Returns the cookie of an RDMA operation, whose number returns with its completion.
+    pub fn rdma_cookie(&self, number: usize) -> u64 {
+        self.cookie(RDMA, number)
+    }
+
+    /// Returns the meaning of a completion, and frees the buffer of a send. Fails if a transfer of this channel failed.
+    pub fn done(&mut self, completion: &Completion) -> Result<Done> {
+        let number = (completion.cookie & 0xffff) as usize;
+        if completion.cookie >> 32 != u64::from(self.serial) || completion.ep != self.ep.id() {
+            return Ok(Done::Other);
+        }
+        match completion.status {
+            DAT_DTO_SUCCESS => {}
+            DAT_DTO_ERR_FLUSHED => return Ok(Done::Other),
+            status => bail!("a transfer failed: {}", status_name(status)),
+        }
+        Ok(match completion.cookie >> 16 & 0xffff {
+            RECEIVE => Done::Message(Message { buffer: number, length: completion.length }),
+            SEND => {
+                self.sending[number] = false;
+                Done::Send
+            }
+            _ => Done::Rdma(number),
+        })
+    }
+
+    /// Sends a message.
+    ///
+    /// # Parameters
+    /// * `write` - writes the message at an offset into the region of the send buffers, and returns its length.
+    pub fn send(&mut self, write: impl FnOnce(&Region, usize) -> usize) -> Result<()> {
+        let Some(number) = self.sending.iter().position(|sending| !sending) else {
+            bail!("{SENDS} messages are outstanding: the peer does not receive them in turn");
+        };
+        let place = number * self.buffer;
+        let length = write(&self.sends, place);
+        self.ep.post_send(self.sends.segment(place, length), self.cookie(SEND, number))?;
+        self.sending[number] = true;
+        Ok(())
+    }
+
+    /// Returns whether a send has not completed yet.
+    pub fn is_sending(&self) -> bool {
+        self.sending.contains(&true)
+    }
+
+    /// Returns the region and offset of a received message.
+    pub fn received(&self, message: Message) -> (&Region, usize) {
+        (&self.receives, message.buffer * self.buffer)
+    }
+
+    /// Posts the buffer of a message again.
+    pub fn give_back(&self, message: Message) -> Result<()> {
+        self.post(message.buffer)
+    }
+
+    fn post(&self, number: usize) -> Result<()> {
+        let segment = self.receives.segment(number * self.buffer, self.buffer);
+        let cookie = self.cookie(RECEIVE, number);
+        Ok(self
+            .srq
+            .as_ref()
+            .map_or_else(|| self.ep.post_recv(segment, cookie), |srq| srq.post_recv(segment, cookie))?)
+    }
+
+    fn cookie(&self, kind: u64, number: usize) -> u64 {
+        u64::from(self.serial) << 32 | kind << 16 | number as u64
+    }
+}
+
+/// Returns the size of a buffer for messages of up to `bytes`.
+pub fn buffer(bytes: usize) -> usize {
+    bytes.next_multiple_of(64)
+}

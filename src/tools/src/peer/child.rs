@@ -1,0 +1,71 @@
+//! `--self`: the tool starts itself as the server. The server is a new program, because handles do not survive a fork.
+
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::Context;
+use dat::Library;
+
+use crate::tool::{open_adapter, own_file};
+
+/// A server that is a child process; it ends with its owner.
+pub struct Server {
+    child: Child,
+    /// The qualifier on which the server listens.
+    pub qualifier: u64,
+}
+
+impl Server {
+    /// Starts this program as a server with `--announce`, and waits until it listens.
+    ///
+    /// # Parameters
+    /// * `named` - the file of the library that the user named.
+    /// * `more` - more arguments.
+    pub fn start(
+        library: Library,
+        named: Option<&Path>,
+        adapter: &str,
+        more: impl IntoIterator<Item = String>,
+    ) -> anyhow::Result<Self> {
+        // Report here, not in the server, that the adapter does not open.
+        drop(open_adapter(library, adapter)?);
+        let program = own_file().context("cannot find the file of this program")?;
+        let mut command = Command::new(program);
+        let api = format!("--api={}", library.api());
+        let named = named.iter().flat_map(|path| [OsStr::new("--library"), path.as_os_str()]);
+        command.arg(adapter).arg("--announce").arg(api).args(named).args(more);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        // Standard output is for the qualifier, so the libraries must log to standard error.
+        command.env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
+        // Ctrl-C is for the client, which then ends the server.
+        command.process_group(0);
+        let parent = std::process::id();
+        // SAFETY: both calls are async-signal-safe, as required between fork and exec.
+        unsafe {
+            command.pre_exec(move || {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+                // The parent may have ended before the first call.
+                if libc::getppid() as u32 == parent { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+            });
+        }
+        let mut child = command.spawn().context("cannot start the server")?;
+        let mut line = String::new();
+        let output = child.stdout.take().expect("the command has a pipe");
+        let read = BufReader::new(output).read_line(&mut line);
+        let mut server = Server { child, qualifier: 0 };
+        server.qualifier =
+            read.ok().and_then(|_| line.trim().parse().ok()).context("the server ended before it listened")?;
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // SAFETY: nothing has waited for the child yet, so the process ID is still the child's.
+        unsafe { libc::kill(self.child.id() as libc::pid_t, libc::SIGTERM) };
+        let _ = self.child.wait();
+    }
+}

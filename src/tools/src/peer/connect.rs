@@ -1,0 +1,177 @@
+//! Connecting to a server, and the reasons why that fails.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use dat::sys::*;
+use dat::{Connection, Event, event_name};
+
+use super::{Channel, Node, Occurrence};
+use crate::interrupt::Interrupt;
+use crate::shell::operand;
+
+/// The server to which a client connects.
+#[derive(Clone, Copy)]
+pub struct Target<'a> {
+    /// The name of the tool.
+    pub tool: &'static str,
+    pub adapter: &'a str,
+    /// The name or address of the host; `None` for this host.
+    pub host: Option<&'a str>,
+    pub qualifier: u64,
+    pub timeout: Duration,
+    pub interrupt: &'a Interrupt,
+}
+
+/// A connection to a server.
+pub struct Connected {
+    pub host: IpAddr,
+    pub channel: Channel,
+    /// Private data of the server.
+    pub answer: Vec<u8>,
+    /// Duration of the attempt.
+    pub took: Duration,
+}
+
+/// The reason why an exchange with the peer failed.
+#[derive(Debug)]
+pub enum Stop {
+    /// The tool must end.
+    Interrupted,
+    /// The connection has ended, or cannot be established.
+    Gone(String),
+    /// The response did not arrive in time.
+    Late(String),
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stop::Interrupted => "interrupted",
+            Stop::Gone(reason) | Stop::Late(reason) => reason,
+        })
+    }
+}
+
+impl std::error::Error for Stop {}
+
+/// A call failed, mostly because the connection has just ended.
+impl From<anyhow::Error> for Stop {
+    fn from(error: anyhow::Error) -> Self {
+        Stop::Gone(error.to_string())
+    }
+}
+
+impl From<dat::Error> for Stop {
+    fn from(error: dat::Error) -> Self {
+        Stop::Gone(error.to_string())
+    }
+}
+
+impl Target<'_> {
+    /// Connects to the first address of the host that accepts.
+    ///
+    /// # Parameters
+    /// * `create` - creates the channel.
+    /// * `hello` - private data of the request.
+    ///
+    /// # Errors
+    /// The inner error belongs to the last address, and has a hint for the user.
+    pub fn connect(
+        &self,
+        node: &Node,
+        create: impl Fn() -> anyhow::Result<Channel>,
+        hello: &[u8],
+    ) -> anyhow::Result<Result<Connected, (Stop, String)>> {
+        let own = node.attributes.address.map(|address| address.ip());
+        let hosts = match self.host {
+            Some(host) => resolve(host, own).with_context(|| format!("{host}: cannot find the address of the host"))?,
+            None => vec![own.unwrap_or(IpAddr::from([127, 0, 0, 1]))],
+        };
+        // A name may have addresses that this adapter cannot reach, such as addresses of the other family.
+        let mut last = None;
+        for host in hosts {
+            let (channel, start) = (create()?, Instant::now());
+            match self.establish(node, &channel, host, hello) {
+                Ok(answer) => return Ok(Ok(Connected { host, channel, answer, took: start.elapsed() })),
+                Err(Stop::Interrupted) => return Ok(Err((Stop::Interrupted, String::new()))),
+                Err(stop) => last = Some((self.hint(own, host, matches!(stop, Stop::Late(_))), stop)),
+            }
+        }
+        let (hint, stop) = last.context("the host has no address")?;
+        Ok(Err((stop, hint)))
+    }
+
+    /// Connects a channel to one address, and returns the private data of the server.
+    pub fn establish(&self, node: &Node, channel: &Channel, host: IpAddr, hello: &[u8]) -> Result<Vec<u8>, Stop> {
+        channel.ep.connect(host, self.qualifier, self.timeout, hello)?;
+        // Allow for providers that exceed the time of the attempt.
+        let deadline = Instant::now() + self.timeout + Duration::from_secs(1);
+        loop {
+            match node.next(Some(deadline), self.interrupt, false)? {
+                Occurrence::Interrupted => return Err(Stop::Interrupted),
+                Occurrence::TimeUp => return Err(Stop::Late(late(self.timeout))),
+                Occurrence::Event(Event::Connection(event)) if event.ep == channel.ep.id() => {
+                    return self.outcome(event);
+                }
+                // A request that arrives at a client is dropped, which rejects it.
+                Occurrence::Event(_) => {}
+            }
+        }
+    }
+
+    /// Returns the private data of an established connection, or the reason why there is none.
+    fn outcome(&self, event: Connection) -> Result<Vec<u8>, Stop> {
+        let reason = match event.number {
+            DAT_CONNECTION_EVENT_ESTABLISHED => return Ok(event.private_data),
+            DAT_CONNECTION_EVENT_NON_PEER_REJECTED => format!("no server listens on qualifier {}", self.qualifier),
+            DAT_CONNECTION_EVENT_PEER_REJECTED => "the server rejected the request".to_owned(),
+            DAT_CONNECTION_EVENT_UNREACHABLE => "it cannot be reached".to_owned(),
+            DAT_CONNECTION_EVENT_TIMED_OUT => return Err(Stop::Late(late(self.timeout))),
+            _ => "the connection attempt failed".to_owned(),
+        };
+        Err(Stop::Gone(format!("{reason}, {}", event_name(event.number))))
+    }
+
+    /// Returns what the user should check if a server was not reached.
+    ///
+    /// # Parameters
+    /// * `own` - the address of the adapter.
+    /// * `host` - the address of the server.
+    /// * `late` - the server did not respond in time.
+    pub fn hint(&self, own: Option<IpAddr>, host: IpAddr, late: bool) -> String {
+        let here = host.is_loopback() || host::net::interfaces().iter().any(|(_, address)| *address == host);
+        // From another host, the network may also be the cause.
+        if late && here {
+            return "the server listens but does not respond; is it stopped or busy?".to_owned();
+        }
+        // shm has a loopback address, and reaches only processes of the same user.
+        let user = if here && own.is_some_and(|own| own.is_loopback()) { ", as this user" } else { "" };
+        format!("is `{} {}` running there{user}?", self.tool, operand(self.adapter))
+    }
+}
+
+/// Returns the text of a response that did not arrive within `timeout`.
+pub fn late(timeout: Duration) -> String {
+    format!("no answer within {timeout:?}")
+}
+
+/// Returns the addresses of a host, first the addresses of the family of `like`.
+fn resolve(host: &str, like: Option<IpAddr>) -> io::Result<Vec<IpAddr>> {
+    // An IPv6 address may be in brackets.
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    let mut found = Vec::new();
+    for address in (bare, 0).to_socket_addrs()? {
+        if !found.contains(&address.ip()) {
+            found.push(address.ip());
+        }
+    }
+    found.sort_by_key(|ip| like.is_some_and(|like| like.is_ipv4() != ip.is_ipv4()));
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! What dat-ping and dat-perf share: the arguments that name the peer, adapters, connections and servers.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`child`] | `--self`: the server as a child process |
+//! | [`node`] | an adapter, and waiting for its events |
+//! | [`connect`] | connecting to a server, and the reasons why that fails |
+//! | [`channel`] | a connection with buffers for messages |
+//! | [`pattern`] | bytes that both sides know |
+
+pub mod channel;
+pub mod child;
+pub mod connect;
+pub mod node;
+pub mod pattern;
+
+use clap::ArgGroup;
+
+use crate::tool::Common;
+use crate::units;
+
+pub use channel::{Channel, Done, Message};
+pub use connect::{Stop, Target};
+pub use node::{Node, Occurrence};
+pub use pattern::Pattern;
+
+/// Arguments about the peer.
+#[derive(clap::Args, Clone, Debug)]
+#[group(skip)]
+pub struct Arguments {
+    /// Host of the server, a name or an address; for shm, this host
+    #[arg(value_name = "HOST", conflicts_with = "own_peer")]
+    pub host: Option<String>,
+
+    /// Start the server as a child process
+    #[arg(long = "self")]
+    pub own_peer: bool,
+
+    /// Connection qualifier of the server, over IP a port; by default 18515 for dat-ping and 18516 for dat-perf, and with
+    /// --self any free one
+    #[arg(short, long, value_name = "NUMBER", conflicts_with = "own_peer",
+          allow_negative_numbers = true, value_parser = units::whole::<u64>(0..=i128::from(u64::MAX), "a whole number"))]
+    pub qualifier: Option<u64>,
+
+    /// Listen on any free qualifier and print only its number: the server that --self starts
+    #[arg(long, hide = true, conflicts_with_all = ["host", "own_peer"])]
+    pub announce: bool,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: Common,
+}
+
+impl Arguments {
+    /// Returns whether this process is the server.
+    pub fn is_server(&self) -> bool {
+        self.host.is_none() && !self.own_peer
+    }
+
+    /// Returns the qualifier on which the server listens; `None` for any.
+    pub fn listen_on(&self, default: u64) -> Option<u64> {
+        (!self.announce).then_some(self.qualifier.unwrap_or(default))
+    }
+}
+
+/// Heading of the options of the client.
+pub const CLIENT: &str = "Options of the client";
+/// Heading of the options of the server.
+pub const SERVER: &str = "Options of the server";
+
+/// Returns the group of arguments that make a process the client.
+pub fn client() -> ArgGroup {
+    ArgGroup::new("client").args(["host", "own_peer"])
+}
+
+/// Returns the maximum memory that a peer may make this process allocate: half of the memory of the host.
+#[allow(clippy::useless_conversion, reason = "the types differ between architectures")]
+pub fn max_memory() -> u64 {
+    let system = rustix::system::sysinfo();
+    u64::from(system.totalram).saturating_mul(u64::from(system.mem_unit)) / 2
+}

@@ -1,0 +1,102 @@
+//! An adapter with its dispatchers, and waiting for their events.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use dat::sys::DAT_EVD_CR_FLAG;
+use dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Psp, Pz};
+
+use crate::interrupt::Interrupt;
+use crate::tool::open_adapter;
+
+/// An adapter with a protection zone, dispatchers, and a notification object for all of them.
+pub struct Node {
+    pub attributes: Attributes,
+    /// The zone of all memory.
+    pub pz: Pz,
+    /// The dispatchers of all endpoints.
+    pub evds: Evds,
+    requests: Evd,
+    cno: Cno,
+    pub ia: Ia,
+}
+
+/// The end of a wait.
+pub enum Occurrence {
+    Event(Event),
+    TimeUp,
+    /// The tool must end.
+    Interrupted,
+}
+
+/// Maximum duration of one sleep: a signal that arrives just before the sleep does not end it.
+const MAX_SLEEP: Duration = Duration::from_millis(200);
+/// Polls between two checks of the clock, each followed by a yield.
+const POLLS: u32 = 64;
+
+impl Node {
+    /// Opens an adapter.
+    pub fn open(library: Library, name: &str, events: usize) -> Result<Self> {
+        Self::new(&open_adapter(library, name)?, events)
+    }
+
+    /// Creates the objects of an open adapter.
+    ///
+    /// # Parameters
+    /// * `events` - maximum number of queued events of each kind.
+    pub fn new(ia: &Ia, events: usize) -> Result<Self> {
+        let attributes = ia.attributes()?;
+        let events = events.min(usize::try_from(attributes.ia.max_evd_qlen).unwrap_or(events));
+        let cno = Cno::new(ia)?;
+        let evds = Evds::new(ia, [events; 3], Some(&cno))?;
+        let requests = Evd::new(ia, events, DAT_EVD_CR_FLAG, Some(&cno))?;
+        Ok(Self { attributes, pz: Pz::new(ia)?, evds, requests, cno, ia: ia.clone() })
+    }
+
+    /// Returns whether the adapter supports shared receive queues.
+    pub fn has_srq(&self) -> bool {
+        self.attributes.provider.srq_supported && self.attributes.ia.max_srqs > 0
+    }
+
+    /// Listens on a qualifier, or without one on any that is free.
+    pub fn listen(&self, qualifier: Option<u64>) -> Result<Psp> {
+        Psp::new(&self.ia, qualifier, &self.requests).with_context(|| match qualifier {
+            Some(qualifier) => format!("qualifier {qualifier}: cannot listen; --qualifier selects another one"),
+            None => "cannot listen on any qualifier".to_owned(),
+        })
+    }
+
+    /// Waits for the next event. Completions precede the end of their connection.
+    ///
+    /// # Parameters
+    /// * `poll` - poll instead of sleeping.
+    pub fn next(&self, until: Option<Instant>, interrupt: &Interrupt, poll: bool) -> Result<Occurrence> {
+        let Evds { recv, request, connect } = &self.evds;
+        let mut polls = 0_u32;
+        loop {
+            if interrupt.is_set() {
+                return Ok(Occurrence::Interrupted);
+            }
+            for evd in [request, recv, connect, &self.requests] {
+                if let Some(event) = evd.dequeue()? {
+                    return Ok(Occurrence::Event(event));
+                }
+            }
+            polls += 1;
+            if poll && polls < POLLS {
+                std::hint::spin_loop();
+                continue;
+            }
+            polls = 0;
+            let left = until.map_or(MAX_SLEEP, |until| until.saturating_duration_since(Instant::now()));
+            if left.is_zero() {
+                return Ok(Occurrence::TimeUp);
+            }
+            if poll {
+                std::thread::yield_now();
+            } else {
+                self.cno.wait(left.min(MAX_SLEEP))?;
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Bytes that both sides of a connection know, so that the receiver can compare each byte.
+
+use dat::Region;
+
+/// Bytes that are copied or compared in one step.
+const STEP: usize = 4096;
+
+/// The bytes of one transfer. They differ from the bytes of the next transfer and of other lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    /// A connection, or a kind of transfer.
+    pub lane: usize,
+    /// The number of the transfer in its lane.
+    pub number: u64,
+}
+
+impl Pattern {
+    /// Returns one byte of the transfer.
+    #[inline(always)]
+    pub fn at(self, place: usize) -> u8 {
+        let seed = self.lane.wrapping_mul(101).wrapping_add((self.number as usize).wrapping_mul(31));
+        (place * 7 + (place >> 8)).wrapping_add(seed) as u8
+    }
+
+    /// Writes the transfer into a region.
+    pub fn write(self, region: &Region, offset: usize, length: usize) {
+        let mut bytes = [0; STEP];
+        for from in (0..length).step_by(STEP) {
+            let bytes = &mut bytes[..STEP.min(length - from)];
+            bytes.iter_mut().enumerate().for_each(|(at, byte)| *byte = self.at(from + at));
+            region.write(offset + from, bytes);
+        }
+    }
+
+    /// Returns the index of the first byte in a region that differs from the transfer.
+    pub fn first_difference(self, region: &Region, offset: usize, length: usize) -> Option<usize> {
+        let mut bytes = [0; STEP];
+        (0..length).step_by(STEP).find_map(|from| {
+            let bytes = &mut bytes[..STEP.min(length - from)];
+            region.read(offset + from, bytes);
+            let wrong = bytes.iter().enumerate().position(|(at, &byte)| byte != self.at(from + at));
+            wrong.map(|at| from + at)
+        })
+    }
+}

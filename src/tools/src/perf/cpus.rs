@@ -1,0 +1,86 @@
+//! The CPUs of a measurement.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::thread;
+
+use anyhow::Context;
+use rustix::system::sysinfo;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use super::plan::Plan;
+use crate::print;
+
+/// Pins this thread, and the threads that it starts, to a CPU of a list. Threads use the list in turn; an empty list leaves
+/// the choice to the system.
+pub fn pin(cpus: &[usize], thread: usize) -> anyhow::Result<()> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let cpu = cpus[thread % cpus.len()];
+    let mut set = CpuSet::new();
+    anyhow::ensure!(cpu < CpuSet::MAX_CPU, "CPU {cpu}: cannot pin a thread: the maximum is {}", CpuSet::MAX_CPU - 1);
+    set.set(cpu);
+    sched_setaffinity(None, &set).with_context(|| format!("CPU {cpu}: cannot pin a thread"))
+}
+
+/// The CPUs of a process.
+#[derive(Clone, Debug)]
+pub struct Cpus {
+    /// Number of CPUs that the process may use before it is pinned.
+    pub usable: usize,
+    /// Load of the host during the last minute, before the measurement.
+    pub load: f64,
+    /// The CPUs to which the threads are pinned.
+    pub own: Vec<usize>,
+    /// The same of the peer, if the peer is a child process.
+    pub peer: Vec<usize>,
+    /// Set if the peer is a child process.
+    child: bool,
+}
+
+impl Cpus {
+    /// Returns the CPUs of this process, which is not pinned yet.
+    pub fn new(own: &[usize], peer: &[usize], child: bool) -> Self {
+        let usable = thread::available_parallelism().map_or(1, usize::from);
+        let load = sysinfo().loads[0] as f64 / 65_536.0;
+        Self { usable, load, own: own.to_vec(), peer: peer.to_vec(), child }
+    }
+
+    /// Returns the number of threads that poll, and of the CPUs that they share.
+    pub fn pollers(&self, plan: &Plan) -> (usize, usize) {
+        let threads = if plan.wait { 0 } else { plan.threads as usize };
+        let both = plan.near && (self.child || self.own.is_empty());
+        let unpinned = self.own.is_empty() || self.child && self.peer.is_empty();
+        let pinned: BTreeSet<_> = self.own.iter().chain(&self.peer).collect();
+        (if both { 2 * threads } else { threads }, if unpinned { self.usable } else { pinned.len() })
+    }
+
+    /// Returns whether threads that poll must share a CPU.
+    pub fn are_few_for(&self, plan: &Plan) -> bool {
+        let (pollers, cpus) = self.pollers(plan);
+        pollers > cpus
+    }
+
+    /// Returns a line about the CPUs, with a note if they are too few for the plan.
+    pub fn line(&self, plan: &Plan) -> String {
+        let list = |pinned: &[usize]| match pinned {
+            [] => "not pinned".to_owned(),
+            _ => format!("pinned to {}", pinned.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")),
+        };
+        let mut line = format!("CPUs: {} usable, load {:.1}, {}", self.usable, self.load, list(&self.own));
+        if !self.peer.is_empty() {
+            let _ = write!(line, " here, {} at the server", list(&self.peer));
+        }
+        let (pollers, cpus) = self.pollers(plan);
+        if pollers > cpus {
+            let cpus = print::counted(cpus as u64, "CPU");
+            let _ =
+                write!(line, "; {pollers} threads poll on {cpus}, so they yield to each other: --wait may be better");
+        }
+        line + "."
+    }
+}
+
+#[cfg(test)]
+mod tests;

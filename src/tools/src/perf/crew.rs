@@ -1,0 +1,250 @@
+//! The threads of a process in a measurement. The first one also talks to the peer. It passes each turn to the others, and
+//! waits until they have made it.
+
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+
+use super::clock::{Measured, Steps, Usage};
+use super::control::{Control, GONE, Message};
+use super::cpus::pin;
+use super::goal::{Goal, Turn};
+use super::latency;
+use super::plan::{Plan, Test};
+use super::stream::{self, Part};
+use super::worker::Worker;
+
+/// Reads of memory, or polls, between two checks for the next turn.
+const LOOKS: usize = 10_000;
+/// The same if another thread needs the CPU.
+const CROWDED_LOOKS: usize = 100;
+
+/// The measurement of a process.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The measurements of the threads.
+    pub threads: Vec<Measured>,
+    /// The usage of this process in the counted turns.
+    pub usage: Usage,
+    /// Maximum number of outstanding transfers of a thread.
+    pub window: u32,
+}
+
+/// Runs the threads until the client ends the measurement. Returns the first error of a thread.
+///
+/// # Parameters
+/// * `cpus` - the CPUs of the threads; this thread, the first one, is pinned already.
+/// * `goal` - the goal of the client.
+pub fn run(
+    workers: &mut [Worker],
+    control: &mut Control,
+    cpus: &[usize],
+    goal: Option<Goal>,
+) -> anyhow::Result<Outcome> {
+    let (first, others) = workers.split_first_mut().context("a plan has no thread")?;
+    let window = first.window();
+    let (reports, reported) = mpsc::channel();
+    thread::scope(|scope| {
+        let mut lead = Lead { control, goal, turns: Vec::new(), reported, usage: Usage::default() };
+        let mut threads = Vec::new();
+        for (index, worker) in others.iter_mut().enumerate() {
+            let (sender, turns) = mpsc::channel();
+            let (reports, limit) = (reports.clone(), lead.control.limit.clone());
+            let follow = move || {
+                let made = pin(cpus, index + 1).and_then(|()| follow(worker, &turns, &reports));
+                made.map_err(|error| {
+                    let _ = reports.send(Err(error));
+                    limit.fail();
+                })
+                .ok()
+            };
+            threads.push(thread::Builder::new().spawn_scoped(scope, follow).context("cannot create a thread")?);
+            lead.turns.push(sender);
+        }
+        let made = lead.run(first).inspect_err(|_| lead.control.limit.fail());
+        let Lead { turns, reported, usage, .. } = lead;
+        // Without a sender the other threads end.
+        drop(turns);
+        let joined =
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let others: Vec<_> = joined.collect();
+        let failed = reported.try_iter().find_map(Result::err);
+        let threads = [made?].into_iter().chain(others.into_iter().flatten()).collect();
+        failed.map_or(Ok(Outcome { threads, usage, window }), Err)
+    })
+}
+
+/// A thread with its part of the measurement.
+struct Member<'a> {
+    worker: &'a mut Worker,
+    part: Option<Part>,
+    steps: Steps,
+    /// Transfers of all turns.
+    made: u64,
+}
+
+impl<'a> Member<'a> {
+    fn new(worker: &'a mut Worker) -> Self {
+        let part = (!worker.plan.test.is_latency()).then(|| Part::of(worker));
+        Self { worker, part, steps: Steps::new(), made: 0 }
+    }
+
+    /// Returns whether the thread is the target of RDMA, which makes no transfers.
+    fn is_target(&self) -> bool {
+        let Plan { test, both, .. } = self.worker.plan;
+        !self.worker.client && !both && matches!(test, Test::ReadLat | Test::WriteBw | Test::ReadBw)
+    }
+
+    /// Performs the transfers of a turn. Returns the time of the transfers that count, and adds the usage.
+    fn make(&mut self, turn: Turn, usage: &mut Usage) -> anyhow::Result<Duration> {
+        let (start, end) = (self.made, self.made + turn.all());
+        self.made = end;
+        if self.is_target() {
+            return Ok(Duration::ZERO);
+        }
+        if !turn.counts {
+            let began = Instant::now();
+            self.steps.start();
+            self.transfer(start, end)?;
+            return Ok(began.elapsed());
+        }
+        // The first transfer does not count, because the peer may not have received the turn yet.
+        self.transfer(start, start + 1)?;
+        let before = Usage::until_now();
+        self.steps.start();
+        self.transfer(start + 1, end)?;
+        let took = self.steps.stop();
+        usage.add_since(before);
+        Ok(took)
+    }
+
+    fn transfer(&mut self, start: u64, end: u64) -> anyhow::Result<()> {
+        match &mut self.part {
+            None => latency::run(self.worker, start..end, &mut self.steps),
+            Some(part) => part.run(self.worker, start..end, &mut self.steps),
+        }
+    }
+
+    /// Waits for the next turn. A target of RDMA polls until then, unless it sleeps.
+    ///
+    /// # Parameters
+    /// * `next` - returns the next turn if there is one, or with `true` waits for it.
+    fn await_turn(&self, mut next: impl FnMut(bool) -> anyhow::Result<Option<Turn>>) -> anyhow::Result<Turn> {
+        let Plan { size, wait, target_polls, crowded, test, .. } = self.worker.plan;
+        // The target of read_lat sleeps, too, so that it does not disturb the measured time.
+        let sleeps = !self.is_target() || wait || (test == Test::ReadLat && !target_polls);
+        loop {
+            if let Some(turn) = next(sleeps)? {
+                return Ok(turn);
+            }
+            for _ in 0..if crowded { CROWDED_LOOKS } else { LOOKS } {
+                if target_polls {
+                    // No message arrives; the control connection reports the end of the peer.
+                    let _ = self.worker.try_receive();
+                } else {
+                    let _ = self.worker.into.load(size as usize - 1);
+                }
+            }
+            if crowded {
+                rustix::thread::sched_yield();
+            }
+        }
+    }
+
+    /// Ends the measurement.
+    fn end(self) -> anyhow::Result<Measured> {
+        self.worker.reap_all()?;
+        stream::check_written(self.worker, self.made)?;
+        Ok(self.steps.end())
+    }
+}
+
+/// The first thread.
+struct Lead<'a> {
+    control: &'a mut Control,
+    goal: Option<Goal>,
+    /// Senders of turns to the other threads.
+    turns: Vec<Sender<Turn>>,
+    /// Receiver of the other threads' results.
+    reported: Receiver<anyhow::Result<()>>,
+    usage: Usage,
+}
+
+impl Lead<'_> {
+    fn run(&mut self, worker: &mut Worker) -> anyhow::Result<Measured> {
+        let mut member = Member::new(worker);
+        let target = member.is_target();
+        // At a target, the usage of a turn lasts until the next one.
+        let mut before = None;
+        loop {
+            let turn = self.next_turn(&member)?;
+            if let Some(before) = before.take() {
+                self.usage.add_since(before);
+            }
+            for sender in &self.turns {
+                // A thread that has ended has reported its error.
+                let _ = sender.send(turn);
+            }
+            if turn.transfers == 0 {
+                return member.end();
+            }
+            let took = member.make(turn, &mut self.usage)?;
+            if target {
+                before = turn.counts.then(Usage::until_now);
+                continue;
+            }
+            for _ in &self.turns {
+                self.reported.recv().map_err(|_| anyhow!("a thread has ended"))??;
+            }
+            if let Some(goal) = &mut self.goal {
+                goal.made(turn, took);
+            }
+        }
+    }
+
+    fn next_turn(&mut self, member: &Member) -> anyhow::Result<Turn> {
+        if let Some(goal) = &self.goal {
+            let turn = goal.next(Instant::now());
+            self.control.say(&Message::Turn(turn))?;
+            return Ok(turn);
+        }
+        let turn = member.await_turn(|wait| {
+            let message = if wait { Some(self.control.hear_or_end()?.context(GONE)?) } else { self.control.poll()? };
+            match message {
+                None => Ok(None),
+                Some(Message::Turn(turn)) => Ok(Some(turn)),
+                Some(other) => bail!("the peer sent {other:?} during a measurement"),
+            }
+        })?;
+        self.control.limit.begin();
+        Ok(turn)
+    }
+}
+
+/// Follows the first thread until the end of the measurement.
+fn follow(
+    worker: &mut Worker,
+    turns: &Receiver<Turn>,
+    reports: &Sender<anyhow::Result<()>>,
+) -> anyhow::Result<Measured> {
+    let mut member = Member::new(worker);
+    loop {
+        let turn = member.await_turn(|wait| {
+            let turn = if wait { turns.recv().map_err(|_| TryRecvError::Disconnected) } else { turns.try_recv() };
+            match turn {
+                Ok(turn) => Ok(Some(turn)),
+                Err(TryRecvError::Empty) => Ok(None),
+                Err(TryRecvError::Disconnected) => bail!("another thread has failed"),
+            }
+        })?;
+        if turn.transfers == 0 {
+            return member.end();
+        }
+        member.make(turn, &mut Usage::default())?;
+        if !member.is_target() {
+            let _ = reports.send(Ok(()));
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Local sockets that preserve message boundaries and carry descriptors.
+//!
+//! They never block: if there is nothing to read or no room to write, the call reports that, and [`host::poll::Epoll`]
+//! tells when to try again. A child of a fork does not inherit them, because a peer takes the end of a socket for the
+//! end of the process.
+
+use std::fs::{self, Permissions};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::thread;
+
+use host::cancel::Shielded;
+use host::fork::CloseOnFork;
+use rustix::cmsg_space;
+use rustix::io::{Errno, Result, retry_on_intr};
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
+    listen, recvmsg, send, sendmsg, shutdown, socket_with,
+};
+
+/// The most descriptors that one message can carry.
+pub const MAX_FDS: usize = 16;
+
+/// The longest path of a socket, in bytes.
+const MAX_PATH: usize = 107;
+
+/// Attempts at a message of one byte for which the system has no memory.
+const ATTEMPTS: usize = 1000;
+
+/// One end of a connection, or a socket at which connections arrive.
+#[derive(Debug)]
+pub struct Socket {
+    /// The first field, so that the note ends before the descriptor.
+    _note: CloseOnFork,
+    fd: Shielded<OwnedFd>,
+}
+
+const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+
+fn new_socket() -> Result<OwnedFd> {
+    socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None)
+}
+
+fn address(path: &Path) -> Result<SocketAddrUnix> {
+    // An empty path would name another kind of socket, and a longer one would not end with a NUL.
+    if path.as_os_str().is_empty() || path.as_os_str().len() > MAX_PATH {
+        return Err(Errno::NAMETOOLONG);
+    }
+    SocketAddrUnix::new(path)
+}
+
+/// Room for the descriptors of a message.
+const CONTROL: usize = cmsg_space!(ScmRights(MAX_FDS));
+
+impl Socket {
+    fn new(fd: OwnedFd) -> Socket {
+        Socket { _note: CloseOnFork::new(&fd), fd: Shielded::new(fd) }
+    }
+
+    /// Listens at `path`. Makes the file, which stays when the socket is dropped.
+    ///
+    /// # Errors
+    /// `AddrInUse` if the file exists; an error that names the path if that has more than 107 bytes; otherwise the error
+    /// of the system. No file was made then.
+    pub fn listen(path: &Path) -> io::Result<Socket> {
+        let named = |error: Errno| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        let address = address(path).map_err(named)?;
+        let fd = new_socket()?;
+        bind(&fd, &address)?;
+        // The umask may have taken the right to connect from the user. The kernel lowers the length of the queue to
+        // the largest that it allows.
+        let ready = fs::set_permissions(path, Permissions::from_mode(0o600)).and_then(|()| Ok(listen(&fd, 4096)?));
+        if let Err(error) = ready {
+            let _ = fs::remove_file(path);
+            return Err(error);
+        }
+        Ok(Socket::new(fd))
+    }
+
+    /// Takes the next connection that has arrived at this socket, if there is one.
+    ///
+    /// # Errors
+    /// The error of the system, for example too many open files; the connection then stays in the queue.
+    pub fn accept(&self) -> Result<Option<Socket>> {
+        match retry_on_intr(|| accept_with(&self.fd, FLAGS)) {
+            Ok(fd) => Ok(Some(Socket::new(fd))),
+            Err(Errno::AGAIN | Errno::CONNABORTED) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Connects to the process that listens at `path`. Does not wait for it to accept.
+    ///
+    /// # Errors
+    /// * [`Errno::CONNREFUSED`] - no process listens there: the file does not exist, or its owner has exited.
+    /// * [`Errno::AGAIN`] - the queue is full. The caller should try again.
+    /// * any other error of the system.
+    pub fn connect(path: &Path) -> Result<Socket> {
+        let (address, fd) = (address(path)?, new_socket()?);
+        match retry_on_intr(|| connect(&fd, &address)) {
+            Ok(()) => Ok(Socket::new(fd)),
+            Err(Errno::NOENT | Errno::NOTDIR) => Err(Errno::CONNREFUSED),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends `bytes` as one message, with duplicates of `fds`.
+    ///
+    /// # Errors
+    /// After an error, nothing was sent.
+    /// * [`Errno::AGAIN`] - there is no room now for the message, or for descriptors in flight.
+    /// * [`Errno::PIPE`] - no process can read the message.
+    /// * [`Errno::INVAL`] - the message is empty, which would look like the end, or has more than [`MAX_FDS`] descriptors.
+    /// * any other error of the system.
+    pub fn send(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<()> {
+        if bytes.is_empty() || fds.len() > MAX_FDS {
+            return Err(Errno::INVAL);
+        }
+        let mut space = [MaybeUninit::uninit(); CONTROL];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
+            return Err(Errno::INVAL); // there is room for MAX_FDS
+        }
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        match retry_on_intr(|| sendmsg(&self.fd, &[IoSlice::new(bytes)], &mut control, flags)) {
+            Ok(_) => Ok(()),
+            // The user has as many descriptors on their way to other processes as this one may have open.
+            Err(Errno::TOOMANYREFS) => Err(Errno::AGAIN),
+            Err(Errno::CONNRESET | Errno::NOTCONN) => Err(Errno::PIPE),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends a message of one byte, if there is room for it and a process to read it.
+    pub fn send_byte(&self, byte: u8) {
+        for _ in 0..ATTEMPTS {
+            match send(&self.fd, &[byte], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+                Err(Errno::NOBUFS | Errno::NOMEM | Errno::INTR) => thread::yield_now(),
+                _ => return,
+            }
+        }
+    }
+
+    /// Ends the connection for both sides, even if other processes have the socket. What was sent arrives.
+    pub fn end(&self) {
+        let _ = shutdown(&self.fd, Shutdown::Both);
+    }
+
+    /// Receives one message into `buf` and appends its descriptors to `fds`, which an exec closes. Gives the length, which
+    /// is 0 if no further message will come.
+    ///
+    /// # Errors
+    /// [`Errno::AGAIN`] if no message is there now; [`Errno::MSGSIZE`] if `buf` was too short or there were more than
+    /// [`MAX_FDS`] descriptors: the message is lost and none of its descriptors stays open. Otherwise the error of the
+    /// system.
+    pub fn recv(&self, buf: &mut [u8], fds: &mut Vec<OwnedFd>) -> Result<usize> {
+        let mut space = [MaybeUninit::uninit(); CONTROL];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
+        let mut recv = || retry_on_intr(|| recvmsg(&self.fd, &mut [IoSliceMut::new(buf)], &mut control, flags));
+        let got = match recv() {
+            // The other end was closed with messages unread. The system reports that once, before what was sent the other way.
+            Err(Errno::CONNRESET) => recv(),
+            got => got,
+        };
+        let got = match got {
+            Ok(got) => got,
+            Err(Errno::CONNRESET | Errno::NOTCONN) => return Ok(0),
+            Err(error) => return Err(error),
+        };
+        let before = fds.len();
+        for message in control.drain() {
+            if let RecvAncillaryMessage::ScmRights(received) = message {
+                fds.extend(received);
+            }
+        }
+        // The bytes that align the control buffer may leave room for one descriptor more.
+        let too_many = fds.len() - before > MAX_FDS;
+        if too_many || got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
+            fds.truncate(before);
+            return Err(Errno::MSGSIZE);
+        }
+        if got.bytes == 0 {
+            fds.truncate(before);
+        }
+        Ok(got.bytes)
+    }
+
+    /// The process at the other end, as the kernel vouches; 0 if it is not visible from here. For a connection of a listener
+    /// this is the state when the connection was requested, for a connection to a listener the state when it began to
+    /// listen.
+    ///
+    /// # Errors
+    /// `PermissionDenied` for a process of another user; otherwise the error of the system.
+    pub fn peer(&self) -> io::Result<libc::pid_t> {
+        // This calls libc: rustix knows no process 0, which is what the kernel reports for a process that is not
+        // visible.
+        let mut found = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
+        let mut len = size_of_val(&found) as libc::socklen_t;
+        let (level, option) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
+        // SAFETY: this writes at most `len` bytes to a live structure.
+        let result =
+            unsafe { libc::getsockopt(self.fd.as_raw_fd(), level, option, (&raw mut found).cast(), &raw mut len) };
+        if result != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        if found.uid != rustix::process::geteuid().as_raw() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("a process of user {}", found.uid)));
+        }
+        Ok(found.pid)
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+use super::*;
+
+#[test]
+fn directories_are_paths_or_the_default() {
+    assert_eq!(directory(" /srv/meet/ ", 7), Path::new("/srv/meet"));
+    for default in ["", "ib0 0"] {
+        assert_eq!(directory(default, 7), Path::new("/tmp").join(format!("{PREFIX}7")));
+    }
+}
+
+#[test]
+fn recognises_socket_names() {
+    assert!(is_socket_name("p-1-0123456789abcdef"));
+    for other in
+        ["p-1-0123456789abcdeF", "p-1-0123", "p--0123456789abcdef", "q-1-0123456789abcdef", "p-x-0123456789abcdef"]
+    {
+        assert!(!is_socket_name(other), "{other}");
+    }
+}
+
+fn open(left: u32, name: &str) -> Vec<u8> {
+    let mut packet = vec![OPEN];
+    OpenAdapter { left, name: name.to_owned(), age: u64::MAX, ..OpenAdapter::default() }.put(&mut packet);
+    packet
+}
+
+/// Listeners in a directory that send these packets; returns the responses.
+fn responses(packets: &[Vec<Vec<u8>>]) -> Vec<Option<Vec<OpenAdapter>>> {
+    let place = tempfile::tempdir().expect("a directory");
+    let path = |number: usize| place.path().join(format!("p-1-{number:016x}"));
+    // Entries that are not sockets, and the socket of a process that has ended.
+    fs::write(path(90), "").expect("a file");
+    fs::create_dir(path(91)).expect("a directory");
+    std::os::unix::fs::symlink("/dev/zero", path(92)).expect("a link");
+    drop(Socket::listen(&path(93)).expect("a socket"));
+    let listeners: Vec<_> =
+        packets.iter().enumerate().map(|(at, _)| Socket::listen(&path(at)).expect("a socket")).collect();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                for (listener, packets) in listeners.iter().zip(packets) {
+                    if let Ok(Some(socket)) = listener.accept() {
+                        let _ = packets.iter().try_for_each(|packet| socket.send(packet, &[]));
+                    }
+                }
+                thread::yield_now();
+            }
+        });
+        let all = std::panic::catch_unwind(|| processes(place.path()).expect("a directory"));
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+        let all = all.expect("no panic");
+        assert!(all.iter().all(|process| process.pid == std::process::id() as i32), "{all:?}");
+        all.into_iter().map(|process| process.adapters).collect()
+    })
+}
+
+#[test]
+fn receives_all_adapters() {
+    let all = responses(&[vec![open(1, "one"), open(0, "two")]]);
+    let names: Vec<String> = all.into_iter().flatten().flatten().map(|adapter| adapter.name).collect();
+    assert_eq!(names, ["one", "two"]);
+}
+
+#[test]
+fn invalid_responses_are_none() {
+    // The last packet is missing, the numbers do not fall, there are too many, and so on.
+    let packets = [
+        vec![],
+        vec![open(1, "a")],
+        vec![open(2, "a"), open(2, "b"), open(0, "c")],
+        vec![open(MAX_ADAPTERS, "a")],
+        vec![b"what is that?".to_vec()],
+        vec![vec![AGAIN]],
+        vec![open(1, "a"), vec![7; 2 * MAX_PACKET]],
+    ];
+    assert_eq!(responses(&packets), vec![None; packets.len()]);
+    assert!(processes(Path::new("/")).is_err() || rustix::process::geteuid().is_root());
+    assert!(processes(Path::new("/dev/null")).is_err());
+}
