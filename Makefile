@@ -17,7 +17,7 @@
 #                       for check-c
 #   make check-tcp      runs the C suite over TCP to this host, for 1.2, 2.0 and both together; with TESTS=pattern, only
 #                       for 1.2 and 2.0; IA=tcp-lo
-#   make check-verbs    runs the tests that need an RDMA device, on Soft-RoCE in a virtual machine;
+#   make check-verbs    runs the tests that need an RDMA device, on Soft-RoCE in a virtual machine; RDMA=siw on soft-iWARP;
 #                       RDMA=NETDEV on a device of this machine; TESTS=pattern
 #   make check-arm      builds the libraries for 64-bit ARM and runs the tests on an emulated machine; TESTS=pattern
 #   make measure        counts the instructions of the fast path; KEEP=1 writes them to tests-c/perf/instructions.txt

@@ -44,6 +44,12 @@ bool env_valgrind(void);
 
 bool env_is_shm(void);
 
+/*
+ * Returns whether the adapter is on an iWARP device. There a message without a receive ends the
+ * connection, and a send completes when the kernel has taken its bytes.
+ */
+bool env_is_iwarp(void);
+
 /* Returns the monotonic time in ms. */
 uint64_t now_ms(void);
 

@@ -18,6 +18,9 @@ static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *blocks;
 static unsigned long last_id;
 
+/* The most segments of an RDMA read over the adapter that was opened last. */
+static DAT_COUNT read_iov = 4;
+
 static unsigned long block_add(DAT_IA_HANDLE ia, void *mem)
 {
     struct block *b = calloc(1, sizeof *b);
@@ -68,6 +71,7 @@ void fx_open(struct fx *fx)
            ia->ia_address_ptr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
                                                      : sizeof(struct sockaddr_in));
     fx->max_private_data = provider->max_private_data_size;
+    read_iov = ia->max_iov_segments_per_rdma_read;
     must_rc(dat_pz_create(fx->ia, &fx->pz), DAT_SUCCESS, "dat_pz_create");
     fx->cr = fx_evd(fx, 64, DAT_EVD_CR_FLAG);
     free(ia);
@@ -234,6 +238,32 @@ bool all_bytes(const void *mem, size_t size, unsigned char value)
     return true;
 }
 
+DAT_COUNT read_iov_at_most(DAT_COUNT n)
+{
+    return n < read_iov ? n : read_iov;
+}
+
+bool wait_accept_failed(DAT_EVD_HANDLE conn)
+{
+    DAT_EVENT e;
+
+    if (!env_is_iwarp())
+        return wait_connection(conn, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
+    if (!wait_event(conn, &e))
+        return false;
+    if (e.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
+        return wait_event(conn, &e) && (e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
+                                        e.event_number == DAT_CONNECTION_EVENT_BROKEN);
+    return e.event_number == DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR;
+}
+
+bool none_waits(const char *name)
+{
+    if (env_is_iwarp())
+        skip_named(name, "a message without a receive ends an iWARP connection");
+    return env_is_iwarp();
+}
+
 void attr_default(DAT_EP_ATTR *attr)
 {
     memset(attr, 0, sizeof *attr);
@@ -250,7 +280,7 @@ void attr_default(DAT_EP_ATTR *attr)
     attr->max_rdma_read_in = 4;
     attr->max_rdma_read_out = 4;
     attr->srq_soft_hw = DAT_HW_DEFAULT;
-    attr->max_rdma_read_iov = 4;
+    attr->max_rdma_read_iov = read_iov_at_most(4);
     attr->max_rdma_write_iov = 4;
 }
 

@@ -69,6 +69,21 @@ bool all_bytes(const void *mem, size_t size, unsigned char value);
 /* Sets attributes with all features, small limits and EVD_THRESHOLD flags. */
 void attr_default(DAT_EP_ATTR *attr);
 
+/*
+ * Returns n, or the maximal segments of an RDMA read over the adapter that fx_open() opened last, if
+ * that is less. iWARP has one.
+ */
+DAT_COUNT read_iov_at_most(DAT_COUNT n);
+
+/*
+ * Waits for the end of a connection that was accepted after the active side had gone:
+ * ACCEPT_COMPLETION_ERROR, or on iWARP ESTABLISHED and then DISCONNECTED or BROKEN.
+ */
+bool wait_accept_failed(DAT_EVD_HANDLE conn);
+
+/* Skips a test of this name and returns true on iWARP, where no message waits for a receive. */
+bool none_waits(const char *name);
+
 /* An endpoint with its own EVDs. */
 struct side {
     struct fx *fx;

@@ -104,6 +104,10 @@ static bool accepted(struct stage *g, const char **why)
 {
     DAT_CR_HANDLE cr;
 
+    if (env_is_iwarp()) {
+        *why = "an iWARP connection stands for the passive side once it has accepted";
+        return false;
+    }
     g->psp = fx_listen_on(&g->fx, g->requests, DAT_PSP_CONSUMER_FLAG, &g->qual);
     peer_start(&g->peer, "stage-caller");
     must(LINK_SEND(&g->peer.link, g->fx.address) && LINK_SEND(&g->peer.link, g->qual) &&
@@ -165,6 +169,11 @@ bool stage_open(struct stage *g, DAT_EP_STATE state, const char **why)
     case DAT_EP_STATE_CONNECTED:
     case DAT_EP_STATE_DISCONNECT_PENDING:
     case DAT_EP_STATE_DISCONNECTED:
+        if (state == DAT_EP_STATE_DISCONNECT_PENDING && env_is_iwarp()) {
+            *why = "no message waits on iWARP";
+            reached = false;
+            break;
+        }
         side_make(&g->other, &g->fx, NULL);
         sides_connect(&g->side, &g->other);
         if (state == DAT_EP_STATE_DISCONNECT_PENDING) {

@@ -288,7 +288,11 @@ static void solicited(void)
     waiter_start(&w, b.recv, env_us(SOON_MS), 1);
     must(post_send(&a, NULL, 0, 0, 10) == DAT_SUCCESS && wait_dto(a.req, 10, DAT_DTO_SUCCESS, NULL),
          "no arrival");
-    ok(!waiter_done(&w, QUIET_MS), "receive flags SOLICITED_WAIT: a plain message wakes no waiter");
+    /* Soft-iWARP drops the sender's flag, so that every message wakes the waiter there. */
+    if (env_is_iwarp())
+        skip_named("receive flags SOLICITED_WAIT: a plain message", "soft-iWARP announces every message");
+    else
+        ok(!waiter_done(&w, QUIET_MS), "receive flags SOLICITED_WAIT: a plain message wakes no waiter");
     must_rc(dat_ep_post_send(a.ep, 0, NULL, cookie(11), DAT_COMPLETION_SOLICITED_WAIT_FLAG),
             DAT_SUCCESS, "dat_ep_post_send");
     ok(waiter_done(&w, SOON_MS), "receive flags SOLICITED_WAIT: a solicited one does");

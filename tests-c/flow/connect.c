@@ -227,26 +227,29 @@ static int partner(struct link *up)
 {
     struct fx fx;
     struct side passive, active;
+    struct region both[2];
 
     fx_open(&fx);
     side_make(&passive, &fx, NULL);
     side_make(&active, &fx, NULL);
+    region_make(&fx, &both[0], 128, MEM_LOCAL);
+    region_make(&fx, &both[1], 128, MEM_LOCAL);
+    must_rc(post_recv(&passive, &both[0], 0, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
+    must_rc(post_recv(&active, &both[1], 0, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
     side_accept_peer(&passive, up);
     side_connect_peer(&active, up);
     for (int i = 0; i < 2; i++) {
         struct side *s = i == 0 ? &passive : &active;
-        struct region r;
+        struct region *r = &both[i];
 
-        region_make(&fx, &r, 128, MEM_LOCAL);
-        must_rc(post_recv(s, &r, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
         must(wait_dto(s->recv, 1, DAT_DTO_SUCCESS, NULL), "no message");
-        must(pattern_check(r.mem, 64, 41) < 0, "the message is damaged");
-        pattern_fill(r.mem + 64, 64, 42);
-        must_rc(post_send(s, &r, 64, 64, 2), DAT_SUCCESS, "dat_ep_post_send");
+        must(pattern_check(r->mem, 64, 41) < 0, "the message is damaged");
+        pattern_fill(r->mem + 64, 64, 42);
+        must_rc(post_send(s, r, 64, 64, 2), DAT_SUCCESS, "dat_ep_post_send");
         must(wait_dto(s->req, 2, DAT_DTO_SUCCESS, NULL), "the answer is not sent");
         must(wait_connection(s->conn, DAT_CONNECTION_EVENT_DISCONNECTED), "no DISCONNECTED");
         side_free(s);
-        region_free(&r);
+        region_free(r);
     }
     must_rc(dat_pz_free(fx.pz), DAT_SUCCESS, "dat_pz_free");
     must_rc(dat_evd_free(fx.cr), DAT_SUCCESS, "dat_evd_free");

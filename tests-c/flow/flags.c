@@ -42,15 +42,22 @@ static void suppress(struct fx *fx, struct region *r)
     must_rc(dat_ep_post_rdma_write(p.a.ep, 1, &t, cookie(5), &to, DAT_COMPLETION_SUPPRESS_FLAG),
             DAT_SUCCESS, "dat_ep_post_rdma_write");
     must_rc(send_with(&p.a, r, DAT_COMPLETION_SUPPRESS_FLAG, 6), DAT_SUCCESS, "dat_ep_post_send");
-    ok(wait_dto(p.a.req, 5, DAT_DTO_ERR_REMOTE_ACCESS, NULL), "SUPPRESS: a failure gives an event");
-    ok(wait_dto(p.a.req, 6, DAT_DTO_ERR_FLUSHED, NULL), "SUPPRESS: so does a flushed request");
+    if (env_is_iwarp()) {
+        /* The peer refuses the write without a response. A later send is flushed. */
+        must(wait_connection(p.a.conn, DAT_CONNECTION_EVENT_DISCONNECTED), "no DISCONNECTED");
+        must_rc(send_with(&p.a, r, DAT_COMPLETION_SUPPRESS_FLAG, 7), DAT_SUCCESS, "dat_ep_post_send");
+        ok(wait_dto(p.a.req, 7, DAT_DTO_ERR_FLUSHED, NULL), "SUPPRESS: a flushed request gives an event");
+    } else {
+        ok(wait_dto(p.a.req, 5, DAT_DTO_ERR_REMOTE_ACCESS, NULL), "SUPPRESS: a failure gives an event");
+        ok(wait_dto(p.a.req, 6, DAT_DTO_ERR_FLUSHED, NULL), "SUPPRESS: so does a flushed request");
+    }
     pair_close(&p);
 }
 
 /* Requests after a suppressed send complete without further calls at the sender. */
 static void behind_suppressed(struct fx *fx, struct region *r)
 {
-    for (int late = 0; late < 2; late++) {
+    for (int late = 0; late < 2 && !(late && none_waits("SUPPRESS, its receive comes late")); late++) {
         const char *when = late ? "its receive comes late" : "its receive is there";
         struct pair p;
 
@@ -255,6 +262,10 @@ static void solicited(struct fx *fx, struct region *r)
     struct pair p;
     struct waiter w;
 
+    if (env_is_iwarp()) {
+        skip_named("SOLICITED_WAIT", "soft-iWARP announces every message");
+        return;
+    }
     if (!pair_with(fx, &p, DAT_COMPLETION_SOLICITED_WAIT_FLAG, DAT_COMPLETION_EVD_THRESHOLD_FLAG,
                    "recv_completion_flags SOLICITED_WAIT"))
         return;
@@ -354,7 +365,8 @@ int main(int argc, char **argv)
     region_make(&fx, &r, 4096, DAT_MEM_PRIV_ALL_FLAG);
     suppress(&fx, &r);
     behind_suppressed(&fx, &r);
-    behind_suppressed_far(&fx, &r);
+    if (!none_waits("another process: SUPPRESS"))
+        behind_suppressed_far(&fx, &r);
     unsignalled_requests(&fx, &r);
     unsignalled_receives(&fx, &r);
     solicited(&fx, &r);

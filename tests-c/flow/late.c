@@ -1,4 +1,4 @@
-/* late.c - messages without a posted receive wait. */
+/* late.c - messages without a posted receive wait, or on iWARP end the connection. */
 #include "common/fixture.h"
 
 #include <string.h>
@@ -213,6 +213,31 @@ static void both_ways(struct fx *fx)
     region_free(&to);
 }
 
+/* The message ends the connection at both ends, and all work is flushed. */
+static void lost(struct fx *fx)
+{
+    struct pair p;
+    struct region r;
+    DAT_EVENT e;
+
+    region_make(fx, &r, 4096, MEM_LOCAL);
+    pair_open(&p, fx, NULL);
+    must_rc(post_recv(&p.a, &r, 64, 64, 1), DAT_SUCCESS, "dat_ep_post_recv");
+    must_rc(post_send(&p.a, &r, 0, 64, 2), DAT_SUCCESS, "dat_ep_post_send");
+    ok(wait_event(p.b.conn, &e) && (e.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+                                    e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED),
+       "no receive: the connection ends for the receiver");
+    ok(wait_event(p.a.conn, &e) && (e.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+                                    e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED),
+       "no receive: the connection ends for the sender");
+    is_int(drain_dtos(p.a.req, 1), 1, "no receive: the send completes");
+    ok(wait_dto(p.a.recv, 1, DAT_DTO_ERR_FLUSHED, NULL), "no receive: the sender's own receive is flushed");
+    must_rc(post_recv(&p.b, &r, 0, 64, 3), DAT_SUCCESS, "dat_ep_post_recv");
+    ok(wait_dto(p.b.recv, 3, DAT_DTO_ERR_FLUSHED, NULL), "no receive: one that comes later is flushed");
+    pair_close(&p);
+    region_free(&r);
+}
+
 int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "latecomer", latecomer }, { NULL, NULL } };
@@ -221,6 +246,12 @@ int main(int argc, char **argv)
 
     env_init(argc, argv, roles);
     fx_open(&fx);
+    if (env_is_iwarp()) {
+        lost(&fx);
+        both_ways(&fx);
+        fx_close(&fx);
+        return done_testing();
+    }
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         one(&fx, sizes[i]);
     many(&fx);

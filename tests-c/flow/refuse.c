@@ -10,6 +10,15 @@ static DAT_RETURN connect_for(struct side *s, DAT_CONN_QUAL qual, DAT_TIMEOUT ti
                           DAT_CONNECT_DEFAULT_FLAG);
 }
 
+/* Checks the state and the flushed receives of an ended endpoint, and that no other event follows. */
+static void is_over(struct side *s, DAT_UINT64 receive, const char *what)
+{
+    is_int(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", what);
+    ok(wait_dto(s->recv, receive, DAT_DTO_ERR_FLUSHED, NULL), "%s: posted receives are flushed",
+       what);
+    ok(quiet(s->conn), "%s: one event and no more", what);
+}
+
 /*
  * Checks the event of a failed connect, the state, flushed receives, and that no other event
  * follows.
@@ -22,10 +31,7 @@ static void ended(struct side *s, DAT_EVENT_NUMBER number, DAT_UINT64 receive, c
         return;
     is_ptr(event.event_data.connect_event_data.ep_handle, s->ep, "%s: ep_handle is true", what);
     is_int(event.event_data.connect_event_data.private_data_size, 0, "%s: no private data", what);
-    is_int(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "%s: the endpoint is DISCONNECTED", what);
-    ok(wait_dto(s->recv, receive, DAT_DTO_ERR_FLUSHED, NULL), "%s: posted receives are flushed",
-       what);
-    ok(quiet(s->conn), "%s: one event and no more", what);
+    is_over(s, receive, what);
 }
 
 /* After a failure and a reset, the endpoint can connect. */
@@ -157,8 +163,8 @@ static void unanswered(struct fx *fx, struct region *r)
     ok(now_ms() - start + 1 >= env_ms(1000), "dat_ep_connect: not answered in time: not before the timeout");
     is_success(dat_cr_accept(cr, late.ep, 0, NULL),
                "dat_cr_accept: the active side has timed out: success");
-    ended(&late, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, 0xf4,
-          "dat_cr_accept: the active side has timed out");
+    ok(wait_accept_failed(late.conn), "dat_cr_accept: the active side has timed out: ACCEPT_COMPLETION_ERROR");
+    is_over(&late, 0xf4, "dat_cr_accept: the active side has timed out");
     again(fx, &s, "a timeout");
     must_rc(dat_ep_reset(late.ep), DAT_SUCCESS, "dat_ep_reset");
 

@@ -47,10 +47,12 @@ int main(int argc, char **argv)
     DAT_LMR_TRIPLET from[4], to[4];
     DAT_EVENT e;
     DAT_RETURN rc;
+    DAT_COUNT of_read;
 
     env_init(argc, argv, NULL);
     fx_open(&fx);
     pair_open(&p, &fx, NULL);
+    of_read = read_iov_at_most(4);
     region_make(&fx, &src, 256 * 1024, DAT_MEM_PRIV_ALL_FLAG);
     region_make(&fx, &dst, 256 * 1024, DAT_MEM_PRIV_ALL_FLAG);
 
@@ -95,6 +97,8 @@ int main(int argc, char **argv)
                     DAT_SUCCESS, "dat_ep_post_rdma_write");
             writes += wait_dto(p.a.req, 3, DAT_DTO_SUCCESS, NULL) &&
                       pattern_check(dst.mem + 3, n, (unsigned)x) < 0;
+            if (x > of_read)
+                continue;
             pattern_fill(dst.mem + 3, n, (unsigned)x + 50);
             must_rc(dat_ep_post_rdma_read(p.a.ep, x, from, cookie(4), &remote,
                                           DAT_COMPLETION_DEFAULT_FLAG),
@@ -106,7 +110,7 @@ int main(int argc, char **argv)
         }
         is_int(sends, 16, "dat_ep_post_send: %zu bytes, 1 to 4 segments to 1 to 4 segments", n);
         is_int(writes, 4, "dat_ep_post_rdma_write: %zu bytes from 1 to 4 segments", n);
-        is_int(reads, 4, "dat_ep_post_rdma_read: %zu bytes into 1 to 4 segments", n);
+        is_int(reads, of_read, "dat_ep_post_rdma_read: %zu bytes into 1 to %d segments", n, (int)of_read);
     }
 
     memset(dst.mem, 0xee, dst.size);

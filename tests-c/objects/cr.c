@@ -218,7 +218,7 @@ static void survives(struct fx *fx)
     side_make(&taker, fx, NULL);
     is_success(dat_cr_accept(a, taker.ep, 0, NULL),
                "dat_cr_accept: the active side has given up: success");
-    ok(wait_connection(taker.conn, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR),
+    ok(wait_accept_failed(taker.conn),
        "dat_cr_accept: the active side has given up: ACCEPT_COMPLETION_ERROR");
     is_int(ep_state(taker.ep), DAT_EP_STATE_DISCONNECTED,
            "dat_cr_accept: ACCEPT_COMPLETION_ERROR: the endpoint is DISCONNECTED");

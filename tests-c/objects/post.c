@@ -272,6 +272,8 @@ static void depth(struct zoo *z)
     is_int(posted, p.ep_attr.max_recv_dtos, "dat_ep_post_recv: max_recv_dtos fit");
     side_free(&s);
 
+    if (none_waits("max_request_dtos"))
+        return;
     /* Requests cannot complete, because the peer has posted no receive. */
     attr_default(&attr);
     attr.max_request_dtos = 7;

@@ -242,7 +242,8 @@ static void too_long(void)
        "257 bytes for a buffer of 256: DAT_DTO_ERR_LOCAL_LENGTH at the endpoint that took it");
     ok(wait_connection(p.rx.conn, DAT_CONNECTION_EVENT_BROKEN),
        "257 bytes for a buffer of 256: the connection breaks");
-    ok(wait_number(p.tx.req, DAT_DTO_COMPLETION_EVENT, &event) && d->status != DAT_DTO_SUCCESS,
+    /* On iWARP the Send completes earlier. */
+    ok(wait_number(p.tx.req, DAT_DTO_COMPLETION_EVENT, &event) && (d->status != DAT_DTO_SUCCESS || env_is_iwarp()),
        "257 bytes for a buffer of 256: the Send fails");
     is_counts(q.handle, 3, 3, "257 bytes for a buffer of 256: one buffer less: 3, 3");
     ok(srq_send_many(&other, 3, 256, 5) && drain_dtos(other.rx.recv, 3) == 3,
@@ -379,8 +380,10 @@ int main(int argc, char **argv)
     closed_by_peer();
     freed();
     reset();
-    waiting(false);
-    waiting(true);
+    if (!none_waits("messages that wait when the connection ends")) {
+        waiting(false);
+        waiting(true);
+    }
     too_long();
     killed(200);
     killed(1u << 20);

@@ -115,7 +115,8 @@ static void streams(int n, unsigned total, bool mixed, bool one_evd)
     uint32_t word;
     uint64_t end;
     bool good = true, done = false;
-    const DAT_COUNT buffers = 4 * n;
+    /* On iWARP each message needs a buffer that is there when it comes. */
+    const DAT_COUNT buffers = env_is_iwarp() ? n * (DAT_COUNT)total : 4 * n;
 
     snprintf(name, sizeof name, "%d connections, %u messages each, %s, %s", n, total,
              mixed ? "0 to 1048576 bytes" : "64 bytes",
@@ -252,16 +253,21 @@ int main(int argc, char **argv)
 {
     static const struct peer_role roles[] = { { "crowd", crowd }, { NULL, NULL } };
 
+    unsigned long_ones;
+
     env_init(argc, argv, roles);
+    long_ones = env_is_iwarp() ? 11 : (unsigned)env_count(66, 11);
     fx_open(&fx);
     streams(1, (unsigned)env_count(2000, 200), false, true);
-    streams(1, (unsigned)env_count(200, 22), true, true);
+    streams(1, 2 * long_ones, true, true);
     streams(MANY, (unsigned)env_count(1000, 100), false, true);
     streams(MANY, (unsigned)env_count(1000, 100), false, false);
-    streams(MANY, (unsigned)env_count(66, 11), true, true);
-    streams(MANY, (unsigned)env_count(66, 11), true, false);
-    empty_queue();
-    beside_a_plain_endpoint();
+    streams(MANY, long_ones, true, true);
+    streams(MANY, long_ones, true, false);
+    if (!none_waits("empty queue")) {
+        empty_queue();
+        beside_a_plain_endpoint();
+    }
     fx_close(&fx);
     return done_testing();
 }

@@ -138,7 +138,7 @@ static void one_by_one(size_t size, struct sender *s, struct side *rx, struct sr
         DAT_SRQ_PARAM p;
 
         sender_send(s, 0, 1, size, (unsigned)i);
-        p = srq_param(q->handle);
+        p = srq_arrived(q->handle, n - i - 1);
         down = down && p.available_dto_count == n - i - 1 && p.outstanding_dto_count == n;
     }
     ok(down, "%zu bytes: each arrival takes one from available, none from outstanding", size);
@@ -269,7 +269,8 @@ int main(int argc, char **argv)
     worked_example_between_processes();
     sizes();
     burst();
-    empty_queue();
+    if (!none_waits("empty queue"))
+        empty_queue();
     three_endpoints();
     unconnected();
     mask(); /* needs dat_srq_set_lw */

@@ -275,11 +275,18 @@ static void messages(void)
     srq_open(&q, fx, 4, 64, 256);
     side_make_srq(&rx, fx, q.handle, NULL);
     sender_start(&s, &rx, 1);
-    sender_begin(&s, 0, 12, 200, 0);
-    sender_posted(&s);
+    /* No message waits on iWARP. */
+    if (!env_is_iwarp()) {
+        sender_begin(&s, 0, 12, 200, 0);
+        sender_posted(&s);
+    }
     is_success(dat_srq_resize(q.handle, 2), "dat_srq_resize: messages wait: smaller: success");
     is_success(dat_srq_resize(q.handle, 16), "dat_srq_resize: messages wait: larger: success");
     srq_fill(&q, 0, 16);
+    if (env_is_iwarp()) {
+        sender_begin(&s, 0, 12, 200, 0);
+        sender_posted(&s);
+    }
     is_int(sender_arrived(&s), 12, "dat_srq_resize: messages wait: all of them arrive later");
     is_counts(q.handle, 4, 16, "dat_srq_resize: messages wait: 4, 16");
     is_success(dat_srq_resize(q.handle, 20), "dat_srq_resize: completions wait: larger: success");

@@ -63,10 +63,19 @@ DAT_SRQ_PARAM srq_param(DAT_SRQ_HANDLE srq)
     return param;
 }
 
+DAT_SRQ_PARAM srq_arrived(DAT_SRQ_HANDLE srq, DAT_COUNT available)
+{
+    uint64_t end = now_ms() + env_ms(SOON_MS);
+
+    while (env_is_iwarp() && srq_param(srq).available_dto_count != available && now_ms() < end)
+        breathe();
+    return srq_param(srq);
+}
+
 bool is_counts(DAT_SRQ_HANDLE srq, DAT_COUNT available, DAT_COUNT outstanding, const char *fmt, ...)
 {
     FORMAT_NAME(name, fmt);
-    DAT_SRQ_PARAM p = srq_param(srq);
+    DAT_SRQ_PARAM p = srq_arrived(srq, available);
     bool good = p.available_dto_count == available && p.outstanding_dto_count == outstanding &&
                 0 <= available && available <= outstanding && outstanding <= p.max_recv_dtos;
 

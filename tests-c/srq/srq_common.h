@@ -3,7 +3,8 @@
  * process that sends.
  *
  * A message has *arrived* when the sender has its completion. dat_srq_query() must count it from this
- * time, even if the receiving process makes no other call.
+ * time, even if the receiving process makes no other call. On iWARP a Send completes before its
+ * message has arrived, so there srq_arrived() and is_counts() wait.
  */
 #ifndef TESTS_C_SRQ_COMMON_H
 #define TESTS_C_SRQ_COMMON_H
@@ -39,6 +40,9 @@ DAT_RETURN srq_post(struct srq *q, DAT_COUNT i);
 void srq_fill(struct srq *q, DAT_COUNT first, DAT_COUNT n);
 
 DAT_SRQ_PARAM srq_param(DAT_SRQ_HANDLE srq);
+
+/* Queries the SRQ; on iWARP waits until this number of buffers is available, or for the deadline. */
+DAT_SRQ_PARAM srq_arrived(DAT_SRQ_HANDLE srq, DAT_COUNT available);
 
 /* Checks the two counters, and 0 <= available <= outstanding <= max_recv_dtos. */
 bool is_counts(DAT_SRQ_HANDLE srq, DAT_COUNT available, DAT_COUNT outstanding, const char *fmt, ...)

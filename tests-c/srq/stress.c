@@ -220,6 +220,8 @@ int main(int argc, char **argv)
     uint64_t end;
 
     env_init(argc, argv, roles);
+    if (env_is_iwarp())
+        skip_all("the flood counts on messages that wait for buffers, and no message of iWARP does");
     rounds = env_count(1000, 30);
     fx_open(&fx);
     srq_open(&q, &fx, BUFFERS, BUFFERS, SLOT);

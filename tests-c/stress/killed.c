@@ -224,7 +224,7 @@ static void while_unanswered(void)
     is_success(dat_cr_query(cr, DAT_CR_FIELD_ALL, &q),
                "dat_cr_query: the caller is killed: success");
     is_success(dat_cr_accept(cr, s.ep, 0, NULL), "dat_cr_accept: the caller is killed: success");
-    ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR),
+    ok(wait_accept_failed(s.conn),
        "dat_cr_accept: the caller is killed: ACCEPT_COMPLETION_ERROR");
     fx_close(&fx);
 }

@@ -70,6 +70,11 @@ bool wait_extended(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 cookie, DAT_
     return false;
 }
 
+bool announces(struct fx *fx, const char *name)
+{
+    return strcmp(named_attribute(fx, name), "TRUE") == 0;
+}
+
 DAT_RETURN post_immediate(struct side *s, struct region *r, size_t off, size_t len, DAT_RMR_TRIPLET to,
                           DAT_UINT32 value, DAT_UINT64 c)
 {

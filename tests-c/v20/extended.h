@@ -12,6 +12,9 @@
 /* The value of a named attribute of the adapter, or an empty text. It stands until the next call. */
 const char *named_attribute(struct fx *fx, const char *name);
 
+/* Whether the adapter has that ability, by a named attribute that is TRUE or FALSE. */
+bool announces(struct fx *fx, const char *name);
+
 /* What an event says beyond the event of an ordinary transfer. */
 const DAT_IB_EXTENSION_EVENT_DATA *extension(const DAT_EVENT *event);
 

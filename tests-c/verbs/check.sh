@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # check.sh - runs the tests that need an RDMA device: the C suite with tests-c/verbs, and the Rust tests that
-# are ignored without one. They run on $RDMA, a network interface of this machine, or, if that is not
-# set, on Soft-RoCE in a virtual machine. `make check-verbs` builds the libraries and calls this. With
+# are ignored without one. `make check-verbs` builds the libraries and calls this. With
 # TESTS=tcp/ it runs tcp/bad_network.sh and tcp/wireguard.sh, which need modules that the kernel of the virtual machine has.
 #
+#   RDMA     the device: rxe is Soft-RoCE in a virtual machine, the default; siw is soft-iWARP in a virtual machine; any
+#            other value is a network interface of this machine
 #   TARGET   where cargo put the libraries (default target), with libdaplverbs.so in release/
 #   OUT      where programs are (default tests-c/build)
 #   RESULTS  where results go (default OUT); the virtual machine can write nothing else
@@ -29,14 +30,19 @@ SOME_20='v20/\|dapl2/\|srq/[cefpqrsw]\|ep_modify/\|flow/rdma\|flow/refuse\|rely/
 SOME_BOTH='both/linked\|both/opened\|flow/rdma\|flow/refuse'
 : "${TARGET:=${CARGO_TARGET_DIR:-$root/target}}" "${OUT:=$root/tests-c/build}"
 : "${TESTS_20:=${TESTS:-$SOME_20}}" "${TESTS_BOTH:=${TESTS:-$SOME_BOTH}}" "${TESTS:=.}"
-: "${CARGO:=cargo}" "${MAKE:=make}" "${RDMA:=}" "${SCALE:=3}" "${LIMIT:=3600}"
+: "${CARGO:=cargo}" "${MAKE:=make}" "${RDMA:=rxe}" "${SCALE:=3}" "${LIMIT:=3600}"
 mkdir -p "$OUT" && OUT=$(cd "$OUT" && pwd) || exit 2
 : "${RESULTS:=$OUT}" "${SELECTION:=--locked -p dat-verbs}" "${XTASK:=$TARGET/debug/xtask}"
 mkdir -p "$RESULTS" && RESULTS=$(cd "$RESULTS" && pwd) || exit 2
 # The tools, where make has put them.
 BIN=$(cd "$TARGET/bin" 2>/dev/null && pwd) || BIN=
 export BIN
-IA=verbs-${RDMA:-v0}
+# The interface of the device, and the kind of the devices in the virtual machine, if there is one.
+case $RDMA in
+rxe | siw) netdev=v0 kind=$RDMA ;;
+*) netdev=$RDMA kind= ;;
+esac
+IA=verbs-$netdev
 # These compile headers, read symbols and read configurations. They need no adapter, and run in other checks.
 WITHOUT='abi/check_headers.sh abi/header_compile.sh abi/symbols.sh registry/default_route.sh registry/explicit'
 WITHOUT="$WITHOUT registry/fork registry/load registry/messages registry/search registry/strange registry/tcp"
@@ -46,7 +52,7 @@ NETWORK=
 [ "$TESTS" = . ] ||
     NETWORK=$(printf '%s\n' tcp/bad_network.sh tcp/wireguard.sh | grep -e "$TESTS" | paste -s -d '|' | sed 's/|/\\|/')
 # These take minutes on an emulated machine, and run with smaller numbers there.
-if [ -z "$RDMA" ]; then
+if [ -n "$kind" ]; then
     QUICK_12='verbs.killed rely.mpi stress.watching stress.threads stress.bursts stress.polled stress.asleep stress.closing srq.model srq.joining flow.sizes'
     QUICK_20='rely.mpi srq.model srq.joining srq.many stress.closing v20.datagram_bursts'
 else
@@ -79,7 +85,7 @@ rust()
 {
     echo rust/dat-verbs | grep -q -e "$TESTS" || return
     while read -r program; do
-        "$program" --ignored --test-threads=1 >"$2.one" 2>&1
+        RDMA=$netdev "$program" --ignored --test-threads=1 >"$2.one" 2>&1
         status=$?
         sed -n -e '/^test .* \.\.\. /p' -e '/^failures:/,$p' "$2.one"
         cat "$2.one" >>"$2"
@@ -153,10 +159,10 @@ sed -n '/src\/transport\/verbs\/Cargo.toml"/s/.*"executable":"\([^"]*\)".*/\1/p'
 [ -s "$RESULTS/verbs.tests" ] || { echo 'check.sh: cargo named no test executable'; exit 1; }
 
 export TARGET OUT RESULTS XTASK TESTS TESTS_20 TESTS_BOTH RDMA MAKE
-if [ -n "$RDMA" ]; then
+if [ -z "$kind" ]; then
     run
 else
-    VM_OUT=$RESULTS VM_TIMEOUT=$LIMIT "$here/vm.sh" env DAT_TEST_SCALE="$SCALE" "$here/check.sh" run
+    VM_RDMA=$kind VM_OUT=$RESULTS VM_TIMEOUT=$LIMIT "$here/vm.sh" env DAT_TEST_SCALE="$SCALE" "$here/check.sh" run
     status=$?
     # vm.sh has said that its time ran out. The caller would take 124 for the end of its own time.
     [ "$status" -ne 124 ] || status=1

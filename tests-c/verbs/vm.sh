@@ -3,12 +3,14 @@
 #
 # vm.sh COMMAND [ARG...] - runs a command with an RDMA device, on a machine without one, or on another processor
 #
-# Boots the distribution's kernel in QEMU, without KVM if need be, with Soft-RoCE (rdma_rxe) on
-# one end of a veth pair, and runs the command in it as root. The machine's root file system is
+# Boots the distribution's kernel in QEMU, without KVM if need be, with a software RDMA device on
+# each end of a veth pair, and runs the command in it as root. The machine's root file system is
 # there under the same paths, read-only below a scratch layer: writes vanish, except those
 # below $VM_OUT. The exit status is that of the command; 124 when time ran out; 125 when no
 # machine came up; 77 when something to make one is missing; a line then names it.
 #
+#   VM_RDMA=rxe     the kind of the devices: rxe is Soft-RoCE, siw is soft-iWARP. Debian's kernels lack the module siw:
+#                   the script builds it from the package linux-source and keeps it with the kernel
 #   VM_TREE=DIR     the root file system of a machine of 64-bit ARM, with a kernel, bash and busybox, that is
 #                   there instead of this one's; and of this one's the folder $VM_SHOW alone. It has no RDMA device
 #   VM_OUT=DIR      a directory that the guest can write
@@ -19,16 +21,18 @@
 #   VM_ACCEL=ACCEL  QEMU's accelerator (tcg,thread=multi)
 #   VM_KERNEL=DIR   an unpacked kernel package to use, with boot/ and lib/modules/ ($VM_TREE, if there is one)
 #
-# In the guest without $VM_TREE: device rxe0 on v0, 10.1.0.1; device rxe1 on v1, 10.1.0.2; no limit on locked memory.
+# In the guest without $VM_TREE: device rxe0 (siw0) on v0, 10.1.0.1; rxe1 (siw1) on v1, 10.1.0.2; no limit on locked memory.
 # Packets between the two addresses take the wire; tables 101 and 102 have the routes.
 set -euo pipefail
 
-[ $# -gt 0 ] || { sed -n '3,26s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,28s/^# \{0,1\}//p' "$0"; exit 2; }
 
 say() { echo "vm.sh: $*" >&2; }
 cache=${VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/libdat-vm}
 limit=${VM_TIMEOUT:-900}
 tree=${VM_TREE:-}
+rdma=${VM_RDMA:-rxe}
+case $rdma in rxe) driver=rdma_rxe ;; siw) driver=siw ;; *) say "VM_RDMA is rxe or siw, not \"$rdma\""; exit 2 ;; esac
 wanted='virtio_pci 9pnet_virtio 9p overlay'
 if [ -n "$tree" ]; then
     processor=aarch64
@@ -42,8 +46,8 @@ else
     busybox=$(command -v busybox || true)
     console=ttyS0 answers=ttyS1
     # crc32_generic first: rdma_rxe asks for the checksum by a name that it cannot load in time.
-    wanted="crc32_generic $wanted veth rdma_rxe ib_uverbs rdma_ucm sch_netem wireguard"
-    initial=$cache/initial.gz
+    wanted="crc32_generic $wanted veth $driver ib_uverbs rdma_ucm sch_netem wireguard"
+    initial=$cache/initial-$rdma.gz
 fi
 
 missing=
@@ -61,6 +65,11 @@ else
     need rdma iproute2
     need dpkg-deb dpkg
 fi
+if [ -z "$tree" ] && [ "$rdma" = siw ]; then
+    need make make
+    need xz xz-utils
+    need strip binutils
+fi
 if [ -n "$missing" ]; then
     say "not installed:$missing"
     exit 77
@@ -71,6 +80,9 @@ kernel_name()
     apt-cache depends --important linux-image-amd64 2>/dev/null |
         awk '/Depends: linux-image-[0-9]/ && !name { name = $2 } END { print name }'
 }
+
+# download PACKAGE...: into the current directory.
+download() { apt-get -qq -o APT::Sandbox::User=root download "$@"; }
 
 # kernel DIR: unpacks the package behind linux-image-amd64 there; nothing is installed.
 kernel()
@@ -87,11 +99,55 @@ kernel()
         exit 77
     fi
     mkdir -p "$1"
-    (cd "$1" && apt-get -qq -o APT::Sandbox::User=root download "$name" && dpkg-deb -x "$name"_*.deb . &&
+    (cd "$1" && download "$name" && dpkg-deb -x "$name"_*.deb . &&
         rm -f "$name"_*.deb) || { say "cannot fetch $name"; exit 77; }
     # Kernel packages have /lib, others /usr/lib.
     [ -d "$1/lib/modules" ] || ln -s usr/lib "$1/lib"
     depmod -b "$1" "$(ls "$1/lib/modules")"
+}
+
+# headers RELEASE DIR: unpacks the headers of this kernel there; nothing is installed.
+headers()
+{
+    local names package
+    names="linux-headers-$1 $(apt-cache depends --important "linux-headers-$1" 2>/dev/null |
+        awk '$1 == "Depends:" && $2 ~ /^linux-(headers|kbuild)-/ { print $2 }' | paste -s -d ' ')"
+    # shellcheck disable=SC2086 # words are wanted
+    (cd "$2" && download $names && for package in ./*.deb; do dpkg-deb -x "$package" . || exit; done) || return
+    # The first file names the directory in which the package would be installed.
+    sed -i "s|/usr/src/|$2/usr/src/|" "$2/usr/src/linux-headers-$1/Makefile"
+}
+
+# siw KERNEL: builds the module for this kernel, and adds it to the modules there.
+siw()
+{
+    local release version work compiler log status
+    release=$(ls "$1/lib/modules")
+    version=$(expr "$release" : '\([0-9]*\.[0-9]*\)')
+    log=$cache/siw.log
+    work=$(mktemp -d "$cache/siw.XXXXXX")
+    status=1
+    say "building the module siw for $release, once"
+    if ! { mkdir "$work/headers" "$work/source" && headers "$release" "$work/headers"; } >"$log" 2>&1; then
+        say "no headers of the kernel $release; without $unpacked the next run fetches another kernel: $log"
+    elif ! (cd "$work" && download "linux-source-$version" && dpkg-deb --fsys-tarfile linux-source-*.deb |
+        tar -xO --wildcards './usr/src/linux-source-*.tar.xz' |
+        tar -xJ -C source --strip-components=5 --wildcards '*/drivers/infiniband/sw/siw') >>"$log" 2>&1; then
+        say "cannot fetch linux-source-$version: $log"
+    else
+        compiler=$(sed -n 's/^CC = .*\(gcc-[0-9]*\)$/\1/p' "$work/headers/usr/src/linux-headers-$release/.kernelvariables")
+        if ! command -v "${compiler:-cc}" >/dev/null 2>&1; then
+            say "not installed: $compiler"
+        elif ! make -C "$work/headers/usr/src/linux-headers-$release" M="$work/source" CONFIG_RDMA_SIW=m modules \
+            >>"$log" 2>&1 || ! strip -g "$work/source/siw.ko"; then
+            say "the module siw cannot be built: $log"
+        else
+            mkdir -p "$1/lib/modules/$release/extra"
+            mv "$work/source/siw.ko" "$1/lib/modules/$release/extra/siw.ko" && depmod -b "$1" "$release" && status=0
+        fi
+    fi
+    rm -rf "$work"
+    [ "$status" -eq 0 ] || exit 77
 }
 
 # first_files KERNEL FILE: the first file system: busybox, the modules in order, init.
@@ -169,6 +225,9 @@ if [ ! -d "$unpacked/boot" ]; then
     rm -rf "$unpacked"
     mv "$fresh" "$unpacked"
 fi
+if [ -z "$tree" ] && [ "$rdma" = siw ]; then
+    [ -e "$(echo "$unpacked"/lib/modules/*/extra/siw.ko)" ] || siw "$unpacked"
+fi
 if [ ! "$initial" -nt "$0" ] || [ "$unpacked/boot" -nt "$initial" ]; then
     first_files "$unpacked" "$initial"
 fi
@@ -191,7 +250,7 @@ network()
     echo 'ip link set lo up; ip link add v0 mtu 4200 type veth peer name v1 mtu 4200'
     echo 'ip addr add 10.1.0.1/24 dev v0; ip addr add 10.1.0.2/24 dev v1'
     echo 'ip link set v0 up; ip link set v1 up'
-    echo 'rdma link add rxe0 type rxe netdev v0 && rdma link add rxe1 type rxe netdev v1'
+    echo "rdma link add ${rdma}0 type $rdma netdev v0 && rdma link add ${rdma}1 type $rdma netdev v1"
     # From one to the other over the wire: the kernel would keep packets for an address of its own.
     echo 'ip rule add pref 100 lookup local; ip rule del pref 0'
     echo 'for f in all v0 v1; do sysctl -q -w net.ipv4.conf.$f.accept_local=1 net.ipv4.conf.$f.rp_filter=0; done'

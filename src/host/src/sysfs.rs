@@ -10,13 +10,20 @@ use std::path::Path;
 /// Root of sysfs.
 pub const ROOT: &str = "/sys";
 
+/// Number of hexadecimal digits of an Ethernet address.
+const ETHERNET_ADDRESS_DIGITS: usize = 12;
+
 /// Returns the RDMA devices, sorted by name and number.
 pub fn devices(sysfs: &Path) -> Vec<OsString> {
     sorted(&sysfs.join("class/infiniband"))
 }
 
-/// Returns the network interfaces of a device, without duplicates. On RoCE and iWARP, they come from the GID table of a
-/// port, the device's own interface first. On InfiniBand, they are the interfaces of all ports.
+/// Returns the network interfaces of a device, without duplicates, as the kernel's rdma_cm maps interfaces to devices.
+///
+/// - RoCE, and iWARP since Linux 6.6: the interfaces come from the GID table of a port, the device's own interface first.
+/// - iWARP on older kernels: the only GID of a port is an Ethernet address. The interface of the device, its VLANs and a
+///   bridge over it have this address.
+/// - InfiniBand: the interfaces of all ports.
 ///
 /// # Parameters
 /// * `sysfs` - [`ROOT`], or a tree like it.
@@ -32,8 +39,12 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
         Some(port) => vec![port.to_string().into()],
         None => sorted(&root.join("ports")),
     };
+    let beside = sorted(&root.join("device/net"));
+    let is_iwarp = is_iwarp(&root);
     for port in ports {
-        let slots = root.join("ports").join(port).join("gid_attrs/ndevs");
+        let port = root.join("ports").join(port);
+        let slots = port.join("gid_attrs/ndevs");
+        let before = found.len();
         for slot in sorted(&slots) {
             // Entries without an interface cannot be read.
             let Ok(text) = fs::read(slots.join(slot)) else { continue };
@@ -42,11 +53,31 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
                 found.push(name);
             }
         }
+        if is_iwarp && found.len() == before {
+            let mut same = with_hardware_address(sysfs, &port);
+            same.sort_by_key(|name| !beside.contains(name));
+            same.retain(|name| !found.contains(name));
+            found.extend(same);
+        }
     }
-    if found.is_empty() {
-        found = sorted(&root.join("device/net"));
-    }
-    found
+    if found.is_empty() { beside } else { found }
+}
+
+/// Returns whether the device in this directory is an RDMA NIC, the kernel's name for an iWARP device.
+fn is_iwarp(device: &Path) -> bool {
+    fs::read_to_string(device.join("node_type")).is_ok_and(|text| text.starts_with("4:"))
+}
+
+/// Returns the network interfaces whose hardware address is the GID of the iWARP port in this directory.
+fn with_hardware_address(sysfs: &Path, port: &Path) -> Vec<OsString> {
+    let hex = |text: String| text.chars().filter(char::is_ascii_hexdigit).collect::<String>();
+    let Ok(gid) = fs::read_to_string(port.join("gids/0")).map(hex) else { return Vec::new() };
+    let folder = sysfs.join("class/net");
+    let has_address = |name: &OsString| {
+        let address = fs::read_to_string(folder.join(name).join("address")).map(hex).unwrap_or_default();
+        address.len() == ETHERNET_ADDRESS_DIGITS && gid.starts_with(&address)
+    };
+    sorted(&folder).into_iter().filter(has_address).collect()
 }
 
 /// Returns a counter of a port or of the whole device, from the directories of present and old kernels. The parameters

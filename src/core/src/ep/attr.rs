@@ -109,16 +109,16 @@ impl EpAttributes {
     /// whether it gets these dispatchers, `srq` whether it receives from a shared queue.
     ///
     /// # Errors
-    /// [`Arg::Attributes`]; [`Error::ModelNotSupported`] for a quality of service that
-    /// exists but is not offered.
+    /// [`Error::ModelNotSupported`] for datagrams on an adapter without them, whatever else is wrong; [`Arg::Attributes`];
+    /// [`Error::ModelNotSupported`] for a quality of service that exists but is not offered.
     pub fn check_new(&self, limits: &AdapterAttributes, recv_evd: bool, request_evd: bool, srq: bool) -> Result<()> {
+        if self.datagrams && !limits.datagrams {
+            return Err(Error::ModelNotSupported);
+        }
         let against = Against { limits, srq, purpose: Purpose::Create { recv_evd, request_evd } };
         let mut settings = RULES.iter().filter_map(|rule| Some((rule.check, self.get(rule.field)?)));
         if !settings.all(|(check, setting)| check.admits(setting, &against)) {
             return Err(Error::InvalidParameter(Arg::Attributes));
-        }
-        if self.datagrams && !limits.datagrams {
-            return Err(Error::ModelNotSupported);
         }
         if self.datagrams && self.max_message_size > limits.fabric.mtu as u64 {
             return Err(Error::InvalidParameter(Arg::Attributes));

@@ -12,14 +12,14 @@ use dat_core::transport::Transport;
 use dat_core::wait::EvdOutcome;
 use dat_core::{CompletionFlags, EpAttributes, Error, Evd};
 
-use crate::{Network, rounds};
+use crate::{Network, repeats, rounds};
 
 /// Two connected ends and 4096 bytes of memory.
 struct Scene<T: Transport> {
     memory: Buffer<T>,
     a: End<T>,
     b: End<T>,
-    _adapter: Adapter<T>,
+    adapter: Adapter<T>,
 }
 
 impl<T: Transport> Scene<T> {
@@ -32,7 +32,7 @@ impl<T: Transport> Scene<T> {
         let adapter = network.open();
         let (a, b) = (adapter.end(), adapter.end_with(None, change));
         connect(&a, &b);
-        Scene { memory: adapter.buffer(4096), a, b, _adapter: adapter }
+        Scene { memory: adapter.buffer(4096), a, b, adapter }
     }
 
     fn send(&self, from: &End<T>, cookie: u64, flags: CompletionFlags) {
@@ -87,6 +87,9 @@ pub fn suppressed_requests_complete_only_if_they_fail<T: Transport>(network: &Ne
     b.arrives(0, Status::Success);
     b.arrives(1, Status::Success);
     assert!(quiet([&a.requests]));
+    if !repeats(&scene.adapter) {
+        return;
+    }
     there.key ^= 0x5555_5555;
     a.ep.post_write(&here, 5, there, CompletionFlags::SUPPRESS).unwrap();
     scene.send(a, 6, CompletionFlags::SUPPRESS);
@@ -97,6 +100,9 @@ pub fn suppressed_requests_complete_only_if_they_fail<T: Transport>(network: &Ne
 pub fn write_completes_after_suppressed_send<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     for early in [true, false] {
+        if !early && !repeats(&scene.adapter) {
+            return;
+        }
         if early {
             scene.receive(3);
         }
@@ -113,6 +119,9 @@ pub fn write_completes_after_suppressed_send<T: Transport>(network: &Network<T>)
 
 pub fn read_completes_after_suppressed_send<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
+    if !repeats(&scene.adapter) {
+        return;
+    }
     scene.send(&scene.a, 1, CompletionFlags::SUPPRESS);
     scene.a.read(scene.memory.at(0, 8), 2, scene.memory.remote(100, 8));
     scene.receive(3);
@@ -122,6 +131,9 @@ pub fn read_completes_after_suppressed_send<T: Transport>(network: &Network<T>) 
 
 pub fn failure_after_suppressed_send_is_reported<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
+    if !repeats(&scene.adapter) {
+        return;
+    }
     scene.send(&scene.a, 1, CompletionFlags::SUPPRESS);
     scene.a.write(scene.memory.at(0, 80), 2, scene.memory.remote(4090, 80));
     scene.send(&scene.a, 4, CompletionFlags::DEFAULT);
@@ -138,6 +150,9 @@ pub fn failure_after_suppressed_send_is_reported<T: Transport>(network: &Network
 pub fn graceful_disconnect_ends_after_suppressed_send<T: Transport>(network: &Network<T>) {
     for early in [true, false] {
         let scene = Scene::new(network);
+        if !early && !repeats(&scene.adapter) {
+            return;
+        }
         if early {
             scene.receive(3);
         }
@@ -199,6 +214,10 @@ pub fn unsignalled_receives_wake_no_waiter<T: Transport>(network: &Network<T>) {
 
 pub fn only_solicited_messages_wake_solicited_waiter<T: Transport>(network: &Network<T>) {
     let scene = Scene::with(network, |attr| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT);
+    if !repeats(&scene.adapter) {
+        // Soft-iWARP announces every message.
+        return;
+    }
     let (a, b) = (&scene.a, &scene.b);
     (30..34).for_each(|cookie| scene.receive(cookie));
     let outcome = with_waiter(&b.receives, |waits| {
@@ -253,6 +272,9 @@ pub fn fenced_request_sees_data_of_reads<T: Transport>(network: &Network<T>) {
 pub fn full_request_queue_accepts_more_later<T: Transport>(network: &Network<T>) {
     const PLACES: usize = 8;
     let adapter = network.open();
+    if !repeats(&adapter) {
+        return;
+    }
     let memory = adapter.buffer(256);
     let a = adapter.end_with(None, |attr| attr.max_request_dtos = PLACES);
     let b = adapter.end();

@@ -4,9 +4,9 @@ use std::any::Any;
 use std::marker::PhantomData;
 
 use dat_core::ApiCaps;
-use dat_core::event::ConnectionEvent;
+use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, End, patience, until};
-use dat_core::transport::Transport;
+use dat_core::transport::{FabricKind, Transport};
 
 /// A set of adapters that reach each other and, if possible, no others.
 pub struct Network<T: Transport> {
@@ -66,6 +66,16 @@ impl<T: Transport> Network<T> {
         self.expect_end(end, ConnectionEvent::Broken);
     }
 
+    /// Expects the event for a request of `end` that the peer refused.
+    #[track_caller]
+    pub(crate) fn expect_refusal(&self, adapter: &Adapter<T>, end: &End<T>) {
+        if repeats(adapter) {
+            end.is_told(ConnectionEvent::Broken);
+        } else {
+            self.expect_broken(end);
+        }
+    }
+
     /// Expects the event for a disconnect of the peer.
     #[track_caller]
     pub(crate) fn expect_disconnected(&self, end: &End<T>) {
@@ -93,6 +103,17 @@ impl<T: Transport> Network<T> {
     pub fn open_with(&self, api_caps: ApiCaps) -> Adapter<T> {
         Adapter::open_with(&self.name, &self.instance, api_caps)
     }
+}
+
+/// Returns whether a message without a receive is sent again until there is one. On iWARP, such a message ends the
+/// connection. There a send or a write succeeds when the device has its bytes, even if the peer refuses it.
+pub(crate) fn repeats<T: Transport>(adapter: &Adapter<T>) -> bool {
+    adapter.ia.transport.attributes().fabric.kind != FabricKind::Iwarp
+}
+
+/// Returns the status of a send or a write that the peer refuses: `status`, or success on iWARP.
+pub(crate) fn refused<T: Transport>(adapter: &Adapter<T>, status: Status) -> Status {
+    if repeats(adapter) { status } else { Status::Success }
 }
 
 /// Returns the number of repetitions: `full`, or an eighth if `DAT_TEST_SCALE` indicates a slow machine.

@@ -5,7 +5,7 @@ use dat_core::event::Status;
 use dat_core::testing::{connect, quiet};
 use dat_core::transport::Transport;
 
-use crate::{Network, rounds};
+use crate::{Network, repeats, rounds};
 
 pub fn uses_receives_posted_before_connect<T: Transport>(network: &Network<T>) {
     const COUNT: usize = 8;
@@ -50,6 +50,9 @@ pub fn receive_of_freed_memory_fails_at_connect<T: Transport>(network: &Network<
 pub fn message_waits_for_receive<T: Transport>(network: &Network<T>) {
     const ROOM: usize = 1 << 17;
     let adapter = network.open();
+    if !repeats(&adapter) {
+        return;
+    }
     let (from, to) = (adapter.buffer(ROOM), adapter.buffer(ROOM));
     for (seed, len) in [1, 64, 5000, 8193, 70_000].into_iter().enumerate() {
         let (a, b) = adapter.pair();
@@ -68,6 +71,9 @@ pub fn many_messages_wait_in_order<T: Transport>(network: &Network<T>) {
     const SLOT: usize = 512;
     let count = rounds(100);
     let adapter = network.open();
+    if !repeats(&adapter) {
+        return;
+    }
     let (from, to) = (adapter.buffer(count * SLOT), adapter.buffer(count * SLOT));
     let (a, b) = adapter.pair();
     for k in 0..count {
@@ -91,6 +97,9 @@ pub fn many_messages_wait_in_order<T: Transport>(network: &Network<T>) {
 
 pub fn waiting_connection_delays_no_other<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
+    if !repeats(&adapter) {
+        return;
+    }
     let memory = adapter.buffer(4096);
     let (stuck, _idle) = adapter.pair();
     let (a, b) = adapter.pair();

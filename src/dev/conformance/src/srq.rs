@@ -8,7 +8,7 @@ use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet, until};
 use dat_core::transport::Transport;
 use dat_core::{CompletionFlags, Evd, Handle, Object, Pz, Rights, Srq};
 
-use crate::{Network, rounds};
+use crate::{Network, repeats, rounds};
 
 /// Length of each buffer.
 const SLOT: usize = 64;
@@ -169,6 +169,9 @@ pub fn several_endpoints_receive_from_srq<T: Transport>(network: &Network<T>) {
 /// Messages without a buffer wait for later ones; every endpoint gets some.
 pub fn messages_wait_for_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 2) else { return };
+    if !repeats(&scene.adapter) {
+        return;
+    }
     for (tx, _) in &scene.pairs {
         (0..3).for_each(|cookie| tx.send(scene.memory.at(4096, 32), cookie));
     }
@@ -241,6 +244,9 @@ pub fn leaving_endpoint_keeps_counts_exact<T: Transport>(network: &Network<T>) {
 pub fn end_of_connection_flushes_waiting_messages<T: Transport>(network: &Network<T>) {
     for free in [false, true] {
         let Some(scene) = Scene::new(network, 1) else { return };
+        if !repeats(&scene.adapter) {
+            return;
+        }
         let (tx, rx) = &scene.pairs[0];
         (0..5).for_each(|cookie| tx.send(scene.memory.at(4096, 32), cookie));
         assert!(quiet([&tx.requests]));
@@ -290,7 +296,7 @@ pub fn message_that_is_too_long_consumes_one_buffer<T: Transport>(network: &Netw
     rx.is_told(ConnectionEvent::Broken);
     network.expect_broken(tx);
     let (_, status, _) = tx.done();
-    assert_ne!(status, Status::Success);
+    assert!(status != Status::Success || !repeats(&scene.adapter));
     assert_eq!(scene.counts(), (3, 3));
     for _ in 0..3 {
         scene.send(1);

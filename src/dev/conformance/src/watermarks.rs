@@ -7,8 +7,8 @@ use dat_core::event::{AsyncReason, ConnectionEvent, Event, Status};
 use dat_core::testing::{patience, quiet, until, wait};
 use dat_core::transport::Transport;
 
-use crate::Network;
 use crate::srq::Scene;
+use crate::{Network, repeats};
 
 pub fn low_watermark_fires_once_per_arming<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
@@ -84,6 +84,9 @@ pub fn resize_loses_nothing<T: Transport>(network: &Network<T>) {
     scene.srq.set_low_watermark(0).unwrap();
     scene.srq.resize(4).unwrap();
     assert_eq!(scene.counts(), (4, 4));
+    if !repeats(&scene.adapter) {
+        return;
+    }
     // Resize while messages wait for buffers.
     (0..4).for_each(|_| scene.send(0));
     scene.take_all(0, 4);

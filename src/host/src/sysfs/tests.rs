@@ -1,7 +1,11 @@
 use super::*;
 
 fn put(root: &Path, path: &str, text: &str) {
-    let path = root.join("class/infiniband").join(path);
+    put_in(root, "infiniband", path, text);
+}
+
+fn put_in(root: &Path, class: &str, path: &str, text: &str) {
+    let path = root.join("class").join(class).join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
@@ -45,6 +49,66 @@ fn lists_interfaces_of_infiniband_device() {
     assert_eq!(of("mlx4_0", None), ["ib9", "ib10"]);
     assert_eq!(of("mlx4_0", Some(2)), ["ib9", "ib10"]);
     assert_eq!(of("mlx5_0", None), [""; 0]);
+}
+
+/// The tree of Linux 6.1, in which the slots of an iWARP port cannot be read.
+#[test]
+fn iwarp_ports_have_the_interfaces_with_their_hardware_address() {
+    let root = tree();
+    put(root.path(), "siw0/node_type", "4: RNIC\n");
+    put(root.path(), "siw0/ports/1/gids/0", "ba9f:5adb:6f85:0000:0000:0000:0000:0000\n");
+    fs::create_dir_all(root.path().join("class/infiniband/siw0/ports/1/gid_attrs/ndevs/0")).unwrap();
+    // The GID of RoCE is no hardware address.
+    put(root.path(), "rxe11/node_type", "1: CA\n");
+    put(root.path(), "rxe11/ports/1/gids/0", "ba9f:5adb:6f85:0000:0000:0000:0000:0000\n");
+    for (name, address) in [
+        ("v0", "ba:9f:5a:db:6f:85\n"),
+        ("v0.5", "ba:9f:5a:db:6f:85\n"),
+        ("v1", "ca:8e:b2:3b:d5:ef\n"),
+        ("tun0", "\n"),
+        ("ib0", "ba:9f:5a:db:6f:85:00:00:00:00:00:00:00:00:00:00:00:00:00:00\n"),
+    ] {
+        put_in(root.path(), "net", &format!("{name}/address"), address);
+    }
+    let of = |device: &str, port| interfaces(root.path(), device.as_ref(), port);
+    assert_eq!(of("siw0", None), ["v0", "v0.5"]);
+    assert_eq!(of("siw0", Some(1)), ["v0", "v0.5"]);
+    assert_eq!(of("siw0", Some(2)), [""; 0]);
+    assert_eq!(of("rxe11", None), [""; 0]);
+}
+
+/// Hardware with several ports shows the interfaces of all of them; the port's own come from its GID.
+#[test]
+fn the_interface_of_an_iwarp_device_comes_before_others_with_its_address() {
+    let root = tree();
+    put(root.path(), "cxgb4_0/node_type", "4: RNIC\n");
+    for (port, gid) in
+        [("1", "0007:4312:0001:0000:0000:0000:0000:0000"), ("2", "0007:4312:0002:0000:0000:0000:0000:0000")]
+    {
+        put(root.path(), &format!("cxgb4_0/ports/{port}/gids/0"), gid);
+    }
+    for (name, address) in [("eth1", "00:07:43:12:00:01"), ("eth2", "00:07:43:12:00:02"), ("br0", "00:07:43:12:00:01")]
+    {
+        put_in(root.path(), "net", &format!("{name}/address"), address);
+    }
+    for name in ["eth1", "eth2"] {
+        put(root.path(), &format!("cxgb4_0/device/net/{name}/mtu"), "1");
+    }
+    let of = |port| interfaces(root.path(), "cxgb4_0".as_ref(), port);
+    assert_eq!(of(Some(1)), ["eth1", "br0"]);
+    assert_eq!(of(Some(2)), ["eth2"]);
+    assert_eq!(of(None), ["eth1", "br0", "eth2"]);
+}
+
+/// Linux 6.6 lists the interface of an iWARP port as of RoCE, and rdma_cm then finds the device for no other one.
+#[test]
+fn slots_of_an_iwarp_port_count_where_they_can_be_read() {
+    let root = tree();
+    put(root.path(), "siw1/node_type", "4: RNIC\n");
+    put(root.path(), "siw1/ports/1/gids/0", "ba9f:5adb:6f85:0000:0000:0000:0000:0000\n");
+    put(root.path(), "siw1/ports/1/gid_attrs/ndevs/0", "v7\n");
+    put_in(root.path(), "net", "v8/address", "ba:9f:5a:db:6f:85\n");
+    assert_eq!(interfaces(root.path(), "siw1".as_ref(), None), ["v7"]);
 }
 
 #[test]

@@ -25,7 +25,7 @@ use crate::cq::CompletionQueue;
 use crate::datagram::{UdPeer, UdQp};
 use crate::device::Device;
 use crate::memory::{Region, Zone};
-use crate::qp::{Qp, QpPhase};
+use crate::qp::{NO_BYTE, Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::window::{Window, await_binds};
 
@@ -52,6 +52,15 @@ impl Verbs {
         drop(tasks);
         let cm_owners = std::mem::take(&mut *self.device.cm_owners.lock());
         drop(cm_owners);
+    }
+
+    /// Adds an empty segment to a receive without a segment on soft-iWARP, which refuses such a receive.
+    #[inline(always)]
+    fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
+        if recv.segments.is_empty() && self.device.limits.soft_iwarp {
+            return Recv { segments: NO_BYTE, ..*recv };
+        }
+        *recv
     }
 }
 
@@ -241,16 +250,12 @@ impl Transport for Verbs {
 
     #[inline(always)]
     fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
-        // The device tries again, without end.
-        srq.post(recv).map(|()| false)
+        // No message waits in this process.
+        srq.post(&self.padded(recv)).map(|()| false)
     }
 
     fn srq_resize(&self, srq: &Arc<SharedQueue>, depth: usize) -> Result<()> {
-        srq.resize(depth)?;
-        for cq in channels::each(&self.device.cqs) {
-            cq.enlarge_shared(&self.device, srq.raw.address(), srq.room());
-        }
-        Ok(())
+        srq.resize(depth)
     }
 
     fn srq_arm_limit(&self, srq: &Arc<SharedQueue>, limit: usize) -> Result<()> {
@@ -269,8 +274,8 @@ impl Transport for Verbs {
 
     #[inline(always)]
     fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
-        // The device tries again, without end.
-        qp.post_recv(recv).map(|()| false)
+        // No message waits in this process.
+        qp.post_recv(&self.padded(recv)).map(|()| false)
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Limits and abilities of an adapter, derived from those of the device.
 //!
-//! Soft-RoCE is recognised by its vendor number, where it differs from what a device promises.
+//! Soft-RoCE and soft-iWARP have vendor numbers of their own. They differ in places from what a device promises.
 
 use std::ffi::{OsString, c_int};
 use std::io;
@@ -10,10 +10,11 @@ use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::transport::{AdapterAttributes, Fabric, FabricKind, MAX_SEGMENTS};
 use host::environment;
-use rdma_sys::{ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_attr, ibv_port_state};
+use rdma_sys::{ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_attr, ibv_port_state, ibv_wc_status};
 
 use crate::locate::Place;
 use crate::memory::remote_access;
+use crate::qp::INLINE;
 use crate::rejection::MAX_REJECT_DATA;
 use crate::sys::datagram::is_ethernet;
 use crate::sys::device::Context;
@@ -25,6 +26,7 @@ use crate::sys::{text, version};
 pub const MAX_PRIVATE_DATA: usize = 56;
 
 const SOFT_ROCE: u32 = 0xff_ffff;
+const SOFT_IWARP: u32 = 0x62_6d74;
 
 /// The sizes of packets, by their codes from 1 on.
 const MTUS: [usize; 5] = [256, 512, 1024, 2048, 4096];
@@ -47,6 +49,8 @@ pub struct Limits {
     /// The device is Soft-RoCE, which does some things in its own way: it does not keep peers within the range of a
     /// window, and it has a status of its own for messages that are too long.
     pub soft_roce: bool,
+    /// The device is soft-iWARP, which connects in the calling thread and takes no receive without a segment.
+    pub soft_iwarp: bool,
     pub iwarp: bool,
     /// The port is one of Ethernet.
     pub ethernet: bool,
@@ -68,8 +72,40 @@ impl Limits {
             single_windows: windows && has(attr, single),
             atomics: attr.atomic_cap != ibv_atomic_cap::IBV_ATOMIC_NONE,
             soft_roce: attr.vendor_id == SOFT_ROCE,
+            soft_iwarp: iwarp && attr.vendor_id == SOFT_IWARP,
             iwarp,
             ethernet: is_ethernet(port),
+        }
+    }
+
+    /// Returns whether the peer's device retries a message without a receive. On iWARP the message ends the connection, so
+    /// the device must have each posted receive.
+    pub fn repeats(&self) -> bool {
+        !self.iwarp
+    }
+
+    /// Returns the maximum length of a shared queue: each receive needs an entry in every completion queue.
+    pub fn shared_recvs(&self) -> usize {
+        (self.cqe / 2).max(1)
+    }
+
+    /// Returns the inline data of a queue pair. iWARP devices have little room.
+    pub fn inline_data(&self) -> u32 {
+        if self.iwarp { INLINE / 2 } else { INLINE }
+    }
+
+    /// Returns whether an event reports the last buffer that a queue pair takes from a shared queue.
+    pub fn reports_last_buffer(&self) -> bool {
+        !self.soft_roce && !self.soft_iwarp
+    }
+
+    /// Returns whether work with this status only shows that the connection has ended. On iWARP the device flushes all work
+    /// when the peer ends the connection. Soft-iWARP has other statuses for outstanding work.
+    pub fn is_end(&self, status: ibv_wc_status::Type) -> bool {
+        match status {
+            ibv_wc_status::IBV_WC_WR_FLUSH_ERR => self.iwarp,
+            ibv_wc_status::IBV_WC_LOC_QP_OP_ERR | ibv_wc_status::IBV_WC_GENERAL_ERR => self.soft_iwarp,
+            _ => false,
         }
     }
 
@@ -101,6 +137,9 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     // SAFETY: the library ends the string within the array.
     let firmware = unsafe { text(attr.fw_ver.as_ptr()) };
     let limits = Limits::of(&attr, &port, context.is_iwarp());
+    // The device must have all receives where it does not repeat messages, and each needs an entry in a completion queue.
+    let (of_cq, of_shared) =
+        if limits.repeats() { (usize::MAX, usize::MAX) } else { (limits.cqe, limits.shared_recvs()) };
     // The core knows one limit of segments for all receives.
     let of_srq = if attr.max_srq > 0 { count(attr.max_srq_sge) } else { MAX_SEGMENTS };
     let segments = count(attr.max_sge).min(MAX_SEGMENTS).min(of_srq).max(1);
@@ -114,7 +153,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         address: Address::new(SocketAddr::new(place.address, 0)),
         max_eps: count(attr.max_qp),
         // One place more than the program gets, so that none of its posts finds a full queue.
-        max_dto_per_ep: count(attr.max_qp_wr).saturating_sub(1),
+        max_dto_per_ep: count(attr.max_qp_wr).min(of_cq).saturating_sub(1),
         max_rdma_read_per_ep_in: limits.reads_in.into(),
         max_rdma_read_per_ep_out: limits.reads_out.into(),
         max_rdma_read_in: count(attr.max_res_rd_atom),
@@ -135,7 +174,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         max_rmr_address: u64::MAX >> 1,
         max_srqs: count(attr.max_srq),
         max_eps_per_srq: count(attr.max_qp),
-        max_recvs_per_srq: count(attr.max_srq_wr),
+        max_recvs_per_srq: count(attr.max_srq_wr).min(of_shared),
         max_private_data: MAX_PRIVATE_DATA,
         max_reject_data: MAX_REJECT_DATA,
         optimal_alignment: 64,

@@ -16,6 +16,7 @@ use dat_core::addr::{Address, port_of};
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use host::memory::{self, Room};
+use host::thread;
 use rdma_sys::rdma_port_space::{RDMA_PS_TCP, RDMA_PS_UDP};
 use rdma_sys::{ibv_qp_attr_mask, ibv_qp_state, rdma_cm_event_type as kind};
 
@@ -313,10 +314,8 @@ pub fn handle(device: &Arc<Device>, event: Event) {
     let phase = qp.phase();
     match (event.kind, phase) {
         (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => step(&qp, |qp, id| id.resolve_route(left(qp))),
-        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, |qp, id| {
-            let private_data = std::mem::take(&mut qp.state.lock().private_data);
-            id.connect(&terms(qp, qp.reads, &private_data))
-        }),
+        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) if device.limits.soft_iwarp => ask_aside(qp),
+        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, ask),
         (kind::RDMA_CM_EVENT_ADDR_ERROR, QpPhase::Connecting) if event.status == -libc::ETIMEDOUT => {
             step(&qp, |qp, id| {
                 let way = qp.state.lock().way;
@@ -394,6 +393,22 @@ fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>)
         log::debug!(target: host::diagnostics::CM, "queue pair {}: no connection: {error}", qp.number());
         drop(id);
         qp.give_up(report_on(&error));
+    }
+}
+
+/// Sends the request.
+fn ask(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
+    let private_data = std::mem::take(&mut qp.state.lock().private_data);
+    id.connect(&terms(qp, qp.reads, &private_data))
+}
+
+/// Sends the request in a thread of its own. Soft-iWARP makes the TCP connection in the calling thread, which takes two minutes
+/// if the host drops packets, and until then does not destroy the queue pair.
+fn ask_aside(qp: Arc<Qp>) {
+    let again = qp.clone();
+    if thread::start(c"dat-verbs-ask", move || step(&qp, ask)).is_err() {
+        // Other connections wait rather than this attempt fail.
+        step(&again, ask);
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! Receives whose waiters wake for solicited messages alone complete in parts of their own: completions do not carry
 //! the sender's flag, but the device can be asked to announce only those that have it. Such a part is armed all the
-//! time.
+//! time. Soft-iWARP drops the flag, so there every message is announced.
 //!
 //! A thread that polls holds the queue's lock while it reports, so on return all earlier completions have been
 //! reported, whichever thread fetched them; reports that may end a connection are made without a lock afterwards. A
@@ -55,6 +55,8 @@ pub struct CompletionQueue {
     fetch: Mutex<Fetch>,
     /// Waits that sleep on it.
     armed: AtomicUsize,
+    /// Set if the device drops the flag of solicited messages.
+    drops_flag: bool,
     /// A thread has fetched since the last [`CompletionQueue::drain_if_unread`].
     read: AtomicBool,
 }
@@ -140,6 +142,7 @@ impl CompletionQueue {
                 touched: Vec::new(),
             }),
             armed: AtomicUsize::new(0),
+            drops_flag: device.limits.soft_iwarp,
             read: AtomicBool::new(false),
         })?;
         channels::add(&mut cq.channel.queues.lock(), &cq)?;
@@ -163,14 +166,23 @@ impl CompletionQueue {
         })
     }
 
-    /// Adds a part. The caller adds the source to those that are fetched from, without the lock of the parts: a thread
+    /// Adds a part of `expected` entries, or of those that it needs if these are more or the device cannot make it as long. The
+    /// caller adds the source to those that are fetched from, without the lock of the parts: a thread
     /// that fetches may hold the lock of the sources and wait for one that is held by a thread that wants the parts.
-    fn add_part(&self, device: &Device, parts: &mut Vec<Part>, depth: usize, solicited: bool) -> Result<Source> {
+    fn add_part(
+        &self,
+        device: &Device,
+        parts: &mut Vec<Part>,
+        need: usize,
+        expected: usize,
+        solicited: bool,
+    ) -> Result<Source> {
         let failed = exhausted(Resource::Evd);
         parts.room(1)?;
-        let raw = RawCq::new(&self.channel.raw, depth.min(device.limits.cqe).max(1)).map_err(&failed)?;
+        let make = |depth: usize| RawCq::new(&self.channel.raw, depth.min(device.limits.cqe).max(1));
+        let raw = make(need.max(expected)).or_else(|_| make(need)).map_err(&failed)?;
         if solicited || self.armed.load(Ordering::Acquire) > 0 {
-            raw.arm(solicited).map_err(&failed)?;
+            raw.arm(solicited && !self.drops_flag).map_err(&failed)?;
         }
         parts.push(Part { depth: raw.depth(), raw: raw.clone(), solicited, taken: 0, shared: BTreeMap::new() });
         Ok(Source { raw, solicited, last: 0, due: false })
@@ -191,18 +203,23 @@ impl CompletionQueue {
     ) -> Result<Reservation> {
         let mut parts = self.parts.lock();
         let mut source = None;
-        let last = parts.iter().rposition(|part| part.solicited == solicited);
-        let fits = last.is_some_and(|at| {
-            let part = &mut parts[at];
-            let need = part.taken + count + part.missing(shared);
-            need <= part.depth || part.grow(device, need)
-        });
-        let at = match last.filter(|_| fits) {
+        let need = |part: &Part| part.taken + count + part.missing(shared);
+        // Where the receives of the shared queue have entries already, they need no others.
+        let fitting = (0..parts.len())
+            .filter(|&at| parts[at].solicited == solicited && need(&parts[at]) <= parts[at].depth)
+            .min_by_key(|&at| parts[at].missing(shared));
+        let at = match fitting.or_else(|| {
+            let last = parts.iter().rposition(|part| part.solicited == solicited)?;
+            let need = need(&parts[last]);
+            parts[last].grow(device, need).then_some(last)
+        }) {
             Some(at) => at,
             None => {
                 let need = count + shared.map_or(0, |(_, receives)| receives);
-                let expected = if parts.is_empty() { self.depth } else { 0 };
-                source = Some(self.add_part(device, &mut parts, need.max(expected), solicited)?);
+                // With parts that cannot be resized, there are few of them if each is as long as all others together.
+                let others = parts.iter().filter(|part| part.solicited == solicited).map(|part| part.depth).sum();
+                let expected = if parts.is_empty() { self.depth } else { others };
+                source = Some(self.add_part(device, &mut parts, need, expected, solicited)?);
                 parts.len() - 1
             }
         };
@@ -218,18 +235,16 @@ impl CompletionQueue {
         Ok(reservation)
     }
 
-    /// Makes room for `receives` buffers of a shared queue, if any complete here.
-    pub fn enlarge_shared(&self, device: &Device, address: usize, receives: usize) {
-        for part in self.parts.lock().iter_mut() {
-            if !part.shared.contains_key(&address) {
-                continue;
-            }
+    /// Makes room for `receives` buffers of a shared queue, if any complete here. False if the device has no room for them.
+    pub fn enlarge_shared(&self, device: &Device, address: usize, receives: usize) -> bool {
+        self.parts.lock().iter_mut().filter(|part| part.shared.contains_key(&address)).all(|part| {
             let need = part.taken + part.missing(Some((address, receives)));
-            if need > part.depth && !part.grow(device, need) {
-                log::warn!("a completion queue stays shorter than the shared receive queue that completes there");
+            let fits = need <= part.depth || part.grow(device, need);
+            if fits {
+                part.share(address, receives);
             }
-            part.share(address, receives);
-        }
+            fits
+        })
     }
 
     /// Forgets a shared queue.
@@ -423,7 +438,7 @@ impl CompletionQueue {
             found.drained |= self.channel.raw.drain();
         }
         if source.raw.take_announced() {
-            arm(&source.raw, true);
+            arm(&source.raw, !self.drops_flag);
             source.due = true;
             found.more = true;
         }

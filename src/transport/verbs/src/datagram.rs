@@ -156,8 +156,7 @@ impl UdQp {
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
         // One place stays free, because a completion comes a little before the device can use its place again.
         let requests = request_cq.reserve(device, (sizes.requests + 1).min(device.limits.cqe), None, false)?;
-        let buffers = (srq.queue.raw.address(), srq.queue.room());
-        let receives = recv_cq.reserve(device, 0, Some(buffers), init.solicited)?;
+        let receives = srq.queue.reserve(&recv_cq, 0, init.solicited)?;
         let make = |sends: usize, _| {
             let cap = ibv_qp_cap {
                 max_send_wr: small(sends),
@@ -170,7 +169,7 @@ impl UdQp {
             RawQp::new(ibv_qp_type::IBV_QPT_UD, pd, [&requests.raw, &receives.raw], queue, cap)
         };
         let failed = exhausted(Resource::Endpoint);
-        let (raw, places, _) = as_long_as_possible(requests.count(), 0, make).map_err(&failed)?;
+        let (raw, places, _) = as_long_as_possible(requests.count(), 0, 0, make).map_err(&failed)?;
         let (mut outstanding, room) = (VecDeque::new(), places.saturating_sub(1).max(1));
         outstanding.room(sizes.requests)?;
         let sends =

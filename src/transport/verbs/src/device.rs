@@ -52,6 +52,7 @@ use crate::srq::SharedQueue;
 use crate::status::exhausted;
 use crate::sys::check_room;
 use crate::sys::cm::{CmId, EventChannel, Retained};
+use crate::sys::cq::UnusedCq;
 use crate::sys::device::Context;
 
 /// The tasks of the thread other than those that descriptors report.
@@ -111,6 +112,7 @@ pub struct Device {
     /// Reports the removal of the device even while there is no connection.
     sentinel: Sentinel,
     pub(crate) channel: Arc<EventChannel>,
+    _unused_cq: Option<UnusedCq>,
     pub(crate) context: Arc<Context>,
     next_token: AtomicU64,
     /// When all completion queues may be gone through again without a demand.
@@ -166,6 +168,7 @@ impl Device {
         let opened = || -> std::io::Result<Arc<Self>> {
             let context = memory::arc(Context::open(&place.name)?)?;
             let (attributes, limits) = attributes::read(&context, &place)?;
+            let unused_cq = limits.soft_iwarp.then(|| UnusedCq::over_invalid_key(&context)).transpose()?;
             let (note, wakeup_fd) =
                 with_fork_lock(|| EventFd::new().map(|wakeup_fd| (CloseOnFork::new(&wakeup_fd), wakeup_fd)))?;
             let channel = EventChannel::new()?;
@@ -191,6 +194,7 @@ impl Device {
                 wakeup_fd,
                 sentinel: Sentinel::new(name, &channel, &place),
                 channel,
+                _unused_cq: unused_cq,
                 context,
                 next_token: AtomicU64::new(1),
                 next_settle: Mutex::default(),

@@ -2,23 +2,28 @@
 //! thread waits until all of its work has come back ([`Qp::drained`]), and only then reports it ([`Qp::finish`]):
 //! from that moment the buffers belong to the program again.
 //!
-//! On a shared queue the thread fetches until the device has reported the last buffer that it takes; Soft-RoCE reports
-//! none, so there the thread waits until the device has been quiet for a moment. Freeing an endpoint waits for the end
-//! (`await_end`); closing an adapter begins all ends before it waits for the first.
+//! On a shared queue the thread fetches until the device has reported the last buffer that it takes. Soft-RoCE and
+//! soft-iWARP report none, so there the thread waits until the device has been quiet for 10 ms. Soft-iWARP does not flush a
+//! late post, so there the thread does not wait for missing work. Freeing an endpoint waits for the end (`await_end`); closing an adapter begins all ends before it waits for the first.
+//!
+//! On iWARP the kernel destroys neither the identifier nor the queue pair of an attempt until the peer responds, for up to 20
+//! seconds. So a separate thread frees these ([`Qp::abandon`]).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
+use host::thread;
 use rdma_sys::ibv_qp_state;
 
 use crate::qp::{Qp, QpPhase, QpState};
+use crate::sys::cm::CmId;
 
 /// The longest that the device may take to give work back.
 pub const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// Time without a completion after which a queue pair of Soft-RoCE on a shared queue counts as drained: the device does
-/// not report the last buffer that it takes.
+/// Time without a completion after which a queue pair on a shared queue counts as drained, if the device does not report the
+/// last buffer that it takes.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
 /// The longest that any other device may take to report the last buffer of a shared queue.
 pub const SRQ_LIMIT: Duration = Duration::from_secs(1);
@@ -81,7 +86,11 @@ impl Qp {
             state.quiet = Some(quiet);
             (state.since.map_or(Duration::ZERO, |since| now - since), now - quiet.1)
         };
-        let patience = if self.device.limits.soft_roce { SRQ_QUIET } else { SRQ_LIMIT };
+        let limits = &self.device.limits;
+        let patience = if limits.reports_last_buffer() { SRQ_LIMIT } else { SRQ_QUIET };
+        if limits.soft_iwarp && quiet >= SRQ_QUIET {
+            return true;
+        }
         if all && (self.srq.is_none() || self.last_reached.load(Ordering::Acquire) || quiet >= patience) {
             return true;
         }
@@ -160,13 +169,36 @@ impl Qp {
         };
         self.sends.lock().close();
         self.recvs.lock().close();
+        if let Some(cm) = &cm {
+            let party = self.device.cm_owners.lock().remove(&cm.token());
+            drop(party);
+        }
         // From now on the device touches no buffer.
-        self.reset();
-        self.leave();
-        if let Some(cm) = cm {
-            self.device.cm_owners.lock().remove(&cm.token());
+        if self.device.limits.iwarp {
+            self.end_binds();
+            self.go(ibv_qp_state::IBV_QPS_ERR);
+            self.free_aside(cm);
+        } else {
+            self.reset();
+            self.leave();
         }
         true
+    }
+
+    /// Removes the queue pair from all tables and frees it with its identifier, in a separate thread. Completions of flushed
+    /// receives stay in the completion queue when the device destroys the queue pair, so this fetches them first.
+    fn free_aside(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
+        let qp = self.clone();
+        let free = move || {
+            qp.drain();
+            qp.leave();
+            // The kernel waits here. The queue pair is freed by its last user, which is this thread then.
+            drop(cm);
+            drop(qp);
+        };
+        if let Err(error) = thread::start(c"dat-verbs-free", free) {
+            log::warn!("queue pair {}: no thread to free it: {error}", self.number());
+        }
     }
 
     /// Ends an attempt and reports why to the core; called without a lock.

@@ -155,10 +155,13 @@ const FEW: usize = 16;
 /// The longest queue of an endpoint whose program names no length; the C library makes 16 places then and takes no more work.
 /// Devices round up and may leave a place empty, and Soft-RoCE zeroes memory for each: setting up 64 connections takes 1.12
 /// times as long as over the C library with this, 1.15 with twice as many, 1.24 with 255 (tests-c/verbs/setup.sh).
+/// Receives that the device lacks wait in the library, but not on iWARP.
 const USUAL: usize = 63;
 /// Bytes of a request that the processor copies into the queue, where the device can do that. More of them make every
 /// entry of the queue larger.
-const INLINE: u32 = 128;
+pub const INLINE: u32 = 128;
+/// A segment without a byte, for what must have a segment.
+pub const NO_BYTE: &[Segment] = &[Segment { addr: 0, len: 0, key: 0, since: 0 }];
 
 impl Qp {
     /// Makes a queue pair that takes receives already.
@@ -169,17 +172,21 @@ impl Qp {
         // The device gets no more work than one of its completion queues takes.
         let most = if sizes.usual { USUAL.min(device.limits.cqe) } else { device.limits.cqe };
         let sends = (sizes.requests + 1).min(most);
+        let strict = !device.limits.repeats();
+        let most = if strict { usize::MAX } else { most };
         let recvs = if srq.is_some() { 0 } else { (sizes.recvs + 1).min(most) };
         let requests = request_cq.reserve(device, sends, None, false)?;
-        let shared = srq.as_ref().map(|srq| (srq.queue.raw.address(), srq.queue.room()));
-        let receives = recv_cq.reserve(device, recvs, shared, init.solicited)?;
+        let receives = match &srq {
+            Some(srq) => srq.queue.reserve(&recv_cq, recvs, init.solicited)?,
+            None => recv_cq.reserve(device, recvs, None, init.solicited)?,
+        };
         let make = |sends: usize, recvs: usize| {
             let cap = ibv_qp_cap {
                 max_send_wr: small(sends),
                 max_recv_wr: small(recvs),
                 max_send_sge: small(sizes.request_segments.max(1)),
                 max_recv_sge: if srq.is_some() { 0 } else { small(sizes.recv_segments.max(1)) },
-                max_inline_data: INLINE,
+                max_inline_data: device.limits.inline_data(),
             };
             let queue = srq.as_ref().map(|srq| &srq.queue.raw);
             let make =
@@ -187,7 +194,9 @@ impl Qp {
             // A long queue matters more.
             make(cap).or_else(|_| make(ibv_qp_cap { max_inline_data: 0, ..cap }))
         };
-        let (raw, sends, recvs) = as_long_as_possible(sends, recvs, make).map_err(exhausted(Resource::Endpoint))?;
+        let least = if strict { recvs } else { FEW };
+        let made = as_long_as_possible(sends, recvs, least, make);
+        let (raw, sends, recvs) = made.map_err(exhausted(Resource::Endpoint))?;
         initialise(device, &raw).map_err(exhausted(Resource::Endpoint))?;
         let ep = init.sink.ep();
         let qp = memory::arc(Qp {
@@ -240,6 +249,8 @@ impl Qp {
 
     /// Hands over a request of a rarer kind. The device fills all segments that a read or an atomic operation names, which
     /// may have room for more than it brings.
+    ///
+    /// A read of iWARP has exactly one segment. It has no fence, which soft-iWARP refuses: reads are answered in order.
     #[inline(never)]
     fn post_rare(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         let mut cut = Checked::new();
@@ -247,8 +258,11 @@ impl Qp {
             Operation::Send { .. } | Operation::Write(_) => request.segments,
             _ => shorten(request.segments, request.len, &mut cut),
         };
-        self.hand_over(&self.sends, request.id, Some(&request.operation), segments, request.fence)?;
-        if request.fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
+        let iwarp_read = self.device.limits.iwarp && matches!(request.operation, Operation::Read(_));
+        let segments = if iwarp_read && segments.is_empty() { NO_BYTE } else { segments };
+        let fence = request.fence && !iwarp_read;
+        self.hand_over(&self.sends, request.id, Some(&request.operation), segments, fence)?;
+        if fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
             // The program need not call in until the request is done, so this is left to the thread.
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
@@ -322,9 +336,7 @@ impl Qp {
     #[inline(never)]
     fn complete_unusual(&self, completion: &ibv_wc, id: u64) -> bool {
         if !is_good(completion) {
-            self.note_failed_recv(completion, id);
-            self.failed.store(true, Ordering::Release);
-            return true;
+            return self.note_failed_recv(completion, id);
         }
         let done = good_recv(completion, id);
         let with_inv = if self.device.limits.soft_roce { WITH_INV_OF_SOFT_ROCE | WITH_INV } else { WITH_INV };
@@ -345,7 +357,8 @@ impl Qp {
         false
     }
 
-    fn note_failed_recv(&self, completion: &ibv_wc, id: u64) {
+    /// Returns whether the connection has failed.
+    fn note_failed_recv(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_receive(completion.status, self.device.limits.soft_roce);
         // The core flushes by itself, in the order in which receives were posted. Failures wait until all work is back.
         if status != Status::Flushed {
@@ -353,6 +366,16 @@ impl Qp {
             let done = RecvDone { id, status, len: 0, solicited: false };
             self.state.lock().failed_recv.get_or_insert(done);
         }
+        self.note_failure(completion)
+    }
+
+    /// Returns whether the connection has failed. If it has ended, the connection manager reports it.
+    fn note_failure(&self, completion: &ibv_wc) -> bool {
+        let failed = !self.device.limits.is_end(completion.status);
+        if failed {
+            self.failed.store(true, Ordering::Release);
+        }
+        failed
     }
 
     #[inline]
@@ -370,12 +393,12 @@ impl Qp {
             }
             return drained;
         }
-        self.note_failed_send(last, id);
-        true
+        self.note_failed_send(last, id)
     }
 
+    /// Does what [`Qp::note_failed_recv`] does, for a request.
     #[cold]
-    fn note_failed_send(&self, completion: &ibv_wc, id: u64) {
+    fn note_failed_send(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_completion(completion.status);
         if status != Status::Flushed {
             let text = status::text(completion.status);
@@ -383,7 +406,7 @@ impl Qp {
             log::debug!(target: COMPLETION, "request {id} of queue pair {}: {text} (vendor {vendor:#x})", self.number());
             self.state.lock().failed_request.get_or_insert((FailedRequest::Number(id), status));
         }
-        self.failed.store(true, Ordering::Release);
+        self.note_failure(completion)
     }
 
     /// Goes on in one direction after work that is done, the last of which has the number `last`.
@@ -452,20 +475,22 @@ pub fn small(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Makes a queue pair with as many of `sends` and `recvs` as the device can. How many these are depends on the number
-/// of segments, in a way that cannot be queried. Work beyond them waits in a backlog.
+/// Makes a queue pair with as many of `sends` and `recvs` as the device can, and with `least` receives if there are more.
+/// How many these are depends on the number of segments, in a way that cannot be queried. Work beyond them waits in a
+/// backlog.
 pub fn as_long_as_possible<R>(
     mut sends: usize,
     mut recvs: usize,
+    least: usize,
     make: impl Fn(usize, usize) -> std::io::Result<R>,
 ) -> std::io::Result<(R, usize, usize)> {
     loop {
         match make(sends, recvs) {
             Ok(made) => return Ok((made, sends, recvs)),
-            Err(error) if sends <= FEW && recvs <= FEW => return Err(error),
+            Err(error) if sends <= FEW && recvs <= least => return Err(error),
             Err(_) => {
-                let shorter = |n: usize| if n > FEW { (n / 2).max(FEW) } else { n };
-                (sends, recvs) = (shorter(sends), shorter(recvs));
+                let shorter = |n: usize, least: usize| if n > least { (n / 2).max(least) } else { n };
+                (sends, recvs) = (shorter(sends, FEW), shorter(recvs, least));
             }
         }
     }

@@ -1,5 +1,8 @@
 //! Shared receive queues: the queue of the device, and a backlog for receives for which the device has no room.
 //!
+//! There is no backlog on iWARP, where a message without a receive ends its connection. If the device cannot resize a
+//! queue, the queue is created with room for a later resize, and a resize beyond that room fails.
+//!
 //! While there is a backlog, this uses the limit of the device for itself: the device raises an event before it runs
 //! dry, because no thread may be calling then. `DAT_VERBS_SRQ_BACKLOG=1` forces this for tests. If the device refuses a
 //! buffer of the backlog, the thread tries again every 20 ms; a device that has none and refuses for five seconds, or
@@ -20,6 +23,7 @@ use host::lock::{Mutex, MutexGuard};
 use host::memory;
 
 use crate::channels;
+use crate::cq::{CompletionQueue, Reservation};
 use crate::device::Device;
 use crate::memory::Zone;
 use crate::qp::{small, wr};
@@ -34,6 +38,10 @@ pub struct SharedQueue {
     zone: Arc<Pd>,
     /// The device looks for the buffers in the zone of the queue pair, so they wait in the backlog until there is one.
     by_user: bool,
+    /// The device must have every receive: there is no backlog.
+    strict: bool,
+    /// Held while the size changes, and while a queue pair reserves entries of a completion queue for that size.
+    sizing: Mutex<()>,
     state: Mutex<SrqState>,
 }
 
@@ -94,14 +102,28 @@ impl Drop for SharedQueue {
     }
 }
 
+/// Room of a queue of `depth` receives that can never be resized: four times as much, 256 at least, and no more than 16,384
+/// above `depth`. A receive takes 112 bytes on soft-iWARP, and 32 in each completion queue.
+fn with_spare_room(depth: usize) -> usize {
+    depth.saturating_mul(4).min(depth.saturating_add(16 << 10)).max(256)
+}
+
 impl SharedQueue {
     /// A queue for `depth` receives of up to `segments` segments.
     pub fn new(device: &Arc<Device>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
-        let most = (device.limits.cqe / 2).max(1);
-        let (raw, room) =
-            RawSrq::new(&zone.pd, small(depth.min(most)), small(segments)).map_err(exhausted(Resource::Srq))?;
-        let fixed = device.force_backlog || !device.limits.srq_resize;
-        let room = if device.force_backlog { depth.min(most) } else { (room as usize).min(most) };
+        let most = device.limits.shared_recvs();
+        let strict = !device.limits.repeats();
+        let force_backlog = device.force_backlog && !strict;
+        let fixed = force_backlog || !device.limits.srq_resize;
+        let make = |depth: usize| RawSrq::new(&zone.pd, small(depth), small(segments));
+        let made = if fixed && strict {
+            let longest = device.attributes.max_recvs_per_srq;
+            make(with_spare_room(depth).min(longest)).or_else(|_| make(depth))
+        } else {
+            make(depth.min(most))
+        };
+        let (raw, room) = made.map_err(exhausted(Resource::Srq))?;
+        let room = if force_backlog { depth.min(most) } else { (room as usize).min(most) };
         let found_in = zone.pd.clone();
         let mut state = SrqState {
             most,
@@ -120,7 +142,8 @@ impl SharedQueue {
         let by_user = device.limits.soft_roce;
         state.reserve(depth, by_user)?;
         let (device, zone) = (device.clone(), zone.pd.clone());
-        let queue = memory::arc(SharedQueue { raw, device, zone, by_user, state: Mutex::new(state) })?;
+        let state = Mutex::new(state);
+        let queue = memory::arc(SharedQueue { raw, device, zone, by_user, strict, sizing: Mutex::default(), state })?;
         channels::add(&mut queue.device.srqs.lock(), &queue)?;
         Ok(queue)
     }
@@ -176,7 +199,7 @@ impl SharedQueue {
     /// True if the device can have another receive.
     #[inline]
     fn takes(&self, state: &SrqState) -> bool {
-        state.posted < state.room && (state.users > 0 || !self.by_user)
+        (state.posted < state.room || self.strict) && (state.users > 0 || !self.by_user)
     }
 
     fn hand_over(&self, found_in: &Arc<Pd>, id: u64, segments: &[Segment]) -> std::io::Result<()> {
@@ -227,26 +250,53 @@ impl SharedQueue {
         }
     }
 
+    /// Reserves entries of `cq` for the receives of this queue and for `count` pieces of other work of a queue pair.
+    pub fn reserve(&self, cq: &Arc<CompletionQueue>, count: usize, solicited: bool) -> Result<Reservation> {
+        let _sizing = self.sizing.lock();
+        cq.reserve(&self.device, count, Some((self.raw.address(), self.room())), solicited)
+    }
+
     /// Makes room for `depth` receives.
+    ///
+    /// # Errors
+    /// [`Resource::Srq`] if the device must have all receives and has no room for them; [`Resource::Memory`].
     pub fn resize(&self, depth: usize) -> Result<()> {
+        let _sizing = self.sizing.lock();
+        let wanted = {
+            let state = self.state.lock();
+            Some(depth.min(state.most)).filter(|wanted| !state.fixed && *wanted > state.room)
+        };
+        if let Some(wanted) = wanted {
+            self.grow(wanted);
+        }
         let mut state = self.state.lock();
-        let room = depth.min(state.most);
-        if !state.fixed && room > state.room {
-            match self.raw.resize(small(room)) {
-                Ok(()) => {
-                    state.room = room;
-                    self.feed(&mut state);
-                }
-                Err(error) => {
-                    log::info!(
-                        target: host::diagnostics::SRQ,
-                        "the device does not resize a shared receive queue ({error}): a backlog takes the rest",
-                    );
-                    state.fixed = true;
-                }
-            }
+        if self.strict && depth > state.room {
+            log::warn!("a shared receive queue of {} receives cannot have {depth} on this device", state.room);
+            return Err(Error::InsufficientResources(Resource::Srq));
         }
         state.reserve(depth, self.by_user)
+    }
+
+    /// Enlarges the queue of the device, if each completion queue of its receives has entries for `room` receives. The backlog
+    /// takes the rest otherwise.
+    fn grow(&self, room: usize) {
+        let address = self.raw.address();
+        // In this order, no completion queue is ever too short.
+        if !channels::each(&self.device.cqs).all(|cq| cq.enlarge_shared(&self.device, address, room)) {
+            log::info!(target: host::diagnostics::SRQ, "a completion queue keeps a shared receive queue short");
+            return;
+        }
+        let mut state = self.state.lock();
+        match self.raw.resize(small(room)) {
+            Ok(()) => {
+                state.room = room;
+                self.feed(&mut state);
+            }
+            Err(error) => {
+                log::info!(target: host::diagnostics::SRQ, "the device does not resize a shared receive queue: {error}");
+                state.fixed = !self.strict;
+            }
+        }
     }
 
     /// Sets the number of receives below which the core wants a report.

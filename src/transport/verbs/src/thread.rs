@@ -226,6 +226,8 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
     let qp = || device.qp(found.object as u32);
     let datagrams = || channels::each(&device.datagrams).filter(|qp| qp.number() == found.object as u32);
     match found.kind {
+        // Soft-iWARP could not send: the connection has ended, and the connection manager reports it.
+        event::QP_REQ_ERR | event::QP_FATAL if device.limits.soft_iwarp => {}
         // The peer has asked for what it may not have.
         event::QP_REQ_ERR | event::QP_ACCESS_ERR => {
             if let Some(qp) = qp() {

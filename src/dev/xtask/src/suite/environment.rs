@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use host::sysfs;
 use tempfile::TempDir;
 
 use super::Args;
@@ -141,11 +142,9 @@ impl Environment {
     }
 }
 
-/// The network interfaces of the RDMA devices of this host.
+/// Returns the first network interface of each RDMA device of this host.
 fn rdma_interfaces() -> Vec<String> {
-    let devices = fs::read_dir("/sys/class/infiniband").into_iter().flatten().flatten();
-    let interface = |device: fs::DirEntry| fs::read_to_string(device.path().join("ports/1/gid_attrs/ndevs/0")).ok();
-    let mut interfaces: Vec<String> = devices.filter_map(interface).map(|text| text.trim().to_string()).collect();
-    interfaces.sort();
-    interfaces
+    let root = Path::new(sysfs::ROOT);
+    let first = |device: OsString| sysfs::interfaces(root, &device, None).into_iter().next()?.into_string().ok();
+    sysfs::devices(root).into_iter().filter_map(first).collect()
 }

@@ -54,6 +54,26 @@ pub fn batch() -> Result<Box<Batch>, NoMemory> {
     memory::boxed(unsafe { mem::zeroed() })
 }
 
+/// A completion queue that receives no completions.
+pub type UnusedCq = Owned<ibv_cq, Arc<Context>>;
+
+/// Depth for 1 MiB of memory.
+const DEPTH_OVER_INVALID_KEY: c_int = 32 << 10;
+
+impl UnusedCq {
+    /// Creates a completion queue that contains the offset 0x90000 of a soft-iWARP context.
+    ///
+    /// A process maps each queue at an offset, for which the kernel takes the lowest free one. The library of the device
+    /// uses 0x90000 as an invalid offset, so a context with queues up to it could create no more. This queue must be the
+    /// first of the context.
+    pub fn over_invalid_key(context: &Arc<Context>) -> io::Result<Self> {
+        // SAFETY: an open context; a completion queue needs no channel and no cookie.
+        Owned::made(context.clone(), |context| unsafe {
+            ibv_create_cq(context.as_ptr(), DEPTH_OVER_INVALID_KEY, ptr::null_mut(), ptr::null_mut(), 0)
+        })
+    }
+}
+
 /// A completion queue, with a flag for an event on its channel.
 pub type RawCq = Owned<ibv_cq, (Arc<Channel>, Box<AtomicBool>)>;
 

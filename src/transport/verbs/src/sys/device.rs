@@ -64,9 +64,9 @@ pub mod event {
 /// The layout of `ibv_async_event`, with a number where the bindings have an enumeration: a library newer than the
 /// bindings may deliver a value that they do not know.
 #[repr(C)]
-struct RawAsyncEvent {
-    element: *mut c_void,
-    event_type: c_uint,
+pub(super) struct RawAsyncEvent {
+    pub(super) element: *mut c_void,
+    pub(super) event_type: c_uint,
 }
 
 impl Context {
@@ -119,7 +119,6 @@ impl Context {
 
     /// The next asynchronous event, if there is one.
     pub fn next_event(&self) -> Option<AsyncEvent> {
-        const _: () = assert!(size_of::<RawAsyncEvent>() == size_of::<ibv_async_event>());
         let mut raw = RawAsyncEvent { element: std::ptr::null_mut(), event_type: 0 };
         // SAFETY: the structure has the layout that the call writes, and the descriptor does not block.
         if unsafe { ibv_get_async_event(self.as_ptr(), (&raw mut raw).cast()) } != 0 {

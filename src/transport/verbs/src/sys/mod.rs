@@ -33,6 +33,7 @@ pub mod cm;
 pub mod cq;
 pub mod datagram;
 pub mod device;
+mod layout;
 pub mod memory;
 pub mod qp;
 

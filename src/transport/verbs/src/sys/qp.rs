@@ -74,16 +74,19 @@ pub(super) fn solicited_if(solicited: bool) -> u32 {
 /// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request: the kernel then reads the queue, on devices
 /// such as Soft-RoCE whose queues are in memory that it reads.
 #[repr(C)]
-struct PostSend {
+pub(super) struct PostSend {
     command: u32,
-    in_words: u16,
-    out_words: u16,
-    answer: u64,
-    handle: u32,
-    requests: u32,
-    elements: u32,
-    request_size: u32,
+    pub(super) in_words: u16,
+    pub(super) out_words: u16,
+    pub(super) answer: u64,
+    pub(super) handle: u32,
+    pub(super) requests: u32,
+    pub(super) elements: u32,
+    pub(super) request_size: u32,
 }
+
+/// The number of the command.
+pub(super) const POST_SEND: u32 = 28;
 
 impl RawQp {
     /// Makes a queue pair in the state RESET, whose requests complete in the first queue and its receives in the second: one for
@@ -237,7 +240,7 @@ impl RawQp {
         // SAFETY: a live queue pair, whose context is open; the fields never change.
         let (device, handle) = (unsafe { (*self.raw.context).cmd_fd }, self.raw.handle);
         let command = PostSend {
-            command: 28,
+            command: POST_SEND,
             in_words: (size_of::<PostSend>() / 4) as u16,
             out_words: 1,
             answer: &raw mut answer as u64,
