@@ -106,7 +106,7 @@ void hello(struct packet *p, const char *name)
 {
     p->len = 0;
     put(p, HELLO, 1);
-    put(p, 9, 4); /* the version */
+    put(p, WIRE_VERSION, 4);
     put(p, strlen(name), 4);
     memcpy(p->bytes + p->len, name, strlen(name));
     p->len += strlen(name);

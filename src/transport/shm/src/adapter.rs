@@ -130,7 +130,7 @@ impl Hooks for Shm {
 
 impl Shm {
     fn conn(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
-        let tx = Tx::new(init.sink.ep(), &init.sizes)?;
+        let tx = Tx::new(init.sink.ep(), &init.sizes, receiver.datagrams().is_some())?;
         let QpInit { sink, zone, extended, .. } = init;
         let info = EndInfo { zone: zone.id(), port: self.context.next_port(), extended, datagrams: receiver.number() };
         Ok((Conn::new(sink, info, receiver)?, tx))

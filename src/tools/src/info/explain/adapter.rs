@@ -158,8 +158,9 @@ impl Subject<'_> {
             }
             Err(why) => {
                 let topic = self.probe.topic().unwrap_or(Topic::DoesNotOpen);
-                // The built-in tcp on a host without a network is a fault only if the user asks for it.
-                let matters = self.asked || !built_in || topic != Topic::NoIpAddress;
+                // If no network interface suits a built-in entry, that is a fault only if the user asks for the adapter.
+                let lacks_interface = matches!(topic, Topic::NoIpAddress | Topic::InstanceData);
+                let matters = self.asked || !built_in || !lacks_interface;
                 let messages = self.probe.messages.iter().filter(|message| message.is_error);
                 let messages: String = messages.map(|message| format!("\n{}", message.text)).collect();
                 Step::wrong_if(matters, format!("it does not open: {why}{messages}")).see(topic)

@@ -181,13 +181,16 @@ pub struct Tx {
     failed: bool,
     /// The program waits for the last request: see [`Tx::drain`].
     draining: bool,
+    /// Set if the connection carries datagrams: no wait needs its completions, but queued datagrams do.
+    carries_datagrams: bool,
     closed: bool,
     ended: Option<SeqNo>,
 }
 
 impl Tx {
-    pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Self> {
-        let mut tx = Tx { ep, reads_out: usize::from(sizes.reads_out).max(1), ..Tx::default() };
+    pub fn new(ep: Handle, sizes: &QpSizes, carries_datagrams: bool) -> Result<Self> {
+        let reads_out = usize::from(sizes.reads_out).max(1);
+        let mut tx = Tx { ep, reads_out, carries_datagrams, ..Tx::default() };
         tx.in_flight.room(sizes.requests)?;
         tx.queued.room(sizes.requests)?;
         tx.segments.room(sizes.requests.saturating_mul(sizes.request_segments))?;
@@ -242,8 +245,14 @@ impl Tx {
         self.plain || (self.queued.is_empty() && !self.failed && (!fence || self.reading.is_empty()))
     }
 
+    /// Returns the notification that a request needs when the peer has consumed it.
+    #[inline(always)]
+    fn acknowledge(&self, signalled: bool) -> Acknowledge {
+        if signalled && self.carries_datagrams { Acknowledge::Needed } else { Acknowledge::of(signalled) }
+    }
+
     fn put_message(&mut self, end: &End, solicited: bool, request: &Request<'_>) -> Option<u64> {
-        let acknowledge = Acknowledge::of(request.signalled);
+        let acknowledge = self.acknowledge(request.signalled);
         let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: request.len };
         let put = self.put_part(end, header, &[], request, [0, request.len]);
         if let Put::At(position) = put { Some(position) } else { None }
@@ -352,7 +361,7 @@ impl Tx {
         }
         end.finish_soon();
         // A failure ends the connection, so it always needs a notification.
-        let needed = self.draining || self.failed;
+        let needed = self.draining || self.failed || self.carries_datagrams;
         let _ = self.ask(end, if needed { Acknowledge::Needed } else { Acknowledge::Completion });
     }
 

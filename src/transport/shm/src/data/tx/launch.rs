@@ -44,7 +44,7 @@ impl Tx {
         if self.failed {
             return StartOutcome::Waits(WaitReason::End);
         }
-        let (len, acknowledge) = (request.len, Acknowledge::of(request.signalled));
+        let (len, acknowledge) = (request.len, self.acknowledge(request.signalled));
         match request.operation {
             Operation::Send { solicited } => {
                 let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: len };
@@ -170,7 +170,7 @@ impl Tx {
         // What the peer has to store goes through the ring.
         let start = self.part.start;
         let target = record::target(remote.addr.wrapping_add(start), remote.key, len - start);
-        let acknowledge = Acknowledge::of(request.signalled);
+        let acknowledge = self.acknowledge(request.signalled);
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
         let launch = self.pieces(end, header, &target, request, budget);
         if let StartOutcome::TxInFlight(Done::At(position)) = launch {
