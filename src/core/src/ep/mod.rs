@@ -1,9 +1,9 @@
 //! Endpoints.
 //!
-//! [`Endpoint`] is spread over files by subject: `endpoint` has what it is made of, `usual` beside this folder posts and
-//! completes in the usual case, `post` and `recv` in any case, `extended` posts what only some versions have, `bind` binds
-//! remote memory regions, `connect` and `end` begin and end connections, `modify` changes parameters, `report` takes what
-//! the transport reports, `sending` has the lock on requests.
+//! The methods of [`Endpoint`] are in several files: `endpoint` creates and frees; `usual` next to this directory is
+//! the fast path, `post` and `recv` the slow path; `extended` posts operations that not all API versions have; `bind`
+//! binds RMRs; `connect` and `end` begin and end connections; `modify` changes parameters; `report` handles reports of
+//! the transport; `sending` is the lock on requests.
 
 mod attr;
 mod bind;
