@@ -15,9 +15,7 @@ use crate::transport::Transport;
 pub struct Ah<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
-    /// Zone of the endpoint of the exchange.
     zone: u32,
-    /// Address handle of the transport.
     pub(crate) way: T::AddressHandle,
     /// Private data of the peer, to which its event refers.
     _private_data: Option<Arc<[u8]>>,
@@ -28,9 +26,7 @@ pub struct Ah<T: Transport> {
 /// A part of a peer that the program frees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// The permission to send.
     Handle = 1,
-    /// The record of the exchange.
     Exchange = 2,
 }
 

@@ -7,14 +7,13 @@ use crate::slab::Handle;
 
 /// The result of a data transfer or a bind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the specification's names
 pub enum Status {
-    /// Done.
     Success,
     /// The connection ended before the work completed.
     Flushed,
     /// The message is longer than the receive buffer.
     LocalLength,
-    /// The endpoint is inconsistent.
     LocalEndpoint,
     /// A local region has the wrong zone, lacks a right, is out of bounds or was deregistered.
     LocalProtection,
@@ -24,7 +23,6 @@ pub enum Status {
     RemoteAccess,
     /// The peer failed to execute the operation.
     RemoteResponder,
-    /// The connection has failed.
     Transport,
     /// The peer has no receive posted.
     ReceiverNotReady,
@@ -62,25 +60,20 @@ pub struct Completion {
 /// The kinds of transfer that not all API versions have. They have their own event, [`Event::Extended`], to keep
 /// [`Event::Transfer`] small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // names of the specification
 pub enum Extended {
-    /// A write with immediate data.
     WriteImmediate,
-    /// An atomic addition to the peer's memory.
     FetchAdd,
-    /// An atomic compare-and-swap in the peer's memory.
     CompareSwap,
     /// A receive that a write with immediate data has completed.
     RecvImmediate,
     /// A receive whose message has revoked a remote memory region.
     RecvInvalidated,
-    /// A sent datagram.
     SendDatagram,
-    /// A received datagram.
     RecvDatagram,
 }
 
 impl Extended {
-    /// Number of kinds.
     pub(crate) const COUNT: usize = Extended::RecvDatagram as usize + 1;
 
     /// Returns the corresponding ordinary kind of transfer.
@@ -141,12 +134,12 @@ pub enum PeerEvent {
 }
 
 impl ConnectionEvent {
-    /// Number of kinds.
     pub(crate) const COUNT: usize = ConnectionEvent::Unreachable as usize + 1;
 }
 
 /// The reason for an asynchronous event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // names of the specification
 pub enum AsyncReason {
     /// An event was lost because its EVD was full.
     EvdOverflow,
@@ -157,73 +150,51 @@ pub enum AsyncReason {
     /// The connection of an endpoint with an SRQ has ended, so the endpoint takes no more buffers. Only raised with
     /// [`ApiCaps::tell_end_of_shared`](crate::ApiCaps::tell_end_of_shared).
     EndpointLeftShared,
-    /// The adapter has failed.
     IaCatastrophic,
 }
 
 impl AsyncReason {
-    /// Number of reasons.
     pub(crate) const COUNT: usize = AsyncReason::IaCatastrophic as usize + 1;
 }
 
 /// An event.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)] // names of the specification
 pub enum Event {
-    /// A data transfer completed.
     Transfer {
-        /// Endpoint, possibly freed since.
         ep: Handle,
-        /// Cookie of the poster.
         cookie: u64,
-        /// Result of the transfer.
         status: Status,
-        /// Length in bytes; valid on success.
         len: u64,
-        /// Kind of transfer.
         transfer: Transfer,
     },
     /// A transfer completed that not all API versions have; a receive only with success.
     Extended {
-        /// Endpoint, possibly freed since.
         ep: Handle,
-        /// Cookie of the poster.
         cookie: u64,
-        /// Result of the transfer.
         status: Status,
-        /// Length in bytes; valid on success.
         len: u64,
-        /// Kind of transfer.
         operation: Extended,
         /// Value of [`Extended::RecvImmediate`], remote key of [`Extended::RecvInvalidated`]; otherwise 0.
         extra: u32,
     },
-    /// A bind completed.
     Bind {
-        /// Remote memory region.
         rmr: Handle,
-        /// Cookie of the poster.
         cookie: u64,
-        /// Result of the bind.
         status: Status,
     },
-    /// A peer requests a connection.
     ConnectionRequest {
-        /// Service point.
         point: Handle,
         /// `true` for a reserved service point.
         reserved: bool,
         /// `true` if the peer requests an exchange of datagrams.
         datagrams: bool,
-        /// Requested connection qualifier.
         qualifier: u64,
-        /// Connection request.
         cr: Handle,
     },
     /// The state of a connection changed.
     Connection {
-        /// Endpoint, possibly freed since.
         ep: Handle,
-        /// Kind of change.
         kind: ConnectionEvent,
         /// Private data of the peer, if any. The bytes stay valid until the next event with private data is taken from
         /// the EVD, or the EVD is freed.
@@ -231,21 +202,15 @@ pub enum Event {
     },
     /// A peer of a datagram endpoint has replied, or has received a reply.
     Peer {
-        /// Endpoint, possibly freed since.
         ep: Handle,
-        /// Result for the peer.
         kind: PeerEvent,
         /// The peer. Its private data stays valid until its exchange is freed.
         peer: Arc<Peer>,
     },
-    /// An asynchronous event.
     Async {
-        /// Object of the event.
         object: Handle,
-        /// Reason for the event.
         reason: AsyncReason,
     },
-    /// A software event.
     Software {
         /// Pointer of the program.
         pointer: usize,

@@ -1,7 +1,4 @@
-//! A queue in a ring of slots, for the fast path.
-//!
-//! `VecDeque` needs more instructions: its size is not a power of two, and each push may grow it. Here, a push into a
-//! full queue fails.
+//! A queue in a ring of slots, for the fast path. `VecDeque` needs more instructions, and grows.
 
 use std::mem::MaybeUninit;
 
@@ -27,9 +24,6 @@ impl<V> Default for Fifo<V> {
 
 impl<V> Fifo<V> {
     /// Reserves slots for `more` values.
-    ///
-    /// # Errors
-    /// [`NoMemory`]; the queue is unchanged.
     pub fn room(&mut self, more: usize) -> Result<(), NoMemory> {
         let wanted = self.len().checked_add(more).ok_or(NoMemory)?;
         if wanted > self.slots.len() {
@@ -46,9 +40,6 @@ impl<V> Fifo<V> {
     }
 
     /// Reserves slots for `capacity` values, which becomes the limit.
-    ///
-    /// # Errors
-    /// [`NoMemory`]; the queue is unchanged.
     pub fn reserve(&mut self, capacity: usize) -> Result<(), NoMemory> {
         self.room(capacity.saturating_sub(self.len()))?;
         self.limit(capacity);
@@ -84,7 +75,7 @@ impl<V> Fifo<V> {
         if self.is_full() { None } else { Some(Vacancy { queue: self }) }
     }
 
-    /// Adds a value, regardless of the limit. Allocates if there is no free slot.
+    /// Adds a value, regardless of the limit, and allocates if necessary.
     #[inline(always)]
     pub fn add(&mut self, value: V) {
         if let Err(value) = self.push(value) {

@@ -33,7 +33,6 @@ pub struct Lmr<T: Transport> {
     pz: Mutex<Option<Use<Pz<T>>>>,
     /// The memory. The name of shared memory stays in place until the free.
     pub memory: Memory,
-    /// Address of the first byte.
     pub(crate) start: u64,
     /// Determines the programs' address of the first byte.
     pub base: Base,

@@ -97,7 +97,6 @@ impl<T: Transport> Ia<T> {
         Ok(ia)
     }
 
-    /// Sets the handle and the EVD of asynchronous events.
     fn complete(self: &Arc<Self>, async_evd: AsyncEvd<T>) -> Result<()> {
         let (evd, own) = match async_evd {
             AsyncEvd::Create(qlen) => (Some(Evd::create(self, qlen, None, Streams::ASYNC)?), true),

@@ -25,7 +25,6 @@ struct Rows {
     free: Vec<usize>,
 }
 
-/// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeyRow(usize);
 
@@ -56,13 +55,11 @@ impl RmrTable {
         rows.owners[at] = owner;
     }
 
-    /// Frees a row.
     pub fn leave(&self, row: KeyRow) {
         self.set(row, NONE, Handle::NULL);
         self.rows.lock().free.push(row.0);
     }
 
-    /// Returns the owner of a key.
     pub fn owner(&self, key: u32) -> Option<Handle> {
         let rows = self.rows.lock();
         let at = rows.keys.iter().position(|&known| known == key && known != NONE)?;

@@ -1,15 +1,13 @@
 //! Handles: addresses of cells that are never freed.
 //!
-//! The first word of a cell belongs to the API layer, for example for a table of functions. The second word contains
-//! the kind of a live object, or 0. Therefore a check of any address never reads freed memory.
+//! The first word of a cell belongs to the API layer. The second word contains the kind of a live object, or 0. A check
+//! of any address therefore reads no freed memory. A freed cell is reused only after [`QUARANTINE`] other frees.
 //!
-//! A freed cell is reused only after [`QUARANTINE`] other frees, so that a stale handle stays invalid for long.
-//!
-//! A fast call uses an object under an epoch guard ([`ObjectGuard`]); all others hold a reference. A free invalidates
+//! A fast call uses an object under an epoch guard ([`ObjectGuard`]); other calls hold a reference. A free invalidates
 //! the cell. The drop of its result ([`RetiredCell`]) waits for the fast calls, then releases the cell's reference.
 //!
-//! Fast calls search [`FirstCells`] first: the first 1024 cells of the slab in which the library first looked up a
-//! handle. Other handles take a slower function of the API layer.
+//! Fast calls only search [`FirstCells`]: the first 1024 cells of the slab in which the library first looked up a
+//! handle.
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -81,7 +79,6 @@ pub trait Object: Send + Sync + 'static {
     /// Kind in the cell, unique among the types of one slab.
     const KIND: Kind;
 
-    /// Returns the header of the object.
     fn header(&self) -> &Header;
 }
 
@@ -94,7 +91,6 @@ pub struct Header {
 }
 
 impl Header {
-    /// Returns the header of a part of the object with this handle.
     pub(crate) fn part_of(handle: Handle) -> Self {
         Header { handle: AtomicUsize::new(handle.0), ..Header::default() }
     }
@@ -118,8 +114,8 @@ impl Header {
 
 /// Minimum number of freed cells before one is reused.
 pub const QUARANTINE: usize = 4096;
-/// Maximum time that a free waits for fast calls. They take microseconds, but a longjmp out of a signal handler leaves
-/// one unfinished.
+/// Maximum time that a free waits for fast calls, which take microseconds, unless a longjmp out of a signal handler
+/// leaves one.
 const LIMIT: Duration = Duration::from_secs(1);
 const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = 16;
@@ -140,7 +136,6 @@ pub struct Cell {
 
 const _: () = assert!(size_of::<Cell>().is_power_of_two());
 
-/// An array of cells.
 struct Chunk {
     first: AtomicPtr<Cell>,
     /// Size in bytes; 0 before the allocation.
@@ -148,7 +143,6 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// Returns the number of cells.
     fn len(&self) -> usize {
         // SYNC chunk
         self.size.load(Ordering::Acquire) / size_of::<Cell>()
@@ -188,8 +182,8 @@ impl FirstCells {
         let chunk = &slab.chunks[0];
         let (len, first) = (chunk.len(), chunk.first.load(Ordering::Relaxed).addr());
         if self.first.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            // SYNC chunk: pairs with the load in `enter`. The exchange above succeeds once, so address and length
-            // belong together.
+            // SYNC chunk: pairs with the load in `enter`. The exchange succeeds once, so address and length belong
+            // together.
             self.len.store(len, Ordering::Release);
         }
     }
@@ -200,7 +194,6 @@ impl FirstCells {
         self.first.store(0, Ordering::Relaxed);
     }
 
-    /// Returns whether `handle` is one of the cells.
     #[inline(always)]
     fn has(&self, handle: Handle) -> bool {
         // SYNC chunk
@@ -210,8 +203,8 @@ impl FirstCells {
         offset.rotate_right(size_of::<Cell>().trailing_zeros()) < len
     }
 
-    /// Enters the object of `handle` if it is alive, of type `O` and in one of the cells. Returns `None` also if the
-    /// thread cannot enter an epoch.
+    /// Enters the object of `handle` if it is alive, of type `O` and in one of the cells. Requires that the thread can
+    /// enter an epoch.
     #[inline(always)]
     pub fn enter<O: Object>(&self, handle: Handle) -> Option<ObjectGuard<O>> {
         if !self.has(handle) {
@@ -319,8 +312,7 @@ impl<D> Slab<D> {
         unsafe { release(object) };
     }
 
-    /// Invalidates all handles without dropping objects, for a forked child, which must not touch objects shared with
-    /// its parent.
+    /// Invalidates all handles without dropping objects, which a forked child shares with its parent.
     pub fn abandon(&self) {
         epoch::in_child();
         for chunk in &self.chunks {
@@ -390,8 +382,7 @@ impl Cell {
     /// There must be a cell at `address`.
     #[inline(always)]
     unsafe fn at(address: usize) -> &'static Cell {
-        // SAFETY: the caller guarantees a cell there. Cells are shared and never freed, and their addresses are
-        // exposed.
+        // SAFETY: the caller guarantees a cell. Cells are shared and never freed, and their addresses are exposed.
         unsafe { &*ptr::with_exposed_provenance::<Cell>(address) }
     }
 
@@ -400,8 +391,7 @@ impl Cell {
     pub fn get<O: Object>(&self) -> Option<Arc<O>> {
         epoch::briefly(|| {
             let object = self.object::<O>()?;
-            // SAFETY: the cell owns a reference from `Arc::into_raw`, which is not released before the epoch guard
-            // ends.
+            // SAFETY: until the epoch guard ends, the cell owns a reference from `Arc::into_raw`.
             unsafe { Arc::increment_strong_count(object) };
             // SAFETY: this takes over the reference that the line above has counted.
             Some(unsafe { Arc::from_raw(object) })
@@ -424,16 +414,16 @@ impl Cell {
     }
 }
 
-/// A dead cell that still contains its object, and is not reused while this value exists. The drop waits for fast calls
-/// and then drops the object, so the caller must hold no lock that a fast call takes.
+/// A dead cell with its object, which is not reused while this value exists. The drop waits for fast calls, whose locks
+/// the caller must not hold, and drops the object.
 pub struct RetiredCell<'a, D> {
     slab: &'a Slab<D>,
     cell: &'static Cell,
 }
 
 impl<D> RetiredCell<'_, D> {
-    /// Waits up to `limit` for the fast calls, then drops this object and those that earlier frees have left. If a call
-    /// does not end, or this thread is in one, leaves them to the next free.
+    /// Drops this object and those that earlier frees left, if all fast calls end within `limit`. Otherwise, or if this
+    /// thread is in one, leaves them to the next free.
     fn end(&self, limit: Duration) {
         let left = mem::take(&mut self.slab.free.lock().left);
         self.cell.next.store(left, Ordering::Relaxed);

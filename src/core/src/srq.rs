@@ -31,7 +31,6 @@ pub struct Srq<T: Transport> {
     pub(crate) zone: u32,
     pz: Mutex<Option<Use<Pz<T>>>>,
     max_segments: usize,
-    /// Queue of the transport.
     pub(crate) queue: T::Srq,
     /// Serialises changes of the size or the watermark, including the transport's call. Locked before the accounting,
     /// and never for posting or receiving.
@@ -229,7 +228,6 @@ impl<T: Transport> Srq<T> {
         }
     }
 
-    /// Raises the event of the low watermark.
     #[cold]
     fn raise(&self) {
         probes::watermark(self.header.handle(), WatermarkKind::SrqLow);

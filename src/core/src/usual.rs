@@ -157,7 +157,6 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// Returns the transport's operation for a transfer.
 #[inline(always)]
 fn operation(transfer: Transfer, remote: &RemoteSegment, completion: CompletionFlags) -> Operation {
     match transfer {

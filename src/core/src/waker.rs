@@ -15,7 +15,6 @@ use host::{fork, futex, memory};
 
 use crate::transport::Alarm;
 
-/// A word of memory, or of the loom model.
 trait Word {
     fn store(&self, value: u32, order: Ordering);
     fn swap(&self, value: u32, order: Ordering) -> u32;
@@ -35,7 +34,6 @@ impl Word for AtomicU32 {
 const AWAKE: u32 = 0;
 /// The thread sleeps or is about to sleep.
 const ASLEEP: u32 = 1;
-/// The sleep ends.
 const WOKEN: u32 = 2;
 
 struct SleepState<W>(W);

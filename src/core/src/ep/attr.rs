@@ -10,12 +10,12 @@ use crate::transport::AdapterAttributes;
 
 /// A high watermark on the receive buffers of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Watermark {
     /// The default of a new endpoint: never exceeded.
     Default,
     /// Exceeded if the endpoint has more buffers than this.
     At(usize),
-    /// Never exceeded.
     Infinite,
 }
 
@@ -31,25 +31,21 @@ impl Watermark {
 
 /// Attributes of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // names of the specification
 pub struct EpAttributes {
     /// Intended maximum length of a message in bytes; 0 for the adapter's limit. Posts may exceed this value, but not
     /// the adapter's limit.
     pub max_message_size: u64,
     /// Like `max_message_size`, for RDMA transfers.
     pub max_rdma_size: u64,
-    /// Quality of service.
     pub qos: Qos,
-    /// Completion flags of the receive stream.
     pub recv_completion_flags: CompletionFlags,
-    /// Completion flags of the request stream.
     pub request_completion_flags: CompletionFlags,
     /// Maximum number of outstanding receives. Ignored with an SRQ.
     pub max_recv_dtos: usize,
-    /// Maximum number of outstanding requests.
     pub max_request_dtos: usize,
     /// Maximum number of segments of a receive. Ignored with an SRQ.
     pub max_recv_iov: usize,
-    /// Maximum number of segments of a send.
     pub max_request_iov: usize,
     /// Maximum number of concurrent reads by the peer.
     pub max_rdma_read_in: usize,
@@ -69,7 +65,6 @@ pub struct EpAttributes {
     pub counters_list: bool,
     /// `true` if the queue sizes are defaults, which a device may undercut.
     pub usual_queues: bool,
-    /// `true` for a datagram endpoint.
     pub datagrams: bool,
 }
 
@@ -148,7 +143,6 @@ impl EpAttributes {
         Some(setting)
     }
 
-    /// Sets a valid value.
     pub(super) fn set(&mut self, field: Field, setting: Setting) {
         match (field, setting) {
             (Field::MaxMessageSize, Setting::Size(size)) => self.max_message_size = size,

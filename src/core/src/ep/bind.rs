@@ -99,7 +99,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(key)
     }
 
-    /// Rejects a change of another endpoint's binding.
     fn check_only(&self, binding: &Option<Binding<T>>) -> Result<()> {
         match binding.as_ref().and_then(|binding| binding.only) {
             Some(only) if only != self.header.handle() => Err(Error::InvalidParameter(Arg::Endpoint)),

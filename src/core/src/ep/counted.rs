@@ -44,7 +44,6 @@ impl<T: Transport> Endpoint<T> {
         Some((counters, connected))
     }
 
-    /// Returns the counters of the sending direction.
     fn of_requests(&self, requests: &Requests<T>) -> Counters {
         let mut counters = requests.counters;
         if let Some(qp) = &requests.qp {
@@ -68,7 +67,6 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// Adds the counters of the receiving direction.
 fn add_receives<T: Transport>(counters: &mut Counters, receives: &Receives<T>) {
     counters.tallies.add(&receives.received);
     counters.specials.add(&receives.specials);

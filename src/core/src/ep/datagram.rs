@@ -39,20 +39,15 @@ use crate::transport::{
     ShortSend, Taken, Transport,
 };
 
-/// The purpose of an endpoint.
 pub(super) enum Service<T: Transport> {
-    /// One connection.
     Connection,
-    /// Datagrams to and from many peers.
     Datagrams(UdEndpoint<T>),
     /// A connection of the transport's own, with its owner.
     Internal(OnceCell<Weak<dyn ConnectionOwner>>),
 }
 
-/// The part of an endpoint that serves datagrams.
 pub(super) struct UdEndpoint<T: Transport> {
     number: Number,
-    /// Address handles that the program has not freed.
     handles: Mutex<Vec<Arc<Ah<T>>>>,
     /// Number of datagrams that were not sent or found no receive.
     lost: AtomicU64,
@@ -84,14 +79,12 @@ impl<T: Transport> Endpoint<T> {
         self.datagrams().map_or(0, |own| own.lost.load(Ordering::Relaxed))
     }
 
-    /// Resets the count of lost datagrams.
     pub(super) fn reset_lost_datagrams(&self) {
         if let Service::Datagrams(own) = &self.service {
             own.lost.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Returns the queue pair, if there is one.
     pub(crate) fn datagram_qp(&self) -> Option<Arc<T::DatagramQp>> {
         self.requests().datagram_qp.clone()
     }
@@ -260,7 +253,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Frees all address handles when the endpoint is freed.
     pub(super) fn free_handles(&self) {
         let handles = self.datagrams().map_or_else(|_| Vec::new(), |own| std::mem::take(&mut *own.handles.lock()));
         for ah in handles {

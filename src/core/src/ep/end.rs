@@ -86,7 +86,6 @@ impl<T: Transport> Endpoint<T> {
         drop((request_qp, tx, recv_qp, datagram_qp));
     }
 
-    /// Breaks the connection from this side, if there is one.
     pub(super) fn break_connection(&self) {
         self.drain_completions();
         let mut control = self.control.lock();

@@ -30,14 +30,11 @@ use crate::transport::{Closing, Poll, Transport};
 use crate::users::{Unusable, Use};
 
 /// The objects of a new endpoint.
+#[allow(missing_docs)] // the objects that their names describe
 pub struct EpParts<'a, T: Transport> {
-    /// Protection zone.
     pub pz: Option<&'a Arc<Pz<T>>>,
-    /// EVD of receive completions.
     pub recv_evd: Option<&'a Arc<Evd<T>>>,
-    /// EVD of request completions.
     pub request_evd: Option<&'a Arc<Evd<T>>>,
-    /// EVD of connection events.
     pub connect_evd: Option<&'a Arc<Evd<T>>>,
     /// SRQ, if the endpoint has no receive queue of its own.
     pub srq: Option<&'a Arc<Srq<T>>>,
@@ -113,20 +110,14 @@ impl<T: Transport> Control<T> {
 }
 
 /// The parameters of an endpoint, for a query.
+#[allow(missing_docs)]
 pub struct EpStatus<T: Transport> {
-    /// State.
     pub state: EpState,
-    /// Attributes.
     pub attr: EpAttributes,
-    /// Protection zone.
     pub pz: Option<Arc<Pz<T>>>,
-    /// EVD of receive completions.
     pub recv_evd: Option<Arc<Evd<T>>>,
-    /// EVD of request completions.
     pub request_evd: Option<Arc<Evd<T>>>,
-    /// EVD of connection events.
     pub connect_evd: Option<Arc<Evd<T>>>,
-    /// The shared receive queue.
     pub srq: Option<Arc<Srq<T>>>,
     /// The peer's address and qualifier. The address stays valid until the endpoint is connected again, reset or freed.
     pub remote: Option<(Arc<Address>, u64)>,
@@ -308,7 +299,6 @@ impl<T: Transport> Endpoint<T> {
         if control.freed { Err(Error::InvalidHandle(Role::Ep)) } else { Ok(control) }
     }
 
-    /// Frees the endpoint in any state.
     pub(crate) fn free_anyway(&self) {
         self.drain_completions();
         self.reclaim(self.control.lock());
@@ -376,7 +366,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Applies a trigger that only changes the state.
     pub(crate) fn shift(&self, trigger: Trigger) -> Result<Next> {
         let mut control = match trigger {
             Trigger::Reserve | Trigger::RequestArrived => self.live()?,

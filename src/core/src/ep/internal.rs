@@ -39,7 +39,6 @@ pub struct InternalConnection<T: Transport>(Arc<Endpoint<T>>);
 /// Its locked sending direction.
 pub struct Sending<'a, T: Transport>(Locked<'a, T>, &'a T);
 
-/// Transport, queue pair and sending direction.
 type SendingParts<'a, T> = (&'a T, &'a Arc<<T as Parts>::Qp>, &'a mut <T as Parts>::Tx);
 
 impl<T: Transport> InternalConnection<T> {

@@ -36,7 +36,6 @@ pub type Changes<T> = ArrayVec<(Field, Value<T>), { RULES.len() }>;
 
 const BAD_VALUE: Error = Error::InvalidParameter(Arg::Value);
 
-/// New values before they are applied.
 struct Draft<T: Transport> {
     attr: EpAttributes,
     pz: Option<Option<Use<Pz<T>>>>,
@@ -102,7 +101,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Checks a change and adds it to the draft.
     fn draft(&self, draft: &mut Draft<T>, rule: &Rule, value: &Value<T>) -> Result<()> {
         match (rule.check, value) {
             (Check::Zone, Value::Pz(pz)) => {

@@ -21,7 +21,6 @@ use crate::transport::datagrams::LEAD;
 use crate::transport::{RecvDone, RecvId, Segment, Taken, Transport};
 use crate::users::Use;
 
-/// A receive of the endpoint's own queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Posted {
     pub id: RecvId,
@@ -39,7 +38,6 @@ pub(crate) struct Early {
     pub segments: Box<[LocalSegment]>,
 }
 
-/// A completed receive.
 #[derive(Clone, Copy)]
 pub(crate) struct Ended {
     pub done: RecvDone,
@@ -48,7 +46,6 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Returns a receive that core itself completes.
     pub fn unfilled(status: Status) -> Self {
         Ended { done: RecvDone { id: 0, status, len: 0, solicited: false }, special: None }
     }
@@ -80,7 +77,6 @@ impl From<RecvDone> for Ended {
     }
 }
 
-/// The exceeded watermarks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub soft: bool,
@@ -195,7 +191,6 @@ impl<T: Transport> Receives<T> {
         self.flush = state == EpState::Disconnected;
     }
 
-    /// Releases the EVD.
     pub fn detach(&mut self) {
         if let Some(evd) = self.evd.take() {
             evd.remove_feed(self.feed, false);
@@ -293,12 +288,10 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Returns the number of buffers that the endpoint owns.
     pub fn buffers(&self) -> usize {
         self.posted.len() + self.taken.len()
     }
 
-    /// Sets both watermarks, and arms the soft one.
     pub fn set_watermarks(&mut self, soft: Watermark, hard: Watermark) {
         self.soft_limit = soft.limit();
         self.hard_limit = hard.limit();

@@ -91,7 +91,6 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Queues the completion of a receive.
     #[inline(always)]
     pub(super) fn finish(&self, receives: &mut Receives<T>, ended: &Ended) {
         let (ep, id) = (self.header.handle(), ended.done.id);
@@ -199,7 +198,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Queues flushed completions for all outstanding receives.
     pub(super) fn flush_receives(&self, receives: &mut Receives<T>) {
         let (ep, flushed) = (self.header.handle(), Ended::unfilled(Status::Flushed));
         receives.early.clear();

@@ -231,7 +231,6 @@ impl<T: Transport> EndpointSink<T> {
     }
 }
 
-/// Returns the event for a report in this state.
 pub(super) fn announced(state: EpState, report: &ConnectionReport) -> ConnectionEvent {
     match (state, report) {
         (_, ConnectionReport::Established(_)) => ConnectionEvent::Established,

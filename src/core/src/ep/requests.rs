@@ -21,22 +21,17 @@ use crate::slab::Handle;
 use crate::transport::{FailedRequest, RequestId, SeqNo, Transport};
 use crate::users::Use;
 
-/// The work of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// A data transfer, and its length in bytes.
     Transfer(Transfer, u64),
     /// A transfer that not all API versions have, and its length in bytes.
     Extended(Extended, u64),
-    /// A bind or unbind of this remote memory region.
     Bind(Handle),
 }
 
 impl Work {
-    /// Length of an atomic operation in bytes.
     pub const ATOMIC: u64 = 8;
 
-    /// Returns kind and length of the transfer, or `None` for a bind.
     fn moves(self) -> Option<(Transfer, u64)> {
         match self {
             Work::Transfer(transfer, len) => Some((transfer, len)),
@@ -58,7 +53,6 @@ impl Work {
 // The fast path writes two words.
 const _: () = assert!(size_of::<Work>() == 16);
 
-/// A request in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlight {
     /// Position that the transport assigned.
@@ -116,7 +110,6 @@ impl Flight {
         self.oldest().filter(|oldest| oldest.value().mark <= reached)
     }
 
-    /// Returns whether the oldest request has a position of at most `reached`.
     fn reaches(&self, reached: SeqNo) -> bool {
         self.front().is_some_and(|oldest| oldest.mark <= reached)
     }
@@ -143,7 +136,6 @@ pub(crate) enum Gate {
     Closed,
 }
 
-/// Returns the gate for a state.
 fn request_gate(state: EpState) -> Gate {
     match state {
         EpState::Connected => Gate::Open,
@@ -212,14 +204,12 @@ impl<T: Transport> Requests<T> {
         self.draining = state == EpState::DisconnectPending;
     }
 
-    /// Releases the EVD.
     pub fn detach(&mut self) {
         if let Some(evd) = self.evd.take() {
             evd.remove_feed(self.feed, true);
         }
     }
 
-    /// Checks whether the state allows requests.
     #[inline]
     pub fn admit(&self) -> Result<()> {
         match self.gate {
@@ -287,7 +277,6 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Counts an accepted request.
     pub fn count(&mut self, work: Work) {
         if let Some((transfer, len)) = work.moves() {
             self.counters.tallies.count(transfer, len);
@@ -339,7 +328,6 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Queues flushed completions for all requests in flight.
     pub fn flush(&mut self, ep: Handle) {
         while let Some(request) = self.flight.pop() {
             self.complete(ep, &request, Status::Flushed);

@@ -28,7 +28,6 @@ pub(crate) enum More {
     /// The occupied entry of an SRQ.
     #[expect(dead_code)] // its drop counts
     OutstandingRecv(OutstandingRecv),
-    /// Another event.
     Event(Event),
     /// Kind and value of an [`Event::Extended`], and the occupied entry of an SRQ.
     Extended(Extended, u32, #[expect(dead_code)] Option<OutstandingRecv>),
@@ -48,12 +47,10 @@ impl Queued {
         Queued { completion, more: charge.map_or(More::Nothing, More::OutstandingRecv) }
     }
 
-    /// Returns the completion of an [`Event::Extended`].
     pub fn extended(completion: Completion, kind: Extended, extra: u32, charge: Option<OutstandingRecv>) -> Self {
         Queued { completion, more: More::Extended(kind, extra, charge) }
     }
 
-    /// Returns any other event.
     pub fn event(event: Event) -> Self {
         Queued { completion: NOTHING, more: More::Event(event) }
     }
@@ -115,7 +112,6 @@ pub(crate) struct Wait {
 pub(crate) mod refuses {
     /// No thread may take an event, because another thread waits.
     pub const ALL: u8 = 1;
-    /// No thread may wait.
     pub const WAITS: u8 = 2;
 }
 
@@ -167,13 +163,11 @@ impl<T: Transport> Queue<T> {
         })
     }
 
-    /// Returns the number of events.
     #[inline]
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Returns whether there is an event or a waiter.
     #[inline]
     pub fn is_busy(&self) -> bool {
         !self.events.is_empty() || self.wait.is_some()
@@ -185,7 +179,6 @@ impl<T: Transport> Queue<T> {
         (self.quick_waits + self.waits, (self.events.taken() as u64).saturating_sub(by_waits))
     }
 
-    /// Returns whether a thread waits.
     #[inline(always)]
     pub fn has_waiter(&self) -> bool {
         self.wait.is_some()
@@ -197,19 +190,16 @@ impl<T: Transport> Queue<T> {
         self.watched = self.wait.is_some() || self.cno.is_some();
     }
 
-    /// Returns the CNO.
     pub fn cno(&self) -> Option<&Use<Cno<T>>> {
         self.cno.as_ref()
     }
 
-    /// Replaces the CNO and returns the old one.
     pub fn set_cno(&mut self, cno: Option<Use<Cno<T>>>) -> Option<Use<Cno<T>>> {
         let former = mem::replace(&mut self.cno, cno);
         self.watched = self.wait.is_some() || self.cno.is_some();
         former
     }
 
-    /// Turns a queued event into a notification event.
     pub fn announce(&mut self) -> PendingWakeup<T> {
         if self.events.is_empty() || self.dead { PendingWakeup::Nobody } else { self.tell(1) }
     }
@@ -231,7 +221,6 @@ impl<T: Transport> Queue<T> {
         }
     }
 
-    /// Takes the oldest event for a dequeue.
     pub fn take(&mut self) -> Result<Queued> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(StateError::EvdWaiter));
@@ -255,12 +244,10 @@ impl<T: Transport> Queue<T> {
         (mem::take(&mut self.events), self.shown.take())
     }
 
-    /// Returns whether threads may wait.
     pub fn is_waitable(&self) -> bool {
         self.refused & refuses::WAITS == 0
     }
 
-    /// Allows or disallows waits.
     pub fn set_waitable(&mut self, waitable: bool) {
         self.refuse(refuses::WAITS, !waitable);
     }
@@ -277,7 +264,6 @@ impl<T: Transport> Queue<T> {
         }
     }
 
-    /// Returns whether the EVD is being freed.
     pub fn is_dead(&self) -> bool {
         self.dead
     }
@@ -349,9 +335,7 @@ impl<'a, T: Transport> Batch<'a, T> {
     }
 }
 
-/// The calls of a waiting thread.
 impl<T: Transport> Queue<T> {
-    /// Registers the calling thread as the waiter.
     pub fn begin_wait(&mut self, threshold: usize) -> Result<()> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(StateError::EvdWaiter));

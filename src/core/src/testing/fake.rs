@@ -40,33 +40,21 @@ struct State {
 
 /// A recorded call of core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the methods of a transport
 pub enum Call {
-    /// A receive was posted on an endpoint.
     Recv(RecvId),
-    /// A receive was posted on an SRQ.
     SharedRecv(RecvId),
-    /// A transfer was posted.
     Request(RequestId),
-    /// A bind was posted.
     Bind(RequestId),
-    /// A connect to this qualifier.
     Connect(u64),
-    /// A request was accepted.
     Accept,
-    /// A request was rejected.
     Reject(Rejection),
-    /// A drain.
     Drain,
-    /// A disconnect.
     Disconnect {
-        /// `true` if the peer sees a failure.
         broken: bool,
     },
-    /// A wait for the end of a connection.
     AwaitEnd,
-    /// The low watermark of an SRQ was set to this value.
     ArmLimit(usize),
-    /// Events must be reported without a call, or no longer.
     Watch(bool),
 }
 
@@ -183,12 +171,10 @@ impl Fake {
         thread::yield_now();
     }
 
-    /// Records a call that cannot fail.
     fn note(&self, call: Call) {
         self.state.lock().calls.push(call);
     }
 
-    /// Records a call, unless it must fail.
     fn hand_over(&self, call: Call) -> Result<()> {
         self.admit()?;
         self.note(call);

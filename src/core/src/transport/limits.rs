@@ -7,12 +7,12 @@ use crate::transport::datagrams::MAX_DATAGRAM;
 
 /// The kind of an adapter's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum FabricKind {
     /// Shared memory of one host.
     Memory,
     /// InfiniBand or RoCE.
     InfiniBand,
-    /// iWARP.
     Iwarp,
     /// TCP without RDMA.
     Fabric,
@@ -20,12 +20,10 @@ pub enum FabricKind {
 
 /// An adapter's network, for the named attributes.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub struct Fabric {
-    /// Kind of network.
     pub kind: FabricKind,
-    /// Name of the device.
     pub device: String,
-    /// MTU in bytes.
     pub mtu: usize,
     /// GUID of the device, if any.
     pub node_guid: Option<u64>,
@@ -33,7 +31,6 @@ pub struct Fabric {
     pub gid: Option<[u8; 16]>,
     /// Port of the device, from 1.
     pub port: u8,
-    /// `true` if the port is active.
     pub active: bool,
 }
 

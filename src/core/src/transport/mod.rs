@@ -80,10 +80,9 @@ use crate::mem::Rights;
 pub use crate::sp::ListenerSink;
 
 /// The parameters of a new queue pair.
+#[allow(missing_docs)]
 pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
-    /// Sink for its reports.
     pub sink: S,
-    /// Protection zone.
     pub zone: &'a T::Zone,
     /// Completion queue of requests; `None` without a request EVD.
     pub request_cq: Option<&'a T::Cq>,
@@ -97,7 +96,6 @@ pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
     /// `true` if the peer may post extended operations: writes with immediate data, atomic operations, sends that
     /// revoke a window. The peer's [`Hooks::takes_extended`] returns this value.
     pub extended: bool,
-    /// Queue sizes.
     pub sizes: QpSizes,
 }
 
@@ -201,23 +199,19 @@ pub trait ZoneId {
 }
 
 /// The types of a transport.
+#[allow(missing_docs)] // the objects that their names describe
 pub trait Parts: Send + Sync + Sized + 'static {
-    /// A protection zone.
     type Zone: ZoneId + Send + Sync;
 
     /// A registered memory region, deregistered on drop.
     type Region: RegionKeys + Send + Sync;
 
-    /// A memory window.
     type Window: Send + Sync;
 
-    /// A completion queue.
     type Cq: Send + Sync;
 
-    /// A shared receive queue.
     type Srq: Send + Sync;
 
-    /// A queue pair: one end of a connection.
     type Qp: Send + Sync;
 
     /// The transport's data of the sending direction of a queue pair. The lock on the endpoint's requests protects it,
@@ -232,10 +226,9 @@ pub trait Parts: Send + Sync + Sized + 'static {
 }
 
 /// A posted receive for which a message may wait: see [`Hooks::kick`].
+#[allow(missing_docs)]
 pub enum Awaited<'a, T: Parts> {
-    /// A receive of this queue pair.
     Qp(&'a Arc<T::Qp>),
-    /// A receive of this shared receive queue.
     Srq(&'a T::Srq),
 }
 
@@ -276,8 +269,8 @@ pub trait Hooks: Parts {
         true
     }
 
-    /// Ends the connection after the outstanding requests. The transport must report the last completion even if it is
-    /// unsignalled.
+    /// Records that core ends the connection after the outstanding requests, so that the transport must report the last
+    /// completion even if it is unsignalled.
     fn drain(&self, _qp: &Arc<Self::Qp>) {}
 
     /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] has found the lock held. Called with the

@@ -57,7 +57,6 @@ struct QueuedRecv {
 #[derive(Default)]
 pub struct RecvQueue {
     receives: Fifo<QueuedRecv>,
-    /// All segments but the first of each receive.
     others: Fifo<Segment>,
 }
 

@@ -48,6 +48,7 @@ pub struct ConnectionRequestInfo {
 
 /// A change of a connection or an attempt to connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum ConnectionReport {
     /// The connection is established. Contains the acceptor's private data for the active side.
     Established(Vec<u8>),
@@ -55,23 +56,20 @@ pub enum ConnectionReport {
     PeerRejected(Vec<u8>),
     /// The request was rejected, but not by the peer's program.
     NonPeerRejected,
-    /// The attempt timed out.
     TimedOut,
-    /// The address is unreachable.
     Unreachable,
     /// The passive side accepted, but the connection was not established.
     AcceptFailed,
     /// The peer ended the connection or has exited.
     Disconnected,
-    /// The connection failed.
     Broken,
 }
 
 /// Core's reply to the report of a taken buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
+#[allow(missing_docs)]
 pub enum Verdict {
-    /// The transfer continues.
     Continue,
     /// The hard high watermark was exceeded: the transport must break the connection.
     Break,

@@ -14,7 +14,6 @@ use crate::error::Result;
 /// Number of low index bits that no process number occupies: the kernel has at most 2²² processes.
 const LOW: u32 = 10;
 
-/// The indices of this process.
 static INDICES: Mutex<Indices> = Mutex::new(Indices { fresh: 0, free: VecDeque::new() });
 
 struct Indices {
