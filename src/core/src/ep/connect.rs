@@ -203,7 +203,7 @@ impl<T: Transport> Endpoint<T> {
         receives.enter(to);
         if let Some(evd) = &control.connect_evd {
             // A program that takes the event must find earlier messages: after it on the same EVD, or before it on
-            // another one.
+            // a different EVD.
             let same = receives.evd.as_ref().is_some_and(|recv| Arc::ptr_eq(recv.object(), evd.object()));
             if !same {
                 self.release_held(&mut receives);

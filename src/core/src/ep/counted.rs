@@ -52,7 +52,7 @@ impl<T: Transport> Endpoint<T> {
         counters
     }
 
-    /// Adds the counters of a freed endpoint to those of its adapter.
+    /// Adds the counters of a freed endpoint to the sums of its adapter.
     pub(super) fn leave_counters(&self) {
         let mut ended = self.ia.ended.lock();
         let counters = self.counters();

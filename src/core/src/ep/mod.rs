@@ -1,9 +1,11 @@
 //! Endpoints.
 //!
-//! The methods of [`Endpoint`] are in several files: `endpoint` creates and frees; `usual` next to this directory is
-//! the fast path, `post` and `recv` the slow path; `extended` posts operations that not all API versions have; `bind`
-//! binds RMRs; `connect` and `end` begin and end connections; `modify` changes parameters; `report` handles reports of
-//! the transport; `sending` is the lock on requests.
+//! The methods of [`Endpoint`] are in several files:
+//!
+//! * `endpoint`: creation and free; `connect`, `end`: connections; `modify`: parameters
+//! * `usual` in the parent directory: the fast path of posts and completions; `post`, `recv`: the slow path
+//! * `extended`: operations that not all API versions have; `bind`: binds of RMRs
+//! * `report`: reports of the transport; `sending`: the lock on requests
 
 mod attr;
 mod bind;

@@ -50,10 +50,13 @@ impl<T: Transport> Endpoint<T> {
     /// for them, except on the endpoint of a connection request. Receives that are already posted must still fit.
     ///
     /// # Errors
-    /// In this order: [`Arg::Field`] for a field that never changes; [`Error::InvalidHandle`] if another thread frees
-    /// the endpoint; [`StateError::Endpoint`] if the state does not admit a field; [`StateError::ReceivesPosted`] for
-    /// the receive completion flags; [`Arg::Value`] for an invalid value, [`Error::CommNotSupported`] for an
-    /// unsupported kind of socket; [`Error::InsufficientResources`].
+    /// In this order:
+    /// * [`Arg::Field`] for a field that never changes
+    /// * [`Error::InvalidHandle`] if another thread frees the endpoint
+    /// * [`StateError::Endpoint`] if the state does not admit a field
+    /// * [`StateError::ReceivesPosted`] for the receive completion flags
+    /// * [`Arg::Value`] for an invalid value, [`Error::CommNotSupported`] for an unsupported kind of socket
+    /// * [`Error::InsufficientResources`]
     pub fn modify(&self, changes: &[(Field, Value<T>)]) -> Result<()> {
         if changes.iter().any(|(field, _)| field.rule().class == Class::Never) {
             return Err(Error::InvalidParameter(Arg::Field));

@@ -253,7 +253,6 @@ impl<T: Transport> Requests<T> {
     /// # Errors
     /// The first of: [`crate::error::StateError::Endpoint`], [`Arg::Flags`], [`Arg::SegmentCount`],
     /// [`crate::error::StateError::EndpointNotReady`].
-    /// [`crate::error::StateError::EndpointNotReady`].
     #[inline(always)]
     pub fn zone_for(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Result<u32> {
         let open = !matches!(self.gate, Gate::Closed);

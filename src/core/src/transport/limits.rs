@@ -36,7 +36,7 @@ pub struct Fabric {
 
 /// The limits and capabilities of an open adapter.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)] // the names are those of the specification's attributes
+#[allow(missing_docs)] // names of the specification
 pub struct AdapterAttributes {
     pub vendor: String,
     pub provider: String,

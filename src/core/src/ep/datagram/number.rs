@@ -1,7 +1,7 @@
 //! Numbers of datagram endpoints, by which peers distinguish them.
 //!
-//! The live endpoints of a process have different numbers. The first 1,024 also differ from those of all other
-//! processes on the host, and further ones as long as process numbers leave upper bits unused.
+//! The live endpoints of a process have different numbers. The first 1,024 also differ from the numbers of all
+//! other processes on the host, and further ones as long as process numbers leave upper bits unused.
 
 use std::collections::VecDeque;
 use std::process;
