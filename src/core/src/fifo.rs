@@ -4,7 +4,6 @@ use std::mem::MaybeUninit;
 
 use host::memory::{self, NoMemory};
 
-/// A first-in, first-out queue.
 pub(crate) struct Fifo<V> {
     /// The slots: none, or a power of two. Slots from `first` to `end` contain values.
     slots: Vec<MaybeUninit<V>>,
@@ -122,7 +121,6 @@ impl<V> Fifo<V> {
         self.first
     }
 
-    /// Returns the oldest value that satisfies `wanted`.
     pub fn find_mut(&mut self, wanted: impl Fn(&V) -> bool) -> Option<&mut V> {
         let nth = (0..self.len()).find(|&nth| self.get(nth).is_some_and(&wanted))?;
         let at = self.first.wrapping_add(nth) & self.mask;
@@ -171,7 +169,6 @@ impl<V> Fifo<V> {
     }
 }
 
-/// The oldest value of a queue.
 pub(crate) struct Oldest<'a, V> {
     queue: &'a mut Fifo<V>,
 }
@@ -191,13 +188,11 @@ impl<V> Oldest<'_, V> {
     }
 }
 
-/// A free slot of a queue.
 pub(crate) struct Vacancy<'a, V> {
     queue: &'a mut Fifo<V>,
 }
 
 impl<V> Vacancy<'_, V> {
-    /// Returns the number of the new value.
     #[inline(always)]
     pub fn number(&self) -> usize {
         self.queue.end

@@ -27,6 +27,7 @@ pub enum Memory {
 }
 
 /// A local memory region.
+#[allow(missing_docs)]
 pub struct Lmr<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
@@ -38,9 +39,7 @@ pub struct Lmr<T: Transport> {
     pub base: Base,
     /// Length in bytes; never 0.
     pub len: u64,
-    /// The granted rights.
     pub rights: Rights,
-    /// The context for local segments.
     pub context: u32,
     /// The key for peers; 0 without remote rights.
     pub remote_key: u32,

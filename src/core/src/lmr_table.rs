@@ -24,12 +24,11 @@ use crate::transport::{Checked, Segment};
 
 /// A segment of a program, before its check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub struct LocalSegment {
-    /// Context of the region.
     pub context: u32,
     /// Address of the first byte.
     pub addr: u64,
-    /// Length in bytes.
     pub len: u64,
 }
 

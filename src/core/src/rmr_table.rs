@@ -30,9 +30,6 @@ pub(crate) struct KeyRow(usize);
 
 impl RmrTable {
     /// Allocates a row for the key of one owner.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
     pub fn enter(&self) -> Result<KeyRow, NoMemory> {
         let mut rows = self.rows.lock();
         if let Some(at) = rows.free.pop() {

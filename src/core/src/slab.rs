@@ -79,6 +79,7 @@ pub trait Object: Send + Sync + 'static {
     /// Kind in the cell, unique among the types of one slab.
     const KIND: Kind;
 
+    /// Returns the header of the object.
     fn header(&self) -> &Header;
 }
 

@@ -67,10 +67,7 @@ pub enum SleepPlace {
         shared: bool,
     },
     /// Descriptors to poll for reading.
-    Descriptors {
-        fds: [RawFd; MAX_FDS],
-        count: usize,
-    },
+    Descriptors { fds: [RawFd; MAX_FDS], count: usize },
 }
 
 /// One sleep.

@@ -60,9 +60,7 @@ impl<W: Word> SleepState<W> {
 /// What a thread sleeps on.
 #[derive(Clone)]
 pub enum WakePlace {
-    /// The word of its waker.
     Own,
-    /// The word of a transport.
     Word(Arc<dyn Alarm>),
     /// Descriptors, one of which is this eventfd of the waker.
     WakeupFd(Arc<EventFd>),

@@ -109,9 +109,6 @@ impl<T: Transport> Endpoint<T> {
 
 impl<T: Transport> Requests<T> {
     /// Records `rmr`, which only the connection of `ep` will use.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
     pub fn note_window(&mut self, ia: &Ia<T>, ep: Handle, rmr: &Rmr<T>) -> Result<()> {
         if rmr.is_bound_over(ep) {
             return Ok(());

@@ -156,8 +156,8 @@ impl<T: Transport> Endpoint<T> {
     /// Posts a datagram.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for an address handle of another adapter
-    /// or zone, or one that was freed; [`Error::LengthError`] above the MTU; otherwise the errors of [`Endpoint::post_send`].
+    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for an address handle of another
+    /// adapter or zone, or a freed one; [`Error::LengthError`] above the MTU; errors of [`Endpoint::post_send`].
     pub fn post_datagram<S: SegmentList + ?Sized>(
         self: &Arc<Self>,
         segments: &S,

@@ -43,9 +43,6 @@ type SendingParts<'a, T> = (&'a T, &'a Arc<<T as Parts>::Qp>, &'a mut <T as Part
 
 impl<T: Transport> InternalConnection<T> {
     /// Creates a connection for the endpoint of `sink`, without a queue pair.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
     pub fn new(sink: &DatagramSink<T>) -> Result<Self> {
         let of = &sink.endpoint;
         Ok(InternalConnection(memory::arc(Endpoint {
@@ -76,9 +73,6 @@ impl<T: Transport> InternalConnection<T> {
     }
 
     /// Sets the owner and the queue pair, with room for `requests` outstanding requests.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
     pub fn open(&self, owner: Weak<dyn ConnectionOwner>, (qp, tx): (Arc<T::Qp>, T::Tx), requests: usize) -> Result<()> {
         let mut sending = self.0.requests();
         sending.flight.reserve(requests)?;

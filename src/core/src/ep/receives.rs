@@ -174,9 +174,6 @@ impl<T: Transport> Receives<T> {
     }
 
     /// Stores a receive until there is a queue pair. Returns `false`, because no message can wait for it.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
     #[cold]
     pub fn keep_early<S: SegmentList + ?Sized>(&mut self, id: RecvId, segments: &S) -> Result<bool> {
         self.early.room(1)?;

@@ -229,9 +229,6 @@ impl<T: Transport> Requests<T> {
     }
 
     /// Returns the length of a transfer with `total` local and `remote` remote bytes.
-    ///
-    /// # Errors
-    /// [`Error::LengthError`].
     pub fn length(&self, transfer: Transfer, total: u64, remote: u64) -> Result<u64> {
         length(transfer, total, remote, self.max_transfer)
     }
@@ -335,9 +332,6 @@ impl<T: Transport> Requests<T> {
 }
 
 /// Returns the length of a transfer with `total` local and `remote` remote bytes, at most `max`.
-///
-/// # Errors
-/// [`Error::LengthError`].
 #[inline(always)]
 pub(crate) fn length(transfer: Transfer, total: u64, remote: u64, max: u64) -> Result<u64> {
     let (fits, len) = match transfer {

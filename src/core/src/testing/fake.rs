@@ -50,9 +50,7 @@ pub enum Call {
     Accept,
     Reject(Rejection),
     Drain,
-    Disconnect {
-        broken: bool,
-    },
+    Disconnect { broken: bool },
     AwaitEnd,
     ArmLimit(usize),
     Watch(bool),

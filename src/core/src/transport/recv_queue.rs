@@ -62,9 +62,6 @@ pub struct RecvQueue {
 
 impl RecvQueue {
     /// Returns a queue with room for `recvs` receives of up to `segments` segments.
-    ///
-    /// # Errors
-    /// [`Resource::Memory`](crate::error::Resource::Memory).
     pub fn new(recvs: usize, segments: usize) -> Result<Self> {
         let mut queue = RecvQueue::default();
         queue.reserve(recvs, segments)?;

@@ -9,10 +9,9 @@ use crate::transport::work::{RecvId, Segment};
 
 /// A completed receive.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
 pub struct RecvDone {
-    /// Number of the receive.
     pub id: RecvId,
-    /// Result of the receive.
     pub status: Status,
     /// Received bytes.
     pub len: u64,
@@ -33,14 +32,11 @@ pub enum Special {
 
 /// A connection request.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub struct ConnectionRequestInfo {
-    /// Requested connection qualifier.
     pub qualifier: u64,
-    /// Address of the peer.
     pub remote_address: Address,
-    /// Port qualifier of the peer.
     pub remote_qualifier: u64,
-    /// Private data of the peer.
     pub private_data: Vec<u8>,
     /// Number of the peer's endpoint, if the peer requests an exchange of datagrams.
     pub datagrams: Option<u32>,

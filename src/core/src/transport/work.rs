@@ -117,10 +117,7 @@ pub enum Change {
     /// Adds this value, modulo 2⁶⁴.
     Add(u64),
     /// Replaces the value if it is the expected one.
-    Swap {
-        expected: u64,
-        new: u64,
-    },
+    Swap { expected: u64, new: u64 },
 }
 
 /// A request to post.
@@ -151,8 +148,8 @@ pub struct ShortSend<'a> {
 
 /// A receive to post.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
 pub struct Recv<'a> {
-    /// Number of the receive.
     pub id: RecvId,
     /// Local memory, in order.
     pub segments: &'a [Segment],
@@ -160,14 +157,13 @@ pub struct Recv<'a> {
 
 /// Range and rights of a window for a bind.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
 pub struct BindTarget<'a, R> {
-    /// The region that contains the range.
     pub region: &'a R,
     /// Address of the first byte.
     pub addr: u64,
     /// Length in bytes.
     pub len: u64,
-    /// Granted remote rights.
     pub rights: Rights,
     /// The peers' address of the first byte, as in [`Transport::register`](super::Transport::register).
     pub first: u64,

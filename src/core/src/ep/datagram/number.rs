@@ -31,9 +31,6 @@ pub struct Number {
 
 impl Number {
     /// Allocates a number other than 0.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
     pub fn new() -> Result<Self> {
         let mut indices = INDICES.lock();
         loop {
