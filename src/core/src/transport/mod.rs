@@ -16,7 +16,7 @@
 //!   the endpoint's requests, while it holds its completion locks. Until it unlocks the sending direction, it must not
 //!   call another method of this sink, take a completion lock, or wait for a thread that holds one;
 //! * must hold no lock when it calls any other method of a sink, and must call none of them in [`Transport::connect`],
-//!   [`Transport::accept`], [`Transport::drain`] and [`Transport::disconnect`], where core holds the endpoint's state
+//!   [`Transport::accept`], [`Hooks::drain`] and [`Transport::disconnect`], where core holds the endpoint's state
 //!   lock.
 //!
 //! # Requirements that no signature expresses

@@ -90,7 +90,7 @@ impl<C: RnrWaiter> SharedQueue<C> {
     }
 
     /// Takes the oldest receive for a datagram of `len` bytes, without its first bytes
-    /// ([`LEAD`](super::datagrams::LEAD)). Returns `false` if there is none, or it is too short.
+    /// ([`LEAD`]). Returns `false` if there is none, or it is too short.
     pub fn take_datagram(&self, taken: &mut Taken, len: u64) -> bool {
         let found = self.buffers.lock().queue.pop_long(taken, len.saturating_add(LEAD));
         if found {

@@ -65,8 +65,8 @@ impl Drop for Number {
     }
 }
 
-/// Returns the number of an index in a process. For one process this is a bijection: the index fills the upper bits
-/// from the highest one down, and the process number fills the lower bits.
+/// Returns the number of an index in a process, a bijection of the index. The lowest [`LOW`] bits of the index precede
+/// the process number; its other bits fill the number from the highest bit down.
 fn encode(process: u32, index: u32) -> u32 {
     (process << LOW | index & ((1 << LOW) - 1)) ^ (index >> LOW).reverse_bits()
 }
