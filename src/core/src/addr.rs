@@ -143,10 +143,9 @@ pub fn port_of(qualifier: u64) -> u16 {
 /// A kind of socket, with the values of the socket calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
+#[allow(missing_docs)]
 pub struct Comm {
-    /// The address family.
     pub domain: i32,
-    /// The socket type.
     pub kind: i32,
     /// The protocol, or 0 for the default.
     pub protocol: i32,

@@ -1,8 +1,7 @@
 //! Agents of CNOs.
 //!
-//! A trigger can occur under locks, but an agent must be called without any. So one thread calls all agents.
-//!
-//! An agent may end its thread. So a second thread starts and restarts that thread.
+//! A trigger can occur under locks, but an agent must be called without any. So one thread calls all agents. A second
+//! thread restarts it if an agent ends it.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -30,7 +29,6 @@ pub struct Agent {
 /// Stack size of the second thread, in bytes.
 const STACK_BYTES: usize = 64 << 10;
 
-/// A scheduled call.
 #[derive(Clone, Copy)]
 struct Call {
     cno: Handle,
@@ -57,9 +55,6 @@ pub struct Agents {
 
 impl Agents {
     /// Reserves memory for the calls of this number of CNOs.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
     pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
         // One scheduled call per CNO, and one when it is destroyed.
@@ -110,7 +105,7 @@ impl Agents {
         }
     }
 
-    /// Ends the threads after the scheduled calls. Waits for their end, unless the caller is one of them. The caller
+    /// Ends the threads after the scheduled calls, and waits for them, unless the caller is one of them. The caller
     /// must hold no lock.
     pub fn stop(&self) {
         let thread = {
@@ -150,7 +145,6 @@ impl Agents {
         }
     }
 
-    /// Waits for a scheduled call. Returns `None` after the stop.
     fn next(&self) -> Option<Call> {
         let mut pending = self.pending.lock();
         loop {

@@ -1,7 +1,7 @@
-//! Address handles: the peers that endpoints for datagrams can send to.
+//! Address handles: the peers of datagram endpoints.
 //!
-//! An address handle belongs to its adapter, so any endpoint of its zone can send to the peer. Only the endpoint that took part
-//! in the exchange can free it.
+//! Any endpoint of the same adapter and zone can send to the peer. Only the endpoint of the exchange can free the
+//! handle.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,26 +11,22 @@ use crate::ia::Ia;
 use crate::slab::Header;
 use crate::transport::Transport;
 
-/// A peer, until the program has freed the handle and the exchange.
+/// A peer, until the program frees the handle and the exchange.
 pub struct Ah<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
-    /// The zone of the endpoint that took part in the exchange.
     zone: u32,
-    /// The transport's side of it.
     pub(crate) way: T::AddressHandle,
-    /// The private data of the peer, which its event refers to.
+    /// Private data of the peer, to which its event refers.
     _private_data: Option<Arc<[u8]>>,
-    /// The [`Claim`]s that the program has not freed.
+    /// Bits of the [`Claim`]s that the program has not freed.
     claims: AtomicU8,
 }
 
-/// What the program can free of a peer.
+/// A part of a peer that the program frees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// The right to send to it.
     Handle = 1,
-    /// The record of the exchange.
     Exchange = 2,
 }
 

@@ -3,10 +3,8 @@
 //! A CNO stores one trigger, and each trigger wakes one waiter. It has either an agent or an eventfd, which is readable
 //! exactly while a trigger is stored.
 //!
-//! A trigger replaces an earlier one. Therefore, the trigger of a freed EVD is passed to another EVD that contains an
-//! event: by the free, if there is an eventfd, or by the taker. This locks the list of EVDs, but not the trigger.
-//!
-//! The old agent is not called after a free of the CNO or a replacement of the agent.
+//! A trigger replaces an earlier one. So the trigger of a freed EVD is passed to another EVD with an event: by the
+//! free, if there is an eventfd, or by the taker. This locks the list of EVDs, but not the trigger.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -44,7 +42,6 @@ impl<T: Transport> Drop for Cno<T> {
 
 #[derive(Default)]
 struct CnoState {
-    /// The stored trigger.
     triggered: Option<Handle>,
     /// The waiting threads, each with the EVD that woke it.
     waiters: VecDeque<Waiter>,
@@ -56,7 +53,6 @@ struct CnoState {
 }
 
 impl CnoState {
-    /// Stores a trigger, replacing an earlier one.
     fn keep(&mut self, evd: Handle) {
         if self.triggered.replace(evd).is_none() {
             if let Some(wakeup_fd) = &self.wakeup_fd {
@@ -91,7 +87,7 @@ impl<T: Transport> Cno<T> {
         Self::create_in(ia, CnoState { agent, ..CnoState::default() })
     }
 
-    /// Creates a CNO with a descriptor, which is readable exactly while a trigger is stored, and closed by the free.
+    /// Creates a CNO with a descriptor, which is readable exactly while a trigger is stored. The free closes it.
     ///
     /// # Errors
     /// [`Error::InsufficientResources`], also without free descriptors.
@@ -200,9 +196,6 @@ impl<T: Transport> Cno<T> {
     }
 
     /// Attaches an EVD. Sleeping waiters wake, to arm for it.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
     pub(crate) fn attach(&self, evd: Handle) -> Result<()> {
         {
             let mut evds = self.evds.lock();
@@ -223,8 +216,8 @@ impl<T: Transport> Cno<T> {
         self.evds.lock().retain(|&known| known != evd);
     }
 
-    /// Handles the trigger of an EVD that is being freed: if there is a descriptor, passes it to an EVD with an event,
-    /// or drops it. A waiting thread gets the trigger anyway.
+    /// Passes the trigger of an EVD that is being freed to an EVD with an event, or drops it, if there is a descriptor.
+    /// A waiter gets the trigger anyway.
     pub(crate) fn forget(&self, evd: Handle) {
         {
             let mut state = self.state.lock();

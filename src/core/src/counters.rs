@@ -1,11 +1,11 @@
 //! Counters of endpoints and adapters.
 //!
-//! The locks of posts and completions protect an endpoint's counters, so a count costs one addition. A query of an
-//! adapter sums up its endpoints.
+//! The locks of posts and completions protect an endpoint's counters, so a count costs one addition. Only counts of
+//! sleeps and connection events ([`ConnStat`]) are atomic. The transport counts stalls (`Flow` in
+//! `transport/gauge.rs`).
 //!
-//! The transport counts stalls (`Flow` in `transport/gauge.rs`). Only counts of sleeps and connection events
-//! ([`ConnStat`]) are atomic. A query of an adapter holds the lock of the sums of freed endpoints, so that it counts
-//! each endpoint once. It precedes the list of objects.
+//! A query of an adapter sums up its endpoints. It holds the lock of the sums of freed endpoints, so that it counts
+//! each endpoint once. This lock precedes the list of objects.
 //!
 //! Other processes cannot read the counters: shared memory would cost a load per count. A thread of the transport may
 //! report them ([`AdapterSnapshot`](crate::ep::AdapterSnapshot)).
@@ -101,7 +101,6 @@ impl Counters {
         self.lost = self.lost.wrapping_add(other.lost);
     }
 
-    /// Logs the counters of an endpoint.
     pub(crate) fn tell(&self, ep: Handle) {
         for (transfer, what) in [
             (Transfer::Send, "sends"),

@@ -2,18 +2,15 @@
 
 /// The states of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // states of the specification
 pub enum EpState {
-    /// The initial state.
     Unconnected,
-    /// Reserved by a reserved service point.
     Reserved,
     /// Its reserved service point has received the request.
     PassiveConnectionPending,
-    /// A connect is in progress.
     ActiveConnectionPending,
     /// Created by the provider for a connection request.
     TentativeConnectionPending,
-    /// Connected.
     Connected,
     /// A graceful disconnect waits for the posted requests.
     DisconnectPending,
@@ -66,12 +63,11 @@ pub enum Trigger {
 
 /// The effect of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Next {
-    /// The endpoint enters this state.
     Go(EpState),
     /// None: the call succeeds without effect.
     Stay,
-    /// The endpoint is freed.
     Destroy,
 }
 

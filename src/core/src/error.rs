@@ -10,12 +10,11 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// The reason why a call failed. Nothing has changed, except that a connect or an accept that failed in the transport
 /// may have flushed the posted receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // names of the specification
 pub enum Error {
     /// The handle is not a live object of the expected kind.
     InvalidHandle(Role),
-    /// An argument, or a field of a structure, is invalid.
     InvalidParameter(Arg),
-    /// The state of the object does not allow the call.
     InvalidState(StateError),
     /// Memory, queue entries or resources of the transport are exhausted.
     InsufficientResources(Resource),
@@ -25,29 +24,22 @@ pub enum Error {
     LengthError,
     /// A memory region does not exist, or lacks a right for the operation.
     PrivilegesViolation(Access),
-    /// A memory region belongs to another protection zone.
     ProtectionViolation(Access),
-    /// The connection qualifier is in use.
     QualifierInUse,
     /// No connection qualifier is free.
     QualifierUnavailable,
-    /// The port of a common service point is in use.
     PortInUse,
     /// No adapter supports this kind of socket.
     CommNotSupported,
     /// The queue is empty, also after a timeout.
     QueueEmpty,
-    /// The queue is full.
     QueueFull,
-    /// The timeout expired.
     TimeoutExpired,
-    /// A signal interrupted the wait.
     Interrupted,
     /// The object was destroyed during the wait.
     Aborted,
     /// The address cannot be the address of a peer.
     InvalidAddress(AddressFault),
-    /// The transport does not support the call.
     NotImplemented,
     /// Core has detected an inconsistent state.
     Internal,
@@ -97,13 +89,11 @@ pub enum Arg {
     Attributes,
     /// A parameter that cannot be changed.
     Field,
-    /// The new value of a parameter.
     Value,
     Flags,
     SegmentCount,
     /// The list of segments, or the memory of a segment.
     Segments,
-    /// The segment of the peer's memory.
     Remote,
     /// The endpoint over which a remote memory region would be bound.
     Endpoint,
@@ -133,7 +123,6 @@ pub enum StateError {
     ReceivesPosted,
     IaInUse,
     PzInUse,
-    /// A remote memory region is bound to the local one.
     LmrInUse,
     EvdInUse,
     EvdWaiter,
@@ -176,10 +165,10 @@ pub enum Access {
 
 /// The fault of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum AddressFault {
     /// The address family is unsupported, or the address is, for example, multicast.
     Unsupported,
-    /// The address is unreachable.
     Unreachable,
     /// The bytes are not an address.
     Malformed,

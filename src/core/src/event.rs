@@ -1,41 +1,38 @@
-//! Events, as they wait on an event dispatcher; the streams that they come in, and how they are
-//! announced.
+//! Events, their streams, and the rule for notification events.
 
 use std::sync::Arc;
 
 use crate::addr::Address;
 use crate::slab::Handle;
 
-/// The end of a data transfer or a bind.
+/// The result of a data transfer or a bind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)] // the specification's names
 pub enum Status {
-    /// Done.
     Success,
-    /// The connection ended before the work was done.
+    /// The connection ended before the work completed.
     Flushed,
     /// The message is longer than the receive buffer.
     LocalLength,
-    /// The endpoint is inconsistent.
     LocalEndpoint,
-    /// A local region has the wrong zone or too few rights, is out of bounds or is gone.
+    /// A local region has the wrong zone, lacks a right, is out of bounds or was deregistered.
     LocalProtection,
-    /// The peer sent an answer that belongs to no request.
+    /// The peer sent a response to no request.
     BadResponse,
-    /// The peer's memory does not admit the operation.
+    /// The peer's memory does not grant the operation.
     RemoteAccess,
-    /// The peer could not carry the operation out.
+    /// The peer failed to execute the operation.
     RemoteResponder,
-    /// The link is gone.
     Transport,
     /// The peer has no receive posted.
     ReceiverNotReady,
-    /// A part of a message is missing.
+    /// Part of a message is missing.
     PartialPacket,
     /// The bind or the use of a remote memory region failed.
     RmrOperation,
 }
 
-/// The kind of transfer that completed. A face may use the same numbers, and then needs no translation.
+/// A kind of transfer. An API version may use the same numbers, and then needs no translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the operations of the specification
 pub enum Transfer {
@@ -45,46 +42,41 @@ pub enum Transfer {
     Recv,
 }
 
-/// The end of a data transfer, as in [`Event::Transfer`].
+/// The completion of a data transfer: see [`Event::Transfer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The endpoint, which may have been freed since.
+    /// Endpoint, possibly freed since.
     pub ep: Handle,
-    /// The cookie that the poster gave.
+    /// Cookie of the poster.
     pub cookie: u64,
-    /// Bytes; meaningful on success.
+    /// Length in bytes; valid on success.
     pub len: u64,
-    /// The status with which it ended.
+    /// Result of the transfer.
     pub status: Status,
-    /// The kind of transfer.
+    /// Kind of transfer.
     pub transfer: Transfer,
 }
 
-/// The kinds of transfer that not every version of the interface has. They have an event of their own, [`Event::Extended`],
-/// so that the usual ones carry no more than they need.
+/// The kinds of transfer that not all API versions have. They have their own event, [`Event::Extended`], to keep
+/// [`Event::Transfer`] small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // names of the specification
 pub enum Extended {
-    /// A write that brought the peer a value.
     WriteImmediate,
-    /// An addition to the peer's memory.
     FetchAdd,
-    /// A conditional exchange in the peer's memory.
     CompareSwap,
-    /// A receive that the value behind a write of the peer has taken.
+    /// A receive that a write with immediate data has completed.
     RecvImmediate,
-    /// A receive of a message that has revoked a remote memory region.
+    /// A receive whose message has revoked a remote memory region.
     RecvInvalidated,
-    /// A datagram that was sent.
     SendDatagram,
-    /// A receive of a datagram.
     RecvDatagram,
 }
 
 impl Extended {
-    /// The number of kinds.
     pub(crate) const COUNT: usize = Extended::RecvDatagram as usize + 1;
 
-    /// The usual kind of transfer that it is like.
+    /// Returns the corresponding ordinary kind of transfer.
     pub const fn transfer(self) -> Transfer {
         match self {
             Extended::WriteImmediate => Transfer::Write,
@@ -101,7 +93,7 @@ impl From<Completion> for Event {
     }
 }
 
-/// The kinds of connection event.
+/// A kind of connection event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the events of the specification
 pub enum ConnectionEvent {
@@ -115,140 +107,112 @@ pub enum ConnectionEvent {
     Unreachable,
 }
 
-/// A peer of an endpoint for datagrams, as events describe it.
+/// A peer of a datagram endpoint, as events describe it.
 #[derive(Debug)]
 pub struct Peer {
-    /// Its address handle; NULL if datagrams cannot be sent to it.
+    /// Address handle; NULL if no datagram can be sent to the peer.
     pub handle: Handle,
-    /// The number of its endpoint, which is the same for all of its peers.
+    /// Number of the peer's endpoint, the same for all its peers.
     pub number: u32,
-    /// Its address.
+    /// Address of the peer.
     pub address: Address,
-    /// The bytes of its request or of its answer.
+    /// Private data of its request or reply.
     pub private_data: Option<Arc<[u8]>>,
 }
 
-/// The kinds of event about a peer of an endpoint for datagrams.
+/// A kind of event about a peer of a datagram endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PeerEvent {
-    /// It has accepted, and can be sent to.
+    /// The peer has accepted, and datagrams can be sent to it.
     Answered,
-    /// It was accepted, and can be sent to.
+    /// The peer was accepted, and datagrams can be sent to it.
     Accepted,
-    /// It has rejected the request, or there is nobody to take it.
+    /// The peer has rejected the request, or there is no listener.
     Rejected,
-    /// It was accepted, but cannot be reached.
+    /// The peer was accepted, but is unreachable.
     Failed,
 }
 
 impl ConnectionEvent {
-    /// The number of kinds.
     pub(crate) const COUNT: usize = ConnectionEvent::Unreachable as usize + 1;
 }
 
-/// The reason of an asynchronous event.
+/// The reason for an asynchronous event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // names of the specification
 pub enum AsyncReason {
-    /// An event found no room on the dispatcher.
+    /// An event was lost because its EVD was full.
     EvdOverflow,
     /// A shared receive queue has fewer available buffers than its low watermark.
     SrqLowWatermark,
     /// An endpoint holds more receive buffers than its soft high watermark.
     EpSoftHighWatermark,
-    /// The connection of an endpoint has ended that receives from a shared receive queue: it takes no more buffers
-    /// from there. Raised only where programs want it ([`ApiCaps`](crate::ApiCaps)).
+    /// The connection of an endpoint with an SRQ has ended, so the endpoint takes no more buffers. Only raised with
+    /// [`ApiCaps::tell_end_of_shared`](crate::ApiCaps::tell_end_of_shared).
     EndpointLeftShared,
-    /// The adapter cannot go on.
     IaCatastrophic,
 }
 
 impl AsyncReason {
-    /// The number of reasons.
     pub(crate) const COUNT: usize = AsyncReason::IaCatastrophic as usize + 1;
 }
 
-/// One event.
+/// An event.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)] // names of the specification
 pub enum Event {
-    /// A data transfer ended.
     Transfer {
-        /// The endpoint, which may have been freed since.
         ep: Handle,
-        /// The cookie that the poster gave.
         cookie: u64,
-        /// The status with which it ended.
         status: Status,
-        /// Bytes; meaningful on success.
         len: u64,
-        /// The kind of transfer.
         transfer: Transfer,
     },
-    /// A transfer ended that not every version of the interface has; a receive only with success.
+    /// A transfer completed that not all API versions have; a receive only with success.
     Extended {
-        /// The endpoint, which may have been freed since.
         ep: Handle,
-        /// The cookie that the poster gave.
         cookie: u64,
-        /// The status with which it ended.
         status: Status,
-        /// Bytes; meaningful on success.
         len: u64,
-        /// The kind of transfer.
         operation: Extended,
-        /// The value of [`Extended::RecvImmediate`], the remote key of [`Extended::RecvInvalidated`]; otherwise 0.
+        /// Value of [`Extended::RecvImmediate`], remote key of [`Extended::RecvInvalidated`]; otherwise 0.
         extra: u32,
     },
-    /// A bind ended.
     Bind {
-        /// The remote memory region.
         rmr: Handle,
-        /// The cookie that the poster gave.
         cookie: u64,
-        /// The status with which it ended.
         status: Status,
     },
-    /// Somebody wants to connect.
     ConnectionRequest {
-        /// The service point.
         point: Handle,
-        /// Whether the service point is a reserved one.
+        /// `true` for a reserved service point.
         reserved: bool,
-        /// Whether the peer asks for the exchange of datagrams.
+        /// `true` if the peer requests an exchange of datagrams.
         datagrams: bool,
-        /// The qualifier that the peer asked for.
         qualifier: u64,
-        /// The request.
         cr: Handle,
     },
-    /// A connection changed.
+    /// The state of a connection changed.
     Connection {
-        /// The endpoint, which may have been freed since.
         ep: Handle,
-        /// The kind of change.
         kind: ConnectionEvent,
-        /// The peer's private data, if any. The dispatcher keeps the bytes in place until an event with others is taken
-        /// from it, or it is freed.
+        /// Private data of the peer, if any. The bytes stay valid until the next event with private data is taken from
+        /// the EVD, or the EVD is freed.
         private_data: Option<Arc<[u8]>>,
     },
-    /// A peer of an endpoint for datagrams has answered, or has been answered.
+    /// A peer of a datagram endpoint has replied, or has received a reply.
     Peer {
-        /// The endpoint, which may have been freed since.
         ep: Handle,
-        /// What became of the peer.
         kind: PeerEvent,
-        /// The peer. Its private data stay in place until its exchange is freed.
+        /// The peer. Its private data stays valid until its exchange is freed.
         peer: Arc<Peer>,
     },
-    /// Something happened that no call waits for.
     Async {
-        /// The object that the event is about.
         object: Handle,
-        /// The reason.
         reason: AsyncReason,
     },
-    /// A program posted the event.
     Software {
-        /// The pointer that the program gave.
+        /// Pointer of the program.
         pointer: usize,
     },
 }
@@ -257,36 +221,36 @@ bitflags::bitflags! {
     /// A set of event streams.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Streams: u8 {
-        /// Events that a program posts.
+        /// Software events.
         const SOFTWARE = 1;
         /// Connection requests.
         const CONNECTION_REQUESTS = 2;
-        /// Completions of data transfers.
+        /// DTO completions.
         const TRANSFERS = 4;
         /// Connection events.
         const CONNECTIONS = 8;
-        /// Completions of binds.
+        /// Bind completions.
         const BINDS = 16;
         /// Asynchronous events.
         const ASYNC = 32;
-        /// Events that fit none of these. There are none, but a dispatcher may admit them.
+        /// A stream without events, which an EVD may accept.
         const OTHER = 64;
     }
 }
 
-/// The way in which a stream feeds a dispatcher, for the rule on thresholds.
+/// The configuration of a stream, which limits the thresholds of waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feed {
-    /// Every completion is announced.
+    /// Every completion is a notification event.
     Threshold,
-    /// The poster decides which completion is announced.
+    /// The poster selects the notification events.
     Unsignalled,
-    /// The sender decides which completion is announced.
+    /// The sender selects the notification events.
     Solicited,
 }
 
-/// Whether a completion is a notification event, which ends waits and triggers notification objects. `feed` is the
-/// configuration of its stream, `quiet` the choice of the poster and `solicited` that of the sender. A failure always is one.
+/// Returns whether a completion is a notification event, which ends waits and triggers CNOs. `feed` is the
+/// configuration of its stream, `quiet` the poster's choice, `solicited` the sender's. A failure always is one.
 #[inline(always)]
 pub(crate) fn notifies(feed: Feed, quiet: bool, solicited: bool, status: Status) -> bool {
     let wanted = if matches!(feed, Feed::Solicited) { solicited } else { !quiet };
@@ -294,26 +258,25 @@ pub(crate) fn notifies(feed: Feed, quiet: bool, solicited: bool, status: Status)
 }
 
 bitflags::bitflags! {
-    /// Completion flags: a poster's choices for one completion, and the configuration of an endpoint's streams. A face
-    /// may use the same bits, and then needs no translation; bits that are none of these are refused like flags in the
-    /// wrong place.
+    /// Completion flags of a post, or of an endpoint's stream. An API version may use the same bits, and then needs no
+    /// translation. Undefined bits cause the same error as flags in the wrong place.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct CompletionFlags: u32 {
         /// No event on success.
         const SUPPRESS = 0x01;
-        /// The peer's receive is announced to a solicited waiter.
+        /// The peer's receive notifies a solicited waiter.
         const SOLICITED_WAIT = 0x02;
-        /// The event is not announced.
+        /// The completion is not a notification event.
         const UNSIGNALLED = 0x04;
-        /// Start only when all earlier reads are complete.
+        /// The request starts only after all earlier reads.
         const BARRIER_FENCE = 0x08;
-        /// Every completion is announced; used as an attribute.
+        /// Every completion is a notification event; an attribute of a stream.
         const EVD_THRESHOLD = 0x10;
     }
 }
 
 impl CompletionFlags {
-    /// An event and an announcement for every completion.
+    /// An event, and a notification, for every completion.
     pub const DEFAULT: CompletionFlags = CompletionFlags::empty();
 }
 

@@ -1,13 +1,9 @@
-//! A queue in a ring of slots, for the fast path.
-//!
-//! `VecDeque` needs more instructions: its size is not a power of two, and each push may grow it. Here, a push into a
-//! full queue fails.
+//! A queue in a ring of slots, for the fast path. `VecDeque` needs more instructions, and grows.
 
 use std::mem::MaybeUninit;
 
 use host::memory::{self, NoMemory};
 
-/// A first-in, first-out queue.
 pub(crate) struct Fifo<V> {
     /// The slots: none, or a power of two. Slots from `first` to `end` contain values.
     slots: Vec<MaybeUninit<V>>,
@@ -27,9 +23,6 @@ impl<V> Default for Fifo<V> {
 
 impl<V> Fifo<V> {
     /// Reserves slots for `more` values.
-    ///
-    /// # Errors
-    /// [`NoMemory`]; the queue is unchanged.
     pub fn room(&mut self, more: usize) -> Result<(), NoMemory> {
         let wanted = self.len().checked_add(more).ok_or(NoMemory)?;
         if wanted > self.slots.len() {
@@ -46,9 +39,6 @@ impl<V> Fifo<V> {
     }
 
     /// Reserves slots for `capacity` values, which becomes the limit.
-    ///
-    /// # Errors
-    /// [`NoMemory`]; the queue is unchanged.
     pub fn reserve(&mut self, capacity: usize) -> Result<(), NoMemory> {
         self.room(capacity.saturating_sub(self.len()))?;
         self.limit(capacity);
@@ -84,7 +74,7 @@ impl<V> Fifo<V> {
         if self.is_full() { None } else { Some(Vacancy { queue: self }) }
     }
 
-    /// Adds a value, regardless of the limit. Allocates if there is no free slot.
+    /// Adds a value, regardless of the limit, and allocates if necessary.
     #[inline(always)]
     pub fn add(&mut self, value: V) {
         if let Err(value) = self.push(value) {
@@ -131,7 +121,6 @@ impl<V> Fifo<V> {
         self.first
     }
 
-    /// Returns the oldest value that satisfies `wanted`.
     pub fn find_mut(&mut self, wanted: impl Fn(&V) -> bool) -> Option<&mut V> {
         let nth = (0..self.len()).find(|&nth| self.get(nth).is_some_and(&wanted))?;
         let at = self.first.wrapping_add(nth) & self.mask;
@@ -180,7 +169,6 @@ impl<V> Fifo<V> {
     }
 }
 
-/// The oldest value of a queue.
 pub(crate) struct Oldest<'a, V> {
     queue: &'a mut Fifo<V>,
 }
@@ -200,13 +188,11 @@ impl<V> Oldest<'_, V> {
     }
 }
 
-/// A free slot of a queue.
 pub(crate) struct Vacancy<'a, V> {
     queue: &'a mut Fifo<V>,
 }
 
 impl<V> Vacancy<'_, V> {
-    /// Returns the number of the new value.
     #[inline(always)]
     pub fn number(&self) -> usize {
         self.queue.end

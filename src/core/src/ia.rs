@@ -1,7 +1,6 @@
 //! Interface adapters (IAs) as their objects use them; `crate::open` opens and closes them.
 //!
-//! [`ApiCaps`] keeps core independent of the API version. An adapter counts its objects of each kind, and enforces the
-//! limits in its attributes.
+//! An adapter counts its objects of each kind, and enforces the limits in its attributes.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -21,7 +20,6 @@ use crate::slab::{Handle, Header, Kind, Object, RetiredCell, Slab};
 use crate::transport::Transport;
 use crate::users::Use;
 
-/// The EVD of an adapter's asynchronous events.
 pub(crate) struct AsyncOutlet<T: Transport> {
     pub evd: Arc<Evd<T>>,
     /// `true` if the adapter created the EVD and frees it.
@@ -64,7 +62,7 @@ pub struct Ia<T: Transport> {
     pub(crate) remote_keys: RmrTable,
     pub(crate) agents: Arc<Agents>,
     pub(crate) api_caps: ApiCaps,
-    /// Held between the two events of a connection's end, so that ends have the same order on both EVDs.
+    /// Held between the two events of a connection's end, which both EVDs then get in the same order.
     pub(crate) telling_end: Mutex<()>,
     destroyed: AtomicBool,
     /// Counters of freed endpoints. Locked while they change, and while all counters are summed.
@@ -81,16 +79,12 @@ pub struct Ia<T: Transport> {
 struct Children {
     /// By kind.
     live: [Vec<Handle>; Kind::COUNT],
-    /// Number of freed objects.
     freed: [u64; Kind::COUNT],
     closed: bool,
 }
 
 impl<T: Transport> Ia<T> {
     /// Creates an adapter without objects and without a handle.
-    ///
-    /// # Errors
-    /// [`Resource::Memory`].
     pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>, api_caps: ApiCaps) -> Result<Arc<Self>> {
         Ok(memory::arc(Ia {
             header: Header::default(),
@@ -136,7 +130,7 @@ impl<T: Transport> Ia<T> {
         !self.destroyed.swap(true, Ordering::AcqRel)
     }
 
-    /// Returns whether an abrupt close has begun.
+    /// Returns whether the close has begun.
     pub(crate) fn is_shut(&self) -> bool {
         self.destroyed.load(Ordering::Relaxed)
     }
@@ -201,8 +195,8 @@ impl<T: Transport> Ia<T> {
         }
     }
 
-    /// Invalidates the handle of an object and removes it from the list, for exactly one caller. The handle is reused
-    /// only after the drop of the result, which must hold no lock.
+    /// Invalidates an object's handle and removes it from the list, for exactly one caller. The caller must drop the
+    /// result without a lock, which allows reuse of the handle.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, T>> {
         let mut children = self.children.lock();
         let dying = self.slab.remove(object)?;

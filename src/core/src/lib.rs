@@ -1,23 +1,20 @@
 //! Objects and rules of the Direct Access Transport.
 //!
-//! This crate defines interface adapters, protection zones, memory regions, event dispatchers, endpoints, shared
-//! receive queues and service points, and the operations on them in each state. It knows nothing of a C interface: a
-//! *face* translates calls into those of this crate and its results into codes. It knows nothing of hardware either: a
-//! [`transport::Transport`] moves the bytes.
+//! This crate defines the objects (adapters, protection zones, memory regions, EVDs, endpoints, SRQs, service points)
+//! and their operations in each state, independent of the C API and of the hardware. The API layer translates calls and
+//! results; a [`transport::Transport`] moves the bytes.
 //!
-//! Modules depend on each other from the top of this list to the bottom; those of one item may use each other.
-//! `tests-c/layers.sh` reads it:
+//! Modules use modules of their own item and of later items. `tests-c/layers.sh` reads this list:
 //!
-//! * `open`: opening and closing adapters; [`wait`]: blocking waits; `usual`: the usual path from a post to a dequeue
-//! * `sp`, service points and requests; [`ep`], endpoints; `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`, `ah`: the other objects; `ia`: the
-//!   adapter, as all objects know it; [`transport`]: the contract with what moves the bytes, which reports to objects;
-//!   `lmr_table`: the regions of an adapter by context; `rmr_table`: its remote keys; `agent`: calls of programs' agents; `srq_accounting`:
-//!   where the buffers of a shared queue are; [`counters`]: what is counted; `waker`: waking a thread that waits; [`probes`]:
-//!   places for tracers; `names`: what messages call states and codes
-//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `fifo`, `adaptive_spin`, `attached_data`: the types that all of
-//!   them use
+//! * `open`: opening and closing adapters; [`wait`]: blocking waits; `usual`: the fast path from a post to a dequeue
+//! * `sp`, service points and requests; [`ep`], endpoints; `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`, `ah`: other
+//!   objects; `ia`: the adapter; [`transport`]: the contract with transports; `lmr_table`: local regions by context;
+//!   `rmr_table`: remote keys; `agent`: agents of CNOs; `srq_accounting`: the buffers of an SRQ; [`counters`]; `waker`:
+//!   wakers of sleeping threads; [`probes`]: USDT probes; `names`: names of states and codes in messages
+//! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `fifo`, `adaptive_spin`, `attached_data`:
+//!   types that all of them use
 //!
-//! docs/dev/architecture.md says how the parts work together.
+//! docs/dev/architecture.md describes how the parts work together.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

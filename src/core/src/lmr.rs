@@ -27,21 +27,19 @@ pub enum Memory {
 }
 
 /// A local memory region.
+#[allow(missing_docs)]
 pub struct Lmr<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     pz: Mutex<Option<Use<Pz<T>>>>,
     /// The memory. The name of shared memory stays in place until the free.
     pub memory: Memory,
-    /// Address of the first byte.
     pub(crate) start: u64,
     /// Determines the programs' address of the first byte.
     pub base: Base,
     /// Length in bytes; never 0.
     pub len: u64,
-    /// The granted rights.
     pub rights: Rights,
-    /// The context for local segments.
     pub context: u32,
     /// The key for peers; 0 without remote rights.
     pub remote_key: u32,

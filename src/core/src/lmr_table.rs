@@ -1,10 +1,10 @@
 //! The local memory regions of an adapter by context, as posts look them up.
 //!
-//! A row contains the whole context and the zone of the region, so a check compares context, zone and end. Rows above
-//! 2,047 take a slower function. So do regions whose addresses start at 0: their rows match no zone.
+//! A row contains context, zone and end of the region, which a check compares. Rows above 2,047, and regions whose
+//! addresses start at 0, need the slow path.
 //!
 //! A posted receive stores the number of deregistrations at its check. If this number is unchanged when the message
-//! arrives, its regions are still registered ([`LmrTable::recheck`]). Otherwise they are referenced and checked again.
+//! arrives, its regions are still registered ([`LmrTable::recheck`]). Otherwise they are checked again.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -24,12 +24,11 @@ use crate::transport::{Checked, Segment};
 
 /// A segment of a program, before its check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub struct LocalSegment {
-    /// Context of the region.
     pub context: u32,
     /// Address of the first byte.
     pub addr: u64,
-    /// Length in bytes.
     pub len: u64,
 }
 
@@ -119,7 +118,6 @@ struct RegionRow {
 
 const _: () = assert!(size_of::<RegionRow>() == 64);
 
-/// Rights that allow local writes.
 const WRITABLE: Rights = Rights::LOCAL_WRITE;
 /// Rights of which any allows local reads: hardware has no right that only allows writes.
 const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
@@ -145,7 +143,6 @@ pub struct LmrTable {
     near: Box<[RegionRow; FIRST_CHUNK]>,
     /// The further chunks, allocated on demand.
     far: [OnceLock<Box<[RegionRow]>>; CHUNKS - 1],
-    /// Number of removed regions.
     removals: AtomicU64,
     rows: Mutex<Rows>,
 }
@@ -153,12 +150,10 @@ pub struct LmrTable {
 struct Rows {
     free: VecDeque<u32>,
     used: u32,
-    /// Generation of the first context of each row.
     first_generation: u16,
     next_generation: Vec<u16>,
 }
 
-/// Number of tables created.
 static TABLES_CREATED: AtomicU32 = AtomicU32::new(0);
 
 /// Distance between the first generations of 64 tables, so that contexts of different tables differ initially.
@@ -177,9 +172,6 @@ impl LmrTable {
     pub const CAPACITY: usize = (1 << INDEX_BITS) - FIRST_CHUNK;
 
     /// Returns an empty table.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
     pub(crate) fn new() -> std::result::Result<Self, NoMemory> {
         let made = TABLES_CREATED.fetch_add(1, Ordering::Relaxed);
         let first_generation = (made.wrapping_mul(GENERATION_STEP) % GENERATION_MASK + 1) as u16;
@@ -218,7 +210,7 @@ impl LmrTable {
             let plain = registration.origin == 0 && registration.rights.intersects(rights);
             u64::from(registration.zone) | if plain { 0 } else { DENIED }
         };
-        // SYNC row: a reader that loads one of these fields finds another context when it loads the context again.
+        // SYNC row: a reader of a new field loads another context at its second load.
         fence(Ordering::Release);
         row.addr.store(registration.addr, Ordering::Relaxed);
         row.origin.store(registration.origin, Ordering::Relaxed);
@@ -266,8 +258,8 @@ impl LmrTable {
         let mut rows = self.rows.lock();
         if let Some(row) = self.row(context) {
             row.context.store(EMPTY, Ordering::SeqCst);
-            // SYNC removals: raised after the row is emptied. Readers load the number before the row, so a reader with
-            // the new number does not find the region.
+            // SYNC removals: raised after the row is emptied. A reader loads the number first, so one with the new
+            // number does not find the region.
             self.removals.store(self.removals.load(Ordering::Relaxed) + 1, Ordering::Release);
             rows.free.push_back(context & INDEX_MASK);
         }

@@ -1,9 +1,7 @@
-//! Opening an interface adapter, and closing it with all objects made from it.
+//! Open and close of an interface adapter, which closes all its objects.
 //!
-//! This is the one place that knows every kind of object.
-//!
-//! An abrupt close frees service points, requests, endpoints, SRQs, RMRs, LMRs, PZs, EVDs and CNOs, in this order, and
-//! wakes all waiters.
+//! Only this module knows every kind of object. An abrupt close frees service points, requests, endpoints, SRQs, RMRs,
+//! LMRs, PZs, EVDs and CNOs, in this order, and wakes all waiters.
 
 use std::sync::Arc;
 
@@ -25,7 +23,7 @@ use crate::srq::Srq;
 use crate::transport::{AdapterSink, Transport};
 use crate::users::Use;
 
-/// Makes types the objects of their kinds; those that have the adapter in a field show it.
+/// Implements [`Object`], and `ia` for types with the adapter in a field.
 macro_rules! objects {
     ($($object:ident: $kind:ident $(, in $ia:ident)?;)*) => {
         $(impl<T: Transport> Object for $object<T> {
@@ -37,7 +35,7 @@ macro_rules! objects {
         }
 
         $(impl<T: Transport> $object<T> {
-            /// The adapter it belongs to.
+            /// Returns the adapter of the object.
             pub fn ia(&self) -> &Arc<Ia<T>> {
                 &self.$ia
             }
@@ -61,23 +59,22 @@ objects! {
     Ah: Ah, in ia;
 }
 
-/// The dispatcher that takes the asynchronous events of an adapter.
+/// The EVD of an adapter's asynchronous events.
 pub enum AsyncEvd<T: Transport> {
-    /// A dispatcher made with the adapter, for at least this many events.
+    /// A new EVD for at least this many events.
     Create(usize),
-    /// A dispatcher of another open instance.
+    /// An EVD of another open instance.
     Given(Arc<Evd<T>>),
-    /// A dispatcher elsewhere on the host; events of this instance are dropped.
+    /// An EVD outside this process. Core drops the events.
     Elsewhere,
 }
 
 impl<T: Transport> Ia<T> {
-    /// Opens an instance. The handles of all its objects come from `slab`.
+    /// Opens an instance. `slab` provides the handles of all its objects.
     ///
     /// # Errors
-    /// [`crate::error::Arg::QueueLength`] for a queue length of 0, [`Role::EvdAsync`] for a
-    /// dispatcher that does not admit asynchronous events or belongs to another adapter, and
-    /// those of [`Transport::open`].
+    /// [`crate::error::Arg::QueueLength`] for 0, [`Role::EvdAsync`] for an EVD that does not accept asynchronous events
+    /// or belongs to another adapter, errors of [`Transport::open`].
     pub fn open(
         slab: &'static Slab<T>,
         name: &str,
@@ -94,13 +91,12 @@ impl<T: Transport> Ia<T> {
         let ia = Ia::new(slab, name, T::open(name, instance_data)?, api_caps)?;
         ia.transport.report_to(AdapterSink { adapter: Arc::downgrade(&ia) });
         ia.complete(async_evd).inspect_err(|_| {
-            // Nobody else has it yet.
+            // No other thread has the adapter yet.
             let _ = ia.destroy();
         })?;
         Ok(ia)
     }
 
-    /// Gives a new instance its dispatcher of asynchronous events and its handle.
     fn complete(self: &Arc<Self>, async_evd: AsyncEvd<T>) -> Result<()> {
         let (evd, own) = match async_evd {
             AsyncEvd::Create(qlen) => (Some(Evd::create(self, qlen, None, Streams::ASYNC)?), true),
@@ -115,20 +111,21 @@ impl<T: Transport> Ia<T> {
         Ok(())
     }
 
-    /// Closes the instance only if the program has freed all objects it made.
+    /// Closes the instance if the program has freed all its objects.
     ///
     /// # Errors
-    /// [`crate::error::StateError::IaInUse`]; nothing was changed then. [`Error::InvalidHandle`] if another thread closes it.
+    /// [`crate::error::StateError::IaInUse`]; nothing has changed. [`Error::InvalidHandle`] if another thread closes
+    /// it.
     pub fn close_graceful(&self) -> Result<()> {
         self.shut_if_unused(self.own_async_evd())?;
         self.destroy()
     }
 
-    /// Closes the instance and destroys all objects made from it.
+    /// Closes the instance and destroys all its objects.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] if another thread closes it. That is not waited for: it may wait for an agent of the
-    /// program, which may be the caller.
+    /// [`Error::InvalidHandle`] if another thread closes it. The call does not wait for that thread, which may wait for
+    /// the agent that is the caller.
     pub fn close_abrupt(&self) -> Result<()> {
         self.destroy()
     }
@@ -141,11 +138,11 @@ impl<T: Transport> Ia<T> {
         self.each::<Rsp<T>>(|rsp| rsp.free());
         self.each::<Csp<T>>(|csp| csp.free());
         self.each::<Cr<T>>(|cr| cr.abandon());
-        // All connections begin to end before the first one is waited for, and all datagrams leave concurrently.
+        // All disconnects and datagram closes run concurrently, so each wait is shorter.
         self.each::<Endpoint<T>>(|ep| ep.let_go());
         let mut datagram_qps = Vec::new();
         let _: Option<()> = self.find(|ep: &Endpoint<T>| {
-            // Without memory, the free of the endpoint closes it.
+            // Without memory, the free of the endpoint closes the queue pair.
             let has_room = datagram_qps.room(1).is_ok();
             datagram_qps.extend(ep.datagram_qp().filter(|_| has_room));
             None
@@ -161,7 +158,7 @@ impl<T: Transport> Ia<T> {
         let own = self.own_async_evd();
         let outlet = self.async_outlet.lock().take();
         self.each::<Evd<T>>(|evd| {
-            // One user is this adapter itself.
+            // The adapter itself is one user.
             let lent = own == Some(evd.header().handle()) && evd.header.users.count() > 1;
             if lent {
                 evd.orphan();

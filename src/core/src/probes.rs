@@ -1,13 +1,11 @@
 //! USDT probes for tracers such as bpftrace, perf, SystemTap and gdb.
 //!
 //! A probe is one `nop` and an ELF note that locates its arguments, as in SystemTap's `<sys/sdt.h>`. A detached probe
-//! costs only the `nop`: the code has the arguments anyway, except the bytes of an SRQ's receive. There are no
-//! semaphores, which would cost two instructions.
+//! only costs the `nop`: the code has the arguments anyway, except the bytes of an SRQ's receive. Semaphores would cost
+//! two instructions. A rare probe is one place per library, because a tracer needs time for each place.
 //!
-//! All probes have the provider `dat`, and all arguments are signed 64-bit numbers. docs/tracing.md describes the
-//! probes, and tests-c/probes/check.sh compares it with the libraries.
-//!
-//! A rare probe is one place per library, because a tracer needs time for each place.
+//! All probes have the provider `dat` and signed 64-bit arguments. docs/tracing.md describes them, and
+//! tests-c/probes/check.sh compares it with the libraries.
 //!
 //! A transfer is its [`Transfer`] number, and a bind the next higher one. An atomic operation counts as a read, and a
 //! write with immediate data as a write.
@@ -33,9 +31,7 @@ macro_rules! at {
 /// The watermarks, with their numbers in the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WatermarkKind {
-    /// A shared receive queue has fewer available buffers than its low watermark.
     SrqLow,
-    /// An endpoint holds more buffers than its soft high watermark.
     EpSoft,
     /// An endpoint holds more buffers than its hard high watermark, which ends the connection.
     EpHard,
@@ -66,32 +62,27 @@ pub(crate) fn recv_posted(object: Handle, cookie: u64, segments: &[Segment]) {
     posted(object, Transfer::Recv, cookie, segments.iter().map(len).sum());
 }
 
-/// A bind was posted.
 #[inline(never)]
 pub(crate) fn bind_posted(ep: Handle, cookie: u64) {
     at!(posted, ep.0, BIND, cookie, 0);
 }
 
-/// The completion of a transfer was queued on an EVD.
 #[inline(always)]
 pub(crate) fn completed(completion: &Completion) {
     let &Completion { ep, cookie, len, status, transfer } = completion;
     at!(completed, ep.0, transfer as isize, cookie, len, status as isize);
 }
 
-/// The completion of a bind of `rmr` was queued on an EVD.
 #[inline(never)]
 pub(crate) fn bind_completed(rmr: Handle, cookie: u64, status: Status) {
     at!(completed, rmr.0, BIND, cookie, 0, status as isize);
 }
 
-/// An endpoint changed its state.
 #[inline(never)]
 pub(crate) fn connection(ep: Handle, from: EpState, to: EpState) {
     at!(connection, ep.0, from as isize, to as isize);
 }
 
-/// A watermark of an SRQ or an endpoint was crossed.
 #[inline(never)]
 pub(crate) fn watermark(object: Handle, mark: WatermarkKind) {
     at!(watermark, object.0, mark as isize);

@@ -11,7 +11,6 @@ use crate::transport::{Transport, ZoneId};
 pub struct Pz<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
-    /// The transport's zone.
     pub(crate) zone: T::Zone,
 }
 

@@ -52,14 +52,11 @@ impl<T: Transport> Binding<T> {
 
 /// The binding, as a query returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub struct RmrStatus {
-    /// The bound range.
     pub segment: LocalSegment,
-    /// The granted remote rights.
     pub rights: Rights,
-    /// Base of the peers' addresses.
     pub base: Base,
-    /// The key for peers.
     pub remote_key: u32,
 }
 

@@ -25,15 +25,11 @@ struct Rows {
     free: Vec<usize>,
 }
 
-/// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeyRow(usize);
 
 impl RmrTable {
     /// Allocates a row for the key of one owner.
-    ///
-    /// # Errors
-    /// [`NoMemory`].
     pub fn enter(&self) -> Result<KeyRow, NoMemory> {
         let mut rows = self.rows.lock();
         if let Some(at) = rows.free.pop() {
@@ -56,13 +52,11 @@ impl RmrTable {
         rows.owners[at] = owner;
     }
 
-    /// Frees a row.
     pub fn leave(&self, row: KeyRow) {
         self.set(row, NONE, Handle::NULL);
         self.rows.lock().free.push(row.0);
     }
 
-    /// Returns the owner of a key.
     pub fn owner(&self, key: u32) -> Option<Handle> {
         let rows = self.rows.lock();
         let at = rows.keys.iter().position(|&known| known == key && known != NONE)?;

@@ -1,19 +1,13 @@
-//! Handles: cells of memory that stay where they are for the life of the process.
+//! Handles: addresses of cells that are never freed.
 //!
-//! A handle is the address of a cell. The first word of a cell belongs to the face, which may keep a table of functions
-//! there. The second word says whether the cell is alive, and the kind of the object behind it. A check therefore never
-//! reads memory that could have been given back, whatever address a program passes.
+//! The first word of a cell belongs to the API layer. The second word contains the kind of a live object, or 0. A check
+//! of any address therefore reads no freed memory. A freed cell is reused only after [`QUARANTINE`] other frees.
 //!
-//! A freed cell is used again only after [`QUARANTINE`] others were freed, so that a stale handle is refused for a long
-//! time.
+//! A fast call uses an object under an epoch guard ([`ObjectGuard`]); other calls hold a reference. A free invalidates
+//! the cell. The drop of its result ([`RetiredCell`]) waits for the fast calls, then releases the cell's reference.
 //!
-//! A fast call stays in a section of [`host::epoch`] while it works on an object ([`ObjectGuard`]), and all others count a
-//! reference. A free makes the cell dead, and what it gets then ([`RetiredCell`]) waits for the fast calls under way and drops the
-//! reference of the cell.
-//!
-//! Fast calls look among [`FirstCells`] first: those of the slab in which the library first looked up a handle,
-//! which are those of a program with up to a thousand objects. A fast call on such a cell has a function with the usual
-//! case alone (`quickly` in the face); everything else goes through another one, which does the same with any cell.
+//! Fast calls only search [`FirstCells`]: the first 1024 cells of the slab in which the library first looked up a
+//! handle.
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -34,12 +28,12 @@ use host::memory::{self, Room};
 
 use crate::users::Users;
 
-/// Address of a live or dead cell, as a program holds it.
+/// Address of a live or dead cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Handle(pub usize);
 
 impl Handle {
-    /// No object.
+    /// The handle of no object.
     pub const NULL: Handle = Handle(0);
 }
 
@@ -49,7 +43,7 @@ impl fmt::Display for Handle {
     }
 }
 
-/// The kinds of object that have handles.
+/// A kind of object with a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[allow(missing_docs)] // the objects of the specification
@@ -66,12 +60,12 @@ pub enum Kind {
     Rsp,
     Cr,
     Csp,
-    /// An address handle, which has no type of its own in the interface.
+    /// An address handle, which has no type in the C interface.
     Ah,
 }
 
 impl Kind {
-    /// One more than the largest number of a kind.
+    /// One above the highest kind.
     pub const COUNT: usize = Kind::Ah as usize + 1;
 
     const ALL: [Kind; 13] = {
@@ -80,16 +74,16 @@ impl Kind {
     };
 }
 
-/// An object that can stand behind a handle of one slab.
+/// An object that a slab can store.
 pub trait Object: Send + Sync + 'static {
-    /// The kind written into the cell; unique among the types put into one slab.
+    /// Kind in the cell, unique among the types of one slab.
     const KIND: Kind;
 
-    /// The header that every object has.
+    /// Returns the header of the object.
     fn header(&self) -> &Header;
 }
 
-/// The part that every object has: its handle, a word for the program, and its users.
+/// The common part of all objects: handle, context of the program, users.
 #[derive(Debug, Default)]
 pub struct Header {
     handle: AtomicUsize,
@@ -98,18 +92,17 @@ pub struct Header {
 }
 
 impl Header {
-    /// That of a part of the object that has this handle.
     pub(crate) fn part_of(handle: Handle) -> Self {
         Header { handle: AtomicUsize::new(handle.0), ..Header::default() }
     }
 
-    /// The handle; NULL until the object is put into a slab.
+    /// Returns the handle; NULL before the insertion into a slab.
     #[inline]
     pub fn handle(&self) -> Handle {
         Handle(self.handle.load(Ordering::Relaxed))
     }
 
-    /// The consumer context; 0 until set.
+    /// Returns the consumer context; 0 until set.
     pub fn context(&self) -> u64 {
         self.context.load(Ordering::Acquire)
     }
@@ -120,119 +113,117 @@ impl Header {
     }
 }
 
-/// The number of freed cells that rest before the first of them is used again.
+/// Minimum number of freed cells before one is reused.
 pub const QUARANTINE: usize = 4096;
-/// How long a free waits for fast calls. They take microseconds, but one that a signal handler has left by longjmp never ends.
+/// Maximum time that a free waits for fast calls, which take microseconds, unless a longjmp out of a signal handler
+/// leaves one.
 const LIMIT: Duration = Duration::from_secs(1);
 const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = 16;
 
-/// The memory that a handle names, where there may be a live object.
+/// The memory of a handle.
 #[repr(C, align(64))]
 pub struct Cell {
     face: AtomicUsize,
-    /// The number of the kind of the object behind it; 0 if it is dead.
+    /// Number of the object's kind; 0 if the cell is dead.
     kind: AtomicUsize,
     object: AtomicPtr<()>,
     release: AtomicPtr<()>,
-    /// Where the list of the adapter's objects has the handle; changed under the lock on that list.
+    /// Index of the handle in the adapter's list of objects, whose lock protects it.
     pub(crate) listed: AtomicUsize,
-    /// The next one of the dead cells that are left. See [`RetiredCell::end`].
+    /// The next dead cell with an object: see [`RetiredCell::end`].
     next: AtomicUsize,
 }
 
 const _: () = assert!(size_of::<Cell>().is_power_of_two());
 
-/// A row of cells.
 struct Chunk {
     first: AtomicPtr<Cell>,
-    /// The size of the row in bytes; 0 before it is made.
+    /// Size in bytes; 0 before the allocation.
     size: AtomicUsize,
 }
 
 impl Chunk {
-    /// The number of cells.
     fn len(&self) -> usize {
         // SYNC chunk
         self.size.load(Ordering::Acquire) / size_of::<Cell>()
     }
 
-    /// The cell at an address, if there is one.
+    /// Returns the cell at an address, if there is one.
     fn cell(&self, address: usize) -> Option<&'static Cell> {
-        // SYNC chunk: pairs with the store in `grow`: a thread that finds the size has the address, and cells that are
-        // initialised.
+        // SYNC chunk: pairs with the store in `grow`. A thread that loads the size also sees the address and
+        // initialised cells.
         let size = self.size.load(Ordering::Acquire);
         let first = self.first.load(Ordering::Relaxed);
         let offset = address.wrapping_sub(first.addr());
         if offset >= size || offset % size_of::<Cell>() != 0 {
             return None;
         }
-        // SAFETY: inside the chunk, on a cell's boundary; chunks are never freed.
+        // SAFETY: the address is inside the chunk, on a cell's boundary, and chunks are never freed.
         Some(unsafe { &*first.byte_add(offset) })
     }
 }
 
-/// The first cells of a slab, which are set once, for the quickest way to nearly every object.
+/// The first cells of a slab, set once, for fast lookups of nearly all objects.
 #[derive(Debug)]
 pub struct FirstCells {
     first: AtomicUsize,
-    /// The number of cells; 0 before they are set.
+    /// Number of cells; 0 until set.
     len: AtomicUsize,
 }
 
 impl FirstCells {
-    /// No cells.
+    /// Returns an empty set.
     pub const fn new() -> Self {
         FirstCells { first: AtomicUsize::new(0), len: AtomicUsize::new(0) }
     }
 
-    /// Sets the cells to those of a slab that has some, if none are set yet.
+    /// Sets the cells to the first ones of a slab, unless they are set or the slab is empty.
     pub fn set<D>(&self, slab: &Slab<D>) {
         let chunk = &slab.chunks[0];
         let (len, first) = (chunk.len(), chunk.first.load(Ordering::Relaxed).addr());
         if self.first.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            // SYNC chunk: pairs with the load in `enter`, as the store in `grow` does. They are set once, so their
-            // address is that of their size.
+            // SYNC chunk: pairs with the load in `enter`. The exchange succeeds once, so address and length belong
+            // together.
             self.len.store(len, Ordering::Release);
         }
     }
 
-    /// Forgets the cells. Only the child of a fork may call this, which has no other thread.
+    /// Clears the cells. Only a forked child may call this, before it creates a thread.
     pub fn forget(&self) {
         self.len.store(0, Ordering::Relaxed);
         self.first.store(0, Ordering::Relaxed);
     }
 
-    /// Whether `handle` names one of the cells.
     #[inline(always)]
     fn has(&self, handle: Handle) -> bool {
         // SYNC chunk
         let len = self.len.load(Ordering::Acquire);
         let offset = handle.0.wrapping_sub(self.first.load(Ordering::Relaxed));
-        // One comparison for both: the bits that are 0 on a cell's boundary become the highest ones.
+        // The rotation makes a misaligned offset larger than `len`, so that one comparison checks both.
         offset.rotate_right(size_of::<Cell>().trailing_zeros()) < len
     }
 
-    /// Enters the object behind `handle` if it is alive, of type `O`, and among the cells; `None` also if the calling thread
-    /// cannot enter a section.
+    /// Enters the object of `handle` if it is alive, of type `O` and in one of the cells. Requires that the thread can
+    /// enter an epoch.
     #[inline(always)]
     pub fn enter<O: Object>(&self, handle: Handle) -> Option<ObjectGuard<O>> {
         if !self.has(handle) {
             return None;
         }
         let section = EpochGuard::enter()?;
-        // SAFETY: as found, this is a cell.
+        // SAFETY: `has` found a cell at this address.
         let object = unsafe { Cell::at(handle.0) }.object()?;
         Some(ObjectGuard { object, _section: section })
     }
 
-    /// The kind of the live object behind `handle`, if it is among the cells.
+    /// Returns the kind of the live object of `handle`, if it is in one of the cells.
     #[inline(always)]
     pub fn kind(&self, handle: Handle) -> Option<Kind> {
         if !self.has(handle) {
             return None;
         }
-        // SAFETY: as found, this is a cell.
+        // SAFETY: `has` found a cell at this address.
         unsafe { Cell::at(handle.0) }.kind()
     }
 }
@@ -245,13 +236,13 @@ impl Default for FirstCells {
 
 struct Free {
     cells: VecDeque<usize>,
-    /// The first of the dead cells whose objects were not dropped yet: see [`RetiredCell::end`]. Each names the next one.
+    /// The first dead cell whose object was not dropped yet: see [`RetiredCell::end`].
     left: usize,
     used: usize,
     chunks: usize,
 }
 
-/// The handles of one adapter name; `D` keeps apart slabs of different transports.
+/// The handles of one adapter name. `D` distinguishes slabs of different transports.
 pub struct Slab<D> {
     face: usize,
     chunks: [Chunk; CHUNKS],
@@ -261,17 +252,17 @@ pub struct Slab<D> {
 
 type Release = unsafe fn(*mut ());
 
-/// Drops the reference that a cell held.
+/// Drops the reference of a cell.
 ///
 /// # Safety
-/// `object` came from `Arc::<O>::into_raw` and the caller owns that reference.
+/// `object` must come from `Arc::<O>::into_raw`, and the caller must own the reference.
 unsafe fn release<O: Object>(object: *mut ()) {
-    // SAFETY: the caller owns the reference, as promised.
+    // SAFETY: the caller owns the reference, which `Arc::<O>::into_raw` returned.
     drop(unsafe { Arc::from_raw(object.cast::<O>().cast_const()) });
 }
 
 impl<D> Slab<D> {
-    /// An empty slab whose cells start with the word `face`.
+    /// Returns an empty slab whose cells start with the word `face`.
     pub fn new(face: usize) -> Self {
         Slab {
             face,
@@ -284,27 +275,27 @@ impl<D> Slab<D> {
         }
     }
 
-    /// Puts `object` behind a new handle; `None` if the slab has no more cells and there is no memory for some.
+    /// Stores `object` in a new cell. Returns `None` if the slab is full or memory is exhausted.
     pub fn insert<O: Object>(&self, object: Arc<O>) -> Option<Handle> {
         let address = self.take_cell()?;
         let cell = self.cell(Handle(address))?;
         object.header().handle.store(address, Ordering::Relaxed);
         cell.object.store(Arc::into_raw(object).cast_mut().cast(), Ordering::Relaxed);
         cell.release.store(release::<O> as Release as *mut (), Ordering::Relaxed);
-        // SYNC born: the object is in place before the cell is alive.
+        // SYNC born: the object is stored before the cell becomes alive.
         cell.kind.store(O::KIND as usize, Ordering::Release);
         Some(Handle(address))
     }
 
-    /// The object behind `handle` if it is alive and of type `O`.
+    /// Returns the object of `handle` if it is alive and of type `O`.
     pub fn get<O: Object>(&self, handle: Handle) -> Option<Arc<O>> {
         self.cell(handle)?.get()
     }
 
-    /// Makes the handle of an object dead, if it is alive; that is so for exactly one caller.
+    /// Invalidates the handle of a live object, for exactly one caller.
     pub fn remove<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, D>> {
         let cell = self.cell(object.header().handle())?;
-        // While the cell is alive and has the object, it gets no other one in a section.
+        // While this epoch guard exists, no other object enters the cell, so an equal address is the same object.
         let killed = epoch::briefly(|| {
             cell.object::<O>().is_some_and(|known| ptr::eq(known, object))
                 && cell.kind.compare_exchange(O::KIND as usize, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -312,30 +303,29 @@ impl<D> Slab<D> {
         killed.then(|| RetiredCell { slab: self, cell })
     }
 
-    /// Drops the object behind a dead cell that no fast call is inside of, and lets the cell be used again.
+    /// Drops the object of a dead cell that no fast call uses, and allows reuse of the cell.
     fn reclaim(&self, cell: &'static Cell) {
         let (object, release) = (cell.object.load(Ordering::Relaxed), cell.release.load(Ordering::Relaxed));
         self.free.lock().cells.push_back(ptr::from_ref(cell).addr());
-        // SAFETY: insert stored it.
+        // SAFETY: `insert` stored a `Release` as this pointer.
         let release = unsafe { mem::transmute::<*mut (), Release>(release) };
-        // SAFETY: insert stored both, and this is the one caller who drops the reference.
+        // SAFETY: `insert` stored the object with its `Release`, and only one thread reclaims the cell.
         unsafe { release(object) };
     }
 
-    /// Makes every live handle dead without dropping the objects. Meant for the child of a fork, which must not touch
-    /// what it shares with its parent.
+    /// Invalidates all handles without dropping objects, which a forked child shares with its parent.
     pub fn abandon(&self) {
         epoch::in_child();
         for chunk in &self.chunks {
             for index in 0..chunk.len() {
-                // SAFETY: index is below the chunk's length and chunks are never freed.
+                // SAFETY: `index` is below the chunk's length, and chunks are never freed.
                 let cell = unsafe { &*chunk.first.load(Ordering::Relaxed).add(index) };
                 cell.kind.store(0, Ordering::Relaxed);
             }
         }
     }
 
-    /// The cell that `handle` names, if there is one in this slab.
+    /// Returns the cell of `handle`, if it is in this slab.
     #[inline]
     pub fn cell(&self, handle: Handle) -> Option<&'static Cell> {
         self.chunks.iter().find_map(|chunk| chunk.cell(handle.0))
@@ -349,7 +339,7 @@ impl<D> Slab<D> {
         let last = free.chunks.checked_sub(1);
         let full = last.is_none_or(|i| free.used == self.chunks[i].len());
         if full && self.grow(&mut free).is_none() {
-            // Rather a cell that has not rested for long than none.
+            // A cell that was freed recently is better than none.
             return free.cells.pop_front();
         }
         let chunk = &self.chunks[free.chunks - 1];
@@ -358,7 +348,7 @@ impl<D> Slab<D> {
         Some(address)
     }
 
-    /// Makes another chunk of cells, and room in the list of free cells, so that a free never needs memory.
+    /// Allocates a chunk, and room in the list of free cells, so that a free needs no memory.
     fn grow(&self, free: &mut Free) -> Option<()> {
         let chunk = self.chunks.get(free.chunks)?;
         let len = FIRST_CHUNK << free.chunks;
@@ -375,10 +365,10 @@ impl<D> Slab<D> {
             next: AtomicUsize::new(0),
         }));
         let first = Vec::leak(cells).as_mut_ptr();
-        // For those that find a cell by its address alone.
+        // `Cell::at` turns an address into a reference.
         let _ = first.expose_provenance();
         chunk.first.store(first, Ordering::Relaxed);
-        // SYNC chunk: the cells and the address of the first one are in place before the size.
+        // SYNC chunk: the address and the initialised cells are stored before the size.
         chunk.size.store(len * size_of::<Cell>(), Ordering::Release);
         free.chunks += 1;
         free.used = 0;
@@ -387,36 +377,36 @@ impl<D> Slab<D> {
 }
 
 impl Cell {
-    /// The cell at an address.
+    /// Returns the cell at an address.
     ///
     /// # Safety
-    /// There must be one: cells are shared, and never freed.
+    /// There must be a cell at `address`.
     #[inline(always)]
     unsafe fn at(address: usize) -> &'static Cell {
-        // SAFETY: the caller's promise; the addresses of all cells were exposed.
+        // SAFETY: the caller guarantees a cell. Cells are shared and never freed, and their addresses are exposed.
         unsafe { &*ptr::with_exposed_provenance::<Cell>(address) }
     }
 
-    /// The object if it is alive and of type `O`.
+    /// Returns the object if it is alive and of type `O`.
     #[inline]
     pub fn get<O: Object>(&self) -> Option<Arc<O>> {
         epoch::briefly(|| {
             let object = self.object::<O>()?;
-            // SAFETY: the cell owns a reference made by Arc::into_raw, and keeps it as long as the section.
+            // SAFETY: until the epoch guard ends, the cell owns a reference from `Arc::into_raw`.
             unsafe { Arc::increment_strong_count(object) };
-            // SAFETY: this takes over the reference counted in the line above.
+            // SAFETY: this takes over the reference that the line above has counted.
             Some(unsafe { Arc::from_raw(object) })
         })
     }
 
-    /// The kind of the object, if it is alive.
+    /// Returns the kind of the object, if it is alive.
     #[inline]
     pub fn kind(&self) -> Option<Kind> {
         let kind = self.kind.load(Ordering::Acquire);
         Kind::ALL.get(kind.wrapping_sub(1)).copied()
     }
 
-    /// The object behind it, if it is alive and of type `O`. It stays there until the section ends in which the caller is.
+    /// Returns the object if it is alive and of type `O`. The pointer is valid until the caller's epoch guard ends.
     #[inline(always)]
     fn object<O: Object>(&self) -> Option<*const O> {
         // SYNC born
@@ -425,16 +415,16 @@ impl Cell {
     }
 }
 
-/// A cell that is dead, and whose object is still there. It gets no other object as long as this lives. When this is dropped,
-/// without a lock that a fast call takes, the object is dropped as well, once no fast call is inside.
+/// A dead cell with its object, which is not reused while this value exists. The drop waits for fast calls, whose locks
+/// the caller must not hold, and drops the object.
 pub struct RetiredCell<'a, D> {
     slab: &'a Slab<D>,
     cell: &'static Cell,
 }
 
 impl<D> RetiredCell<'_, D> {
-    /// Waits for the fast calls inside, up to a limit, and drops the object, and those that other frees have left. If a call does
-    /// not end, or is the one that this thread is in, it leaves them to the next free.
+    /// Drops this object and those that earlier frees left, if all fast calls end within `limit`. Otherwise, or if this
+    /// thread is in one, leaves them to the next free.
     fn end(&self, limit: Duration) {
         let left = mem::take(&mut self.slab.free.lock().left);
         self.cell.next.store(left, Ordering::Relaxed);
@@ -456,7 +446,7 @@ impl<D> Drop for RetiredCell<'_, D> {
     }
 }
 
-/// A fast call inside an object, which stays in place even if its handle is freed meanwhile.
+/// A fast call's access to an object, which stays valid even if another thread frees its handle.
 pub struct ObjectGuard<O: Object> {
     object: *const O,
     _section: EpochGuard<Objects>,
@@ -467,7 +457,7 @@ impl<O: Object> Deref for ObjectGuard<O> {
 
     #[inline]
     fn deref(&self) -> &O {
-        // SAFETY: the section keeps the cell's reference to the object.
+        // SAFETY: the epoch guard keeps the cell's reference to the object.
         unsafe { &*self.object }
     }
 }

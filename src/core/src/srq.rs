@@ -1,15 +1,11 @@
-//! Shared receive queues.
+//! Shared receive queues (SRQs).
 //!
-//! A posted buffer is *available* until an endpoint takes it and *outstanding* until the
-//! program has dequeued its completion, which a [`srq_accounting::OutstandingRecv`] counts.
+//! A posted buffer is *available* until an endpoint takes it. It is *outstanding* until the program dequeues its
+//! completion, which a [`srq_accounting::OutstandingRecv`] counts.
 //!
-//! Posts and reports wait for the lock on the books, so under it the transport is called to hand over a buffer and for
-//! nothing else. Resizes and new watermarks, which are calls of the device, have a lock of their own around the books
-//! and the call, so they reach the transport in the order in which they entered the books. Queries, resizes and new
-//! watermarks first have the transport report all that has happened (`Poll::Complete`); a transport reports only what
-//! it has consumed. The books alone decide on the event of the low watermark and disarm when they find it due, so it
-//! comes once for each arming. A buffer taken between the books and the device is not lost: a transport that is armed
-//! reports taken buffers if its limit is undercut already.
+//! Posts and reports take the lock on the accounting, so only the post of a buffer calls the transport under it.
+//! Resizes and new watermarks, which are slow device calls, hold the lock `tuning` around accounting and call, so that
+//! both see them in the same order. Queries, resizes and new watermarks first poll all completions (`Poll::Complete`).
 
 use std::sync::Arc;
 
@@ -35,26 +31,25 @@ pub struct Srq<T: Transport> {
     pub(crate) zone: u32,
     pz: Mutex<Option<Use<Pz<T>>>>,
     max_segments: usize,
-    /// The transport's side of it.
     pub(crate) queue: T::Srq,
-    /// Held during a change of the size or the watermark, including the transport's part, so that there is one change
-    /// at a time. Taken before the books, and never for posting or receiving.
+    /// Serialises changes of the size or the watermark, including the transport's call. Locked before the accounting,
+    /// and never for posting or receiving.
     tuning: Mutex<()>,
     pub(crate) accounting: Arc<Mutex<SrqAccounting>>,
 }
 
-/// The parameters of a queue, as [`Srq::query`] shows them.
+/// The parameters and counters of an SRQ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SrqStatus {
-    /// Entries that the queue has.
+    /// Number of entries.
     pub max_recvs: usize,
-    /// Segments that a receive can have.
+    /// Maximum number of segments of a receive.
     pub max_segments: usize,
-    /// The watermark last set.
+    /// The low watermark last set.
     pub low_watermark: usize,
-    /// Buffers that endpoints can take.
+    /// Number of available buffers.
     pub available: usize,
-    /// Entries occupied.
+    /// Number of occupied entries.
     pub outstanding: usize,
 }
 
@@ -65,12 +60,11 @@ impl<T: Transport> Drop for Srq<T> {
 }
 
 impl<T: Transport> Srq<T> {
-    /// Makes a queue for `max_recvs` receives of up to `max_segments` segments, to which no
-    /// endpoint is attached.
+    /// Creates an SRQ for `max_recvs` receives of up to `max_segments` segments.
     ///
     /// # Errors
-    /// [`Arg::Attributes`] for a size of 0 or above the adapter's limits,
-    /// [`Error::ModelNotSupported`], [`Error::InsufficientResources`].
+    /// [`Arg::Attributes`] for a size of 0 or above the adapter's limits, [`Error::ModelNotSupported`],
+    /// [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, max_recvs: usize, max_segments: usize) -> Result<Arc<Self>> {
         let limits = ia.transport.attributes();
         if !limits.srq {
@@ -98,7 +92,7 @@ impl<T: Transport> Srq<T> {
         })
     }
 
-    /// Frees the queue; buffers on it vanish.
+    /// Frees the SRQ and its buffers.
     ///
     /// # Errors
     /// [`StateError::SrqInUse`] while an endpoint is attached.
@@ -120,7 +114,7 @@ impl<T: Transport> Srq<T> {
         self.ia.disown(self);
     }
 
-    /// Its protection zone; `None` once freed.
+    /// Returns the protection zone; `None` after the free.
     pub fn pz(&self) -> Option<Arc<Pz<T>>> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
@@ -137,7 +131,7 @@ impl<T: Transport> Srq<T> {
         self.hand_in(&checked, cookie)
     }
 
-    /// The sizes, the watermark and the counters, exact at this moment.
+    /// Polls, and returns the parameters and counters.
     pub fn query(&self) -> SrqStatus {
         self.ia.transport.poll(None, Poll::Complete);
         let accounting = self.accounting.lock();
@@ -150,13 +144,11 @@ impl<T: Transport> Srq<T> {
         }
     }
 
-    /// Changes the number of entries to `max_recvs`. No buffer and no message is lost; the
-    /// watermark stays armed, or not, as it was.
+    /// Changes the number of entries to `max_recvs`. No buffer or message is lost, and the watermark is not re-armed.
     ///
     /// # Errors
-    /// [`Arg::QueueLength`] for 0 or above the adapter's limit, [`StateError::SrqTooShort`]
-    /// below the outstanding buffers or the low watermark,
-    /// [`Error::InsufficientResources`].
+    /// [`Arg::QueueLength`] for 0 or above the adapter's limit, [`StateError::SrqTooShort`] below the outstanding
+    /// buffers or the low watermark, [`Error::InsufficientResources`].
     pub fn resize(&self, max_recvs: usize) -> Result<()> {
         if max_recvs == 0 || max_recvs > self.ia.transport.attributes().max_recvs_per_srq {
             return Err(Error::InvalidParameter(Arg::QueueLength));
@@ -175,34 +167,31 @@ impl<T: Transport> Srq<T> {
             grows
         };
         if grows {
-            // What can fail comes first.
+            // The room is allocated first, so that `grow` cannot fail after the transport's resize.
             self.accounting.lock().room(max_recvs)?;
-            // The new size is larger than the old one, so all buffers posted meanwhile fit it as well.
+            // A concurrent post fits, because the new size is larger.
             self.ia.transport.srq_resize(&self.queue, max_recvs)?;
             self.accounting.lock().grow(max_recvs)?;
         }
         Ok(())
     }
 
-    /// Sets the low watermark and arms its event. The event is raised at once if fewer buffers are available already. 0
-    /// disarms it.
+    /// Sets the low watermark and arms its event, which is raised immediately if fewer buffers are available. 0 disarms
+    /// it.
     ///
     /// # Errors
     /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], or the error of the transport. The
-    /// old watermark then stays in force, armed or not as it was.
+    /// old watermark and its arming are then unchanged.
     pub fn set_low_watermark(&self, low_watermark: usize) -> Result<()> {
         if !self.ia.transport.attributes().srq_low_watermark {
             return Err(Error::ModelNotSupported);
         }
         self.ia.transport.poll(None, Poll::Complete);
-        // The transport is armed without holding the books' lock, because receives would wait for it. Nothing is lost:
-        // * Calls pass from the books to the transport in order, so the transport ends up armed for the watermark in
-        //   the books.
-        // * Only the books decide whether the event is due, and they disarm in the same step. So the event comes once
-        //   for each arming, whether from here, from `taken`, or from a late report of the transport on an earlier
-        //   arming.
-        // * A buffer that is taken before the transport is armed is still reported, as `Transport::srq_arm_limit`
-        //   promises.
+        // The accounting is unlocked during the transport's call, because receives would wait. This is safe:
+        // * `tuning` orders the calls, so the transport is armed for the watermark in the accounting.
+        // * Only the accounting raises the event, and disarms at the same time. So each arming raises one event, also
+        //   if the transport reports late for an earlier arming.
+        // * `Transport::srq_arm_limit` also reports buffers that were taken before it.
         let tuning = self.tuning.lock();
         let (before, due) = {
             let mut accounting = self.accounting.lock();
@@ -217,7 +206,7 @@ impl<T: Transport> Srq<T> {
         let result = self.ia.transport.srq_arm_limit(&self.queue, limit);
         let due = match result {
             Ok(()) => due,
-            // The old watermark stays in force; the available buffers may have dropped below it meanwhile.
+            // Restore the old watermark. The available buffers may have dropped below it since.
             Err(_) => {
                 let mut accounting = self.accounting.lock();
                 (accounting.low_watermark, accounting.armed) = before;
@@ -231,7 +220,7 @@ impl<T: Transport> Srq<T> {
         result
     }
 
-    /// Records that an endpoint took a buffer. Harmless if it was reported already.
+    /// Records that an endpoint took a buffer. A second call has no effect.
     pub(crate) fn taken(&self, id: RecvId) {
         let fires = self.accounting.lock().take(id);
         if fires {
@@ -239,7 +228,6 @@ impl<T: Transport> Srq<T> {
         }
     }
 
-    /// Raises the watermark's event.
     #[cold]
     fn raise(&self) {
         probes::watermark(self.header.handle(), WatermarkKind::SrqLow);
@@ -247,8 +235,8 @@ impl<T: Transport> Srq<T> {
         self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
     }
 
-    /// Records that a buffer is complete, and before that, if it was not reported, that an endpoint took it. `None` if
-    /// there is no such buffer.
+    /// Records that a buffer is complete, and that an endpoint took it if that was not reported. Returns `None` for an
+    /// unknown buffer.
     #[inline(always)]
     pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
         let (completed, fires) = srq_accounting::complete(&self.accounting, id)?;

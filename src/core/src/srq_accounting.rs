@@ -2,8 +2,8 @@
 //!
 //! A buffer is *held* until its completion. Then an [`OutstandingRecv`] in the completion event counts it.
 //!
-//! An event can outlive the queue. References in all of them would cost two locked instructions per message, so the
-//! queue adds them only when it ends.
+//! An event can outlive the queue. Only the end of the queue adds references for events, because they cost two locked
+//! instructions.
 
 use std::mem;
 use std::ptr::NonNull;
@@ -34,7 +34,6 @@ pub(crate) struct SrqAccounting {
     free: u32,
 }
 
-/// A buffer: free, available, or taken.
 #[derive(Clone, Copy)]
 enum Buffer {
     /// Next free buffer, or [`NONE`].
@@ -95,18 +94,12 @@ impl SrqAccounting {
     }
 
     /// Allocates memory for `entries` buffers in total.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
     pub fn room(&mut self, entries: usize) -> Result<()> {
         let more = entries.saturating_sub(self.buffers.len());
         Ok(self.buffers.room(more)?)
     }
 
     /// Increases the number of buffers to `entries`.
-    ///
-    /// # Errors
-    /// Errors of [`SrqAccounting::room`].
     pub fn grow(&mut self, entries: usize) -> Result<()> {
         self.room(entries)?;
         for id in self.buffers.len()..entries {
@@ -140,7 +133,7 @@ impl SrqAccounting {
     }
 
     /// Frees a completed buffer, for which the caller creates an [`OutstandingRecv`]. Returns its cookie and whether to
-    /// raise the watermark event, or `None` if it was free.
+    /// raise the watermark event; `None` if it was free.
     #[inline(always)]
     fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let buffer = self.buffers.get_mut(id as usize)?;
@@ -176,7 +169,6 @@ impl SrqAccounting {
 }
 
 pub(crate) struct Completed {
-    /// The poster's cookie.
     pub cookie: u64,
     pub charge: OutstandingRecv,
 }
@@ -190,7 +182,6 @@ pub(crate) fn complete(accounting: &Arc<Mutex<SrqAccounting>>, id: RecvId) -> Op
     Some((Completed { cookie, charge }, fires))
 }
 
-/// Ends the accounting of a queue without users and buffers.
 pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
     {
         let mut books_now = accounting.lock();

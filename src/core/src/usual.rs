@@ -1,14 +1,13 @@
-//! The usual path, from a post to the dequeue of its completion.
+//! The fast path, from a post to the dequeue of its completion.
 //!
-//! In the usual case work has one segment, the endpoint is connected, every queue has room, and no thread waits on the EVD.
-//! This file has that case alone, in the order in which a message meets it: the peer posts a receive, the program posts a
-//! request, the transport delivers the message, then reports that the request is done; both completions enter an EVD, from
-//! which the programs take them. Each function compares what makes the case a usual one and hands every other case to the
-//! function that handles all of them. What stands here is compiled into the call of the program or into the poll of the
-//! transport, and tests-c/perf/instructions.sh counts its instructions.
+//! It requires work of one segment, a connected endpoint, room in every queue, and no thread that waits on the EVD. The
+//! functions follow a message: the peer posts a receive, the program posts a request, the transport delivers the
+//! message and completes the request, both completions enter an EVD, and programs take them. Each function checks these
+//! conditions and passes other work to a slow-path function. All are inlined into the program's call or the transport's
+//! poll, and tests-c/perf/instructions.sh counts their instructions.
 //!
-//! Before it, the slab finds the object behind a handle; [`LmrTable::check`](crate::LmrTable::check) checks segments. Those
-//! two have quick ways of their own; nothing else in the core is written twice for speed.
+//! The lookup of a handle ([`FirstCells`](crate::FirstCells)) and the check of segments
+//! ([`LmrTable::check`](crate::LmrTable::check)) have fast paths of their own.
 
 use std::sync::atomic::Ordering;
 
@@ -35,13 +34,12 @@ use crate::transport::{
 // ---- Posting ----
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts a receive, in any state; when disconnected it is flushed at once.
+    /// Posts a receive in any state. If the endpoint is disconnected, the receive is flushed immediately.
     ///
     /// # Errors
     /// [`crate::error::StateError::EndpointHasSrq`], [`crate::error::StateError::EndpointNotReady`] without zone or
-    /// dispatcher, [`crate::error::Arg::SegmentCount`], [`crate::error::Arg::Flags`], the errors of
-    /// [`crate::lmr_table::LmrTable::check`], [`Error::InsufficientResources`] if the
-    /// receive queue is full.
+    /// EVD, [`crate::error::Arg::SegmentCount`], [`crate::error::Arg::Flags`], errors of
+    /// [`crate::lmr_table::LmrTable::check`], [`Error::InsufficientResources`] if the receive queue is full.
     #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(
         &self,
@@ -55,7 +53,7 @@ impl<T: Transport> Endpoint<T> {
                 break 'usual;
             }
             let Receives { qp: Some(qp), zone: Some(zone), posted, next_id, .. } = &mut *receives else { break 'usual };
-            // The queue of an endpoint that takes its buffers from a shared one has no room.
+            // An endpoint with an SRQ has a queue without room.
             let Some(place) = posted.vacancy() else { break 'usual };
             let segment = segments.segment(0);
             if segment.len == 0 {
@@ -78,7 +76,7 @@ impl<T: Transport> Endpoint<T> {
         self.post_any_recv(receives, segments, cookie, completion)
     }
 
-    /// Posts a transfer; `remote` has no meaning for a send.
+    /// Posts a transfer. A send ignores `remote`.
     #[inline(always)]
     pub(crate) fn post<S: SegmentList + ?Sized>(
         &self,
@@ -102,7 +100,7 @@ impl<T: Transport> Endpoint<T> {
             };
             let Some((id, place)) = flight.next_place() else { break 'usual };
             let segment = segments.segment(0);
-            // The section begins before the segment is checked, so that the memory stays registered during the copy.
+            // The epoch guard precedes the check, so that the memory stays registered during the copy.
             let section = if send && segment.len <= T::INLINE_MAX { EpochGuard::enter() } else { None };
             if segment.len == 0 {
                 break 'usual;
@@ -119,11 +117,11 @@ impl<T: Transport> Endpoint<T> {
                 let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
                 transport.post_inline(qp, tx, ShortSend { segment, solicited, fence, signalled })
             });
-            // The transport may take locks for any other post.
+            // The transport may take locks in any other post.
             drop(section);
             let handed = match at_once {
                 Some(mark) => Handed::under_way(mark),
-                // A short send needs no comparison.
+                // Only a send that is not inline needs this comparison.
                 None if send && len > *max_transfer => return Err(Error::LengthError),
                 None => {
                     let operation = operation(transfer, remote, completion);
@@ -135,7 +133,7 @@ impl<T: Transport> Endpoint<T> {
             let work = Work::Transfer(transfer, len);
             let request = InFlight { mark: handed.mark, cookie, flags: completion, work };
             probes::posted(ep, transfer, cookie, len);
-            // One that is done, with none before it, is never in flight.
+            // Already complete, and no earlier request outstanding: queue the completion without an in-flight entry.
             let ended = match evd {
                 Some(evd) if handed.done && place.is_first() => request.succeed(evd, ep),
                 _ => false,
@@ -143,7 +141,7 @@ impl<T: Transport> Endpoint<T> {
             if !ended {
                 place.fill(request);
                 if handed.done {
-                    // A post does not end a connection, so the answer does not matter.
+                    // Returns `false`: `draining` is not set while the gate is open.
                     let _ = requests.complete_through(ep, handed.mark);
                 }
             }
@@ -151,7 +149,7 @@ impl<T: Transport> Endpoint<T> {
             return Ok(());
         }
         cold_path();
-        // Moved, so that nothing above has to lie in memory for it.
+        // `move`, so that the values above need no stack memory.
         self.post_any(requests, segments, cookie, completion, (transfer, send), move |requests, total, _| {
             let len = requests.length(transfer, total, remote.len)?;
             Ok((operation(transfer, remote, completion), Work::Transfer(transfer, len), len))
@@ -159,7 +157,6 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// What the transport is to do for a transfer.
 #[inline(always)]
 fn operation(transfer: Transfer, remote: &RemoteSegment, completion: CompletionFlags) -> Operation {
     match transfer {
@@ -175,8 +172,8 @@ impl<T: Transport> Srq<T> {
     /// Posts a receive.
     ///
     /// # Errors
-    /// [`crate::error::Arg::SegmentCount`], the errors of [`crate::lmr_table::LmrTable::check`] with the zone
-    /// of the queue, [`Error::InsufficientResources`] if all entries are occupied.
+    /// [`crate::error::Arg::SegmentCount`], errors of [`crate::lmr_table::LmrTable::check`],
+    /// [`Error::InsufficientResources`] if all entries are occupied.
     #[inline(always)]
     pub fn post_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
         if segments.is_single() {
@@ -191,7 +188,7 @@ impl<T: Transport> Srq<T> {
         self.post_any_recv(segments, cookie)
     }
 
-    /// Hands a receive whose segments were checked to the transport.
+    /// Posts a receive whose segments are checked.
     #[inline(always)]
     pub(crate) fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<()> {
         let mut accounting = self.accounting.lock();
@@ -212,9 +209,9 @@ impl<T: Transport> Srq<T> {
 // ---- Completing ----
 
 impl<T: Transport> EndpointSink<T> {
-    /// Completes the oldest receive of the endpoint's own queue with a message of `len` bytes, if it has one segment: `place`
-    /// puts the message there. Short messages only, because the endpoint's receives are locked meanwhile. For transports
-    /// with [`Transport::TAKES_RECEIVES`].
+    /// Completes the oldest receive of the endpoint's own queue, if it has one segment, with a message of `len` bytes,
+    /// which `place` stores under the receive lock. For short messages of transports with
+    /// [`Transport::TAKES_RECEIVES`].
     #[inline(always)]
     pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> Delivery {
         let Endpoint { header, ia, receives, .. } = &*self.endpoint;
@@ -231,7 +228,7 @@ impl<T: Transport> EndpointSink<T> {
         if len > first.len {
             return Delivery::TooLong(id);
         }
-        // SAFETY: the segments of a receive were checked when it was posted.
+        // SAFETY: `LmrTable::check` of this table returned the segment when the receive was posted.
         let checked = place.section().and_then(|section| unsafe { ia.lmrs.recheck(&first, section) });
         if !place.place(&first, checked) {
             return Delivery::NoMemory(id);
@@ -244,14 +241,13 @@ impl<T: Transport> EndpointSink<T> {
         Delivery::Done
     }
 
-    /// Reports that the endpoint took a buffer of the shared queue for a message that has arrived as a whole, and that it is
-    /// complete: [`EndpointSink::recv_taken`] and [`EndpointSink::recv_done`] in one. It is not complete if the answer is
-    /// [`Verdict::Break`].
+    /// Reports a complete message that took a buffer of the SRQ: [`EndpointSink::recv_taken`] and
+    /// [`EndpointSink::recv_done`] in one call. With [`Verdict::Break`] the receive is not complete.
     #[inline]
     pub fn recv_arrived(&self, done: RecvDone) -> Verdict {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
-        // Without a watermark to pass it makes no difference that the endpoint has the buffer for a moment.
+        // Without a watermark, the brief ownership of the buffer has no effect.
         if let Some(srq) = &ep.srq {
             if receives.life == self.life && receives.connected && !receives.watched {
                 if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
@@ -266,8 +262,8 @@ impl<T: Transport> EndpointSink<T> {
 }
 
 impl<T: Transport> Requests<T> {
-    /// Queues the completions of all requests whose mark was reached. True if the end of the connection waits for them,
-    /// and they were the last ones.
+    /// Queues the completions of all requests up to position `reached`. Returns whether these were the last ones for
+    /// which the end of the connection waits.
     #[inline(always)]
     pub(crate) fn complete_through(&mut self, ep: Handle, reached: SeqNo) -> bool {
         if let Some(evd) = &self.evd {
@@ -284,10 +280,10 @@ impl<T: Transport> Requests<T> {
 }
 
 impl InFlight {
-    /// Queues the completion of a transfer that succeeded and asked for an event; false if this is another request.
+    /// Queues the completion of a successful transfer that requests an event. Returns `false` for other requests.
     #[inline(always)]
     fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
-        // By reference, so that they are read under the lock of the queue, straight into their place.
+        // References, so that the values are copied directly into the queue.
         let Work::Transfer(transfer, len) = &self.work else { return false };
         let status = Status::Success;
         if self.asks_for_nothing(status) {
@@ -302,9 +298,8 @@ impl InFlight {
 // ---- Events ----
 
 impl<T: Transport> Evd<T> {
-    /// Queues an event; `notifies` makes it a notification event. If there is no room the event is lost, and the loss is
-    /// reported as an asynchronous event. Both are asked under the lock of the queue, so that the event goes straight to its
-    /// place.
+    /// Queues an event, a notification event if `notifies`. If the queue is full, reports a lost event asynchronously.
+    /// Calls both closures under the lock, so that the event is written directly into the queue.
     #[inline(always)]
     pub(crate) fn push(&self, queued: impl FnOnce() -> Queued, notifies: impl FnOnce() -> bool) {
         let mut queue = self.queue.lock();
@@ -316,8 +311,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Whether the queue holds an event or a thread waits; if not, polls the transport and checks again. If it is false,
-    /// [`Evd::take`] would find nothing.
+    /// Returns whether there is an event or a waiter, after a poll if there was none. If not, [`Evd::take`] would find
+    /// nothing.
     #[inline(always)]
     pub fn look(&self) -> bool {
         self.is_busy() || {
@@ -326,8 +321,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Takes the oldest event, whether announced or not: shows the end of a transfer to `transfer`, under the lock of the
-    /// queue, and any event that is something else to `other`.
+    /// Takes the oldest event. Passes a DTO completion to `transfer`, under the queue's lock, and any other event to
+    /// `other`.
     ///
     /// # Errors
     /// [`crate::error::StateError::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
@@ -340,8 +335,8 @@ impl<T: Transport> Evd<T> {
         self.take_any().map(other)
     }
 
-    /// Takes the oldest event if it is the end of a transfer and no thread waits: shows it to `transfer` and returns the number
-    /// of events that remain. With `waiting` it is for a wait for one event, which an EVD that is not waitable refuses.
+    /// Takes the oldest event if it is a DTO completion and no thread waits. Returns the result of `transfer` and the
+    /// number of remaining events. For a wait (`waiting`), returns `None` also if the EVD is unwaitable.
     #[inline(always)]
     pub fn take_completion<R>(&self, waiting: bool, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, usize)> {
         let mut queue = self.queue.lock();
@@ -349,7 +344,7 @@ impl<T: Transport> Evd<T> {
         if queue.refused & refused != 0 {
             return None;
         }
-        // Nothing is left in it that needs a drop.
+        // `release` has dropped the entry of an SRQ, so the skipped event needs no drop.
         let result = queue.events.skip_if(|oldest| oldest.release().then(|| transfer(&oldest.completion)))?;
         queue.quick_waits += u64::from(waiting);
         let more = queue.len();
@@ -361,7 +356,7 @@ impl<T: Transport> Evd<T> {
 }
 
 impl<T: Transport> Queue<T> {
-    /// Adds an event; false if there is no room.
+    /// Adds an event. Returns `false` if the queue is full.
     #[inline(always)]
     pub(crate) fn add(&mut self, queued: impl FnOnce() -> Queued) -> bool {
         let Some(place) = self.events.vacancy() else { return false };

@@ -1,14 +1,14 @@
 //! Blocking waits, in steps.
 //!
 //! A wait must be a cancellation point, and cancellation unwinds the stack without running Rust destructors. So the API
-//! layer itself sleeps, in a frame that owns nothing, whenever a [`Step`] requests it. A list of the thread contains
-//! its sleeping waits. If the thread is unwound, [`abandon`] removes the wait before any code of the program runs.
+//! layer itself sleeps, in a frame that owns nothing, when a [`Step`] requests it. A list of the thread contains its
+//! sleeping waits. After an unwind, [`abandon`] removes the wait before code of the program runs.
 //!
 //! # How a wait sleeps
 //!
-//! The thread polls for 30 µs, unless polling does not pay (`adaptive_spin`), and yields its CPU once after 5 µs. Then
-//! it stores its waker in the object, arms the transport, polls again, checks the queue, and sleeps. In this order, it
-//! misses no event. The result of the transport's `arm` determines where the thread sleeps:
+//! The thread polls for 30 µs, unless polling does not pay (`adaptive_spin`), and yields its CPU once after 5 µs. To
+//! miss no event, it then stores its waker in the object, arms the transport, polls again, checks the queue, and
+//! sleeps. The result of `arm` determines where:
 //!
 //! | `Armed` | transport | the thread sleeps on |
 //! |---|---|---|
@@ -16,14 +16,14 @@
 //! | `Word`, which others change, too | shm, if only this wait sleeps | that word, futex(2) |
 //! | `Descriptor` | verbs | the descriptor and an eventfd, ppoll(2) |
 //!
-//! Sleeps on a shared word last at most 50 ms, and then twice as long each, up to an hour: a process that violates the
-//! protocol may restore the old value just before the thread sleeps.
+//! Sleeps on a shared word last at most 50 ms, then twice as long each, up to an hour: a process that violates the
+//! protocol may restore the old value.
 //!
 //! The waiter passes to `arm` whether completions of requests end its sleep: for a CNO, an EVD on which requests
-//! complete, or an EVD of asynchronous events, which may report a lost completion. An added request stream or EVD wakes
+//! complete, or one of asynchronous events, which may report a lost completion. An added request stream or EVD wakes
 //! the waiter, which arms again.
 //!
-//! A wait in a signal handler that interrupts another wait has a waker of its own.
+//! A wait in a signal handler that interrupts another wait has its own waker.
 
 mod pending;
 mod timing;
@@ -57,23 +57,17 @@ pub const MAX_FDS: usize = 17;
 
 /// What a thread sleeps on. Valid until the wait is resumed or the thread ends.
 #[derive(Clone, Copy)]
+#[allow(missing_docs)]
 pub enum SleepPlace {
     /// A word, while it has this value.
     Word {
-        /// Address of the word.
         word: *const AtomicU32,
-        /// Value of the word.
         value: u32,
         /// `true` if other processes may change the word.
         shared: bool,
     },
     /// Descriptors to poll for reading.
-    Descriptors {
-        /// The descriptors.
-        fds: [RawFd; MAX_FDS],
-        /// Number of descriptors.
-        count: usize,
-    },
+    Descriptors { fds: [RawFd; MAX_FDS], count: usize },
 }
 
 /// One sleep.
@@ -86,8 +80,8 @@ pub struct Sleep {
 }
 
 /// The next action of a waiting API layer.
+#[allow(missing_docs)]
 pub enum Step<R> {
-    /// Return this result.
     Done(R),
     /// Sleep, then request the next step.
     Sleep(Sleep),
@@ -104,7 +98,6 @@ pub struct EvdOutcome {
 /// An armed completion queue, which is disarmed on drop.
 struct Watch<T: Transport> {
     evd: Arc<Evd<T>>,
-    /// `true` if completions of requests end the sleep.
     requests: bool,
     armed: Option<Armed>,
 }
@@ -128,7 +121,6 @@ type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
 
 /// How the watches of a thread cover the events for which it waits.
 enum Coverage {
-    /// All events.
     Full,
     /// Not all, but new watches will.
     Rearm,
@@ -149,13 +141,11 @@ trait Target: Sized + 'static {
 
     fn poll(&self);
 
-    /// Returns the outcome if the wait ends now.
     fn check(&mut self) -> Option<Self::Outcome>;
 
     /// Returns the outcome of a wait that ends with this error. [`Error::TimeoutExpired`] is the timeout.
     fn fail(&mut self, error: Error) -> Self::Outcome;
 
-    /// Removes the waiter, if it is registered.
     fn leave(&mut self);
 
     /// Registers the waker, and begins watches.
@@ -173,7 +163,6 @@ struct Wait<W: Target> {
 }
 
 impl<W: Target> Wait<W> {
-    /// Polls for a while, then sleeps.
     fn begin(target: W, timing: Timing) -> Step<W::Outcome> {
         let mut now = timing.began;
         let mut wait = Wait { target, watches: ArrayVec::new(), waker: None, timing };

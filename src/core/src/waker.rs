@@ -15,7 +15,6 @@ use host::{fork, futex, memory};
 
 use crate::transport::Alarm;
 
-/// A word of memory, or of the loom model.
 trait Word {
     fn store(&self, value: u32, order: Ordering);
     fn swap(&self, value: u32, order: Ordering) -> u32;
@@ -35,7 +34,6 @@ impl Word for AtomicU32 {
 const AWAKE: u32 = 0;
 /// The thread sleeps or is about to sleep.
 const ASLEEP: u32 = 1;
-/// The sleep ends.
 const WOKEN: u32 = 2;
 
 struct SleepState<W>(W);
@@ -62,9 +60,7 @@ impl<W: Word> SleepState<W> {
 /// What a thread sleeps on.
 #[derive(Clone)]
 pub enum WakePlace {
-    /// The word of its waker.
     Own,
-    /// The word of a transport.
     Word(Arc<dyn Alarm>),
     /// Descriptors, one of which is this eventfd of the waker.
     WakeupFd(Arc<EventFd>),

@@ -1,6 +1,6 @@
-//! Lines for the user: when one may be written, and where to.
+//! Log lines: their conditions and destinations.
 //!
-//! The libraries are silent unless the environment asks:
+//! The libraries are silent unless the environment enables messages:
 //!
 //! | variable | value | what is written |
 //! |---|---|---|
@@ -11,15 +11,14 @@
 //! | `DAT_LOG` | as for `RUST_LOG` | that level |
 //! | | `time`, alone or with a level, as in `debug,time` | each line begins with the time |
 //!
-//! If several are set, each gets what it asks for. All are ignored in a process that runs with more rights than
-//! its starter. One more rule serves a user at a terminal: the first [`report`] of a process is written when standard
-//! error is a terminal, unless one of the variables says 0 or `off`.
+//! Several variables add up. A process with more rights than its parent ignores all. For a user at a terminal, the
+//! first [`report`] of a process is written if standard error is a terminal, unless a variable is 0 or `off`.
 //!
-//! Lines go to standard error, unless `DAT_DBG_DEST` or `DAPL_DBG_DEST` says otherwise, which are masks as well: 1 for
-//! standard output, 2 for the system's log, 3 for both. The line of a user at a terminal is on the terminal in any case.
+//! Lines go to standard error, unless the masks `DAT_DBG_DEST` or `DAPL_DBG_DEST` select standard output (1), the
+//! system log (2) or both (3). The line for a user at a terminal always goes to standard error.
 //!
-//! Each shared library has its own copy of the `log` facade, so each calls [`init`] for itself, with
-//! its own name; a line begins with that name and the number of the process, such as `libdat[4711]: `.
+//! Each shared library has its own copy of the `log` facade, so each calls [`init`]. A line starts with the library's
+//! name and the process number, for example `libdat[4711]: `.
 
 #![forbid(unsafe_code)]
 
@@ -48,41 +47,41 @@ pub use self::mask::{
 };
 use self::mask::{Mask, number};
 
-/// These ask for messages by a mask, 0 for none.
+/// Variables with a mask of messages, 0 for none.
 const MASKS: [&str; 2] = ["DAT_DBG_TYPE", "DAPL_DBG_TYPE"];
 
-/// These say where messages go, by a mask.
+/// Variables with a mask of destinations.
 const DESTINATIONS: [&str; 2] = ["DAT_DBG_DEST", "DAPL_DBG_DEST"];
 
-/// The socket of the system's log.
+/// Socket of the system log.
 const SYSTEM_LOG: &str = "/dev/log";
 
-/// These ask for messages in the words of the `log` facade: `error` to `trace`, `off`.
+/// Variables with levels of the `log` facade: `error` to `trace`, `off`.
 const WORDS: [&str; 2] = ["DAT_LOG", "RUST_LOG"];
 
-/// In the first of [`WORDS`] this asks for the time in each line.
+/// Keyword in the first of [`WORDS`] for the time in each line.
 const TIME: &str = "time";
 
-/// The first words in the names of this project's modules and libraries.
+/// First words of the names of this project's modules and libraries.
 const OURS: [&str; 4] = ["dat", "dapl", "libdat", "libdapl"];
 
-/// Longest line in bytes; the rest is cut off.
+/// Maximum length of a line in bytes, after which it is cut off.
 const LINE_MAX: usize = 1024;
 
-/// Threads race to set this, and none waits for another: the child of a fork has only one of them.
+/// Set once, without a lock, which a forked child could find locked by a thread that it lacks.
 static OUTPUT: OnceBox<Output> = OnceBox::new();
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// The messages that the environment asks for.
+/// The messages that the environment enables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wish {
-    /// What the masks ask for.
+    /// Messages of the masks.
     mask: Option<Mask>,
-    /// What the words ask for.
+    /// Level of the words.
     words: LevelFilter,
-    /// Whether a variable said 0 or `off`, and none asked for anything.
+    /// Set if a variable is 0 or `off`, and no variable enables messages.
     hushed: bool,
-    /// Whether lines begin with the time.
+    /// `true` if lines start with the time.
     time: bool,
 }
 
@@ -98,7 +97,7 @@ impl Wish {
         Wish { mask, words: words.unwrap_or(LevelFilter::Off), hushed, time }
     }
 
-    /// The lowest of the levels that are asked for.
+    /// Returns the least severe enabled level.
     fn level(self) -> LevelFilter {
         self.words.max(self.mask.map_or(LevelFilter::Off, Mask::level))
     }
@@ -108,14 +107,12 @@ impl Wish {
     }
 }
 
-/// Sends this library's messages to standard error, as far as the environment asks for them, and turns a panic in this
-/// library into one such message in place of the usual text.
-///
-/// May be called any number of times from any thread; the first call decides.
+/// Sets the back end of the `log` facade by the environment, and a panic hook that logs one line. Only the first call
+/// has an effect.
 ///
 /// # Parameters
 /// * `library` - the first word of each line, for example `libdat`.
-/// * `role` - which of the masks it is that names the library's messages.
+/// * `role` - selects the library's mask.
 pub fn init(library: &'static str, role: Role) {
     if OUTPUT.get().is_some() {
         return;
@@ -148,11 +145,10 @@ pub fn init(library: &'static str, role: Role) {
 
 /// Reports to the user why a request failed.
 ///
-/// The line is written when the environment asks for errors. Otherwise the first one of a process is written to
-/// standard error if that is a terminal and no variable asked for silence.
+/// If the environment does not enable errors, the first line of a process is written anyway: see [`hint`].
 ///
 /// # Parameters
-/// * `topic` - the section that describes what to do. Only a log names it.
+/// * `topic` - the section that describes the remedy, for log lines.
 pub fn report(topic: Topic, message: fmt::Arguments<'_>) {
     if log::log_enabled!(Level::Error) {
         log::error!(target: topic.name(), "{message}");
@@ -161,7 +157,7 @@ pub fn report(topic: Topic, message: fmt::Arguments<'_>) {
     }
 }
 
-/// Writes the first such line of a process to standard error if that is a terminal and no variable asked for silence.
+/// Writes the first such line of a process, if standard error is a terminal and no variable disables messages.
 pub fn hint(message: fmt::Arguments<'_>) {
     let Some(output) = OUTPUT.get() else { return };
     if reports() && !REPORTED.swap(true, Ordering::Relaxed) {
@@ -169,27 +165,27 @@ pub fn hint(message: fmt::Arguments<'_>) {
     }
 }
 
-/// Whether [`report`] would write a line, for messages that take some work.
+/// Returns whether [`report`] would write a line, for messages that are expensive to create.
 pub fn reports() -> bool {
     let wanted = |output: &Output| !output.wish.hushed && io::stderr().is_terminal();
     log::log_enabled!(Level::Error) || (!REPORTED.load(Ordering::Relaxed) && OUTPUT.get().is_some_and(wanted))
 }
 
-/// The function that a closure stands in, for the messages [`CALL`] and [`RETURN`].
+/// The function that contains a closure, for the messages [`CALL`] and [`RETURN`].
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// Such as `dat_core::evd::create<Transport>::{{closure}}`.
+    /// For example `dat_core::evd::create<Transport>::{{closure}}`.
     closure: &'static str,
 }
 
 impl Function {
-    /// That of this closure.
+    /// Returns the function that contains this closure.
     pub fn of<F>(_closure: &F) -> Self {
         Function { closure: any::type_name::<F>() }
     }
 }
 
-/// Its name.
+/// Writes the name of the function.
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let generic = self.closure.split('<').next().unwrap_or(self.closure);
@@ -205,7 +201,7 @@ struct Output {
     to: Destinations,
 }
 
-/// Where lines go.
+/// The destinations of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Destinations {
     error: bool,
@@ -214,10 +210,10 @@ struct Destinations {
 }
 
 impl Destinations {
-    /// Standard error alone.
+    /// Only standard error.
     const TERMINAL: Self = Destinations { error: true, output: false, system: false };
 
-    /// What the masks ask for together; standard error if they name no place that there is.
+    /// Returns the destinations of both masks; standard error if there is none.
     fn of(masks: [Option<&OsStr>; 2]) -> Self {
         let mask =
             masks.into_iter().flatten().filter_map(|value| number(value.as_bytes())).fold(0, |all, mask| all | mask);
@@ -227,18 +223,18 @@ impl Destinations {
 }
 
 impl Output {
-    /// Writes a line, which ends with the topic.
+    /// Writes a line, with the topic at the end.
     fn write(&self, to: Destinations, level: Level, topic: Option<Topic>, message: fmt::Arguments<'_>) {
         let mut line = Line(String::with_capacity(160));
         if self.wish.time {
-            // The clock is set to a year before 1970 where this fails.
+            // Fails if the clock is before 1970.
             line.0 = clock(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
         }
         let untimed = line.0.len();
-        // A Line takes any text, so this cannot fail.
+        // Cannot fail: a [`Line`] accepts any text.
         let _ = write!(line, "{}[{}]: {message}", self.library, process::getpid().as_raw_nonzero());
         let mut line = line.0;
-        // After the text was cut, so that the topic is complete.
+        // Added after the text is cut off, so that the topic is complete.
         if let Some(topic) = topic {
             line.extend([" [", topic.name(), "]"]);
         }
@@ -246,8 +242,7 @@ impl Output {
             write_to_system(level, &line[untimed..]);
         }
         line.push('\n');
-        // In one call, so that lines of several processes do not mix. Text that cannot be written is lost, because no other
-        // place is left to report that.
+        // One system call, so that lines of several processes do not mix. A failed write cannot be reported.
         if to.error {
             let _ = rustix::io::write(rustix::stdio::stderr(), line.as_bytes());
         }
@@ -279,7 +274,7 @@ impl Log for Output {
     fn flush(&self) {}
 }
 
-/// Text that stays on one line: control characters are escaped, and the end of an overlong text is cut off.
+/// One line of text. Escapes control characters, and cuts off text beyond [`LINE_MAX`].
 struct Line(String);
 
 impl fmt::Write for Line {
@@ -298,14 +293,14 @@ impl fmt::Write for Line {
     }
 }
 
-/// The time of the day in UTC, and a blank.
+/// Returns the time of day in UTC, and a space.
 fn clock(since_1970: Duration) -> String {
     let (seconds, micros) = (since_1970.as_secs(), since_1970.subsec_micros());
     let (hours, minutes, seconds) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
     format!("{hours:02}:{minutes:02}:{seconds:02}.{micros:06}Z ")
 }
 
-/// Sends a line to the system's log, which adds the time, as syslog(3) does, which has a lock and is a place where threads may be cancelled.
+/// Sends a line to the system log, which adds the time. syslog(3) has a lock and is a cancellation point.
 fn write_to_system(level: Level, line: &str) {
     let Ok(address) = SocketAddrUnix::new(SYSTEM_LOG) else { return };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -313,9 +308,9 @@ fn write_to_system(level: Level, line: &str) {
     let _ = net::sendto(&socket, packet(level, line).as_bytes(), SendFlags::NOSIGNAL, &address);
 }
 
-/// A line in the form that the system's log takes, which is that of all lines behind a priority.
+/// Returns a line in the format of the system log: a priority, then the line.
 fn packet(level: Level, line: &str) -> String {
-    /// Messages of users.
+    /// The facility of user-level messages.
     const FACILITY: u32 = 1 << 3;
     let severity = match level {
         Level::Error => 3,
@@ -326,9 +321,8 @@ fn packet(level: Level, line: &str) -> String {
     format!("<{}>{line}", FACILITY | severity)
 }
 
-/// The level in a list such as `warn,dat=debug`. Both a word alone and a word for a module of this project count; the
-/// latter takes precedence. The crate env_filter compares such words with targets, which here are the classes of the masks,
-/// so with it `dat=debug` would select almost no message.
+/// Returns the level in a list such as `warn,dat=debug`. A level for a module of this project precedes a general one.
+/// The crate env_filter would compare `dat` with targets, which here are the classes of the masks.
 fn level_of_words(words: &str) -> Option<LevelFilter> {
     let mut general = None;
     let mut ours = None;

@@ -1,8 +1,7 @@
-//! Endpoint attributes: their defaults, and the values that follow from them.
+//! Endpoint attributes, their defaults and their effects.
 //!
-//! Values that versions of the interface write differently have types of their own: counts are unsigned, a watermark is
-//! a number, infinite or the default, a quality of service is the one that is offered or another one. The face refuses
-//! numbers out of range.
+//! Types express what API versions encode differently: counts are unsigned, and watermarks and qualities of service are
+//! enumerations. The API layer rejects numbers out of range.
 
 use crate::ep::table::{Against, Field, Purpose, Qos, RULES, Setting};
 use crate::error::{Arg, Error, Result};
@@ -11,17 +10,17 @@ use crate::transport::AdapterAttributes;
 
 /// A high watermark on the receive buffers of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Watermark {
-    /// That of a new endpoint whose attributes ask for the default: never passed.
+    /// The default of a new endpoint: never exceeded.
     Default,
-    /// Passed when the endpoint has more buffers than this.
+    /// Exceeded if the endpoint has more buffers than this.
     At(usize),
-    /// Never passed.
     Infinite,
 }
 
 impl Watermark {
-    /// The most buffers that do not pass the watermark; `None` if it is never passed.
+    /// Returns the maximum number of buffers; `None` without a limit.
     pub fn limit(self) -> Option<usize> {
         match self {
             Watermark::At(limit) => Some(limit),
@@ -32,55 +31,50 @@ impl Watermark {
 
 /// Attributes of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // names of the specification
 pub struct EpAttributes {
-    /// Bytes of the largest message that the program intends to send; 0 asks for the adapter's limit. Posts may exceed this
-    /// number, but not the adapter's limit.
+    /// Intended maximum length of a message in bytes; 0 for the adapter's limit. Posts may exceed this value, but not
+    /// the adapter's limit.
     pub max_message_size: u64,
-    /// As `max_message_size`, for RDMA transfers.
+    /// Like `max_message_size`, for RDMA transfers.
     pub max_rdma_size: u64,
-    /// Quality of service.
     pub qos: Qos,
-    /// Completion flags of the receive stream.
     pub recv_completion_flags: CompletionFlags,
-    /// Completion flags of the request stream.
     pub request_completion_flags: CompletionFlags,
-    /// Receives outstanding at a time. Ignored with a shared receive queue.
+    /// Maximum number of outstanding receives. Ignored with an SRQ.
     pub max_recv_dtos: usize,
-    /// Requests outstanding at a time.
     pub max_request_dtos: usize,
-    /// Segments of a receive. Ignored with a shared receive queue.
+    /// Maximum number of segments of a receive. Ignored with an SRQ.
     pub max_recv_iov: usize,
-    /// Segments of a send.
     pub max_request_iov: usize,
-    /// The peer's reads served at a time.
+    /// Maximum number of concurrent reads by the peer.
     pub max_rdma_read_in: usize,
-    /// Own reads outstanding at a time.
+    /// Maximum number of outstanding reads.
     pub max_rdma_read_out: usize,
-    /// Above this number of buffers an event comes, once.
+    /// Number of buffers above which an event is raised once.
     pub soft_watermark: Watermark,
-    /// Above this number of buffers the connection is broken.
+    /// Number of buffers above which the connection is broken.
     pub hard_watermark: Watermark,
-    /// Segments of an RDMA read; 0 asks for the adapter's limit.
+    /// Maximum number of segments of an RDMA read; 0 for the adapter's limit.
     pub max_rdma_read_iov: usize,
-    /// Segments of an RDMA write; 0 asks for the adapter's limit.
+    /// Maximum number of segments of an RDMA write; 0 for the adapter's limit.
     pub max_rdma_write_iov: usize,
-    /// Whether a query gives the number of counters, if it gives their address.
+    /// `true` if a query returns the number of counters, provided that it returns their address.
     pub counters_number: bool,
-    /// Whether a query gives the address of the counters.
+    /// `true` if a query returns the address of the counters.
     pub counters_list: bool,
-    /// Whether the numbers of receives and requests are defaults, which a device need not have places for.
+    /// `true` if the queue sizes are defaults, which a device may undercut.
     pub usual_queues: bool,
-    /// Whether the endpoint is for datagrams.
     pub datagrams: bool,
 }
 
-/// Outstanding receives and requests. Debian's dapltest posts 200 receives to an endpoint without attributes.
+/// Default number of outstanding receives and requests. Debian's dapltest posts 200 receives.
 const DEFAULT_DTOS: usize = 256;
 const DEFAULT_SEGMENTS: usize = 4;
 const DEFAULT_READS: usize = 4;
 
 impl EpAttributes {
-    /// The attributes of an endpoint for which none were given: it can do everything.
+    /// Returns the default attributes, which allow everything.
     pub fn defaults(limits: &AdapterAttributes) -> Self {
         EpAttributes {
             max_message_size: limits.max_transfer,
@@ -105,12 +99,11 @@ impl EpAttributes {
         }
     }
 
-    /// Checks whether a new endpoint can have these attributes. `recv_evd` and `request_evd` say
-    /// whether it gets these dispatchers, `srq` whether it receives from a shared queue.
+    /// Checks the attributes of a new endpoint, which has these EVDs and an SRQ (`srq`) or not.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] for datagrams on an adapter without them, whatever else is wrong; [`Arg::Attributes`];
-    /// [`Error::ModelNotSupported`] for a quality of service that exists but is not offered.
+    /// The first of: [`Error::ModelNotSupported`] for datagrams on an adapter without them; [`Arg::Attributes`];
+    /// [`Error::ModelNotSupported`] for another quality of service than best effort.
     pub fn check_new(&self, limits: &AdapterAttributes, recv_evd: bool, request_evd: bool, srq: bool) -> Result<()> {
         if self.datagrams && !limits.datagrams {
             return Err(Error::ModelNotSupported);
@@ -129,7 +122,7 @@ impl EpAttributes {
         }
     }
 
-    /// The value of an attribute; `None` for a parameter that is not an attribute.
+    /// Returns the value of an attribute, or `None` for another parameter.
     fn get(&self, field: Field) -> Option<Setting> {
         let setting = match field {
             Field::MaxMessageSize => Setting::Size(self.max_message_size),
@@ -150,7 +143,6 @@ impl EpAttributes {
         Some(setting)
     }
 
-    /// Stores a value that the table admits.
     pub(super) fn set(&mut self, field: Field, setting: Setting) {
         match (field, setting) {
             (Field::MaxMessageSize, Setting::Size(size)) => self.max_message_size = size,
@@ -170,13 +162,12 @@ impl EpAttributes {
             (Field::MaxRdmaWriteIov, Setting::Count(count)) => self.max_rdma_write_iov = count,
             (Field::ProviderSpecificCount, Setting::Counters(told)) => self.counters_number = told,
             (Field::ProviderSpecific, Setting::Counters(told)) => self.counters_list = told,
-            // A setting with only one possible value is not stored.
+            // A setting with one possible value is not stored.
             _ => {}
         }
     }
 
-    /// The way in which the receive stream feeds its dispatcher. Receives of a shared queue cannot be
-    /// posted unsignalled.
+    /// Returns the configuration of the receive stream. Receives of an SRQ cannot be unsignalled.
     pub fn recv_feed(&self, srq: bool) -> Feed {
         match self.recv_completion_flags {
             CompletionFlags::SOLICITED_WAIT => Feed::Solicited,
@@ -185,7 +176,7 @@ impl EpAttributes {
         }
     }
 
-    /// The way in which the request stream feeds its dispatcher.
+    /// Returns the configuration of the request stream.
     pub fn request_feed(&self) -> Feed {
         if self.request_completion_flags.contains(CompletionFlags::UNSIGNALLED) {
             Feed::Unsignalled

@@ -99,7 +99,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(key)
     }
 
-    /// Rejects a change of another endpoint's binding.
     fn check_only(&self, binding: &Option<Binding<T>>) -> Result<()> {
         match binding.as_ref().and_then(|binding| binding.only) {
             Some(only) if only != self.header.handle() => Err(Error::InvalidParameter(Arg::Endpoint)),
@@ -110,9 +109,6 @@ impl<T: Transport> Endpoint<T> {
 
 impl<T: Transport> Requests<T> {
     /// Records `rmr`, which only the connection of `ep` will use.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
     pub fn note_window(&mut self, ia: &Ia<T>, ep: Handle, rmr: &Rmr<T>) -> Result<()> {
         if rmr.is_bound_over(ep) {
             return Ok(());

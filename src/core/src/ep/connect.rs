@@ -18,22 +18,20 @@ use crate::transport::{Closing, Connect, EndpointSink, QpInit, QpSizes, Transpor
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
-    /// Starts to connect. The outcome is one event on the connect dispatcher.
+    /// Starts to connect. One connection event reports the outcome.
     ///
     /// # Errors
-    /// [`crate::error::StateError::Endpoint`] unless unconnected, [`Role::EvdConnect`] without a
-    /// connect dispatcher, [`crate::error::StateError::EndpointNotReady`] without a zone,
-    /// [`Arg::Timeout`] for 0, [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The
-    /// endpoint stays unconnected then.
+    /// [`crate::error::StateError::Endpoint`] unless unconnected, [`Role::EvdConnect`] without a connect EVD,
+    /// [`crate::error::StateError::EndpointNotReady`] without a zone, [`Arg::Timeout`] for 0,
+    /// [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The endpoint stays unconnected.
     pub fn connect(self: &Arc<Self>, request: &Connect<'_>) -> Result<()> {
         self.start(request, |_| Ok(()))
     }
 
-    /// Starts to connect in the common model: to the service point, of whatever kind, whose qualifier is the port of
-    /// `address`.
+    /// Starts to connect in the common model, to a service point of any kind whose qualifier is the port of `address`.
     ///
     /// # Errors
-    /// Those of [`Endpoint::connect`], and [`AddressFault::Malformed`] if the address has no port or is not one of the
+    /// Errors of [`Endpoint::connect`]; [`AddressFault::Malformed`] if the address has no port or does not match the
     /// endpoint's kind of socket ([`Field::Comm`](super::table::Field::Comm)).
     pub fn common_connect(
         self: &Arc<Self>,
@@ -51,7 +49,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Starts to connect, if `check` admits it in the state that the endpoint is in.
+    /// Starts to connect, if the state allows it and `check` succeeds.
     fn start(self: &Arc<Self>, request: &Connect<'_>, check: impl FnOnce(&Control<T>) -> Result<()>) -> Result<()> {
         debug_assert!(self.ia.transport.attributes().check_private_data(request.private_data.len()).is_ok());
         if request.timeout.is_some_and(|timeout| timeout.is_zero()) {
@@ -86,11 +84,11 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Starts to connect to the peer that `like` is connected to.
+    /// Starts to connect to the peer of `like`.
     ///
     /// # Errors
-    /// As [`Endpoint::connect`]; [`crate::error::StateError::Endpoint`] with the state of
-    /// `like` unless it is connected.
+    /// Errors of [`Endpoint::connect`]; [`crate::error::StateError::Endpoint`] with the state of `like` unless it is
+    /// connected.
     pub fn dup_connect(
         self: &Arc<Self>,
         like: &Endpoint<T>,
@@ -107,8 +105,7 @@ impl<T: Transport> Endpoint<T> {
         self.connect(&Connect { address: &address, qualifier, timeout, private_data })
     }
 
-    /// Accepts a connection request with this endpoint. `trigger` says whether the request brought
-    /// the endpoint.
+    /// Accepts a connection request with this endpoint. `trigger` specifies whether the endpoint came with the request.
     pub(crate) fn accept(
         self: &Arc<Self>,
         trigger: Trigger,
@@ -134,8 +131,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Ends the connection or the attempt at one. Graceful: posted requests are carried through
-    /// first.
+    /// Ends the connection or the attempt. A graceful end first completes the posted requests.
     ///
     /// # Errors
     /// [`crate::error::StateError::Endpoint`] if there is neither.
@@ -143,7 +139,7 @@ impl<T: Transport> Endpoint<T> {
         self.drain_completions();
         let mut control = self.live()?;
         if self.has_datagrams() {
-            // There is no connection. What is under way goes on.
+            // There is no connection. Work in flight continues.
             return Ok(());
         }
         let trigger = if graceful { Trigger::DisconnectGraceful } else { Trigger::DisconnectAbrupt };
@@ -189,14 +185,14 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Reports that the connection is up: queues the event that announces it, and the completions from before it.
+    /// Marks the connection as established. Queues the connection event, and the completions that waited for it.
     pub(super) fn establish(&self, control: &mut Control<T>, private_data: Vec<u8>) -> Passed {
         let active = control.state == EpState::ActiveConnectionPending;
         let Ok(Next::Go(to)) = next(control.state, Trigger::Established) else { return Default::default() };
         if let Some(qp) = &control.qp {
             control.local_qualifier = self.ia.transport.local_qualifier(qp);
         }
-        // Private data is an answer to the active side; the event of the passive side has none.
+        // Private data is a reply to the active side. The event of the passive side has none.
         let private_data: Option<Arc<[u8]>> = (active && !private_data.is_empty()).then(|| private_data.into());
         control.private_data = private_data.clone();
         control.state = to;
@@ -206,8 +202,8 @@ impl<T: Transport> Endpoint<T> {
         let mut receives = self.receives.lock();
         receives.enter(to);
         if let Some(evd) = &control.connect_evd {
-            // Messages may have come already. A program that sees the event finds them: behind it on the same
-            // dispatcher, or already there on another one.
+            // A program that takes the event must find earlier messages: after it on the same EVD, or before it on
+            // a different EVD.
             let same = receives.evd.as_ref().is_some_and(|recv| Arc::ptr_eq(recv.object(), evd.object()));
             if !same {
                 self.release_held(&mut receives);
@@ -219,7 +215,7 @@ impl<T: Transport> Endpoint<T> {
         receives.watermarks_passed()
     }
 
-    /// Checks that the endpoint has what connecting and accepting need.
+    /// Checks that the endpoint has the objects for a connect or an accept.
     pub(super) fn ready(&self, control: &Control<T>) -> Result<()> {
         if control.connect_evd.as_ref().is_none_or(Use::is_gone) {
             return Err(Error::InvalidHandle(Role::EvdConnect));
@@ -238,8 +234,7 @@ impl<T: Transport> Endpoint<T> {
         self.receives.lock().enter(state);
     }
 
-    /// Makes the queue pair from the attributes as they are now, and hands over the
-    /// receives posted so far.
+    /// Creates the queue pair from the current attributes, and posts the stored receives.
     fn make_qp(self: &Arc<Self>, control: &mut Control<T>) -> Result<Arc<T::Qp>> {
         let transport = &self.ia.transport;
         let mut requests = self.requests();
@@ -252,7 +247,7 @@ impl<T: Transport> Endpoint<T> {
         receives.life = control.life;
         requests.qp = Some(qp.clone());
         requests.tx = tx;
-        // Nothing waits before there is a connection.
+        // No message can wait before there is a connection.
         let handed = self.hand_over(&mut receives, |recv| transport.post_recv(&qp, recv).map(|_| ()));
         receives.qp = Some(qp.clone());
         drop(receives);
@@ -266,7 +261,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// The parts of a queue pair with this sink, from the attributes as they are now.
+    /// Returns the parameters of a queue pair with this sink, from the current attributes.
     pub(super) fn qp_init<'a, S>(
         &'a self,
         control: &'a Control<T>,
@@ -299,8 +294,8 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Undoes [`Endpoint::make_qp`] after a call that failed. Receives that were handed
-    /// over are flushed: their segments are gone with the queue pair.
+    /// Reverts [`Endpoint::make_qp`] after an error. Posted receives are flushed, because their segments were in the
+    /// queue pair.
     fn unmake_qp(&self, control: &mut Control<T>) {
         if let Some(qp) = control.qp.take() {
             let _ = self.ia.transport.disconnect(&qp, false);

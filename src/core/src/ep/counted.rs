@@ -1,4 +1,4 @@
-//! The counters of endpoints, and those of an adapter, which are their sums.
+//! The counters of endpoints, and their sums for an adapter.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::ia::{AdapterSink, Ia};
 use crate::transport::Transport;
 
 impl<T: Transport> Endpoint<T> {
-    /// What the endpoint has counted since it was made, over all of its connections.
+    /// Returns the counters since the endpoint's creation, over all connections.
     pub fn counters(&self) -> Counters {
         let mut counters = self.of_requests(&self.requests());
         add_receives(&mut counters, &self.receives.lock());
@@ -22,7 +22,8 @@ impl<T: Transport> Endpoint<T> {
         counters
     }
 
-    /// How often the program has connected the endpoint, ended that, and posted a receive on its own queue.
+    /// Returns the numbers of connects and disconnects by the program, and of receives posted on the endpoint's own
+    /// queue.
     pub fn asked(&self) -> (u64, u64, u64) {
         let (connects, disconnects) = {
             let control = self.control.lock();
@@ -32,7 +33,7 @@ impl<T: Transport> Endpoint<T> {
         (connects, disconnects, receives.next_id + receives.flushed)
     }
 
-    /// The same, and whether it is connected; none if another thread has one of its locks.
+    /// Returns the counters and whether the endpoint is connected, or `None` if another thread holds one of its locks.
     fn glance(&self) -> Option<(Counters, bool)> {
         let requests = self.try_requests()?;
         let mut counters = self.of_requests(&requests);
@@ -43,7 +44,6 @@ impl<T: Transport> Endpoint<T> {
         Some((counters, connected))
     }
 
-    /// What is counted of the sending direction.
     fn of_requests(&self, requests: &Requests<T>) -> Counters {
         let mut counters = requests.counters;
         if let Some(qp) = &requests.qp {
@@ -52,7 +52,7 @@ impl<T: Transport> Endpoint<T> {
         counters
     }
 
-    /// Leaves what the endpoint has counted to its adapter, because it is freed.
+    /// Adds the counters of a freed endpoint to the sums of its adapter.
     pub(super) fn leave_counters(&self) {
         let mut ended = self.ia.ended.lock();
         let counters = self.counters();
@@ -67,16 +67,15 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// Adds what is counted of the receiving direction.
 fn add_receives<T: Transport>(counters: &mut Counters, receives: &Receives<T>) {
     counters.tallies.add(&receives.received);
     counters.specials.add(&receives.specials);
 }
 
 impl<T: Transport> Ia<T> {
-    /// What all endpoints of the adapter have counted since it was opened, those that were freed as well.
+    /// Returns the sums of all endpoints since the adapter was opened, including freed ones.
     pub fn counters(&self) -> Counters {
-        // No endpoint leaves its counters meanwhile.
+        // While this lock is held, no endpoint adds its counters.
         let ended = self.ended.lock();
         let mut all = *ended;
         let _: Option<()> = self.find(|ep: &Endpoint<T>| {
@@ -86,7 +85,7 @@ impl<T: Transport> Ia<T> {
         all
     }
 
-    /// How many endpoints are connected, and the counters; none if another thread keeps one of the locks until then.
+    /// Returns the number of connected endpoints and the counters, or `None` if another thread holds a lock until then.
     fn glance(&self, until: Instant) -> Option<(u64, Counters)> {
         let mut pause = Pause::new();
         let ended = patiently(&mut pause, until, || self.ended.try_lock())?;
@@ -103,7 +102,7 @@ impl<T: Transport> Ia<T> {
     }
 }
 
-/// What a call finds that is repeated until it finds something, or the time is over.
+/// Repeats `look` until it returns `Some` or the time has passed.
 fn patiently<R>(pause: &mut Pause, until: Instant, look: impl Fn() -> Option<R>) -> Option<R> {
     loop {
         let found = look();
@@ -114,36 +113,36 @@ fn patiently<R>(pause: &mut Pause, until: Instant, look: impl Fn() -> Option<R>)
     }
 }
 
-/// What a process tells of an open adapter to one that looks on.
+/// A summary of an open adapter for another process.
 #[derive(Clone, Debug)]
 pub struct AdapterSnapshot {
-    /// The name under which it was opened.
+    /// Name in the open call.
     pub name: String,
-    /// The version of the interface for which it was opened, as the face gave it.
+    /// Version of the interface.
     pub version: (u8, u8),
-    /// Its endpoints that are connected.
+    /// Number of connected endpoints.
     pub connections: u64,
-    /// What they and all others have counted.
+    /// Counters of all endpoints.
     pub counters: Counters,
-    /// What happened to its connections.
+    /// Summary of the connections.
     pub fates: ConnSummary,
 }
 
-/// The outcome of [`AdapterSink::glance`].
+/// The result of [`AdapterSink::glance`].
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Glanced {
-    /// This is what there is to tell.
+    /// The adapter's summary.
     Told(AdapterSnapshot),
-    /// A thread keeps a lock.
+    /// Another thread holds a lock.
     Busy,
     /// The adapter is closed.
     Closed,
 }
 
 impl<T: Transport> AdapterSink<T> {
-    /// Looks at an adapter for a thread that must not wait for those of the program, one of which may be stopped in the middle
-    /// of a post: it looks again for locks that others have, until a time.
+    /// Returns a summary without waiting for threads of the program, one of which may be stopped in a post: retries
+    /// locks until `until`.
     pub fn glance(&self, until: Instant) -> Glanced {
         let Some(ia) = self.adapter.upgrade().filter(|ia| !ia.is_shut()) else { return Glanced::Closed };
         let (Ok(name), Some((connections, counters))) = (memory::text(&ia.name), ia.glance(until)) else {
@@ -153,7 +152,7 @@ impl<T: Transport> AdapterSink<T> {
         Glanced::Told(AdapterSnapshot { name, version: ia.api_caps.version, connections, counters, fates })
     }
 
-    /// Whether the adapter is gone.
+    /// Returns whether the adapter no longer exists.
     pub fn is_gone(&self) -> bool {
         self.adapter.strong_count() == 0
     }

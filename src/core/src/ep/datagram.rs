@@ -1,11 +1,11 @@
-//! Endpoints for datagrams.
+//! Datagram endpoints.
 //!
-//! Such an endpoint has no connection but any number of peers. Its queue pair is created for the first exchange, or for the
-//! first send to a peer of another endpoint, and closed when the endpoint is freed. Receives and sends are kept as on a
-//! connected endpoint. The transport reports their ends, and datagrams that are lost, to a [`DatagramSink`].
+//! Such an endpoint has any number of peers. The first exchange, or the first send to another endpoint's peer, creates
+//! its queue pair; the free of the endpoint closes it. The transport reports completions and lost datagrams to a
+//! [`DatagramSink`].
 //!
-//! Each exchange ends with one event ([`Exchange`]). If it succeeds, the event contains an address handle ([`Ah`]), which the
-//! endpoint keeps until the program has freed handle and exchange, or the endpoint. No event reports the end of a peer.
+//! Each exchange ends with one event ([`Exchange`]). If it succeeds, the event contains an address handle ([`Ah`]),
+//! which exists until the program frees handle and exchange, or the endpoint. No event reports the end of a peer.
 
 mod number;
 
@@ -39,27 +39,22 @@ use crate::transport::{
     ShortSend, Taken, Transport,
 };
 
-/// The purpose of an endpoint.
 pub(super) enum Service<T: Transport> {
-    /// One connection.
     Connection,
-    /// Datagrams to and from many peers.
     Datagrams(UdEndpoint<T>),
-    /// A connection that a transport has created for itself, with its owner.
+    /// A connection of the transport's own, with its owner.
     Internal(OnceCell<Weak<dyn ConnectionOwner>>),
 }
 
-/// The part of an endpoint that only serves datagrams.
 pub(super) struct UdEndpoint<T: Transport> {
     number: Number,
-    /// The address handles that the program has not freed.
     handles: Mutex<Vec<Arc<Ah<T>>>>,
-    /// Datagrams that were not sent, and those that found no receive.
+    /// Number of datagrams that were not sent or found no receive.
     lost: AtomicU64,
 }
 
 impl<T: Transport> UdEndpoint<T> {
-    /// An endpoint without peers.
+    /// Returns the part of a new endpoint.
     pub fn new() -> Result<Self> {
         Ok(UdEndpoint { number: Number::new()?, handles: Mutex::default(), lost: AtomicU64::new(0) })
     }
@@ -71,7 +66,7 @@ impl<T: Transport> Endpoint<T> {
         self.datagrams().is_ok()
     }
 
-    /// The part that serves datagrams.
+    /// Returns the part that serves datagrams.
     ///
     /// # Errors
     /// [`Role::Ep`] for any other endpoint.
@@ -84,20 +79,17 @@ impl<T: Transport> Endpoint<T> {
         self.datagrams().map_or(0, |own| own.lost.load(Ordering::Relaxed))
     }
 
-    /// Resets the count of lost datagrams.
     pub(super) fn reset_lost_datagrams(&self) {
         if let Service::Datagrams(own) = &self.service {
             own.lost.store(0, Ordering::Relaxed);
         }
     }
 
-    /// The queue pair, if there is one.
     pub(crate) fn datagram_qp(&self) -> Option<Arc<T::DatagramQp>> {
         self.requests().datagram_qp.clone()
     }
 
-    /// Returns the queue pair. The first call creates it and hands over the receives posted so far, so the endpoint is no longer
-    /// unconnected.
+    /// Returns the queue pair. The first call creates it and posts the stored receives.
     fn make_datagram_qp(self: &Arc<Self>, control: &mut Control<T>) -> Result<Arc<T::DatagramQp>> {
         let transport = &self.ia.transport;
         let mut requests = self.requests();
@@ -122,7 +114,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(qp)
     }
 
-    /// Asks a service point for an exchange. The outcome is one event on the connect dispatcher.
+    /// Requests an exchange from a service point. One connection event reports the outcome.
     pub(super) fn ask_peer(self: &Arc<Self>, control: &mut Control<T>, request: &Connect<'_>) -> Result<()> {
         let remote = memory::arc(request.address.clone())?;
         let qp = self.make_datagram_qp(control)?;
@@ -136,10 +128,10 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Accepts the request of a peer for an exchange.
+    /// Accepts the peer's request for an exchange.
     ///
     /// # Errors
-    /// As [`Endpoint::accept`].
+    /// Errors of [`Endpoint::accept`].
     pub(crate) fn accept_peer(
         self: &Arc<Self>,
         incoming: &mut Option<T::Incoming>,
@@ -164,8 +156,8 @@ impl<T: Transport> Endpoint<T> {
     /// Posts a datagram.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for an address handle of another adapter
-    /// or zone, or one that was freed; [`Error::LengthError`] above the MTU; otherwise the errors of [`Endpoint::post_send`].
+    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for an address handle of another
+    /// adapter or zone, or a freed one; [`Error::LengthError`] above the MTU; errors of [`Endpoint::post_send`].
     pub fn post_datagram<S: SegmentList + ?Sized>(
         self: &Arc<Self>,
         segments: &S,
@@ -217,7 +209,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Sends one short segment from a section, in which its memory stays registered. Returns `false` if nothing was sent.
+    /// Sends one short segment under an epoch guard, which keeps it registered. Returns `false` if nothing was sent.
     #[inline(always)]
     fn send_short<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, to: &Ah<T>, solicited: bool) -> bool {
         if !segments.is_single() || segments.segment(0).len.wrapping_sub(1) >= T::INLINE_MAX {
@@ -233,19 +225,19 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Frees an address handle: nothing more can be sent to the peer. What the peer sends still arrives.
+    /// Frees an address handle for sends. Datagrams of the peer still arrive.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for a handle of another endpoint, or one
-    /// that was freed.
+    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for a handle of another endpoint,
+    /// or a freed one.
     pub fn free_peer(&self, ah: &Ah<T>) -> Result<()> {
         self.free_claim(ah, Claim::Handle)
     }
 
-    /// Frees what the library keeps of an exchange.
+    /// Frees the record of an exchange.
     ///
     /// # Errors
-    /// As [`Endpoint::free_peer`].
+    /// Errors of [`Endpoint::free_peer`].
     pub fn free_exchange(&self, ah: &Ah<T>) -> Result<()> {
         self.free_claim(ah, Claim::Exchange)
     }
@@ -261,7 +253,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Frees all address handles, because the endpoint is freed.
     pub(super) fn free_handles(&self) {
         let handles = self.datagrams().map_or_else(|_| Vec::new(), |own| std::mem::take(&mut *own.handles.lock()));
         for ah in handles {
@@ -277,17 +268,17 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// An exchange whose outcome is not known yet. Dropped without a report, it has no event.
+/// An exchange in progress. A drop without a report ends it without an event.
 pub struct Exchange<T: Transport> {
     endpoint: Arc<Endpoint<T>>,
     address: Address,
-    /// The number of the peer's endpoint and its private data, if the peer has asked.
+    /// Number of the peer's endpoint and private data of its request, on the passive side.
     request: Option<(u32, Arc<[u8]>)>,
 }
 
 impl<T: Transport> Exchange<T> {
-    /// Reports that datagrams can be sent to the peer. The side that has asked passes the number of the peer's endpoint
-    /// ([`DatagramSink::number`]) and the private data of the answer.
+    /// Reports that datagrams can be sent to the peer. On the active side, `number` is the peer's endpoint
+    /// ([`DatagramSink::number`]) and `private_data` its reply.
     pub fn established(self, way: T::AddressHandle, number: u32, private_data: Vec<u8>) {
         let Exchange { endpoint: ep, address, request } = self;
         let (kind, what) = match request {
@@ -352,7 +343,7 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// The sink of the queue pair of an endpoint for datagrams.
+/// The sink of a datagram endpoint's queue pair.
 pub struct DatagramSink<T: Transport> {
     pub(crate) endpoint: Arc<Endpoint<T>>,
 }
@@ -364,14 +355,14 @@ impl<T: Transport> Clone for DatagramSink<T> {
 }
 
 impl<T: Transport> DatagramSink<T> {
-    /// The number of the endpoint, for its peers; never 0.
+    /// Returns the number of the endpoint for its peers; never 0.
     pub fn number(&self) -> u32 {
         self.endpoint.datagrams().map_or(0, |own| own.number.get())
     }
 
-    /// Stores a datagram of `len` bytes in the oldest receive of the endpoint's own queue, and completes that: `place` stores it
-    /// in these segments, or returns false if their memory is no longer registered. Returns false if there is no receive of
-    /// that length. For transports with [`Transport::TAKES_RECEIVES`].
+    /// Stores a datagram of `len` bytes in the oldest receive of the endpoint's own queue, and completes the receive.
+    /// `place` returns `false` if the memory of its segments is no longer registered. Returns `false` without a receive
+    /// of that length. For transports with [`Transport::TAKES_RECEIVES`].
     pub fn deliver(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) -> bool {
         let mut receives = self.endpoint.receives.lock();
         let mut taken = Taken::default();
@@ -387,8 +378,7 @@ impl<T: Transport> DatagramSink<T> {
         true
     }
 
-    /// Reports that a receive is complete: one of the endpoint's own queue, or of its shared receive queue. The length is the
-    /// datagram's.
+    /// Reports a complete receive of the endpoint's own queue, or of its SRQ, with the length of the datagram.
     pub fn received(&self, done: RecvDone) {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
@@ -398,7 +388,7 @@ impl<T: Transport> DatagramSink<T> {
             }
             return;
         };
-        // The endpoint has the buffer for a moment, which can pass the soft high watermark.
+        // The endpoint briefly owns the buffer, which can exceed the soft high watermark.
         srq.taken(done.id);
         receives.taken.push(done.id);
         let passed = receives.watermarks_passed();
@@ -408,28 +398,27 @@ impl<T: Transport> DatagramSink<T> {
         ep.tell_of(passed);
     }
 
-    /// Reports that one of the receives reported so far was announced by its sender ([`QpInit::solicited`](
-    /// crate::transport::QpInit::solicited)).
+    /// Reports that the sender announced one of the reported receives
+    /// ([`QpInit::solicited`](crate::transport::QpInit::solicited)).
     pub fn announced(&self) {
         if let Some(evd) = &self.endpoint.receives.lock().evd {
             evd.announce();
         }
     }
 
-    /// Reports that all datagrams whose mark is at most `reached` were sent.
+    /// Reports that all datagrams up to position `reached` were sent.
     pub fn sent(&self, reached: SeqNo) {
         let ep = &*self.endpoint;
         let _ = ep.requests().complete_several(ep.header.handle(), reached);
     }
 
-    /// Reports that the oldest datagram that is not reported yet was not sent.
+    /// Reports that the oldest unreported datagram was not sent.
     pub fn not_sent(&self, status: Status) {
         let ep = &*self.endpoint;
         ep.requests().drain(ep.header.handle(), Some((FailedRequest::Oldest, status)));
     }
 
-    /// Reports that datagrams of the endpoint were not sent although they are complete, or that datagrams for the endpoint
-    /// found no receive.
+    /// Counts datagrams of the endpoint that were lost after their completion, or found no receive.
     pub fn lost(&self, count: u64) {
         if let Service::Datagrams(own) = &self.endpoint.service {
             own.lost.fetch_add(count, Ordering::Relaxed);

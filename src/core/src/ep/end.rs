@@ -1,9 +1,7 @@
-//! The end of a connection: every outstanding work request completes exactly once, and the program gets exactly one
-//! event that says why.
+//! The end of a connection: each outstanding work request completes exactly once, and one event reports the end.
 //!
-//! However a connection ends, this queues the successes known so far, the failed request or receive, then flushed
-//! completions in posting order, and the connection event before or after them as the EVDs demand; where habits ask for
-//! it, an asynchronous event says last that the endpoint has left its SRQ. It runs once in each life.
+//! [`Endpoint::end`] runs once per life. It queues the known successes, the failed request or receive, then flushed
+//! completions in posting order, and the connection event before or after them.
 
 use std::sync::Arc;
 
@@ -15,13 +13,12 @@ use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
 use crate::transport::{Closing, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Ends the connection or the attempt at one: the state becomes DISCONNECTED, then
-    /// come the completions and the connection event.
+    /// Ends the connection or the attempt: sets the state DISCONNECTED, then queues completions and the connection
+    /// event.
     ///
-    /// Successful and failed completions come before the event. Flushed ones come after it if they share its
-    /// dispatcher. On another dispatcher they come first, so that a program that saw the event finds them there. Remote
-    /// memory regions that are bound for this connection alone are unbound before all that. The
-    /// asynchronous event for an endpoint that leaves its shared receive queue comes last.
+    /// Successful and failed completions precede the event. Flushed ones follow it on the same EVD, and precede it on
+    /// another EVD, so that a program that takes the event finds them. Before all of them, remote memory regions bound
+    /// to this connection are unbound. An asynchronous event for an endpoint with an SRQ comes last.
     pub(super) fn end(
         &self,
         control: &mut Control<T>,
@@ -73,7 +70,7 @@ impl<T: Transport> Endpoint<T> {
             self.ia.happenings.note(ConnStat::Ended(kind));
         }
         if let (Some(kind), Some(evd)) = (event, connect) {
-            // What came with a rejection was kept when it was reported.
+            // `connection` has stored the private data of a rejection.
             let rejected = kind == ConnectionEvent::PeerRejected;
             let private_data = control.private_data.clone().filter(|_| rejected);
             evd.push_connection(Event::Connection { ep, kind, private_data });
@@ -89,7 +86,6 @@ impl<T: Transport> Endpoint<T> {
         drop((request_qp, tx, recv_qp, datagram_qp));
     }
 
-    /// Fails the connection from this side, if there is one.
     pub(super) fn break_connection(&self) {
         self.drain_completions();
         let mut control = self.control.lock();

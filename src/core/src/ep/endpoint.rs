@@ -1,12 +1,11 @@
-//! The endpoint itself: its parts, and how it is made and freed.
+//! Endpoints: parts, creation, free and queries.
 //!
-//! It has three locks, taken in this order: `control` (state, attributes, connection),
-//! `requests`, `receives`. Posting takes only the one of its direction.
+//! An endpoint has three locks, taken in this order: `control` (state, attributes, connection), `requests`, `receives`.
+//! A post takes only the lock of its direction.
 //!
-//! Each connection of an endpoint has a number, its *life*, which the transport's sink carries; a report of an earlier
-//! life is dropped. The queue pair is made when the endpoint connects or accepts, from the attributes of that moment.
-//! Receives posted earlier wait here with their segments and are handed over then; until then every attribute is plain
-//! data.
+//! Each connection of an endpoint has a number, its *life*, which the transport's sink contains. Reports of an earlier
+//! life are dropped. A connect or an accept creates the queue pair from the current attributes, and passes it the
+//! receives that were posted before.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -30,17 +29,14 @@ use crate::srq::Srq;
 use crate::transport::{Closing, Poll, Transport};
 use crate::users::{Unusable, Use};
 
-/// The objects that an endpoint is made of.
+/// The objects of a new endpoint.
+#[allow(missing_docs)] // the objects that their names describe
 pub struct EpParts<'a, T: Transport> {
-    /// Protection zone.
     pub pz: Option<&'a Arc<Pz<T>>>,
-    /// The dispatcher on which receives complete.
     pub recv_evd: Option<&'a Arc<Evd<T>>>,
-    /// The dispatcher on which requests complete.
     pub request_evd: Option<&'a Arc<Evd<T>>>,
-    /// The dispatcher for connection events.
     pub connect_evd: Option<&'a Arc<Evd<T>>>,
-    /// The queue that the endpoint takes buffers from, if it has none of its own.
+    /// SRQ, if the endpoint has no receive queue of its own.
     pub srq: Option<&'a Arc<Srq<T>>>,
 }
 
@@ -58,17 +54,17 @@ pub struct Endpoint<T: Transport> {
     pub(super) control: Mutex<Control<T>>,
     /// Locked by [`Endpoint::requests`], and by transports with [`Transport::KEEPS_TX`].
     pub(super) requests: Mutex<Requests<T>>,
-    /// A thread that found the requests locked left its poll to the holder.
+    /// Set if a thread found the requests locked and left its poll to the holder.
     pub(super) poll_deferred: AtomicBool,
     pub(crate) receives: Mutex<Receives<T>>,
-    /// What the face keeps with the endpoint.
+    /// Data that the API layer attaches to the endpoint.
     pub kept: AttachedData,
-    /// What the face keeps of its counters.
+    /// The API layer's baseline of the counters.
     pub counter_baseline: AttachedData,
     pub(super) service: Service<T>,
 }
 
-/// The part of an endpoint that concerns both directions.
+/// The part of an endpoint for both directions.
 pub(super) struct Control<T: Transport> {
     pub state: EpState,
     pub attr: EpAttributes,
@@ -76,22 +72,22 @@ pub(super) struct Control<T: Transport> {
     pub connect_evd: Option<Use<Evd<T>>>,
     pub srq: Option<Use<Srq<T>>>,
     pub qp: Option<Arc<T::Qp>>,
-    /// Rises when a connection ends, so that late reports on it can be recognised.
+    /// Number of the connection, to recognise late reports. Incremented when a connection ends.
     pub life: u64,
     pub remote: Option<(Arc<Address>, u64)>,
     pub local_qualifier: u64,
     pub comm: Comm,
     pub private_data: Option<Arc<[u8]>>,
-    /// Whether the connection of this life was up.
+    /// Set if the connection of this life was established.
     pub was_up: bool,
-    /// How often the program has connected it, and ended that.
+    /// Number of connects by the program.
     pub connects: u64,
     pub disconnects: u64,
     pub freed: bool,
 }
 
 impl<T: Transport> Control<T> {
-    /// The control part of an endpoint without other objects.
+    /// Returns the control part of an endpoint without other objects.
     pub fn new(state: EpState, attr: EpAttributes) -> Self {
         Control {
             state,
@@ -113,28 +109,21 @@ impl<T: Transport> Control<T> {
     }
 }
 
-/// The parameters of an endpoint, as a query shows them.
+/// The parameters of an endpoint, for a query.
+#[allow(missing_docs)]
 pub struct EpStatus<T: Transport> {
-    /// State.
     pub state: EpState,
-    /// Attributes.
     pub attr: EpAttributes,
-    /// Protection zone.
     pub pz: Option<Arc<Pz<T>>>,
-    /// The dispatcher on which receives complete.
     pub recv_evd: Option<Arc<Evd<T>>>,
-    /// The dispatcher on which requests complete.
     pub request_evd: Option<Arc<Evd<T>>>,
-    /// The dispatcher for connection events.
     pub connect_evd: Option<Arc<Evd<T>>>,
-    /// The shared receive queue.
     pub srq: Option<Arc<Srq<T>>>,
-    /// The peer's address and qualifier; the endpoint keeps the address in place until it is
-    /// connected to another peer, reset or freed.
+    /// The peer's address and qualifier. The address stays valid until the endpoint is connected again, reset or freed.
     pub remote: Option<(Arc<Address>, u64)>,
     /// Local port qualifier; 0 if there is none.
     pub local_qualifier: u64,
-    /// The kind of socket by whose addresses it connects in the common model.
+    /// Kind of socket for connects in the common model.
     pub comm: Comm,
 }
 
@@ -142,16 +131,16 @@ fn used<O: Object>(object: Option<&Arc<O>>, role: Role) -> Result<Option<Use<O>>
     object.map(|object| Use::of(object).ok_or(Error::InvalidHandle(role))).transpose()
 }
 
-/// What is used; none if that is gone, as the dispatcher of another adapter may be.
+/// Returns the used object; `None` after its free, which is possible for an EVD of another adapter.
 fn shared<O: Object>(used: &Option<Use<O>>) -> Option<Arc<O>> {
     used.as_ref().filter(|used| !used.is_gone()).map(|used| used.object().clone())
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Makes an endpoint. Without attributes it gets defaults with which it can do everything.
+    /// Creates an endpoint, by default with attributes that allow everything.
     ///
     /// # Errors
-    /// Those of [`EpAttributes::check_new`], and [`Error::InsufficientResources`].
+    /// Errors of [`EpAttributes::check_new`], [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: Option<EpAttributes>) -> Result<Arc<Self>> {
         let limits = ia.transport.attributes();
         let attr = match attr {
@@ -171,8 +160,7 @@ impl<T: Transport> Endpoint<T> {
         Self::create_in(ia, parts, attr, EpState::Unconnected)
     }
 
-    /// Makes the endpoint that the provider offers with a connection request: without a
-    /// zone and dispatchers, which the program gives it by a modify.
+    /// Creates the endpoint of a connection request. The program sets its zone and EVDs by a modify.
     pub(crate) fn create_tentative(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
         let attr = EpAttributes::defaults(ia.transport.attributes());
         Self::create_in(ia, &EpParts::default(), attr, EpState::TentativeConnectionPending)
@@ -180,7 +168,7 @@ impl<T: Transport> Endpoint<T> {
 
     fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: EpState) -> Result<Arc<Self>> {
         ia.room_for(Kind::Ep)?;
-        // Endpoints are all that uses a shared queue.
+        // Only endpoints use an SRQ.
         let most = ia.transport.attributes().max_eps_per_srq;
         let srq = parts.srq.map(|srq| Use::within(srq, most)).transpose();
         let srq = srq.map_err(|refused| match refused {
@@ -224,10 +212,10 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Updates the copies of the attributes and the zone that the posting sides keep.
+    /// Updates the copies of attributes and zone in `requests` and `receives`.
     ///
     /// # Errors
-    /// [`Resource::Memory`]; nothing was changed then.
+    /// [`Resource::Memory`]; nothing has changed.
     pub(super) fn configure(
         &self,
         control: &Control<T>,
@@ -259,10 +247,10 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Everything about the endpoint.
+    /// Returns all parameters.
     pub fn query(&self) -> EpStatus<T> {
         let control = self.control.lock();
-        // One lock after the other: the guards of a whole expression would stay to its end.
+        // In separate statements, so that each guard is dropped before the next lock.
         let request_evd = shared(&self.requests().evd);
         let recv_evd = shared(&self.receives.lock().evd);
         EpStatus {
@@ -279,7 +267,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// The state, and whether no receive and no request is outstanding.
+    /// Returns the state, whether no receive is outstanding, and whether no request is.
     pub fn status(&self) -> (EpState, bool, bool) {
         self.ia.transport.poll(None, Poll::Complete);
         self.drain_completions();
@@ -290,10 +278,10 @@ impl<T: Transport> Endpoint<T> {
         (control.state, recv_idle, request_idle)
     }
 
-    /// Frees the endpoint; a connection ends at once. Work that is outstanding is flushed.
+    /// Frees the endpoint. Its connection ends immediately, and outstanding work is flushed.
     ///
     /// # Errors
-    /// [`StateError::Endpoint`] while a service point or a connection request holds it.
+    /// [`StateError::Endpoint`] while a service point or a connection request uses it.
     pub fn free(&self) -> Result<()> {
         self.drain_completions();
         let control = self.control.lock();
@@ -302,16 +290,15 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Locks what changes, for a call of the program that gives the endpoint something to hold.
+    /// Locks the control part of an endpoint that is not freed.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] if another thread frees the endpoint, or has freed it since the call found it.
+    /// [`Error::InvalidHandle`] if another thread has freed the endpoint.
     pub(super) fn live(&self) -> Result<MutexGuard<'_, Control<T>>> {
         let control = self.control.lock();
         if control.freed { Err(Error::InvalidHandle(Role::Ep)) } else { Ok(control) }
     }
 
-    /// Frees the endpoint in whatever state.
     pub(crate) fn free_anyway(&self) {
         self.drain_completions();
         self.reclaim(self.control.lock());
@@ -319,7 +306,7 @@ impl<T: Transport> Endpoint<T> {
 
     fn reclaim(&self, mut control: MutexGuard<'_, Control<T>>) {
         if std::mem::replace(&mut control.freed, true) {
-            // Another thread frees it. The buffers are the program's again when either call returns.
+            // Another thread frees the endpoint. When either call returns, the program owns the buffers.
             if let Some(qp) = control.qp.clone() {
                 MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
             }
@@ -330,12 +317,12 @@ impl<T: Transport> Endpoint<T> {
             if self.ia.transport.disconnect(&qp, false) == Closing::Done {
                 break;
             }
-            // The buffers are the program's again when the call returns.
+            // When the call returns, the program owns the buffers.
             MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
         }
         MutexGuard::unlocked(&mut control, || self.close_datagrams());
         self.end(&mut control, None, None, None);
-        // Sinks of the queue pair may keep the endpoint itself alive for a while.
+        // Sinks of the queue pair may keep the endpoint alive for a while.
         control.qp = None;
         control.pz = None;
         let connect_evd = control.connect_evd.take();
@@ -343,14 +330,14 @@ impl<T: Transport> Endpoint<T> {
         self.requests().detach();
         self.receives.lock().detach();
         drop(control);
-        // With it may end what is left of another adapter.
+        // This drop may free an orphaned EVD of another adapter.
         drop(connect_evd);
         self.free_handles();
         self.leave_counters();
         self.ia.disown(self);
     }
 
-    /// Begins to end the connection, so that [`Endpoint::free_anyway`] has less to wait for.
+    /// Begins to end the connection, so that [`Endpoint::free_anyway`] waits less.
     pub(crate) fn let_go(&self) {
         self.drain_completions();
         let control = self.control.lock();
@@ -359,10 +346,11 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Makes the endpoint ready for another connection.
+    /// Prepares the endpoint for another connection.
     ///
     /// # Errors
-    /// [`StateError::Endpoint`] unless it is unconnected or disconnected; [`Error::InvalidHandle`] if another thread frees it.
+    /// [`StateError::Endpoint`] unless it is unconnected or disconnected; [`Error::InvalidHandle`] if another thread
+    /// frees it.
     pub fn reset(&self) -> Result<()> {
         let mut control = self.live()?;
         let Next::Go(to) = next(control.state, Trigger::Reset)? else { return Ok(()) };
@@ -378,7 +366,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Changes the state on a trigger that has no other effect.
     pub(crate) fn shift(&self, trigger: Trigger) -> Result<Next> {
         let mut control = match trigger {
             Trigger::Reserve | Trigger::RequestArrived => self.live()?,
@@ -396,7 +383,7 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// The refusal of a call that needs a zone or a dispatcher that the endpoint lacks.
+/// Returns the error of a call for which the endpoint lacks a zone or an EVD.
 pub(super) fn not_ready() -> Error {
     Error::InvalidState(StateError::EndpointNotReady)
 }

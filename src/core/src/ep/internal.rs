@@ -1,8 +1,8 @@
-//! Connections that a transport creates for itself, to carry the datagrams of an endpoint.
+//! Connections of the transport's own, which transfer the datagrams of an endpoint.
 //!
-//! The connection has an endpoint without a handle and without dispatchers, so a transport handles it like any
-//! connection. Its reports go to a [`ConnectionOwner`], and its sends complete without events. Messages of the
-//! peer are no concern of this endpoint: the transport gives them to the owner by itself.
+//! Such a connection has an endpoint without handle and EVDs, so a transport handles it like others. A
+//! [`ConnectionOwner`] gets its reports, and its sends complete without events. The transport passes received messages
+//! to the owner.
 
 use std::sync::{Arc, Weak};
 
@@ -24,29 +24,25 @@ use crate::event::{CompletionFlags, Transfer};
 use crate::slab::Header;
 use crate::transport::{ConnectionReport, Operation, Parts, Request, Segment, Transport};
 
-/// The owner of a connection that a transport has created for itself. Its methods are called without a lock.
+/// The owner of such a connection. Its methods are called without a lock.
 pub trait ConnectionOwner: Send + Sync {
-    /// Handles a change of the connection. A connection that fails is broken.
+    /// Handles a change of the connection. A failure is reported as broken.
     fn connection(self: Arc<Self>, report: ConnectionReport);
 
-    /// Handles the completion of the last request that was posted by [`Sending::post`]. Further ones may be outstanding by now.
+    /// Handles the completion of the last request of [`Sending::post`]. Further ones may be outstanding.
     fn drained(self: Arc<Self>);
 }
 
-/// A connection that a transport has created for itself.
+/// A connection of the transport's own.
 pub struct InternalConnection<T: Transport>(Arc<Endpoint<T>>);
 
-/// The sending direction of such a connection, locked.
+/// Its locked sending direction.
 pub struct Sending<'a, T: Transport>(Locked<'a, T>, &'a T);
 
-/// The transport, the queue pair and its sending direction.
 type SendingParts<'a, T> = (&'a T, &'a Arc<<T as Parts>::Qp>, &'a mut <T as Parts>::Tx);
 
 impl<T: Transport> InternalConnection<T> {
     /// Creates a connection for the endpoint of `sink`, without a queue pair.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
     pub fn new(sink: &DatagramSink<T>) -> Result<Self> {
         let of = &sink.endpoint;
         Ok(InternalConnection(memory::arc(Endpoint {
@@ -66,20 +62,17 @@ impl<T: Transport> InternalConnection<T> {
         })?))
     }
 
-    /// The adapter's transport.
+    /// Returns the adapter's transport.
     pub fn transport(&self) -> &Arc<T> {
         &self.0.ia.transport
     }
 
-    /// The sink for the queue pair.
+    /// Returns the sink for the queue pair.
     pub fn sink(&self) -> EndpointSink<T> {
         EndpointSink { endpoint: self.0.clone(), life: 1 }
     }
 
     /// Sets the owner and the queue pair, with room for `requests` outstanding requests.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
     pub fn open(&self, owner: Weak<dyn ConnectionOwner>, (qp, tx): (Arc<T::Qp>, T::Tx), requests: usize) -> Result<()> {
         let mut sending = self.0.requests();
         sending.flight.reserve(requests)?;
@@ -95,12 +88,12 @@ impl<T: Transport> InternalConnection<T> {
         Sending(self.0.requests(), &self.0.ia.transport)
     }
 
-    /// The queue pair, until the connection is closed.
+    /// Returns the queue pair, until the connection is closed.
     pub fn qp(&self) -> Option<Arc<T::Qp>> {
         self.0.requests().qp.clone()
     }
 
-    /// Drops the queue pair, which has ended, and all requests. No later report has an effect.
+    /// Drops the closed queue pair and all requests. Later reports have no effect.
     pub fn close(&self) {
         let (qp, tx) = {
             let mut requests = self.0.requests();
@@ -113,22 +106,21 @@ impl<T: Transport> InternalConnection<T> {
 }
 
 impl<T: Transport> Sending<'_, T> {
-    /// The transport, the queue pair and its sending direction; `None` once the connection is closed.
+    /// Returns the parts, until the connection is closed.
     pub fn parts(&mut self) -> Option<SendingParts<'_, T>> {
         let Requests { qp: Some(qp), tx, .. } = &mut *self.0 else { return None };
         Some((self.1, qp, tx))
     }
 
-    /// Number of outstanding requests.
+    /// Returns the number of outstanding requests.
     pub fn outstanding(&self) -> usize {
         self.0.flight.len()
     }
 
-    /// Posts a request, whose completion the transport reports. Its memory is used until then.
+    /// Posts a request, whose memory is used until its completion.
     ///
     /// # Errors
-    /// As [`Transport::post`]; [`Error::Internal`] if as many are outstanding as there is room for, or the connection is
-    /// closed.
+    /// Errors of [`Transport::post`]; [`Error::Internal`] if there is no room, or the connection is closed.
     pub fn post(&mut self, operation: Operation, segments: &[Segment]) -> Result<()> {
         let Requests { qp: Some(qp), tx, flight, draining, .. } = &mut *self.0 else { return Err(Error::Internal) };
         let Some((id, place)) = flight.next_place() else { return Err(Error::Internal) };
@@ -140,14 +132,14 @@ impl<T: Transport> Sending<'_, T> {
         Ok(())
     }
 
-    /// Ends the reports on completed requests until the next post.
+    /// Stops reports of completed requests until the next post.
     pub fn rest(&mut self) {
         self.0.draining = false;
     }
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Reports to the owner of a connection that a transport has created for itself. Returns the report of any other endpoint.
+    /// Passes the report to the owner of a connection of the transport's own. Returns it for any other endpoint.
     pub(super) fn notify_owner<R>(&self, report: R, tell: fn(Arc<dyn ConnectionOwner>, R)) -> Option<R> {
         let Service::Internal(owner) = &self.service else { return Some(report) };
         if let Some(owner) = owner.get().and_then(Weak::upgrade) {

@@ -1,9 +1,11 @@
 //! Endpoints.
 //!
-//! [`Endpoint`] is spread over files by subject: `endpoint` has what it is made of, `usual` beside this folder posts and
-//! completes in the usual case, `post` and `recv` in any case, `extended` posts what only some versions have, `bind` binds
-//! remote memory regions, `connect` and `end` begin and end connections, `modify` changes parameters, `report` takes what
-//! the transport reports, `sending` has the lock on requests.
+//! The methods of [`Endpoint`] are in several files:
+//!
+//! * `endpoint`: creation and free; `connect`, `end`: connections; `modify`: parameters
+//! * `usual` in the parent directory: the fast path of posts and completions; `post`, `recv`: the slow path
+//! * `extended`: operations that not all API versions have; `bind`: binds of RMRs
+//! * `report`: reports of the transport; `sending`: the lock on requests
 
 mod attr;
 mod bind;

@@ -1,4 +1,4 @@
-//! Changing the parameters of an endpoint, by the rules of [`super::table`].
+//! Modification of endpoint parameters, by the rules of [`super::table`].
 
 use std::sync::Arc;
 
@@ -19,25 +19,23 @@ use crate::users::Use;
 
 /// The new value of a field.
 pub enum Value<T: Transport> {
-    /// A value that is not an object.
+    /// A value that is not a handle.
     Setting(Setting),
     /// A protection zone, or none.
     Pz(Option<Arc<Pz<T>>>),
-    /// A dispatcher, or none.
+    /// An EVD, or none.
     Evd(Option<Arc<Evd<T>>>),
     /// A kind of socket.
     Comm(Comm),
-    /// A number or a handle from the program that stands for no value: no such object exists, or nothing has such a
-    /// size.
+    /// A value that names no object, or is out of range.
     Invalid,
 }
 
-/// Fields with their new values, each field at most once.
+/// Fields with their new values, each field once.
 pub type Changes<T> = ArrayVec<(Field, Value<T>), { RULES.len() }>;
 
 const BAD_VALUE: Error = Error::InvalidParameter(Arg::Value);
 
-/// The parts of an endpoint that a modify changes, before they are put in place.
 struct Draft<T: Transport> {
     attr: EpAttributes,
     pz: Option<Option<Use<Pz<T>>>>,
@@ -48,21 +46,23 @@ struct Draft<T: Transport> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Changes the fields of `changes`: either all of them or none. If the number of receives or requests that can be
-    /// outstanding is changed to more than 0, there must be a dispatcher for them; an endpoint that came with a
-    /// connection request may get it later. Receives that are already posted must still fit.
+    /// Changes all fields of `changes`, or none. A new limit above 0 of outstanding receives or requests needs an EVD
+    /// for them, except on the endpoint of a connection request. Receives that are already posted must still fit.
     ///
     /// # Errors
-    /// In this order: [`Arg::Field`] for a field that can never change; [`Error::InvalidHandle`] if another thread frees the
-    /// endpoint; [`StateError::Endpoint`] if the state does not admit one of them; [`StateError::ReceivesPosted`] for the receive
-    /// completion flags; [`Arg::Value`] for a value that is not valid, and [`Error::CommNotSupported`] for a kind of socket
-    /// that is not supported; [`Error::InsufficientResources`].
+    /// In this order:
+    /// * [`Arg::Field`] for a field that never changes
+    /// * [`Error::InvalidHandle`] if another thread frees the endpoint
+    /// * [`StateError::Endpoint`] if the state does not admit a field
+    /// * [`StateError::ReceivesPosted`] for the receive completion flags
+    /// * [`Arg::Value`] for an invalid value, [`Error::CommNotSupported`] for an unsupported kind of socket
+    /// * [`Error::InsufficientResources`]
     pub fn modify(&self, changes: &[(Field, Value<T>)]) -> Result<()> {
         if changes.iter().any(|(field, _)| field.rule().class == Class::Never) {
             return Err(Error::InvalidParameter(Arg::Field));
         }
         let changed = |wanted| changes.iter().any(|(field, _)| *field == wanted);
-        // Dropped without a lock: with it may end what is left of another adapter.
+        // Dropped without a lock, because the drop may free an orphaned EVD of another adapter.
         let _replaced;
         let mut control = self.live()?;
         if changes.iter().any(|(field, _)| !field.rule().class.admits(control.state)) {
@@ -88,11 +88,11 @@ impl<T: Transport> Endpoint<T> {
         }
         let has_recv = draft.recv_evd.as_ref().map_or(receives.evd.is_some(), Option::is_some);
         let has_request = draft.request_evd.as_ref().map_or(requests.evd.is_some(), Option::is_some);
-        // A tentative endpoint begins without dispatchers; accepting it asks for them.
+        // A tentative endpoint starts without EVDs. The accept checks them.
         let tentative = matches!(control.state, EpState::TentativeConnectionPending);
         let lacks_recv = changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos > 0 && !has_recv;
         let lacks_request = changed(Field::MaxRequestDtos) && draft.attr.max_request_dtos > 0 && !has_request;
-        // Posted receives need a dispatcher to complete on.
+        // Posted receives need an EVD.
         let lost = !has_recv && posted > 0;
         let widest = receives.early.iter().map(|early| early.segments.len()).max().unwrap_or(0);
         let too_few = changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos < posted;
@@ -104,7 +104,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Checks one change and enters it into the draft.
     fn draft(&self, draft: &mut Draft<T>, rule: &Rule, value: &Value<T>) -> Result<()> {
         match (rule.check, value) {
             (Check::Zone, Value::Pz(pz)) => {
@@ -148,7 +147,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Changes the endpoint as the draft says, or leaves it as it was. Returns the dispatcher of connections that it had.
+    /// Applies the draft, or changes nothing after an error. Returns the replaced EVD of connection events.
     fn put_in_place(
         &self,
         control: &mut Control<T>,
@@ -158,13 +157,13 @@ impl<T: Transport> Endpoint<T> {
     ) -> Result<Option<Use<Evd<T>>>> {
         let before = std::mem::replace(&mut control.attr, draft.attr);
         let old_feeds = (receives.feed, requests.feed);
-        // The only thing that can fail is memory for receives, before anything else has moved.
+        // Only this can fail, for lack of memory, and nothing else has changed.
         if let Err(error) = self.configure(control, requests, receives) {
             control.attr = before;
             return Err(error);
         }
         control.comm = draft.comm;
-        // Streams are counted anew on the dispatchers that they feed from now on.
+        // Moves the counts of feeding streams to the new EVDs.
         if let Some(evd) = &receives.evd {
             evd.remove_feed(old_feeds.0, false);
         }

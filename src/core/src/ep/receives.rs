@@ -1,4 +1,4 @@
-//! The receives of an endpoint: the state that posting and completing them needs, and the watermarks on them.
+//! The receives of an endpoint, with their watermarks.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,39 +21,36 @@ use crate::transport::datagrams::LEAD;
 use crate::transport::{RecvDone, RecvId, Segment, Taken, Transport};
 use crate::users::Use;
 
-/// A receive of the endpoint's own queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Posted {
     pub id: RecvId,
     pub cookie: u64,
-    /// Whether its completion is not announced.
+    /// `true` if the completion is not a notification event.
     pub quiet: bool,
-    /// The number of its segments, and the first one: most receives have no other. 0 if the transport keeps them.
+    /// Number of segments, and the first one; most receives have one. 0 if the transport stores them.
     pub count: usize,
     pub first: Segment,
 }
 
-/// The segments of a receive that waits for the queue pair to be made.
+/// The segments of a receive that was posted before the queue pair exists.
 pub(crate) struct Early {
     pub id: RecvId,
     pub segments: Box<[LocalSegment]>,
 }
 
-/// A receive that has ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Ended {
     pub done: RecvDone,
-    /// The kind of the receive and its value, if it succeeded with more than bytes.
+    /// Kind and value, if a successful receive has more than bytes.
     pub special: Option<(Extended, u32)>,
 }
 
 impl Ended {
-    /// One that the core ends itself, with this status.
     pub fn unfilled(status: Status) -> Self {
         Ended { done: RecvDone { id: 0, status, len: 0, solicited: false }, special: None }
     }
 
-    /// Its completion. `charge` is that of a buffer of a shared queue.
+    /// Returns the completion. `charge` is the occupied entry of an SRQ.
     #[inline(always)]
     fn queued(&self, ep: Handle, cookie: u64, charge: Option<OutstandingRecv>) -> Queued {
         let RecvDone { status, len, .. } = self.done;
@@ -80,17 +77,16 @@ impl From<RecvDone> for Ended {
     }
 }
 
-/// The watermarks that were passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub soft: bool,
     pub hard: bool,
 }
 
-/// The part of an endpoint that is behind the lock on its receives.
+/// The part of an endpoint that the lock on its receives protects.
 pub(crate) struct Receives<T: Transport> {
     pub life: u64,
-    /// Set in state DISCONNECTED: posted receives are flushed at once.
+    /// Set in state DISCONNECTED: posted receives are flushed immediately.
     pub flush: bool,
     pub connected: bool,
     pub evd: Option<Use<Evd<T>>>,
@@ -99,16 +95,16 @@ pub(crate) struct Receives<T: Transport> {
     pub zone: Option<u32>,
     /// Receives of the endpoint's own queue, in posting order.
     pub posted: Fifo<Posted>,
-    /// How many of them, the oldest ones, the transport has taken ([`Transport::TAKES_RECEIVES`]).
+    /// Number of receives, from the oldest, that the transport has taken ([`Transport::TAKES_RECEIVES`]).
     pub given: usize,
-    /// The segments behind the first one of the others.
+    /// All segments but the first one of the receives that were not taken.
     pub others: Fifo<Segment>,
-    /// Segments of those posted before there is a queue pair.
+    /// Segments of the receives that were posted before the queue pair exists.
     pub early: VecDeque<Early>,
     pub next_id: RecvId,
-    /// Buffers taken from the shared queue and not complete.
+    /// Buffers of the SRQ that were taken and are not complete.
     pub taken: Vec<RecvId>,
-    /// Completions that came before the connection was announced.
+    /// Completions that precede the event of the established connection.
     pub held: Vec<Ended>,
     pub capacity: usize,
     pub max_segments: usize,
@@ -116,13 +112,13 @@ pub(crate) struct Receives<T: Transport> {
     soft_limit: Option<usize>,
     hard_limit: Option<usize>,
     soft_armed: bool,
-    /// Whether a watermark can be passed: the soft one is armed, or there is a hard one.
+    /// `true` if the soft watermark is armed, or there is a hard one.
     pub watched: bool,
-    /// Messages that have filled receives.
+    /// Counters of received messages.
     pub received: Tallies,
-    /// Those of them that brought more than their bytes.
+    /// Counters of the messages among them with more than bytes.
     pub specials: Specials,
-    /// Receives that were flushed as they were posted, and have no number.
+    /// Number of receives that were flushed by their post, and have no number.
     pub flushed: u64,
 }
 
@@ -141,7 +137,7 @@ impl<T: Transport> Receives<T> {
             others: Fifo::default(),
             early: VecDeque::new(),
             next_id: 0,
-            // Few buffers are taken at a time, but taking one must not allocate.
+            // Taking a buffer must not allocate, and few are taken concurrently.
             taken: memory::vec(if srq { 64 } else { 0 })?,
             held: Vec::new(),
             capacity: 0,
@@ -157,14 +153,14 @@ impl<T: Transport> Receives<T> {
         })
     }
 
-    /// Whether a receive of this many segments with these flags can be posted, apart from its memory.
+    /// Returns whether a receive with this many segments and these flags can be posted, apart from its memory.
     pub fn admits(&self, segments: usize, completion: CompletionFlags) -> bool {
         let flags = completion.is_empty()
             || (completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled));
         flags && self.evd.is_some() && segments <= self.max_segments
     }
 
-    /// The reason why a receive is not admitted, or there is no zone for it.
+    /// Returns the error for a receive that is not admitted, or has no zone.
     #[cold]
     pub fn refusal(&self, completion: CompletionFlags) -> Error {
         let quiet = completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled);
@@ -177,10 +173,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Keeps a receive until there is a queue pair. No message can wait for it yet, which is what this returns.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
+    /// Stores a receive until there is a queue pair. Returns `false`, because no message can wait for it.
     #[cold]
     pub fn keep_early<S: SegmentList + ?Sized>(&mut self, id: RecvId, segments: &S) -> Result<bool> {
         self.early.room(1)?;
@@ -195,14 +188,13 @@ impl<T: Transport> Receives<T> {
         self.flush = state == EpState::Disconnected;
     }
 
-    /// Releases the dispatcher.
     pub fn detach(&mut self) {
         if let Some(evd) = self.evd.take() {
             evd.remove_feed(self.feed, false);
         }
     }
 
-    /// Queues the completion of a receive. `quiet` is the choice of its poster, and `charge` that of a buffer of a shared queue.
+    /// Queues the completion of a receive. `quiet` is the poster's choice, and `charge` the occupied entry of an SRQ.
     #[inline(always)]
     pub fn complete(&mut self, ep: Handle, cookie: u64, ended: &Ended, quiet: bool, charge: Option<OutstandingRecv>) {
         self.note_end(ep, cookie, ended);
@@ -211,15 +203,15 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Completes a receive that the transport does not get, because its memory is gone or of another zone.
+    /// Completes a receive that is not posted on the new queue pair, because of its memory.
     pub fn refuse(&mut self, ep: Handle, id: RecvId) {
         if let Some((cookie, _)) = self.remove(id) {
             self.complete(ep, cookie, &Ended::unfilled(Status::LocalProtection), false, None);
         }
     }
 
-    /// Removes a receive of the endpoint's own queue, with its segments if it is the oldest one. Returns its cookie and whether
-    /// its completion is not announced.
+    /// Removes a receive of the endpoint's own queue, and its segments if it is the oldest. Returns the cookie, and
+    /// whether the completion is not a notification event.
     pub fn remove(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let is_oldest = self.posted.front().is_some_and(|oldest| oldest.id == id);
         let removed = if is_oldest { self.posted.pop() } else { self.posted.remove(|posted| posted.id == id) };
@@ -230,7 +222,7 @@ impl<T: Transport> Receives<T> {
         Some((cookie, quiet))
     }
 
-    /// Counts a message that has filled a receive, or logs a receive that has failed.
+    /// Counts a successful receive, or logs a failed one.
     #[inline(always)]
     fn note_end(&mut self, ep: Handle, cookie: u64, ended: &Ended) {
         match ended.done.status {
@@ -240,7 +232,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Keeps the segments of the receive `id`, which was posted before there was a queue pair. Such receives come in their
+    /// Stores the segments of receive `id`, which was posted before the queue pair existed. Must be called in posting
     /// order.
     pub fn keep_segments(&mut self, id: RecvId, segments: &[Segment]) {
         if let Some(posted) = self.posted.find_mut(|posted| posted.id == id) {
@@ -250,12 +242,12 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Keeps the segments of a receive that is posted, all but the first one.
+    /// Stores all segments but the first one of a posted receive.
     pub fn keep_others(&mut self, segments: &[Segment]) {
         segments.iter().skip(1).for_each(|&segment| self.others.add(segment));
     }
 
-    /// Gives the transport the oldest receive that it has not taken yet; false if there is none.
+    /// Passes the oldest receive to the transport that it has not taken. Returns `false` if there is none.
     pub fn take(&mut self, taken: &mut Taken) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         self.given += 1;
@@ -263,7 +255,7 @@ impl<T: Transport> Receives<T> {
         true
     }
 
-    /// Shows the oldest receive, if it has at least `least` bytes and the transport has not taken it.
+    /// Copies the oldest receive that was not taken to `taken`. Returns whether it has at least `least` bytes.
     pub fn show(&self, taken: &mut Taken, least: u64) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         let mut nth = 0..;
@@ -271,8 +263,8 @@ impl<T: Transport> Receives<T> {
         taken.capacity >= least
     }
 
-    /// Takes the oldest receive of the endpoint's own queue, which the transport has ended. Returns its cookie, and whether its
-    /// poster asked for quiet.
+    /// Removes the completed oldest receive of the endpoint's own queue. Returns the cookie, and whether the completion
+    /// is not a notification event.
     #[inline(always)]
     pub fn take_oldest(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let Some(oldest) = self.posted.oldest().filter(|oldest| oldest.value().id == id) else {
@@ -285,7 +277,7 @@ impl<T: Transport> Receives<T> {
         Some((cookie, quiet))
     }
 
-    /// Notes that a buffer taken from the shared queue is complete.
+    /// Records that a buffer of the SRQ is complete.
     #[inline(always)]
     pub fn give_back(&mut self, id: RecvId) {
         if let Some(at) = self.taken.iter().position(|&taken| taken == id) {
@@ -293,12 +285,10 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// The buffers that the endpoint has.
     pub fn buffers(&self) -> usize {
         self.posted.len() + self.taken.len()
     }
 
-    /// Sets both watermarks and arms the event of the soft one.
     pub fn set_watermarks(&mut self, soft: Watermark, hard: Watermark) {
         self.soft_limit = soft.limit();
         self.hard_limit = hard.limit();
@@ -306,8 +296,7 @@ impl<T: Transport> Receives<T> {
         self.watched = self.soft_armed || self.hard_limit.is_some();
     }
 
-    /// The watermarks that the buffers exceed: the soft one once for each arming, the hard one only while there is a
-    /// connection to break.
+    /// Returns the exceeded watermarks: the soft one once per arming, the hard one only with a connection to break.
     pub fn watermarks_passed(&mut self) -> Passed {
         if self.watched { self.compare() } else { Passed::default() }
     }

@@ -54,7 +54,7 @@ impl<T: Transport> Endpoint<T> {
         let quiet = completion.contains(CompletionFlags::UNSIGNALLED);
         let kept = if T::TAKES_RECEIVES && handed { &*checked } else { &[] };
         let (count, first) = (kept.len(), kept.first().copied().unwrap_or_default());
-        // There is room, as was just found.
+        // Cannot fail: the queue is not full.
         let _ = receives.posted.push(Posted { id, cookie, quiet, count, first });
         receives.keep_others(kept);
         probes::posted(self.header.handle(), Transfer::Recv, cookie, total);
@@ -64,8 +64,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Frees the lock after a post, then acts on watermarks that it has passed and lets a message go on that waited for the
-    /// receive.
+    /// Unlocks after a post, then reports exceeded watermarks and resumes a message that waits for the receive.
     #[cold]
     #[inline(never)]
     pub(crate) fn after_recv(&self, mut receives: MutexGuard<'_, Receives<T>>, awaited: bool) {
@@ -78,21 +77,20 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Completes a buffer that was taken for a connection that has ended: it belongs to the program again.
+    /// Completes a buffer that was taken for a connection that has ended.
     pub(super) fn flush_late(&self, receives: &mut Receives<T>, srq: &Srq<T>, id: RecvId) {
         if let Some(Completed { cookie, charge }) = srq.complete(id) {
             receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, Some(charge));
         }
     }
 
-    /// Queues the completions that came before the connection was announced.
+    /// Queues the completions that waited for the connection event.
     pub(super) fn release_held(&self, receives: &mut Receives<T>) {
         for ended in std::mem::take(&mut receives.held) {
             self.finish(receives, &ended);
         }
     }
 
-    /// Queues the completion of a receive, which may have brought more than its bytes.
     #[inline(always)]
     pub(super) fn finish(&self, receives: &mut Receives<T>, ended: &Ended) {
         let (ep, id) = (self.header.handle(), ended.done.id);
@@ -102,7 +100,7 @@ impl<T: Transport> Endpoint<T> {
                     receives.complete(ep, cookie, ended, quiet, None);
                 }
             }
-            // Its event comes after that of a watermark which it brings about, and these may have one dispatcher.
+            // `srq.complete` raises the event of a watermark, which must precede the completion on a common EVD.
             Some(srq) => {
                 receives.give_back(id);
                 if let Some(Completed { cookie, charge }) = srq.complete(id) {
@@ -112,11 +110,11 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Sets and arms the high watermarks on the buffers of the endpoint. The attributes of an
-    /// endpoint without a shared receive queue show the soft one only.
+    /// Sets and arms the high watermarks on the endpoint's buffers. The attributes of an endpoint without an SRQ only
+    /// show the soft one.
     ///
     /// # Errors
-    /// [`Error::ModelNotSupported`] for a hard one on an endpoint for datagrams, which has no connection to break.
+    /// [`Error::ModelNotSupported`] for a hard watermark on a datagram endpoint, which has no connection to break.
     pub fn set_watermark(&self, soft: Watermark, hard: Watermark) -> Result<()> {
         if self.has_datagrams() && hard.limit().is_some() {
             return Err(Error::ModelNotSupported);
@@ -136,14 +134,13 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// The number of buffers that the endpoint has and whose completions were not queued yet. It would queue as many if all
-    /// messages that it is receiving were complete.
+    /// Returns the number of buffers that the endpoint owns and whose completions are not queued.
     pub fn recv_query(&self) -> usize {
         self.ia.transport.poll(None, Poll::Complete);
         self.receives.lock().buffers()
     }
 
-    /// Reports passed watermarks, and breaks the connection for the hard one; called without a lock.
+    /// Reports exceeded watermarks, and breaks the connection for the hard one. Called without a lock.
     pub(super) fn act_on(&self, passed: Passed) {
         self.tell_of(passed);
         if passed.hard {
@@ -151,7 +148,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Reports passed watermarks to the program and to tracers; called without a lock.
+    /// Reports exceeded watermarks to the program and to tracers. Called without a lock.
     pub(super) fn tell_of(&self, passed: Passed) {
         let ep = self.header.handle();
         if passed.soft {
@@ -163,7 +160,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Completes receives posted before the connection that no longer fit the zone.
+    /// Completes with an error the receives posted before the connection whose regions are not in the new zone.
     pub(super) fn recheck_early(&self, receives: &mut Receives<T>) {
         let zone = receives.zone;
         let mut failed = Vec::new();
@@ -183,8 +180,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Hands the receives posted so far to a new queue pair by `post`. One whose memory is gone
-    /// is completed with an error instead.
+    /// Posts the stored receives to a new queue pair by `post`. A receive whose check fails is completed with an error.
     pub(super) fn hand_over(&self, receives: &mut Receives<T>, post: impl Fn(&Recv<'_>) -> Result<()>) -> Result<()> {
         while let Some(early) = receives.early.pop_front() {
             let zone = receives.zone.unwrap_or(0);
@@ -202,7 +198,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Queues flushed completions for all receives that are outstanding.
     pub(super) fn flush_receives(&self, receives: &mut Receives<T>) {
         let (ep, flushed) = (self.header.handle(), Ended::unfilled(Status::Flushed));
         receives.early.clear();

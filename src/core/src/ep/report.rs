@@ -1,7 +1,7 @@
-//! The reports of a transport on the connection of an endpoint.
+//! A transport's reports on the connection of an endpoint.
 //!
-//! A receive that completes before its connection is announced, since a device may be ahead of the connection manager,
-//! is held back until the event is queued.
+//! A device may complete a receive before the connection manager reports the connection. Such a completion is stored
+//! until the connection event is queued.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::transport::{
 };
 
 impl<T: Transport> Endpoint<T> {
-    /// Handles a receive that ended before the connection was announced, or after its end.
+    /// Handles a receive that completes before the connection event, or in a later life.
     #[cold]
     pub(super) fn keep_out_of_time(&self, receives: &mut Receives<T>, life: u64, ended: Ended) {
         if receives.life != life {
@@ -31,50 +31,47 @@ impl<T: Transport> Endpoint<T> {
         } else if receives.held.room(1).is_err() {
             self.finish(receives, &ended);
         } else {
-            // The transport is ahead of the event that announces the connection.
+            // The transport is ahead of the connection event.
             receives.held.push(ended);
         }
     }
 }
 
-/// The sink of one queue pair. It names one life of an endpoint: reports that arrive after the endpoint was reset are
-/// dropped.
+/// The sink of a queue pair, for one life of an endpoint. Reports in another life are dropped.
 pub struct EndpointSink<T: Transport> {
     pub(crate) endpoint: Arc<Endpoint<T>>,
     pub(crate) life: u64,
 }
 
 impl<T: Transport> EndpointSink<T> {
-    /// The handle of the endpoint.
+    /// Returns the handle of the endpoint.
     pub fn ep(&self) -> Handle {
         self.endpoint.header.handle()
     }
 
-    /// The segment, if its memory is registered still, as far as can be said at once.
+    /// Returns the segment if no region was deregistered since its check.
     ///
     /// # Safety
-    /// It is a segment of a receive that the core has posted on the adapter of the endpoint.
+    /// It must be a segment of a receive that core has posted on the adapter of the endpoint.
     #[inline(always)]
     pub unsafe fn recheck<'a>(
         &self,
         segment: &'a Segment,
         section: &'a EpochGuard<Memory>,
     ) -> Option<&'a CheckedSegment<'a>> {
-        // SAFETY: the core has checked it, as promised.
+        // SAFETY: core checked the segment with this table when it posted the receive.
         unsafe { self.endpoint.ia.lmrs.recheck(segment, section) }
     }
 
-    /// Takes the oldest receive of the endpoint's own queue that was not taken before; false if there is none. It stays
-    /// outstanding until [`EndpointSink::recv_done`]. For transports with
-    /// [`Transport::TAKES_RECEIVES`].
+    /// Takes the oldest receive of the endpoint's own queue that was not taken. Returns `false` if there is none. The
+    /// receive is outstanding until [`EndpointSink::recv_done`]. For transports with [`Transport::TAKES_RECEIVES`].
     pub fn recv_take(&self, taken: &mut Taken) -> bool {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut receives = ep.receives.lock();
         receives.life == life && receives.take(taken)
     }
 
-    /// Reports that the endpoint took a buffer of a shared queue for a message that is arriving. Transports that see only
-    /// completions need not call it.
+    /// Reports that an arriving message took a buffer of the SRQ. Optional for transports that only see completions.
     #[inline]
     pub fn recv_taken(&self, id: RecvId) -> Verdict {
         let (ep, life) = (&*self.endpoint, self.life);
@@ -113,12 +110,12 @@ impl<T: Transport> EndpointSink<T> {
         }
     }
 
-    /// Reports that a receive is complete, in order with [`EndpointSink::recv_done`], which brought more than its bytes.
+    /// Like [`EndpointSink::recv_done`], for a receive with more than bytes. The calls keep their order.
     pub fn recv_special(&self, done: RecvDone, what: Special) {
         let (kind, extra) = match what {
             Special::Immediate(value) => (Extended::RecvImmediate, value),
             Special::Invalidated(key) => {
-                // The transport has ended the binding. It is gone before a completion says so.
+                // The transport has revoked the binding. Remove it before a completion reports this.
                 self.endpoint.forget_binding(key);
                 (Extended::RecvInvalidated, key)
             }
@@ -130,14 +127,14 @@ impl<T: Transport> EndpointSink<T> {
         self.recv_ended(receives, Ended { done, special: Some((kind, extra)) });
     }
 
-    /// Reports that one of the receives reported so far was announced by its sender ([`crate::transport::QpInit::solicited`]).
+    /// Reports that the sender announced one of the reported receives ([`crate::transport::QpInit::solicited`]).
     pub fn recv_announced(&self) {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut receives = ep.receives.lock();
         if receives.life != life {
             return;
         }
-        // Completions that wait for the event of the connection are queued later, and so is the announcement.
+        // If completions wait for the connection event, the announcement waits with them.
         if let Some(held) = receives.held.last_mut() {
             held.done.solicited = true;
         } else if let Some(evd) = &receives.evd {
@@ -145,15 +142,15 @@ impl<T: Transport> EndpointSink<T> {
         }
     }
 
-    /// Reports that all requests whose mark is at most `reached` succeeded. Returns true if the end of the connection
-    /// waits for them; then [`EndpointSink::drained`] is to be called, without a lock.
+    /// Reports that all requests up to position `reached` have succeeded. Returns whether the end of the connection has
+    /// waited for them; the caller must then call [`EndpointSink::drained`] without a lock.
     #[inline]
     #[must_use]
     pub fn requests_done(&self, reached: SeqNo) -> bool {
         self.lock_tx().is_some_and(|mut tx| tx.request_done(reached))
     }
 
-    /// Continues the end of the connection, which waited for the last request.
+    /// Ends a connection that has waited for its last request.
     pub fn drained(&self) {
         let (ep, life) = (&*self.endpoint, self.life);
         let Some(()) = ep.notify_owner((), |owner, ()| owner.drained()) else { return };
@@ -167,8 +164,8 @@ impl<T: Transport> EndpointSink<T> {
         }
     }
 
-    /// Reports that the connection failed. The named receive or request was the first to fail, and all that is still
-    /// outstanding is flushed. The transport has released all buffers.
+    /// Reports that the connection has failed, and the first receive or request that did. All other outstanding work is
+    /// flushed. The transport has released all buffers.
     pub fn failed(&self, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
         let (ep, life) = (&*self.endpoint, self.life);
         let Some(_) = ep.notify_owner(ConnectionReport::Broken, |owner, report| owner.connection(report)) else {
@@ -179,7 +176,7 @@ impl<T: Transport> EndpointSink<T> {
             return;
         }
         let event = match control.state {
-            // The program has already asked for the end, and gets one event in all.
+            // The program has requested the end, and gets one event.
             EpState::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };
@@ -187,8 +184,8 @@ impl<T: Transport> EndpointSink<T> {
         ep.end(&mut control, Some(event), recv, request);
     }
 
-    /// Reports a change of the connection, or of the attempt at one. Except for [`ConnectionReport::Established`], the
-    /// transport has released all buffers.
+    /// Reports a change of the connection or the attempt. Except for [`ConnectionReport::Established`], the transport
+    /// has released all buffers.
     pub fn connection(&self, report: ConnectionReport) {
         let (ep, life) = (&*self.endpoint, self.life);
         let Some(report) = ep.notify_owner(report, |owner, report| owner.connection(report)) else { return };
@@ -218,7 +215,7 @@ impl<T: Transport> EndpointSink<T> {
         ep.act_on(passed);
     }
 
-    /// Does what [`EndpointSink::recv_arrived`] does, in two steps.
+    /// Performs [`EndpointSink::recv_arrived`] in two steps.
     #[cold]
     pub(crate) fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) -> Verdict {
         if receives.life != self.life {
@@ -234,7 +231,6 @@ impl<T: Transport> EndpointSink<T> {
     }
 }
 
-/// The event that announces a report, by the state of the endpoint.
 pub(super) fn announced(state: EpState, report: &ConnectionReport) -> ConnectionEvent {
     match (state, report) {
         (_, ConnectionReport::Established(_)) => ConnectionEvent::Established,

@@ -1,9 +1,8 @@
-//! The requests of an endpoint: those in flight, and the state that posting and completing them needs.
+//! The requests of an endpoint.
 //!
-//! Requests stand in posting order, each with the *mark* that the transport gave it. Marks never fall and mean what the
-//! transport likes, such as a position in a ring. A transport reports that all requests up to a mark are done, so
-//! unsignalled ones need no report, and it needs no list of requests that end in their order. The completions of one
-//! report enter their EVD under one lock.
+//! Requests in flight are stored in posting order, each with the position ([`SeqNo`]) that the transport assigned.
+//! Positions never decrease. A transport reports that all requests up to a position have completed, so unsignalled
+//! requests need no report. The completions of one report enter their EVD under one lock.
 
 use std::sync::Arc;
 
@@ -22,22 +21,17 @@ use crate::slab::Handle;
 use crate::transport::{FailedRequest, RequestId, SeqNo, Transport};
 use crate::users::Use;
 
-/// The work of a request in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// A data transfer, and its bytes.
     Transfer(Transfer, u64),
-    /// A transfer that not every version of the interface has, and its bytes.
+    /// A transfer that not all API versions have, and its length in bytes.
     Extended(Extended, u64),
-    /// The bind or unbind of this remote memory region.
     Bind(Handle),
 }
 
 impl Work {
-    /// The bytes of an atomic operation.
     pub const ATOMIC: u64 = 8;
 
-    /// The transfer that it is, or is like, and its length.
     fn moves(self) -> Option<(Transfer, u64)> {
         match self {
             Work::Transfer(transfer, len) => Some((transfer, len)),
@@ -46,7 +40,7 @@ impl Work {
         }
     }
 
-    /// Shows a tracer that it was posted.
+    /// Fires the probe for a post.
     #[inline(never)]
     pub fn show_posted(self, ep: Handle, cookie: u64) {
         match self.moves() {
@@ -56,13 +50,12 @@ impl Work {
     }
 }
 
-// The usual request is written in two words.
+// The fast path writes two words.
 const _: () = assert!(size_of::<Work>() == 16);
 
-/// A request in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlight {
-    /// The mark that the transport gave it.
+    /// Position that the transport assigned.
     pub mark: SeqNo,
     pub cookie: u64,
     pub flags: CompletionFlags,
@@ -70,7 +63,7 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Adds the completion, unless the request succeeded and asked for no event then.
+    /// Adds the completion, unless the request suppresses it.
     fn complete<T: Transport>(&self, batch: &mut Batch<'_, T>, ep: Handle, status: Status) {
         if self.asks_for_nothing(status) {
             return;
@@ -91,26 +84,24 @@ impl InFlight {
         self.flags.contains(CompletionFlags::SUPPRESS) && matches!(status, Status::Success)
     }
 
-    /// Of a request, the poster alone decides.
+    /// Returns whether the completion is a notification event. Only the poster's flags count.
     #[inline(always)]
     pub fn notifies(&self, status: Status) -> bool {
         notifies(Feed::Unsignalled, self.flags.contains(CompletionFlags::UNSIGNALLED), false, status)
     }
 }
 
-/// The requests in flight of one endpoint. Their marks never fall, so a report on one of them covers all earlier ones. Their
-/// numbers are those that the queue gives its values.
+/// The requests in flight of an endpoint. The queue's numbers of its values are the requests' numbers.
 pub(crate) type Flight = Fifo<InFlight>;
 
 impl Flight {
-    /// The number that the next request will have, and the place for it once the transport has taken it; `None` if there is
-    /// no room for it.
+    /// Returns the number of the next request and its free entry, or `None` if the queue is full.
     #[inline(always)]
     pub fn next_place(&mut self) -> Option<(RequestId, Vacancy<'_, InFlight>)> {
         self.vacancy().map(|place| (place.number() as u64, place))
     }
 
-    /// The oldest request, if that one, and no other one, has a mark of at most `reached`.
+    /// Returns the oldest request if only its position is at most `reached`.
     #[inline(always)]
     pub fn only_through(&mut self, reached: SeqNo) -> Option<Oldest<'_, InFlight>> {
         if self.get(1).is_some_and(|next| next.mark <= reached) {
@@ -119,34 +110,32 @@ impl Flight {
         self.oldest().filter(|oldest| oldest.value().mark <= reached)
     }
 
-    /// Whether the oldest request has a mark of at most `reached`.
     fn reaches(&self, reached: SeqNo) -> bool {
         self.front().is_some_and(|oldest| oldest.mark <= reached)
     }
 
-    /// Takes the oldest request, if its mark is at most `reached`.
+    /// Removes the oldest request if its position is at most `reached`.
     fn pop_through(&mut self, reached: SeqNo) -> Option<InFlight> {
         if self.reaches(reached) { self.pop() } else { None }
     }
 
-    /// Takes the oldest request, if its number is less than `end`.
+    /// Removes the oldest request if its number is below `end`.
     fn pop_before(&mut self, end: RequestId) -> Option<InFlight> {
         if self.taken() as u64 >= end { None } else { self.pop() }
     }
 }
 
-/// The handling of requests that are posted.
+/// What happens to posted requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
-    /// Requests go to the transport.
+    /// The transport gets them.
     Open,
-    /// Requests are accepted and flushed at once.
+    /// They are flushed immediately.
     Flush,
-    /// Requests are refused.
+    /// The post returns an error.
     Closed,
 }
 
-/// The handling of requests that are posted in a state.
 fn request_gate(state: EpState) -> Gate {
     match state {
         EpState::Connected => Gate::Open,
@@ -155,7 +144,7 @@ fn request_gate(state: EpState) -> Gate {
     }
 }
 
-/// The part of an endpoint that is behind the lock on its requests.
+/// The part of an endpoint that the lock on its requests protects.
 pub(crate) struct Requests<T: Transport> {
     pub life: u64,
     pub gate: Gate,
@@ -163,7 +152,7 @@ pub(crate) struct Requests<T: Transport> {
     pub evd: Option<Use<Evd<T>>>,
     pub qp: Option<Arc<T::Qp>>,
     pub datagram_qp: Option<Arc<T::DatagramQp>>,
-    /// What the transport keeps of the sending direction of `qp`.
+    /// The transport's data of the sending direction of `qp`.
     pub tx: T::Tx,
     pub zone: Option<u32>,
     pub flight: Flight,
@@ -171,14 +160,13 @@ pub(crate) struct Requests<T: Transport> {
     pub max_segments: usize,
     pub max_read_segments: usize,
     pub max_write_segments: usize,
-    /// The adapter's limit. The sizes in the attributes of an endpoint are what its program intends to use, and programs exceed
-    /// them.
+    /// The adapter's limit. Programs exceed the sizes in the attributes of an endpoint.
     pub max_transfer: u64,
-    /// The state is DISCONNECT_PENDING: the connection ends with the last request.
+    /// Set in state DISCONNECT_PENDING: the connection ends after the last request.
     pub draining: bool,
-    /// The remote memory regions that were bound for this connection alone; some may have been unbound since.
+    /// Remote memory regions bound only for this connection; some may be unbound.
     pub windows: Vec<Handle>,
-    /// What was posted, and how the earlier connections flowed.
+    /// Counters of posted requests, and of earlier connections.
     pub counters: Counters,
 }
 
@@ -205,7 +193,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Follows the endpoint `ep` into a state; the handle is NULL as long as it has none.
+    /// Enters a state. `ep` is NULL before the endpoint has a handle.
     pub fn enter(&mut self, ep: Handle, state: EpState) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);
@@ -216,14 +204,12 @@ impl<T: Transport> Requests<T> {
         self.draining = state == EpState::DisconnectPending;
     }
 
-    /// Releases the dispatcher.
     pub fn detach(&mut self) {
         if let Some(evd) = self.evd.take() {
             evd.remove_feed(self.feed, true);
         }
     }
 
-    /// Refuses requests in a state that does not admit them.
     #[inline]
     pub fn admit(&self) -> Result<()> {
         match self.gate {
@@ -232,7 +218,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// The most segments that a request can have, and the right that it needs to them.
+    /// Returns the maximum number of segments of a transfer, and the required right.
     #[inline(always)]
     pub fn needs(&self, transfer: Transfer) -> (usize, Rights) {
         match transfer {
@@ -242,15 +228,12 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Returns the length of a transfer whose local segments have `total` bytes, and the remote one `remote`.
-    ///
-    /// # Errors
-    /// [`Error::LengthError`].
+    /// Returns the length of a transfer with `total` local and `remote` remote bytes.
     pub fn length(&self, transfer: Transfer, total: u64, remote: u64) -> Result<u64> {
         length(transfer, total, remote, self.max_transfer)
     }
 
-    /// Whether a request can have these flags; `send` says whether it is a send.
+    /// Returns whether a request, a send if `send`, can have these flags.
     pub fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
@@ -262,7 +245,7 @@ impl<T: Transport> Requests<T> {
         valid.contains(completion)
     }
 
-    /// The zone for the segments of a request, if everything but their memory admits it.
+    /// Returns the zone for the segments of a request, after all checks except of their memory.
     ///
     /// # Errors
     /// The first of: [`crate::error::StateError::Endpoint`], [`Arg::Flags`], [`Arg::SegmentCount`],
@@ -276,7 +259,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// The reason why a request is not admitted, has too many segments, or there is no zone for it.
+    /// Returns the error for a request that [`Requests::zone_for`] rejects.
     #[cold]
     fn refusal(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Error {
         if let Err(error) = self.admit() {
@@ -290,7 +273,6 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Counts a request that the transport has taken.
     pub fn count(&mut self, work: Work) {
         if let Some((transfer, len)) = work.moves() {
             self.counters.tallies.count(transfer, len);
@@ -300,15 +282,15 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Queues the completion of a request, unless it succeeded and asked for no event then.
+    /// Queues the completion of a request, unless the request suppresses it.
     pub fn complete(&self, ep: Handle, request: &InFlight, status: Status) {
         if let Some(evd) = &self.evd {
             evd.push_all(|batch| request.complete(batch, ep, status));
         }
     }
 
-    /// Queues the completions of all requests whose mark was reached. True if the end of the connection waits for them,
-    /// and they were the last ones.
+    /// Queues the completions of all requests up to position `reached`. Returns whether these were the last ones for
+    /// which the end of the connection waits.
     #[inline(never)]
     pub fn complete_several(&mut self, ep: Handle, reached: SeqNo) -> bool {
         let flight = &mut self.flight;
@@ -324,8 +306,7 @@ impl<T: Transport> Requests<T> {
         self.draining && self.flight.is_empty()
     }
 
-    /// Queues the completions of all requests up to the one that failed: success for those
-    /// before it, then its status.
+    /// Queues a successful completion for each request before the failed one, and the failed one's completion.
     pub fn drain(&mut self, ep: Handle, failed: Option<(FailedRequest, Status)>) {
         let Some((which, status)) = failed else { return };
         let request = match which {
@@ -343,7 +324,6 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Queues flushed completions for all requests in flight.
     pub fn flush(&mut self, ep: Handle) {
         while let Some(request) = self.flight.pop() {
             self.complete(ep, &request, Status::Flushed);
@@ -351,10 +331,7 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// Returns the length of a transfer whose local segments have `total` bytes, and the remote one `remote`. It is at most `max`.
-///
-/// # Errors
-/// [`Error::LengthError`].
+/// Returns the length of a transfer with `total` local and `remote` remote bytes, at most `max`.
 #[inline(always)]
 pub(crate) fn length(transfer: Transfer, total: u64, remote: u64, max: u64) -> Result<u64> {
     let (fits, len) = match transfer {

@@ -56,14 +56,13 @@ impl Field {
 
 /// The states in which a field can be modified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Class {
-    /// In no state.
     Never,
     /// In the quiescent states: unconnected and tentative connection pending.
     Quiescent,
     /// Until a connection is requested or accepted.
     BeforeConnection,
-    /// In the unconnected state.
     Unconnected,
 }
 
@@ -107,8 +106,8 @@ pub enum Setting {
 
 /// The condition for a value.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
 pub enum Check {
-    /// The field cannot be set.
     None,
     /// A protection zone of the same adapter, or none.
     Zone,
@@ -116,15 +115,12 @@ pub enum Check {
     Evd(Streams),
     /// A supported kind of socket, or none.
     Comm,
-    /// [`Setting::Fixed`].
     Fixed,
-    /// [`Setting::Counters`].
     Counters,
     /// At most this number of bytes.
     Size(Most<u64>),
     /// [`Qos::BestEffort`]. A creation reports other values as not supported.
     Qos,
-    /// Completion flags.
     Flags {
         /// Valid flags at creation.
         create: Flags,
@@ -133,11 +129,8 @@ pub enum Check {
     },
     /// A count. With a shared receive queue, receive counts are ignored at creation and cannot be modified.
     Count {
-        /// The lower limit.
         least: Least,
-        /// The upper limit.
         most: Most<usize>,
-        /// The stream of the count.
         stream: Stream,
     },
 }
@@ -155,8 +148,8 @@ pub type Most<N> = fn(&AdapterAttributes) -> N;
 
 /// Sets of completion flags.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
 pub enum Flags {
-    /// Any combination of flags.
     Any,
     /// One of these sets.
     OneOf(&'static [CompletionFlags]),
@@ -176,12 +169,10 @@ pub enum Least {
 
 /// The rule of one field.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
 pub struct Rule {
-    /// The field.
     pub field: Field,
-    /// The states in which it can be modified.
     pub class: Class,
-    /// The condition for its value.
     pub check: Check,
 }
 

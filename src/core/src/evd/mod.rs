@@ -1,11 +1,10 @@
 //! Event dispatchers (EVDs): one queue for all sources.
 //!
-//! The queue's lock is held to move the events of one report. An atomic flag indicates an event or a waiter: if it is
-//! clear, a dequeue polls the transport once, without this lock. Ordinary DTO completions are stored field by field,
-//! for a direct copy to the program. Others are [`Event::Extended`].
+//! The queue's lock is held to move the events of one report. If the atomic flag `busy` is clear, a dequeue polls once
+//! without this lock. DTO completions are stored field by field for a direct copy to the program.
 //!
-//! The EVD of an endpoint's connection events may belong to another adapter. An abrupt close of that adapter frees it
-//! anyway; then later events are dropped (`Use::is_gone`).
+//! The EVD of connection events may belong to another adapter. An abrupt close of that adapter frees it anyway
+//! (`Use::is_gone`).
 
 mod queue;
 
@@ -60,7 +59,6 @@ pub struct Evd<T: Transport> {
     pub(crate) ia: Arc<Ia<T>>,
     /// The accepted streams.
     pub streams: Streams,
-    /// The completion queue of the transport, if the EVD accepts transfers.
     pub(crate) cq: Option<T::Cq>,
     pub(crate) queue: Mutex<Queue<T>>,
     /// Set while the queue contains an event or has a waiter; otherwise a dequeue need not lock it.
@@ -173,8 +171,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Marks this EVD as an orphan of its closed adapter. Its last use by another adapter frees it
-    /// ([`AsyncOutlet`](crate::ia::AsyncOutlet)).
+    /// Marks this EVD as an orphan of its closed adapter. The end of its last use frees it.
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::Release);
     }
@@ -305,7 +302,6 @@ impl<T: Transport> Evd<T> {
         EvdCounts { waits, slept: of(&self.slept), dequeued, connection_events: of(&self.connection_events) }
     }
 
-    /// Queues an event of a connection or of a peer.
     pub(crate) fn push_connection(&self, event: Event) {
         self.connection_events.fetch_add(1, Ordering::Relaxed);
         self.push(|| Queued::event(event), || true);
@@ -321,7 +317,6 @@ impl<T: Transport> Evd<T> {
         self.ia.transport.poll(self.cq.as_ref(), Poll::IfFree);
     }
 
-    /// Turns a queued event into a notification event.
     pub(crate) fn announce(&self) {
         let tell = self.queue().announce();
         self.tell(tell);
@@ -356,7 +351,6 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Queues the events that `add` adds. Returns the number of lost ones.
     fn fill(&self, add: impl FnOnce(&mut Batch<'_, T>)) -> usize {
         let (lost, tell) = {
             let mut queue = self.queue();

@@ -1,4 +1,4 @@
-//! The queue of an event dispatcher, and the rules that say which new event wakes which thread.
+//! The queue of an EVD, and the rules for wakeups by new events.
 
 use std::mem;
 use std::sync::Arc;
@@ -14,53 +14,48 @@ use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
-/// An event that is queued: what has ended, or something else that has happened. The end of a transfer lies in plain words,
-/// because an [`Event`] as a whole would be copied on its way.
+/// A queued event. A DTO completion is stored in separate words, because copies of a whole [`Event`] are slow.
 pub(crate) struct Queued {
-    /// Meaningless if there is another event.
+    /// Valid unless `more` is [`More::Event`].
     pub(crate) completion: Completion,
     pub(crate) more: More,
 }
 
-/// What belongs to the end of a transfer, or is queued in its place. One byte of its own says which.
+/// Data of a DTO completion, or another event. The tag is one byte.
 #[repr(u8)]
 pub(crate) enum More {
     Nothing,
-    /// The entry of a shared receive queue that it keeps occupied.
+    /// The occupied entry of an SRQ.
     #[expect(dead_code)] // its drop counts
     OutstandingRecv(OutstandingRecv),
-    /// Another event.
     Event(Event),
-    /// The kind of a transfer that has the event [`Event::Extended`], what it brought, and the entry of a shared receive
-    /// queue that it keeps occupied.
+    /// Kind and value of an [`Event::Extended`], and the occupied entry of an SRQ.
     Extended(Extended, u32, #[expect(dead_code)] Option<OutstandingRecv>),
 }
 
-// Programs ask for queues of thousands of events.
+// A queue can have thousands of events.
 const _: () = assert!(size_of::<Queued>() == 72);
 
-/// No transfer, beside another event.
+/// Placeholder next to [`More::Event`].
 const NOTHING: Completion =
     Completion { ep: Handle::NULL, cookie: 0, len: 0, status: Status::Success, transfer: Transfer::Recv };
 
 impl Queued {
-    /// The end of a transfer. `charge` is that of a buffer of a shared receive queue.
+    /// Returns a DTO completion. `charge` is the occupied entry of an SRQ.
     #[inline(always)]
     pub fn transfer(completion: Completion, charge: Option<OutstandingRecv>) -> Self {
         Queued { completion, more: charge.map_or(More::Nothing, More::OutstandingRecv) }
     }
 
-    /// The end of a transfer that has the event [`Event::Extended`], with what it brought.
     pub fn extended(completion: Completion, kind: Extended, extra: u32, charge: Option<OutstandingRecv>) -> Self {
         Queued { completion, more: More::Extended(kind, extra, charge) }
     }
 
-    /// Another event.
     pub fn event(event: Event) -> Self {
         Queued { completion: NOTHING, more: More::Event(event) }
     }
 
-    /// Shows it to a tracer, if it is the end of a request or a receive, and puts it into its place.
+    /// Queues the event, and fires its probe.
     #[inline(never)]
     pub(crate) fn show_and_put(self, place: Vacancy<'_, Queued>) {
         match self.more {
@@ -71,7 +66,7 @@ impl Queued {
         place.fill(self);
     }
 
-    /// Settles the books when the program has taken the event: its buffer no longer counts.
+    /// Returns the event, and frees its entry of an SRQ.
     pub fn settle(self) -> Event {
         match self.more {
             More::Event(event) => event,
@@ -83,8 +78,7 @@ impl Queued {
         }
     }
 
-    /// Settles the books when the program takes the end of a transfer, which is left in its place; false if this is another
-    /// event.
+    /// Frees the entry of an SRQ of a DTO completion. Returns `false` for another event.
     #[inline(always)]
     pub(crate) fn release(&mut self) -> bool {
         if !matches!(self.more, More::Nothing) {
@@ -97,28 +91,27 @@ impl Queued {
     }
 }
 
-/// What to wake for new events, once the lock is free.
+/// The wakeup for new events, performed after the queue is unlocked.
 pub(crate) enum PendingWakeup<T: Transport> {
     Nobody,
     Waiter(Arc<Waker>),
-    /// The notification object, and how often it is triggered.
+    /// The CNO, and the number of triggers.
     Object(Arc<Cno<T>>, usize),
 }
 
-/// The one thread that waits.
+/// The waiting thread's state.
 pub(crate) struct Wait {
     threshold: usize,
     announced: bool,
-    /// The dispatcher was made unwaitable, which ends the wait even if it is waitable again by now.
+    /// Set when the EVD becomes unwaitable. This ends the wait even if the EVD becomes waitable again.
     refused: bool,
     waker: Option<Arc<Waker>>,
 }
 
-/// The bits that say who gets no event. They lie together, so that a wait looks at them once.
+/// Bits of `Queue::refused`, one word for one check.
 pub(crate) mod refuses {
-    /// Everybody, because a thread waits.
+    /// No thread may take an event, because another thread waits.
     pub const ALL: u8 = 1;
-    /// Waits, because the dispatcher is not waitable.
     pub const WAITS: u8 = 2;
 }
 
@@ -126,23 +119,25 @@ pub(crate) struct Queue<T: Transport> {
     pub(crate) events: Fifo<Queued>,
     pub qlen: usize,
     pub enabled: bool,
-    /// Who may not take or wait for events now: bits of [`refuses`].
+    /// Bits of [`refuses`].
     pub(crate) refused: u8,
     dead: bool,
     pub(crate) wait: Option<Wait>,
     cno: Option<Use<Cno<T>>>,
-    /// Whether there is a waiter or a notification object, which a new event may have to wake.
+    /// `true` if there is a waiter or a CNO.
     pub(crate) watched: bool,
-    /// The streams of endpoints that feed the dispatcher, by [`Feed`].
+    /// Number of streams of endpoints that feed the EVD, by [`Feed`].
     pub feeds: [usize; 3],
-    /// The endpoints whose requests complete here, and one more for asynchronous events, which such completions may cause.
+    /// Number of request streams that complete here. Asynchronous events count as one, because they may report a lost
+    /// completion.
     pub requests: usize,
-    /// Waits that found the end of a transfer there, all others, and the events that these took.
+    /// Waits that took a queued DTO completion immediately. `waits` counts the other waits, and `waited_for` their
+    /// events.
     pub(crate) quick_waits: u64,
     waits: u64,
     waited_for: u64,
-    /// The private data of the last event taken that had some. The program was given their address, and the endpoint may
-    /// have been reset before.
+    /// Private data of the last event that had some, of which the program has the address. The endpoint may have been
+    /// reset since.
     shown: Option<Arc<[u8]>>,
 }
 
@@ -168,25 +163,22 @@ impl<T: Transport> Queue<T> {
         })
     }
 
-    /// The number of events.
     #[inline]
     pub fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Whether a dequeue has something to find: an event, or a thread that waits.
     #[inline]
     pub fn is_busy(&self) -> bool {
         !self.events.is_empty() || self.wait.is_some()
     }
 
-    /// How many waits there were, and how many events were taken by others than waits.
+    /// Returns the number of waits, and the number of events taken without a wait.
     pub fn counts(&self) -> (u64, u64) {
         let by_waits = self.quick_waits + self.waited_for;
         (self.quick_waits + self.waits, (self.events.taken() as u64).saturating_sub(by_waits))
     }
 
-    /// Whether a thread waits.
     #[inline(always)]
     pub fn has_waiter(&self) -> bool {
         self.wait.is_some()
@@ -198,24 +190,21 @@ impl<T: Transport> Queue<T> {
         self.watched = self.wait.is_some() || self.cno.is_some();
     }
 
-    /// The notification object.
     pub fn cno(&self) -> Option<&Use<Cno<T>>> {
         self.cno.as_ref()
     }
 
-    /// Replaces the notification object; returns the former one.
     pub fn set_cno(&mut self, cno: Option<Use<Cno<T>>>) -> Option<Use<Cno<T>>> {
         let former = mem::replace(&mut self.cno, cno);
         self.watched = self.wait.is_some() || self.cno.is_some();
         former
     }
 
-    /// Makes an event that is queued already a notification event.
     pub fn announce(&mut self) -> PendingWakeup<T> {
         if self.events.is_empty() || self.dead { PendingWakeup::Nobody } else { self.tell(1) }
     }
 
-    /// What to wake for events that were just queued, of which `announced` are notification events.
+    /// Returns the wakeup for new events, `announced` of which are notification events.
     #[cold]
     #[inline(never)]
     pub fn tell(&mut self, announced: usize) -> PendingWakeup<T> {
@@ -232,7 +221,6 @@ impl<T: Transport> Queue<T> {
         }
     }
 
-    /// Takes the oldest event, for a dequeue.
     pub fn take(&mut self) -> Result<Queued> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(StateError::EvdWaiter));
@@ -240,7 +228,7 @@ impl<T: Transport> Queue<T> {
         self.pop().ok_or(Error::QueueEmpty)
     }
 
-    /// Takes the oldest event, and keeps its private data until others are taken.
+    /// Takes the oldest event and stores its private data.
     fn pop(&mut self) -> Option<Queued> {
         let queued = self.events.pop()?;
         match &queued.more {
@@ -251,17 +239,15 @@ impl<T: Transport> Queue<T> {
         Some(queued)
     }
 
-    /// Takes all events, and the private data of those taken before; they are gone with what this returns.
+    /// Takes all events and the stored private data, for a drop without the lock.
     pub fn take_all(&mut self) -> impl Sized + use<T> {
         (mem::take(&mut self.events), self.shown.take())
     }
 
-    /// Whether threads may wait.
     pub fn is_waitable(&self) -> bool {
         self.refused & refuses::WAITS == 0
     }
 
-    /// Lets threads wait from now on, or not.
     pub fn set_waitable(&mut self, waitable: bool) {
         self.refuse(refuses::WAITS, !waitable);
     }
@@ -270,7 +256,7 @@ impl<T: Transport> Queue<T> {
         self.refused = if on { self.refused | bit } else { self.refused & !bit };
     }
 
-    /// Ends the wait, and admits no other one.
+    /// Ends the wait, and disallows others.
     pub fn refuse_waits(&mut self) {
         self.set_waitable(false);
         if let Some(wait) = &mut self.wait {
@@ -278,18 +264,17 @@ impl<T: Transport> Queue<T> {
         }
     }
 
-    /// Whether the dispatcher is being freed.
     pub fn is_dead(&self) -> bool {
         self.dead
     }
 
-    /// Takes no more events.
+    /// Marks the EVD as freed. It accepts no more events.
     pub fn die(&mut self) {
         self.dead = true;
         self.events.limit(0);
     }
 
-    /// Whether the queue can have `qlen` places now.
+    /// Checks whether `qlen` is enough for the events and for the waiter's threshold.
     pub fn check_resize(&self, qlen: usize) -> Result<()> {
         let waited_for = self.wait.as_ref().map_or(0, |wait| wait.threshold);
         if self.events.len() > qlen || waited_for > qlen {
@@ -312,7 +297,7 @@ impl<T: Transport> Queue<T> {
         self.wait.as_ref().and_then(|wait| wait.waker.clone())
     }
 
-    /// The configuration that the streams agree on, or the one that restricts most.
+    /// Returns the configuration of the streams, or the most restrictive one.
     pub fn feed(&self) -> Option<Feed> {
         match self.feeds {
             [0, 0, 0] => None,
@@ -323,7 +308,7 @@ impl<T: Transport> Queue<T> {
     }
 }
 
-/// Events on their way into a queue, under its lock. What they wake is woken once the lock is free.
+/// Adds events to a locked queue. Their wakeup follows after the unlock.
 pub(crate) struct Batch<'a, T: Transport> {
     queue: &'a mut Queue<T>,
     announced: usize,
@@ -335,7 +320,7 @@ impl<'a, T: Transport> Batch<'a, T> {
         Batch { queue, announced: 0, lost: 0 }
     }
 
-    /// Adds an event; `notifies` makes it a notification event. An event that finds no room is lost.
+    /// Adds an event, a notification event if `notifies`. The event is lost if the queue is full.
     pub fn add(&mut self, queued: Queued, notifies: bool) {
         if self.queue.add(|| queued) {
             self.announced += usize::from(notifies);
@@ -344,15 +329,13 @@ impl<'a, T: Transport> Batch<'a, T> {
         }
     }
 
-    /// The number of events that were lost, and what to wake for the others.
+    /// Returns the number of lost events, and the wakeup for the others.
     pub(super) fn end(self) -> (usize, Option<PendingWakeup<T>>) {
         (self.lost, self.queue.watched.then(|| self.queue.tell(self.announced)))
     }
 }
 
-/// What a waiting thread does with the queue, under its lock.
 impl<T: Transport> Queue<T> {
-    /// Makes the calling thread the waiter.
     pub fn begin_wait(&mut self, threshold: usize) -> Result<()> {
         if self.wait.is_some() {
             return Err(Error::InvalidState(StateError::EvdWaiter));
@@ -370,14 +353,14 @@ impl<T: Transport> Queue<T> {
                 Some(Feed::Threshold) | None => {}
             }
         }
-        // At entry every queued event counts, announced or not; after that only an announced one ends the wait.
+        // At entry all queued events count; after that only a notification event ends the wait.
         let announced = self.events.len() >= threshold;
         self.set_wait(Some(Wait { threshold, announced, refused: false, waker: None }));
         self.waits += 1;
         Ok(())
     }
 
-    /// The result of the wait if it ends now; `None` if it goes on.
+    /// Returns the result of the wait, or `None` if it continues.
     pub fn check_wait(&mut self) -> Option<Result<(Queued, usize)>> {
         if self.dead {
             return Some(Err(Error::Aborted));
@@ -394,7 +377,7 @@ impl<T: Transport> Queue<T> {
         None
     }
 
-    /// Notes that the thread is going to sleep. Returns whether the completions of any endpoint's requests arrive here.
+    /// Registers the waker before a sleep. Returns whether requests of any endpoint complete here.
     pub fn block(&mut self, waker: &Arc<Waker>) -> bool {
         if let Some(wait) = &mut self.wait {
             if wait.waker.is_none() {
@@ -404,7 +387,7 @@ impl<T: Transport> Queue<T> {
         self.requests > 0
     }
 
-    /// Ends the wait. Returns the number of events queued then.
+    /// Ends the wait. Returns the number of queued events.
     pub fn end_wait(&mut self) -> usize {
         self.set_wait(None);
         self.events.len()

@@ -32,7 +32,6 @@ pub struct Cr<T: Transport> {
     /// The endpoint that the service point supplied.
     pub ep: Option<Arc<Endpoint<T>>>,
     common: bool,
-    /// Number of the peer's endpoint, if it requests datagrams.
     datagrams: Option<u32>,
 }
 
@@ -162,7 +161,6 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Takes the request and releases its endpoint, except for an accept.
     fn take(&self) -> Result<T::Incoming> {
         let incoming = self.incoming.lock().take().ok_or(Error::InvalidHandle(Role::Cr))?;
         self.ia.disown(self);

@@ -1,4 +1,4 @@
-//! A transport that moves no bytes: what its peer would do is done by the test.
+//! A transport that moves no bytes: the test plays the peer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +18,7 @@ use crate::transport::{
     Shown, Transport, ZoneId,
 };
 
-/// A transport that takes everything and does nothing.
+/// A transport that accepts all calls and records them.
 pub struct Fake {
     attributes: AdapterAttributes,
     state: Mutex<State>,
@@ -29,44 +29,30 @@ struct State {
     listeners: Vec<(u64, ListenerSink<Fake>)>,
     adapter: Option<AdapterSink<Fake>>,
     calls: Vec<Call>,
-    /// How many calls are to succeed before one fails, and how that one does.
+    /// Number of calls that succeed before one fails, and its error.
     refusal: Option<(usize, Error)>,
     closing: Closing,
-    /// Binds are held up.
+    /// `true` if binds are delayed.
     held_up: bool,
-    /// Tells that a change of a shared queue has begun, and waits for leave to end it.
+    /// Reports that a change of an SRQ has begun, and receives the permission to end it.
     stop: Option<(Sender<()>, Receiver<()>)>,
 }
 
-/// A call that the core made.
+/// A recorded call of core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)] // the methods of a transport
 pub enum Call {
-    /// A receive of an endpoint's own was handed over.
     Recv(RecvId),
-    /// A receive of a shared queue was handed over.
     SharedRecv(RecvId),
-    /// A transfer was handed over.
     Request(RequestId),
-    /// A bind was handed over.
     Bind(RequestId),
-    /// An endpoint is to connect to this qualifier.
     Connect(u64),
-    /// A request was accepted.
     Accept,
-    /// A request was turned down.
     Reject(Rejection),
-    /// The completion of the last request is awaited.
     Drain,
-    /// A connection, or an attempt at one, is to end.
-    Disconnect {
-        /// The peer is to be told that it failed.
-        broken: bool,
-    },
-    /// The end of a connection is waited for.
+    Disconnect { broken: bool },
     AwaitEnd,
-    /// The low watermark of a shared queue was set to this.
     ArmLimit(usize),
-    /// Events are to be looked for without a caller, or not any more.
     Watch(bool),
 }
 
@@ -76,7 +62,7 @@ fn number() -> u32 {
     NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A protection zone: a number.
+/// A protection zone with its number.
 pub struct Zone(u32);
 
 impl ZoneId for Zone {
@@ -85,7 +71,7 @@ impl ZoneId for Zone {
     }
 }
 
-/// Registered memory: a number, which is both of its keys.
+/// A registered region; the number is both of its keys.
 pub struct Region(u32);
 
 impl RegionKeys for Region {
@@ -98,7 +84,7 @@ impl RegionKeys for Region {
     }
 }
 
-// No other transport shares the sink of a queue pair.
+// Only tests need a second sink of a queue pair.
 impl Clone for EndpointSink<Fake> {
     fn clone(&self) -> Self {
         EndpointSink { endpoint: self.endpoint.clone(), life: self.life }
@@ -106,36 +92,36 @@ impl Clone for EndpointSink<Fake> {
 }
 
 impl Fake {
-    /// The instance that is no device: it does not open.
+    /// Instance whose open fails.
     pub const NO_DEVICE: &str = "no device";
-    /// The instance whose opening panics.
+    /// Instance whose open panics.
     pub const PANIC: &str = "panic";
-    /// The most private data.
+    /// Maximum length of private data.
     pub const MAX_PRIVATE_DATA: usize = 100;
-    /// A qualifier that somebody else has.
+    /// Qualifier that is in use.
     pub const QUALIFIER_IN_USE: u64 = 666;
-    /// The qualifier that is chosen for whoever asks for any.
+    /// Qualifier that the transport chooses.
     pub const QUALIFIER_CHOSEN: u64 = 1024;
-    /// The local qualifier of every connection.
+    /// Local qualifier of all connections.
     pub const LOCAL_QUALIFIER: u64 = 77;
 
-    /// Where the queue pair that was made last reports to.
+    /// Returns the sink of the last queue pair.
     ///
     /// # Panics
-    /// When none was made.
+    /// If there is none.
     pub fn last_qp(&self) -> EndpointSink<Fake> {
         self.state.lock().qps.last().cloned().expect("a queue pair was made")
     }
 
-    /// The listener that was made as number `at`, from 0, and its qualifier.
+    /// Returns the qualifier and the sink of listener `at`, from 0.
     ///
     /// # Panics
-    /// When there were not so many.
+    /// If there is none.
     pub fn listener(&self, at: usize) -> (u64, ListenerSink<Fake>) {
         self.state.lock().listeners[at].clone()
     }
 
-    /// Reports that the adapter cannot go on.
+    /// Reports a failure of the adapter.
     pub fn fail(&self) {
         let adapter = self.state.lock().adapter.take();
         if let Some(adapter) = &adapter {
@@ -144,29 +130,27 @@ impl Fake {
         self.state.lock().adapter = adapter;
     }
 
-    /// The calls since this was last asked, in order.
+    /// Returns the calls since the last call of this function.
     pub fn calls(&self) -> Vec<Call> {
         std::mem::take(&mut self.state.lock().calls)
     }
 
-    /// Of the calls that make or hand over something, the one behind the next `others` fails
-    /// with `error`.
+    /// After `others` successful calls that create or post something, the next one fails with `error`.
     pub fn refuse_after(&self, others: usize, error: Error) {
         self.state.lock().refusal = Some((others, error));
     }
 
-    /// What a disconnect answers from now on. After [`Closing::Later`] the test reports the end.
+    /// Sets the result of a disconnect. After [`Closing::Later`] the test reports the end.
     pub fn closes(&self, closing: Closing) {
         self.state.lock().closing = closing;
     }
 
-    /// Whether binds are held up from now on, so that peers can use the regions of which they close a window.
+    /// Delays binds, so that peers can still use the regions of windows that they close.
     pub fn holds_up_binds(&self, on: bool) {
         self.state.lock().held_up = on;
     }
 
-    /// Stops the next resize or arming of a shared queue in the middle. The test gets one end that tells when the call
-    /// has stopped, and one that lets it go on.
+    /// Stops the next resize or arming of an SRQ in the middle. The receiver reports the stop, and the sender ends it.
     pub fn stop_next_change(&self) -> (Receiver<()>, Sender<()>) {
         let (began, there) = channel();
         let (leave, given) = channel();
@@ -174,23 +158,21 @@ impl Fake {
         (there, leave)
     }
 
-    /// A change of a shared queue takes its time.
+    /// Stops a change of an SRQ if the test requests this.
     fn linger(&self) {
         let stop = self.state.lock().stop.take();
         if let Some((began, leave)) = stop {
             began.send(()).expect("the test waits");
             leave.recv_timeout(patience()).expect("the test gives leave");
         }
-        // Another thread may change the queue meanwhile, if the core lets it.
+        // Another thread may change the queue now, unless core prevents it.
         thread::yield_now();
     }
 
-    /// Notes a call that cannot fail.
     fn note(&self, call: Call) {
         self.state.lock().calls.push(call);
     }
 
-    /// Notes a call, unless it is the one to fail.
     fn hand_over(&self, call: Call) -> Result<()> {
         self.admit()?;
         self.note(call);

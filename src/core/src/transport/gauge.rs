@@ -17,7 +17,6 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Adds the counters of another connection.
     pub(crate) fn add(&mut self, other: Flow) {
         self.request_stalls += other.request_stalls;
         self.message_stalls += other.message_stalls;

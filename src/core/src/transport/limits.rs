@@ -1,45 +1,42 @@
-//! The abilities and limits of an adapter, and the sizes requested of it.
+//! The limits and capabilities of an adapter, and the sizes of a queue pair.
 
 use crate::addr::Address;
 use crate::error::{Arg, Error, Resource, Result};
 use crate::slab::Kind;
 use crate::transport::datagrams::MAX_DATAGRAM;
 
-/// The kind of network behind an adapter.
+/// The kind of an adapter's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum FabricKind {
-    /// The memory of one host.
+    /// Shared memory of one host.
     Memory,
-    /// InfiniBand, or its protocol over Ethernet.
+    /// InfiniBand or RoCE.
     InfiniBand,
-    /// RDMA over TCP.
     Iwarp,
     /// TCP without RDMA.
     Fabric,
 }
 
-/// The network behind an adapter, as far as programs ask for it by name.
+/// An adapter's network, for the named attributes.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub struct Fabric {
-    /// Its kind.
     pub kind: FabricKind,
-    /// The name of the device.
     pub device: String,
-    /// The most bytes of one packet.
     pub mtu: usize,
-    /// The globally unique number of the device, if it has one.
+    /// GUID of the device, if any.
     pub node_guid: Option<u64>,
-    /// The global address of the port, as it is on the wire, if it has one.
+    /// GID of the port in wire format, if any.
     pub gid: Option<[u8; 16]>,
-    /// The port of the device, from 1.
+    /// Port of the device, from 1.
     pub port: u8,
-    /// Whether the port can carry data.
     pub active: bool,
 }
 
-/// Limits and abilities of an open adapter.
+/// The limits and capabilities of an open adapter.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)] // the names are those of the specification's attributes
+#[allow(missing_docs)] // names of the specification
 pub struct AdapterAttributes {
     pub vendor: String,
     pub provider: String,
@@ -61,8 +58,8 @@ pub struct AdapterAttributes {
     pub max_lmr_block: u64,
     pub max_lmr_address: u64,
     pub max_pzs: usize,
-    /// Bytes of the longest message, and of the longest RDMA transfer. Less than 4 GiB, since there are faces that have only 32
-    /// bits for the length of a transfer.
+    /// Maximum length in bytes of a message or an RDMA transfer. Less than 4 GiB, because some API versions have 32-bit
+    /// lengths.
     pub max_transfer: u64,
     pub max_rmrs: usize,
     pub max_rmr_address: u64,
@@ -70,32 +67,31 @@ pub struct AdapterAttributes {
     pub max_eps_per_srq: usize,
     pub max_recvs_per_srq: usize,
     pub max_private_data: usize,
-    /// The most private data of a rejection.
+    /// Maximum length of the private data of a rejection.
     pub max_reject_data: usize,
     pub optimal_alignment: usize,
     pub srq: bool,
     pub srq_low_watermark: bool,
-    /// Whether there are windows. Without them no remote memory region can be made; `max_rmrs` means nothing then, and
+    /// `true` if memory windows are supported. Otherwise no RMR can be created, `max_rmrs` is meaningless, and
     /// `endpoint_windows` and `invalidate` are false.
     pub rmr: bool,
-    /// Whether peers can be made to count the bytes of a region or a window from 0.
+    /// `true` if the peers' address of a region or window can start at 0.
     pub zero_based: bool,
-    /// Whether a write can bring a value.
+    /// `true` if writes with immediate data are supported.
     pub immediate: bool,
-    /// Whether there are atomic operations.
+    /// `true` if atomic operations are supported.
     pub atomics: bool,
-    /// Whether a send can revoke a window of the peer.
+    /// `true` if a send can revoke a window of the peer.
     pub invalidate: bool,
-    /// Whether a window can be for one endpoint alone.
+    /// `true` if a window can be restricted to one endpoint.
     pub endpoint_windows: bool,
-    /// Whether there are endpoints for datagrams, each of which can have many peers. One datagram has `fabric.mtu` bytes at
-    /// most.
+    /// `true` if datagram endpoints are supported. A datagram has at most `fabric.mtu` bytes.
     pub datagrams: bool,
     pub fabric: Fabric,
 }
 
 impl Fabric {
-    /// The memory of this host, for a transport that is named `device`.
+    /// Returns the attributes of shared memory, for a transport named `device`.
     pub fn memory(device: String) -> Self {
         Fabric {
             kind: FabricKind::Memory,
@@ -110,7 +106,7 @@ impl Fabric {
 }
 
 impl AdapterAttributes {
-    /// The most objects of a kind that there can be at a time, and the resource that is lacking beyond them.
+    /// Returns the maximum number of objects of a kind, and the resource that is then exhausted.
     pub fn most(&self, kind: Kind) -> (usize, Resource) {
         match kind {
             Kind::Pz => (self.max_pzs, Resource::Zone),
@@ -119,18 +115,18 @@ impl AdapterAttributes {
             Kind::Evd => (self.max_evds, Resource::Evd),
             Kind::Ep => (self.max_eps, Resource::Endpoint),
             Kind::Srq => (self.max_srqs, Resource::Srq),
-            // The attributes know no limit of these.
+            // These have no limit.
             Kind::Ia | Kind::Cno | Kind::Psp | Kind::Rsp | Kind::Csp | Kind::Cr | Kind::Ah => {
                 (usize::MAX, Resource::Memory)
             }
         }
     }
 
-    /// Checks whether a connection request, or the answer to one, can carry `len` bytes of private data. A face asks
-    /// before it reads the bytes; nothing behind it asks again.
+    /// Checks the length of the private data of a connection request or an accept. The API layer calls this before it
+    /// reads the data; no later check follows.
     ///
     /// # Errors
-    /// [`Arg::PrivateDataSize`] if `len` is more than `max_private_data`.
+    /// [`Arg::PrivateDataSize`] above `max_private_data`.
     pub fn check_private_data(&self, len: usize) -> Result<()> {
         if len > self.max_private_data {
             return Err(Error::InvalidParameter(Arg::PrivateDataSize));
@@ -138,10 +134,10 @@ impl AdapterAttributes {
         Ok(())
     }
 
-    /// Does what [`AdapterAttributes::check_private_data`] does, for the rejection of a connection request.
+    /// Like [`AdapterAttributes::check_private_data`], for a rejection.
     ///
     /// # Errors
-    /// [`Arg::PrivateDataSize`] if `len` is more than `max_reject_data`.
+    /// [`Arg::PrivateDataSize`] above `max_reject_data`.
     pub fn check_reject_data(&self, len: usize) -> Result<()> {
         if len > self.max_reject_data {
             return Err(Error::InvalidParameter(Arg::PrivateDataSize));
@@ -150,21 +146,21 @@ impl AdapterAttributes {
     }
 }
 
-/// Sizes of a new queue pair.
+/// The sizes of a new queue pair.
 #[derive(Clone, Copy, Debug)]
 pub struct QpSizes {
-    /// Receives outstanding at a time; 0 with a shared receive queue.
+    /// Maximum number of outstanding receives; 0 with an SRQ.
     pub recvs: usize,
-    /// Requests outstanding at a time.
+    /// Maximum number of outstanding requests.
     pub requests: usize,
-    /// Whether these are defaults. A transport may make shorter queues then, and keep what they do not take.
+    /// `true` if these are defaults. A transport may create shorter queues and store the excess.
     pub usual: bool,
-    /// Segments of a receive.
+    /// Maximum number of segments of a receive.
     pub recv_segments: usize,
-    /// Segments of a request.
+    /// Maximum number of segments of a request.
     pub request_segments: usize,
-    /// The peer's reads served at a time.
+    /// Maximum number of concurrent reads by the peer.
     pub reads_in: u8,
-    /// Own reads outstanding at a time.
+    /// Maximum number of outstanding reads.
     pub reads_out: u8,
 }

@@ -1,51 +1,47 @@
-//! The contract with a transport: what it must do, and what it may report to the core.
+//! The contract between core and a transport.
 //!
-//! The core is generic over [`Transport`], so every call on the fast path is dispatched statically.
-//! A transport talks back through the sinks it was given: [`EndpointSink`] for one connection,
-//! [`ListenerSink`] for one service point, [`AdapterSink`] for the adapter as a whole. Endpoints for datagrams have a part of
-//! the contract of their own, in [`datagrams`].
+//! Core is generic over [`Transport`], so calls on the fast path are dispatched statically. A transport reports to core
+//! through sinks: [`EndpointSink`] for a connection, [`ListenerSink`] for a service point, [`AdapterSink`] for the
+//! adapter. [`datagrams`] is the contract for datagram endpoints.
 //!
 //! # Locks
-//! The core calls a transport with locks of its own held; therefore a transport
+//! Core holds its own locks when it calls a transport. A transport therefore
 //!
 //! * may call the *data* methods of a sink ([`EndpointSink::deliver`], [`EndpointSink::recv_take`],
 //!   [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`], [`EndpointSink::recv_done`],
 //!   [`EndpointSink::recv_special`], [`EndpointSink::recv_announced`], [`EndpointSink::recheck`],
-//!   [`EndpointSink::requests_done`]) with the locks held under which it finds completions, but must not take those locks
-//!   inside [`Transport::post_recv`], [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
-//! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`]) with the same locks held,
-//!   which is to lock the endpoint's requests: until it unlocks them, it calls no other method of this sink, takes none of
-//!   the locks under which it reports, and waits for no thread that has one;
-//! * must hold no lock at all when it calls any other method of a sink, and calls none inside [`Transport::connect`],
-//!   [`Transport::accept`], [`Transport::drain`] and [`Transport::disconnect`]: the core holds the lock on the endpoint's
-//!   state there, which such a method takes.
+//!   [`EndpointSink::requests_done`]) while it holds its completion locks, but must not take these locks in
+//!   [`Transport::post_recv`], [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
+//! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`]), which is the lock on
+//!   the endpoint's requests, while it holds its completion locks. Until it unlocks the sending direction, it must not
+//!   call another method of this sink, take a completion lock, or wait for a thread that holds one;
+//! * must hold no lock when it calls any other method of a sink, and must call none of them in [`Transport::connect`],
+//!   [`Transport::accept`], [`Hooks::drain`] and [`Transport::disconnect`], where core holds the endpoint's state
+//!   lock.
 //!
-//! # Promises that no signature shows
-//! * A request is done when its bytes are where they go: a send when the message is in a receive
-//!   buffer of the peer. A message for which there is no receive waits without end, and its
-//!   connection stands.
+//! # Requirements that no signature expresses
+//! * A request is complete when its bytes are at the destination: a send, when the message is in a receive buffer of
+//!   the peer. A message without a receive waits indefinitely, and its connection stays up.
 //! * The last bytes of a transfer become visible last, because programs poll them.
-//! * The core checks the memory of its own side alone. The transport sees to it that a peer reaches a region or a window
-//!   only within its range, with its rights, and over a queue pair of its zone; a request that the peer's memory does not
-//!   admit changes nothing there, and the connection fails.
-//! * A queue pair ends once. Its end is reported by exactly one of [`EndpointSink::failed`], an
-//!   [`EndpointSink::connection`] other than established, and [`Closing::Done`]; by then the transport
-//!   has released all its buffers, and reports nothing more of it.
-//! * Receives of a queue pair complete in the order in which they were posted.
-//! * `None` for a completion queue in [`Transport::poll`], [`Transport::arm`] and [`Transport::disarm`] means
-//!   all of the adapter's.
+//! * Core only checks local memory. The transport ensures that a peer accesses a region or a window only within its
+//!   range and rights, and over a queue pair of its zone. A request that violates this changes no memory, and its
+//!   connection fails.
+//! * Exactly one of [`EndpointSink::failed`], [`EndpointSink::connection`] with a result other than established, and
+//!   [`Closing::Done`] reports the end of a queue pair. By then the transport has released all its buffers, and it
+//!   reports nothing afterwards.
+//! * Receives of a queue pair complete in posting order.
+//! * `None` for a completion queue in [`Transport::poll`], [`Transport::arm`] and [`Transport::disarm`] means all
+//!   completion queues of the adapter.
 //!
 //! # Errors
-//! A method answers an error only if it has had no effect. It answers
-//! [`crate::Error::InsufficientResources`] when memory or the device is exhausted,
-//! [`crate::Error::Internal`] where the core broke its part of the contract, and otherwise only what its own
-//! documentation lists.
+//! A method that returns an error has had no effect. Each method may return [`crate::Error::InsufficientResources`] if
+//! memory or the device is exhausted, and [`crate::Error::Internal`] if core has violated the contract. Its
+//! documentation lists all other errors.
 //!
 //! # Receives
-//! A transport that takes receives one by one ([`Transport::TAKES_RECEIVES`]) keeps no list of those of an endpoint: it
-//! asks the sink to deliver a message to the oldest one, or to give it that one. `recv_queue` is the list of a
-//! transport that keeps receives, those of shared queues (`shared_queue`) and those that verbs holds back. Receives that wait for
-//! their endpoint's queue pair are in a list of the core, because they are not checked yet and may leave from its
+//! With [`Transport::TAKES_RECEIVES`], core stores the receives of an endpoint, and the transport requests the oldest
+//! one for each message. Otherwise the transport stores them, for example in a [`RecvQueue`] or a [`SharedQueue`]. Core
+//! also stores receives that were posted before the queue pair exists: they are unchecked and may be removed from the
 //! middle.
 //!
 //! docs/dev/architecture.md compares the transports.
@@ -83,58 +79,55 @@ pub use crate::ia::AdapterSink;
 use crate::mem::Rights;
 pub use crate::sp::ListenerSink;
 
-/// The parts that a queue pair is made of.
+/// The parameters of a new queue pair.
+#[allow(missing_docs)]
 pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
-    /// The sink that it reports to.
     pub sink: S,
-    /// Its protection zone.
     pub zone: &'a T::Zone,
-    /// The queue in which its requests complete; `None` if it has no dispatcher for them.
+    /// Completion queue of requests; `None` without a request EVD.
     pub request_cq: Option<&'a T::Cq>,
-    /// The queue in which its receives complete; `None` if it has no dispatcher for them.
+    /// Completion queue of receives; `None` without a receive EVD.
     pub recv_cq: Option<&'a T::Cq>,
-    /// The shared receive queue that it takes buffers from.
+    /// Shared receive queue that supplies the buffers.
     pub srq: Option<&'a T::Srq>,
-    /// Whether only receives that the sender announces end waits. A transport that cannot recognise these
-    /// receives reports all of them as not announced, and calls [`EndpointSink::recv_announced`] when one was
-    /// announced.
+    /// `true` if only receives that the sender announces end waits. A transport that cannot recognise these receives
+    /// reports all as not announced, and calls [`EndpointSink::recv_announced`] when one was announced.
     pub solicited: bool,
-    /// Whether the program takes extended operations of its peer: writes that bring a value, atomic operations, sends that
-    /// revoke a window. The peer's [`Hooks::takes_extended`] returns it.
+    /// `true` if the peer may post extended operations: writes with immediate data, atomic operations, sends that
+    /// revoke a window. The peer's [`Hooks::takes_extended`] returns this value.
     pub extended: bool,
-    /// Queue sizes.
     pub sizes: QpSizes,
 }
 
-/// The peer to connect to, and the terms.
+/// The destination and parameters of a connect.
 #[derive(Clone, Copy, Debug)]
 pub struct Connect<'a> {
-    /// The host.
+    /// Address of the host.
     pub address: &'a Address,
-    /// The service point.
+    /// Connection qualifier of the service point.
     pub qualifier: u64,
-    /// Bytes for the peer's connection request, no more than [`AdapterAttributes::check_private_data`] admits.
+    /// Bytes for the peer's connection request, within the limit of [`AdapterAttributes::check_private_data`].
     pub private_data: &'a [u8],
-    /// Time for the whole establishment; `None` if the program sets no limit, which leaves it to the transport.
+    /// Time limit for the establishment; `None` if the program sets none, so that the transport chooses.
     pub timeout: Option<Duration>,
 }
 
-/// The reason why a connection request is turned down.
+/// The reason for the rejection of a connection request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
     /// The program rejected it.
     Consumer,
-    /// It could not be taken: there was no service point, or no room in the queue.
+    /// There is no service point, or no room in its queue.
     Provider,
 }
 
 /// The connections on which a window grants its rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All of its zone.
+    /// All connections of its zone.
     Zone,
-    /// That of the queue pair with which it was bound. Once that has ended it shows nothing, without a call of the core, and
-    /// can be bound again. Only with [`AdapterAttributes::endpoint_windows`].
+    /// The connection of the queue pair over which the window was bound. The end of this connection revokes the rights
+    /// without a call of core, and the window can be bound again. Requires [`AdapterAttributes::endpoint_windows`].
     Endpoint,
 }
 
@@ -145,45 +138,44 @@ pub enum Closing {
     Done,
     /// The transport reports [`ConnectionReport::Disconnected`] when it has released them.
     Later,
-    /// As [`Closing::Later`]; and the peer may write the program's memory until then, so that a call of the program
-    /// calls [`Hooks::await_end`] before it returns.
+    /// Like [`Closing::Later`], but until then the peer may write the program's memory. A call of the program must call
+    /// [`Hooks::await_end`] before it returns.
     Exposed,
 }
 
 /// The behaviour of [`Transport::poll`] when another thread is already polling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Poll {
-    /// The call may leave the work to that thread, and some of it to a later call: the caller polls again soon.
+    /// The call may leave the work to that thread, or to a later call. The caller polls again soon.
     IfFree,
-    /// The call waits for that thread, so that on return all that happened before the call has been reported.
+    /// The call waits for that thread. On return, all earlier completions have been reported.
     Complete,
 }
 
-/// A word of memory on which a thread sleeps until others change it, which may be other processes.
+/// A word on which threads sleep until another thread or process changes it.
 pub trait Alarm: Send + Sync {
-    /// The word, in memory that stays where it is as long as the alarm lives.
+    /// Returns the word, whose address is fixed while the alarm exists.
     fn word(&self) -> &AtomicU32;
 
-    /// Changes the word and wakes the threads that sleep on it. Never blocks.
+    /// Changes the word and wakes the threads that sleep on it, without blocking.
     fn wake(&self);
 }
 
-/// The way in which a thread that sleeps hears of new work: see [`Transport::arm`].
+/// How new work wakes a sleeping thread: see [`Transport::arm`].
 pub enum Armed {
-    /// Another thread polls for it and reports it.
+    /// Another thread polls and reports the work.
     Reported,
     /// The descriptor becomes readable.
     Descriptor(RawFd),
-    /// The word is changed and the threads that sleep on it are woken. It had this value before the transport polled, and
-    /// has another one if there is work.
+    /// The word changes, and its sleepers wake. The value was loaded before the transport polled, so the word differs
+    /// if there is work.
     ///
-    /// Other processes may be able to change the word back. So a sleep on it must have a limit: what it misses is found
-    /// when the transport is armed again.
+    /// Another process may restore the old value. Therefore a sleep needs a time limit; the next arm finds missed work.
     Word(Arc<dyn Alarm>, u32),
 }
 
 impl Armed {
-    /// True if the transport has polled since it was armed, and found nothing.
+    /// Returns whether the transport has polled since it was armed, and has found nothing.
     pub fn has_looked(&self) -> bool {
         match self {
             Armed::Word(alarm, value) => alarm.word().load(Ordering::Acquire) == *value,
@@ -192,104 +184,97 @@ impl Armed {
     }
 }
 
-/// Keys of a registered region.
+/// The keys of a registered region.
 pub trait RegionKeys {
-    /// Names the region in local segments; as wide as a transport may need.
+    /// Returns the key of the region in local segments, in a format of the transport.
     fn local_key(&self) -> u64;
-    /// Names the region to peers; 0 if no remote right was granted.
+    /// Returns the key of the region for peers; 0 without remote rights.
     fn remote_key(&self) -> u32;
 }
 
-/// Identity of a protection zone.
+/// The identity of a protection zone.
 pub trait ZoneId {
-    /// Unique in the process.
+    /// Returns a number that is unique in the process.
     fn id(&self) -> u32;
 }
 
-/// What a transport is made of.
+/// The types of a transport.
+#[allow(missing_docs)] // the objects that their names describe
 pub trait Parts: Send + Sync + Sized + 'static {
-    /// A protection zone.
     type Zone: ZoneId + Send + Sync;
 
-    /// Registered memory; dropped to deregister.
+    /// A registered memory region, deregistered on drop.
     type Region: RegionKeys + Send + Sync;
 
-    /// A window that remote rights can be bound to.
     type Window: Send + Sync;
 
-    /// A queue in which completions of data transfers are found.
     type Cq: Send + Sync;
 
-    /// A shared receive queue.
     type Srq: Send + Sync;
 
-    /// One end of a connection.
     type Qp: Send + Sync;
 
-    /// What the transport keeps of the sending direction of a queue pair. It lies behind the core's lock on the requests
-    /// of the endpoint, so that a post takes one lock, and so do reports of requests. Without a queue pair it is the
-    /// default.
+    /// The transport's data of the sending direction of a queue pair. The lock on the endpoint's requests protects it,
+    /// so that a post takes one lock. It is the default while there is no queue pair.
     type Tx: Default + Send;
 
-    /// A service point that listens; dropped to stop.
+    /// A listening service point. A drop stops it.
     type Listener: Send + Sync;
 
-    /// A connection request not yet answered; dropped to refuse.
+    /// A connection request without a reply. A drop rejects it.
     type Incoming: Send + Sync;
 }
 
-/// A receive that was posted, for which a message may wait: see [`Hooks::kick`].
+/// A posted receive for which a message may wait: see [`Hooks::kick`].
+#[allow(missing_docs)]
 pub enum Awaited<'a, T: Parts> {
-    /// One of this queue pair.
     Qp(&'a Arc<T::Qp>),
-    /// One of this shared receive queue, for endpoints that ran out of buffers.
     Srq(&'a T::Srq),
 }
 
-/// What peers may still use: see [`Hooks::await_peers`].
+/// Memory that peers may still access: see [`Hooks::await_peers`].
 pub enum Shown<'a, T: Parts> {
-    /// What this window showed before the call of [`Transport::post_bind`] that has just been made.
+    /// The range of this window before the last call of [`Transport::post_bind`].
     Before(&'a T::Window),
-    /// What this window shows, which is dropped next, though another thread may still have it. It shows nothing by now.
+    /// The range of this window, which is unbound and is dropped next, although another thread may still hold it.
     Window(&'a T::Window),
-    /// This region, which is dropped next and to which no window is bound by now.
+    /// This region, which has no bound window and is dropped next.
     Region(&'a T::Region),
 }
 
-/// What not every transport needs to do: each method does nothing by default, or answers for a transport without it.
+/// Optional methods of a transport. By default each does nothing, or returns the result for an unsupported feature.
 pub trait Hooks: Parts {
-    /// Ends what the adapter does for itself, because the program closes it: on return it has left no trace outside of
-    /// the process. Called once, after all that was made from it is destroyed. The value may live on for a moment, in
-    /// calls of other threads.
+    /// Releases everything outside the process, because the program closes the adapter. Called once, after all its
+    /// objects are destroyed. Concurrent calls of other threads may keep the value alive briefly.
     fn close(&self) {}
 
-    /// With `on`, the transport must report events although no thread of the program calls in, because an agent or a
-    /// descriptor waits for them; without `on`, that need has ended. The calls come in pairs.
+    /// Begins or ends (`on` is false) the need to report events without a call of the program, for an agent or a
+    /// descriptor. The calls come in pairs.
     fn watch(&self, _on: bool) {}
 
-    /// Called without any lock after a post that said so: lets messages continue that waited for a buffer.
+    /// Resumes messages that wait for a buffer. Called without a lock after a post that has requested this.
     fn kick(&self, _posted: Awaited<'_, Self>) {}
 
-    /// Posts a send of one segment with at most [`Transport::INLINE_MAX`] bytes, if nothing keeps it from being carried out at
-    /// once and it needs no more than a copy of them. The memory stays registered meanwhile. With `None` nothing has
-    /// happened, and the core calls [`Transport::post`].
+    /// Posts a send of one segment of at most [`Transport::INLINE_MAX`] bytes, if it can complete immediately by a
+    /// copy. The memory stays registered during the call. After `None`, which has no effect, core calls
+    /// [`Transport::post`].
     #[inline(always)]
     fn post_inline(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
         None
     }
 
-    /// Called without a lock: returns when no peer uses what is shown. False if one still can, because a bind that closes a
-    /// window is held up by the requests before it; only the answer for a region counts, which then stays.
+    /// Waits, without a lock, until no peer accesses the memory. Returns `false` if a peer still can, because earlier
+    /// requests delay the bind that closes a window. Only the result for a region matters: the region is then kept.
     fn await_peers(&self, _shown: Shown<'_, Self>) -> bool {
         true
     }
 
-    /// Notes that the end of the connection waits for the outstanding requests: the completion of the last one must be
-    /// reported, whether it is signalled or not.
+    /// Records that core ends the connection after the outstanding requests, so that the transport must report the last
+    /// completion even if it is unsignalled.
     fn drain(&self, _qp: &Arc<Self::Qp>) {}
 
-    /// Called with the requests of the endpoint locked, after [`EndpointSink::try_lock_tx`] has failed at the lock: has
-    /// `qp` polled again. Takes no lock.
+    /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] has found the lock held. Called with the
+    /// endpoint's requests locked, and takes no lock.
     fn repoll(&self, _qp: &Self::Qp) {}
 
     /// Checks whether the transport can connect to the address of a host.
@@ -300,129 +285,125 @@ pub trait Hooks: Parts {
         Ok(())
     }
 
-    /// Whether the peer of a connection takes extended operations ([`QpInit::extended`]). Called with the requests of the
-    /// endpoint locked, before one is posted. A transport that cannot know says yes.
+    /// Returns whether the peer of a connection accepts extended operations ([`QpInit::extended`]), or `true` if the
+    /// transport cannot know. Called with the endpoint's requests locked, before one is posted.
     fn takes_extended(&self, _qp: &Self::Qp) -> bool {
         true
     }
 
-    /// What the transport has counted of the connection so far. Called with the requests of the endpoint locked, as
-    /// [`Transport::post`] is.
+    /// Returns the counters of the connection. Called with the endpoint's requests locked.
     fn flow(&self, _qp: &Self::Qp, _tx: &Self::Tx) -> Flow {
         Flow::default()
     }
 
-    /// What the device has counted under the name that the kernel has for it; 0 for a name that it does not know.
+    /// Returns the device counter with this kernel name; 0 for an unknown name.
     fn device_counter(&self, _name: &str) -> u64 {
         0
     }
 
-    /// Called after a [`Closing::Later`] or [`Closing::Exposed`], without a lock: returns when the transport has
-    /// released all buffers and [`Transport::disconnect`] would answer [`Closing::Done`].
+    /// Waits after [`Closing::Later`] or [`Closing::Exposed`], without a lock, until the transport has released all
+    /// buffers and [`Transport::disconnect`] would return [`Closing::Done`].
     fn await_end(&self, _qp: &Arc<Self::Qp>) {}
 
-    /// Called in the child of a fork, before anything else happens there: releases what must not be shared with the
-    /// parent. Takes no lock that another thread of the parent may have held.
+    /// Releases what a forked child must not share with its parent. Called before other code of the child, and takes no
+    /// lock that a thread of the parent may have held.
     fn after_fork_in_child() {}
 }
 
-/// A transport: one value for each open interface adapter.
+/// A transport: one value per open interface adapter.
 ///
-/// Calls that post, poll or query reach no cancellation point: system calls go past libc, or forbid cancellation
-/// ([`host::cancel`]), and so does what drops the last reference to a descriptor ([`host::cancel::Shielded`]).
+/// Calls that post, poll or query contain no cancellation point: system calls bypass libc, or cancellation is disabled
+/// ([`host::cancel`]), also when the last reference to a descriptor is dropped ([`host::cancel::Shielded`]).
 pub trait Transport: Hooks + Datagrams {
-    /// The most bytes of a send for which [`Hooks::post_inline`] is called.
+    /// Maximum bytes of a send for [`Hooks::post_inline`].
     const INLINE_MAX: u64 = 0;
 
-    /// Whether the transport asks for the receive of each message, by [`EndpointSink::deliver`] and
-    /// [`EndpointSink::recv_take`], and keeps none of a queue pair itself. [`Transport::post_recv`] then only says that
-    /// there is one more.
+    /// `true` if core stores the receives of queue pairs, and the transport requests one for each message, by
+    /// [`EndpointSink::deliver`] or [`EndpointSink::recv_take`]. [`Transport::post_recv`] then only reports a new one.
     const TAKES_RECEIVES: bool = false;
 
-    /// Whether the transport locks [`Parts::Tx`] by itself ([`EndpointSink::lock_tx`]). If not, no thread leaves a poll
-    /// to the one that has it locked.
+    /// `true` if the transport locks [`Parts::Tx`] itself ([`EndpointSink::lock_tx`]). Otherwise, no thread defers its
+    /// poll to the holder of that lock.
     const KEEPS_TX: bool = false;
 
-    /// Whether a thread that has armed one completion queue hears of new work in all of them, so that it arms no other one.
+    /// `true` if arming one completion queue arms all of them.
     const ARMS_ALL: bool = false;
 
-    /// Opens the adapter that an entry of the configuration describes by `instance_data`.
+    /// Opens the adapter that `instance_data` of a configuration entry describes.
     ///
     /// # Errors
-    /// [`crate::Error::InsufficientResources`] with [`crate::error::Resource::Device`] if there is
-    /// no such device.
+    /// [`crate::Error::InsufficientResources`] with [`crate::error::Resource::Device`] if the device does not exist.
     fn open(name: &str, instance_data: &str) -> Result<Arc<Self>>;
 
-    /// Limits and abilities.
+    /// Returns limits and capabilities.
     fn attributes(&self) -> &AdapterAttributes;
 
-    /// Sets the sink for reports on the adapter as a whole, which also tells of it. Called once, before anything is made.
+    /// Sets the sink for reports on the adapter, before any object is created. Called once.
     fn report_to(&self, _sink: AdapterSink<Self>) {}
 
-    /// Makes a protection zone.
+    /// Creates a protection zone.
     fn zone_create(&self) -> Result<Self::Zone>;
 
-    /// Registers `len` bytes at `addr`; `rights` includes the remote ones. `first` is the number by which peers name the
-    /// byte at `addr`: `addr` itself, or 0 with [`AdapterAttributes::zero_based`]. Local segments name it by `addr` in
-    /// either case. Where there are no atomic operations, the right to them grants nothing, here and in a bind, and is no
-    /// error.
+    /// Registers `len` bytes at `addr` with `rights`, local and remote. `first` is the peers' address of the first
+    /// byte: `addr`, or 0 with [`AdapterAttributes::zero_based`]. Local segments always use `addr`. Without atomic
+    /// operations, the right to them has no effect, here and in a bind.
     ///
     /// # Errors
-    /// [`crate::error::Arg::Region`] if the memory is not mapped, or not with these rights;
-    /// [`crate::Error::ModelNotSupported`] for such numbers that the transport does not offer.
+    /// [`crate::error::Arg::Region`] if the memory is not mapped with these rights; [`crate::Error::ModelNotSupported`]
+    /// for an unsupported `first`.
     fn register(&self, zone: &Self::Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Self::Region>;
 
-    /// Makes an unbound window. Only with [`AdapterAttributes::rmr`].
+    /// Creates an unbound window. Requires [`AdapterAttributes::rmr`].
     ///
     /// # Errors
-    /// [`crate::Error::ModelNotSupported`] for a scope that the transport does not offer.
+    /// [`crate::Error::ModelNotSupported`] for an unsupported scope.
     fn window_create(&self, zone: &Self::Zone, scope: Scope) -> Result<Self::Window>;
 
-    /// Makes a completion queue for at least `depth` completions.
+    /// Creates a completion queue for at least `depth` completions.
     fn cq_create(&self, depth: usize) -> Result<Self::Cq>;
 
-    /// Polls for completions and reports them to their sinks: those of `cq`, or of all completion queues. `how` says what to
-    /// do while another thread does the same. Without such a thread, a poll that finds nothing makes no system call.
+    /// Polls `cq`, or all completion queues, and reports completions to their sinks. A poll that finds none makes no
+    /// system call, unless it waits for another thread.
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
-    /// Prepares for sleep: from now on new work ends the sleep in the way that is returned. The caller polls once more
-    /// before it sleeps, unless [`Armed::has_looked`]. Without `requests`, it sleeps whatever requests succeed.
+    /// Arms the wakeup of a thread for new work. The caller polls again before it sleeps, unless [`Armed::has_looked`].
+    /// Without `requests`, successful requests need not wake it.
     fn arm(&self, cq: Option<&Self::Cq>, requests: bool) -> Armed;
 
-    /// Undoes [`Transport::arm`]; `armed` is what it returned, and `requests` what it was called with.
+    /// Reverts [`Transport::arm`], which returned `armed` for the same `cq` and `requests`.
     fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed, requests: bool);
 
-    /// Makes a shared receive queue for at least `depth` receives of `segments` each. Only with [`AdapterAttributes::srq`].
+    /// Creates a shared receive queue for at least `depth` receives of `segments` each. Requires
+    /// [`AdapterAttributes::srq`].
     fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
 
-    /// Hands over a receive. Never fails for lack of room, because the core counts. Returns whether a message may wait
-    /// for it, so that [`Hooks::kick`] is to be called.
+    /// Posts a receive. There is always room, because core counts receives. Returns whether a message may wait for it,
+    /// so that core must call [`Hooks::kick`].
     fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Makes room for `depth` receives. Loses none.
+    /// Resizes the queue to `depth` receives and keeps the posted ones.
     fn srq_resize(&self, srq: &Self::Srq, depth: usize) -> Result<()>;
 
-    /// Asks for a report of the receives that were taken, by [`EndpointSink::recv_taken`],
-    /// [`EndpointSink::recv_arrived`] or [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread
-    /// polls and even if fewer are left already. 0 asks for none. The core calls this without holding any lock that a
-    /// report takes.
+    /// Requests a report of taken receives, by [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`] or
+    /// [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread polls or fewer are left
+    /// already. 0 disarms. Core holds no lock that a report takes.
     fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
 
-    /// Makes a queue pair, unconnected, and its sending direction.
+    /// Creates an unconnected queue pair and its sending direction.
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
-    /// Hands over a receive, in any state of the queue pair. Returns whether a message may wait for it, so that
-    /// [`Hooks::kick`] is to be called. With [`Transport::TAKES_RECEIVES`], the receive can be taken once the core
-    /// has freed its lock.
+    /// Posts a receive in any state of the queue pair. Returns whether a message may wait for it, so that core must
+    /// call [`Hooks::kick`]. With [`Transport::TAKES_RECEIVES`], the receive can be taken once core has released its
+    /// lock.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
-    /// Hands over a request of a connected queue pair, and returns its mark, which is not below that of an earlier
-    /// request. Requests complete in order: [`EndpointSink::requests_done`] reports all whose mark was reached, unless the
-    /// answer says that this one is done. One that is found to be done right after the call may be reported in either way.
+    /// Posts a request on a connected queue pair. Returns its position, which is not below an earlier one. Requests
+    /// complete in order: [`EndpointSink::requests_done`] covers all positions up to the reported one. A request that
+    /// the result marks as done needs no report, but may have one.
     fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Handed>;
 
-    /// Binds `window`, or unbinds it if there is no target, as a request in order with the others. Returns the new
-    /// remote key, which is known at once, and the mark of the request, as [`Transport::post`] does.
+    /// Binds `window` to `target`, or unbinds it, in order with the other requests. Returns the new remote key, which
+    /// is valid immediately, and the position of the request as in [`Transport::post`].
     fn post_bind(
         &self,
         qp: &Arc<Self::Qp>,
@@ -433,31 +414,30 @@ pub trait Transport: Hooks + Datagrams {
         signalled: bool,
     ) -> Result<(u32, SeqNo)>;
 
-    /// Polls for completions of the requests of `qp` alone; called when its queue is full.
+    /// Polls for request completions of `qp` only. Called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);
 
-    /// Listens on `qualifier`, or on one that the transport chooses; requests go to `sink`.
+    /// Listens on `qualifier`, or on one that the transport chooses, and passes requests to `sink`.
     ///
     /// # Errors
     /// [`crate::Error::QualifierInUse`], [`crate::Error::QualifierUnavailable`].
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Self::Listener, u64)>;
 
-    /// Starts to connect; the outcome is reported later, never inside the call.
+    /// Starts to connect. The outcome is reported after the call.
     fn connect(&self, qp: &Arc<Self::Qp>, connect: &Connect<'_>) -> Result<()>;
 
-    /// Accepts a request with `qp`; the outcome is reported later. `private_data` is for the
-    /// peer, at most [`AdapterAttributes::max_private_data`] bytes. On failure the request
-    /// can be answered again.
+    /// Accepts a request with `qp`; the outcome is reported later. `private_data` for the peer has at most
+    /// [`AdapterAttributes::max_private_data`] bytes. After an error the request is still pending.
     fn accept(&self, incoming: &mut Option<Self::Incoming>, qp: &Arc<Self::Qp>, private_data: &[u8]) -> Result<()>;
 
-    /// Refuses a request. `private_data` is for the peer, at most [`AdapterAttributes::max_reject_data`] bytes, and none
-    /// unless its program rejects it ([`Rejection::Consumer`]).
+    /// Rejects a request. `private_data` for the peer has at most [`AdapterAttributes::max_reject_data`] bytes, and is
+    /// empty except for [`Rejection::Consumer`].
     fn reject(&self, incoming: Self::Incoming, why: Rejection, private_data: &[u8]);
 
-    /// Port qualifier of the local end.
+    /// Returns the port qualifier of the local end.
     fn local_qualifier(&self, qp: &Self::Qp) -> u64;
 
-    /// Ends a connection or an attempt at once. With `broken` the peer learns that it failed. After [`Closing::Done`]
-    /// no sink of `qp` is called.
+    /// Ends a connection or an attempt immediately. If `broken`, the peer sees a failure. After [`Closing::Done`] the
+    /// transport calls no sink of `qp`.
     fn disconnect(&self, qp: &Arc<Self::Qp>, broken: bool) -> Closing;
 }

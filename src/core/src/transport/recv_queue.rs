@@ -1,27 +1,27 @@
-//! Posted receives that a transport keeps, first in, first out.
+//! A FIFO queue of posted receives that a transport stores.
 
 use crate::error::Result;
 use crate::fifo::Fifo;
 use crate::transport::work::{Checked, MAX_SEGMENTS, Recv, RecvId, Segment};
 
-/// A receive that was taken from a queue, with room for the segments of any receive.
+/// A receive taken from a queue, with inline room for the maximum number of segments.
 #[derive(Default)]
 pub struct Taken {
-    /// Its number.
+    /// Number of the receive.
     pub id: RecvId,
-    /// Sum of its segments' lengths.
+    /// Sum of the segments' lengths.
     pub capacity: u64,
     segments: Checked,
 }
 
 impl Taken {
-    /// The segments that its bytes go to.
+    /// Returns the segments.
     #[inline]
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
 
-    /// Leaves out the first `bytes` bytes of its segments, which have as many.
+    /// Removes the first `bytes` bytes, which the segments must have.
     pub(crate) fn skip(&mut self, bytes: u64) {
         let mut left = bytes;
         for segment in &mut self.segments {
@@ -34,49 +34,44 @@ impl Taken {
         self.capacity -= bytes;
     }
 
-    /// Makes it the receive `id` of `count` segments: `first`, and those that `next` returns.
+    /// Sets this to receive `id` with `count` segments: `first` and the results of `next`.
     #[inline(always)]
     pub(crate) fn set(&mut self, id: RecvId, count: usize, first: Segment, next: impl FnMut() -> Option<Segment>) {
         self.id = id;
         self.segments.clear();
         let others = std::iter::from_fn(next);
-        // There is room, because no receive has more segments.
+        // Cannot exceed the capacity, which is the maximum number of segments.
         self.segments.extend(std::iter::once(first).chain(others).take(count.min(MAX_SEGMENTS)));
         self.capacity = self.segments.iter().map(|segment| segment.len).sum();
     }
 }
 
-/// A receive in a queue, with the first of its segments: most have no other.
+/// A queued receive with its first segment; most have no other.
 struct QueuedRecv {
     id: RecvId,
     count: usize,
     first: Segment,
 }
 
-/// A queue of posted receives, for a transport that keeps them itself or whose device has no room for all of them. It
-/// allocates nothing while it holds no more than it has room for.
+/// A queue of posted receives, for a transport that stores them or whose device is full. Allocates only when it grows.
 #[derive(Default)]
 pub struct RecvQueue {
     receives: Fifo<QueuedRecv>,
-    /// The segments of each receive behind its first one.
     others: Fifo<Segment>,
 }
 
 impl RecvQueue {
-    /// A queue with room for `recvs` receives of up to `segments` segments.
-    ///
-    /// # Errors
-    /// [`Resource::Memory`](crate::error::Resource::Memory).
+    /// Returns a queue with room for `recvs` receives of up to `segments` segments.
     pub fn new(recvs: usize, segments: usize) -> Result<Self> {
         let mut queue = RecvQueue::default();
         queue.reserve(recvs, segments)?;
         Ok(queue)
     }
 
-    /// Makes room for `recvs` receives in all, of up to `segments` segments.
+    /// Reserves room for `recvs` receives in total of up to `segments` segments.
     ///
     /// # Errors
-    /// [`Resource::Memory`](crate::error::Resource::Memory); the receives that it holds stay.
+    /// [`Resource::Memory`](crate::error::Resource::Memory); the queue is unchanged.
     pub fn reserve(&mut self, recvs: usize, segments: usize) -> Result<()> {
         let more = recvs.saturating_sub(self.receives.len());
         self.receives.room(more)?;
@@ -95,7 +90,7 @@ impl RecvQueue {
         }
     }
 
-    /// Takes the oldest receive; false if there is none.
+    /// Takes the oldest receive. Returns `false` if there is none.
     #[inline]
     pub fn pop(&mut self, taken: &mut Taken) -> bool {
         let Some(QueuedRecv { id, count, first }) = self.receives.pop() else { return false };
@@ -103,7 +98,7 @@ impl RecvQueue {
         true
     }
 
-    /// Takes the oldest receive if it has exactly one segment; `None` if it has not, or there is none.
+    /// Takes the oldest receive if it has exactly one segment.
     #[inline(always)]
     pub fn pop_one(&mut self) -> Option<(RecvId, Segment)> {
         let oldest = self.receives.oldest()?;
@@ -112,10 +107,10 @@ impl RecvQueue {
         Some((id, first))
     }
 
-    /// Takes the oldest receive if `accept`, which is shown that receive, succeeds. Returns false if there is none.
+    /// Takes the oldest receive if `accept` returns `Ok` for it. Returns `false` if there is none.
     ///
     /// # Errors
-    /// The error of `accept`; the receive stays the oldest.
+    /// The error of `accept`; the receive stays in the queue.
     pub fn pop_if<E>(
         &mut self,
         accept: impl FnOnce(&Taken) -> std::result::Result<(), E>,
@@ -128,7 +123,7 @@ impl RecvQueue {
         Ok(self.pop(&mut shown))
     }
 
-    /// Shows the oldest receive, which stays; false if there is none.
+    /// Copies the oldest receive to `shown`. Returns `false` if there is none.
     fn show(&self, shown: &mut Taken) -> bool {
         let Some(&QueuedRecv { id, count, first }) = self.receives.front() else { return false };
         let mut nth = 0..;
@@ -141,13 +136,13 @@ impl RecvQueue {
         self.show(taken) && taken.capacity >= least && self.pop(taken)
     }
 
-    /// The number of receives.
+    /// Returns the number of receives.
     #[inline]
     pub fn len(&self) -> usize {
         self.receives.len()
     }
 
-    /// Whether the queue is empty.
+    /// Returns whether the queue is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.receives.is_empty()

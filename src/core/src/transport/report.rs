@@ -1,4 +1,4 @@
-//! What a transport reports. The sinks that it reports to stand beside the objects behind them.
+//! The data in a transport's reports. The sinks are next to their objects.
 
 use host::epoch::{EpochGuard, Memory};
 
@@ -7,98 +7,92 @@ use crate::event::Status;
 use crate::lmr_table::CheckedSegment;
 use crate::transport::work::{RecvId, Segment};
 
-/// The end of a receive.
+/// A completed receive.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
 pub struct RecvDone {
-    /// Its number.
     pub id: RecvId,
-    /// Success, or the kind of failure.
     pub status: Status,
-    /// Bytes received.
+    /// Received bytes.
     pub len: u64,
-    /// Whether the sender asked for the solicited waiter.
+    /// `true` if the sender requested to notify a solicited waiter.
     pub solicited: bool,
 }
 
-/// What a message brought beside its bytes.
+/// The data of a message in addition to its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
-    /// It is the value behind a write ([`Operation::WriteImmediate`](super::Operation::WriteImmediate)), whose length is that of
-    /// the receive; the buffer of the receive is as it was.
+    /// Immediate data of a write ([`Operation::WriteImmediate`](super::Operation::WriteImmediate)). The receive has the
+    /// length of the write, and its buffer is unchanged.
     Immediate(u32),
-    /// It has revoked the window of this key ([`Operation::SendInvalidate`](super::Operation::SendInvalidate)), which shows
-    /// nothing from now on and can be bound again. Its region may be deregistered.
+    /// Key of a window that the message has revoked ([`Operation::SendInvalidate`](super::Operation::SendInvalidate)).
+    /// The window can be bound again, and its region deregistered.
     Invalidated(u32),
 }
 
-/// The peer that asked for a connection.
+/// A connection request.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub struct ConnectionRequestInfo {
-    /// The qualifier that the peer asked for.
     pub qualifier: u64,
-    /// Address of the peer.
     pub remote_address: Address,
-    /// Port qualifier of the peer.
     pub remote_qualifier: u64,
-    /// The peer's private data.
     pub private_data: Vec<u8>,
-    /// Set if it asks for the exchange of datagrams: the number of its endpoint.
+    /// Number of the peer's endpoint, if the peer requests an exchange of datagrams.
     pub datagrams: Option<u32>,
 }
 
-/// A change of a connection or of an attempt at one.
+/// A change of a connection or an attempt to connect.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum ConnectionReport {
-    /// The connection is up; the active side gets the acceptor's private data.
+    /// The connection is established. Contains the acceptor's private data for the active side.
     Established(Vec<u8>),
-    /// The peer's program rejected the request, with these private data.
+    /// The peer's program rejected the request. Contains its private data.
     PeerRejected(Vec<u8>),
-    /// The request was refused, but not by the peer's program.
+    /// The request was rejected, but not by the peer's program.
     NonPeerRejected,
-    /// The time limit has passed.
     TimedOut,
-    /// The address cannot be reached.
     Unreachable,
-    /// The passive side accepted, but the connection did not come up.
+    /// The passive side accepted, but the connection was not established.
     AcceptFailed,
-    /// The peer ended the connection, or is gone.
+    /// The peer ended the connection or has exited.
     Disconnected,
-    /// The connection failed.
     Broken,
 }
 
-/// The answer of the core to a buffer that was taken.
+/// Core's reply to the report of a taken buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
+#[allow(missing_docs)]
 pub enum Verdict {
-    /// The transfer goes on.
     Continue,
-    /// The hard high watermark was passed: the connection must fail.
+    /// The hard high watermark was exceeded: the transport must break the connection.
     Break,
 }
 
-/// A message that has arrived, for [`EndpointSink::deliver`](super::EndpointSink::deliver). Not a closure, because the
-/// compiler decides where the body of one goes, and this must be in line.
+/// An arrived message, for [`EndpointSink::deliver`](super::EndpointSink::deliver). A trait, because the compiler may
+/// not inline a closure.
 pub trait Placement<'s> {
-    /// The section in which the message is delivered, if there is one.
+    /// Returns the epoch guard of the delivery, if there is one.
     fn section(&self) -> Option<&'s EpochGuard<Memory>>;
 
-    /// Puts the message into this segment, which is long enough; false if its memory is no longer registered. `checked` is
-    /// the same segment if its memory is, as far as can be said at once.
+    /// Stores the message in this segment, which is long enough. Returns `false` if its memory is no longer registered.
+    /// `checked` is the same segment if no region was deregistered since its check.
     fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_>>) -> bool;
 }
 
-/// The outcome of [`EndpointSink::deliver`](super::EndpointSink::deliver).
+/// The result of [`EndpointSink::deliver`](super::EndpointSink::deliver).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Delivery {
-    /// The message is in the oldest receive, which is complete.
+    /// The oldest receive contains the message and is complete.
     Done,
-    /// There is no receive, or it has not one segment, or the endpoint is not ready for it: see
+    /// There is no receive of one segment, or the endpoint is not ready. Use
     /// [`EndpointSink::recv_take`](super::EndpointSink::recv_take).
     Other,
-    /// The oldest receive, which is this one, is shorter than the message.
+    /// The oldest receive, with this number, is too short.
     TooLong(RecvId),
-    /// The memory of the oldest receive, which is this one, is no longer registered.
+    /// The memory of the oldest receive, with this number, is no longer registered.
     NoMemory(RecvId),
 }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 const LISTENER_TIMEOUT: Duration = Duration::from_millis(200);
 /// Pause before the second attempt, which doubles with each further attempt.
 const MIN_PAUSE: Duration = Duration::from_millis(1);
-/// Maximum pause.
 const MAX_PAUSE: Duration = Duration::from_millis(16);
 
 /// The attempts of one connect, for transports whose network does not wait for a service point.

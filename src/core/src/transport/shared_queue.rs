@@ -1,4 +1,4 @@
-//! The buffers of a shared receive queue, for a transport that keeps them itself, and the connections that ran out of them.
+//! The buffers of an SRQ that a transport stores, and the connections that wait for them.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,19 +12,19 @@ use crate::transport::datagrams::LEAD;
 use crate::transport::recv_queue::{RecvQueue, Taken};
 use crate::transport::work::{Recv, RecvId, Segment};
 
-/// Connections that can stand in line without an allocation.
+/// Number of connections that can wait without an allocation.
 const LINE: usize = 256;
 
-/// A connection that takes buffers of a shared queue.
+/// A connection that takes buffers of an SRQ.
 pub trait RnrWaiter {
-    /// Whether it stands in line. Belongs to the queue.
+    /// Returns the flag of a waiting connection. Only the queue changes it.
     fn rnr_queued(&self) -> &AtomicBool;
 
-    /// Goes on with a message that waited for a buffer, as there is one. Called without a lock.
+    /// Resumes a message that waited for a buffer. Called without a lock.
     fn resume(self: &Arc<Self>);
 }
 
-/// A shared receive queue, for connections `C`.
+/// An SRQ for connections of type `C`.
 pub struct SharedQueue<C> {
     buffers: Mutex<Buffers<C>>,
     segments: usize,
@@ -36,7 +36,7 @@ struct Buffers<C> {
 }
 
 impl<C: RnrWaiter> SharedQueue<C> {
-    /// A queue for `recvs` receives of up to `segments` segments.
+    /// Returns a queue for `recvs` receives of up to `segments` segments.
     ///
     /// # Errors
     /// [`Resource::Memory`](crate::error::Resource::Memory), also of the other methods.
@@ -46,12 +46,12 @@ impl<C: RnrWaiter> SharedQueue<C> {
         Ok(memory::arc(SharedQueue { buffers: Mutex::new(Buffers { queue, line }), segments })?)
     }
 
-    /// Makes room for another connection to stand in line.
+    /// Reserves room for another waiting connection.
     ///
     /// # Errors
-    /// As for [`SharedQueue::new`].
+    /// Errors of [`SharedQueue::new`].
     pub fn expect(self: &Arc<Self>) -> Result<()> {
-        // Each connection has a reference of its own.
+        // Each connection has a reference to the queue.
         let conns = Arc::strong_count(self);
         let mut buffers = self.buffers.lock();
         let more = conns.saturating_sub(buffers.line.len());
@@ -59,7 +59,7 @@ impl<C: RnrWaiter> SharedQueue<C> {
         Ok(())
     }
 
-    /// Adds a receive; true if a connection waits for it, so that the queue is to be kicked.
+    /// Adds a receive. Returns whether a connection waits, so that the caller must call [`SharedQueue::kick`].
     #[inline(always)]
     pub fn post(&self, recv: &Recv<'_>) -> bool {
         let mut buffers = self.buffers.lock();
@@ -67,30 +67,30 @@ impl<C: RnrWaiter> SharedQueue<C> {
         !buffers.line.is_empty()
     }
 
-    /// Makes room for `recvs` receives.
+    /// Reserves room for `recvs` receives.
     ///
     /// # Errors
-    /// As for [`SharedQueue::new`].
+    /// Errors of [`SharedQueue::new`].
     pub fn resize(&self, recvs: usize) -> Result<()> {
         self.buffers.lock().queue.reserve(recvs, self.segments)
     }
 
-    /// Takes the oldest receive for `conn`; false if there is none, and then `conn` is resumed when there is one.
+    /// Takes the oldest receive for `conn`. Returns `false` if there is none; the next receive then resumes `conn`.
     #[inline]
     pub fn take(&self, conn: &Arc<C>, taken: &mut Taken) -> bool {
         let mut buffers = self.buffers.lock();
         if buffers.queue.pop(taken) {
             return true;
         }
-        // A connection stands in line once, however often it finds nothing.
+        // A connection waits once, even after several failed attempts.
         if !conn.rnr_queued().swap(true, Ordering::Relaxed) {
             buffers.line.push_back(Arc::downgrade(conn));
         }
         false
     }
 
-    /// Takes the oldest receive for a datagram of `len` bytes, without the bytes before it. Returns false if there is none, or it
-    /// is too short.
+    /// Takes the oldest receive for a datagram of `len` bytes, without its first bytes
+    /// ([`LEAD`]). Returns `false` if there is none, or it is too short.
     pub fn take_datagram(&self, taken: &mut Taken, len: u64) -> bool {
         let found = self.buffers.lock().queue.pop_long(taken, len.saturating_add(LEAD));
         if found {
@@ -105,7 +105,7 @@ impl<C: RnrWaiter> SharedQueue<C> {
         self.buffers.lock().queue.pop_one()
     }
 
-    /// Lets starved connections go on while there are receives, in the order in which they starved.
+    /// Resumes waiting connections in their order while there are receives.
     pub fn kick(&self) {
         loop {
             let next = {

@@ -78,67 +78,53 @@ pub type RecvId = u64;
 
 /// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Operation {
     /// Send to the peer's next receive.
     Send {
         /// `true` if the receive notifies a solicited waiter.
         solicited: bool,
     },
-    /// Write the local segments to the peer's memory.
     Write(RemoteSegment),
-    /// Read the peer's memory into the local segments.
     Read(RemoteSegment),
     /// Like [`Operation::Send`], but also revokes a window of the peer before the receive completes. Requires
     /// [`AdapterAttributes::invalidate`](super::AdapterAttributes::invalidate).
     SendInvalidate {
-        /// As in [`Operation::Send`].
         solicited: bool,
-        /// Remote key of the window.
         key: u32,
     },
     /// Like [`Operation::Write`], also of no byte, but then completes the peer's next receive with this value. Requires
     /// [`AdapterAttributes::immediate`](super::AdapterAttributes::immediate).
     WriteImmediate {
-        /// The destination.
         to: RemoteSegment,
-        /// The immediate data.
         value: u32,
-        /// As in [`Operation::Send`].
         solicited: bool,
     },
     /// Changes 8 aligned bytes of the peer's memory, with [`Rights::REMOTE_ATOMIC`], and stores the old value in the
     /// only local segment. Counts as a read. Requires
     /// [`AdapterAttributes::atomics`](super::AdapterAttributes::atomics).
     Atomic {
-        /// Address in the peer's address space.
         addr: u64,
-        /// Remote key of the peer's region or window.
         key: u32,
-        /// The change.
         change: Change,
     },
 }
 
 /// The change of an atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Change {
     /// Adds this value, modulo 2⁶⁴.
     Add(u64),
     /// Replaces the value if it is the expected one.
-    Swap {
-        /// The expected value.
-        expected: u64,
-        /// The new value.
-        new: u64,
-    },
+    Swap { expected: u64, new: u64 },
 }
 
 /// A request to post.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
 pub struct Request<'a> {
-    /// Number of the request.
     pub id: RequestId,
-    /// Operation of the request.
     pub operation: Operation,
     /// Local memory, in order.
     pub segments: &'a [Segment],
@@ -152,21 +138,18 @@ pub struct Request<'a> {
 
 /// A send of one segment of at most [`INLINE_MAX`](super::Transport::INLINE_MAX) bytes.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // the fields of [`Request`]
 pub struct ShortSend<'a> {
-    /// Local memory.
     pub segment: CheckedSegment<'a>,
-    /// As in [`Operation::Send`].
     pub solicited: bool,
-    /// As in [`Request`].
     pub fence: bool,
-    /// As in [`Request`].
     pub signalled: bool,
 }
 
 /// A receive to post.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
 pub struct Recv<'a> {
-    /// Number of the receive.
     pub id: RecvId,
     /// Local memory, in order.
     pub segments: &'a [Segment],
@@ -174,14 +157,13 @@ pub struct Recv<'a> {
 
 /// Range and rights of a window for a bind.
 #[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
 pub struct BindTarget<'a, R> {
-    /// The region that contains the range.
     pub region: &'a R,
     /// Address of the first byte.
     pub addr: u64,
     /// Length in bytes.
     pub len: u64,
-    /// Granted remote rights.
     pub rights: Rights,
     /// The peers' address of the first byte, as in [`Transport::register`](super::Transport::register).
     pub first: u64,

@@ -17,7 +17,6 @@ const MAX_SLEEP: Duration = Duration::from_secs(3600);
 
 pub struct Timing {
     pub began: Instant,
-    /// The deadline.
     pub end: Option<Instant>,
     spins: bool,
     yielded: bool,

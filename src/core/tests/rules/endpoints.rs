@@ -12,7 +12,7 @@ use dat_core::{CompletionFlags, Endpoint, EpAttributes, EpParts, Object};
 
 use super::*;
 
-/// Makes an endpoint like `like` with other attributes.
+/// Creates an endpoint like `like` with other attributes.
 fn make(adapter: &Adapter<Fake>, like: &End<Fake>, change: impl FnOnce(&mut EpAttributes)) -> Result<()> {
     let parts = EpParts {
         pz: Some(&adapter.pz),

@@ -136,7 +136,7 @@ fn a_buffer_counts_until_its_completion_is_dequeued() {
     assert_eq!(counts(&srq), (1, 3));
     assert_eq!(end.arrived(), (0, Status::Success, 9));
     assert_eq!(counts(&srq), (1, 2));
-    // What is taken when the connection ends comes back flushed.
+    // The end of the connection flushes a taken buffer.
     let _ = sink.recv_taken(ids[2]);
     sink.connection(ConnectionReport::Disconnected);
     assert_eq!(counts(&srq), (0, 2));

@@ -1,27 +1,27 @@
-//! The masks in `DAT_DBG_TYPE` and `DAPL_DBG_TYPE`: the bits of the C libraries, and the messages behind each.
+//! The masks in `DAT_DBG_TYPE` and `DAPL_DBG_TYPE`, with the bits of the C libraries.
 //!
-//! A message belongs to a bit by its level or else by its target, which is one of those below. Messages without one of
-//! them belong to the first class of their library.
+//! The bit of a message depends on its level, or below warnings on its target. Other targets than the following belong
+//! to the first class of the library.
 
 use log::{Level, LevelFilter, Metadata};
 
-/// Event dispatchers, completion queues, notification objects.
+/// EVDs, completion queues, CNOs.
 pub const EVD: &str = "evd";
-/// Connecting, and links between processes.
+/// Connects, and links between processes.
 pub const CM: &str = "cm";
-/// Endpoints from one state to the next, and queue pairs.
+/// State changes of endpoints, and queue pairs.
 pub const EP: &str = "ep";
-/// What a transport reports of connections.
+/// A transport's reports on connections.
 pub const CALLBACK: &str = "callback";
-/// Work that failed.
+/// Failed work.
 pub const COMPLETION: &str = "completion";
-/// The beginning of a slow call, which is named after the function that its closure stands in.
+/// The start of a slow call, named after the function that contains its closure.
 pub const CALL: &str = "call";
-/// What a slow call returns.
+/// The result of a slow call.
 pub const RETURN: &str = "return";
-/// Both, for a call that a provider makes to the registry.
+/// Start and result of a provider's call of the registry.
 pub const PROVIDER_CALL: &str = "provider_call";
-/// Events of a device beside its completions.
+/// Device events other than completions.
 pub const EXCEPTION: &str = "exception";
 /// Shared receive queues.
 pub const SRQ: &str = "srq";
@@ -29,15 +29,15 @@ pub const SRQ: &str = "srq";
 pub const COUNTERS: &str = "counters";
 /// Threads of the libraries.
 pub const THREAD: &str = "thread";
-/// What providers register.
+/// Registrations of providers.
 pub const REGISTERED: &str = "registered";
 
-/// What a library is to programs. The C libraries have a variable for each, and bits of its own.
+/// The role of a library. The C libraries have a variable and bits for each role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The library that programs link, which has the registry: `DAT_DBG_TYPE`.
+    /// The library with the registry, which programs link: `DAT_DBG_TYPE`.
     Registry,
-    /// The library of a provider: `DAPL_DBG_TYPE`.
+    /// A provider's library: `DAPL_DBG_TYPE`.
     Provider,
 }
 
@@ -45,20 +45,20 @@ pub enum Role {
 const ERRORS: u64 = 0x1;
 /// Warnings.
 const WARNINGS: u64 = 0x2;
-/// All that the C registry has. A mask with these bits asks every library for everything.
+/// All bits of the C registry. A mask with these bits enables all messages of every library.
 const ALL: u64 = 0xff;
 
-/// A bit, and the targets of the messages below warnings that it asks for.
+/// A bit, and the targets of messages below warnings that it enables.
 type Class = (u64, &'static [&'static str]);
 
 /// The bits of `DAT_DBG_TYPE`.
 const REGISTRY: [Class; 4] = [
-    // The static registry: configuration files, and the libraries of providers.
+    // Static registry: configuration files and providers' libraries.
     (0x4, &[]),
-    // The dynamic registry.
+    // Dynamic registry.
     (0x8, &[REGISTERED]),
     (0x10, &[PROVIDER_CALL]),
-    // Calls of programs.
+    // Calls by programs.
     (0x20, &[CALL, RETURN]),
 ];
 
@@ -79,16 +79,16 @@ const PROVIDER: [Class; 12] = [
     (0x4000, &[THREAD]),
 ];
 
-/// The messages that both masks together ask a library for.
+/// The enabled messages of a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mask {
-    /// The bits for errors and warnings of either variable, and the others of the library's own.
+    /// Bits of the library's own variable, and error and warning bits of both.
     bits: u64,
     classes: &'static [Class],
 }
 
 impl Mask {
-    /// The mask of a library of `role`; `None` if neither variable has a number.
+    /// Returns the mask of a library with this role; `None` if neither variable has a number.
     pub fn of(role: Role, dat: Option<u64>, dapl: Option<u64>) -> Option<Mask> {
         let (classes, own, other): (&[Class], _, _) = match role {
             Role::Registry => (&REGISTRY, dat, dapl),
@@ -107,12 +107,12 @@ impl Mask {
         Some(Mask { bits, classes })
     }
 
-    /// Whether it asks for nothing.
+    /// Returns whether no message is enabled.
     pub fn is_empty(self) -> bool {
         self.bits == 0
     }
 
-    /// The lowest of the levels that it asks for messages of.
+    /// Returns the least severe level of enabled messages.
     pub fn level(self) -> LevelFilter {
         match self.bits {
             0 => LevelFilter::Off,
@@ -122,7 +122,7 @@ impl Mask {
         }
     }
 
-    /// Whether it asks for messages of this level and target.
+    /// Returns whether messages of this level and target are enabled.
     pub fn admits(self, metadata: &Metadata<'_>) -> bool {
         self.bits
             & match metadata.level() {
@@ -133,14 +133,14 @@ impl Mask {
             != 0
     }
 
-    /// The bit of messages with this target.
+    /// Returns the bit of a target.
     fn class(self, target: &str) -> u64 {
         let class = self.classes.iter().find(|(_, targets)| targets.contains(&target));
         class.map_or(self.classes[0].0, |&(bit, _)| bit)
     }
 }
 
-/// A number as strtol reads it with base 0; `None` when the value does not begin with one.
+/// Parses a number like strtol with base 0. Returns `None` if the value does not start with one.
 pub fn number(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?.trim_start();
     let (negative, text) = match text.strip_prefix('-') {
@@ -155,7 +155,7 @@ pub fn number(value: &[u8]) -> Option<u64> {
     let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
     match &digits[..end] {
         "" => None,
-        // Digits that do not fit the type still ask for everything.
+        // A number that does not fit enables all messages.
         digits => {
             let number = u64::from_str_radix(digits, radix).unwrap_or(u64::MAX);
             Some(if negative { number.wrapping_neg() } else { number })

@@ -1,7 +1,7 @@
-//! The numbers by which peers distinguish endpoints for datagrams.
+//! Numbers of datagram endpoints, by which peers distinguish them.
 //!
-//! The living endpoints of a process have different numbers. The first 1,024 of them also differ from the numbers of all other processes
-//! of the host, and further ones as long as process numbers leave upper bits unused.
+//! The live endpoints of a process have different numbers. The first 1,024 also differ from the numbers of all
+//! other processes on the host, and further ones as long as process numbers leave upper bits unused.
 
 use std::collections::VecDeque;
 use std::process;
@@ -11,34 +11,30 @@ use host::memory::Room;
 
 use crate::error::Result;
 
-/// Bits of an index that no process number occupies: the kernel has at most 2²² of these.
+/// Number of low index bits that no process number occupies: the kernel has at most 2²² processes.
 const LOW: u32 = 10;
 
-/// The indices of this process.
 static INDICES: Mutex<Indices> = Mutex::new(Indices { fresh: 0, free: VecDeque::new() });
 
 struct Indices {
-    /// All from this one on were never used.
+    /// The first index that was never used.
     fresh: u32,
-    /// Those that are unused again, the longest unused one first.
+    /// Freed indices, the oldest first.
     free: VecDeque<u32>,
 }
 
-/// The number of a living endpoint.
+/// The number of a live endpoint.
 pub struct Number {
     index: u32,
     number: u32,
 }
 
 impl Number {
-    /// Allocates a number, which is not 0.
-    ///
-    /// # Errors
-    /// [`crate::error::Resource::Memory`].
+    /// Allocates a number other than 0.
     pub fn new() -> Result<Self> {
         let mut indices = INDICES.lock();
         loop {
-            // Peers may remember a number, so it rests before it is used again.
+            // Peers may remember a number, so its reuse is delayed.
             let rested = indices.free.len() >= 1 << (LOW - 1) || indices.fresh >= 1 << LOW;
             let index = match if rested { indices.free.pop_front() } else { None } {
                 Some(index) => index,
@@ -57,7 +53,7 @@ impl Number {
         }
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn get(&self) -> u32 {
         self.number
     }
@@ -69,8 +65,8 @@ impl Drop for Number {
     }
 }
 
-/// Returns the number of an index of a process: a bijection of the index. Its upper bits are filled from the highest one down,
-/// and process numbers from the lowest one up.
+/// Returns the number of an index in a process, a bijection of the index. The lowest [`LOW`] bits of the index precede
+/// the process number; its other bits fill the number from the highest bit down.
 fn encode(process: u32, index: u32) -> u32 {
     (process << LOW | index & ((1 << LOW) - 1)) ^ (index >> LOW).reverse_bits()
 }
