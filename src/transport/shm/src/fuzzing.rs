@@ -1,7 +1,7 @@
-//! What src/dev/fuzz needs to play a peer that keeps to no rule: packets, the memory that peers share, and the socket.
+//! Interface for src/dev/fuzz: packets, shared memory and socket of a peer that follows no rule.
 //!
-//! It exists only with the cargo feature `fuzzing`, so nothing of it is in the product. It knows the names of this
-//! crate, so that the targets do not.
+//! The cargo feature `fuzzing` enables it; the product does not contain it. It hides this crate's names from the
+//! targets.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -27,12 +27,12 @@ use dat_census::socket::Socket;
 
 // ---- Messages ----
 
-/// Reads a packet as a peer's socket gives it, and writes the message again; `None` if it is no message.
+/// Decodes a packet and encodes it again. Returns `None` if it is not a message.
 pub fn packet_again(packet: &[u8]) -> Option<Vec<u8>> {
     Message::decode(packet).map(|message| message.encode())
 }
 
-/// An attempt at a connection, as messages name it.
+/// A connection attempt in a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attempt {
     /// Side of the active end.
@@ -43,10 +43,10 @@ pub struct Attempt {
     pub number: u64,
 }
 
-/// The kinds of [`packet`].
+/// Number of kinds of [`packet`].
 pub const KINDS: u8 = 18;
 
-/// A well-formed packet of each kind, by number below [`KINDS`]. Some kinds have several numbers, for their variants.
+/// Returns a well-formed packet of a kind below [`KINDS`]. Variants of a message have their own numbers.
 pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -> Vec<u8> {
     let conn = ConnId { active: attempt.active & 1, index: attempt.index, attempt: attempt.number };
     let probe = Probe { addr: qualifier, value: attempt.number };
@@ -81,24 +81,24 @@ pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -
     .encode()
 }
 
-/// The name of a socket that this process might have.
+/// Returns a possible socket name of this process.
 fn name(number: u64) -> String {
     format!("p-{}-{number:016x}", std::process::id())
 }
 
 // ---- Records ----
 
-/// A range of the receiver's registered memory, as records name it.
+/// Returns a range of the receiver's registered memory, as in records.
 pub fn target(addr: u64, key: u32, len: u64) -> Vec<u8> {
     record::target(addr, key, len).to_vec()
 }
 
-/// The place of a piece of a message in the sender's memory.
+/// Returns the place of a piece of a message in the sender's memory, as in records.
 pub fn place(addr: u64, len: u64) -> Vec<u8> {
     record::place(addr, len).to_vec()
 }
 
-/// The kinds of record.
+/// Kinds of records.
 pub const RECORDS: [u8; 10] = [
     record::kind::MESSAGE,
     record::kind::MESSAGE_PIECE,
@@ -112,7 +112,8 @@ pub const RECORDS: [u8; 10] = [
     record::kind::INVALIDATE,
 ];
 
-/// An atomic operation on a range of eight bytes, as records name it: an addition, or with `expected` an exchange.
+/// Returns an atomic operation on eight bytes, as in records: with `expected` a compare and swap, otherwise an
+/// addition.
 pub fn atomic(addr: u64, key: u32, expected: Option<u64>, value: u64) -> Vec<u8> {
     let change = match expected {
         None => Change::Add(value),
@@ -128,17 +129,17 @@ pub fn atomic(addr: u64, key: u32, expected: Option<u64>, value: u64) -> Vec<u8>
 pub struct Seen {
     /// Bytes of payload.
     pub len: usize,
-    /// The consumer's position behind it.
+    /// The consumer's position after the record.
     pub end: u64,
-    /// The sum of its bytes; reading them must not lead outside of the ring.
+    /// Sum of the payload's bytes.
     pub sum: u64,
 }
 
-/// The peer broke the rules of the ring.
+/// The peer violated the ring's protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken;
 
-/// A ring whose memory is in nobody's hands: what the other side writes is written at will.
+/// A ring of which the target writes the other side's words.
 pub struct LooseRing {
     area: Mapped,
     producer: Producer,
@@ -146,10 +147,10 @@ pub struct LooseRing {
 }
 
 impl LooseRing {
-    /// A ring of `slots` slots, a power of two.
+    /// Creates a ring of `slots` slots, a power of two.
     ///
     /// # Errors
-    /// The error of the system; `InvalidInput` for another number of slots.
+    /// A system error; `InvalidInput` for another number of slots.
     pub fn new(slots: usize) -> io::Result<LooseRing> {
         let data = size_of::<RingShared>();
         let (_, memory) = SharedMemory::create("fuzz-ring", data + slots * SLOT, memory::Access::ReadWrite)?;
@@ -157,7 +158,7 @@ impl LooseRing {
         Ok(LooseRing { producer: Producer::new(area.clone()), consumer: Consumer::new(area.clone()), area })
     }
 
-    /// Takes note of a position of the consumer that a record told.
+    /// Passes on a consumer position from a record.
     ///
     /// # Errors
     /// [`Broken`].
@@ -165,12 +166,12 @@ impl LooseRing {
         self.producer.credit(credit).map_err(|_| Broken)
     }
 
-    /// Says where the consumer is.
+    /// Sets the consumer's position.
     pub fn set_head(&self, position: u64) {
         self.area.head().store(position, Ordering::Relaxed);
     }
 
-    /// Writes a record's header and as much of `payload` as the ring's end leaves room for.
+    /// Writes a record's header, and as much of `payload` as fits before the ring's end.
     pub fn write(&self, slot: u64, header: [u64; 2], payload: &[u8]) {
         let at = slot.wrapping_mul(SLOT as u64);
         self.area.store_second(at, header[1]);
@@ -178,7 +179,7 @@ impl LooseRing {
         self.area.write(at.wrapping_add(HEADER as u64), Source::of(payload));
     }
 
-    /// Consumes the next record; `None` if there is none.
+    /// Consumes the next record. Returns `None` if there is none.
     ///
     /// # Errors
     /// [`Broken`].
@@ -192,7 +193,7 @@ impl LooseRing {
         Ok(Some(Seen { len, end: view.end(), sum: bytes.iter().map(|&byte| u64::from(byte)).sum() }))
     }
 
-    /// Puts a record of `payload` into the ring; `None` if there is no room.
+    /// Produces a record of `payload`. Returns `None` if there is no room.
     ///
     /// # Errors
     /// [`Broken`].
@@ -202,7 +203,7 @@ impl LooseRing {
         Ok(Some(room.finish(kind.max(1), 0, payload.len() as u64, 0)))
     }
 
-    /// Slots that the producer takes for used, and the most payload that it takes.
+    /// Returns the slots in use according to the producer, and the maximum payload.
     pub fn filled(&self) -> (u64, usize) {
         (self.producer.used(), self.producer.max_payload())
     }
@@ -210,25 +211,25 @@ impl LooseRing {
 
 // ---- Regions ----
 
-/// Bytes of a row of a published table.
+/// Size of a row of a published table, in bytes.
 pub const ROW: usize = ROW_SIZE;
 
-/// What a table says of memory.
+/// A range of memory in a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Range {
     /// First byte.
     pub addr: u64,
     /// Bytes.
     pub len: u64,
-    /// The number by which peers name the first byte.
+    /// The peers' address of the first byte.
     pub first: u64,
-    /// The bits of the rights.
+    /// Bits of the rights.
     pub rights: u8,
-    /// The protection zone that may use it, unless there is a connection.
+    /// Protection zone that may use it, if `port` is `None`.
     pub zone: u32,
-    /// The port qualifier of the one connection that may use it.
+    /// Port qualifier of the only connection that may use it.
     pub port: Option<u64>,
-    /// It is what a window shows.
+    /// Set if it belongs to a window.
     pub window: bool,
 }
 
@@ -245,13 +246,13 @@ impl Range {
 pub struct Access {
     /// The key.
     pub key: u32,
-    /// The first byte, as the peer names it.
+    /// The peer's address of the first byte.
     pub addr: u64,
     /// Bytes.
     pub len: u64,
-    /// The bits of the rights asked for.
+    /// Bits of the required rights.
     pub rights: u8,
-    /// Zone and port of the end on the side of the table.
+    /// Zone and port of the connection's end at the table.
     pub over: (u32, u64),
 }
 
@@ -262,21 +263,21 @@ impl Access {
     }
 }
 
-/// A published table of regions whose rows are written at will, as the process sees it that starts a transfer.
+/// A published table of regions of which the target writes the rows, and its initiator's view.
 pub struct LooseTable {
     memory: SharedMemory,
     peer: PeerRegions,
 }
 
 impl LooseTable {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> io::Result<LooseTable> {
         let (file, memory) = SharedMemory::create("fuzz-table", ROWS * ROW_SIZE, memory::Access::ReadWrite)?;
         let peer = PeerRegions::open(file.fd().try_clone_to_owned()?)?;
         Ok(LooseTable { memory, peer })
     }
 
-    /// Writes `bytes` at byte `at` of the table, as far as they lie inside.
+    /// Writes `bytes` at byte `at` of the table, as far as they are inside.
     pub fn write(&self, at: usize, bytes: &[u8]) {
         for (at, &byte) in (at..).zip(bytes) {
             if let Ok(cell) = self.memory.at::<AtomicU8>(at) {
@@ -285,44 +286,44 @@ impl LooseTable {
         }
     }
 
-    /// Where the bytes are, if the table grants the operation.
+    /// Returns the address of the bytes if the table grants the operation.
     pub fn grants(&self, access: &Access) -> Option<u64> {
         access.at(&self.peer)
     }
 }
 
-/// A table as its owner and its peers see it.
+/// A table in the views of its owner and its peers.
 pub struct Table {
     own: RegionTable,
     peer: PeerRegions,
 }
 
 impl Table {
-    /// An empty table.
+    /// Creates an empty table.
     pub fn new() -> io::Result<Table> {
         let own = regions::publish()?;
         let peer = PeerRegions::open(own.mirror.file.fd().try_clone_to_owned()?)?;
         Ok(Table { own, peer })
     }
 
-    /// Enters a range that is never touched; gives its key.
+    /// Adds a range that is never accessed. Returns its key.
     pub fn insert(&self, range: &Range) -> Option<u32> {
-        // SAFETY: pieces of this region are made for their bounds alone, and nothing is copied.
+        // SAFETY: grants of this region are only compared by address, and no byte is copied.
         unsafe { self.own.insert(&range.entry()) }
     }
 
-    /// Takes a range out because a peer says so over the connection with an end of this zone and port; false if it may
+    /// Removes a range for a peer, over the connection with an end of this zone and port. Returns `false` if it may
     /// not.
     pub fn invalidate(&self, key: u32, (zone, port): (u32, u64)) -> bool {
         self.own.invalidate(key, &AccessContext::new(zone, port)).is_some()
     }
 
-    /// Takes a range out; false if there was none.
+    /// Removes a range. Returns `false` if there was none.
     pub fn remove(&self, key: u32) -> bool {
         self.own.remove(key)
     }
 
-    /// Where the owner and where a peer find the bytes of an operation that they grant.
+    /// Returns the addresses that the owner and a peer find for an operation that they grant.
     pub fn grants(&self, access: &Access) -> [Option<u64>; 2] {
         let Access { key, addr, len, rights, over: (zone, port) } = *access;
         let wanted = Rights::from_bits_truncate(rights);
@@ -333,42 +334,42 @@ impl Table {
 
 // ---- A peer ----
 
-/// What a peer sends where a descriptor is expected.
+/// The descriptor that a peer sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
-    /// The one that belongs there.
+    /// The expected one.
     Right,
-    /// One of the others.
+    /// One of the other expected ones.
     Other(u8),
-    /// Memory of a page, not sealed.
+    /// Unsealed memory.
     Loose,
-    /// A file that is no memory.
+    /// A file that is not memory.
     File,
 }
 
-/// The memory that a peer publishes; it serves many [`Peer`]s.
+/// The memory that a peer publishes, for any number of [`Peer`]s.
 pub struct Face(Arc<ControlRegion>);
 
 impl Face {
-    /// Publishes nothing yet, except the way into this process.
+    /// Creates the memory, without regions, and opens the copy target.
     pub fn new() -> io::Result<Face> {
         let control = ControlRegion::new()?;
         control.copy_target.open()?;
         Ok(Face(Arc::new(control)))
     }
 
-    /// Registers the bytes of `cells` for reading and writing by others; gives address and key.
+    /// Registers `cells` for reading and writing by others. Returns address and key.
     pub fn register(&self, cells: &'static [AtomicU8], zone: u32) -> Option<(u64, u32)> {
         let addr = cells.as_ptr().expose_provenance() as u64;
         let len = cells.len() as u64;
         let range = Range { addr, len, first: addr, rights: u8::MAX, zone, port: None, window: false };
-        // SAFETY: the cells live for ever and are atomic.
+        // SAFETY: the cells are static and atomic.
         let key = unsafe { self.0.regions.insert(&range.entry()) };
         key.map(|key| (addr, key))
     }
 }
 
-/// A peer of the process under test, which may be this one. It does what a target says.
+/// A peer of the process under test, controlled by the target. Both may be in one process.
 pub struct Peer {
     face: Arc<ControlRegion>,
     peer_segment: Arc<PeerSegment>,
@@ -376,21 +377,22 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Connects to the process that is reachable at `socket`, without a word yet.
+    /// Connects to the process that is reachable at `socket`. Sends no packet.
     pub fn connect(socket: &Path, face: &Face) -> io::Result<Peer> {
         let socket = Socket::connect(socket)?;
         let peer_segment = Arc::new(PeerSegment::create(&face.0, Some(0))?);
         Ok(Peer { face: face.0.clone(), peer_segment, socket: Arc::new(socket) })
     }
 
-    /// Says hello as `number`; with `reads` the process can read this peer's memory.
+    /// Sends a hello as `number`. With `reads` the process can read this peer's memory.
     pub fn hello(&self, number: u64, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
         self.send(&Message::Hello { version: VERSION, name: name(number), probe }.encode(), &[Sort::Right; 4])
     }
 
-    /// Answers the hello of the process; with `reads` it can read this peer's memory, and this peer says so of it.
+    /// Answers the hello of the process. With `reads` it can read this peer's memory, and this peer reports that it can
+    /// read the process's.
     pub fn welcome(&self, number: u64, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
@@ -398,7 +400,7 @@ impl Peer {
         self.send(&Message::Welcome { name: name(number), probe, reads }.encode(), &sorts)
     }
 
-    /// Sends a packet with descriptors; false if it did not go out.
+    /// Sends a packet with descriptors. Returns `false` if the socket did not accept it.
     pub fn send(&self, packet: &[u8], sorts: &[Sort]) -> io::Result<bool> {
         let [control, regions, alarm] = self.face.fds();
         let right = [self.peer_segment.file.fd(), control, regions, alarm];
@@ -420,8 +422,8 @@ impl Peer {
         }
     }
 
-    /// The next packet of the process; `None` if none is there, an empty one at the end. The answer to a hello also
-    /// tells how to wake the process.
+    /// Returns the process's next packet: `None` if there is none, an empty one at the end. A welcome also contains the
+    /// descriptors that wake the process.
     pub fn recv(&self) -> io::Result<Option<Vec<u8>>> {
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();
@@ -440,17 +442,18 @@ impl Peer {
         }
     }
 
-    /// Says that there is something for a connection of `side`.
+    /// Reports a record for a connection of `side`.
     pub fn mark(&self, side: u8, index: u32) {
         self.peer_segment.mark(side & 1, index, News::Record);
     }
 
-    /// Stores a word before the rings, where each side says what is ready and what it copies.
+    /// Stores a word before the rings, where each side publishes ready bits and copies.
     pub fn scribble(&self, word: usize, value: u64) {
         self.peer_segment.scribble(word, value);
     }
 
-    /// The rings of a connection, and the words beside them; `side` fills them. `None` for a place that there is not.
+    /// Returns the rings that `side` of a connection fills, and their words. Returns `None` if the place does not
+    /// exist.
     pub fn way(&self, index: u32, side: u8) -> Option<Way> {
         let rings = self.peer_segment.producers(index, side & 1)?;
         Some(Way { rings })
@@ -468,7 +471,7 @@ impl Host {
     /// Listens on `qualifier` in `directory`.
     ///
     /// # Errors
-    /// The error of the system; the qualifier is taken.
+    /// A system error; `AddrInUse` if the qualifier is taken.
     pub fn listen(directory: &Path, face: &Face, qualifier: u64) -> io::Result<Host> {
         let directory = Directory::open(&directory.to_string_lossy())?;
         let reachable = directory.listen()?;
@@ -476,15 +479,15 @@ impl Host {
         Ok(Host { face: face.0.clone(), reachable, _claim: claim })
     }
 
-    /// The process that connected and said hello; `None` if none has.
+    /// Returns the process that connected and sent a hello. Returns `None` if there is none.
     ///
     /// # Errors
-    /// The error of the system; the hello is none.
+    /// A system error; `InvalidData` if the hello lacks descriptors.
     pub fn accept(&self) -> io::Result<Option<Peer>> {
         let Some(socket) = self.reachable.listener.accept()? else { return Ok(None) };
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();
-        // The hello was sent at once, or comes soon.
+        // The hello follows the connection immediately.
         let len = loop {
             match socket.recv(&mut packet, &mut fds) {
                 Ok(0) => return Ok(None),
@@ -502,13 +505,13 @@ impl Host {
     }
 }
 
-/// The rings that one side of a connection fills, for requests and for answers.
+/// The rings that one side of a connection fills, for requests and for responses.
 pub struct Way {
     rings: [Producer; 2],
 }
 
 impl Way {
-    /// Puts a record into a ring as an honest peer would; false if there is no room.
+    /// Produces a record like a peer that follows the protocol. Returns `false` if there is no room.
     pub fn put(&mut self, ring: usize, kind: u8, flags: u8, aux: u64, credit: u64, payload: &[u8]) -> bool {
         let ring = &mut self.rings[ring & 1];
         let Ok(Some(mut room)) = ring.reserve(payload.len()) else { return false };
@@ -525,25 +528,25 @@ impl Way {
         area.first(at).store(words[0], Ordering::Release);
     }
 
-    /// Writes bytes at a byte of the area.
+    /// Writes `bytes` at a byte of the area.
     pub fn bytes(&self, ring: usize, at: u64, bytes: &[u8]) {
         self.rings[ring & 1].area().write(at, Source::of(bytes));
     }
 
-    /// Changes the position of the side that empties the ring.
+    /// Changes the consumer's position.
     pub fn moves(&self, ring: usize, change: impl FnOnce(u64) -> u64) {
         let word = self.rings[ring & 1].area().head();
         word.store(change(word.load(Ordering::Relaxed)), Ordering::Release);
     }
 
-    /// Sets a word beside the ring.
+    /// Sets a flag of the ring.
     pub fn flag(&self, ring: usize, which: usize, value: u32) {
         let flags = &self.rings[ring & 1].area().shared().flags.0;
         flags[which % flags.len()].store(value, Ordering::SeqCst);
     }
 }
 
-/// The socket of a process that is reachable in a directory; `None` if there is none.
+/// Returns the socket of a process in a directory. Returns `None` if there is none.
 pub fn socket_in(directory: &Path) -> io::Result<Option<PathBuf>> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
