@@ -25,25 +25,19 @@ use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, EndInfo, MAX_PACKET, Message, Probe, VERSION};
 use dat_census::socket::Socket;
 
-// ---- Messages ----
 
 /// Decodes a packet and encodes it again. Returns `None` if it is not a message.
 pub fn packet_again(packet: &[u8]) -> Option<Vec<u8>> {
     Message::decode(packet).map(|message| message.encode())
 }
 
-/// A connection attempt in a message.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attempt {
-    /// Side of the active end.
     pub active: u8,
-    /// Place in the shared memory.
     pub index: u32,
-    /// Number of the attempt.
     pub number: u64,
 }
 
-/// Number of kinds of [`packet`].
 pub const KINDS: u8 = 18;
 
 /// Returns a well-formed packet of a kind below [`KINDS`]. Variants of a message have their own numbers.
@@ -81,24 +75,19 @@ pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -
     .encode()
 }
 
-/// Returns a possible socket name of this process.
 fn name(number: u64) -> String {
     format!("p-{}-{number:016x}", std::process::id())
 }
 
-// ---- Records ----
 
-/// Returns a range of the receiver's registered memory, as in records.
 pub fn target(addr: u64, key: u32, len: u64) -> Vec<u8> {
     record::target(addr, key, len).to_vec()
 }
 
-/// Returns the place of a piece of a message in the sender's memory, as in records.
 pub fn place(addr: u64, len: u64) -> Vec<u8> {
     record::place(addr, len).to_vec()
 }
 
-/// Kinds of records.
 pub const RECORDS: [u8; 10] = [
     record::kind::MESSAGE,
     record::kind::MESSAGE_PIECE,
@@ -122,12 +111,9 @@ pub fn atomic(addr: u64, key: u32, expected: Option<u64>, value: u64) -> Vec<u8>
     record::atomic(addr, key, change).to_vec()
 }
 
-// ---- Rings ----
 
-/// A record that a consumer has accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// Bytes of payload.
     pub len: usize,
     /// The consumer's position after the record.
     pub end: u64,
@@ -135,7 +121,6 @@ pub struct Seen {
     pub sum: u64,
 }
 
-/// The peer violated the ring's protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken;
 
@@ -148,9 +133,6 @@ pub struct LooseRing {
 
 impl LooseRing {
     /// Creates a ring of `slots` slots, a power of two.
-    ///
-    /// # Errors
-    /// A system error; `InvalidInput` for another number of slots.
     pub fn new(slots: usize) -> io::Result<LooseRing> {
         let data = size_of::<RingShared>();
         let (_, memory) = SharedMemory::create("fuzz-ring", data + slots * SLOT, memory::Access::ReadWrite)?;
@@ -159,14 +141,10 @@ impl LooseRing {
     }
 
     /// Passes on a consumer position from a record.
-    ///
-    /// # Errors
-    /// [`Broken`].
     pub fn credit(&mut self, credit: u64) -> Result<(), Broken> {
         self.producer.credit(credit).map_err(|_| Broken)
     }
 
-    /// Sets the consumer's position.
     pub fn set_head(&self, position: u64) {
         self.area.head().store(position, Ordering::Relaxed);
     }
@@ -180,9 +158,6 @@ impl LooseRing {
     }
 
     /// Consumes the next record. Returns `None` if there is none.
-    ///
-    /// # Errors
-    /// [`Broken`].
     pub fn take(&mut self) -> Result<Option<Seen>, Broken> {
         let Some(view) = self.consumer.peek().map_err(|_| Broken)? else { return Ok(None) };
         let len = view.len as usize;
@@ -194,9 +169,6 @@ impl LooseRing {
     }
 
     /// Produces a record of `payload`. Returns `None` if there is no room.
-    ///
-    /// # Errors
-    /// [`Broken`].
     pub fn put(&mut self, kind: u8, payload: &[u8]) -> Result<Option<u64>, Broken> {
         let Some(mut room) = self.producer.reserve(payload.len()).map_err(|_| Broken)? else { return Ok(None) };
         assert_eq!(room.write(Source::of(payload)), payload.len(), "room that was made is missing");
@@ -209,27 +181,21 @@ impl LooseRing {
     }
 }
 
-// ---- Regions ----
 
-/// Size of a row of a published table, in bytes.
 pub const ROW: usize = ROW_SIZE;
 
 /// A range of memory in a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Range {
-    /// First byte.
     pub addr: u64,
-    /// Bytes.
     pub len: u64,
     /// The peers' address of the first byte.
     pub first: u64,
-    /// Bits of the rights.
     pub rights: u8,
-    /// Protection zone that may use it, if `port` is `None`.
+    /// Zone that may use it, if `port` is `None`.
     pub zone: u32,
-    /// Port qualifier of the only connection that may use it.
+    /// Port of the only connection that may use it.
     pub port: Option<u64>,
-    /// Set if it belongs to a window.
     pub window: bool,
 }
 
@@ -244,13 +210,9 @@ impl Range {
 /// An operation of a peer on a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Access {
-    /// The key.
     pub key: u32,
-    /// The peer's address of the first byte.
     pub addr: u64,
-    /// Bytes.
     pub len: u64,
-    /// Bits of the required rights.
     pub rights: u8,
     /// Zone and port of the connection's end at the table.
     pub over: (u32, u64),
@@ -270,7 +232,6 @@ pub struct LooseTable {
 }
 
 impl LooseTable {
-    /// Creates an empty table.
     pub fn new() -> io::Result<LooseTable> {
         let (file, memory) = SharedMemory::create("fuzz-table", ROWS * ROW_SIZE, memory::Access::ReadWrite)?;
         let peer = PeerRegions::open(file.fd().try_clone_to_owned()?)?;
@@ -292,14 +253,12 @@ impl LooseTable {
     }
 }
 
-/// A table in the views of its owner and its peers.
 pub struct Table {
     own: RegionTable,
     peer: PeerRegions,
 }
 
 impl Table {
-    /// Creates an empty table.
     pub fn new() -> io::Result<Table> {
         let own = regions::publish()?;
         let peer = PeerRegions::open(own.mirror.file.fd().try_clone_to_owned()?)?;
@@ -312,13 +271,11 @@ impl Table {
         unsafe { self.own.insert(&range.entry()) }
     }
 
-    /// Removes a range for a peer, over the connection with an end of this zone and port. Returns `false` if it may
-    /// not.
+    /// Removes a range for a peer whose connection has its end at this zone and port. Returns `false` if it may not.
     pub fn invalidate(&self, key: u32, (zone, port): (u32, u64)) -> bool {
         self.own.invalidate(key, &AccessContext::new(zone, port)).is_some()
     }
 
-    /// Removes a range. Returns `false` if there was none.
     pub fn remove(&self, key: u32) -> bool {
         self.own.remove(key)
     }
@@ -332,7 +289,6 @@ impl Table {
     }
 }
 
-// ---- A peer ----
 
 /// The descriptor that a peer sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -347,7 +303,6 @@ pub enum Sort {
     File,
 }
 
-/// The memory that a peer publishes, for any number of [`Peer`]s.
 pub struct Face(Arc<ControlRegion>);
 
 impl Face {
@@ -460,7 +415,6 @@ impl Peer {
     }
 }
 
-/// A peer to which the process under test connects.
 pub struct Host {
     face: Arc<ControlRegion>,
     reachable: Arc<Reachable>,
@@ -468,10 +422,6 @@ pub struct Host {
 }
 
 impl Host {
-    /// Listens on `qualifier` in `directory`.
-    ///
-    /// # Errors
-    /// A system error; `AddrInUse` if the qualifier is taken.
     pub fn listen(directory: &Path, face: &Face, qualifier: u64) -> io::Result<Host> {
         let directory = Directory::open(&directory.to_string_lossy())?;
         let reachable = directory.listen()?;
@@ -479,10 +429,7 @@ impl Host {
         Ok(Host { face: face.0.clone(), reachable, _claim: claim })
     }
 
-    /// Returns the process that connected and sent a hello. Returns `None` if there is none.
-    ///
-    /// # Errors
-    /// A system error; `InvalidData` if the hello lacks descriptors.
+    /// Returns the process that connected and sent a hello.
     pub fn accept(&self) -> io::Result<Option<Peer>> {
         let Some(socket) = self.reachable.listener.accept()? else { return Ok(None) };
         let mut packet = [0; MAX_PACKET];
@@ -505,7 +452,6 @@ impl Host {
     }
 }
 
-/// The rings that one side of a connection fills, for requests and for responses.
 pub struct Way {
     rings: [Producer; 2],
 }
@@ -520,7 +466,6 @@ impl Way {
         true
     }
 
-    /// Writes a record's header at a slot.
     pub fn header(&self, ring: usize, slot: u64, words: [u64; 2]) {
         let area = self.rings[ring & 1].area();
         let at = slot.wrapping_mul(SLOT as u64);
@@ -528,18 +473,15 @@ impl Way {
         area.first(at).store(words[0], Ordering::Release);
     }
 
-    /// Writes `bytes` at a byte of the area.
     pub fn bytes(&self, ring: usize, at: u64, bytes: &[u8]) {
         self.rings[ring & 1].area().write(at, Source::of(bytes));
     }
 
-    /// Changes the consumer's position.
     pub fn moves(&self, ring: usize, change: impl FnOnce(u64) -> u64) {
         let word = self.rings[ring & 1].area().head();
         word.store(change(word.load(Ordering::Relaxed)), Ordering::Release);
     }
 
-    /// Sets a flag of the ring.
     pub fn flag(&self, ring: usize, which: usize, value: u32) {
         let flags = &self.rings[ring & 1].area().shared().flags.0;
         flags[which % flags.len()].store(value, Ordering::SeqCst);

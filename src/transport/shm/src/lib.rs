@@ -21,7 +21,7 @@ mod attention;
 mod data;
 mod exposure;
 #[cfg(feature = "fuzzing")]
-#[allow(clippy::disallowed_methods, reason = "no product has it")]
+#[allow(clippy::disallowed_methods, missing_docs, reason = "no product has it")]
 pub mod fuzzing;
 mod meeting;
 mod os;

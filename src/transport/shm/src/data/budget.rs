@@ -22,12 +22,12 @@ const ROUND: u64 = 1024 * 1024;
 /// Maximum bytes and time of the copies of a round's only turn. Each call that copies first looks up all pages.
 const ALONE: u64 = 4 * ROUND;
 const ALONE_TIME: Duration = Duration::from_micros(500);
-/// Minimum size in bytes that a copy, with its system call, counts for, and minimum share of a turn.
+/// Bytes that a copy counts for at least, because of its system call; also the minimum share of a turn.
 const CALL: u64 = 4 * 1024;
 
 #[derive(Default)]
 pub struct Rounds {
-    /// Turns of this round in the lower half, and of the previous round in the upper half.
+    /// Turns of this round (lower half) and of the previous one.
     turns: AtomicU64,
     /// Bytes granted to turns of this round.
     granted: AtomicU64,
@@ -85,7 +85,7 @@ impl Rounds {
 }
 
 pub struct Budget {
-    /// `None` until the turn needs its share.
+    /// `None` until used.
     left: Option<u64>,
     /// Set if a large share is partly used; the remainder is for transfers that need no split.
     cut: bool,
@@ -103,8 +103,8 @@ impl Budget {
         Budget { left: None, cut: false, turn: true }
     }
 
-    /// Returns and subtracts the size of the next copy of a transfer with `rest` bytes left. Returns `None` if the
-    /// share is used up; `end` then gets another turn.
+    /// Subtracts and returns the size of the next copy of a transfer with `rest` bytes left. If the share is used up,
+    /// returns `None` and schedules another turn of `end`.
     #[inline]
     pub fn slice(&mut self, end: &End, rest: u64) -> Option<u64> {
         match self.left {
@@ -131,8 +131,8 @@ impl Budget {
         may
     }
 
-    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes, unless one record is enough. Returns `false`
-    /// if the share is used up; `end` then gets another turn.
+    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes, unless one record is enough. If the share is
+    /// used up, returns `false` and schedules another turn of `end`.
     #[inline]
     pub fn record(&mut self, end: &End, whole: u64, len: u64) -> bool {
         whole <= EAGER_MAX || self.spend(end, len)

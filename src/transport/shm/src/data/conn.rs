@@ -65,7 +65,6 @@ pub enum ConnPhase {
     Idle,
     /// A connect or accept is in progress.
     Pending,
-    /// Data can flow.
     Up,
     /// Closed.
     Dead,
@@ -85,14 +84,12 @@ impl ConnPhase {
     }
 }
 
-/// The link of a connection, and the connection's place on it.
 struct Attachment {
     end: End,
     id: ConnId,
     link: Arc<Link>,
 }
 
-/// One end of a connection.
 pub struct Conn {
     sink: EndpointSink<Shm>,
     info: EndInfo,
@@ -150,7 +147,6 @@ impl Conn {
         heat == WARM
     }
 
-    /// Returns whether callers poll the connection.
     pub fn is_hot(&self) -> bool {
         self.heat.load(Ordering::Relaxed) == HOT
     }
@@ -174,7 +170,7 @@ impl Conn {
         }
     }
 
-    /// Notifies the peer that this process polls the connection. Returns whether the connection is up.
+    /// Notifies the peer that this process polls the connection, if that is up. Returns whether it is.
     pub fn begin_polling(&self) -> bool {
         // A thread that closes the connection under the same lock either sees HOT or prevents the polling.
         self.heat.store(HOT, Ordering::Relaxed);
@@ -185,7 +181,7 @@ impl Conn {
         begun
     }
 
-    /// Notifies the peer that this process no longer polls the connection. The caller must call
+    /// Notifies the peer that this process no longer polls. The caller must call
     /// [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and poll once more.
     pub fn end_polling(&self) {
         self.heat.store(0, Ordering::Relaxed);
@@ -198,7 +194,6 @@ impl Conn {
         ConnPhase::from_u8(self.phase.load(Ordering::Acquire))
     }
 
-    /// Changes the phase if it is `from`. Returns whether it was.
     pub fn shift(&self, from: ConnPhase, to: ConnPhase) -> bool {
         self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -221,7 +216,6 @@ impl Conn {
         true
     }
 
-    /// Stores the properties of the peer's end.
     pub fn set_peer(&self, info: &EndInfo) {
         self.note_peer(info);
         if let Some(Attachment { end, .. }) = self.attachment.get() {
@@ -229,42 +223,38 @@ impl Conn {
         }
     }
 
-    /// Stores the properties of the peer's end, except for the attachment. Called before the endpoint reports the
-    /// connection as established, under a lock that its posts take.
+    /// Stores the peer's properties. Called before the endpoint reports the connection, under a lock that its posts
+    /// take.
     pub fn note_peer(&self, info: &EndInfo) {
         self.to_extended.store(info.extended, Ordering::Relaxed);
         self.to_datagrams.store(info.datagrams, Ordering::Relaxed);
     }
 
-    /// Returns the number of the peer's endpoint if that is for datagrams, otherwise 0.
     pub fn peer_number(&self) -> u32 {
         self.to_datagrams.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the peer's program accepts extended operations.
     pub fn takes_extended(&self) -> bool {
         self.to_extended.load(Ordering::Relaxed)
     }
 
-    /// Reports an event of the connection to the endpoint. Called without locks.
+    /// Called without locks.
     pub fn report(&self, report: ConnectionReport) {
         self.sink.connection(report);
     }
 
-    /// Returns whether a message waits for a receive of the endpoint's own queue.
     #[inline]
     pub fn awaits_recv(&self) -> bool {
         self.rnr.load(Ordering::SeqCst)
     }
 
-    /// Resumes a message that waits for a receive of the endpoint's own queue.
+    /// Resumes a message that waits for a receive of the own queue.
     pub fn recv_kick(self: &Arc<Self>) {
         if self.rnr.load(Ordering::SeqCst) && self.rnr.swap(false, Ordering::SeqCst) {
             self.resume_rx();
         }
     }
 
-    /// Resumes a message that waits for a receive.
     pub fn resume_rx(self: &Arc<Self>) {
         let rx = self.rx.lock();
         self.note_stall(false);
@@ -277,20 +267,17 @@ impl Conn {
         self.stalls.set(self.sink.ep(), Stall::Message, waits);
     }
 
-    /// Returns how often messages had to wait for a receive.
     pub fn stalls(&self) -> u64 {
         self.stalls.stalls()
     }
 
-    /// Notes that the program now waits for the last request.
     pub fn drain(&self) {
         if let (Some(Attachment { end, .. }), Some(mut tx)) = (self.attachment.get(), self.sink.lock_tx()) {
             tx.drain(end);
         }
     }
 
-    /// Handles arrived records, acknowledged requests, and requests that wait for room. Called without the connection's
-    /// locks.
+    /// Handles arrived records, acknowledged requests, and waiting requests. Called without the connection's locks.
     pub fn progress(self: &Arc<Self>) {
         let (_, credit) = self.progress_rx(Advance::Batch);
         let Some(Attachment { end, link, .. }) = self.attachment.get() else { return };
@@ -319,7 +306,7 @@ impl Conn {
         open.then_some(credit)
     }
 
-    /// Continues after [`Rx::take_small`] has stopped. Returns the peer's position from the last record.
+    /// Continues after [`Rx::take_small`] has stopped. Returns the peer's position.
     #[inline(never)]
     fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: AckInfo) -> Option<u64> {
         acknowledge(end, told.flags);
@@ -341,7 +328,7 @@ impl Conn {
         self.fail(Fatal { recv, request: None, peer: Some(Status::RemoteResponder) });
     }
 
-    /// Handles consumed requests, up to the peer's position in a record (`credit`) or the published one.
+    /// Handles consumed requests, up to the position in a record (`credit`) or the published one.
     #[inline(always)]
     pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u64>) {
         // If another thread is posting, possibly for long, it polls again after unlocking.
@@ -354,8 +341,7 @@ impl Conn {
         }
     }
 
-    /// Handles arrived records. Returns whether more remain, which this process will poll soon, and the peer's position
-    /// from the last record.
+    /// Handles arrived records. Returns whether more remain, of which a poll is scheduled, and the peer's position.
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u64>) {
         let Some(Attachment { end, .. }) = self.attachment.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, advance);
@@ -374,7 +360,6 @@ impl Conn {
         (report.more, report.credit)
     }
 
-    /// Reports acknowledged requests and resumes waiting ones.
     pub fn progress_tx(self: &Arc<Self>) {
         if let (Some(Attachment { end, .. }), Some(tx)) = (self.attachment.get(), self.sink.lock_tx()) {
             self.advance_tx(tx, end, None);
@@ -394,7 +379,6 @@ impl Conn {
         }
     }
 
-    /// Fails the connection from this end.
     fn fail(self: &Arc<Self>, fatal: Fatal) {
         if self.kill(true) {
             self.finish(CloseReason::Broken(fatal.peer), Report::Failed(fatal.recv, fatal.request));
@@ -493,7 +477,6 @@ impl Conn {
         }
     }
 
-    /// Notifies the peer that this end has disconnected.
     fn release(&self, reason: CloseReason) {
         if let Some(Attachment { end, id, link }) = self.attachment.get() {
             link.clone().release(*id, end.side, reason);
@@ -503,7 +486,7 @@ impl Conn {
     /// Delivers what arrived before the peer disconnected or exited, then closes the connection.
     pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
         if self.is_up() {
-            // A disconnected peer adds nothing. The limit is for peers that violate the protocol.
+            // The limit is for peers that violate the protocol: others add nothing after a disconnect.
             for _ in 0..DRAIN_TURNS {
                 if !self.progress_rx(Advance::Drain).0 {
                     break;

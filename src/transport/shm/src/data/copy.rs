@@ -1,15 +1,13 @@
 //! Copies between registered memory, the ring, and the peer's memory.
 //!
 //! Each access to the program's memory holds a reference to its region, or is in a section that checked the region, so
-//! no access follows the return of a free. Copies between processes hold counted references, and delay only a free of
-//! the same region. The last word of a transfer becomes visible last and atomically: a thread that polls it then sees
-//! all other bytes.
-//!
-//! Transfers to and from the peer consist of separately checked [`Slice`]s.
+//! no access follows the return of a free. Copies between processes hold counted references, which delay only a free of
+//! their region. Transfers to and from the peer consist of separately checked [`Slice`]s.
 //!
 //! # The last word
-//! The last word is the aligned 8, 4, 2 or 1 bytes at the end of the destination, within the transfer; adjacent
-//! segments count as one. In this process, it is copied to a temporary first, and stored after all other bytes.
+//! The last word of a transfer is the aligned 8, 4, 2 or 1 bytes at the end of the destination; adjacent segments count
+//! as one. It becomes visible last and atomically, so a thread that polls it then sees all bytes. In this process, it
+//! is copied to a temporary first and stored last.
 //!
 //! In the peer, the kernel copies a word of one byte, or of eight bytes on x86-64 and aarch64, as a separate piece,
 //! atomically on most CPUs. Linux 6.4 and newer use `rep movsb` on CPUs with `fsrm`: its last byte becomes visible

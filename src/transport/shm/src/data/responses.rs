@@ -17,7 +17,6 @@ use crate::tx_ring::{Put, TxRing};
 /// Maximum number of outstanding reads and atomic operations of the peer.
 const MAX_READS: usize = 256;
 
-/// A pending response.
 pub enum PendingResponse {
     /// The bytes of a read from `offset` on.
     Bytes { target: RemoteSegment, offset: u64 },
@@ -25,22 +24,18 @@ pub enum PendingResponse {
     Value(u64),
 }
 
-/// A message of this side that the peer has requested.
 pub struct Wanted {
     pub id: RequestId,
     pub segments: Checked,
-    /// Size in bytes.
     pub len: u64,
     /// Number of bytes that are sent, or need not be.
     pub offset: u64,
 }
 
-/// A failed response.
 #[derive(Clone, Copy, Debug)]
 pub enum Failed {
     /// The peer's read or atomic operation failed.
     Read(Status),
-    /// A message of this side.
     Message(RequestId, Status),
 }
 
@@ -59,7 +54,6 @@ impl Responses {
         self.tx_ring.open(producer);
     }
 
-    /// Discards all responses and closes the ring.
     pub fn close(&mut self) {
         self.tx_ring.close();
         self.owed = VecDeque::new();
@@ -67,7 +61,6 @@ impl Responses {
         self.message = None;
     }
 
-    /// Returns whether no response is pending.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.owed.is_empty() && self.refusal.is_none() && self.message.is_none()
@@ -97,7 +90,6 @@ impl Responses {
         right
     }
 
-    /// Removes the message of the completed request `id`.
     pub fn on_done(&mut self, id: RequestId) {
         if self.message.as_ref().is_some_and(|wanted| wanted.id == id) {
             self.message = None;

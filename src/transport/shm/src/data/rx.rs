@@ -50,15 +50,12 @@ const PAGE: u64 = 4096;
 /// The failure of a connection. Found under a lock, handled without.
 #[derive(Debug, Default)]
 pub struct Fatal {
-    /// The failed receive.
     pub recv: Option<RecvDone>,
-    /// The failed request.
     pub request: Option<(FailedRequest, Status)>,
     /// The status with which the peer's oldest request fails.
     pub peer: Option<Status>,
 }
 
-/// The extent of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
     /// Up to [`BATCH`] records.
@@ -67,12 +64,10 @@ pub enum Advance {
     Drain,
 }
 
-/// The results of a turn.
 #[derive(Clone, Copy, Default)]
 pub struct RxReport {
     /// The flags of all records: see [`Acknowledge`](crate::record::Acknowledge).
     pub flags: u8,
-    /// Set if more records can be handled.
     pub more: bool,
     /// Set if these contain responses.
     pub responses: bool,
@@ -83,7 +78,6 @@ pub struct RxReport {
 /// The reason why [`Rx::take_small`] stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// There are no more records.
     Nothing,
     /// The batch is complete.
     More,
@@ -93,14 +87,11 @@ pub enum Stop {
     TooLong,
     /// The receive ([`Rx::failed`]) has no memory: the connection fails.
     NoRegion,
-    /// The connection fails.
     Broken,
 }
 
-/// The acknowledgement data of the records that [`Rx::take_small`] has handled.
 #[derive(Clone, Copy, Default)]
 pub struct AckInfo {
-    /// The flags of all records: see [`Acknowledge`](crate::record::Acknowledge).
     pub flags: u8,
     /// The peer's position in this side's ring, from the last record.
     pub credit: Option<u64>,
@@ -119,28 +110,22 @@ impl AckInfo {
     }
 }
 
-/// The outcome of a record.
 enum RecordOutcome {
-    /// The record is consumed.
     Consumed,
     /// The record waits for an event.
     Wait,
     /// The record continues after a turn of other connections.
     Again,
-    /// The sender has disconnected.
     Stop,
-    /// The connection fails.
     Fail(Fatal),
 }
 
-/// The reason why a turn handles no more records of a ring.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pause {
     /// There are none, or other connections have their turn first.
     Empty,
     /// The next record waits for an event.
     Waits,
-    /// The sender has disconnected.
     Closed,
 }
 
@@ -149,7 +134,6 @@ fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> RecordOutcome {
     RecordOutcome::Fail(Fatal { recv, request: None, peer })
 }
 
-/// The receiving direction. Its rings are those of requests and of responses, while they are open.
 #[derive(Default)]
 pub struct Rx {
     rings: Option<[Consumer; 2]>,
@@ -186,7 +170,6 @@ struct Revocation {
     pending: Option<Pending>,
 }
 
-/// A partial message.
 struct Partial {
     len: u64,
     offset: u64,
@@ -212,7 +195,6 @@ fn destination<'a>(into: &'a Option<Segment>, taken: &'a Taken) -> &'a [Segment]
     into.as_ref().map_or(taken.segments(), slice::from_ref)
 }
 
-/// A partial RDMA write of the peer.
 struct Writing {
     target: RemoteSegment,
     offset: u64,
@@ -225,7 +207,6 @@ struct Turn<'a> {
 }
 
 impl Rx {
-    /// Opens the rings of requests and of responses.
     pub fn open(&mut self, rings: [Consumer; 2]) {
         self.rings = Some(rings);
     }
@@ -241,7 +222,6 @@ impl Rx {
         }
     }
 
-    /// Notifies the peer that this process polls the connection. Returns `false` if the rings are closed.
     pub fn begin_polling(&self, end: &End) -> bool {
         let open = self.rings.is_some();
         // After the connection's end, the place may belong to another one.
@@ -278,10 +258,7 @@ impl Rx {
         self.arriving.failed
     }
 
-    /// Handles records.
-    ///
-    /// # Errors
-    /// The connection fails. The peer is not notified of records handled before.
+    /// After an error, the peer is not notified of records handled before.
     #[inline]
     pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, Fatal> {
         // Records after a failed one stay in the ring until the connection is closed.
@@ -457,7 +434,6 @@ impl Turn<'_> {
 }
 
 impl Arriving {
-    /// Handles a record of the ring of requests.
     #[inline]
     fn handle(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> RecordOutcome {
         // A fetch continues whatever the peer has since written into the record.
@@ -493,7 +469,6 @@ impl Arriving {
     }
 }
 
-/// Handles a record of a connection that carries datagrams.
 fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
     let len = view.aux;
     match view.kind {
@@ -511,14 +486,12 @@ fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, 
     RecordOutcome::Consumed
 }
 
-/// Reads the place at byte `at` of a record's payload.
 fn read_place(ring: &Consumer, view: &RecordView, at: usize) -> (u64, u64) {
     let mut bytes = [0; record::PLACE];
     ring.copy_out(view, at, Target::of(&mut bytes));
     record::read_place(&bytes)
 }
 
-/// Reads the range of registered memory at the start of a record's payload.
 fn read_target(ring: &Consumer, view: &RecordView) -> RemoteSegment {
     let mut bytes = [0; record::TARGET];
     ring.copy_out(view, 0, Target::of(&mut bytes));

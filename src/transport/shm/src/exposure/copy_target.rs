@@ -5,10 +5,9 @@
 //! copy finds no thread; the peer then checks its access again and uses the new door. The door also reaches a process
 //! whose first thread has ended.
 //!
-//! The kernel reuses the thread id of an ended door only after all other ids.
-//!
-//! A peer loads the id before it checks flag and row (SYNC door), so it never uses a new id after an old check. A peer
-//! that is stopped while the kernel assigns all ids (/proc/sys/kernel/pid_max) could still write through a reused id.
+//! The kernel reuses a door's thread id only after all other ids. A peer loads the id before it checks flag and row
+//! (SYNC door), so it never uses a new id after an old check. Only a peer that is stopped while the kernel assigns all
+//! ids (/proc/sys/kernel/pid_max) could write through a reused id.
 
 use std::io;
 use std::sync::Arc;
@@ -75,9 +74,6 @@ impl CopyTargetThread {
     }
 
     /// Starts the first door and publishes its id.
-    ///
-    /// # Errors
-    /// Fails if no thread can be started.
     pub fn open(&self) -> io::Result<()> {
         let mut threads = self.threads.lock();
         self.start(&mut threads)?;
@@ -113,7 +109,6 @@ impl CopyTargetThread {
         Change(threads.changes)
     }
 
-    /// Returns whether peers can no longer use an id from before the change.
     pub fn is_changed(&self, change: Change) -> bool {
         let mut threads = self.threads.lock();
         while let Some(at) = threads.all.iter().position(|sleeper| sleeper.is_gone()) {
@@ -136,7 +131,7 @@ impl CopyTargetThread {
         }
     }
 
-    /// Starts a door that publishes its id and ends the previous one.
+    /// Starts a door, which publishes its id and ends the previous one.
     fn start(&self, threads: &mut Threads) -> io::Result<()> {
         let serial = threads.changes + 1;
         let note = Arc::<Note>::default();

@@ -58,7 +58,6 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Occupant)> + '_ 
     })
 }
 
-/// Returns whether the transfer found in `slot` is still in progress.
 pub fn is_under_way(table: &Table, slot: usize, word: Occupant) -> bool {
     match table.get(slot + 1) {
         // SYNC moving
@@ -67,10 +66,8 @@ pub fn is_under_way(table: &Table, slot: usize, word: Occupant) -> bool {
     }
 }
 
-/// Slots entered by threads of this process.
 pub struct Own([OwnSlot; SLOTS]);
 
-/// A slot's word in its own cache line.
 #[derive(Default)]
 #[repr(align(64))]
 struct OwnSlot(AtomicU64);

@@ -10,7 +10,7 @@
 //!
 //! # Progress
 //! A thread that dequeues or waits handles new data of all connections of the process, in a *round*, under the lock on
-//! [`Progress`]. It tries the lock; if another thread holds it, it waits up to [`PATIENCE`] for the end of that
+//! `Progress`. It tries the lock; if another thread holds it, it waits up to `POLL_TIMEOUT` for the end of that
 //! thread's round. The progress thread makes rounds when no other thread does (`watch`).
 
 use std::collections::{HashMap, VecDeque};
@@ -42,11 +42,9 @@ const PACKET: usize = 64;
 /// The ends of connections of one side, by place.
 type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
 
-/// A pair of processes.
 pub struct Link {
     context: Weak<ProcessContext>,
     pub peer_segment: Arc<PeerSegment>,
-    /// Name of the peer's socket.
     pub name: SocketName,
     /// The socket to the peer; `None` if the peer is this process.
     pub socket: Option<Arc<Socket>>,
@@ -59,7 +57,6 @@ pub struct Link {
     last_attempt: AtomicU64,
 }
 
-/// Messages that the socket did not accept yet.
 #[derive(Default)]
 struct Outbox {
     packets: VecDeque<Vec<u8>>,
@@ -124,7 +121,6 @@ impl Link {
         self.conns[usize::from(side)].read().get(index as usize)?.clone()
     }
 
-    /// Returns this process's end of a connection on `side`.
     pub fn find(&self, side: u8, id: ConnId) -> Option<Arc<Conn>> {
         self.conn(side, id.index).filter(|(known, _)| *known == id).map(|(_, conn)| conn)
     }
@@ -156,7 +152,6 @@ impl Link {
         true
     }
 
-    /// Returns all ends of connections of this process.
     pub fn all(&self) -> Vec<Arc<Conn>> {
         let of = |conns: &RwLock<Ends>| conns.read().iter().flatten().map(|(_, conn)| conn.clone()).collect::<Vec<_>>();
         self.conns.iter().flat_map(of).collect()

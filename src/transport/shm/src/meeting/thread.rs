@@ -103,7 +103,6 @@ pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Re
     })
 }
 
-/// The state of a link.
 enum Stage {
     /// Accepted; the peer's hello is next.
     Greeted(Arc<Socket>),
@@ -111,11 +110,9 @@ enum Stage {
     Greeting(Arc<Link>, Call),
     /// The peer's hello must be answered, and these connects wait for that.
     Welcoming(Arc<Link>, Vec<PendingConnect>),
-    /// Established.
     Up(Arc<Link>),
 }
 
-/// A timer event.
 enum Due {
     /// The program's connect timeout has expired.
     Connect(Weak<Conn>),
@@ -129,11 +126,8 @@ enum Due {
     Accept,
 }
 
-/// An end that waits for transfers of the peer to complete.
 enum Unfinished {
-    /// The end of a connection.
     Conn(Ending),
-    /// The end of a link.
     Link(Arc<Link>, Pending),
 }
 
@@ -151,7 +145,6 @@ struct Thread {
     epoll: Epoll,
     reachable: Arc<Reachable>,
     peers: HashMap<u64, Stage>,
-    /// The peers that have not sent a hello.
     pending_peers: PendingPeers,
     names: HashMap<SocketName, u64>,
     /// Connects that wait for the next attempt, or for a link that the other process establishes.
@@ -206,7 +199,6 @@ impl Thread {
         }
     }
 
-    /// Returns the longest time to wait for events.
     fn timeout(&mut self) -> Option<Duration> {
         let timer = self.timers.next_due().map(|due| due.saturating_duration_since(Instant::now()));
         let age = self.unfinished.iter_mut().map(|unfinished| unfinished.pending().age()).min();
@@ -214,7 +206,6 @@ impl Thread {
         [timer, pending, self.watch.pause(), self.watched.pause()].into_iter().flatten().min()
     }
 
-    /// Reports the ends whose transfers have completed.
     fn finish(&mut self) {
         let control = &self.context.links.control;
         let mut at = 0;
@@ -263,7 +254,6 @@ impl Thread {
         }
     }
 
-    /// Stops polling a socket.
     fn forget(&self, socket: Option<&Socket>) {
         if let Some(Err(error)) = socket.map(|socket| self.epoll.delete(socket.as_fd())) {
             log::debug!(target: host::diagnostics::THREAD, "shm: a socket was not listened to: {error}");
@@ -299,7 +289,6 @@ impl Thread {
         }
     }
 
-    /// Adds a process that has connected.
     fn admit(&mut self, socket: Socket) -> io::Result<()> {
         let pid = socket.peer()?;
         let (token, socket) = (self.token(), memory::arc(socket)?);
@@ -363,7 +352,6 @@ impl Thread {
         }
     }
 
-    /// Handles messages of a peer.
     fn read(&mut self, token: u64) {
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();

@@ -73,12 +73,11 @@ impl SocketName {
         SocketName(format!("p-{}-{:016x}", process::id(), random()))
     }
 
-    /// Checks a name from a peer or the directory. Returns `None` if its form is wrong.
+    /// Returns `None` if the form of a peer's or a file's name is wrong.
     pub fn parse(text: &str) -> Option<SocketName> {
         is_socket_name(text).then(|| SocketName(text.to_owned()))
     }
 
-    /// Returns the name as in the directory.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -104,7 +103,6 @@ fn preparer(text: &str) -> Option<SocketName> {
     SocketName::parse(&format!("p-{name}"))
 }
 
-/// The open directory.
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
@@ -113,11 +111,11 @@ pub struct Directory {
 
 impl Directory {
     /// Opens the directory of a configuration entry, creates it if necessary, and sweeps it. `instance` is an absolute
-    /// path; other text means `/tmp/dat-shm-UID`.
+    /// path; other text means `/tmp/dat-shm-UID`. Errors name the directory, except a lack of descriptors.
     ///
     /// # Errors
-    /// The text names the directory. `PermissionDenied` if it belongs to another user or others can access it; an error
-    /// if it is a symbolic link or no directory; otherwise a system error.
+    /// `PermissionDenied` if it belongs to another user or others can access it; another error for a symbolic link or a
+    /// file.
     pub fn open(instance: &str) -> io::Result<Arc<Directory>> {
         let me = geteuid().as_raw();
         let path = dat_census::directory(instance, me);
@@ -143,7 +141,7 @@ impl Directory {
             return Err(refuse(io::ErrorKind::PermissionDenied, &why));
         }
         if stat.st_mode & 0o700 != 0o700 {
-            // The umask of its creator removed rights of the owner.
+            // The umask of its creator removed rights.
             own(&place, Mode::RWXU).map_err(system)?;
         }
         let fd = openat(&place, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
@@ -169,7 +167,6 @@ impl Directory {
         self.path.join(&name.0)
     }
 
-    /// Creates a socket at which this process can be reached.
     pub fn listen(self: &Arc<Self>) -> io::Result<Arc<Reachable>> {
         let name = SocketName::new();
         // A socket that does not listen yet looks dead, so it is bound under another name first.
@@ -182,12 +179,11 @@ impl Directory {
         Ok(memory::arc(Reachable { listener, directory: self.clone(), name, owner: process::id() })?)
     }
 
-    /// Connects to the process that owns the socket `name`: see [`Socket::connect`].
     pub fn connect(&self, name: &SocketName) -> rustix::io::Result<Socket> {
         Socket::connect(&self.socket_path(name))
     }
 
-    /// Returns the socket of the process that has claimed `qualifier`. That process may be dead.
+    /// Returns the socket of the process that claims `qualifier`, which may be dead.
     pub fn lookup(&self, qualifier: u64) -> io::Result<Option<SocketName>> {
         Ok(self.owner(&claim_name(qualifier))?.and_then(|text| SocketName::parse(&text)))
     }
@@ -202,10 +198,7 @@ impl Directory {
         Ok(claim)
     }
 
-    /// Claims a free qualifier of `range`, starting the search at a random one.
-    ///
-    /// # Errors
-    /// `AddrInUse` if none is free.
+    /// Claims a free qualifier of `range`, or returns `AddrInUse`. Starts at a random one.
     pub fn claim_any(&self, range: RangeInclusive<u64>, reachable: &Arc<Reachable>) -> io::Result<Claim> {
         let (low, high) = range.into_inner();
         let Some(last) = high.checked_sub(low) else { return Err(io::ErrorKind::AddrInUse.into()) };
@@ -217,7 +210,7 @@ impl Directory {
                 return Ok(claim);
             }
         }
-        // All have owners, some of which may be dead.
+        // Some of the owners may be dead.
         for qualifier in all() {
             match self.take(qualifier, &mut claim) {
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
@@ -227,14 +220,13 @@ impl Directory {
         Err(io::ErrorKind::AddrInUse.into())
     }
 
-    /// Prepares a claim.
     fn prepare(&self, reachable: &Arc<Reachable>) -> io::Result<Claim> {
         static CLAIMS: AtomicU64 = AtomicU64::new(0);
         let owner = &reachable.name.0;
         let name = format!("t{}-{}", &owner[1..], CLAIMS.fetch_add(1, Ordering::Relaxed));
         mkdirat(&self.fd, &name, Mode::RWXU)?;
         let claim = Claim { qualifier: 0, name, reachable: reachable.clone() };
-        // The umask may have removed rights of the owner.
+        // The umask may have removed rights.
         chmodat(&self.fd, &claim.name, Mode::RWXU, AtFlags::empty())?;
         symlinkat(owner, &self.fd, format!("{}/{OWNER}", claim.name))?;
         Ok(claim)
@@ -266,7 +258,7 @@ impl Directory {
     }
 
     /// Removes the entries of dead processes. Probes a socket only if its process ID is unused or belongs to a younger
-    /// process, so living processes usually see no connection. In containers, process IDs repeat.
+    /// process. In containers, process IDs repeat.
     pub fn sweep(&self) {
         if let Err(error) = self.try_sweep() {
             log::debug!("shm: cannot sweep {}: {error}", self.path.display());
@@ -384,14 +376,11 @@ fn link_text(directory: impl AsFd, link: &str) -> io::Result<Option<String>> {
     }
 }
 
-/// A listening socket of this process. Dropping it removes its file.
+/// A listening socket, whose file is removed on drop.
 #[derive(Debug)]
 pub struct Reachable {
-    /// The listening socket.
     pub listener: Socket,
-    /// Its name in the directory.
     pub name: SocketName,
-    /// The rendezvous directory.
     pub directory: Arc<Directory>,
     owner: u32,
 }
@@ -405,13 +394,12 @@ impl Drop for Reachable {
     }
 }
 
-/// A qualifier that belongs to this process until the claim is dropped. It keeps the socket alive, so that others do
-/// not take the process for dead.
+/// A qualifier of this process, until it is dropped. It keeps the socket alive, which shows that the owner lives.
 #[derive(Debug)]
 #[must_use]
 pub struct Claim {
     pub qualifier: u64,
-    /// Name of the claim in the directory.
+    /// Name in the directory.
     name: String,
     reachable: Arc<Reachable>,
 }
@@ -444,7 +432,6 @@ impl Drop for Claim {
     }
 }
 
-/// Returns a number that is unlikely to occur in another process.
 fn random() -> u64 {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let mut bytes = [0_u8; 8];

@@ -34,11 +34,9 @@ pub enum VmError {
     Denied,
     /// The kernel or a seccomp filter does not offer the call.
     Unsupported,
-    /// The process no longer exists.
     Gone,
     /// The lists have different lengths or too many pieces.
     Length,
-    /// Another errno.
     Other(i32),
 }
 
@@ -81,8 +79,6 @@ type Call = unsafe extern "C" fn(
     libc::c_ulong,
 ) -> libc::ssize_t;
 
-/// Repeats `call` until everything is copied.
-///
 /// # Safety
 /// `call` must be allowed to access the `local` pieces.
 unsafe fn transfer(call: Call, pid: libc::pid_t, local: &[libc::iovec], remote: &[(u64, u64)]) -> Result<(), VmError> {

@@ -8,7 +8,6 @@ use dat_memory::regions::{AccessContext, ROW_SIZE, RemoteFault, Users, split_key
 use super::{FIRST, RowView, TABLE_SIZE};
 use crate::os::memory::{Access, SharedMemory};
 
-/// A peer's table of registered memory.
 #[derive(Debug)]
 pub struct PeerRegions {
     memory: SharedMemory,
