@@ -66,6 +66,7 @@ pub trait DatagramTransport:
 pub enum Receiver<T: DatagramTransport> {
     /// The receives of its endpoint.
     Own,
+    /// A shared receive queue.
     Shared(T::Srq),
     /// A datagram endpoint.
     Datagrams(DatagramReceiver<T>),
@@ -87,7 +88,6 @@ pub struct Peer<T: DatagramTransport> {
     connection: InternalConnection<T>,
     /// Set while datagrams wait. Changed with the sending direction locked.
     waits: AtomicBool,
-    /// Locked after the sending direction.
     state: Mutex<State<T>>,
 }
 
@@ -95,11 +95,9 @@ struct State<T: Transport> {
     queue: Queue<T>,
     /// `None` once the outcome is known.
     exchange: Option<Exchange<T>>,
-    /// Set when the program can no longer send to the peer.
+    /// Set when the program has freed the peer.
     freed: bool,
-    /// Set when the notice was posted.
     notice_sent: bool,
-    /// Set when the peer's notice has arrived.
     notice_received: bool,
 }
 
@@ -123,13 +121,13 @@ impl<T: DatagramTransport> Receiver<T> {
         Ok(Receiver::Shared(srq.clone()))
     }
 
-    /// Returns the datagram receiver; `None` for other connections.
+    /// Returns `None` for other connections.
     #[inline]
     pub fn datagrams(&self) -> Option<&DatagramReceiver<T>> {
         if let Receiver::Datagrams(datagrams) = self { Some(datagrams) } else { None }
     }
 
-    /// Returns the number of the datagram endpoint; 0 for other connections.
+    /// Returns 0 for other connections.
     pub fn number(&self) -> u32 {
         self.datagrams().map_or(0, |datagrams| datagrams.qp.sink.number())
     }
@@ -372,7 +370,6 @@ impl<T: DatagramTransport> Peer<T> {
         state.notice_received
     }
 
-    /// Returns the number of waiting datagrams.
     fn waiting(&self, transport: &T) -> usize {
         if let Some(qp) = self.connection.qp().filter(|_| self.waits.load(Ordering::Relaxed)) {
             transport.reap(&qp);
@@ -380,7 +377,6 @@ impl<T: DatagramTransport> Peer<T> {
         self.state.lock().queue.len()
     }
 
-    /// Starts to end the connection. Called without locks.
     fn disconnect(self: &Arc<Self>) {
         if let Some(qp) = self.connection.qp() {
             // The transport reports a later end.
@@ -390,7 +386,7 @@ impl<T: DatagramTransport> Peer<T> {
         }
     }
 
-    /// Handles the end of the connection. Called without locks.
+    /// Called without locks.
     fn end(&self, report: Option<ConnectionReport>) {
         self.connection.close();
         let (queue, exchange) = {

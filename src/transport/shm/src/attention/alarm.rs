@@ -22,7 +22,6 @@ use host::{futex, memory};
 use crate::os::memory::{Access, InShared, SharedFile, SharedMemory};
 use crate::sleep::{self, RUNG, Rung};
 
-/// Size in bytes of the shared memory.
 const SIZE: usize = 4096;
 
 /// The alarm word in a mapping, and the last sleep that this process has ended.
@@ -36,15 +35,11 @@ impl AlarmWord {
         Ok(AlarmWord { word: memory::arc(memory)?.place(0)?, ended: AtomicU32::new(RUNG) })
     }
 
-    /// Opens another process's alarm.
-    ///
-    /// # Errors
-    /// `InvalidData` if it is not an alarm; or a system error.
+    /// Opens another process's alarm. Returns `InvalidData` if it is invalid, or a system error.
     pub fn open(fd: OwnedFd) -> io::Result<AlarmWord> {
         AlarmWord::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?.1)
     }
 
-    /// Ends the sleep `sleep`: see [`sleep::ring_for`].
     #[inline]
     pub fn ring_for(&self, sleep: u32) -> Rung {
         sleep::ring_for(&*self.word, &self.ended, sleep, || futex::wake_shared(&self.word))

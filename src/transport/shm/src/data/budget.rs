@@ -27,7 +27,7 @@ const CALL: u64 = 4 * 1024;
 
 #[derive(Default)]
 pub struct Rounds {
-    /// Turns of this round (lower half) and of the previous one.
+    /// Turns of this round in the lower half, and of the previous round in the upper half.
     turns: AtomicU64,
     /// Bytes granted to turns of this round.
     granted: AtomicU64,
@@ -40,7 +40,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Starts a round; `records` counts polls that found records.
+    /// `records` counts polls that found records.
     #[inline]
     pub fn begin(&self, records: u32) {
         // The counters only divide the work, so a lost update does no harm.
@@ -116,12 +116,11 @@ impl Budget {
         }
     }
 
-    /// Like [`Budget::slice`] for a message.
     pub fn slice_of_message(&mut self, end: &End, rest: u64) -> Option<u64> {
         self.next(end, rest, SLICE)
     }
 
-    /// Subtracts `len` bytes for one complete copy. Returns `false` if the share is too small.
+    /// Returns `false` if the share is too small for one complete copy.
     pub fn whole(&mut self, end: &End, len: u64) -> bool {
         let left = self.left.get_or_insert_with(|| end.rounds().share());
         let may = len <= SLICE.min(*left);

@@ -134,7 +134,7 @@ impl Conn {
         self.info
     }
 
-    /// Returns the end in the link's memory; `None` before the connection is attached.
+    /// Returns `None` before the connection is attached.
     #[inline]
     pub fn end(&self) -> Option<&End> {
         self.attachment.get().map(|attachment| &attachment.end)
@@ -151,7 +151,8 @@ impl Conn {
         self.heat.load(Ordering::Relaxed) == HOT
     }
 
-    /// Sets the connection's ready bit if it has pending work. The peer has already seen that its polling has ended.
+    /// Sets the connection's ready bit if it has pending work. Called after the polling has ended, which the peer can
+    /// see.
     pub fn poll_if_pending(&self) {
         let Some(end) = self.end() else { return };
         if !self.is_up() {

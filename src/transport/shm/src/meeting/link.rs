@@ -39,7 +39,6 @@ const OUTBOX: usize = 4 << 20;
 /// Overhead of a queued message, in bytes.
 const PACKET: usize = 64;
 
-/// The ends of connections of one side, by place.
 type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
 
 pub struct Link {
@@ -51,7 +50,7 @@ pub struct Link {
     outbox: Mutex<Outbox>,
     conns: [RwLock<Ends>; 2],
     places: Mutex<Places>,
-    /// Unanswered requests of the peer; the value is `true` once the peer has cancelled the request.
+    /// Unanswered requests of the peer; `true` once the peer has cancelled.
     unanswered: Mutex<HashMap<ConnId, bool>>,
     /// Highest attempt number of the peer.
     last_attempt: AtomicU64,
@@ -60,7 +59,6 @@ pub struct Link {
 #[derive(Default)]
 struct Outbox {
     packets: VecDeque<Vec<u8>>,
-    /// Their size in bytes, with overhead.
     size: usize,
     /// Set when the link is about to end; no further message is sent.
     closed: bool,
@@ -81,7 +79,7 @@ impl Outbox {
     }
 }
 
-/// The used places of the shared memory that this side allocates.
+/// The used places that this side allocates.
 #[derive(Default)]
 struct Places {
     free: VecDeque<u32>,
@@ -112,7 +110,6 @@ impl Link {
         })
     }
 
-    /// Returns the process context, unless it has been freed.
     pub fn context(&self) -> Option<Arc<ProcessContext>> {
         self.context.upgrade()
     }
@@ -125,8 +122,8 @@ impl Link {
         self.conn(side, id.index).filter(|(known, _)| *known == id).map(|(_, conn)| conn)
     }
 
-    /// Attaches a connection to its place, as the end on `side`. Returns `false` if its rings cannot be allocated, the
-    /// connection is already attached, or the place is taken.
+    /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, if it is
+    /// already attached, or if the place is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: AccessContext) -> bool {
         let own = AccessContext::new(conn.info().zone, conn.info().port);
         let Some(end) = End::new(self.peer_segment.clone(), id.index, side, own, theirs) else { return false };
@@ -157,7 +154,6 @@ impl Link {
         self.conns.iter().flat_map(of).collect()
     }
 
-    /// Allocates a place for a connection that this process requests.
     pub fn allocate(&self) -> Option<ConnId> {
         let active = self.peer_segment.active_side();
         let mut places = self.places.lock();
@@ -167,7 +163,7 @@ impl Link {
         places.free.room(free).ok()?;
         let (step, first) = if self.peer_segment.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
-        // Reuses a place as late as possible, while others and memory for them are available.
+        // Reuses a place as late as possible.
         let used = places.free.len() > 64 || fresh >= MAX_CONNS || !self.peer_segment.has_room(fresh);
         let index = if used {
             places.free.pop_front()?
@@ -186,7 +182,6 @@ impl Link {
         Some(id)
     }
 
-    /// Notes that an end has released its place. When both have, the place is free.
     pub fn note_release(&self, id: ConnId, active_end: bool) {
         let mut places = self.places.lock();
         let Some(ends) = places.ends.get_mut(&id) else { return };
@@ -229,12 +224,11 @@ impl Link {
         free
     }
 
-    /// Notes the answer to a request of the peer. Returns `false` if the peer has cancelled the request.
+    /// Returns `false` if the peer has cancelled its request.
     pub fn answered(&self, id: ConnId) -> bool {
         self.unanswered.lock().remove(&id) == Some(false)
     }
 
-    /// Notes that the peer has cancelled its request, if that is unanswered.
     pub fn give_up(&self, id: ConnId) {
         if let Some(given_up) = self.unanswered.lock().get_mut(&id) {
             *given_up = true;
@@ -271,7 +265,6 @@ impl Link {
         }
     }
 
-    /// Removes the end on `side` from its place.
     pub fn detach(&self, id: ConnId, side: u8) {
         let mut conns = self.conns[usize::from(side)].write();
         let place = conns.get_mut(id.index as usize);
@@ -300,7 +293,7 @@ fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
         match socket.send(packet, &[]) {
             Ok(()) => outbox.pop(),
             Err(Errno::AGAIN) => return false,
-            // The peer has exited; the progress thread sees that at the socket.
+            // The progress thread sees the end of the peer at the socket.
             Err(_) => {
                 outbox.close();
                 return true;

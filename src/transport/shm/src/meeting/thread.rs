@@ -50,7 +50,7 @@ use self::calls::{Call, Late};
 /// Minimum and maximum of the growing pause between attempts while another process or the system has no room.
 const BUSY_MIN: Duration = Duration::from_millis(1);
 const BUSY_MAX: Duration = Duration::from_millis(32);
-/// Time after which a process that was expected to establish a link is asked again.
+/// Time after which a process that should establish a link is asked again.
 const ORPHANED: Duration = Duration::from_secs(1);
 /// Time after which links are accepted again after a lack of descriptors.
 const RETRY: Duration = Duration::from_millis(20);
@@ -59,7 +59,7 @@ const TURN: usize = 64;
 /// Maximum number of links of another process. It needs one, and briefly a second if it closes all its adapters and
 /// opens one.
 const LINKS: usize = 4;
-/// Maximum number of processes whose first violation is logged as a warning.
+/// Maximum number of processes that get a warning.
 const KNOWN: usize = 1024;
 /// Interval of polling the transfers that delay the report of an end: at first, and after 200 ms.
 const PENDING: Duration = Duration::from_millis(1);
@@ -104,11 +104,11 @@ pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Re
 }
 
 enum Stage {
-    /// Accepted; the peer's hello is next.
+    /// Accepted; waits for the peer's hello.
     Greeted(Arc<Socket>),
-    /// Connected; the peer's answer to the hello is next.
+    /// Connected; waits for the answer to the hello.
     Greeting(Arc<Link>, Call),
-    /// The peer's hello must be answered, and these connects wait for that.
+    /// The answer to the peer's hello waits, and so do these connects.
     Welcoming(Arc<Link>, Vec<PendingConnect>),
     Up(Arc<Link>),
 }
@@ -147,13 +147,12 @@ struct Thread {
     peers: HashMap<u64, Stage>,
     pending_peers: PendingPeers,
     names: HashMap<SocketName, u64>,
-    /// Connects that wait for the next attempt, or for a link that the other process establishes.
+    /// Connects that wait for the next attempt, or for the other process's link.
     calls: HashMap<SocketName, Call>,
-    /// Messages that wait until the system accepts descriptors, and the pause before the next attempt. No other message
-    /// with descriptors is sent before them.
+    /// Messages that wait until the system accepts descriptors, and the pause before the next
+    /// attempt.
     late: VecDeque<Late>,
     late_pause: Duration,
-    /// Processes of which a violation was logged.
     known: HashSet<i32>,
     timers: Timers<Due>,
     next_token: u64,
@@ -275,7 +274,6 @@ impl Thread {
                 }
                 Ok(None) => return,
                 Err(error) => {
-                    // Most likely there are no descriptors left.
                     if self.dismiss() {
                         continue;
                     }
@@ -412,7 +410,6 @@ impl Thread {
         Ok(())
     }
 
-    /// Ends a link whose peer has exited, or violated the protocol.
     fn lose(&mut self, token: u64) {
         self.pending_peers.remove(token);
         let (link, queue) = match self.peers.remove(&token) {
@@ -438,7 +435,6 @@ impl Thread {
         queue.into_iter().for_each(PendingConnect::refuse);
     }
 
-    /// Ends the links whose peers violate the protocol of transfers.
     fn lose_violators(&mut self) {
         let violates = |stage: &Stage| matches!(stage, Stage::Up(link) if link.peer_segment.has_violated());
         let tokens: Vec<u64> =

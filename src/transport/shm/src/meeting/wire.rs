@@ -24,9 +24,7 @@ pub struct Probe {
 /// A connection attempt: its active end, its place in the shared memory, and a number that is unique on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId {
-    /// Side of the active end.
     pub active: u8,
-    /// Place in the shared memory.
     pub index: u32,
     pub attempt: u64,
 }
@@ -34,9 +32,7 @@ pub struct ConnId {
 /// An end of a connection, as its peer sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndInfo {
-    /// Protection zone of its endpoint.
     pub zone: u32,
-    /// Its port qualifier.
     pub port: u64,
     /// Set if its program accepts extended operations.
     pub extended: bool,
@@ -96,7 +92,6 @@ impl Field for CloseReason {
     }
 }
 
-/// Structures of consecutive fields, and their validity.
 macro_rules! structures {
     ($($type:ident { $($field:ident),* } $(if $check:expr)?;)*) => {
         $(impl Field for $type {
@@ -117,17 +112,14 @@ structures! {
     EndInfo { zone, port, extended, datagrams };
 }
 
-/// The messages, each after the kind byte of its packet.
 macro_rules! messages {
     ($($(#[$doc:meta])* $name:ident = $kind:tt $({ $($field:ident: $type:ty),* })? $(($value:ident: $of:ty))?;)*) => {
-        /// A message.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Message {
             $($(#[$doc])* $name $({ $($field: $type),* })? $(($of))?,)*
         }
 
         impl Message {
-            /// Encodes the packet.
             pub fn encode(&self) -> Vec<u8> {
                 #[expect(clippy::disallowed_methods, reason = "a packet is sent or queued at once")]
                 let mut packet = Vec::with_capacity(64);
@@ -141,7 +133,7 @@ macro_rules! messages {
                 packet
             }
 
-            /// Decodes a packet. Returns `None` if it is invalid.
+            /// Returns `None` if the packet is invalid.
             pub fn decode(mut packet: &[u8]) -> Option<Message> {
                 let message = match u8::take(&mut packet)? {
                     $($kind => {
@@ -163,22 +155,20 @@ messages! {
     Hello = 1 { version: u32, name: String, probe: Probe };
     /// Answer to [`Message::Hello`], with published memory and alarm.
     Welcome = 2 { name: String, probe: Probe, reads: bool };
-    /// Answer to [`Message::Hello`] from a process to which this one is connecting: use that link instead.
+    /// Answer to [`Message::Hello`]: use the link of this process's own connect instead.
     UseMine = 3;
     /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or instead of answering
     /// [`Message::Ask`] if that is impossible now. The receiver must reconnect later.
     Again = AGAIN;
     /// Sent instead of a hello: asks for the receiver's open adapters. See [`crate::census`].
     Ask = ASK;
-    /// Answer to [`Message::Ask`], for each adapter.
+    /// Part of the answer to [`Message::Ask`]: one adapter.
     Open = OPEN(adapter: OpenAdapter);
     /// Only wakes the receiving thread.
     Ring = RING;
     /// Set if the sender can read the receiver's memory.
     Reads = 4(reads: bool);
-    /// A connection request.
     Request = 5 { conn: ConnId, qualifier: u64, end: EndInfo, private_data: Vec<u8> };
-    /// The request was accepted.
     Accept = 6 { conn: ConnId, end: EndInfo, private_data: Vec<u8> };
     /// The request was rejected; with `consumer`, by the program, whose private data this contains.
     Reject = 7 { conn: ConnId, consumer: bool, private_data: Vec<u8> };

@@ -48,7 +48,7 @@ use super::task;
 /// Qualifiers for [`Directory::claim_any`]: those of 16 bits that are not reserved by convention.
 pub const ANY: RangeInclusive<u64> = 1024..=65535;
 
-/// Maximum number of entries that a [`Directory::sweep`] reads, so that a large directory does not delay a new process.
+/// Maximum number of entries that a [`Directory::sweep`] reads, for large directories.
 const SWEEP: usize = 4096;
 
 /// Age from which a socket without its final name belongs to a dead process.
@@ -60,8 +60,7 @@ const COARSE: Duration = Duration::from_millis(100);
 /// Name of the link in a claim.
 const OWNER: &str = "owner";
 
-/// Maximum number of attempts at a claim. Retries are needed only if others change the claim, or if it cannot be
-/// emptied.
+/// Maximum number of attempts at a claim. Retries are needed if others change it.
 const ATTEMPTS: u32 = 64;
 
 /// File name of a process's socket: `p-PID-RANDOM`.
@@ -253,7 +252,7 @@ impl Directory {
             return true;
         }
         let Some(name) = SocketName::parse(text) else { return false };
-        // Only ECONNREFUSED proves that the process is dead.
+        // Only ECONNREFUSED proves death.
         !matches!(self.connect(&name), Err(Errno::CONNREFUSED))
     }
 
@@ -334,7 +333,7 @@ impl Directory {
         Ok(unless(unlinkat(&self.fd, claim, AtFlags::REMOVEDIR), &others)?)
     }
 
-    /// Removes an entry that is not a directory. A missing entry is no error.
+    /// Removes an entry that is not a directory, if it exists.
     fn unlink(&self, name: &str) -> io::Result<()> {
         Ok(unless(unlinkat(&self.fd, name, AtFlags::empty()), &[Errno::NOENT, Errno::ISDIR])?)
     }

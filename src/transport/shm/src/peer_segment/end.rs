@@ -27,10 +27,9 @@ pub struct End {
     pub theirs: AccessContext,
     /// The request rings of this side and of the peer.
     rings: [Mapped; 2],
-    /// The peer's response ring.
     responses: Mapped,
-    /// Positions of this side in the peer's rings of requests and responses. Each is a [`RingCursor`], shut while the
-    /// record there waits for an event other than a poll.
+    /// Positions of this side in the peer's rings of requests and responses, as [`RingCursor`]s. Shut while the record
+    /// there waits for an event other than a poll.
     taken: [AtomicU64; 2],
     state: AtomicU32,
     /// Position in the own request ring of which a notification is wanted, and the peer's known position. The latter is
@@ -50,10 +49,8 @@ pub struct End {
 /// Time without the peer's progress until short writes and reads are revoked.
 const REVOKE_TIMEOUT: Duration = Duration::from_micros(5);
 
-/// Marks finished requests, instead of a known position.
 const FINISHED: i64 = -1;
 
-/// Pending work of an end that no record shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
     Nothing,
@@ -112,7 +109,6 @@ impl End {
         })
     }
 
-    // ---- Pending work ----
 
     /// Returns the consumed position for a record's credit.
     #[inline]
@@ -142,13 +138,12 @@ impl End {
         self.wanted.store(position as i64, Ordering::Relaxed);
     }
 
-    /// Sets the peer's known position, before completed requests are reported. Called under the transmit lock.
+    /// Called under the transmit lock, before completed requests are reported.
     #[inline]
     pub fn set_known(&self, position: u64) {
         self.known.store(position as i64, Ordering::Relaxed);
     }
 
-    /// Returns whether `position` is all that is wanted.
     #[inline]
     pub fn is_told(&self, position: u64) -> bool {
         self.wanted.load(Ordering::Relaxed) <= position as i64
@@ -191,7 +186,6 @@ impl End {
         self.due.store(1, Ordering::Relaxed);
     }
 
-    /// Resets the timeout, which the next poll restarts.
     #[inline]
     pub fn set_moved(&self) {
         self.due.store(0, Ordering::Relaxed);
@@ -237,7 +231,6 @@ impl End {
             .then(|| self.offered())
     }
 
-    /// Returns this side's offer, whether or not it is in use.
     pub fn offered(&self) -> &Offer {
         &self.rings[1].shared().offer.0
     }
@@ -282,7 +275,6 @@ impl End {
         told || self.has_arrived() || self.is_busy()
     }
 
-    // ---- Polling ----
 
     /// Publishes whether this process polls the connection and thus needs no notification. A thread that ends the
     /// polling must then call [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and
@@ -312,7 +304,6 @@ impl End {
         &self.peer_segment.control
     }
 
-    /// Notifies the peer of new data, unless it polls.
     #[inline(always)]
     pub fn tell_peer(&self, news: News) {
         // SYNC polled: the record, position or response is stored before this check. Either this side sees that the
@@ -334,14 +325,12 @@ impl End {
         }
     }
 
-    /// Notifies the peer of data that its polls may not check.
     pub fn tell_of_answers(&self) {
         if self.peer_segment.mark(1 - self.side, self.index, News::Record) {
             self.count_wakeup();
         }
     }
 
-    /// A locked instruction is cheap compared with the wakeup.
     #[cold]
     fn count_wakeup(&self) {
         self.wakeups.fetch_add(1, Ordering::Relaxed);
@@ -373,7 +362,6 @@ impl End {
         }
     }
 
-    /// Stops copies to and from this peer, which the kernel refuses.
     pub fn stop_copying(&self) {
         if self.peer_segment.reads_peer.0.swap(false, Ordering::Relaxed) {
             self.peer_segment.untold.store(true, Ordering::Relaxed);
