@@ -1,16 +1,15 @@
 //! The word on which a leader sleeps, in memory that all peers share.
 //!
 //! The leader stores a number, new for each sleep, and sleeps while the word has this value. A thread with data stores
-//! [`RUNG`] and wakes it, so a ring before the sleep is not lost ([`sleep`]).
+//! [`RUNG`] and wakes it, so a ring before the sleep is not lost ([`sleep`]): the kernel compares the word under its
+//! own lock. futex(2) wakes all sleepers, so a peer's thread cannot intercept the wakeup.
 //!
 //! If a malicious peer restores the number between a ring and the sleep, the leader sleeps although it was rung.
-//! Therefore the leader always sleeps with a timeout, and only the published word, which peers cannot write, says
-//! whether it sleeps (`control`).
+//! Therefore it always sleeps with a timeout, and only the published word, which peers cannot write, indicates whether
+//! it sleeps (`control`).
 //!
 //! A peer stores in `ended` the sleep that it has ended (Release, after the ring), so further data for this sleep needs
-//! no system call. The number is stored with Release before it is published, and [`RUNG`] by a Release swap. The kernel
-//! compares the word under its own lock, so an earlier ring prevents the sleep. futex(2) wakes all sleepers on the
-//! word, so a peer's thread cannot intercept the leader's wakeup.
+//! no system call. The number is stored with Release before it is published, and [`RUNG`] by a Release swap.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -14,7 +14,6 @@ use crate::ring::Producer;
 use crate::sleep::News;
 use crate::tx_ring::{Put, TxRing};
 
-/// Maximum number of outstanding reads and atomic operations of the peer.
 const MAX_READS: usize = 256;
 
 pub enum PendingResponse {
@@ -39,7 +38,6 @@ pub enum Failed {
     Message(RequestId, Status),
 }
 
-/// The response ring, and pending responses.
 #[derive(Default)]
 pub struct Responses {
     tx_ring: TxRing,
@@ -71,7 +69,6 @@ impl Responses {
         self.owed.len() < MAX_READS && self.owed.try_reserve(1).is_ok()
     }
 
-    /// Queues a response, for which there must be room.
     pub fn owe(&mut self, owed: PendingResponse) {
         self.owed.push_back(owed);
     }
@@ -96,7 +93,6 @@ impl Responses {
         }
     }
 
-    /// Requests a rendezvous message from byte `offset` on. Returns `false` if there is no room yet.
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
         let place = record::place(position, offset);
         let header = Header { kind: kind::FETCH, solicited: false, acknowledge: Acknowledge::No, aux: 0 };
@@ -111,7 +107,6 @@ impl Responses {
         there
     }
 
-    /// Sends responses as far as room and `budget` permit.
     pub fn progress(&mut self, end: &End, budget: &mut Budget) -> Option<Failed> {
         let (mut message, mut owed) = (false, false);
         let mut failed = None;

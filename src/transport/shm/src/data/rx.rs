@@ -35,8 +35,7 @@ mod extended;
 mod message;
 mod response;
 
-/// Number of slots that are released together while there are more records, because the peer may be polling that cache
-/// line.
+/// Slots that are released together while there are more records: the peer may be polling that cache line.
 const RELEASE: u64 = 16;
 
 /// Maximum number of records per turn, so that other connections get theirs.
@@ -60,7 +59,7 @@ pub struct Fatal {
 pub enum Advance {
     /// Up to [`BATCH`] records.
     Batch,
-    /// Up to [`BATCH`] records, without data from the memory of the peer, which has disconnected and may reuse it.
+    /// The same, without data from the memory of the peer, which has disconnected and may reuse it.
     Drain,
 }
 
@@ -142,10 +141,8 @@ pub struct Rx {
     shut: bool,
 }
 
-/// The state of a partial message or write.
 #[derive(Default)]
 struct Arriving {
-    /// The receive of the last message.
     taken: Taken,
     /// Set while that message is incomplete.
     partial: Option<Partial>,
@@ -161,10 +158,9 @@ struct Arriving {
     revocation: Option<Revocation>,
 }
 
-/// A window that a partial message revokes.
 struct Revocation {
     key: u32,
-    /// Set once the window is closed. Only the end of the message is missing.
+    /// Set once the window is closed and only the end of the message is missing.
     closed: bool,
     /// Peers' transfers that may use the window, and must end first.
     pending: Option<Pending>,
@@ -182,15 +178,14 @@ struct Fetching {
     places: ArrayVec<(u64, u64), MAX_SEGMENTS>,
     len: u64,
     offset: u64,
-    /// Set if the bytes from `offset` on were requested from the sender.
+    /// Set if the bytes from `offset` were requested from the sender.
     asked: bool,
-    /// End of the bytes that are offered, from `offset` on.
+    /// End of the offered bytes, which start at `offset`.
     offered: Option<u64>,
-    /// The slice that was read ahead, with the last word of the message if it ends there: that word is stored last.
+    /// The slice that was read ahead, with the message's last word if it ends there.
     ahead: Option<(Slice, LastWord)>,
 }
 
-/// Returns the destination of fetched bytes: `into`, or else the receive that was `taken`.
 fn destination<'a>(into: &'a Option<Segment>, taken: &'a Taken) -> &'a [Segment] {
     into.as_ref().map_or(taken.segments(), slice::from_ref)
 }
@@ -215,7 +210,7 @@ impl Rx {
     pub fn close(&mut self, end: Option<&End>) {
         self.rings = None;
         self.arriving.revocation = None;
-        // Closes the end only once: later, its place may belong to another connection.
+        // Closes the end only once, because its place may later belong to another connection.
         if let (Some(end), false) = (end, self.shut) {
             end.close();
             self.shut = true;
@@ -234,7 +229,7 @@ impl Rx {
     /// Handles up to [`BATCH`] small messages for receives of one segment. Returns the message if there is exactly one.
     ///
     /// # Errors
-    /// With no message, or several: the reason to stop, and their acknowledgement data.
+    /// Otherwise the reason to stop, and the messages' acknowledgement data.
     #[inline(always)]
     pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, AckInfo)> {
         let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, AckInfo::default())) };
@@ -253,7 +248,7 @@ impl Rx {
         }
     }
 
-    /// Returns the receive that made [`Rx::take_small`] stop because it could not hold its message.
+    /// Returns the receive that could not hold its message.
     pub fn failed(&self) -> Option<RecvId> {
         self.arriving.failed
     }

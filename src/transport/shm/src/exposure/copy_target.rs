@@ -39,9 +39,7 @@ struct Note {
 
 #[derive(Default)]
 struct DoorState {
-    /// Id of the door's thread, once it is published.
     tid: i32,
-    /// Set when the door must exit.
     leave: bool,
 }
 
@@ -73,7 +71,6 @@ impl CopyTargetThread {
         CopyTargetThread { sign, threads: Mutex::default(), published: Arc::default() }
     }
 
-    /// Starts the first door and publishes its id.
     pub fn open(&self) -> io::Result<()> {
         let mut threads = self.threads.lock();
         self.start(&mut threads)?;
@@ -118,7 +115,6 @@ impl CopyTargetThread {
         published && threads.all.iter().all(|sleeper| sleeper.serial >= change.0)
     }
 
-    /// Ends all doors. Peers can then no longer copy.
     pub fn close(&self) {
         let sleepers = std::mem::take(&mut self.threads.lock().all);
         for sleeper in &sleepers {

@@ -30,7 +30,6 @@ pub const TABLE: usize = size_of::<Table>();
 pub struct Occupant(u64);
 
 impl Occupant {
-    /// Returns the id of the thread in the slot; 0 if there is none.
     pub fn tid(self) -> u32 {
         self.0 as u32
     }
@@ -110,7 +109,6 @@ impl Own {
         self.try_enter(table, tid, at).unwrap_or_else(|| self.enter_another(table, tid, at))
     }
 
-    /// Enters this slot if it exists and is free.
     #[inline(always)]
     fn try_enter<'a>(&'a self, table: &'a Table, tid: u32, at: usize) -> Option<Entered<'a>> {
         let (OwnSlot(own), [shared, ..]) = (self.0.get(at)?, table.get(at + 1)?);
@@ -146,7 +144,6 @@ impl Own {
     }
 }
 
-/// A slot that the calling thread occupies until this is dropped.
 pub struct Entered<'a> {
     own: &'a AtomicU64,
     shared: &'a AtomicU64,

@@ -3,9 +3,9 @@
 //! A copy by the kernel takes more than a microsecond; a ring record that the peer polls takes a cache line. So short
 //! writes and reads use the ring while the peer consumes them in time, and otherwise the kernel for a while
 //! ([`Trust`]). If the peer's position does not move for five microseconds while such a record waits, this side revokes
-//! the records in order ([`Claim`](crate::claim::Claim)), and copies. It checks the time in posts and polls; otherwise,
-//! the progress thread does ([`guard`](crate::guard)). An atomic operation cannot be revoked, and delays the following
-//! records. If a copy fails, the record is left to the peer.
+//! the records in order ([`Claim`](crate::claim::Claim)), and copies. Posts, polls and the progress thread
+//! ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, and delays the following records.
+//! If a copy fails, the record is left to the peer.
 //!
 //! A revoked record stays in the ring until the peer passes it. It is complete when the peer has consumed all earlier
 //! records that are neither short nor [`NOTHING`](crate::record::kind::NOTHING).
