@@ -25,7 +25,6 @@ use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, EndInfo, MAX_PACKET, Message, Probe, VERSION};
 use dat_census::socket::Socket;
 
-
 /// Decodes a packet and encodes it again. Returns `None` if it is not a message.
 pub fn packet_again(packet: &[u8]) -> Option<Vec<u8>> {
     Message::decode(packet).map(|message| message.encode())
@@ -79,7 +78,6 @@ fn name(number: u64) -> String {
     format!("p-{}-{number:016x}", std::process::id())
 }
 
-
 pub fn target(addr: u64, key: u32, len: u64) -> Vec<u8> {
     record::target(addr, key, len).to_vec()
 }
@@ -110,7 +108,6 @@ pub fn atomic(addr: u64, key: u32, expected: Option<u64>, value: u64) -> Vec<u8>
     };
     record::atomic(addr, key, change).to_vec()
 }
-
 
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
@@ -180,7 +177,6 @@ impl LooseRing {
         (self.producer.used(), self.producer.max_payload())
     }
 }
-
 
 pub const ROW: usize = ROW_SIZE;
 
@@ -288,7 +284,6 @@ impl Table {
         [own.ok().map(|granted| granted.addr()), access.at(&self.peer)]
     }
 }
-
 
 /// The descriptor that a peer sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -246,7 +246,6 @@ impl PeerSegment {
         }
     }
 
-
     #[inline]
     fn ready(&self, side: u8) -> (&AtomicU64, &[AtomicU64; WORDS]) {
         let [summary, _, _, _, _, _, _, _, words @ ..] = &*self.ready[usize::from(side & 1)];
@@ -303,7 +302,6 @@ impl PeerSegment {
         any
     }
 
-
     pub fn has_room(&self, index: u32) -> bool {
         self.chunk(index).is_some()
     }
@@ -356,12 +354,10 @@ impl PeerSegment {
         }
     }
 
-
     #[inline]
     pub fn transfers(&self, side: u8) -> &Table {
         &self.transfers[usize::from(side & 1)]
     }
-
 
     /// Returns whether the peer violated the transfer protocol; no thread waits for it.
     pub fn has_violated(&self) -> bool {

@@ -127,7 +127,6 @@ impl ProcessContext {
         0x1_0000 + self.ports.fetch_add(1, Ordering::Relaxed)
     }
 
-
     pub fn room_for_command(&self) -> std::result::Result<(), NoMemory> {
         self.commands.lock().room(TASKS)
     }
@@ -172,7 +171,6 @@ impl ProcessContext {
         self.links.control.copy_target.close();
         drop(self.reachable.lock().take());
     }
-
 
     /// Returns the listener and its qualifier.
     ///

@@ -84,7 +84,9 @@ type Call = unsafe extern "C" fn(
 unsafe fn transfer(call: Call, pid: libc::pid_t, local: &[libc::iovec], remote: &[(u64, u64)]) -> Result<(), VmError> {
     let sum = |sum: u64, len: u64| sum.checked_add(len);
     let total = local.iter().map(|vec| vec.iov_len as u64).try_fold(0, sum);
-    let (Some(mut left), 0..=MAX_PIECES, 0..=MAX_PIECES) = (total, local.len(), remote.len()) else { return Err(VmError::Length) };
+    let (Some(mut left), 0..=MAX_PIECES, 0..=MAX_PIECES) = (total, local.len(), remote.len()) else {
+        return Err(VmError::Length);
+    };
     if remote.iter().map(|piece| piece.1).try_fold(0, sum) != total {
         return Err(VmError::Length);
     }

@@ -109,7 +109,6 @@ impl End {
         })
     }
 
-
     /// Returns the consumed position for a record's credit.
     #[inline]
     pub fn taken(&self) -> u64 {
@@ -274,7 +273,6 @@ impl End {
         };
         told || self.has_arrived() || self.is_busy()
     }
-
 
     /// Publishes whether this process polls the connection and thus needs no notification. A thread that ends the
     /// polling must then call [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and
