@@ -1,6 +1,6 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! Each direction has a lock: [`Rx`] is here, [`Tx`] is in the endpoint behind the lock on its requests
+//! Each direction has a lock: [`Rx`] is here, [`Tx`](crate::tx::Tx) is in the endpoint behind the lock on its requests
 //! ([`EndpointSink::lock_tx`]) until the endpoint's connection ends. Lock order: `rx`, `tx`.
 //!
 //! # Waiting work

@@ -219,7 +219,7 @@ impl Rx {
 
     pub fn begin_polling(&self, end: &End) -> bool {
         let open = self.rings.is_some();
-        // After the connection's end, the place may belong to another one.
+        // After the connection's end, the place may belong to another connection.
         if open {
             end.set_polled(true);
         }

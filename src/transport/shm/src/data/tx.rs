@@ -6,7 +6,7 @@
 //!
 //! # Marks
 //! The mark of a request ([`SeqNo`]) is the ring position after its record, plus the number of earlier requests that
-//! are more than a record. Only such requests have an entry ([`TxInFlight`]), with a mark between those of adjacent
+//! are more than a record. Only such requests have an entry ([`TxInFlight`]), with a mark between the marks of adjacent
 //! records.
 //!
 //! # Resuming a queued request

@@ -301,7 +301,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Makes room by removing one pending peer, unless its hello has arrived. Returns `false` if there is none.
+    /// Removes one pending peer to make room, unless its hello has arrived. Returns `false` if there is none.
     fn dismiss(&mut self) -> bool {
         let Some((token, of_it)) = self.pending_peers.least_welcome() else { return false };
         self.read(token);

@@ -45,7 +45,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::task;
 
-/// Qualifiers for [`Directory::claim_any`]: those of 16 bits that are not reserved by convention.
+/// Qualifiers for [`Directory::claim_any`]: 16 bits, not reserved by convention.
 pub const ANY: RangeInclusive<u64> = 1024..=65535;
 
 /// Maximum number of entries that a [`Directory::sweep`] reads, for large directories.

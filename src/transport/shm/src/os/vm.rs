@@ -20,7 +20,7 @@ use rustix::process::{PTracer, set_ptracer};
 
 const _: () = assert!(usize::BITS == 64, "addresses and lengths of peers are 64 bits wide");
 
-/// Maximum number of pieces of a list: those of a request, and the last word.
+/// Maximum number of pieces of a list: the segments of a request, and the last word.
 const MAX_PIECES: usize = MAX_SEGMENTS + 1;
 
 type Vecs = ArrayVec<libc::iovec, MAX_PIECES>;
@@ -96,7 +96,7 @@ unsafe fn transfer(call: Call, pid: libc::pid_t, local: &[libc::iovec], remote: 
         |&(addr, len)| libc::iovec { iov_base: ptr::without_provenance_mut(addr as usize), iov_len: len as usize };
     let mut theirs: Vecs = remote.iter().map(vec).collect();
     while left > 0 {
-        // SAFETY: the lengths are those of the arrays. The local entries are within pieces that the caller permits to
+        // SAFETY: the lengths match the arrays. The local entries are within pieces that the caller permits to
         // access, and the kernel checks the remote ones.
         let copied = unsafe { call(pid, ours.as_ptr(), ours.len() as _, theirs.as_ptr(), theirs.len() as _, 0) };
         let copied = result_of(copied)?;
