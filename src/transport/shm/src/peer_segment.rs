@@ -80,7 +80,6 @@ impl Hint {
     }
 }
 
-/// The shared memory of this process and a peer, which may be this process.
 pub struct PeerSegment {
     control: Arc<ControlRegion>,
     pub file: SharedFile,
@@ -306,7 +305,6 @@ impl PeerSegment {
         self.chunk(index).is_some()
     }
 
-    /// Returns the chunk with a connection's rings, mapped on first use.
     fn chunk(&self, index: u32) -> Option<Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
         if number >= CHUNKS {
@@ -372,7 +370,6 @@ impl PeerSegment {
         }
     }
 
-    /// Logs once that the peer sleeps during a copy.
     pub fn complain(&self) {
         if !self.complained.swap(true, Ordering::Relaxed) {
             log::warn!("shm: process {} sleeps in the middle of a copy; calls that free memory wait for it", self.pid);

@@ -45,7 +45,6 @@ pub const SLOT: usize = 64;
 
 pub const HEADER: usize = 16;
 
-/// Maximum payload of a record of one slot.
 pub const ONE: usize = SLOT - HEADER;
 
 /// Maximum payload of a small record: one slot, or two contiguous slots.
@@ -60,7 +59,6 @@ const WORDS: usize = MAX_SLOTS / 64;
 
 const PAD: u8 = 0;
 
-/// A violation of the ring protocol by the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 

@@ -9,10 +9,9 @@
 //! | [`pages`] | checks before registration; pages that can be unmapped |
 //! | [`user`] | memory that other threads may change; copies that store the last word last |
 //!
-//! A module uses those below it. The crate knows no peer: a transport says with [`regions::Mirror`] whether peers see
-//! the table.
+//! A module uses the modules below it. The crate knows no peer: a transport's [`regions::Mirror`] shows peers the table.
 //!
-//! Unsafe code is in [`user`], [`pages`], [`regions`] and [`objects`], which trust the program about the memory that it registers.
+//! Unsafe code is in [`user`], [`pages`], [`regions`] and [`objects`], which rely on the program for registered memory.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

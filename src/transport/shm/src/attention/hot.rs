@@ -9,8 +9,8 @@
 //! The fence takes microseconds, so a connection does not replace an equally active one. If many more are active, all
 //! use ready bits for a while.
 //!
-//! A connection is added after four polls have found its ready bit. It is removed after 65,536 idle polls if more than
-//! two are polled. If 256 events came by ready bits while polling found fewer than twice as many, all connections use
+//! A connection is added after four polls have found its ready bit, and removed after 65,536 idle polls if more than two
+//! are polled. If 256 events came by ready bits while polling found fewer than twice as many, all connections use
 //! bits for the next 65,536 events. Each poll checks the complete set, so no connection starves. Without a fence across
 //! processes (`os/barrier.rs`), the sender executes a fence per message.
 
@@ -166,7 +166,6 @@ impl Hot {
         }
     }
 
-    /// Returns a number that increases when records arrive.
     #[inline]
     pub fn records(&self) -> u32 {
         self.records

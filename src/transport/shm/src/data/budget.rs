@@ -29,11 +29,9 @@ const CALL: u64 = 4 * 1024;
 pub struct Rounds {
     /// Turns of this round in the lower half, and of the previous round in the upper half.
     turns: AtomicU64,
-    /// Bytes granted to turns of this round.
     granted: AtomicU64,
     /// Bytes copied by turns since the last round started.
     copied: AtomicU64,
-    /// Share of the next turn if it is the only one.
     alone: AtomicU64,
     /// Start of the last round that followed one with copies, and the value of `records` then.
     last: Mutex<Option<(Instant, u32)>>,

@@ -10,7 +10,6 @@ use dat_core::Change;
 
 /// Kinds of records; 0 is the ring's pad.
 pub mod kind {
-    /// A complete message.
     pub const MESSAGE: u8 = 1;
     /// A piece of a message; `aux` is the length of the message.
     pub const MESSAGE_PIECE: u8 = 2;
@@ -59,7 +58,6 @@ pub const ANSWER_MAX: u64 = 4080;
 /// Size of the largest atomically stored word, and minimum size of the last piece of a transfer.
 pub const WORD: u64 = 8;
 
-/// Returns the size of the next piece of a transfer with `rest` bytes left.
 #[inline]
 pub const fn piece(rest: u64, most: u64) -> u64 {
     if rest <= most {
@@ -71,7 +69,6 @@ pub const fn piece(rest: u64, most: u64) -> u64 {
     }
 }
 
-/// The notification that a producer needs when its record is consumed.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acknowledge {

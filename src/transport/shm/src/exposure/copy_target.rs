@@ -25,7 +25,6 @@ use crate::os::task::{self, Doing};
 const STACK: usize = 64 * 1024;
 
 struct Sleeper {
-    /// Number of the change that started it.
     serial: u64,
     note: Arc<Note>,
     thread: Thread,
@@ -80,7 +79,7 @@ impl CopyTargetThread {
         Ok(())
     }
 
-    /// Returns the current time. After a fence, it follows all earlier stores.
+    /// After a fence, the result follows all earlier stores.
     pub fn now(&self) -> Moment {
         Moment(self.published.load(Ordering::SeqCst))
     }

@@ -15,8 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     Gone,
-    /// It is stopped by a signal, a tracer or the freezer. It is not copying, because threads stop only before or after
-    /// a system call.
+    /// It is stopped by a signal, a tracer or the freezer, and thus outside of system calls.
     Stopped,
     /// It sleeps outside of copies between processes.
     Elsewhere,
@@ -65,7 +64,7 @@ pub fn is_visible(pid: libc::pid_t) -> bool {
     pid > 0 && exists(&format!("/proc/{pid}/task"))
 }
 
-/// Returns the start time of process `pid` by the file clock. `None` if it cannot be determined.
+/// Returns the start time of process `pid` by the file clock, if it can be determined.
 pub fn beginning(pid: libc::pid_t) -> Option<SystemTime> {
     let stat = read(&format!("/proc/{pid}/stat")).ok()?;
     let ticks: u64 = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace().nth(19)?.parse().ok()?;

@@ -75,7 +75,6 @@ impl Tx {
         Some((self.in_flight[place].id, segments, len))
     }
 
-    /// Writes the part of a rendezvous message that the peer offers.
     pub(super) fn help(&mut self, end: &End, budget: &mut Budget) {
         let offer = end.peers_offer();
         let Some((number, part)) = offer.look() else { return };
@@ -90,7 +89,6 @@ impl Tx {
         }
     }
 
-    /// Requests the bytes of a rendezvous message from `offset` on. Returns `false` if there is no room yet.
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
         self.responses.ask_for(end, position, offset)
     }
