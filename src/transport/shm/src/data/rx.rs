@@ -144,7 +144,7 @@ pub struct Rx {
 #[derive(Default)]
 struct Arriving {
     taken: Taken,
-    /// Set while that message is incomplete.
+    /// Set while the message of `taken` is incomplete.
     partial: Option<Partial>,
     /// Set while the announced message at the head of the ring is fetched.
     fetching: Option<Fetching>,
