@@ -1,4 +1,4 @@
-//! The transport: an open interface adapter over this process's node.
+//! The transport: an open interface adapter of this process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +39,7 @@ pub struct Shm {
 
 static NODES: ProcessContexts = ProcessContexts::new();
 
-/// A completion queue. Completions of all connections are found at once, so that there is nothing to keep.
+/// A completion queue, without state, because a poll finds completions of all connections.
 pub struct Cq;
 
 fn attributes() -> AdapterAttributes {
@@ -91,7 +91,7 @@ impl Hooks for Shm {
         match shown {
             Shown::Before(window) => window.await_peers(),
             Shown::Window(window) => window.close(),
-            // They were waited for when its windows were closed.
+            // Closing its windows has waited for the peers.
             Shown::Region(_) => {}
         }
         true
@@ -252,7 +252,7 @@ impl Transport for Shm {
     fn arm(&self, _cq: Option<&Cq>, requests: bool) -> Armed {
         match self.context.links.arm(requests) {
             Some(sleep) => Armed::Word(self.context.links.control.alarm.clone(), sleep),
-            // The progress thread reports what arrives.
+            // The progress thread reports new data.
             None => Armed::Reported,
         }
     }
@@ -279,7 +279,7 @@ impl Transport for Shm {
     }
 
     fn srq_arm_limit(&self, _srq: &Arc<SharedQueue>, _limit: usize) -> Result<()> {
-        // Every buffer that is taken is reported at once.
+        // Every taken buffer is reported immediately.
         Ok(())
     }
 

@@ -1,7 +1,7 @@
-//! What src/dev/fuzz needs to play a peer that keeps to no rule: packets, the memory that peers share, and the socket.
+//! Interface for src/dev/fuzz: packets, shared memory and socket of a peer that follows no rule.
 //!
-//! It exists only with the cargo feature `fuzzing`, so nothing of it is in the product. It knows the names of this
-//! crate, so that the targets do not.
+//! The cargo feature `fuzzing` enables it; the product does not contain it. It hides this crate's names from the
+//! targets.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -25,28 +25,21 @@ use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, EndInfo, MAX_PACKET, Message, Probe, VERSION};
 use dat_census::socket::Socket;
 
-// ---- Messages ----
-
-/// Reads a packet as a peer's socket gives it, and writes the message again; `None` if it is no message.
+/// Decodes a packet and encodes it again. Returns `None` if it is not a message.
 pub fn packet_again(packet: &[u8]) -> Option<Vec<u8>> {
     Message::decode(packet).map(|message| message.encode())
 }
 
-/// An attempt at a connection, as messages name it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attempt {
-    /// Side of the active end.
     pub active: u8,
-    /// Place in the shared memory.
     pub index: u32,
-    /// Number of the attempt.
     pub number: u64,
 }
 
-/// The kinds of [`packet`].
 pub const KINDS: u8 = 18;
 
-/// A well-formed packet of each kind, by number below [`KINDS`]. Some kinds have several numbers, for their variants.
+/// Returns a well-formed packet of a kind below [`KINDS`]. Variants of a message have their own numbers.
 pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -> Vec<u8> {
     let conn = ConnId { active: attempt.active & 1, index: attempt.index, attempt: attempt.number };
     let probe = Probe { addr: qualifier, value: attempt.number };
@@ -81,24 +74,18 @@ pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -
     .encode()
 }
 
-/// The name of a socket that this process might have.
 fn name(number: u64) -> String {
     format!("p-{}-{number:016x}", std::process::id())
 }
 
-// ---- Records ----
-
-/// A range of the receiver's registered memory, as records name it.
 pub fn target(addr: u64, key: u32, len: u64) -> Vec<u8> {
     record::target(addr, key, len).to_vec()
 }
 
-/// The place of a piece of a message in the sender's memory.
 pub fn place(addr: u64, len: u64) -> Vec<u8> {
     record::place(addr, len).to_vec()
 }
 
-/// The kinds of record.
 pub const RECORDS: [u8; 10] = [
     record::kind::MESSAGE,
     record::kind::MESSAGE_PIECE,
@@ -112,7 +99,8 @@ pub const RECORDS: [u8; 10] = [
     record::kind::INVALIDATE,
 ];
 
-/// An atomic operation on a range of eight bytes, as records name it: an addition, or with `expected` an exchange.
+/// Returns an atomic operation on eight bytes, as in records: with `expected` a compare and swap, otherwise an
+/// addition.
 pub fn atomic(addr: u64, key: u32, expected: Option<u64>, value: u64) -> Vec<u8> {
     let change = match expected {
         None => Change::Add(value),
@@ -121,24 +109,19 @@ pub fn atomic(addr: u64, key: u32, expected: Option<u64>, value: u64) -> Vec<u8>
     record::atomic(addr, key, change).to_vec()
 }
 
-// ---- Rings ----
-
-/// A record that a consumer has accepted.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// Bytes of payload.
     pub len: usize,
-    /// The consumer's position behind it.
+    /// The consumer's position after the record.
     pub end: u64,
-    /// The sum of its bytes; reading them must not lead outside of the ring.
+    /// Sum of the payload's bytes.
     pub sum: u64,
 }
 
-/// The peer broke the rules of the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken;
 
-/// A ring whose memory is in nobody's hands: what the other side writes is written at will.
+/// A ring of which the target writes the other side's words.
 pub struct LooseRing {
     area: Mapped,
     producer: Producer,
@@ -146,10 +129,7 @@ pub struct LooseRing {
 }
 
 impl LooseRing {
-    /// A ring of `slots` slots, a power of two.
-    ///
-    /// # Errors
-    /// The error of the system; `InvalidInput` for another number of slots.
+    /// Creates a ring of `slots` slots, a power of two.
     pub fn new(slots: usize) -> io::Result<LooseRing> {
         let data = size_of::<RingShared>();
         let (_, memory) = SharedMemory::create("fuzz-ring", data + slots * SLOT, memory::Access::ReadWrite)?;
@@ -157,20 +137,16 @@ impl LooseRing {
         Ok(LooseRing { producer: Producer::new(area.clone()), consumer: Consumer::new(area.clone()), area })
     }
 
-    /// Takes note of a position of the consumer that a record told.
-    ///
-    /// # Errors
-    /// [`Broken`].
+    /// Passes on a consumer position from a record.
     pub fn credit(&mut self, credit: u64) -> Result<(), Broken> {
         self.producer.credit(credit).map_err(|_| Broken)
     }
 
-    /// Says where the consumer is.
     pub fn set_head(&self, position: u64) {
         self.area.head().store(position, Ordering::Relaxed);
     }
 
-    /// Writes a record's header and as much of `payload` as the ring's end leaves room for.
+    /// Writes a record's header, and as much of `payload` as fits before the ring's end.
     pub fn write(&self, slot: u64, header: [u64; 2], payload: &[u8]) {
         let at = slot.wrapping_mul(SLOT as u64);
         self.area.store_second(at, header[1]);
@@ -178,10 +154,7 @@ impl LooseRing {
         self.area.write(at.wrapping_add(HEADER as u64), Source::of(payload));
     }
 
-    /// Consumes the next record; `None` if there is none.
-    ///
-    /// # Errors
-    /// [`Broken`].
+    /// Consumes the next record. Returns `None` if there is none.
     pub fn take(&mut self) -> Result<Option<Seen>, Broken> {
         let Some(view) = self.consumer.peek().map_err(|_| Broken)? else { return Ok(None) };
         let len = view.len as usize;
@@ -192,43 +165,33 @@ impl LooseRing {
         Ok(Some(Seen { len, end: view.end(), sum: bytes.iter().map(|&byte| u64::from(byte)).sum() }))
     }
 
-    /// Puts a record of `payload` into the ring; `None` if there is no room.
-    ///
-    /// # Errors
-    /// [`Broken`].
+    /// Produces a record of `payload`. Returns `None` if there is no room.
     pub fn put(&mut self, kind: u8, payload: &[u8]) -> Result<Option<u64>, Broken> {
         let Some(mut room) = self.producer.reserve(payload.len()).map_err(|_| Broken)? else { return Ok(None) };
         assert_eq!(room.write(Source::of(payload)), payload.len(), "room that was made is missing");
         Ok(Some(room.finish(kind.max(1), 0, payload.len() as u64, 0)))
     }
 
-    /// Slots that the producer takes for used, and the most payload that it takes.
+    /// Returns the slots in use according to the producer, and the maximum payload.
     pub fn filled(&self) -> (u64, usize) {
         (self.producer.used(), self.producer.max_payload())
     }
 }
 
-// ---- Regions ----
-
-/// Bytes of a row of a published table.
 pub const ROW: usize = ROW_SIZE;
 
-/// What a table says of memory.
+/// A range of memory in a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Range {
-    /// First byte.
     pub addr: u64,
-    /// Bytes.
     pub len: u64,
-    /// The number by which peers name the first byte.
+    /// The peers' address of the first byte.
     pub first: u64,
-    /// The bits of the rights.
     pub rights: u8,
-    /// The protection zone that may use it, unless there is a connection.
+    /// Zone that may use it, if `port` is `None`.
     pub zone: u32,
-    /// The port qualifier of the one connection that may use it.
+    /// Port of the only connection that may use it.
     pub port: Option<u64>,
-    /// It is what a window shows.
     pub window: bool,
 }
 
@@ -243,15 +206,11 @@ impl Range {
 /// An operation of a peer on a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Access {
-    /// The key.
     pub key: u32,
-    /// The first byte, as the peer names it.
     pub addr: u64,
-    /// Bytes.
     pub len: u64,
-    /// The bits of the rights asked for.
     pub rights: u8,
-    /// Zone and port of the end on the side of the table.
+    /// Zone and port of the connection's end at the table.
     pub over: (u32, u64),
 }
 
@@ -262,21 +221,20 @@ impl Access {
     }
 }
 
-/// A published table of regions whose rows are written at will, as the process sees it that starts a transfer.
+/// A published table of regions of which the target writes the rows, and its initiator's view.
 pub struct LooseTable {
     memory: SharedMemory,
     peer: PeerRegions,
 }
 
 impl LooseTable {
-    /// An empty table.
     pub fn new() -> io::Result<LooseTable> {
         let (file, memory) = SharedMemory::create("fuzz-table", ROWS * ROW_SIZE, memory::Access::ReadWrite)?;
         let peer = PeerRegions::open(file.fd().try_clone_to_owned()?)?;
         Ok(LooseTable { memory, peer })
     }
 
-    /// Writes `bytes` at byte `at` of the table, as far as they lie inside.
+    /// Writes `bytes` at byte `at` of the table, as far as they are inside.
     pub fn write(&self, at: usize, bytes: &[u8]) {
         for (at, &byte) in (at..).zip(bytes) {
             if let Ok(cell) = self.memory.at::<AtomicU8>(at) {
@@ -285,44 +243,40 @@ impl LooseTable {
         }
     }
 
-    /// Where the bytes are, if the table grants the operation.
+    /// Returns the address of the bytes if the table grants the operation.
     pub fn grants(&self, access: &Access) -> Option<u64> {
         access.at(&self.peer)
     }
 }
 
-/// A table as its owner and its peers see it.
 pub struct Table {
     own: RegionTable,
     peer: PeerRegions,
 }
 
 impl Table {
-    /// An empty table.
     pub fn new() -> io::Result<Table> {
         let own = regions::publish()?;
         let peer = PeerRegions::open(own.mirror.file.fd().try_clone_to_owned()?)?;
         Ok(Table { own, peer })
     }
 
-    /// Enters a range that is never touched; gives its key.
+    /// Adds a range that is never accessed. Returns its key.
     pub fn insert(&self, range: &Range) -> Option<u32> {
-        // SAFETY: pieces of this region are made for their bounds alone, and nothing is copied.
+        // SAFETY: grants of this region are only compared by address, and no byte is copied.
         unsafe { self.own.insert(&range.entry()) }
     }
 
-    /// Takes a range out because a peer says so over the connection with an end of this zone and port; false if it may
-    /// not.
+    /// Removes a range for a peer whose connection has its end at this zone and port. Returns `false` if it may not.
     pub fn invalidate(&self, key: u32, (zone, port): (u32, u64)) -> bool {
         self.own.invalidate(key, &AccessContext::new(zone, port)).is_some()
     }
 
-    /// Takes a range out; false if there was none.
     pub fn remove(&self, key: u32) -> bool {
         self.own.remove(key)
     }
 
-    /// Where the owner and where a peer find the bytes of an operation that they grant.
+    /// Returns the addresses that the owner and a peer find for an operation that they grant.
     pub fn grants(&self, access: &Access) -> [Option<u64>; 2] {
         let Access { key, addr, len, rights, over: (zone, port) } = *access;
         let wanted = Rights::from_bits_truncate(rights);
@@ -331,44 +285,41 @@ impl Table {
     }
 }
 
-// ---- A peer ----
-
-/// What a peer sends where a descriptor is expected.
+/// The descriptor that a peer sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sort {
-    /// The one that belongs there.
+    /// The expected one.
     Right,
-    /// One of the others.
+    /// One of the other expected ones.
     Other(u8),
-    /// Memory of a page, not sealed.
+    /// Unsealed memory.
     Loose,
-    /// A file that is no memory.
+    /// A file that is not memory.
     File,
 }
 
-/// The memory that a peer publishes; it serves many [`Peer`]s.
 pub struct Face(Arc<ControlRegion>);
 
 impl Face {
-    /// Publishes nothing yet, except the way into this process.
+    /// Creates the memory, without regions, and opens the copy target.
     pub fn new() -> io::Result<Face> {
         let control = ControlRegion::new()?;
         control.copy_target.open()?;
         Ok(Face(Arc::new(control)))
     }
 
-    /// Registers the bytes of `cells` for reading and writing by others; gives address and key.
+    /// Registers `cells` for reading and writing by others. Returns address and key.
     pub fn register(&self, cells: &'static [AtomicU8], zone: u32) -> Option<(u64, u32)> {
         let addr = cells.as_ptr().expose_provenance() as u64;
         let len = cells.len() as u64;
         let range = Range { addr, len, first: addr, rights: u8::MAX, zone, port: None, window: false };
-        // SAFETY: the cells live for ever and are atomic.
+        // SAFETY: the cells are static and atomic.
         let key = unsafe { self.0.regions.insert(&range.entry()) };
         key.map(|key| (addr, key))
     }
 }
 
-/// A peer of the process under test, which may be this one. It does what a target says.
+/// A peer of the process under test, controlled by the target. Both may be in one process.
 pub struct Peer {
     face: Arc<ControlRegion>,
     peer_segment: Arc<PeerSegment>,
@@ -376,21 +327,22 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Connects to the process that is reachable at `socket`, without a word yet.
+    /// Connects to the process that is reachable at `socket`. Sends no packet.
     pub fn connect(socket: &Path, face: &Face) -> io::Result<Peer> {
         let socket = Socket::connect(socket)?;
         let peer_segment = Arc::new(PeerSegment::create(&face.0, Some(0))?);
         Ok(Peer { face: face.0.clone(), peer_segment, socket: Arc::new(socket) })
     }
 
-    /// Says hello as `number`; with `reads` the process can read this peer's memory.
+    /// Sends a hello as `number`. With `reads` the process can read this peer's memory.
     pub fn hello(&self, number: u64, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
         self.send(&Message::Hello { version: VERSION, name: name(number), probe }.encode(), &[Sort::Right; 4])
     }
 
-    /// Answers the hello of the process; with `reads` it can read this peer's memory, and this peer says so of it.
+    /// Answers the hello of the process. With `reads` it can read this peer's memory, and this peer reports that it can
+    /// read the process's.
     pub fn welcome(&self, number: u64, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
@@ -398,7 +350,7 @@ impl Peer {
         self.send(&Message::Welcome { name: name(number), probe, reads }.encode(), &sorts)
     }
 
-    /// Sends a packet with descriptors; false if it did not go out.
+    /// Sends a packet with descriptors. Returns `false` if the socket did not accept it.
     pub fn send(&self, packet: &[u8], sorts: &[Sort]) -> io::Result<bool> {
         let [control, regions, alarm] = self.face.fds();
         let right = [self.peer_segment.file.fd(), control, regions, alarm];
@@ -420,8 +372,8 @@ impl Peer {
         }
     }
 
-    /// The next packet of the process; `None` if none is there, an empty one at the end. The answer to a hello also
-    /// tells how to wake the process.
+    /// Returns the process's next packet: `None` if there is none, an empty one at the end. A welcome also contains the
+    /// descriptors that wake the process.
     pub fn recv(&self) -> io::Result<Option<Vec<u8>>> {
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();
@@ -440,24 +392,24 @@ impl Peer {
         }
     }
 
-    /// Says that there is something for a connection of `side`.
+    /// Reports a record for a connection of `side`.
     pub fn mark(&self, side: u8, index: u32) {
         self.peer_segment.mark(side & 1, index, News::Record);
     }
 
-    /// Stores a word before the rings, where each side says what is ready and what it copies.
+    /// Stores a word before the rings, where each side publishes ready bits and copies.
     pub fn scribble(&self, word: usize, value: u64) {
         self.peer_segment.scribble(word, value);
     }
 
-    /// The rings of a connection, and the words beside them; `side` fills them. `None` for a place that there is not.
+    /// Returns the rings that `side` of a connection fills, and their words. Returns `None` if the place does not
+    /// exist.
     pub fn way(&self, index: u32, side: u8) -> Option<Way> {
         let rings = self.peer_segment.producers(index, side & 1)?;
         Some(Way { rings })
     }
 }
 
-/// A peer to which the process under test connects.
 pub struct Host {
     face: Arc<ControlRegion>,
     reachable: Arc<Reachable>,
@@ -465,10 +417,6 @@ pub struct Host {
 }
 
 impl Host {
-    /// Listens on `qualifier` in `directory`.
-    ///
-    /// # Errors
-    /// The error of the system; the qualifier is taken.
     pub fn listen(directory: &Path, face: &Face, qualifier: u64) -> io::Result<Host> {
         let directory = Directory::open(&directory.to_string_lossy())?;
         let reachable = directory.listen()?;
@@ -476,15 +424,12 @@ impl Host {
         Ok(Host { face: face.0.clone(), reachable, _claim: claim })
     }
 
-    /// The process that connected and said hello; `None` if none has.
-    ///
-    /// # Errors
-    /// The error of the system; the hello is none.
+    /// Returns the process that connected and sent a hello.
     pub fn accept(&self) -> io::Result<Option<Peer>> {
         let Some(socket) = self.reachable.listener.accept()? else { return Ok(None) };
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();
-        // The hello was sent at once, or comes soon.
+        // The hello follows the connection immediately.
         let len = loop {
             match socket.recv(&mut packet, &mut fds) {
                 Ok(0) => return Ok(None),
@@ -502,13 +447,12 @@ impl Host {
     }
 }
 
-/// The rings that one side of a connection fills, for requests and for answers.
 pub struct Way {
     rings: [Producer; 2],
 }
 
 impl Way {
-    /// Puts a record into a ring as an honest peer would; false if there is no room.
+    /// Produces a record like a peer that follows the protocol. Returns `false` if there is no room.
     pub fn put(&mut self, ring: usize, kind: u8, flags: u8, aux: u64, credit: u64, payload: &[u8]) -> bool {
         let ring = &mut self.rings[ring & 1];
         let Ok(Some(mut room)) = ring.reserve(payload.len()) else { return false };
@@ -517,7 +461,6 @@ impl Way {
         true
     }
 
-    /// Writes a record's header at a slot.
     pub fn header(&self, ring: usize, slot: u64, words: [u64; 2]) {
         let area = self.rings[ring & 1].area();
         let at = slot.wrapping_mul(SLOT as u64);
@@ -525,25 +468,22 @@ impl Way {
         area.first(at).store(words[0], Ordering::Release);
     }
 
-    /// Writes bytes at a byte of the area.
     pub fn bytes(&self, ring: usize, at: u64, bytes: &[u8]) {
         self.rings[ring & 1].area().write(at, Source::of(bytes));
     }
 
-    /// Changes the position of the side that empties the ring.
     pub fn moves(&self, ring: usize, change: impl FnOnce(u64) -> u64) {
         let word = self.rings[ring & 1].area().head();
         word.store(change(word.load(Ordering::Relaxed)), Ordering::Release);
     }
 
-    /// Sets a word beside the ring.
     pub fn flag(&self, ring: usize, which: usize, value: u32) {
         let flags = &self.rings[ring & 1].area().shared().flags.0;
         flags[which % flags.len()].store(value, Ordering::SeqCst);
     }
 }
 
-/// The socket of a process that is reachable in a directory; `None` if there is none.
+/// Returns the socket of a process in a directory. Returns `None` if there is none.
 pub fn socket_in(directory: &Path) -> io::Result<Option<PathBuf>> {
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();

@@ -1,16 +1,16 @@
 //! The transport shm: connections between processes of one host, and within one.
 //!
-//! From the outside in; a module may use one above it where that reads better:
+//! The modules, from the outside in; a few use modules above them:
 //!
 //! | module | contents |
 //! |---|---|
 //! | `adapter` | the transport that the core calls |
-//! | `meeting` | the thread of a process, its links with others, messages about connections |
-//! | `data` | one end of a connection, both directions, the copies |
-//! | `exposure` | transfers of peers that are under way |
-//! | `peer_segment` | the memory of two processes: ready bits, rings, one end of a connection there |
-//! | `attention` | who polls, who sleeps, and whom a peer wakes |
-//! | `regions`, `ring`, `word`, `os` | the table of registered memory that peers see; a ring; atomic words, of memory or of a model; the operating system |
+//! | `meeting` | the progress thread, links to other processes, connection messages |
+//! | `data` | ends of connections, both directions, copies |
+//! | `exposure` | transfers of peers in flight |
+//! | `peer_segment` | shared memory of two processes: ready bits, rings, ends of connections |
+//! | `attention` | polling, sleeping, and wakeups by peers |
+//! | `regions`, `ring`, `word`, `os` | the published table of registered memory; a ring; atomic words, real or in a model; the operating system |
 //!
 //! docs/dev/architecture.md describes how the parts work together.
 
@@ -21,7 +21,7 @@ mod attention;
 mod data;
 mod exposure;
 #[cfg(feature = "fuzzing")]
-#[allow(clippy::disallowed_methods, reason = "no product has it")]
+#[allow(clippy::disallowed_methods, missing_docs, reason = "no product has it")]
 pub mod fuzzing;
 mod meeting;
 mod os;
@@ -30,7 +30,7 @@ mod regions;
 mod ring;
 mod word;
 
-// The modules of the folders have short paths in this crate.
+// Short paths for the modules of the directories.
 use attention::{alarm, control_region, guard, hot, ready, sleep, watch};
 use data::{budget, claim, conn, copy, offer, record, responses, rx, srq, tx, tx_ring};
 use exposure::{copy_target, pending, transfers};

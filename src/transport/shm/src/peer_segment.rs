@@ -44,17 +44,14 @@ const WORDS: usize = MAX_CONNS as usize / 64;
 /// Number of words before the bits, one cache line; the first is the summary.
 const SUMMARY: usize = 8;
 
-/// Offset of the transfer tables, side 0 first.
 const TABLES: usize = 2 * READY;
 
 const RINGS: usize = 64 * 1024;
 const ANSWERS: usize = size_of::<RingShared>() + RING_SLOTS * SLOT;
 const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT;
-/// Number of connections whose rings are mapped together.
 const CHUNK: usize = 8;
 const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
 const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
-/// Size in bytes of the memory without connections. It grows by chunks.
 const HEAD: usize = RINGS;
 
 const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
@@ -66,12 +63,9 @@ const POLLED: usize = 1;
 
 type Ready = [AtomicU64; SUMMARY + WORDS];
 
-/// Flag: this target thread reaches the peer's memory.
 const REACHED: u64 = 1 << 32;
-/// Flag: this target thread does not reach the peer's memory.
 const TRIED: u64 = 1 << 33;
 
-/// A flag that orders no other memory access.
 #[derive(Default)]
 pub struct Hint(AtomicBool);
 
@@ -86,10 +80,8 @@ impl Hint {
     }
 }
 
-/// The shared memory of this process and a peer, which may be this process.
 pub struct PeerSegment {
     control: Arc<ControlRegion>,
-    /// The file that the peer opens as its [`PeerSegment`].
     pub file: SharedFile,
     #[cfg(feature = "fuzzing")]
     memory: Arc<SharedMemory>,
@@ -122,18 +114,15 @@ pub struct PeerSegment {
 }
 
 impl PeerSegment {
-    /// Creates a segment in which this process has `side`, or both sides.
     pub fn create(control: &Arc<ControlRegion>, side: Option<u8>) -> io::Result<PeerSegment> {
         let name = if side.is_some() { "dat-shm-pair" } else { "dat-shm-self" };
         PeerSegment::new(control, SharedMemory::create(name, HEAD, Access::Grow)?, side)
     }
 
-    /// Opens a peer's segment as `side`.
     pub fn open(control: &Arc<ControlRegion>, fd: OwnedFd, side: u8) -> io::Result<PeerSegment> {
         PeerSegment::new(control, SharedMemory::open(fd, HEAD..=usize::MAX, Access::Grow)?, Some(side))
     }
 
-    /// Sets the peer's process id.
     pub fn with(mut self, pid: i32) -> Result<Arc<PeerSegment>, NoMemory> {
         self.pid = pid;
         memory::arc(self)
@@ -187,17 +176,14 @@ impl PeerSegment {
         self.side.unwrap_or(0)..=self.side.unwrap_or(1)
     }
 
-    /// Side of ends that connect from this process.
     pub fn active_side(&self) -> u8 {
         self.side.unwrap_or(0)
     }
 
-    /// Side of ends that accept those connections.
     pub fn passive_side(&self) -> u8 {
         1 - self.active_side()
     }
 
-    /// Returns the peer's published memory. `None` before its hello.
     #[inline]
     pub fn peer(&self) -> Option<&Peer> {
         self.peer.get()
@@ -252,15 +238,12 @@ impl PeerSegment {
         self.dead.store(true, Ordering::Release);
     }
 
-    /// Stores a word among ready bits and transfers, as a malicious peer could.
     #[cfg(feature = "fuzzing")]
     pub fn scribble(&self, word: usize, value: u64) {
         if let Ok(word) = self.memory.at::<AtomicU64>(word % (HEAD / 8) * 8) {
             word.store(value, Ordering::SeqCst);
         }
     }
-
-    // ---- Ready bits ----
 
     #[inline]
     fn ready(&self, side: u8) -> (&AtomicU64, &[AtomicU64; WORDS]) {
@@ -280,7 +263,6 @@ impl PeerSegment {
         if self.has_side(side) { self.control.wake(news) } else { self.peer().is_some_and(|peer| peer.wake(news)) }
     }
 
-    /// Wakes the progress thread, even if callers polled recently.
     pub fn ring_own_thread(&self) {
         self.control.wakeup_fd.wake();
     }
@@ -299,14 +281,14 @@ impl PeerSegment {
         self.sides().any(|side| self.ready(side).0.load(Ordering::SeqCst) != 0)
     }
 
-    /// Does the same as [`PeerSegment::any_ready`] as a hint, with two loads.
+    /// A hint, with two loads.
     #[inline]
     pub fn may_be_ready(&self) -> bool {
         let [first, last] = &self.looked_at;
         first[0].load(Ordering::Relaxed) | last[0].load(Ordering::Relaxed) != 0
     }
 
-    /// Clears all ready bits of this process, and calls `each` with side and index. Returns whether any was set.
+    /// Clears all ready bits of this process and passes them to `each` (side, index). Returns whether any was set.
     pub fn take_ready(&self, mut each: impl FnMut(u8, u32)) -> bool {
         let mut any = false;
         for side in self.sides() {
@@ -319,14 +301,10 @@ impl PeerSegment {
         any
     }
 
-    // ---- Rings ----
-
-    /// Returns whether the rings exist or can be allocated.
     pub fn has_room(&self, index: u32) -> bool {
         self.chunk(index).is_some()
     }
 
-    /// Returns the chunk with a connection's rings, mapped on first use.
     fn chunk(&self, index: u32) -> Option<Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
         if number >= CHUNKS {
@@ -349,12 +327,12 @@ impl PeerSegment {
         Some(chunks[number].insert(chunk).clone())
     }
 
-    /// Returns the rings of requests and responses that `side` fills.
+    /// Returns the rings that `side` fills, for requests and responses.
     pub fn producers(&self, index: u32, side: u8) -> Option<[Producer; 2]> {
         Some(self.areas(index, side)?.map(Producer::new))
     }
 
-    /// Returns the rings of requests and responses that `side` empties.
+    /// Returns the rings that `side` empties, for requests and responses.
     pub fn consumers(&self, index: u32, side: u8) -> Option<[Consumer; 2]> {
         Some(self.areas(index, 1 - side)?.map(Consumer::new))
     }
@@ -374,14 +352,10 @@ impl PeerSegment {
         }
     }
 
-    // ---- Transfers outside the rings ----
-
     #[inline]
     pub fn transfers(&self, side: u8) -> &Table {
         &self.transfers[usize::from(side & 1)]
     }
-
-    // ---- Peers that do not end their transfers ----
 
     /// Returns whether the peer violated the transfer protocol; no thread waits for it.
     pub fn has_violated(&self) -> bool {
@@ -396,7 +370,6 @@ impl PeerSegment {
         }
     }
 
-    /// Logs once that the peer sleeps during a copy.
     pub fn complain(&self) {
         if !self.complained.swap(true, Ordering::Relaxed) {
             log::warn!("shm: process {} sleeps in the middle of a copy; calls that free memory wait for it", self.pid);
@@ -404,7 +377,6 @@ impl PeerSegment {
     }
 }
 
-/// Offset in the chunk.
 fn ring_at(index: u32, direction: u8) -> usize {
     (index as usize % CHUNK * 2 + usize::from(direction)) * DIRECTION
 }

@@ -1,32 +1,30 @@
 //! A ring of 64-byte slots in shared memory: one direction of one connection, with one producer and one consumer.
 //!
-//! The shared part is a [`RingShared`] (words of the producer, the consumer's position) and a power of two of slots.
-//! The ring carries *records*: a header of 16 bytes and a payload, in consecutive slots. A record is contiguous: a pad
-//! record covers unused slots at the end of the area.
+//! The shared part is a [`RingShared`] (flags, the consumer's position) and a power of two of slots. The ring carries
+//! *records*: a header of 16 bytes and a payload in contiguous slots. A pad record covers unused slots at the end of
+//! the area.
 //!
 //! # One cache line for a small record
-//! The first word of a record contains the *lap*, the number of passes through the ring. The producer stores this word
-//! last. The consumer checks only the slot at its own position, so a record of one slot is one cache line.
+//! The first word of a record contains the *lap*, the number of passes through the ring, and is stored last. The
+//! consumer checks only the slot at its own position, so a record of one slot is one cache line.
 //!
-//! Before a record arrives, that slot contains the previous lap's first word. If the slot was inside a longer record or
-//! after a pad, it contains arbitrary bytes. The producer tracks such slots, and clears their first word before it
-//! publishes the record that precedes them.
+//! Before a record arrives, that slot contains the previous lap's first word, or arbitrary bytes if it was inside a
+//! longer record or after a pad. The producer tracks the latter slots, and clears their first word before it publishes
+//! the preceding record.
 //!
 //! # Positions
 //! A position counts slots since the ring was created, in 64 bits. The consumer publishes its position in a separate
-//! cache line. Records also carry the position in the opposite ring, so a producer that receives records need not load
-//! that line.
+//! cache line, at the end of a turn or after 16 slots. Records of the opposite ring also carry 42 bits of it, because a
+//! record may wait for a receive while others are sent; a producer that receives them need not load that line.
 //!
 //! Each side validates the other's position, and copies headers before it validates them. So an invalid peer fails only
 //! its own connection ([`Corrupt`]).
 //!
-//! Two pairs order the sides: `SYNC ring-record` passes a record to the consumer; `SYNC ring-head` returns slots to the
-//! producer, through the published position or a record.
+//! `SYNC ring-record` passes a record to the consumer; `SYNC ring-head` returns slots to the producer, through the
+//! published position or a record.
 //!
-//! The consumer publishes its position at the end of a turn or after 16 slots. Records carry 42 bits of it, because a
-//! record may wait for a receive while others are sent. Position and lap are one word ([`cursor`]), which the
-//! connection's end copies for polls. [`is_there`] is a hint with a Relaxed load, which `peek` and `next` repeat with
-//! Acquire under the receive lock.
+//! Position and lap are one word ([`cursor`]), which the connection's end copies for polls. [`is_there`] is a hint with
+//! a Relaxed load, which `peek` and `next` repeat with Acquire under the receive lock.
 
 use std::io;
 use std::ptr::NonNull;
@@ -47,7 +45,6 @@ pub const SLOT: usize = 64;
 
 pub const HEADER: usize = 16;
 
-/// Maximum payload of a record of one slot.
 pub const ONE: usize = SLOT - HEADER;
 
 /// Maximum payload of a small record: one slot, or two contiguous slots.
@@ -62,7 +59,6 @@ const WORDS: usize = MAX_SLOTS / 64;
 
 const PAD: u8 = 0;
 
-/// A violation of the ring protocol by the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
@@ -72,15 +68,12 @@ pub struct Corrupt;
 #[repr(C, align(128))]
 pub struct Line<W>(pub W);
 
-/// The shared part of a ring, initially all 0.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct RingShared {
     pub flags: Line<[AtomicU32; 4]>,
     head: Line<AtomicU64>,
-    /// Offer of the consumer's side to the producer's.
     pub offer: Line<Offer>,
-    /// Claim on the records that both sides can execute.
     pub claim: Line<Claim>,
 }
 
@@ -119,7 +112,6 @@ pub trait Area {
 #[derive(Clone, Debug)]
 pub struct Mapped {
     shared: InShared<RingShared>,
-    /// Valid as long as `shared`.
     data: NonNull<u8>,
     mask: u64,
     shift: u32,
@@ -135,8 +127,8 @@ impl Mapped {
     /// Creates a ring from its [`RingShared`] at offset `shared` and `slots` slots at offset `data` of `memory`.
     ///
     /// # Errors
-    /// `InvalidInput` if a range is outside or not aligned (to 128 and 64 bytes), if `slots` is not a power of two up
-    /// to [`MAX_SLOTS`], or if the mapping is read-only.
+    /// `InvalidInput` if a range is outside or misaligned (to 128 and 64 bytes), `slots` is invalid, or the mapping is
+    /// read-only.
     pub fn new(memory: Arc<SharedMemory>, shared: usize, data: usize, slots: usize) -> Found<Mapped> {
         if !slots.is_power_of_two() || slots > MAX_SLOTS || data % SLOT != 0 {
             return Err(io::ErrorKind::InvalidInput);
@@ -185,7 +177,6 @@ impl Mapped {
         (unsafe { self.data.add(at) }.as_ptr().expose_provenance() as u64, len.min(room))
     }
 
-    /// Returns the memory from byte `at` to the end of the area.
     #[inline]
     fn rest(&self, at: u64) -> (NonNull<u8>, usize) {
         let bytes = self.slots() * SLOT as u64;
@@ -265,13 +256,11 @@ impl Area for Mapped {
     }
 }
 
-/// Returns the number of slots of a record with `payload` bytes.
 #[inline]
 pub const fn slots_for(payload: usize) -> u64 {
     (HEADER as u64 + payload as u64).div_ceil(SLOT as u64)
 }
 
-/// The first word of a record.
 #[derive(Clone, Copy)]
 struct First {
     lap: u8,
@@ -302,7 +291,6 @@ impl First {
     }
 }
 
-/// The second word of a record.
 #[derive(Clone, Copy)]
 struct Second {
     aux: u32,

@@ -20,7 +20,6 @@ const QUALIFIER: u64 = 7777;
 const MEET: &str = "DAT_TEST_MEET";
 const PART: &str = "DAT_TEST_PART";
 
-/// Size in bytes of most buffers.
 const SIZE: usize = 300_064;
 /// Offset of the target of a transfer.
 const AT: usize = 3;
@@ -28,7 +27,6 @@ const AT: usize = 3;
 const LENGTHS: [usize; 9] = [0, 1, 2, 8, 13, 4096, 8193, 70_001, 300_000];
 /// Maximum of these sizes in the memory of a window.
 const MOST: usize = 70_001;
-/// Immediate value of the first write.
 const VALUE: u32 = 0xfedc_ba00;
 /// Number of concurrent atomic operations per side.
 const CHANGES: u64 = 300;
@@ -36,7 +34,6 @@ const CHANGES: u64 = 300;
 const HIGH: u64 = 1 << 32;
 const ALL: Rights = Rights::all();
 
-/// A process that is killed at the end of the test.
 struct Process(Child);
 
 impl Drop for Process {
@@ -46,7 +43,6 @@ impl Drop for Process {
     }
 }
 
-/// Resources of one process.
 struct Side {
     adapter: Adapter<Shm>,
     memory: Buffer<Shm>,
@@ -60,7 +56,6 @@ impl Side {
         Side { memory: adapter.buffer_with(SIZE, ALL), words: adapter.buffer(64), adapter }
     }
 
-    /// Permits the peer to continue.
     fn tell(&self, end: &End<Shm>) {
         end.send(self.words.at(0, 0), 1000);
         end.completes(1000, Status::Success);
@@ -72,7 +67,6 @@ impl Side {
     }
 }
 
-/// Encodes the peer's memory ranges.
 fn pack(places: &[RemoteSegment]) -> Vec<u8> {
     places.iter().flat_map(|place| [place.addr, place.len, place.key.into()]).flat_map(u64::to_le_bytes).collect()
 }
@@ -87,12 +81,10 @@ fn part(place: RemoteSegment, at: usize, len: usize) -> RemoteSegment {
     RemoteSegment { addr: place.addr + at as u64, len: len as u64, ..place }
 }
 
-/// Returns the word at an offset.
 fn word(buffer: &Buffer<Shm>, at: usize) -> u64 {
     u64::from_ne_bytes(buffer.bytes(at..at + 8).try_into().unwrap())
 }
 
-/// Returns the first aligned offset.
 fn aligned(buffer: &Buffer<Shm>) -> usize {
     buffer.start().next_multiple_of(8) as usize - buffer.start() as usize
 }

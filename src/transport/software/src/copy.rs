@@ -2,8 +2,8 @@
 //!
 //! A thread accesses the program's memory only with a [`RegionRef`], so no access follows the free of a region.
 //!
-//! The *last word* of a transfer, the aligned 8, 4, 2 or 1 bytes at the end of the destination, is stored last, with one
-//! store. A thread that polls it never sees a part of it, and then sees all other bytes. Contiguous segments count as one.
+//! The *last word* of a transfer, the aligned 8, 4, 2 or 1 bytes at the end of the destination, is stored last, with
+//! one store. A thread that polls it then sees all other bytes. Contiguous segments count as one.
 //!
 //! Each [`Slice`] of a long transfer is checked separately.
 

@@ -1,14 +1,13 @@
-//! Datagrams over connections, for transports whose network has no queue pairs for them.
+//! Datagrams over connections, for transports without datagram queue pairs.
 //!
-//! A [`UdQp`] owns a connection to each of its peers ([`Peer`]). A datagram leaves from the program's memory if the ring or the
-//! socket has room ([`DatagramTransport::try_send`]). If not, a copy waits in the [`Queue`] of the peer, up to 64 of which are requests of
-//! the connection. A datagram that finds the queue full is lost. In each case its send is complete.
+//! A [`UdQp`] has a connection to each of its peers ([`Peer`]). A datagram is sent from the program's memory if there
+//! is room ([`DatagramTransport::try_send`]). Otherwise a copy waits in the peer's [`Queue`], of which up to 64 are
+//! posted as requests of the connection; if the queue is full, the datagram is lost. Its send completes in all cases.
 //!
-//! A datagram that arrives is stored in one step ([`DatagramReceiver::arrived`]), so it is either lost or in a receive.
+//! [`DatagramReceiver::arrived`] stores a datagram in one step, so it is either lost or in a receive.
 //!
-//! A connection ends when neither side sends anything more. A side whose program has freed the peer sends a notice, which is an
-//! immediate value without bytes, after its last datagram. The side that has received the notice of its peer and has freed
-//! the peer too disconnects.
+//! A side whose program has freed the peer sends a notice, an immediate value without bytes, after its last datagram. A
+//! side that has freed the peer and received its notice disconnects.
 
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,14 +29,14 @@ mod queue;
 
 use queue::Queue;
 
-/// Copies of datagrams that are requests of a connection.
+/// Maximum number of posted copies per connection.
 const POSTED: usize = 64;
-/// Time for which a close waits for peers that take nothing: as long as a connection over TCP that ends.
+/// Timeout of a close for peers that receive nothing, as for the end of a TCP connection.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
-/// Time for which a close waits for peers that take a little.
+/// Timeout of a close for slow peers.
 const MAX_DRAIN: Duration = Duration::from_secs(1);
 
-/// What a transport adds.
+/// The functions that a transport adds.
 pub trait DatagramTransport:
     Transport<
         Qp: RnrWaiter,
@@ -46,76 +45,73 @@ pub trait DatagramTransport:
         AddressHandle = PeerHandle<Self>,
     >
 {
-    /// Creates one end of a connection that carries datagrams.
+    /// Creates one end of a datagram connection.
     fn create_datagram_connection(
         &self,
         init: QpInit<'_, Self>,
         receiver: DatagramReceiver<Self>,
     ) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
-    /// Returns the number of the peer's endpoint; 0 if its end carries no datagrams.
+    /// Returns the number of the peer's endpoint; 0 if it is not for datagrams.
     fn peer_number(&self, qp: &Self::Qp) -> u32;
 
-    /// Sends a datagram if nothing waits and there is room for all of it. After the call its memory is not used.
+    /// Sends a datagram if no other waits and there is room. Does not access its memory after the call.
     fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
 
-    /// Copies the bytes of segments to `to`, which has their length. Returns false if a region is gone.
+    /// Copies the bytes of segments to `to`, which has their length. Returns `false` if a region has been freed.
     fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool;
 }
 
-/// The destination of the messages of a connection.
+/// The destination of a connection's messages.
 pub enum Receiver<T: DatagramTransport> {
     /// The receives of its endpoint.
     Own,
     /// A shared receive queue.
     Shared(T::Srq),
-    /// An endpoint for datagrams.
+    /// A datagram endpoint.
     Datagrams(DatagramReceiver<T>),
 }
 
-/// The queue pair of an endpoint for datagrams.
+/// The queue pair of a datagram endpoint.
 pub struct UdQp<T: DatagramTransport> {
     sink: DatagramSink<T>,
-    /// The zone of the connections. No memory of the program is in it, so peers reach none.
+    /// The zone of the connections. It contains no memory of the program, so peers can access none.
     zone: T::Zone,
     srq: Option<T::Srq>,
-    /// All peers whose connections have not ended.
+    /// The peers whose connections have not ended.
     peers: Mutex<Vec<Arc<Peer<T>>>>,
 }
 
-/// A peer of a queue pair, with the connection to it.
+/// A peer of a queue pair, and the connection to it.
 pub struct Peer<T: DatagramTransport> {
     qp: Arc<UdQp<T>>,
     connection: InternalConnection<T>,
-    /// Set while datagrams wait; changed with the sending direction locked.
+    /// Set while datagrams wait. Changed with the sending direction locked.
     waits: AtomicBool,
-    /// Locked after the sending direction.
     state: Mutex<State<T>>,
 }
 
 struct State<T: Transport> {
     queue: Queue<T>,
-    /// Until its outcome is known.
+    /// `None` once the outcome is known.
     exchange: Option<Exchange<T>>,
-    /// The program can no longer send to the peer.
+    /// Set when the program has freed the peer.
     freed: bool,
-    /// The notice was posted.
     notice_sent: bool,
-    /// The notice of the peer has arrived.
     notice_received: bool,
 }
 
-/// The way to a peer. The program can send to it until this is dropped.
+/// An address handle. The program can send to the peer until this is dropped.
 pub struct PeerHandle<T: DatagramTransport>(Arc<Peer<T>>);
 
-/// The receiving side of a connection that carries datagrams.
+/// The receiving side of a datagram connection.
 pub struct DatagramReceiver<T: DatagramTransport> {
     qp: Arc<UdQp<T>>,
     peer: Weak<Peer<T>>,
 }
 
 impl<T: DatagramTransport> Receiver<T> {
-    /// The receiver of a connection with this shared receive queue, or with none.
+    /// Creates the receiver of a connection, with a shared receive queue or without.
     ///
     /// # Errors
     /// There is no memory.
@@ -125,21 +121,21 @@ impl<T: DatagramTransport> Receiver<T> {
         Ok(Receiver::Shared(srq.clone()))
     }
 
-    /// The receiver of datagrams.
+    /// Returns `None` for other connections.
     #[inline]
     pub fn datagrams(&self) -> Option<&DatagramReceiver<T>> {
         if let Receiver::Datagrams(datagrams) = self { Some(datagrams) } else { None }
     }
 
-    /// The number of the endpoint for datagrams; 0 if there is none.
+    /// Returns 0 for other connections.
     pub fn number(&self) -> u32 {
         self.datagrams().map_or(0, |datagrams| datagrams.qp.sink.number())
     }
 }
 
 impl<T: DatagramTransport> DatagramReceiver<T> {
-    /// Stores a datagram of `len` bytes by `place`, which returns false if the memory is not registered. Without a receive of
-    /// that length the datagram is lost.
+    /// Stores a datagram of `len` bytes with `place`, which returns `false` if the memory is not registered. Without a
+    /// receive of that length the datagram is lost.
     pub fn arrived(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) {
         let UdQp { sink, srq, .. } = &*self.qp;
         let Some(srq) = srq else {
@@ -155,7 +151,7 @@ impl<T: DatagramTransport> DatagramReceiver<T> {
         sink.received(RecvDone { id: taken.id, status, len, solicited });
     }
 
-    /// Handles the notice of the peer. Returns true if the connection must end.
+    /// Handles the peer's notice. Returns whether the connection must end.
     #[must_use]
     pub fn notice_arrived(&self) -> bool {
         let Some(peer) = self.peer.upgrade() else { return false };
@@ -226,15 +222,15 @@ impl<T: DatagramTransport> UdQp<T> {
         start(&qp).inspect_err(|_| peer.end(None))
     }
 
-    /// Asks a service point for an exchange.
+    /// Connects to a service point for an exchange.
     ///
     /// # Errors
-    /// As [`UdQp::add_peer`].
+    /// The errors of [`UdQp::add_peer`].
     pub fn resolve(self: &Arc<Self>, transport: &T, connect: &Connect<'_>, exchange: Exchange<T>) -> Result<()> {
         self.add_peer(transport, exchange, |qp| transport.connect(qp, connect))
     }
 
-    /// Sends a datagram, or loses it.
+    /// Sends or discards a datagram.
     ///
     /// # Errors
     /// [`Arg::Segments`]: the memory is no longer registered.
@@ -271,7 +267,7 @@ impl<T: DatagramTransport> UdQp<T> {
     }
 }
 
-/// Waits until the datagrams for these peers have left, as far as the peers take them.
+/// Waits until the datagrams for these peers have been sent, or until a timeout.
 fn drain<T: DatagramTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
     let begun = Instant::now();
     let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());
@@ -283,14 +279,14 @@ fn drain<T: DatagramTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
         if waiting == 0 || since.elapsed() >= DRAIN_TIMEOUT || begun.elapsed() >= MAX_DRAIN {
             return;
         }
-        // The peer may do the same.
+        // Receive too, because the peer may also be waiting in a close.
         transport.poll(None, Poll::IfFree);
         pause.pass();
     }
 }
 
 impl<T: DatagramTransport> PeerHandle<T> {
-    /// Polls once if datagrams wait for this peer, which may wait for this side to take what it has sent.
+    /// Polls once if datagrams wait for this peer, because the peer may wait until this side receives.
     pub fn poll_if_queued(&self, transport: &T) {
         if self.0.waits.load(Ordering::Relaxed) {
             transport.poll(None, Poll::IfFree);
@@ -299,7 +295,7 @@ impl<T: DatagramTransport> PeerHandle<T> {
 }
 
 impl<T: DatagramTransport> PeerHandle<T> {
-    /// Sends a short datagram if none waits and there is room. Returns `false` otherwise.
+    /// Sends a short datagram. Returns `false` if others wait or there is no room.
     #[inline]
     pub fn send_short(&self, datagram: ShortSend<'_>) -> bool {
         let mut sending = self.0.connection.sending();
@@ -324,7 +320,7 @@ impl<T: DatagramTransport> Drop for PeerHandle<T> {
 }
 
 impl<T: DatagramTransport> Peer<T> {
-    /// Adds a datagram to the queue. Returns false if that is full.
+    /// Queues a datagram. Returns `false` if the queue is full.
     fn wait(&self, sending: &mut Sending<'_, T>, datagram: &Datagram<'_>) -> Result<bool> {
         let transport = self.connection.transport();
         let mut state = self.state.lock();
@@ -336,7 +332,7 @@ impl<T: DatagramTransport> Peer<T> {
         if !found {
             return Err(Error::InvalidParameter(Arg::Segments));
         }
-        // Without memory it is lost.
+        // Without memory the datagram is lost.
         let queued = pushed.unwrap_or(false);
         if queued {
             self.post_next(sending, &mut state);
@@ -344,7 +340,7 @@ impl<T: DatagramTransport> Peer<T> {
         Ok(queued)
     }
 
-    /// Posts the next datagrams of the queue, up to [`POSTED`].
+    /// Posts the oldest queued datagrams, up to [`POSTED`].
     fn post_next(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) {
         state.queue.keep_posted(sending.outstanding());
         let mut lost = 0;
@@ -361,8 +357,8 @@ impl<T: DatagramTransport> Peer<T> {
         }
     }
 
-    /// Posts the notice once the program has freed the peer and all datagrams have left. Returns true if the peer has sent its
-    /// notice, so that the connection must end.
+    /// Posts the notice once the program has freed the peer and all datagrams have been sent. Returns whether the
+    /// connection must end, because the peer's notice has arrived.
     fn conclude(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) -> bool {
         if !state.freed || sending.outstanding() > 0 {
             return false;
@@ -374,7 +370,6 @@ impl<T: DatagramTransport> Peer<T> {
         state.notice_received
     }
 
-    /// Returns how many datagrams wait.
     fn waiting(&self, transport: &T) -> usize {
         if let Some(qp) = self.connection.qp().filter(|_| self.waits.load(Ordering::Relaxed)) {
             transport.reap(&qp);
@@ -382,17 +377,16 @@ impl<T: DatagramTransport> Peer<T> {
         self.state.lock().queue.len()
     }
 
-    /// Begins to end the connection. Called without a lock.
     fn disconnect(self: &Arc<Self>) {
         if let Some(qp) = self.connection.qp() {
-            // If it ends later, the transport reports that.
+            // The transport reports a later end.
             if self.connection.transport().disconnect(&qp, false) == Closing::Done {
                 self.end(None);
             }
         }
     }
 
-    /// Handles the end of the connection. Called without a lock.
+    /// Called without locks.
     fn end(&self, report: Option<ConnectionReport>) {
         self.connection.close();
         let (queue, exchange) = {
@@ -426,7 +420,7 @@ impl<T: DatagramTransport> ConnectionOwner for Peer<T> {
         let ends = self.conclude(&mut sending, &mut state);
         let queue = if state.queue.len() == 0 { std::mem::take(&mut state.queue) } else { Queue::default() };
         drop((state, sending));
-        // Without a lock, because it waits for copies of other threads.
+        // Dropped without locks, because deregistration waits for copies of other threads.
         drop(queue);
         if ends {
             self.disconnect();

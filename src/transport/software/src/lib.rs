@@ -1,18 +1,17 @@
-//! Registered memory of this process: what every transport needs that copies into and out of it by itself.
+//! Registered memory of this process, for transports that copy in software.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`datagrams`] | queue pairs for datagrams, over connections of the transport |
+//! | [`datagrams`] | datagram queue pairs over connections of the transport |
 //! | [`objects`] | zones, regions and windows: rows of the table |
-//! | [`copy`] | moving bytes between segments of a request and other memory of this process |
-//! | [`regions`] | the table of registered memory, and pins, under which it stays |
-//! | [`pages`] | whether memory can be registered; memory of the library that returns to the system |
-//! | [`user`] | pieces of memory that others may change, and copies that end with the last word |
+//! | [`copy`] | copies between segments of a request and other memory of this process |
+//! | [`regions`] | the table of registered memory, and references that keep it registered |
+//! | [`pages`] | checks before registration; pages that can be unmapped |
+//! | [`user`] | memory that other threads may change; copies that store the last word last |
 //!
-//! A module uses those below it. The crate knows no peer: a transport says with [`regions::Mirror`] whether peers see
-//! the table.
+//! A module uses the modules below it. The crate knows no peer: a transport's [`regions::Mirror`] shows peers the table.
 //!
-//! Unsafe code is in [`user`], [`pages`], [`regions`] and [`objects`], which trust the program about the memory that it registers.
+//! Unsafe code is in [`user`], [`pages`], [`regions`] and [`objects`], which rely on the program for registered memory.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

@@ -63,8 +63,8 @@ pub struct Region<O: Owner> {
 }
 
 impl<O: Owner> Region<O> {
-    /// Registers memory. `first` is the remote address of its first byte. Returns [`Arg::Region`] if the memory is not mapped,
-    /// or does not permit the rights.
+    /// Registers memory whose first byte has the remote address `first`. Returns [`Arg::Region`] if the memory is not
+    /// mapped, or does not permit the rights.
     pub fn register(owner: &Arc<O>, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<O>> {
         if !pages::is_mapped(addr, len) || !pages::is_accessible(addr, len, rights.intersects(WRITES)) {
             return Err(Error::InvalidParameter(Arg::Region));

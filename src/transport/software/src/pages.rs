@@ -1,4 +1,4 @@
-//! Checks whether the pages of the program can be registered; maps pages of the library that return to the system.
+//! Checks of memory before registration, and pages that can be unmapped.
 
 use std::ptr::{self, NonNull};
 use std::slice;
@@ -8,7 +8,8 @@ use once_cell::sync::OnceCell;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::param::page_size;
 
-/// Zeroed memory, which is resident once it is used. It returns to the system when it is dropped, unlike memory of an allocator.
+/// Zeroed pages, resident after their first use. Dropping them returns their memory to the system, unlike an
+/// allocator's.
 pub struct Pages(NonNull<[u8]>);
 
 // SAFETY: no other value refers to the memory.
@@ -27,12 +28,12 @@ impl Pages {
         Ok(Pages(NonNull::slice_from_raw_parts(base, len)))
     }
 
-    /// The address.
+    /// Returns the address.
     pub fn addr(&self) -> u64 {
         self.0.as_ptr().expose_provenance() as u64
     }
 
-    /// A part of the memory, if it has that many bytes. Other threads may read other parts by their addresses.
+    /// Returns a part of the memory; `None` if it is outside. Other threads may read other parts by address.
     pub fn part(&mut self, start: usize, len: usize) -> Option<&mut [u8]> {
         let whole = start.checked_add(len).is_some_and(|end| end <= self.0.len());
         // SAFETY: the part is within the mapped and initialised range, and only this value refers to it.
@@ -56,8 +57,8 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
     let mut resident = [0_u8; PAGES];
     while at < end {
         let part = (end - at).min(PAGES * page);
-        // Only gaps matter, not which pages are resident.
-        // SAFETY: this reads no memory of the range, and writes one byte for each page to a buffer that has room.
+        // Ignores which pages are resident.
+        // SAFETY: mincore reads no memory of the range, and writes one byte per page to a buffer with room for them.
         if unsafe { libc::mincore(ptr::without_provenance_mut(at), part, resident.as_mut_ptr()) } != 0 {
             return false;
         }
@@ -66,15 +67,15 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
     true
 }
 
-/// Returns whether the first and the last page of a mapped range can be read, and also written if `write` is set. The pages are
-/// touched as if they were used. Returns true if the kernel cannot tell.
+/// Returns whether the first and last page of a mapped range are readable and, with `write`, writable. Faults these
+/// pages in. Returns `true` if the kernel cannot tell.
 pub fn is_accessible(addr: u64, len: u64, write: bool) -> bool {
     static KNOWN: OnceCell<bool> = OnceCell::new();
     let populate = |addr: usize, write: bool| {
         let advice = if write { Advice::LinuxPopulateWrite } else { Advice::LinuxPopulateRead };
         let page = page_size();
         let first = ptr::without_provenance_mut(addr / page * page);
-        // SAFETY: this faults one page in and changes no byte of it.
+        // SAFETY: this faults in one page and changes no byte.
         unsafe { madvise(first, page, advice) }.is_ok()
     };
     let own = 0_u8;

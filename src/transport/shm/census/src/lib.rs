@@ -1,8 +1,8 @@
-//! Asks the processes that use shm which adapters they have open.
+//! Asks the processes that use shm for their open adapters.
 //!
-//! A process that asks connects to the socket of another in the rendezvous directory, and sends [`ASK`] instead of a hello. The
-//! progress thread of the other process responds with a packet for each adapter, or with [`AGAIN`], and closes the connection.
-//! The transport shm shares the sockets and the packets of this crate; a tool that asks links nothing else of it.
+//! A client connects to a process's socket in the rendezvous directory and sends [`ASK`] instead of a hello. The
+//! progress thread responds with a packet for each adapter, or with [`AGAIN`], and closes the connection. The shm
+//! transport shares this crate's sockets and packets; a tool needs nothing else of shm.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -23,27 +23,27 @@ use rustix::io::Errno;
 pub use packet::{AGAIN, ASK, Field, MAX_BYTES, OPEN, OpenAdapter};
 use socket::Socket;
 
-/// The directory that contains the default rendezvous directories, and the beginning of their names.
+/// The directory that contains the default rendezvous directories.
 pub const PLACE: &str = "/tmp";
-/// See [`PLACE`].
+/// Prefix of their names.
 pub const PREFIX: &str = "dat-shm-";
-/// Room for any packet.
+/// Size of a buffer for any packet.
 pub const MAX_PACKET: usize = 1024;
 
-/// Maximum time until a process responds, and the time between two attempts.
+/// Maximum time for a response, and the pause between attempts.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_millis(20);
-/// Maximum number of processes that are asked concurrently, and of entries of a directory that are read.
+/// Maximum number of processes that are asked concurrently, and of directory entries that are read.
 const MAX_THREADS: usize = 64;
 const MAX_ENTRIES: usize = 65536;
 /// Maximum number of adapters of a process: a socket has room for some hundred.
 const MAX_ADAPTERS: u32 = 1024;
 
-/// Returns the directory in which processes of a user meet if the instance data of their entry are `instance`. Instance data
-/// that are not an absolute path, such as the words that OFED writes for its own providers, mean the default directory.
+/// Returns the rendezvous directory of `user` for the instance data `instance`. If these are not an absolute path, such
+/// as the words that OFED writes for its own providers, returns the default directory.
 pub fn directory(instance: &str, user: u32) -> PathBuf {
     match instance.trim() {
-        // Without trailing slashes, which would make the system follow a link.
+        // Without trailing slashes, which would make the kernel follow a symbolic link.
         path if path.starts_with('/') => Path::new(path).components().collect(),
         _ => Path::new(PLACE).join(format!("{PREFIX}{user}")),
     }
@@ -66,10 +66,10 @@ pub struct Process {
     pub adapters: Option<Vec<OpenAdapter>>,
 }
 
-/// Asks all processes that use `directory`, which belongs to the effective user. Does not change the directory.
+/// Asks all processes that use `directory`, which must belong to the effective user. Does not change the directory.
 ///
 /// # Errors
-/// Errors of the system, and `PermissionDenied` for a directory of another user, or a file.
+/// `PermissionDenied` if it belongs to another user or is not a directory; otherwise a system error.
 pub fn processes(directory: &Path) -> io::Result<Vec<Process>> {
     let metadata = fs::symlink_metadata(directory)?;
     if !metadata.is_dir() || metadata.uid() != rustix::process::geteuid().as_raw() {
@@ -88,7 +88,7 @@ pub fn processes(directory: &Path) -> io::Result<Vec<Process>> {
     Ok(all)
 }
 
-/// Asks the process that listens at `path` until it has sent all packets, or until the timeout. Returns `None` if no process
+/// Asks the process that listens at `path` until its response is complete or times out. Returns `None` if no process
 /// listens.
 fn ask(path: &Path) -> Option<Process> {
     let until = Instant::now() + TIMEOUT;

@@ -1,19 +1,19 @@
-//! The packets between a process that asks and one that responds: a kind byte, then fields in little-endian order.
+//! The packets of a question and its response: a kind byte, then fields in little-endian order.
 
-/// The kind of a question, which has no fields.
+/// Kind of a question, which has no fields.
 pub const ASK: u8 = 12;
-/// The kind of a response with an [`OpenAdapter`].
+/// Kind of a response with an [`OpenAdapter`].
 pub const OPEN: u8 = 13;
-/// The kind of a response without fields: the process cannot respond now.
+/// Kind of a response without fields: the process cannot respond now.
 pub const AGAIN: u8 = 11;
-/// Maximum length in bytes of a field of bytes or text.
+/// Maximum length of a field of bytes or text, in bytes.
 pub const MAX_BYTES: usize = 512;
 
-/// A field of a packet, or several consecutive fields.
+/// One or several consecutive fields of a packet.
 pub trait Field: Sized {
     /// Appends the field to a packet.
     fn put(&self, packet: &mut Vec<u8>);
-    /// Takes the field off the beginning of a packet. Returns `None` if it is missing or invalid.
+    /// Removes the field from the start of a packet. Returns `None` if it is missing or invalid.
     fn take(packet: &mut &[u8]) -> Option<Self>;
 }
 
@@ -92,7 +92,7 @@ macro_rules! packet {
 }
 
 packet! {
-    /// An adapter that a process has open, with its counters.
+    /// An open adapter of a process, with its counters.
     OpenAdapter {
         /// Number of adapters in the following packets.
         left: u32,
@@ -122,15 +122,15 @@ packet! {
         receives: u64,
         /// Bytes of these messages.
         receive_bytes: u64,
-        /// How often a request found no room.
+        /// Number of requests that found no room.
         request_stalls: u64,
-        /// How often a message found no receive.
+        /// Number of messages that found no receive.
         receive_stalls: u64,
-        /// How often a sleeping peer was woken.
+        /// Number of wakeups of a sleeping peer.
         peer_wakeups: u64,
         /// Connections since it was opened.
         established: u64,
-        /// Connections and attempts that did not end with a disconnect.
+        /// Connections and attempts that ended without a disconnect.
         failures: u64,
         /// Asynchronous events.
         async_events: u64,

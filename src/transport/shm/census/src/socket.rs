@@ -1,8 +1,7 @@
 //! Local sockets that preserve message boundaries and carry descriptors.
 //!
-//! They never block: if there is nothing to read or no room to write, the call reports that, and [`host::poll::Epoll`]
-//! tells when to try again. A child of a fork does not inherit them, because a peer takes the end of a socket for the
-//! end of the process.
+//! They never block: a call that cannot read or write returns an error, and [`host::poll::Epoll`] reports when to
+//! retry. Children of `fork` do not inherit them, because peers take the end of a socket for the end of the process.
 
 use std::fs::{self, Permissions};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -22,19 +21,19 @@ use rustix::net::{
     listen, recvmsg, send, sendmsg, shutdown, socket_with,
 };
 
-/// The most descriptors that one message can carry.
+/// Maximum number of descriptors of a message.
 pub const MAX_FDS: usize = 16;
 
-/// The longest path of a socket, in bytes.
+/// Maximum length of a socket's path, in bytes.
 const MAX_PATH: usize = 107;
 
-/// Attempts at a message of one byte for which the system has no memory.
+/// Attempts to send a byte while the system has no memory.
 const ATTEMPTS: usize = 1000;
 
-/// One end of a connection, or a socket at which connections arrive.
+/// One end of a connection, or a listening socket.
 #[derive(Debug)]
 pub struct Socket {
-    /// The first field, so that the note ends before the descriptor.
+    /// The first field, so that it is dropped before the descriptor.
     _note: CloseOnFork,
     fd: Shielded<OwnedFd>,
 }
@@ -46,14 +45,14 @@ fn new_socket() -> Result<OwnedFd> {
 }
 
 fn address(path: &Path) -> Result<SocketAddrUnix> {
-    // An empty path would name another kind of socket, and a longer one would not end with a NUL.
+    // An empty path would name another kind of socket, and a longer one would have no NUL.
     if path.as_os_str().is_empty() || path.as_os_str().len() > MAX_PATH {
         return Err(Errno::NAMETOOLONG);
     }
     SocketAddrUnix::new(path)
 }
 
-/// Room for the descriptors of a message.
+/// Size of the control buffer.
 const CONTROL: usize = cmsg_space!(ScmRights(MAX_FDS));
 
 impl Socket {
@@ -61,18 +60,17 @@ impl Socket {
         Socket { _note: CloseOnFork::new(&fd), fd: Shielded::new(fd) }
     }
 
-    /// Listens at `path`. Makes the file, which stays when the socket is dropped.
+    /// Listens at `path`. Creates the file, which stays when the socket is dropped.
     ///
     /// # Errors
-    /// `AddrInUse` if the file exists; an error that names the path if that has more than 107 bytes; otherwise the error
-    /// of the system. No file was made then.
+    /// `AddrInUse` if the file exists; an error that names the path if that has more than 107 bytes; otherwise a system
+    /// error. After an error there is no new file.
     pub fn listen(path: &Path) -> io::Result<Socket> {
         let named = |error: Errno| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let address = address(path).map_err(named)?;
         let fd = new_socket()?;
         bind(&fd, &address)?;
-        // The umask may have taken the right to connect from the user. The kernel lowers the length of the queue to
-        // the largest that it allows.
+        // The umask may have removed the user's right to connect. The kernel limits the backlog to its maximum.
         let ready = fs::set_permissions(path, Permissions::from_mode(0o600)).and_then(|()| Ok(listen(&fd, 4096)?));
         if let Err(error) = ready {
             let _ = fs::remove_file(path);
@@ -81,10 +79,10 @@ impl Socket {
         Ok(Socket::new(fd))
     }
 
-    /// Takes the next connection that has arrived at this socket, if there is one.
+    /// Accepts a connection, if one has arrived.
     ///
     /// # Errors
-    /// The error of the system, for example too many open files; the connection then stays in the queue.
+    /// A system error, for example too many open files; the connection then stays in the queue.
     pub fn accept(&self) -> Result<Option<Socket>> {
         match retry_on_intr(|| accept_with(&self.fd, FLAGS)) {
             Ok(fd) => Ok(Some(Socket::new(fd))),
@@ -93,12 +91,12 @@ impl Socket {
         }
     }
 
-    /// Connects to the process that listens at `path`. Does not wait for it to accept.
+    /// Connects to the process that listens at `path`. Does not wait for the accept.
     ///
     /// # Errors
     /// * [`Errno::CONNREFUSED`] - no process listens there: the file does not exist, or its owner has exited.
-    /// * [`Errno::AGAIN`] - the queue is full. The caller should try again.
-    /// * any other error of the system.
+    /// * [`Errno::AGAIN`] - the queue is full, and the caller should retry.
+    /// * any other system error.
     pub fn connect(path: &Path) -> Result<Socket> {
         let (address, fd) = (address(path)?, new_socket()?);
         match retry_on_intr(|| connect(&fd, &address)) {
@@ -112,10 +110,11 @@ impl Socket {
     ///
     /// # Errors
     /// After an error, nothing was sent.
-    /// * [`Errno::AGAIN`] - there is no room now for the message, or for descriptors in flight.
+    /// * [`Errno::AGAIN`] - there is no room for the message, or for descriptors in flight.
     /// * [`Errno::PIPE`] - no process can read the message.
-    /// * [`Errno::INVAL`] - the message is empty, which would look like the end, or has more than [`MAX_FDS`] descriptors.
-    /// * any other error of the system.
+    /// * [`Errno::INVAL`] - the message is empty, which would look like the end, or has more than [`MAX_FDS`]
+    ///   descriptors.
+    /// * any other system error.
     pub fn send(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<()> {
         if bytes.is_empty() || fds.len() > MAX_FDS {
             return Err(Errno::INVAL);
@@ -128,14 +127,14 @@ impl Socket {
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         match retry_on_intr(|| sendmsg(&self.fd, &[IoSlice::new(bytes)], &mut control, flags)) {
             Ok(_) => Ok(()),
-            // The user has as many descriptors on their way to other processes as this one may have open.
+            // The user's descriptors in flight have reached this process's limit of open files.
             Err(Errno::TOOMANYREFS) => Err(Errno::AGAIN),
             Err(Errno::CONNRESET | Errno::NOTCONN) => Err(Errno::PIPE),
             Err(error) => Err(error),
         }
     }
 
-    /// Sends a message of one byte, if there is room for it and a process to read it.
+    /// Sends a message of one byte, unless there is no room or no reader.
     pub fn send_byte(&self, byte: u8) {
         for _ in 0..ATTEMPTS {
             match send(&self.fd, &[byte], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
@@ -145,25 +144,27 @@ impl Socket {
         }
     }
 
-    /// Ends the connection for both sides, even if other processes have the socket. What was sent arrives.
+    /// Ends the connection for both sides, even if other processes have the socket. Sent messages arrive.
     pub fn end(&self) {
         let _ = shutdown(&self.fd, Shutdown::Both);
     }
 
-    /// Receives one message into `buf` and appends its descriptors to `fds`, which an exec closes. Gives the length, which
-    /// is 0 if no further message will come.
+    /// Receives one message into `buf` and appends its descriptors, with close-on-exec, to `fds`. Returns the length; 0
+    /// means that no further message will come.
     ///
     /// # Errors
-    /// [`Errno::AGAIN`] if no message is there now; [`Errno::MSGSIZE`] if `buf` was too short or there were more than
-    /// [`MAX_FDS`] descriptors: the message is lost and none of its descriptors stays open. Otherwise the error of the
-    /// system.
+    /// * [`Errno::AGAIN`] - there is no message now.
+    /// * [`Errno::MSGSIZE`] - `buf` was too short, or there were more than [`MAX_FDS`] descriptors. The message is
+    ///   discarded and its descriptors are closed.
+    /// * any other system error.
     pub fn recv(&self, buf: &mut [u8], fds: &mut Vec<OwnedFd>) -> Result<usize> {
         let mut space = [MaybeUninit::uninit(); CONTROL];
         let mut control = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
         let mut recv = || retry_on_intr(|| recvmsg(&self.fd, &mut [IoSliceMut::new(buf)], &mut control, flags));
         let got = match recv() {
-            // The other end was closed with messages unread. The system reports that once, before what was sent the other way.
+            // The peer closed its end with unread messages. The kernel reports that once, before the messages that the
+            // peer sent.
             Err(Errno::CONNRESET) => recv(),
             got => got,
         };
@@ -178,7 +179,7 @@ impl Socket {
                 fds.extend(received);
             }
         }
-        // The bytes that align the control buffer may leave room for one descriptor more.
+        // The alignment of the control buffer may leave room for one more descriptor.
         let too_many = fds.len() - before > MAX_FDS;
         if too_many || got.flags.intersects(ReturnFlags::TRUNC | ReturnFlags::CTRUNC) {
             fds.truncate(before);
@@ -190,19 +191,17 @@ impl Socket {
         Ok(got.bytes)
     }
 
-    /// The process at the other end, as the kernel vouches; 0 if it is not visible from here. For a connection of a listener
-    /// this is the state when the connection was requested, for a connection to a listener the state when it began to
-    /// listen.
+    /// Returns the process at the other end, according to the kernel; 0 if it is not visible from here. An accepted
+    /// socket reports the process that connected, a connected one the process that called listen.
     ///
     /// # Errors
-    /// `PermissionDenied` for a process of another user; otherwise the error of the system.
+    /// `PermissionDenied` for a process of another user; otherwise a system error.
     pub fn peer(&self) -> io::Result<libc::pid_t> {
-        // This calls libc: rustix knows no process 0, which is what the kernel reports for a process that is not
-        // visible.
+        // rustix has no process 0, which the kernel reports for an invisible process.
         let mut found = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
         let mut len = size_of_val(&found) as libc::socklen_t;
         let (level, option) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
-        // SAFETY: this writes at most `len` bytes to a live structure.
+        // SAFETY: getsockopt writes at most `len` bytes to a live structure.
         let result =
             unsafe { libc::getsockopt(self.fd.as_raw_fd(), level, option, (&raw mut found).cast(), &raw mut len) };
         if result != 0 {

@@ -1,16 +1,15 @@
 //! The word on which a leader sleeps, in memory that all peers share.
 //!
 //! The leader stores a number, new for each sleep, and sleeps while the word has this value. A thread with data stores
-//! [`RUNG`] and wakes it, so a ring before the sleep is not lost ([`sleep`]).
+//! [`RUNG`] and wakes it, so a ring before the sleep is not lost ([`sleep`]): the kernel compares the word under its
+//! own lock. futex(2) wakes all sleepers, so a peer's thread cannot intercept the wakeup.
 //!
 //! If a malicious peer restores the number between a ring and the sleep, the leader sleeps although it was rung.
-//! Therefore the leader always sleeps with a timeout, and only the published word, which peers cannot write, says
-//! whether it sleeps (`control`).
+//! Therefore it always sleeps with a timeout, and only the published word, which peers cannot write, indicates whether
+//! it sleeps (`control`).
 //!
 //! A peer stores in `ended` the sleep that it has ended (Release, after the ring), so further data for this sleep needs
-//! no system call. The number is stored with Release before it is published, and [`RUNG`] by a Release swap. The kernel
-//! compares the word under its own lock, so an earlier ring prevents the sleep. futex(2) wakes all sleepers on the
-//! word, so a peer's thread cannot intercept the leader's wakeup.
+//! no system call. The number is stored with Release before it is published, and [`RUNG`] by a Release swap.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -22,7 +21,6 @@ use host::{futex, memory};
 use crate::os::memory::{Access, InShared, SharedFile, SharedMemory};
 use crate::sleep::{self, RUNG, Rung};
 
-/// Size in bytes of the shared memory.
 const SIZE: usize = 4096;
 
 /// The alarm word in a mapping, and the last sleep that this process has ended.
@@ -36,15 +34,11 @@ impl AlarmWord {
         Ok(AlarmWord { word: memory::arc(memory)?.place(0)?, ended: AtomicU32::new(RUNG) })
     }
 
-    /// Opens another process's alarm.
-    ///
-    /// # Errors
-    /// `InvalidData` if it is not an alarm; or a system error.
+    /// Opens another process's alarm. Returns `InvalidData` if it is invalid, or a system error.
     pub fn open(fd: OwnedFd) -> io::Result<AlarmWord> {
         AlarmWord::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?.1)
     }
 
-    /// Ends the sleep `sleep`: see [`sleep::ring_for`].
     #[inline]
     pub fn ring_for(&self, sleep: u32) -> Rung {
         sleep::ring_for(&*self.word, &self.ended, sleep, || futex::wake_shared(&self.word))

@@ -38,7 +38,7 @@ use crate::sleep::{AWAKE, News, Sleepers, THREAD, is_late, load_behind, tell, wa
 use crate::wire::{Probe, RING};
 use dat_census::socket::Socket;
 
-/// Size in bytes of the published memory without the table of regions.
+/// Size of the published memory without the table, in bytes.
 const HOME_SIZE: usize = 4096;
 
 /// Offsets of the published word and, in another cache line, of the target thread's id.
@@ -53,23 +53,19 @@ const POLLS_BEFORE_AWAKE: u32 = 64;
 #[derive(Default)]
 struct Callers {
     polls: AtomicU32,
-    /// Consecutive polls while peers wake the progress thread.
     loops: AtomicU32,
-    /// Set if a caller has asked the thread to make peers stop waking it.
+    /// Set if a caller has asked the thread to stop wakeups by peers.
     asked: AtomicBool,
 }
 
-/// The published memory of this process.
 pub struct ControlRegion {
     file: SharedFile,
     word: InShared<AtomicU32>,
     pub copy_target: CopyTargetThread,
     pub regions: RegionTable,
-    /// Rounds of progress, whose turns share the copying.
     pub rounds: Rounds,
     pub wakeup_fd: EventFd,
     pub guard: Guard,
-    /// Alarm of the leader.
     pub alarm: Arc<Alarm>,
     /// The published word changes only under this lock.
     pub sleepers: CachePadded<Mutex<Sleepers>>,
@@ -83,7 +79,6 @@ pub struct ControlRegion {
 }
 
 impl ControlRegion {
-    /// Publishes an empty table of regions. Peers wake the progress thread.
     pub fn new() -> io::Result<ControlRegion> {
         let (file, published) = SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?;
         let published = memory::arc(published)?;
@@ -135,12 +130,11 @@ impl ControlRegion {
         watcher(load_behind::<AtomicU32>(|| self.word.load(Ordering::Acquire))) == AWAKE
     }
 
-    /// Returns the descriptors for [`Peer::open`].
     pub fn fds(&self) -> [BorrowedFd<'_>; 3] {
         [&self.file, &self.regions.mirror.file, &self.alarm.file].map(SharedFile::fd)
     }
 
-    /// Returns the value that process `pid` reads to test its access. It must not copy if it is invisible, because this
+    /// Returns the value with which process `pid` tests its access. An invisible process must not copy, because this
     /// process could not detect that it is stopped.
     pub fn probe(&self, pid: i32) -> Probe {
         if task::is_visible(pid) && self.is_own_proc().unwrap_or(false) {
@@ -150,18 +144,13 @@ impl ControlRegion {
         }
     }
 
-    /// Returns whether /proc has the process ids of this process (cached).
-    ///
-    /// # Errors
-    /// Fails if that cannot be determined.
+    /// Returns whether /proc has the process ids of this process, or an error if that cannot be determined. Cached.
     fn is_own_proc(&self) -> io::Result<bool> {
         self.own_proc.get_or_try_init(task::is_own_proc).copied()
     }
 
-    /// Returns whether `tid` is a thread of process `pid`, in the id spaces of both processes.
-    ///
-    /// # Errors
-    /// Fails for lack of a descriptor or memory.
+    /// Returns whether `tid` is a thread of process `pid`, in the id spaces of both processes; an error without a
+    /// descriptor or memory.
     pub fn is_thread(&self, pid: i32, tid: i32) -> io::Result<bool> {
         Ok(task::is_thread(pid, tid)? && self.is_own_proc()?)
     }
@@ -175,7 +164,7 @@ impl ControlRegion {
         self.ends.swap(false, Ordering::AcqRel)
     }
 
-    /// Wakes the thread of this process that sleeps until already published `news`. Returns whether there was one.
+    /// Wakes the thread that sleeps until already published `news`. Returns whether there was one.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.word.ring_for(sleep);
@@ -205,12 +194,10 @@ impl ControlRegion {
         self.wakeup_fd.wake();
     }
 
-    /// Returns a number that changes while callers poll.
     pub fn polls(&self) -> u32 {
         self.callers.polls.load(Ordering::Relaxed)
     }
 
-    /// Returns, once, whether a caller has asked to stop wakeups.
     pub fn take_asked(&self) -> bool {
         self.callers.asked.swap(false, Ordering::AcqRel)
     }
@@ -232,7 +219,6 @@ impl ControlRegion {
         sleep
     }
 
-    /// Ends the sleep of [`ControlRegion::arm`].
     pub fn disarm(&self, sleep: Option<u32>, requests: bool, any_news: impl FnOnce() -> bool) {
         let led = self.sleepers.lock().remove(&*self.word, sleep, requests);
         if led && is_late::<AtomicU32>(any_news) {
@@ -240,7 +226,6 @@ impl ControlRegion {
         }
     }
 
-    /// Registers (`on`) or removes an agent that waits for data; the calls are paired.
     pub fn expect_agent(&self, on: bool, any_news: impl FnOnce() -> bool) {
         {
             let mut sleepers = self.sleepers.lock();
@@ -275,22 +260,17 @@ impl ControlRegion {
     }
 }
 
-/// The published memory of another process.
 pub struct Peer {
     published: SharedMemory,
     pub regions: PeerRegions,
     alarm: AlarmWord,
-    /// Socket of the link, which wakes the peer's thread.
     socket: Arc<Socket>,
-    /// Value to test the access of this process.
     pub probe: Probe,
 }
 
 impl Peer {
-    /// Maps a peer's [`ControlRegion::fds`] and closes them.
-    ///
-    /// # Errors
-    /// `InvalidData` if they are not a peer's published memory; or a system error.
+    /// Maps a peer's [`ControlRegion::fds`] and closes them. Returns `InvalidData` if they are invalid, or a system
+    /// error.
     pub fn open([published, regions, alarm]: [OwnedFd; 3], socket: Arc<Socket>, probe: Probe) -> io::Result<Peer> {
         Ok(Peer {
             published: SharedMemory::open(published, HOME_SIZE..=HOME_SIZE, Access::ReadOnly)?.1,
@@ -308,7 +288,6 @@ impl Peer {
         tell::<AtomicU32>(news, || self.word(), alarm, || self.wake_thread())
     }
 
-    /// Returns whether the peer executes fences for this process.
     pub fn fences_peers(&self) -> bool {
         self.published.view::<View<AtomicU32>>(FENCES).is_ok_and(|word| word.load() == 1)
     }
@@ -323,14 +302,13 @@ impl Peer {
         watcher(self.word()) != AWAKE
     }
 
-    /// Wakes the peer's progress thread, even if callers poll there.
-    ///
-    /// Sends a message on the link's socket. If the socket is full, unread packets already wake the thread.
+    /// Wakes the peer's progress thread, even if callers poll there. If the link's socket is full, unread packets
+    /// already wake the thread.
     pub fn wake_thread(&self) {
         self.socket.send_byte(RING);
     }
 
-    /// Returns the peer's target thread, with the peer's thread id; 0 if there is none.
+    /// Returns the id of the peer's target thread; 0 if there is none.
     #[inline]
     pub fn copy_target(&self) -> u32 {
         self.published.view::<View<AtomicU32>>(DOOR).map_or(0, View::load)

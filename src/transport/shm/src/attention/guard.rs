@@ -27,22 +27,20 @@ use crate::peer_segment::PeerSegment;
 use crate::ring::{Area, Mapped};
 use crate::sleep::News;
 
-/// Interval of the thread's checks.
 const CHECK_INTERVAL: Duration = Duration::from_micros(700);
 /// Interval before the thread wakes a peer, which costs the peer more than a revocation.
 const WAKE_AFTER: Duration = Duration::from_micros(250);
 /// Maximum time of a check, for all peers. Polling peers make progress in this time unless they copy.
 const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
-/// Number of checks without new records after which the thread stops watching.
+/// Number of checks without new records after which the watch ends.
 const MAX_QUIET_CHECKS: u32 = 8;
-/// Number of records that wake the peer immediately after it had to be woken: initial value, and maximum after
-/// doublings. A record that is wrongly left to the peer is at least one check late.
+/// Number of records that wake the peer immediately after it had to be woken: initially, and at most after doublings. A
+/// record that is wrongly left to the peer is at least one check late.
 const WARY_MIN: u32 = 16;
 const WARY_MAX: u32 = 4096;
 /// Number of timely records that reset that number.
 const TRUSTWORTHY: u32 = 512;
 
-/// The last watched record of a connection.
 struct Last {
     end: Position,
     /// Set while the thread watches the connection or is about to.
@@ -65,7 +63,7 @@ impl Last {
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// Marks the connection as watched. Returns whether the caller must add it to the list of new ones.
+    /// Returns whether the caller must add the connection to the list of new ones.
     fn begin(&self) -> bool {
         !self.watched.swap(true, Ordering::Relaxed)
     }
@@ -74,27 +72,25 @@ impl Last {
         self.end.load(Ordering::Acquire)
     }
 
-    /// Marks the connection as not watched. [`asymmetric::heavy`] and [`Last::is_over`] must follow.
+    /// [`asymmetric::heavy`] and [`Last::is_over`] must follow.
     fn forget(&self) {
         self.watched.store(false, Ordering::Relaxed);
     }
 
-    /// Returns whether the thread can stop watching: there is no record after `seen`, or another thread has added the
-    /// connection.
+    /// Returns whether the watch can end: there is no record after `seen`, or another thread has added the connection.
     fn is_over(&self, seen: u64) -> bool {
         // SYNC owed: the heavy fence after the clearing of `watched` pairs with the light fence in `set`.
         self.end() == seen || !self.begin()
     }
 }
 
-/// Watched state of a connection.
 pub struct Owed {
     peer_segment: Arc<PeerSegment>,
     ring: Mapped,
     last: Last,
     index: u32,
     side: u8,
-    /// Set while there are short writes or reads that this process can revoke: see [`tx`](crate::tx).
+    /// Set while there are records that this process can revoke: see [`tx`](crate::tx).
     short: AtomicBool,
     late: AtomicBool,
 }
@@ -112,7 +108,7 @@ impl Owed {
         }
     }
 
-    /// Sets whether there are records to revoke, which the thread does before it wakes the peer.
+    /// Sets whether there are records to revoke, which the thread tries before it wakes the peer.
     #[inline]
     pub fn set_short(&self, short: bool) {
         if self.short.load(Ordering::Relaxed) != short {
@@ -145,8 +141,7 @@ impl Trust {
         self.after(owed.take_late(), WARY_MAX)
     }
 
-    /// Counts a record, like [`Trust::next`]. If `late`, the peer was too slow, and up to `most` records are not left
-    /// to it.
+    /// Counts a record, like [`Trust::next`]. If `late`, up to `most` further records are not left to the peer.
     #[inline]
     pub fn after(&mut self, late: bool, most: u32) -> bool {
         if late {
@@ -204,7 +199,7 @@ impl Guard {
 struct WatchedRing {
     owed: Arc<Owed>,
     last: u64,
-    /// The peer's position at the last check, if it was insufficient.
+    /// The peer's position, if it was insufficient at the last check.
     waits: Option<u64>,
     woken: Option<u64>,
     /// Number of checks without a new record.
@@ -220,7 +215,7 @@ impl WatchedRing {
         self.owed.ring.head().load(Ordering::Relaxed)
     }
 
-    /// Returns whether the peer is executing a record after `head`, or makes progress before `end`.
+    /// Returns whether the peer is executing a record after `head`, or moves before `end`.
     fn gets_on(&self, head: u64, end: Instant) -> bool {
         while !self.owed.ring.shared().claim.0.is_taken_behind(head) && self.head() == head {
             if Instant::now() >= end {
@@ -231,7 +226,7 @@ impl WatchedRing {
         true
     }
 
-    /// Checks whether the peer makes progress before `end`. Returns the interval until the next check.
+    /// Checks the peer's progress until `end`. Returns the interval until the next check.
     fn look(&mut self, end: Instant) -> Duration {
         let last = self.owed.last.end();
         let head = self.head();
@@ -278,13 +273,11 @@ impl Watched {
         Watched { entries: Vec::new(), out_of_memory: false, next: Instant::now() }
     }
 
-    /// Returns the maximum sleep of the thread; `None` without limit.
     pub fn pause(&self) -> Option<Duration> {
         let ticks = self.out_of_memory || !self.entries.is_empty();
         ticks.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
-    /// Adds new connections, after the eventfd was signalled.
     pub fn begin(&mut self, guard: &Guard) {
         guard.wakeup_fd.clear();
         if let Some(list) = &mut *guard.new.lock() {
@@ -295,7 +288,6 @@ impl Watched {
         }
     }
 
-    /// Checks all watched connections if the next tick is due.
     pub fn look(&mut self, guard: &Guard) {
         if self.pause() != Some(Duration::ZERO) {
             return;

@@ -9,8 +9,8 @@
 //! The fence takes microseconds, so a connection does not replace an equally active one. If many more are active, all
 //! use ready bits for a while.
 //!
-//! A connection is added after four polls have found its ready bit. It is removed after 65,536 idle polls if more than
-//! two are polled. If 256 events came by ready bits while polling found fewer than twice as many, all connections use
+//! A connection is added after four polls have found its ready bit, and removed after 65,536 idle polls if more than two
+//! are polled. If 256 events came by ready bits while polling found fewer than twice as many, all connections use
 //! bits for the next 65,536 events. Each poll checks the complete set, so no connection starves. Without a fence across
 //! processes (`os/barrier.rs`), the sender executes a fence per message.
 
@@ -23,7 +23,6 @@ use crate::conn::Conn;
 use crate::control_region::ControlRegion;
 use crate::peer_segment::Open;
 
-/// Maximum number of polled connections.
 const MAX_HOT: usize = 16;
 /// Number of idle polls after which a connection is removed, if more than [`MAX_IDLE_CONNS`] are polled.
 const MAX_IDLE_POLLS: u32 = 1 << 16;
@@ -35,7 +34,6 @@ const RETRY_AFTER: u32 = 1 << 16;
 
 struct HotConn {
     conn: Arc<Conn>,
-    /// Number of polls since the last event.
     idle: u32,
 }
 
@@ -79,7 +77,6 @@ impl HotConn {
         self.wait()
     }
 
-    /// Counts a poll without an event.
     #[inline]
     fn wait(&mut self) -> Look {
         self.idle = self.idle.saturating_add(1);
@@ -92,7 +89,6 @@ pub struct Hot {
     /// Receiving connections precede sending ones of the same process: one poll then finds a message and its
     /// consumption.
     list: ArrayVec<HotConn, MAX_HOT>,
-    /// Number of polls that found records or ready bits.
     records: u32,
     /// Events of this period: found by polling, and of other connections.
     found: u64,
@@ -102,7 +98,6 @@ pub struct Hot {
 }
 
 impl Hot {
-    /// Polls all connections. Returns whether any had an event.
     #[inline]
     pub fn poll(&mut self, control: &ControlRegion) -> bool {
         let mut any = false;
@@ -132,8 +127,8 @@ impl Hot {
         any
     }
 
-    /// Counts an event of a connection that a poll found by its ready bit. Adds the connection if that happens often,
-    /// there is room, and `may` permits it.
+    /// Counts an event of a connection that a poll found by its ready bit. If frequent, adds the connection if there is
+    /// room and `may` permits it.
     #[inline]
     pub fn on_ready(&mut self, conn: &Arc<Conn>, control: &ControlRegion, may: impl FnOnce() -> bool) {
         self.records = self.records.wrapping_add(1);
@@ -171,7 +166,6 @@ impl Hot {
         }
     }
 
-    /// Returns a number that increases when records arrive.
     #[inline]
     pub fn records(&self) -> u32 {
         self.records
@@ -189,7 +183,6 @@ impl Hot {
         conn.poll_if_pending();
     }
 
-    /// Stops polling all connections, and sets the ready bits of those with events.
     #[cold]
     pub fn cool_all(&mut self, control: &ControlRegion) {
         for entry in &self.list {

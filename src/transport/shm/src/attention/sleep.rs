@@ -1,4 +1,4 @@
-//! The published word that says which thread of a process a peer wakes. Only the process writes it.
+//! The published word, which tells peers the thread to wake. Only the owning process writes it.
 //!
 //! | value | watching thread | a peer with new data |
 //! |---|---|---|
@@ -14,17 +14,15 @@
 //! A thread checks for data after it changes the word, and a peer publishes data before it loads the word. So no thread
 //! sleeps while there is data for it (SYNC sleep).
 //!
-//! A leader watches only for itself, because a thread of the program can be in a signal handler, stopped, or of low
-//! priority. The progress thread watches as soon as there is another wait or an agent, or when a ring finds that the
-//! leader is awake.
-//!
-//! The second sleeper checks for data after it has changed the word, and thus finds data for which only the leader was
-//! woken. Several waits cost an additional thread switch each, and none is woken for another's data. Callers do not
-//! replace the progress thread then, because they can stop polling at any time.
+//! A leader watches only for itself, because it can be in a signal handler, stopped, or of low priority. The progress
+//! thread watches as soon as there is another wait or an agent, or when a ring finds the leader awake. The second
+//! sleeper checks for data after it has changed the word, and thus finds data for which only the leader was woken.
+//! Several waits cost an additional thread switch each, and none is woken for another's data. Callers do not replace
+//! the progress thread then, because they can stop polling at any time.
 //!
 //! A leader also handles data for programs that only read memory. If futex(2) finds no sleeper, the peer also wakes the
-//! progress thread, which takes over after one millisecond. One delay remains: a woken leader without a CPU delays data
-//! for which no thread sleeps.
+//! progress thread, which takes over after one millisecond. A woken leader without a CPU still delays data for which no
+//! thread sleeps.
 
 use std::sync::atomic::Ordering;
 
@@ -46,7 +44,6 @@ pub const RUNG: u32 = 0;
 pub enum News {
     /// A record or another urgent event.
     Record,
-    /// The completion of requests.
     Completion,
 }
 
@@ -70,7 +67,6 @@ pub fn load_behind<W: Word>(load: impl FnOnce() -> u32) -> u32 {
     load()
 }
 
-/// Returns the thread to wake for already published `news`.
 #[inline]
 pub fn whom<W: Word<Value = u32>>(news: News, load: impl FnOnce() -> u32) -> Wake {
     let word = load_behind::<W>(load);
@@ -82,7 +78,7 @@ pub fn whom<W: Word<Value = u32>>(news: News, load: impl FnOnce() -> u32) -> Wak
     }
 }
 
-/// Returns whether data has arrived for a thread that was just published as asleep.
+/// Returns whether data has already arrived for a thread that is published as asleep.
 #[inline]
 pub fn is_late<W: Word<Value = u32>>(any_news: impl FnOnce() -> bool) -> bool {
     // SYNC sleep: the word marks this thread as asleep. This check finds earlier data; later data wakes the thread.
@@ -92,15 +88,15 @@ pub fn is_late<W: Word<Value = u32>>(any_news: impl FnOnce() -> bool) -> bool {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
-    /// This process has already ended this sleep; the sleeper finds all data published before.
+    /// This process has already ended this sleep. The sleeper finds all earlier data.
     Before,
     Woken,
-    /// No thread slept: the leader is about to sleep, which this prevents, or does something else.
+    /// No thread slept: the leader is about to sleep, which this prevents, or is busy.
     Nobody,
 }
 
-/// Ends the sleep `sleep`. `ended` is the last sleep that this process ended; `wake` returns whether it has woken a
-/// sleeper.
+/// Ends the sleep `sleep`, unless it is `ended`, the last one that this process ended. `wake` returns whether it has
+/// woken a sleeper.
 #[inline]
 pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce() -> bool) -> Rung {
     if ended.load(Ordering::Acquire) == sleep {
@@ -114,7 +110,7 @@ pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: im
     if first && !woken { Rung::Nobody } else { Rung::Woken }
 }
 
-/// Wakes the thread that waits for published `news`; returns whether there is one. `alarm` rings for a leader's sleep,
+/// Wakes the thread that waits for published `news`. Returns whether there is one. `alarm` ends a leader's sleep,
 /// `wakeup_fd` wakes the progress thread.
 #[inline]
 pub fn tell<W: Word<Value = u32>>(
@@ -146,7 +142,6 @@ pub struct Sleepers {
     waits: usize,
     /// Number of agents and of descriptors on which the program sleeps.
     agents: usize,
-    /// Set while a leader watches.
     led: bool,
     /// Number of the last sleep of a leader; published during that sleep.
     sleep: u32,
@@ -172,9 +167,8 @@ impl Sleepers {
         self.publish(published, if self.has_waits() { SHARED } else { THREAD });
     }
 
-    /// Adds a wait that is about to sleep; `requests` if also for completions of requests. If alone, it becomes the
-    /// leader, and sleeps while the alarm's word has the returned value. The caller must then unlock and check
-    /// [`is_late`].
+    /// Adds a wait; `requests` if also for completions of requests. If alone, it becomes the leader, and sleeps while
+    /// the alarm's word has the returned value. The caller must then unlock and check [`is_late`].
     pub fn add<W: Word<Value = u32>>(&mut self, published: &W, alarm: &W, requests: bool) -> Option<u32> {
         let alone = self.waits == 0 && self.agents == 0;
         self.waits += 1;
@@ -190,8 +184,8 @@ impl Sleepers {
         Some(self.sleep)
     }
 
-    /// Removes a wait; `sleep` is the result of [`Sleepers::add`]. Returns whether it was the leader. The progress
-    /// thread then watches, and the caller must wake it if [`is_late`].
+    /// Removes a wait with the `sleep` from [`Sleepers::add`]. Returns whether it was the leader: the progress thread
+    /// then watches, and the caller must wake it if [`is_late`].
     pub fn remove<W: Word<Value = u32>>(&mut self, published: &W, sleep: Option<u32>, requests: bool) -> bool {
         self.waits = self.waits.saturating_sub(1);
         self.requests = self.requests.saturating_sub(usize::from(requests));
@@ -231,7 +225,6 @@ impl Sleepers {
         }
     }
 
-    /// Replaces the leader by the progress thread, which is awake and polls.
     pub fn thread_takes_over<W: Word<Value = u32>>(&mut self, published: &W) {
         self.led = false;
         self.thread_awake(published);

@@ -1,11 +1,10 @@
 //! How the progress thread watches for data when no other thread does.
 //!
 //! While callers poll, peers do not wake the thread; it wakes every eight milliseconds, and polls if callers have
-//! stopped. Otherwise peers wake it, because a program may only read its memory. If several waits sleep, this thread
-//! wakes them, and no caller replaces it. A single wait watches for itself.
+//! stopped. Otherwise peers wake it, because a program may only read its memory. It wakes sleeping waits if there are
+//! several; a single wait watches for itself.
 //!
-//! The thread polls whenever it is woken. While it finds data, it keeps polling, unless waits sleep, because woken
-//! waits poll themselves.
+//! The thread keeps polling while it finds data, unless waits sleep, because woken waits poll themselves.
 
 use std::mem;
 use std::thread;
@@ -20,7 +19,6 @@ const SPIN_TIME: Duration = Duration::from_micros(200);
 const CHECK_INTERVAL: Duration = Duration::from_millis(8);
 const LEADER_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// When the progress thread polls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// Only when woken. A wait may be the leader.
@@ -47,9 +45,7 @@ impl Mode {
 
 pub struct Watch {
     mode: Mode,
-    /// Number of polls by callers at the last check.
     polls: u32,
-    /// End of the time for which it keeps polling.
     spins: Option<Instant>,
 }
 
@@ -58,7 +54,6 @@ impl Watch {
         Watch { mode: Mode::Asleep, polls: 0, spins: None }
     }
 
-    /// Returns the maximum sleep of the thread; `None` if it sleeps until woken.
     pub fn pause(&self) -> Option<Duration> {
         match self.mode {
             Mode::Asleep => None,
@@ -75,7 +70,6 @@ impl Watch {
         }
     }
 
-    /// Processes arrived data, unless another thread does.
     pub fn look(&mut self, links: &Links) {
         let spins = self.spins.take();
         if self.mode == Mode::Asleep {

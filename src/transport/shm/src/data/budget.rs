@@ -22,25 +22,23 @@ const ROUND: u64 = 1024 * 1024;
 /// Maximum bytes and time of the copies of a round's only turn. Each call that copies first looks up all pages.
 const ALONE: u64 = 4 * ROUND;
 const ALONE_TIME: Duration = Duration::from_micros(500);
-/// Minimum size in bytes that a copy, with its system call, counts for, and minimum share of a turn.
+/// Bytes that a copy counts for at least, because of its system call; also the minimum share of a turn.
 const CALL: u64 = 4 * 1024;
 
 #[derive(Default)]
 pub struct Rounds {
     /// Turns of this round in the lower half, and of the previous round in the upper half.
     turns: AtomicU64,
-    /// Bytes granted to turns of this round.
     granted: AtomicU64,
     /// Bytes copied by turns since the last round started.
     copied: AtomicU64,
-    /// Share of the next turn if it is the only one.
     alone: AtomicU64,
     /// Start of the last round that followed one with copies, and the value of `records` then.
     last: Mutex<Option<(Instant, u32)>>,
 }
 
 impl Rounds {
-    /// Starts a round; `records` counts polls that found records.
+    /// `records` counts polls that found records.
     #[inline]
     pub fn begin(&self, records: u32) {
         // The counters only divide the work, so a lost update does no harm.
@@ -85,7 +83,7 @@ impl Rounds {
 }
 
 pub struct Budget {
-    /// `None` until the turn needs its share.
+    /// `None` until used.
     left: Option<u64>,
     /// Set if a large share is partly used; the remainder is for transfers that need no split.
     cut: bool,
@@ -103,8 +101,8 @@ impl Budget {
         Budget { left: None, cut: false, turn: true }
     }
 
-    /// Returns and subtracts the size of the next copy of a transfer with `rest` bytes left. Returns `None` if the
-    /// share is used up; `end` then gets another turn.
+    /// Subtracts and returns the size of the next copy of a transfer with `rest` bytes left. If the share is used up,
+    /// returns `None` and schedules another turn of `end`.
     #[inline]
     pub fn slice(&mut self, end: &End, rest: u64) -> Option<u64> {
         match self.left {
@@ -116,12 +114,11 @@ impl Budget {
         }
     }
 
-    /// Like [`Budget::slice`] for a message.
     pub fn slice_of_message(&mut self, end: &End, rest: u64) -> Option<u64> {
         self.next(end, rest, SLICE)
     }
 
-    /// Subtracts `len` bytes for one complete copy. Returns `false` if the share is too small.
+    /// Returns `false` if the share is too small for one complete copy.
     pub fn whole(&mut self, end: &End, len: u64) -> bool {
         let left = self.left.get_or_insert_with(|| end.rounds().share());
         let may = len <= SLICE.min(*left);
@@ -131,8 +128,8 @@ impl Budget {
         may
     }
 
-    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes, unless one record is enough. Returns `false`
-    /// if the share is used up; `end` then gets another turn.
+    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes, unless one record is enough. If the share is
+    /// used up, returns `false` and schedules another turn of `end`.
     #[inline]
     pub fn record(&mut self, end: &End, whole: u64, len: u64) -> bool {
         whole <= EAGER_MAX || self.spend(end, len)

@@ -4,10 +4,10 @@
 //! revokes the record and copies through the kernel: see the head of `tx/short`.
 //!
 //! The word next to the ring contains the position after the last claimed record, and the claimant. The target claims a
-//! record before it executes it. The initiator claims records to revoke them, in order, and marks each when it is
-//! copied. Both use compare-exchange and positions only increase, so one side executes each record. A target that finds
-//! a revoked, unfinished record waits, because later posts must not become visible earlier. An initiator that is too
-//! late waits for the target.
+//! record before it executes it; the initiator claims records in order to revoke them, and marks each when it is
+//! copied. Both use compare-exchange with increasing positions, so one side executes each record. A target waits for a
+//! revoked record, because later posts must not become visible earlier; an initiator that is too late waits for the
+//! target.
 //!
 //! A peer that writes invalid words can only omit or repeat its own permitted writes, or wait indefinitely.
 
@@ -42,19 +42,18 @@ fn parts(word: u64) -> (u64, u64) {
     (word >> BITS, word & ((1 << BITS) - 1))
 }
 
-/// What the target does with a record.
+/// The target's view of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     Own,
-    /// Nothing: the initiator has executed the record.
+    /// The initiator has executed it.
     Done,
-    /// It waits: the initiator is copying, and then sets the ready bit.
+    /// The initiator is copying, and then sets the ready bit.
     Awaited,
-    /// It fails: the initiator violates the protocol.
+    /// The initiator violates the protocol.
     Corrupt,
 }
 
-/// The word, next to the request ring, initially 0.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct Claim<W = AtomicU64>(W);
@@ -92,7 +91,6 @@ impl<W: Word<Value = u64>> Claim<W> {
         Turn::Corrupt
     }
 
-    /// Returns whether the target has claimed a record that ends after `position`.
     pub fn is_taken_behind(&self, position: u64) -> bool {
         let (claimed, state) = parts(self.0.load(Ordering::Relaxed));
         claimed > position && state == Claimed::ByTarget as u64

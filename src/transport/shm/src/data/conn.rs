@@ -1,18 +1,23 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! The two directions have separate locks. That of [`Rx`] is here; [`Tx`] lies with the endpoint, behind the lock on
-//! its requests ([`EndpointSink::lock_tx`]), and is out of reach once the endpoint's connection has ended. The order is
-//! `rx`, then `tx`.
+//! Each direction has a lock: [`Rx`] is here, [`Tx`](crate::tx::Tx) is in the endpoint behind the lock on its requests
+//! ([`EndpointSink::lock_tx`]) until the endpoint's connection ends. Lock order: `rx`, `tx`.
 //!
-//! # Work that waits
-//! Work waits in five places: in the queue of requests (`tx`), as what the peer is owed (`responses`), as the record at
-//! the head of a ring (`rx`), as an announced message whose bytes the peer is to be asked for, and as a connection that
-//! ends while the peer has a transfer under way (`pending`, the progress thread). It is continued through one of three
-//! words: the ready bit, which the peer or this process sets and the next round takes, whichever thread makes it; the
-//! bits `Busy` of the end, which a round looks at while the connection is polled; and the turn left to the holder of
-//! the lock on sending, who sets the ready bit. Work that waits for the peer's position has a record in the ring that
-//! asks the peer to tell ([`crate::tx_ring`]). A copy that has used up its turn sets its own bit. A message that waits
-//! for a receive is continued by the post of the receive.
+//! # Waiting work
+//! * A queued request (`tx`).
+//! * A response to the peer (`responses`).
+//! * A record at the head of a ring (`rx`).
+//! * An announced message whose bytes must be requested from the peer.
+//! * A closing connection with transfers of the peer in flight (`pending`, the progress thread).
+//!
+//! Three things resume it:
+//! * The ready bit, which the peer or this process sets and the next round of any thread takes. A copy that has used up
+//!   its turn sets it.
+//! * The bits `Busy` of the end, which rounds check while the connection is polled.
+//! * The turn left to the holder of the TX lock, who sets the ready bit.
+//!
+//! For work that waits for the peer's position, a record in the ring requests the position ([`crate::tx_ring`]). A post
+//! of a receive resumes the message that waits for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -43,28 +48,27 @@ mod ending;
 
 pub use self::ending::{Ending, Report};
 
-/// Turns that the receiving direction gets when the peer has disconnected.
+/// Maximum number of receive turns after the peer has disconnected.
 const DRAIN_TURNS: u32 = 64;
 
 /// Records that polls find by ready bits before the connection is polled.
 const WARM: u32 = 4;
 
-/// In the place of their number while callers poll the connection.
+/// Value of `heat` while callers poll the connection.
 const HOT: u32 = u32::MAX;
 
-/// How far a connection has come.
+/// The phase of a connection. Phases only advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 #[repr(u8)]
 pub enum ConnPhase {
-    /// Not yet tied to a link.
+    /// Not attached to a link.
     Idle,
-    /// A connect or an accept is under way.
+    /// A connect or accept is in progress.
     Pending,
-    /// Data can flow.
     Up,
-    /// Over.
+    /// Closed.
     Dead,
-    /// Over, as are the transfers that the peer had under way at its end.
+    /// Closed, and no transfer of the peer is in flight.
     Still,
 }
 
@@ -80,37 +84,35 @@ impl ConnPhase {
     }
 }
 
-/// A connection's place on its link, and the link that keeps it.
 struct Attachment {
     end: End,
     id: ConnId,
     link: Arc<Link>,
 }
 
-/// One end of a connection.
 pub struct Conn {
     sink: EndpointSink<Shm>,
     info: EndInfo,
-    /// The program of the other end takes extended operations.
+    /// Set if the peer's program accepts extended operations.
     to_extended: AtomicBool,
-    /// The number of the endpoint of the other end, if that is for datagrams; otherwise 0.
+    /// Number of the peer's endpoint if that is for datagrams, otherwise 0.
     to_datagrams: AtomicU32,
     phase: AtomicU8,
     attachment: OnceCell<Attachment>,
     receiver: Receiver<Shm>,
-    /// A message waits for a receive of the endpoint's own queue.
+    /// Set while a message waits for a receive of the endpoint's own queue.
     rnr: AtomicBool,
-    /// Whether a message waits for a receive of any queue, and how often one did. Changed under the lock of `rx`.
+    /// Counts waits of messages for a receive of any queue. Changed under the lock of `rx`.
     stalls: Gauge,
-    /// It stands in line at a shared queue.
+    /// Set while the connection waits at a shared queue.
     pub rnr_queued: AtomicBool,
     rx: Mutex<Rx>,
-    /// Records that were found by a ready bit while callers polled, up to [`WARM`], or [`HOT`].
+    /// Number of records found by a ready bit while callers polled, up to [`WARM`]; or [`HOT`].
     heat: AtomicU32,
 }
 
 impl Conn {
-    /// A queue pair that is not connected; `info` is what its peer will know of it.
+    /// Creates an unconnected queue pair. Its peer receives `info`.
     pub fn new(sink: EndpointSink<Shm>, info: EndInfo, receiver: Receiver<Shm>) -> Result<Arc<Self>> {
         Ok(memory::arc(Conn {
             sink,
@@ -128,39 +130,37 @@ impl Conn {
         })?)
     }
 
-    /// What the peer knows of this end.
     pub fn info(&self) -> EndInfo {
         self.info
     }
 
-    /// Its end in the memory of its link, once it has one.
+    /// Returns `None` before the connection is attached.
     #[inline]
     pub fn end(&self) -> Option<&End> {
         self.attachment.get().map(|attachment| &attachment.end)
     }
 
-    /// Counts that a poll has found something by a ready bit; true if that was often enough for the connection to be
-    /// polled. It is not polled yet.
+    /// Counts a record that a poll found by a ready bit. Returns whether the connection should now be polled.
     pub fn warm(&self) -> bool {
         let heat = (self.heat.load(Ordering::Relaxed) + 1).min(WARM);
         self.heat.store(heat, Ordering::Relaxed);
         heat == WARM
     }
 
-    /// True if it is among those that callers poll.
     pub fn is_hot(&self) -> bool {
         self.heat.load(Ordering::Relaxed) == HOT
     }
 
-    /// Sets the connection's ready bit if it has something to do. Its polling has ended before, as the peer can see.
+    /// Sets the connection's ready bit if it has pending work. Called after the polling has ended, which the peer can
+    /// see.
     pub fn poll_if_pending(&self) {
         let Some(end) = self.end() else { return };
         if !self.is_up() {
             return;
         }
-        // SYNC polled: the peer may have answered a record, telling nobody, before the thread that put the record there
-        // notes what it waits for; or a record may have come before the thread that made room notes how far it is. Both
-        // notes are made under these locks.
+        // SYNC polled: the peer may have acknowledged a record silently before its producer noted what it waits for, or
+        // a record may have come before the thread that made room noted its position. Both notes are made under these
+        // locks.
         let rx = self.rx.lock();
         let Some(tx) = self.sink.try_lock_tx() else { return };
         let news = end.has_news();
@@ -171,9 +171,9 @@ impl Conn {
         }
     }
 
-    /// Tells the peer that this process polls the connection; false if that is over, or has not begun.
+    /// Notifies the peer that this process polls the connection, if that is up. Returns whether it is.
     pub fn begin_polling(&self) -> bool {
-        // A thread that closes the connection does so under the same lock, and finds this set or keeps it from being polled.
+        // A thread that closes the connection under the same lock either sees HOT or prevents the polling.
         self.heat.store(HOT, Ordering::Relaxed);
         let begun = self.is_up() && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
         if !begun {
@@ -182,8 +182,8 @@ impl Conn {
         begun
     }
 
-    /// Tells the peer that this process no longer polls the connection. The caller calls
-    /// [`ControlRegion::fence_peers`](crate::home::Home::fence_peers) and looks once more.
+    /// Notifies the peer that this process no longer polls. The caller must call
+    /// [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and poll once more.
     pub fn end_polling(&self) {
         self.heat.store(0, Ordering::Relaxed);
         if let Some(end) = self.end() {
@@ -191,18 +191,16 @@ impl Conn {
         }
     }
 
-    /// How far it has come.
     pub fn phase(&self) -> ConnPhase {
         ConnPhase::from_u8(self.phase.load(Ordering::Acquire))
     }
 
-    /// Goes from one phase to another, if it is still in the first.
     pub fn shift(&self, from: ConnPhase, to: ConnPhase) -> bool {
         self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Ties the connection to its place and opens its rings; false if there is no memory for them, or it was tied
-    /// before.
+    /// Attaches the connection to its place and opens its rings. Returns `false` if memory for them cannot be
+    /// allocated, or if it is already attached.
     pub fn attachment(&self, link: Arc<Link>, id: ConnId, end: End) -> bool {
         let (Some(producers), Some(consumers)) =
             (end.peer_segment.producers(end.index, end.side), end.peer_segment.consumers(end.index, end.side))
@@ -219,7 +217,6 @@ impl Conn {
         true
     }
 
-    /// Notes what the other end says of itself.
     pub fn set_peer(&self, info: &EndInfo) {
         self.note_peer(info);
         if let Some(Attachment { end, .. }) = self.attachment.get() {
@@ -227,42 +224,38 @@ impl Conn {
         }
     }
 
-    /// Notes what the other end says of itself. Called before the endpoint learns that the connection is established, under a
-    /// lock that its posts take.
+    /// Stores the peer's properties. Called before the endpoint reports the connection, under a lock that its posts
+    /// take.
     pub fn note_peer(&self, info: &EndInfo) {
         self.to_extended.store(info.extended, Ordering::Relaxed);
         self.to_datagrams.store(info.datagrams, Ordering::Relaxed);
     }
 
-    /// The number of the other end's endpoint, if that is for datagrams; otherwise 0.
     pub fn peer_number(&self) -> u32 {
         self.to_datagrams.load(Ordering::Relaxed)
     }
 
-    /// Whether the program of the other end takes extended operations.
     pub fn takes_extended(&self) -> bool {
         self.to_extended.load(Ordering::Relaxed)
     }
 
-    /// Tells the endpoint what befell the connection. Called without a lock.
+    /// Called without locks.
     pub fn report(&self, report: ConnectionReport) {
         self.sink.connection(report);
     }
 
-    /// True if a message waits for a receive of the endpoint's own queue.
     #[inline]
     pub fn awaits_recv(&self) -> bool {
         self.rnr.load(Ordering::SeqCst)
     }
 
-    /// Continues a message that waited for a receive of the own queue.
+    /// Resumes a message that waits for a receive of the own queue.
     pub fn recv_kick(self: &Arc<Self>) {
         if self.rnr.load(Ordering::SeqCst) && self.rnr.swap(false, Ordering::SeqCst) {
             self.resume_rx();
         }
     }
 
-    /// Continues a message that waited for a receive.
     pub fn resume_rx(self: &Arc<Self>) {
         let rx = self.rx.lock();
         self.note_stall(false);
@@ -275,20 +268,17 @@ impl Conn {
         self.stalls.set(self.sink.ep(), Stall::Message, waits);
     }
 
-    /// How often a message had to wait for a receive.
     pub fn stalls(&self) -> u64 {
         self.stalls.stalls()
     }
 
-    /// From now on the program waits for the last request.
     pub fn drain(&self) {
         if let (Some(Attachment { end, .. }), Some(mut tx)) = (self.attachment.get(), self.sink.lock_tx()) {
             tx.drain(end);
         }
     }
 
-    /// Does all that can be done: arrived records, acknowledged requests, requests that waited for room. Called with
-    /// no lock of the connection held.
+    /// Handles arrived records, acknowledged requests, and waiting requests. Called without the connection's locks.
     pub fn progress(self: &Arc<Self>) {
         let (_, credit) = self.progress_rx(Advance::Batch);
         let Some(Attachment { end, link, .. }) = self.attachment.get() else { return };
@@ -298,8 +288,8 @@ impl Conn {
         self.try_progress_tx(end, credit);
     }
 
-    /// Handles requests of the peer that have arrived. Gives what they said of the peer's position, if the sending direction
-    /// has to know, or has something else to do. Answers wait for another look.
+    /// Handles arrived requests; responses wait for the next poll. Returns the peer's position that these contained if
+    /// the sending direction needs it or has other work.
     #[inline(always)]
     pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u64>> {
         let taken = self.rx.lock().take_small(end, self);
@@ -317,7 +307,7 @@ impl Conn {
         open.then_some(credit)
     }
 
-    /// Goes on where [`Rx::take_small`] has stopped. Gives what all records said of the peer's position.
+    /// Continues after [`Rx::take_small`] has stopped. Returns the peer's position.
     #[inline(never)]
     fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: AckInfo) -> Option<u64> {
         acknowledge(end, told.flags);
@@ -332,17 +322,17 @@ impl Conn {
         told.credit
     }
 
-    /// The receive that the last message took could not have it: the connection fails.
+    /// Fails the connection because the last receive cannot hold its message.
     fn fail_recv(self: &Arc<Self>, status: Status) {
         let failed = self.rx.lock().failed();
         let recv = failed.map(|id| RecvDone { id, status, len: 0, solicited: false });
         self.fail(Fatal { recv, request: None, peer: Some(Status::RemoteResponder) });
     }
 
-    /// Handles what the peer has consumed, as a record of the peer says (`credit`) or as it has published.
+    /// Handles consumed requests, up to the position in a record (`credit`) or the published one.
     #[inline(always)]
     pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u64>) {
-        // If another thread is in the middle of a post, which may be a long one, it takes this turn over.
+        // If another thread is posting, possibly for long, it polls again after unlocking.
         let Some(mut tx) = self.sink.try_lock_tx() else { return };
         let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, end, credit) };
         if tx.request_done(done) {
@@ -352,8 +342,7 @@ impl Conn {
         }
     }
 
-    /// Handles arrived records; true if more are left, at which this process looks again soon. Also gives what they said
-    /// of the peer's position.
+    /// Handles arrived records. Returns whether more remain, of which a poll is scheduled, and the peer's position.
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u64>) {
         let Some(Attachment { end, .. }) = self.attachment.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, advance);
@@ -372,7 +361,6 @@ impl Conn {
         (report.more, report.credit)
     }
 
-    /// Reports acknowledged requests and goes on with those that wait.
     pub fn progress_tx(self: &Arc<Self>) {
         if let (Some(Attachment { end, .. }), Some(tx)) = (self.attachment.get(), self.sink.lock_tx()) {
             self.advance_tx(tx, end, None);
@@ -392,16 +380,15 @@ impl Conn {
         }
     }
 
-    /// Fails the connection from this end.
     fn fail(self: &Arc<Self>, fatal: Fatal) {
         if self.kill(true) {
             self.finish(CloseReason::Broken(fatal.peer), Report::Failed(fatal.recv, fatal.request));
         }
     }
 
-    /// Closes the connection at this end; false if that was done before. On return this process touches no memory on
-    /// behalf of the connection, whichever thread closed it, nor does a transfer of the peer that begins later. All
-    /// successful requests are reported if `report` is set.
+    /// Closes this end; if `report` is set, reports all successful requests first. Returns whether it was open.
+    /// Afterwards this process and new transfers of the peer access no memory for the connection, whichever thread
+    /// closed it.
     pub fn kill(&self, report: bool) -> bool {
         let first = self.phase.fetch_max(ConnPhase::Dead as u8, Ordering::AcqRel) < ConnPhase::Dead as u8;
         {
@@ -423,7 +410,7 @@ impl Conn {
         first
     }
 
-    /// The transfers of the peer that were under way when the connection was closed, and may still be.
+    /// Returns the peer's transfers that were in flight when the connection was closed, if they may still be.
     fn pending(&self) -> Option<Pending> {
         if self.phase() == ConnPhase::Still {
             return None;
@@ -438,7 +425,7 @@ impl Conn {
         pending
     }
 
-    /// Waits until no transfer of the peer touches memory on behalf of this connection, which was closed before.
+    /// Waits until no transfer of the peer accesses memory for this closed connection.
     pub fn await_still(&self) {
         if let (Some(pending), Some(Attachment { end, .. })) = (self.pending(), self.attachment.get()) {
             pending.wait(end.control());
@@ -446,8 +433,8 @@ impl Conn {
         }
     }
 
-    /// Reports the end of this connection, which the caller has closed, to the peer and to the endpoint. That is at once, or,
-    /// while the peer may still touch the memory of the program, later and by the progress thread. Does not wait.
+    /// Reports the end of this closed connection to the peer and the endpoint. If the peer may still access the
+    /// program's memory, the progress thread reports later. Does not wait.
     pub fn finish(self: &Arc<Self>, reason: CloseReason, report: Report) {
         match self.pending() {
             Some(pending) => self.finish_later(pending, reason, report),
@@ -461,8 +448,8 @@ impl Conn {
         }
     }
 
-    /// Ends the connection for the endpoint. If this returns true it is over, and nothing is reported. Otherwise the peer may
-    /// still touch the memory of the program, and the endpoint gets `report` as soon as it does not. Does not wait.
+    /// Ends the connection for the endpoint. Returns `true`, without a report, if it has ended. Otherwise the endpoint
+    /// gets `report` when the peer can no longer access the program's memory. Does not wait.
     pub fn leave(self: &Arc<Self>, reason: CloseReason, report: ConnectionReport) -> bool {
         let first = self.kill(false);
         match self.pending() {
@@ -491,18 +478,16 @@ impl Conn {
         }
     }
 
-    /// Tells the peer that this end has disconnected.
     fn release(&self, reason: CloseReason) {
         if let Some(Attachment { end, id, link }) = self.attachment.get() {
             link.clone().release(*id, end.side, reason);
         }
     }
 
-    /// The peer has disconnected, or is gone: what arrived before is delivered, then the connection is over.
+    /// Delivers what arrived before the peer disconnected or exited, then closes the connection.
     pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
         if self.is_up() {
-            // A peer that has disconnected adds nothing, so this ends; one that does not keep to the rules is not listened
-            // to for ever.
+            // The limit is for peers that violate the protocol: others add nothing after a disconnect.
             for _ in 0..DRAIN_TURNS {
                 if !self.progress_rx(Advance::Drain).0 {
                     break;
@@ -522,11 +507,11 @@ impl Conn {
     }
 }
 
-/// Gives the peer notice of how far this side got with records of these flags, if it wants to know.
+/// Notifies the peer of this side's position if the `flags` of the handled records request it.
 #[inline]
 fn acknowledge(end: &End, flags: u8) {
-    // SYNC await: this side's position was stored before. So the telling comes behind the look of a producer that did
-    // not find the position, and behind what that producer noted first under its lock.
+    // SYNC await: this side's position was stored before. So the notification comes after the check of a producer that
+    // did not see the position, and after what that producer noted first under its lock.
     match Acknowledge::wanted(flags) {
         Acknowledge::No => {}
         Acknowledge::Completion => end.tell_peer(News::Completion),

@@ -1,15 +1,13 @@
 //! Copies between registered memory, the ring, and the peer's memory.
 //!
 //! Each access to the program's memory holds a reference to its region, or is in a section that checked the region, so
-//! no access follows the return of a free. Copies between processes hold counted references, and delay only a free of
-//! the same region. The last word of a transfer becomes visible last and atomically: a thread that polls it then sees
-//! all other bytes.
-//!
-//! Transfers to and from the peer consist of separately checked [`Slice`]s.
+//! no access follows the return of a free. Copies between processes hold counted references, which delay only a free of
+//! their region. Transfers to and from the peer consist of separately checked [`Slice`]s.
 //!
 //! # The last word
-//! The last word is the aligned 8, 4, 2 or 1 bytes at the end of the destination, within the transfer; adjacent
-//! segments count as one. In this process, it is copied to a temporary first, and stored after all other bytes.
+//! The last word of a transfer is the aligned 8, 4, 2 or 1 bytes at the end of the destination; adjacent segments count
+//! as one. It becomes visible last and atomically, so a thread that polls it then sees all bytes. In this process, it
+//! is copied to a temporary first and stored last.
 //!
 //! In the peer, the kernel copies a word of one byte, or of eight bytes on x86-64 and aarch64, as a separate piece,
 //! atomically on most CPUs. Linux 6.4 and newer use `rep movsb` on CPUs with `fsrm`: its last byte becomes visible
@@ -67,7 +65,6 @@ pub fn granted(end: &End, remote: &RemoteSegment) -> Option<Segment> {
     Some(Segment { addr: granted.addr(), len: remote.len, key: remote.key.into(), since: 0 })
 }
 
-/// Returns whether the peer may be asked to write its own memory.
 pub fn may_announce(end: &End, remote: &RemoteSegment) -> bool {
     let wanted = Rights::REMOTE_WRITE | Rights::LOCAL_WRITE;
     end.peer_segment.peer().is_some_and(|peer| locate(end, peer, remote, wanted).is_some())
@@ -78,7 +75,6 @@ pub fn may_read(end: &End, remote: &RemoteSegment) -> bool {
     open(end.regions(), remote, Rights::REMOTE_READ, &end.own).is_some()
 }
 
-/// Returns a slice of a list of ranges.
 fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
     let mut list = List::new();
     let (mut skip, mut left) = (slice.offset, slice.len);
@@ -141,7 +137,7 @@ fn read_from(pid: i32, from: &[(u64, u64)], mut to: List<Target<'_>>, last: bool
     Ok(())
 }
 
-/// Reads the peer's memory at `from` into `to`, and up to 8 following bytes (`len`) into a word.
+/// Does what [`read_from`] does, and returns up to 8 following bytes (`len`) as a word.
 fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize) -> Result<LastWord, VmError> {
     let mut word = LastWord::default();
     {
@@ -167,8 +163,7 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
     None
 }
 
-/// Reads a slice of a message while earlier bytes are missing. The message's last word, if in the slice, goes into
-/// `word` for [`end_ahead`].
+/// Reads a slice of a message while earlier bytes are missing. `word` gets the message's last word, for [`end_ahead`].
 pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -228,7 +223,6 @@ pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice)
     let (from, to) = (places(from, slice), targets(segments, &region_refs, slice));
     let read = |copy_target, _| read_from(copy_target, &from, to.clone(), slice.last);
     let fetched = reach(end, Status::LocalProtection, anywhere, read);
-    // After a disconnect, the sender could have reused its memory.
     if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
 }
 
@@ -261,7 +255,6 @@ pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     Outcome::Done
 }
 
-/// Does the same as [`to_self`] for any number of segments.
 #[inline(never)]
 fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
@@ -313,7 +306,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     write_to(end, &from, remote, slice, tail)
 }
 
-/// Does the same as [`to_peer`] for a complete write from library memory.
+/// Writes library memory to the peer's memory, as a complete write.
 pub fn bytes_to_peer(end: &End, bytes: Source<'_>, remote: &RemoteSegment) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -330,7 +323,6 @@ fn write_one(end: &End, from: Source<'_>, remote: &RemoteSegment, slice: Slice, 
     write_to(end, if tail == 0 { &from[..1] } else { &from[..] }, remote, slice, tail)
 }
 
-/// Writes `from` to the peer; the last `tail` bytes are a separate word.
 fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
     reach(
         end,
@@ -345,7 +337,6 @@ fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice
     )
 }
 
-/// Returns the address of a range in the peer, if `wanted` is granted.
 fn locate(end: &End, peer: &Peer, remote: &RemoteSegment, wanted: Rights) -> Option<u64> {
     peer.regions.locate(remote.key, remote.addr, remote.len, wanted, &end.theirs).ok()
 }
@@ -406,7 +397,6 @@ pub fn change_for_peer(end: &End, remote: &RemoteSegment, change: Change) -> Res
     user::change(granted.target(0, remote.len), change).ok_or(Status::RemoteResponder)
 }
 
-/// Passes memory to `sink` for the peer's RDMA read.
 pub fn read_for_peer(end: &End, remote: &RemoteSegment, offset: u64, len: u64, sink: impl FnOnce(Source<'_>)) -> bool {
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.own) else {
         return false;

@@ -1,18 +1,16 @@
 //! An offer to the sender of a rendezvous message to write a part of it, so that two CPUs copy.
 //!
 //! The receiver stores an offer next to the message's ring. A polling sender takes it, writes the part into the
-//! receiver's memory, and reports that. The receiver reads the rest, and withdraws an offer that is still open, so it
-//! waits only for a sender that is copying.
+//! receiver's memory, and reports that. The receiver reads the rest and withdraws an untaken offer, so it waits only
+//! for a copying sender. If that is stopped, the message completes when it continues.
 //!
-//! One word contains number and state ([`Progress`]). Neither side can harm memory of the other: with a false offer,
-//! the sender writes other memory of the receiver; with a false report, the receiver gets wrong bytes. The part must
-//! belong to a message in flight and have at most the size of a slice. If the sender is stopped, the message completes
-//! when it continues.
+//! One word contains number and state ([`Progress`]). The part must belong to a message in flight and have at most the
+//! size of a slice. So a false offer damages only the receiver's memory, and a false report only the receiver's bytes.
 //!
 //! The kernel copies about 20 GB/s per CPU. For a slice of at least 32 KiB in one segment, the receiver offers the
 //! first half and reads the second. If the sender is then still copying, the state becomes `Awaited`, and the sender
-//! will notify. The receiver stores the last word of the message last. memcpy through a shared window is slower: each
-//! cache line travels twice.
+//! will notify. The receiver stores the message's last word last. memcpy through a shared window is slower: each cache
+//! line travels twice.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,15 +25,11 @@ const PROGRESS_BITS: u32 = 3;
 #[repr(u64)]
 enum Progress {
     Nothing = 0,
-    /// The sender can take it.
     Open = 1,
-    /// The sender is writing.
     Taken = 2,
-    /// The sender is writing, and will notify the receiver.
+    /// The sender is writing, and will set the ready bit.
     Awaited = 3,
-    /// The sender has written the part.
     Written = 4,
-    /// The sender could not write the part.
     Refused = 5,
 }
 
@@ -46,11 +40,8 @@ fn word(number: u64, progress: Progress) -> u64 {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// Position after the message's record.
     pub position: u64,
-    /// Offset of the part in the message.
     pub offset: u64,
-    /// Destination in the receiver's memory.
     pub target: RemoteSegment,
     /// Protection zone of the receiver's region.
     pub zone: u32,
@@ -59,9 +50,8 @@ pub struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     Written,
-    /// The sender has not written the part, and will not.
     Untaken,
-    /// The sender is writing, and then sets the ready bit.
+    /// The sender is writing, and will set the ready bit.
     Awaited,
     /// The sender violates the protocol.
     Corrupt,
@@ -81,7 +71,6 @@ pub struct Offer<W = AtomicU64> {
 }
 
 impl<W: Word<Value = u64>> Offer<W> {
-    /// Resets the offer for another connection.
     pub fn reset(&self) {
         self.word.store(0, Ordering::Relaxed);
     }
@@ -101,8 +90,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.word.store(word(number, Progress::Open), Ordering::Release);
     }
 
-    /// Returns the result of offer `number`. Withdraws an open offer, and requests a notification from a writing
-    /// sender.
+    /// Returns the result of offer `number`. Withdraws an open offer, or requests a notification.
     pub fn resolve(&self, number: u64) -> Answer {
         let [nothing, open, taken, awaited] = [Progress::Nothing, Progress::Open, Progress::Taken, Progress::Awaited]
             .map(|progress| word(number, progress));
@@ -129,13 +117,12 @@ impl<W: Word<Value = u64>> Offer<W> {
 
     // ---- Sender ----
 
-    /// Returns whether there is an open offer, with one load.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.word.load(Ordering::Relaxed) & ((1 << PROGRESS_BITS) - 1) == Progress::Open as u64
     }
 
-    /// Returns number and contents of an open offer. They may be inconsistent until it is taken.
+    /// Returns an open offer, which may be inconsistent until it is taken.
     pub fn look(&self) -> Option<(u64, Part)> {
         // SYNC claim
         let found = self.word.load(Ordering::Acquire);
@@ -153,7 +140,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         Some((number, Part { position, offset, target, zone: (key >> 32) as u32 }))
     }
 
-    /// Takes the offer from [`Offer::look`], or returns `false` if it is no longer open. [`Offer::finish`] must follow.
+    /// Takes the offer from [`Offer::look`]. Returns `false` if it is no longer open. [`Offer::finish`] must follow.
     pub fn take(&self, number: u64) -> bool {
         // SYNC claim: if any loaded word belongs to a later offer, the exchange fails.
         W::fence(Ordering::Acquire);
@@ -162,7 +149,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.word.change(open, taken, Ordering::AcqRel)
     }
 
-    /// Finishes a taken offer, with the part `written` or not. Returns whether the receiver waits for a ready bit.
+    /// Finishes a taken offer. Returns whether the receiver waits for a ready bit.
     pub fn finish(&self, number: u64, written: bool) -> bool {
         let progress = if written { Progress::Written } else { Progress::Refused };
         // SYNC claim

@@ -10,7 +10,6 @@ use dat_core::Change;
 
 /// Kinds of records; 0 is the ring's pad.
 pub mod kind {
-    /// A complete message.
     pub const MESSAGE: u8 = 1;
     /// A piece of a message; `aux` is the length of the message.
     pub const MESSAGE_PIECE: u8 = 2;
@@ -41,8 +40,7 @@ pub mod kind {
     /// A [`READ`] that the producer can revoke.
     pub const SHORT_READ: u8 = 14;
     /// A revocable RDMA write whose bytes the peer reads. The payload is the target and the payload of a
-    /// [`REMOTE_MESSAGE`];
-    /// `aux` is the length.
+    /// [`REMOTE_MESSAGE`]; `aux` is the length.
     pub const REMOTE_WRITE: u8 = 15;
 }
 
@@ -50,17 +48,16 @@ pub const SOLICITED: u8 = 1;
 const COMPLETION: u8 = 2;
 const NEEDED: u8 = 4;
 
-/// Maximum size in bytes of a message in one record, and of a message's pieces.
+/// Maximum size of a message in one record, and of a piece, in bytes.
 pub const EAGER_MAX: u64 = 8 * 1024;
-/// Maximum size in bytes of a message or an RDMA operation.
+/// Maximum size of a message or RDMA operation, in bytes.
 pub const LARGEST: u64 = 1 << 31;
-/// Maximum bytes of a read response in one record.
+/// Maximum payload of a read response, in bytes.
 pub const ANSWER_MAX: u64 = 4080;
 
-/// Size of the largest word that is stored atomically, and minimum size of the last piece of a longer transfer.
+/// Size of the largest atomically stored word, and minimum size of the last piece of a transfer.
 pub const WORD: u64 = 8;
 
-/// Returns the size of the next piece of a transfer with `rest` bytes left.
 #[inline]
 pub const fn piece(rest: u64, most: u64) -> u64 {
     if rest <= most {
@@ -72,15 +69,13 @@ pub const fn piece(rest: u64, most: u64) -> u64 {
     }
 }
 
-/// The notification that a producer needs when its record is consumed; the value is the record's flag.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acknowledge {
     No = 0,
-    /// A notification because the record completes a request. It wakes a process only if waits there need completions
-    /// of requests.
+    /// The record completes a request. Only wakes a process that sleeps for completions of requests.
     Completion = COMPLETION,
-    /// A notification without which the producer cannot continue.
+    /// The producer cannot continue without it.
     #[default]
     Needed = NEEDED,
 }
@@ -109,10 +104,9 @@ impl Acknowledge {
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
     pub kind: u8,
-    /// Set if the message wakes solicited waiters.
     pub solicited: bool,
     pub acknowledge: Acknowledge,
-    /// Depends on the kind; usually the length of the complete message or transfer.
+    /// Usually the length of the complete message or transfer.
     pub aux: u64,
 }
 

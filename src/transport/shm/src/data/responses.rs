@@ -14,10 +14,8 @@ use crate::ring::Producer;
 use crate::sleep::News;
 use crate::tx_ring::{Put, TxRing};
 
-/// Maximum number of outstanding reads and atomic operations of the peer.
 const MAX_READS: usize = 256;
 
-/// A pending response.
 pub enum PendingResponse {
     /// The bytes of a read from `offset` on.
     Bytes { target: RemoteSegment, offset: u64 },
@@ -25,26 +23,21 @@ pub enum PendingResponse {
     Value(u64),
 }
 
-/// A message of this side that the peer has requested.
 pub struct Wanted {
     pub id: RequestId,
     pub segments: Checked,
-    /// Size in bytes.
     pub len: u64,
     /// Number of bytes that are sent, or need not be.
     pub offset: u64,
 }
 
-/// A failed response.
 #[derive(Clone, Copy, Debug)]
 pub enum Failed {
     /// The peer's read or atomic operation failed.
     Read(Status),
-    /// A message of this side.
     Message(RequestId, Status),
 }
 
-/// The response ring, and pending responses.
 #[derive(Default)]
 pub struct Responses {
     tx_ring: TxRing,
@@ -59,7 +52,6 @@ impl Responses {
         self.tx_ring.open(producer);
     }
 
-    /// Discards all responses and closes the ring.
     pub fn close(&mut self) {
         self.tx_ring.close();
         self.owed = VecDeque::new();
@@ -67,7 +59,6 @@ impl Responses {
         self.message = None;
     }
 
-    /// Returns whether no response is pending.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.owed.is_empty() && self.refusal.is_none() && self.message.is_none()
@@ -78,7 +69,6 @@ impl Responses {
         self.owed.len() < MAX_READS && self.owed.try_reserve(1).is_ok()
     }
 
-    /// Queues a response, for which there must be room.
     pub fn owe(&mut self, owed: PendingResponse) {
         self.owed.push_back(owed);
     }
@@ -97,14 +87,12 @@ impl Responses {
         right
     }
 
-    /// Removes the message of the completed request `id`.
     pub fn on_done(&mut self, id: RequestId) {
         if self.message.as_ref().is_some_and(|wanted| wanted.id == id) {
             self.message = None;
         }
     }
 
-    /// Requests a rendezvous message from byte `offset` on. Returns `false` if there is no room yet.
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
         let place = record::place(position, offset);
         let header = Header { kind: kind::FETCH, solicited: false, acknowledge: Acknowledge::No, aux: 0 };
@@ -119,7 +107,6 @@ impl Responses {
         there
     }
 
-    /// Sends responses as far as room and `budget` permit.
     pub fn progress(&mut self, end: &End, budget: &mut Budget) -> Option<Failed> {
         let (mut message, mut owed) = (false, false);
         let mut failed = None;

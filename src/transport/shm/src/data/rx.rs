@@ -1,12 +1,11 @@
 //! The receiving direction of a connection.
 //!
-//! Records are handled in order. A message without a receive stays in the ring, with everything behind it, until there
-//! is a receive: it neither fails nor gets lost.
+//! Records are handled in order. A message without a receive stays in the ring, with all later records, until there is
+//! a receive.
 //!
-//! Small messages for a receive of one segment take a function of their own ([`Rx::take_small`]); all else takes the
-//! general way, which handles small ones as well. Nothing read from shared memory is trusted: positions, lengths, kinds
-//! and keys are checked, and a peer that breaks the rules loses its connection. A message whose sender disconnected
-//! while it was read is not delivered.
+//! [`Rx::take_small`] is the fast path for small messages to receives of one segment; [`Rx::progress`] handles
+//! everything. Both validate positions, lengths, kinds and keys from shared memory; a peer that violates the protocol
+//! loses its connection. A message whose sender disconnects while it is read is not delivered.
 
 use std::slice;
 use std::sync::Arc;
@@ -36,78 +35,68 @@ mod extended;
 mod message;
 mod response;
 
-/// Slots that are given back together, while there are more records: the peer may be looking at the line that says so.
+/// Slots that are released together while there are more records: the peer may be polling that cache line.
 const RELEASE: u64 = 16;
 
-/// Records handled in one turn, so that one connection does not keep others waiting.
+/// Maximum number of records per turn, so that other connections get theirs.
 const BATCH: usize = 64;
 
-/// The shortest slice of a message, or of a write, that is shared with the sender.
+/// Minimum slice of a message or write that is shared with the sender.
 pub const SHARED_MIN: u64 = 32 * 1024;
-/// What the sender's part is a multiple of.
+/// The sender's part is a multiple of this.
 const PAGE: u64 = 4096;
 
-/// The failure of a connection, found under a lock and acted on without.
+/// The failure of a connection. Found under a lock, handled without.
 #[derive(Debug, Default)]
 pub struct Fatal {
-    /// The receive that failed.
     pub recv: Option<RecvDone>,
-    /// The request that failed.
     pub request: Option<(FailedRequest, Status)>,
     /// The status with which the peer's oldest request fails.
     pub peer: Option<Status>,
 }
 
-/// How far a turn goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
-    /// Up to the batch.
+    /// Up to [`BATCH`] records.
     Batch,
-    /// Up to the batch, but without data from the peer's memory: it has disconnected, and may use that for something else.
+    /// The same, without data from the memory of the peer, which has disconnected and may reuse it.
     Drain,
 }
 
-/// The results of a turn of the receiving direction.
 #[derive(Clone, Copy, Default)]
 pub struct RxReport {
     /// The flags of all records: see [`Acknowledge`](crate::record::Acknowledge).
     pub flags: u8,
-    /// More records are left that can be handled.
     pub more: bool,
-    /// Answers are among them.
+    /// Set if these contain responses.
     pub responses: bool,
-    /// How far the peer is with the ring of this side, as the last record said.
+    /// The peer's position in this side's ring, from the last record.
     pub credit: Option<u64>,
 }
 
-/// Why [`Rx::take_small`] handles no more records.
+/// The reason why [`Rx::take_small`] stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// There are none.
     Nothing,
-    /// Others have their turn first.
+    /// The batch is complete.
     More,
-    /// The next one is for [`Rx::progress`].
+    /// The next record is for [`Rx::progress`].
     Other,
-    /// The receive that the next one took is too short: the connection fails. See [`Rx::failed`].
+    /// The receive ([`Rx::failed`]) is too short: the connection fails.
     TooLong,
-    /// The receive that the next one took has no memory: the connection fails. See [`Rx::failed`].
+    /// The receive ([`Rx::failed`]) has no memory: the connection fails.
     NoRegion,
-    /// The connection cannot go on.
     Broken,
 }
 
-/// What the records said that [`Rx::take_small`] has handled.
 #[derive(Clone, Copy, Default)]
 pub struct AckInfo {
-    /// The flags of all: see [`Acknowledge`](crate::record::Acknowledge).
     pub flags: u8,
-    /// How far the peer is with the ring of this side, as the last record said; `None` if there was none.
+    /// The peer's position in this side's ring, from the last record.
     pub credit: Option<u64>,
 }
 
 impl AckInfo {
-    /// What one record said.
     #[inline]
     pub fn of(small: Small) -> Self {
         AckInfo { flags: small.flags(), credit: Some(small.credit()) }
@@ -120,28 +109,22 @@ impl AckInfo {
     }
 }
 
-/// The way on after a record.
 enum RecordOutcome {
-    /// The record is consumed.
     Consumed,
-    /// The record has to wait for something.
+    /// The record waits for an event.
     Wait,
-    /// The record goes on when other connections have had their turn.
+    /// The record continues after a turn of other connections.
     Again,
-    /// No more records are handled, because the sender has disconnected.
     Stop,
-    /// The connection cannot go on.
     Fail(Fatal),
 }
 
-/// Why a turn handles no more records of a ring.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pause {
-    /// There are none, or others have their turn first.
+    /// There are none, or other connections have their turn first.
     Empty,
-    /// The next one has to wait.
+    /// The next record waits for an event.
     Waits,
-    /// The sender has disconnected.
     Closed,
 }
 
@@ -150,76 +133,68 @@ fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> RecordOutcome {
     RecordOutcome::Fail(Fatal { recv, request: None, peer })
 }
 
-/// The receiving direction: its rings, of requests and of answers, while they are open.
 #[derive(Default)]
 pub struct Rx {
     rings: Option<[Consumer; 2]>,
     arriving: Arriving,
-    /// The end was closed to the peer's transfers.
+    /// Set once the end is closed to the peer's transfers.
     shut: bool,
 }
 
-/// A message or a write that has arrived in part.
 #[derive(Default)]
 struct Arriving {
-    /// The receive of the last message.
     taken: Taken,
-    /// Set while its message is not complete.
+    /// Set while the message of `taken` is incomplete.
     partial: Option<Partial>,
     /// Set while the announced message at the head of the ring is fetched.
     fetching: Option<Fetching>,
-    /// The number of the last offer to the sender: see [`offer`](crate::offer).
+    /// Number of the last offer to the sender: see [`offer`](crate::offer).
     offered: u64,
     writing: Option<Writing>,
     failed: Option<RecvId>,
-    /// Set while no record is handled, because the connection is about to fail.
+    /// Set when the connection is about to fail; no record is handled.
     refused: bool,
-    /// Set while a message is not complete that revokes a window.
+    /// Set while a message that revokes a window is incomplete.
     revocation: Option<Revocation>,
 }
 
-/// What a message that has arrived in part does to a window.
 struct Revocation {
     key: u32,
-    /// The window is closed. Only the end of the message is missing.
+    /// Set once the window is closed and only the end of the message is missing.
     closed: bool,
-    /// Transfers of peers that may use the window, and are awaited.
+    /// Peers' transfers that may use the window, and must end first.
     pending: Option<Pending>,
 }
 
-/// A message of which a part has arrived.
 struct Partial {
     len: u64,
     offset: u64,
 }
 
-/// A message that is read from the sender's memory, or that the sender is asked for.
+/// A message that is read from the sender's memory, or requested from the sender.
 struct Fetching {
-    /// Where an RDMA write goes; a message goes to its receive.
+    /// Destination of an RDMA write. A message goes to its receive.
     into: Option<Segment>,
     places: ArrayVec<(u64, u64), MAX_SEGMENTS>,
     len: u64,
     offset: u64,
-    /// The sender was asked for the bytes from `offset` on.
+    /// Set if the bytes from `offset` were requested from the sender.
     asked: bool,
-    /// Where the bytes end that are offered, from `offset` on.
+    /// End of the offered bytes, which start at `offset`.
     offered: Option<u64>,
-    /// What was read ahead, and the last word of the message if it ends there, which comes last.
+    /// The slice that was read ahead, with the message's last word if it ends there.
     ahead: Option<(Slice, LastWord)>,
 }
 
-/// Where the bytes go that are fetched: `into`, or else the receive that was `taken`.
 fn destination<'a>(into: &'a Option<Segment>, taken: &'a Taken) -> &'a [Segment] {
     into.as_ref().map_or(taken.segments(), slice::from_ref)
 }
 
-/// An RDMA write of the peer of which a part has arrived.
 struct Writing {
     target: RemoteSegment,
     offset: u64,
 }
 
-/// One turn of the receiving direction.
 struct Turn<'a> {
     end: &'a End,
     conn: &'a Arc<Conn>,
@@ -227,37 +202,34 @@ struct Turn<'a> {
 }
 
 impl Rx {
-    /// Opens the rings, of requests and of answers; records are handled once data may flow.
     pub fn open(&mut self, rings: [Consumer; 2]) {
         self.rings = Some(rings);
     }
 
-    /// Handles no more records, and closes `end` to the peer's transfers.
+    /// Closes the rings, and closes `end` to the peer's transfers.
     pub fn close(&mut self, end: Option<&End>) {
         self.rings = None;
         self.arriving.revocation = None;
-        // The end is closed only once: when another thread closes the connection later, its place may belong to the next one.
+        // Closes the end only once, because its place may later belong to another connection.
         if let (Some(end), false) = (end, self.shut) {
             end.close();
             self.shut = true;
         }
     }
 
-    /// Tells the peer that this process polls the connection; false if that is over.
     pub fn begin_polling(&self, end: &End) -> bool {
         let open = self.rings.is_some();
-        // Never after the end, because the place may belong to another connection by then.
+        // After the connection's end, the place may belong to another connection.
         if open {
             end.set_polled(true);
         }
         open
     }
 
-    /// Handles small messages for which there are receives of one segment, up to the batch: what [`Rx::progress`]
-    /// does for all that comes, but in few instructions. Gives the message if there is one alone.
+    /// Handles up to [`BATCH`] small messages for receives of one segment. Returns the message if there is exactly one.
     ///
     /// # Errors
-    /// There was none, or more than one: why no more are handled, and what they said.
+    /// Otherwise the reason to stop, and the messages' acknowledgement data.
     #[inline(always)]
     pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, AckInfo)> {
         let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, AckInfo::default())) };
@@ -276,18 +248,15 @@ impl Rx {
         }
     }
 
-    /// The receive that could not have its message, at which [`Rx::take_small`] has stopped.
+    /// Returns the receive that could not hold its message.
     pub fn failed(&self) -> Option<RecvId> {
         self.arriving.failed
     }
 
-    /// Handles records.
-    ///
-    /// # Errors
-    /// The connection cannot go on. Some records may have been handled nevertheless, of which the peer gets no notice.
+    /// After an error, the peer is not notified of records handled before.
     #[inline]
     pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, Fatal> {
-        // Nobody else is to take what is behind a record that has failed, until the connection is closed.
+        // Records after a failed one stay in the ring until the connection is closed.
         if self.arriving.failed.is_some() {
             return Ok(RxReport::default());
         }
@@ -305,7 +274,7 @@ impl Rx {
             return Ok(report);
         }
         let arriving = &mut self.arriving;
-        // Answers come first, because they must not wait behind messages that find no receive.
+        // Responses come first, because they must not wait for messages without receives.
         let mut closed = false;
         if responses.has_record() {
             let mut budget = Budget::turn();
@@ -317,7 +286,7 @@ impl Rx {
         let mut budget = Budget::turn();
         let pause =
             turn.empty(requests, false, &mut report, |ring, view| arriving.handle(turn, ring, view, &mut budget))?;
-        // A record that waits is looked at again when it can go on, and not in each poll.
+        // A waiting record is not polled, but resumed by its event.
         turn.end.set_stuck(pause != Pause::Empty);
         if closed || pause == Pause::Closed {
             self.rings = None;
@@ -326,7 +295,6 @@ impl Rx {
     }
 }
 
-/// A small message.
 struct Arrived<'a> {
     section: Option<&'a EpochGuard<Memory>>,
     regions: &'a RegionTable,
@@ -352,7 +320,7 @@ impl<'a> Placement<'a> for Arrived<'a> {
     }
 }
 
-/// Handles the next record, if it is a small message for which there is a receive of one segment.
+/// Handles the next record if it is a small message for a receive of one segment.
 #[inline(always)]
 fn small_message(
     ring: &mut Consumer,
@@ -375,7 +343,7 @@ fn small_message(
     Ok(small)
 }
 
-/// Handles more messages like `small`, up to the batch. Gives what all of them said, and why no more are handled.
+/// Handles more messages like `small`, up to [`BATCH`]. Returns the reason to stop and the acknowledgement data of all.
 #[cold]
 #[inline(never)]
 fn small_messages(
@@ -402,7 +370,7 @@ fn small_messages(
 }
 
 impl Turn<'_> {
-    /// Handles the records of a ring, that of answers or that of requests, up to the batch.
+    /// Handles up to [`BATCH`] records of a ring, of responses or of requests.
     #[inline(always)]
     fn empty(
         &self,
@@ -461,10 +429,9 @@ impl Turn<'_> {
 }
 
 impl Arriving {
-    /// Handles a record of the ring of requests.
     #[inline]
     fn handle(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> RecordOutcome {
-        // What is under way with the record at the head stays so, whatever the peer makes of that.
+        // A fetch continues whatever the peer has since written into the record.
         if self.fetching.is_some() {
             return self.fetch(turn, view, budget);
         }
@@ -497,7 +464,6 @@ impl Arriving {
     }
 }
 
-/// Handles a record of a connection that carries datagrams.
 fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
     let len = view.aux;
     match view.kind {
@@ -507,7 +473,7 @@ fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, 
                 copy::scatter(turn.end.regions(), segments, 0, bytes, true)
             });
         }
-        // The end of a connection that has served its purpose.
+        // The last record of a connection that is no longer needed.
         kind::IMMEDIATE if receiver.notice_arrived() => return fail(None, None),
         kind::IMMEDIATE | kind::NOTHING => {}
         _ => return fail(None, None),
@@ -515,14 +481,12 @@ fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, 
     RecordOutcome::Consumed
 }
 
-/// The place at byte `at` of the payload of a record.
 fn read_place(ring: &Consumer, view: &RecordView, at: usize) -> (u64, u64) {
     let mut bytes = [0; record::PLACE];
     ring.copy_out(view, at, Target::of(&mut bytes));
     record::read_place(&bytes)
 }
 
-/// The range of registered memory that the payload of a record begins with.
 fn read_target(ring: &Consumer, view: &RecordView) -> RemoteSegment {
     let mut bytes = [0; record::TARGET];
     ring.copy_out(view, 0, Target::of(&mut bytes));

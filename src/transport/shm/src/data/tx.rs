@@ -6,12 +6,12 @@
 //!
 //! # Marks
 //! The mark of a request ([`SeqNo`]) is the ring position after its record, plus the number of earlier requests that
-//! are more than a record. Only such requests have an entry ([`TxInFlight`]), whose mark is between the marks of
-//! adjacent records.
+//! are more than a record. Only such requests have an entry ([`TxInFlight`]), with a mark between the marks of adjacent
+//! records.
 //!
-//! # Who continues a queued request
-//! Only the oldest queued request continues, in [`Tx::pump`], when a thread next polls the connection. For each reason
-//! to wait ([`WaitReason`]), this ensures a poll:
+//! # Resuming a queued request
+//! Only the oldest queued request continues, in [`Tx::pump`], at a poll of the connection. Each [`WaitReason`] ensures
+//! a poll:
 //!
 //! | reason | what ensures the poll |
 //! |---|---|
@@ -59,7 +59,6 @@ mod peer;
 mod short;
 use self::short::Shorts;
 
-/// The condition that completes a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Done {
     /// The peer has consumed the ring up to this position.
@@ -80,14 +79,12 @@ enum Done {
 struct TxInFlight {
     id: RequestId,
     mark: u64,
-    /// Ring position after the records of earlier requests.
     after: u64,
     done: Done,
     /// Number of its kept segments, which the peer's requests and responses use.
     kept: usize,
 }
 
-/// A queued request, without its segments.
 #[derive(Clone, Copy)]
 struct Queued {
     request: Request<'static>,
@@ -95,14 +92,11 @@ struct Queued {
     count: usize,
 }
 
-/// Progress of the request that is being executed.
 #[derive(Clone, Copy, Default)]
 struct Part {
-    /// Bytes in the ring or at their destination.
     done: u64,
     /// Set if the other bytes go through the ring.
     ring: bool,
-    /// Set if the first of two steps is done.
     half: bool,
     /// Bytes before those that go through the ring.
     start: u64,
@@ -159,15 +153,13 @@ pub struct Tx {
     entries: u64,
     passed: u64,
     queued: VecDeque<Queued>,
-    /// Kept segments of requests in flight, followed by the segments of queued requests.
+    /// Kept segments of requests in flight, then segments of queued requests.
     segments: VecDeque<Segment>,
-    /// Number of kept segments of requests in flight.
     kept: usize,
     announced: usize,
     reading: VecDeque<Reading>,
     reads_out: usize,
     responses: Responses,
-    /// Progress of the oldest queued request, or of the one being posted.
     part: Part,
     /// Position after the last record that changes the peer's memory; 0 if that record is known to be consumed.
     written: u64,
@@ -302,7 +294,6 @@ impl Tx {
         Handed::under_way(SeqNo(mark))
     }
 
-    /// Returns the position up to which records are consumed. `None` while the ring is closed.
     #[inline]
     fn known(&self) -> Option<u64> {
         self.tx_ring.known().map(|known| self.shorts.reach(known))
@@ -316,13 +307,11 @@ impl Tx {
         self.stalls.stalls()
     }
 
-    /// Returns the mark of the next request with an entry.
     fn next_mark(&mut self) -> u64 {
         self.entries += 1;
         self.tx_ring.tail() + self.entries
     }
 
-    /// Adds a completed request and returns its mark.
     pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) -> SeqNo {
         if self.closed {
             return SeqNo::NEVER;
@@ -389,7 +378,6 @@ impl Tx {
         put
     }
 
-    /// Notes a record that ends at `position`, if it requests a notification.
     #[inline]
     fn note_wanted(&self, end: &End, position: u64) {
         if self.tx_ring.is_asked() {
@@ -397,7 +385,6 @@ impl Tx {
         }
     }
 
-    /// Requests a notification of the last request, for which the program waits.
     pub fn drain(&mut self, end: &End) {
         self.draining = true;
         self.plain = false;
@@ -405,8 +392,8 @@ impl Tx {
         end.repoll();
     }
 
-    /// Does what [`Tx::progress`] does, while only records are in flight. Returns the mark up to which requests have
-    /// succeeded, or `None` if there is other work.
+    /// Does what [`Tx::progress`] does while only records are in flight. Returns the mark up to which requests have
+    /// succeeded; `None` if there is other work.
     #[inline]
     pub fn progress_plain(&mut self, end: &End, credit: Option<u64>) -> Option<SeqNo> {
         if !self.plain {
@@ -418,8 +405,8 @@ impl Tx {
         Some(SeqNo(consumed + self.passed))
     }
 
-    /// Reads the peer's position, from `credit` in a record of the peer or, if that is not enough, from the ring.
-    /// Continues queued requests.
+    /// Reads the peer's position, from `credit` in its record or, if that is not enough, from the ring. Continues
+    /// queued requests.
     pub fn progress(&mut self, end: &End, credit: Option<u64>) -> TxReport {
         let mut report = TxReport::default();
         if self.closed {
@@ -549,8 +536,8 @@ impl Tx {
         }
     }
 
-    /// Closes the direction. Returns the mark up to which requests have succeeded; several threads may close, and one
-    /// of them reports.
+    /// Closes the direction. Returns the mark up to which requests have succeeded. If several threads close, one
+    /// reports.
     pub fn close(&mut self, end: Option<&End>) -> Option<SeqNo> {
         if !self.closed {
             if let Some(end) = end {

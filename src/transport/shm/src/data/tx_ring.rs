@@ -27,29 +27,28 @@ const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4)
 /// Time in which a polling peer processes a record.
 const HURRY_TIMEOUT: Duration = Duration::from_micros(2);
 
-/// The outcome of putting a record into the ring.
 pub enum Put {
     /// The record is in the ring and ends at this position.
     At(u64),
-    /// The caller must wait until the peer has made room.
+    /// The peer must make room first.
     NoRoom,
-    /// The record can never be put into the ring.
+    /// The record is impossible.
     Failed(Status),
 }
 
-/// How the producer finds out that the peer has consumed all records.
+/// How the producer sees that the peer has consumed all records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Asked {
-    /// The peer notifies, because the last record requests it.
+    /// The peer notifies, as the last record requests.
     Before,
-    /// The peer notifies, because of a new record that ends here and is not yet announced by a wakeup.
+    /// The peer notifies, as a new record requests that ends here. The caller must wake the peer for it.
     Now(u64),
-    /// The caller must continue: the peer has already consumed all records, or violated the protocol.
+    /// The peer has consumed all records or violated the protocol: the caller must continue.
     Consumed,
 }
 
-/// A ring into which records are published one by one.
+/// A ring of a producer.
 pub struct TxRing<A: Area = Mapped> {
     /// `None` unless the ring is open.
     producer: Option<Producer<A>>,
@@ -76,8 +75,8 @@ impl<A: Area> TxRing<A> {
         self.producer = None;
     }
 
-    /// Puts one record into the ring. `fill` writes a payload of up to `len` bytes, or returns `false`. The record
-    /// carries `taken`, this side's position in the opposite ring.
+    /// Puts one record into the ring. `fill` writes up to `len` bytes of payload, or returns `false`. `taken` is this
+    /// side's position in the opposite ring.
     #[inline]
     pub fn put(
         &mut self,
@@ -134,14 +133,13 @@ impl<A: Area> TxRing<A> {
         self.asked != Acknowledge::No
     }
 
-    /// Notes the peer's position from one of its records.
     #[inline]
     pub fn credit(&mut self, credit: u64) -> Result<(), Corrupt> {
         self.producer.as_mut().map_or(Ok(()), |producer| producer.credit(credit))
     }
 
-    /// Returns the peer's position from a record's `credit` if that is `enough`, or else the published one. `None` if
-    /// the ring is not open or the peer violates the protocol.
+    /// Returns the peer's position: `credit` of a record if that is `enough`, otherwise the published one. Returns
+    /// `None` if the ring is closed or the peer violates the protocol.
     #[inline]
     pub fn position(&mut self, credit: Option<u64>, enough: impl Fn(u64) -> bool) -> Option<u64> {
         let producer = self.producer.as_mut()?;
@@ -160,13 +158,11 @@ impl<A: Area> TxRing<A> {
         self.tail
     }
 
-    /// Returns the peer's known position; `None` if the ring is closed.
     #[inline]
     pub fn known(&self) -> Option<u64> {
         self.producer.as_ref().map(Producer::known)
     }
 
-    /// Returns the peer's published position; `None` if the ring is closed.
     #[inline]
     pub fn consumed(&mut self) -> Option<Result<u64, Corrupt>> {
         self.producer.as_mut().map(Producer::consumed)
@@ -174,13 +170,12 @@ impl<A: Area> TxRing<A> {
 }
 
 impl TxRing {
-    /// Returns the payload of an unconsumed record that ends at `end`. `None` if the ring is not open.
+    /// Returns the payload of an unconsumed record that ends at `end`. Returns `None` if the ring is closed.
     pub fn payload(&self, end: u64, len: usize) -> Option<Source<'_>> {
         self.producer.as_ref().map(|producer| producer.payload(end, len))
     }
 
-    /// Puts a small record into the ring while at most a quarter is in use: see [`Producer::put_small`]. Returns the
-    /// position after the record.
+    /// Puts a small record into the ring while at most a quarter is in use: see [`Producer::put_small`].
     #[inline(always)]
     pub fn put_small<const N: usize>(
         &mut self,
@@ -201,8 +196,8 @@ impl TxRing {
         Some(position)
     }
 
-    /// Ensures that a peer which only reads its memory processes records up to `position` soon. A sleeping peer has
-    /// already been woken, and usually the [`guard`](crate::guard) handles the rest. If the peer recently had to be
+    /// Ensures that a peer which only reads its memory soon processes records up to `position`. A sleeping peer is
+    /// already awake by now, and usually the [`guard`](crate::guard) handles the rest. If the peer recently had to be
     /// woken, waits briefly, and wakes its thread once per position, because records can wait for a receive.
     pub fn hurry(&mut self, end: &End, position: u64) {
         if end.peer_sleeps() || (self.trust.next(&end.owed) && end.control().guard.watch(&end.owed, position)) {

@@ -5,10 +5,9 @@
 //! copy finds no thread; the peer then checks its access again and uses the new door. The door also reaches a process
 //! whose first thread has ended.
 //!
-//! The kernel reuses the thread id of an ended door only after all other ids.
-//!
-//! A peer loads the id before it checks flag and row (SYNC door), so it never uses a new id after an old check. A peer
-//! that is stopped while the kernel assigns all ids (/proc/sys/kernel/pid_max) could still write through a reused id.
+//! The kernel reuses a door's thread id only after all other ids. A peer loads the id before it checks flag and row
+//! (SYNC door), so it never uses a new id after an old check. Only a peer that is stopped while the kernel assigns all
+//! ids (/proc/sys/kernel/pid_max) could write through a reused id.
 
 use std::io;
 use std::sync::Arc;
@@ -26,7 +25,6 @@ use crate::os::task::{self, Doing};
 const STACK: usize = 64 * 1024;
 
 struct Sleeper {
-    /// Number of the change that started it.
     serial: u64,
     note: Arc<Note>,
     thread: Thread,
@@ -40,9 +38,7 @@ struct Note {
 
 #[derive(Default)]
 struct DoorState {
-    /// Id of the door's thread, once it is published.
     tid: i32,
-    /// Set when the door must exit.
     leave: bool,
 }
 
@@ -74,10 +70,6 @@ impl CopyTargetThread {
         CopyTargetThread { sign, threads: Mutex::default(), published: Arc::default() }
     }
 
-    /// Starts the first door and publishes its id.
-    ///
-    /// # Errors
-    /// Fails if no thread can be started.
     pub fn open(&self) -> io::Result<()> {
         let mut threads = self.threads.lock();
         self.start(&mut threads)?;
@@ -87,7 +79,7 @@ impl CopyTargetThread {
         Ok(())
     }
 
-    /// Returns the current time. After a fence, it follows all earlier stores.
+    /// After a fence, the result follows all earlier stores.
     pub fn now(&self) -> Moment {
         Moment(self.published.load(Ordering::SeqCst))
     }
@@ -113,7 +105,6 @@ impl CopyTargetThread {
         Change(threads.changes)
     }
 
-    /// Returns whether peers can no longer use an id from before the change.
     pub fn is_changed(&self, change: Change) -> bool {
         let mut threads = self.threads.lock();
         while let Some(at) = threads.all.iter().position(|sleeper| sleeper.is_gone()) {
@@ -123,7 +114,6 @@ impl CopyTargetThread {
         published && threads.all.iter().all(|sleeper| sleeper.serial >= change.0)
     }
 
-    /// Ends all doors. Peers can then no longer copy.
     pub fn close(&self) {
         let sleepers = std::mem::take(&mut self.threads.lock().all);
         for sleeper in &sleepers {
@@ -136,7 +126,7 @@ impl CopyTargetThread {
         }
     }
 
-    /// Starts a door that publishes its id and ends the previous one.
+    /// Starts a door, which publishes its id and ends the previous one.
     fn start(&self, threads: &mut Threads) -> io::Result<()> {
         let serial = threads.changes + 1;
         let note = Arc::<Note>::default();

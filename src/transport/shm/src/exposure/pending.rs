@@ -4,22 +4,21 @@
 //! and then waits for a [`Pending`]. A transfer ends
 //!
 //! - when its thread leaves the slot, usually within a millisecond;
-//! - when this process has replaced its target thread, and the peer's thread is then seen stopped, or asleep elsewhere.
-//!   The copy has then ended, or will fail, after which the thread checks its access again;
+//! - when this process has replaced its target thread, and the peer's thread is then seen stopped, or asleep elsewhere:
+//!   the copy has ended, or will fail, after which the thread checks its access again;
 //! - when the peer violates the protocol, and its link ends.
 //!
-//! After the replacement, the call does this about a thread that is still in its slot:
+//! After the replacement, the call treats a thread that is still in its slot like this:
 //!
 //! | the thread, as /proc shows it | the call |
 //! |---|---|
-//! | exited, zombie, stopped (T, t) or frozen | does not wait: the copy has ended, or will fail |
-//! | asleep outside of these calls, or in none | does not wait, for the same reason |
+//! | exited, zombie, stopped (T, t), frozen, or asleep outside of these calls | does not wait |
 //! | asleep in process_vm_readv or _writev | waits for this peer, with one line in the log |
-//! | running | waits until it has used a quarter of a second of CPU time, where a slice takes less than a millisecond; then the peer violates the protocol |
+//! | running | waits until it has used a quarter of a second of CPU time (a slice takes less than a millisecond); then the peer violates the protocol |
 //! | asleep, but /proc does not show where | waits for five seconds; then the peer violates the protocol |
 //!
-//! A violation, such as the id of an impossible thread, ends the link with one line in the log, and no call waits for
-//! this peer again. So after the call, no peer that follows the protocol writes the memory.
+//! A violation, such as an impossible thread id, ends the link with one line in the log, and no later call waits for
+//! this peer. So after the call, no peer that follows the protocol writes the memory.
 //!
 //! No thread waits here under a lock that another connection needs: the transport returns `Closing::Exposed` for a
 //! disconnect, and core calls `await_end` without locks. Polls and the progress thread close a connection immediately,
@@ -61,8 +60,7 @@ struct Transfer {
 }
 
 impl Pending {
-    /// Collects the transfers in progress of the peers of `pairs`, after access was revoked. Returns `None` if there
-    /// are none.
+    /// Collects the transfers of the peers of `pairs`, after access was revoked. Returns `None` if there are none.
     pub fn new<'a>(control: &ControlRegion, pairs: impl Iterator<Item = &'a Arc<PeerSegment>>) -> Option<Pending> {
         // SYNC moving: the flag or the row was stored before. Pairs with the fence of a thread that enters a slot:
         // either that transfer is refused, or this scan finds its slot.
@@ -105,7 +103,7 @@ impl Pending {
         self.transfers.is_empty()
     }
 
-    /// Waits for [`Pending::is_over`]. The caller holds no lock that another connection needs.
+    /// Waits for [`Pending::is_over`], without locks that another connection needs.
     pub fn wait(mut self, control: &ControlRegion) {
         let mut pause = Pause::new();
         // Most transfers end soon, without a clock read.
@@ -120,7 +118,6 @@ impl Pending {
 }
 
 impl Transfer {
-    /// Returns whether the thread is still in the slot.
     fn is_under_way(&self) -> bool {
         if self.peer_segment.has_violated() {
             return false;

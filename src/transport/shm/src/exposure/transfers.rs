@@ -30,7 +30,6 @@ pub const TABLE: usize = size_of::<Table>();
 pub struct Occupant(u64);
 
 impl Occupant {
-    /// Returns the id of the thread in the slot; 0 if there is none.
     pub fn tid(self) -> u32 {
         self.0 as u32
     }
@@ -58,7 +57,6 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Occupant)> + '_ 
     })
 }
 
-/// Returns whether the transfer found in `slot` is still in progress.
 pub fn is_under_way(table: &Table, slot: usize, word: Occupant) -> bool {
     match table.get(slot + 1) {
         // SYNC moving
@@ -67,10 +65,8 @@ pub fn is_under_way(table: &Table, slot: usize, word: Occupant) -> bool {
     }
 }
 
-/// Slots entered by threads of this process.
 pub struct Own([OwnSlot; SLOTS]);
 
-/// A slot's word in its own cache line.
 #[derive(Default)]
 #[repr(align(64))]
 struct OwnSlot(AtomicU64);
@@ -113,7 +109,6 @@ impl Own {
         self.try_enter(table, tid, at).unwrap_or_else(|| self.enter_another(table, tid, at))
     }
 
-    /// Enters this slot if it exists and is free.
     #[inline(always)]
     fn try_enter<'a>(&'a self, table: &'a Table, tid: u32, at: usize) -> Option<Entered<'a>> {
         let (OwnSlot(own), [shared, ..]) = (self.0.get(at)?, table.get(at + 1)?);
@@ -149,7 +144,6 @@ impl Own {
     }
 }
 
-/// A slot that the calling thread occupies until this is dropped.
 pub struct Entered<'a> {
     own: &'a AtomicU64,
     shared: &'a AtomicU64,

@@ -1,8 +1,8 @@
 //! The response to a process that asks for the open adapters, such as dat-info: see [`dat_census`].
 //!
-//! The progress thread responds, so a response does not delay the calls of the program. The thread waits for no thread of the
-//! program: if one holds a lock on counters for longer than [`WITHIN`], the response is [`Message::Again`]. A response is
-//! reused for [`FRESH`], so that frequent questions do not keep the thread from its work.
+//! The progress thread responds, so calls of the program are not delayed. If a thread of the program holds a counter
+//! lock for longer than [`LOCK_TIMEOUT`], the response is [`Message::Again`]. A response is reused for [`REUSE_TIME`],
+//! which limits the cost of frequent questions.
 
 use std::time::{Duration, Instant};
 
@@ -16,17 +16,17 @@ use host::memory::Room;
 use crate::Shm;
 use crate::wire::Message;
 
-/// How long the thread looks for locks on counters that others have.
-const WITHIN: Duration = Duration::from_millis(5);
-/// How long an answer is given again.
-const FRESH: Duration = Duration::from_millis(100);
+/// Maximum wait for locks on counters.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(5);
+/// Time for which a response is reused.
+const REUSE_TIME: Duration = Duration::from_millis(100);
 
-/// The open adapters of a node, and when they were opened.
+/// The open adapters of a process, and when they were opened.
 #[derive(Default)]
 pub struct Census(Mutex<Vec<(AdapterSink<Shm>, Instant)>>);
 
 impl Census {
-    /// Adds an adapter. Without memory for that, nobody is told of it.
+    /// Adds an adapter. Without memory for it, responses omit it.
     pub fn add(&self, sink: AdapterSink<Shm>) {
         let mut adapters = self.0.lock();
         adapters.retain(|(sink, _)| !sink.is_gone());
@@ -35,9 +35,9 @@ impl Census {
         }
     }
 
-    /// What there is to tell; none if a thread keeps a lock, or there is no memory.
+    /// Returns the adapters' data; `None` if a lock is held for too long, or without memory.
     fn adapters(&self) -> Option<Vec<OpenAdapter>> {
-        let until = Instant::now() + WITHIN;
+        let until = Instant::now() + LOCK_TIMEOUT;
         let mut open = Vec::new();
         for (sink, since) in self.0.lock().iter() {
             match sink.glance(until) {
@@ -52,7 +52,7 @@ impl Census {
         Some(open)
     }
 
-    /// The packets of the answer.
+    /// Returns the packets of the response; `None` in the cases of [`Census::adapters`].
     fn packets(&self) -> Option<Vec<Vec<u8>>> {
         let (adapters, mut packets) = (self.adapters()?, Vec::new());
         packets.room(adapters.len()).ok()?;
@@ -67,7 +67,7 @@ impl Census {
 
 fn adapter(glance: AdapterSnapshot, age: Duration) -> OpenAdapter {
     let AdapterSnapshot { mut name, version: (major, minor), connections, counters, fates } = glance;
-    // It fits as long as it is one of ASCII.
+    // Only a name with non-ASCII characters can be too long.
     while name.len() > MAX_BYTES {
         name.pop();
     }
@@ -97,7 +97,7 @@ fn adapter(glance: AdapterSnapshot, age: Duration) -> OpenAdapter {
     }
 }
 
-/// The last answer of a node.
+/// The last response of a process.
 #[derive(Default)]
 pub struct Answer {
     packets: Vec<Vec<u8>>,
@@ -105,9 +105,9 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Answers a process that asks, which is to ask again if it does not get everything.
+    /// Responds to a process that asks. It must ask again if packets are missing.
     pub fn give(&mut self, census: &Census, socket: &Socket) {
-        if self.given.is_none_or(|given| given.elapsed() >= FRESH) {
+        if self.given.is_none_or(|given| given.elapsed() >= REUSE_TIME) {
             self.packets = census.packets().unwrap_or_else(|| vec![Message::Again.encode()]);
             self.given = Some(Instant::now());
         }

@@ -68,7 +68,6 @@ impl Drop for Incoming {
     }
 }
 
-/// Sends a connection request to the peer of `link` for the active end `conn`.
 pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data: Vec<u8>) {
     if conn.phase() != ConnPhase::Pending {
         return;
@@ -95,7 +94,6 @@ pub fn end(conn: &Arc<Conn>, reason: CloseReason, report: ConnectionReport) {
     }
 }
 
-/// Reports the establishment, and then arrived data.
 fn establish(conn: &Arc<Conn>, private_data: Vec<u8>) {
     conn.report(ConnectionReport::Established(private_data));
     if conn.shift(ConnPhase::Pending, ConnPhase::Up) {

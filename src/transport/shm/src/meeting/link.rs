@@ -1,17 +1,17 @@
-//! A pair of processes: the memory that they share and one socket, however many connections they have.
+//! A link: a pair of processes that share memory and one socket, for any number of connections.
 //!
-//! The socket carries messages about connections. The link of a process with itself has none: its messages go to the
-//! node's thread at once.
+//! The socket carries messages about connections. The link of a process with itself has no socket: its messages go
+//! directly to the progress thread.
 //!
-//! A link is made when the first connection between two processes is asked for; if both ask at once, the process with
-//! the lesser name makes it. A request and its acceptance tell the peer the protection zone, the port and whether the
-//! program takes extended operations. The end of the socket is the end of the peer, and ends all connections of the
-//! link. A peer costs two descriptors: the socket and the memory of the pair.
+//! The first connection between two processes establishes their link; if both connect concurrently, the process with
+//! the lesser name does. A request and an accept contain the protection zone, the port, and whether the program accepts
+//! extended operations. The end of the socket is the end of the peer and closes the link's connections. A peer costs
+//! two descriptors: the socket and the shared memory.
 //!
 //! # Progress
-//! A thread that dequeues or waits handles the data that have arrived for any connection of the process, in a *round*,
-//! under the lock on [`Progress`]. It attempts that lock; if another thread holds it, it waits until that thread has
-//! ended a round, but for [`PATIENCE`] at most. The progress thread makes rounds when no thread calls in (`watch`).
+//! A thread that dequeues or waits handles new data of all connections of the process, in a *round*, under the lock on
+//! `Progress`. It tries the lock; if another thread holds it, it waits up to `POLL_TIMEOUT` for the end of that
+//! thread's round. The progress thread makes rounds when no other thread does (`watch`).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,40 +33,34 @@ mod links;
 
 pub use self::links::Links;
 
-/// The most bytes of messages that wait for a peer to read. One that keeps to the rules needs less, even if it is
-/// stopped: a place is used again only when the peer has answered, so there are a few messages for each place.
+/// Maximum bytes of messages that wait for a peer to read. A peer that follows the protocol needs less even while it is
+/// stopped: a place is reused only after its response, so each place has a few messages.
 const OUTBOX: usize = 4 << 20;
-/// Bytes that a message takes apart from its own.
+/// Overhead of a queued message, in bytes.
 const PACKET: usize = 64;
 
-/// The ends of connections of one side, by their place.
 type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
 
-/// A pair of processes.
 pub struct Link {
     context: Weak<ProcessContext>,
-    /// The memory that the processes share.
     pub peer_segment: Arc<PeerSegment>,
-    /// Name of the peer's socket.
     pub name: SocketName,
-    /// The socket to the peer; `None` if that is this process itself.
+    /// The socket to the peer; `None` if the peer is this process.
     pub socket: Option<Arc<Socket>>,
     outbox: Mutex<Outbox>,
     conns: [RwLock<Ends>; 2],
     places: Mutex<Places>,
-    /// Requests of the peer that have no answer yet, and whether the peer has given up on them.
+    /// Unanswered requests of the peer; `true` once the peer has cancelled.
     unanswered: Mutex<HashMap<ConnId, bool>>,
-    /// The highest attempt of the peer.
+    /// Highest attempt number of the peer.
     last_attempt: AtomicU64,
 }
 
-/// Messages that the socket did not take yet.
 #[derive(Default)]
 struct Outbox {
     packets: VecDeque<Vec<u8>>,
-    /// Bytes that they take.
     size: usize,
-    /// The link is about to end, and no further message leaves.
+    /// Set when the link is about to end; no further message is sent.
     closed: bool,
 }
 
@@ -85,7 +79,7 @@ impl Outbox {
     }
 }
 
-/// The places of the shared memory that are in use, as the side that gives them out sees it.
+/// The used places that this side allocates.
 #[derive(Default)]
 struct Places {
     free: VecDeque<u32>,
@@ -96,7 +90,7 @@ struct Places {
 }
 
 impl Link {
-    /// A link over `socket`; without one, of this process with itself.
+    /// Creates a link over `socket`; without one, a link of this process with itself.
     pub fn new(
         context: Weak<ProcessContext>,
         peer_segment: Arc<PeerSegment>,
@@ -116,7 +110,6 @@ impl Link {
         })
     }
 
-    /// The node, which may be gone.
     pub fn context(&self) -> Option<Arc<ProcessContext>> {
         self.context.upgrade()
     }
@@ -125,13 +118,12 @@ impl Link {
         self.conns[usize::from(side)].read().get(index as usize)?.clone()
     }
 
-    /// The end of a connection that this process has on `side`.
     pub fn find(&self, side: u8, id: ConnId) -> Option<Arc<Conn>> {
         self.conn(side, id.index).filter(|(known, _)| *known == id).map(|(_, conn)| conn)
     }
 
-    /// Gives a connection its place, as the end on `side`; false if there is no memory for its rings, it has a place
-    /// already, or this one is taken.
+    /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, if it is
+    /// already attached, or if the place is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: AccessContext) -> bool {
         let own = AccessContext::new(conn.info().zone, conn.info().port);
         let Some(end) = End::new(self.peer_segment.clone(), id.index, side, own, theirs) else { return false };
@@ -157,23 +149,21 @@ impl Link {
         true
     }
 
-    /// All ends of connections that this process has.
     pub fn all(&self) -> Vec<Arc<Conn>> {
         let of = |conns: &RwLock<Ends>| conns.read().iter().flatten().map(|(_, conn)| conn.clone()).collect::<Vec<_>>();
         self.conns.iter().flat_map(of).collect()
     }
 
-    /// Finds a place for a connection that begins here.
     pub fn allocate(&self) -> Option<ConnId> {
         let active = self.peer_segment.active_side();
         let mut places = self.places.lock();
-        // One place more may be given back some time.
+        // Another place may be freed later.
         let free = places.used as usize + 1 - places.free.len();
         places.ends.room(1).ok()?;
         places.free.room(free).ok()?;
         let (step, first) = if self.peer_segment.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
-        // A place rests before it is used again, as long as there are others, and memory for them.
+        // Reuses a place as late as possible.
         let used = places.free.len() > 64 || fresh >= MAX_CONNS || !self.peer_segment.has_room(fresh);
         let index = if used {
             places.free.pop_front()?
@@ -185,14 +175,13 @@ impl Link {
         let id = ConnId { active, index, attempt: places.attempts };
         places.ends.insert(id, [false; 2]);
         drop(places);
-        // Memory that was not used yet is as it should be, and takes no room before it is touched.
+        // Unused memory is still zero, and resetting would allocate its pages.
         if used {
             self.peer_segment.reset(index);
         }
         Some(id)
     }
 
-    /// Notes that an end has released its place; when both have, the place is free again.
     pub fn note_release(&self, id: ConnId, active_end: bool) {
         let mut places = self.places.lock();
         let Some(ends) = places.ends.get_mut(&id) else { return };
@@ -203,21 +192,21 @@ impl Link {
         }
     }
 
-    /// Takes the active end of an attempt that the peer has not heard of from its place, which is free again.
+    /// Frees the place of an attempt that the peer does not know.
     pub fn withdraw(&self, id: ConnId) {
         self.detach(id, id.active);
         self.note_release(id, true);
         self.note_release(id, false);
     }
 
-    /// Refuses a request of the peer; with `consumer` set, for the program, whose private data the peer gets.
+    /// Rejects a request of the peer. With `consumer`, the program does, and the peer gets its private data.
     pub fn reject(self: &Arc<Self>, id: ConnId, consumer: bool, private_data: Vec<u8>) {
         self.note_release(id, false);
         self.send(Message::Reject { conn: id, consumer, private_data });
     }
 
-    /// Notes a request of the peer; false if the peer breaks the rules: it gives out places of its own parity, each
-    /// to one connection at a time, and numbers its attempts upwards.
+    /// Notes a request of the peer. Returns `false` if the peer violates the protocol: it must use places of its own
+    /// parity, each for one connection, with increasing attempt numbers.
     pub fn expect_answer(&self, id: ConnId) -> bool {
         if !self.peer_segment.is_local() {
             let passive = usize::from(1 - id.active);
@@ -235,19 +224,18 @@ impl Link {
         free
     }
 
-    /// Notes that a request of the peer has its answer; false if the peer has given up on it.
+    /// Returns `false` if the peer has cancelled its request.
     pub fn answered(&self, id: ConnId) -> bool {
         self.unanswered.lock().remove(&id) == Some(false)
     }
 
-    /// Notes that the peer has given up on its request, if that has no answer yet.
     pub fn give_up(&self, id: ConnId) {
         if let Some(given_up) = self.unanswered.lock().get_mut(&id) {
             *given_up = true;
         }
     }
 
-    /// Sends a message; it leaves in order, at the latest when the socket takes it.
+    /// Sends or queues a message. Messages stay in order.
     pub fn send(self: &Arc<Self>, message: Message) {
         let Some(context) = self.context() else { return };
         let Some(socket) = &self.socket else {
@@ -269,7 +257,7 @@ impl Link {
         }
     }
 
-    /// Sends the messages that the socket did not take before; true if none is left.
+    /// Sends the queued messages. Returns whether the queue is empty.
     pub fn flush(&self) -> bool {
         match &self.socket {
             Some(socket) => flush(socket, &mut self.outbox.lock()),
@@ -277,7 +265,6 @@ impl Link {
         }
     }
 
-    /// Takes the end on `side` from its place.
     pub fn detach(&self, id: ConnId, side: u8) {
         let mut conns = self.conns[usize::from(side)].write();
         let place = conns.get_mut(id.index as usize);
@@ -293,7 +280,7 @@ impl Link {
         }
     }
 
-    /// Releases the place of the end on `side`, and tells the peer that this has disconnected.
+    /// Releases the place of the end on `side`, and notifies the peer that this end has disconnected.
     pub fn release(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason) {
         let active_end = side == id.active;
         self.note_release(id, active_end);
@@ -306,7 +293,7 @@ fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
         match socket.send(packet, &[]) {
             Ok(()) => outbox.pop(),
             Err(Errno::AGAIN) => return false,
-            // The peer is gone; the socket shows that to the progress thread.
+            // The progress thread sees the end of the peer at the socket.
             Err(_) => {
                 outbox.close();
                 return true;

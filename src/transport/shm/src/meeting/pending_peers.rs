@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use host::limit;
 
 /// Maximum number of pending peers, and their part of all descriptors.
-const MOST: usize = 64;
+const MAX_PENDING: usize = 64;
 const PART: u64 = 8;
 
 /// Pending peers (token, process id), oldest first.
@@ -20,20 +20,18 @@ const PART: u64 = 8;
 pub struct PendingPeers(Vec<(u64, i32)>);
 
 impl PendingPeers {
-    /// Adds connection `token` of process `pid`.
     pub fn add(&mut self, token: u64, pid: i32) {
         self.0.push((token, pid));
     }
 
     /// Removes a connection after its hello or its end.
     pub fn remove(&mut self, token: u64) {
-        self.0.retain(|stranger| stranger.0 != token);
+        self.0.retain(|peer| peer.0 != token);
     }
 
-    /// Returns whether the maximum is reached.
     pub fn is_full(&self) -> bool {
         let files = limit::open_files().ok().flatten().unwrap_or(u64::MAX);
-        let most = usize::try_from(files / PART).unwrap_or(MOST).clamp(1, MOST);
+        let most = usize::try_from(files / PART).unwrap_or(MAX_PENDING).clamp(1, MAX_PENDING);
         self.0.len() >= most
     }
 

@@ -27,13 +27,11 @@ use crate::regions::{Published, RegionTable};
 use crate::thread::PendingConnect;
 use crate::wire::{Message, Probe};
 
-/// Capacity for commands of the program's calls until the thread fetches them.
 const TASKS: usize = 64;
 
 pub enum Command {
     /// Connects to a host; the timeout is for the complete attempt.
     Connect(PendingConnect, Address, Option<Duration>),
-    /// Processes a message of this process to itself.
     Deliver(Arc<Link>, Message),
     /// Waits until the link's socket has room.
     WantRoom(Arc<Link>),
@@ -49,17 +47,14 @@ pub struct ProcessContext {
     pub name: SocketName,
     /// `None` after the process has stopped.
     reachable: Mutex<Option<Arc<Reachable>>>,
-    /// Links to peers and to this process.
     pub links: Links,
     commands: Mutex<VecDeque<Command>>,
     points: Mutex<BTreeMap<u64, ListenerSink<Shm>>>,
     ports: AtomicU64,
     own: OnceCell<Arc<Link>>,
-    /// The progress thread, which ends with the last adapter.
     pub thread: Mutex<Option<Thread>>,
     /// Number of open adapters; see [`crate::process_contexts`].
     pub adapters: AtomicUsize,
-    /// Data about these adapters for dat-info.
     pub census: Census,
     stopped: AtomicBool,
     /// Copies between processes are enabled.
@@ -81,7 +76,7 @@ impl Owner for ProcessContext {
 }
 
 impl ProcessContext {
-    /// Creates a context that is reachable at `reachable`, with a link to itself and a door, but no progress thread.
+    /// Creates a context with a link to itself and a door, but no progress thread.
     pub fn new(reachable: &Arc<Reachable>) -> io::Result<Arc<Self>> {
         let name = reachable.name.clone();
         let links = Links::new(ControlRegion::new()?)?;
@@ -132,14 +127,10 @@ impl ProcessContext {
         0x1_0000 + self.ports.fetch_add(1, Ordering::Relaxed)
     }
 
-    // ---- The progress thread ----
-
-    /// Reserves memory for commands of the program's calls.
     pub fn room_for_command(&self) -> std::result::Result<(), NoMemory> {
         self.commands.lock().room(TASKS)
     }
 
-    /// Queues a command, unless the thread must end.
     pub fn command(&self, command: Command) {
         let mut commands = self.commands.lock();
         if self.is_stopped() {
@@ -166,8 +157,8 @@ impl ProcessContext {
         self.links.control.wakeup_fd.wake();
     }
 
-    /// Waits for the end of the thread, and closes door and socket. The socket's file is then removed, unless another
-    /// thread that is releasing a claim keeps it briefly.
+    /// Waits for the end of the thread, and closes door and socket. Another thread that is releasing a claim may
+    /// briefly keep the socket's file.
     pub fn join(&self) {
         let thread = self.thread.lock().take();
         // The last adapter may be closed by the thread itself, in a report to the program.
@@ -181,13 +172,10 @@ impl ProcessContext {
         drop(self.reachable.lock().take());
     }
 
-    // ---- Service points ----
-
-    /// Starts to listen. Returns the listener and its qualifier.
+    /// Returns the listener and its qualifier.
     ///
     /// # Errors
-    /// [`Error::QualifierInUse`], [`Error::QualifierUnavailable`] if none is free,
-    /// [`Error::InsufficientResources`].
+    /// [`Error::QualifierInUse`], [`Error::QualifierUnavailable`] if none is free, [`Error::InsufficientResources`].
     pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<Shm>) -> Result<(Listener, u64)> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let mut points = self.points.lock();

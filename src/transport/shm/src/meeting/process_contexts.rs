@@ -95,7 +95,6 @@ impl ProcessContexts {
         context.join();
     }
 
-    /// Discards the parent's contexts in the child of a fork.
     pub fn forget(&self) {
         self.0.store(std::ptr::null_mut(), Ordering::Release);
     }

@@ -1,16 +1,17 @@
-//! The one thread of a node. It makes links, carries messages about connections, keeps their time, and looks after
-//! arrived data when no other thread does.
+//! The progress thread of a process. It establishes links, handles connection messages and their timeouts, and polls
+//! for data when no other thread does.
 //!
-//! Processes of other users are refused by SO_PEERCRED. A hello is believed if the sender is the process that listens
-//! at the name in it, compared as the kernel numbers both in this namespace, and it replaces no link. Of one peer, and
-//! of new connections, 64 messages are handled a turn. A peer that does not read its socket loses its link at 4 MiB of
-//! messages, more than a peer that keeps to the rules can owe; a process is complained of once. When a listener's queue
-//! is full, connects wait on a timer, and no other connection waits with them. The system limits the descriptors of a
-//! user that are under way in messages; a hello, or its answer, that meets this limit waits on a timer with all
-//! messages behind it.
+//! * Processes of other users are rejected with SO_PEERCRED. A hello is accepted if its sender, by the kernel's process
+//!   ID, is the process that listens at the name in it. It never replaces a link.
+//! * A turn handles up to 64 messages of a peer, and 64 new connections.
+//! * A peer that does not read its socket loses its link at 4 MiB of messages, more than the protocol ever requires.
+//!   Violations are logged once per process.
+//! * If a listener's queue is full, the connects to it are retried by a timer. Other connections do not wait.
+//! * The system limits a user's descriptors in flight. A hello or welcome that meets the limit is retried by a timer,
+//!   with all messages after it.
 //!
-//! The thread has the class and priority of the thread that opened the first adapter, and never runs code of the
-//! program.
+//! The thread has the scheduling class and priority of the thread that opened the first adapter, and never runs code of
+//! the program.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -46,22 +47,21 @@ mod greeting;
 pub use self::calls::PendingConnect;
 use self::calls::{Call, Late};
 
-/// Pauses between two attempts at what had no room, with another process or in the system: the first, and the longest, to
-/// which they grow.
+/// Minimum and maximum of the growing pause between attempts while another process or the system has no room.
 const BUSY_MIN: Duration = Duration::from_millis(1);
 const BUSY_MAX: Duration = Duration::from_millis(32);
-/// Time after which a process that was to make a link, and has not, is asked once more.
+/// Time after which a process that should establish a link is asked again.
 const ORPHANED: Duration = Duration::from_secs(1);
-/// Time after which new links are taken again where there were no descriptors for them.
+/// Time after which links are accepted again after a lack of descriptors.
 const RETRY: Duration = Duration::from_millis(20);
-/// New connections, or messages of one peer, that are taken in one turn, so that no peer keeps the thread from the others.
+/// Maximum number of new connections, or messages of one peer, per turn, so that no peer delays the others.
 const TURN: usize = 64;
-/// Links that one other process may have with this one. It needs one, and for a moment another one if it closes all its
-/// adapters and opens one anew.
+/// Maximum number of links of another process. It needs one, and briefly a second if it closes all its adapters and
+/// opens one.
 const LINKS: usize = 4;
-/// Processes of which more than the first complaint is not worth a warning.
+/// Maximum number of processes that get a warning.
 const KNOWN: usize = 1024;
-/// Time between two looks at the transfers that delay the report of an end, at first and when they last long.
+/// Interval of polling the transfers that delay the report of an end: at first, and after 200 ms.
 const PENDING: Duration = Duration::from_millis(1);
 const LONG_PENDING: Duration = Duration::from_millis(20);
 
@@ -70,7 +70,6 @@ const LISTENER: u64 = 1;
 const GUARD: u64 = 2;
 const FIRST_PEER: u64 = 3;
 
-/// Starts the thread.
 pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Result<thread::Thread> {
     let epoll = Epoll::new()?;
     epoll.add(context.links.control.wakeup_fd.as_fd(), BELL)?;
@@ -97,44 +96,38 @@ pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Re
     thread::start(c"dat-shm", move || {
         state.run();
         state.watched.end(&state.context.links.control.guard);
-        // The last adapter of the process is closed.
+        // The process has closed its last adapter.
         for token in state.peers.keys().copied().collect::<Vec<_>>() {
             state.lose(token);
         }
     })
 }
 
-/// How far a link has come.
 enum Stage {
-    /// Accepted; the peer says hello next.
+    /// Accepted; waits for the peer's hello.
     Greeted(Arc<Socket>),
-    /// Connected; the peer answers the hello next.
+    /// Connected; waits for the answer to the hello.
     Greeting(Arc<Link>, Call),
-    /// Its hello is to be answered, and these connects wait for that.
+    /// The answer to the peer's hello waits, and so do these connects.
     Welcoming(Arc<Link>, Vec<PendingConnect>),
-    /// Up.
     Up(Arc<Link>),
 }
 
-/// An event that is due at some time.
 enum Due {
-    /// The program's patience with a connect is over.
+    /// The program's connect timeout has expired.
     Connect(Weak<Conn>),
-    /// A process may listen now for a connect that found none.
+    /// A connect that found no listening process is retried.
     Retry(PendingConnect),
-    /// It is time to try again to connect to a process, or the link that it was to make has not come.
+    /// A process is connected to again, or has not established the expected link.
     Call(SocketName),
-    /// The system may take descriptors again.
+    /// The system may accept descriptors again.
     Late,
-    /// New links can be taken again.
+    /// Links are accepted again.
     Accept,
 }
 
-/// An end that waits for transfers of the peer to be over.
 enum Unfinished {
-    /// The end of a connection.
     Conn(Ending),
-    /// The end of a link.
     Link(Arc<Link>, Pending),
 }
 
@@ -152,15 +145,14 @@ struct Thread {
     epoll: Epoll,
     reachable: Arc<Reachable>,
     peers: HashMap<u64, Stage>,
-    /// Those of the peers that have not said hello.
     pending_peers: PendingPeers,
     names: HashMap<SocketName, u64>,
-    /// Connects that wait for the time of the next attempt, or for a link which the other process is making.
+    /// Connects that wait for the next attempt, or for the other process's link.
     calls: HashMap<SocketName, Call>,
-    /// What waits for the system to take descriptors, and the time until that is tried next; none is sent meanwhile.
+    /// Messages that wait until the system accepts descriptors, and the pause before the next
+    /// attempt.
     late: VecDeque<Late>,
     late_pause: Duration,
-    /// Processes of which this one has complained.
     known: HashSet<i32>,
     timers: Timers<Due>,
     next_token: u64,
@@ -174,7 +166,7 @@ impl Thread {
     fn run(&mut self) {
         log::debug!(target: host::diagnostics::THREAD, "shm: the thread for connections begins");
         let mut events = Events::with_capacity(64);
-        // What a thread needs for sections is made now, and not when a message comes.
+        // Allocates the thread's epoch state now, and not when a message arrives.
         drop(EpochGuard::<Memory>::enter());
         while !self.context.is_stopped() {
             let timeout = self.timeout();
@@ -206,7 +198,6 @@ impl Thread {
         }
     }
 
-    /// The longest time to wait for events.
     fn timeout(&mut self) -> Option<Duration> {
         let timer = self.timers.next_due().map(|due| due.saturating_duration_since(Instant::now()));
         let age = self.unfinished.iter_mut().map(|unfinished| unfinished.pending().age()).min();
@@ -214,7 +205,6 @@ impl Thread {
         [timer, pending, self.watch.pause(), self.watched.pause()].into_iter().flatten().min()
     }
 
-    /// Reports the ends that have waited for transfers which are over now.
     fn finish(&mut self) {
         let control = &self.context.links.control;
         let mut at = 0;
@@ -263,7 +253,6 @@ impl Thread {
         }
     }
 
-    /// Stops listening to a socket.
     fn forget(&self, socket: Option<&Socket>) {
         if let Some(Err(error)) = socket.map(|socket| self.epoll.delete(socket.as_fd())) {
             log::debug!(target: host::diagnostics::THREAD, "shm: a socket was not listened to: {error}");
@@ -285,7 +274,6 @@ impl Thread {
                 }
                 Ok(None) => return,
                 Err(error) => {
-                    // There are most likely no descriptors left.
                     if self.dismiss() {
                         continue;
                     }
@@ -299,13 +287,12 @@ impl Thread {
         }
     }
 
-    /// Lets a process that has connected say who it is.
     fn admit(&mut self, socket: Socket) -> io::Result<()> {
         let pid = socket.peer()?;
         let (token, socket) = (self.token(), memory::arc(socket)?);
         self.epoll.add(socket.as_fd(), token)?;
         self.peers.insert(token, Stage::Greeted(socket));
-        // Most have said it by now, and some came only to see who listens.
+        // Most hellos have arrived by now, and some processes only test whether this one listens.
         self.read(token);
         if let Some(Stage::Greeted(_)) = self.peers.get(&token) {
             while self.pending_peers.is_full() && self.dismiss() {}
@@ -314,12 +301,12 @@ impl Thread {
         Ok(())
     }
 
-    /// Has one stranger make room for others, unless it has said hello meanwhile; false if there is none.
+    /// Removes one pending peer to make room, unless its hello has arrived. Returns `false` if there is none.
     fn dismiss(&mut self) -> bool {
         let Some((token, of_it)) = self.pending_peers.least_welcome() else { return false };
         self.read(token);
         if let Some(Stage::Greeted(socket)) = self.peers.get(&token) {
-            // One that keeps to the rules was about to speak.
+            // A peer that follows the protocol was about to send its hello, and can retry.
             let _ = socket.send(&Message::Again.encode(), &[]);
             let pid = socket.peer().unwrap_or(0);
             if of_it > LINKS {
@@ -330,7 +317,7 @@ impl Thread {
         true
     }
 
-    /// Logs that a peer does not keep to the rules, once for each process.
+    /// Logs a protocol violation, once for each process.
     fn complain(&mut self, pid: i32, why: &dyn fmt::Display) {
         if self.known.len() < KNOWN && self.known.insert(pid) {
             log::warn!("shm: process {pid}: {why}");
@@ -350,13 +337,12 @@ impl Thread {
             }
         }
         if let Some(Stage::Up(_)) = self.peers.get(&token) {
-            // Whatever a peer sends is a ring as well: a real one may have found no room behind it.
+            // Any message wakes: the peer's wakeup message may have found the socket full.
             self.watch.wake(&self.context.links);
         }
         self.read(token);
     }
 
-    /// The socket of a peer.
     fn socket(&self, token: u64) -> Option<Arc<Socket>> {
         match self.peers.get(&token)? {
             Stage::Greeted(socket) => Some(socket.clone()),
@@ -364,7 +350,6 @@ impl Thread {
         }
     }
 
-    /// Handles messages of a peer.
     fn read(&mut self, token: u64) {
         let mut packet = [0; MAX_PACKET];
         let mut fds = Vec::new();
@@ -387,7 +372,7 @@ impl Thread {
     /// Handles a message.
     ///
     /// # Errors
-    /// The reason why the link is to end.
+    /// The reason why the link must end.
     fn on_message(&mut self, token: u64, message: Message, fds: &mut Vec<OwnedFd>) -> Result<(), String> {
         match (self.peers.get(&token), message) {
             (Some(Stage::Up(_)), Message::Ring) => {}
@@ -425,7 +410,6 @@ impl Thread {
         Ok(())
     }
 
-    /// Ends a link whose peer is gone, or broke the protocol.
     fn lose(&mut self, token: u64) {
         self.pending_peers.remove(token);
         let (link, queue) = match self.peers.remove(&token) {
@@ -443,7 +427,7 @@ impl Thread {
         for conn in link.all() {
             conn.on_peer_close(CloseReason::Disconnected);
         }
-        // As long as the peer may use memory of this process, calls that free some find the link.
+        // While the peer may access this process's memory, calls that free memory must find the link.
         match Pending::new(&self.context.links.control, std::iter::once(&link.peer_segment)) {
             None => self.context.links.remove(&link),
             Some(pending) => self.unfinished.push(Unfinished::Link(link, pending)),
@@ -451,7 +435,6 @@ impl Thread {
         queue.into_iter().for_each(PendingConnect::refuse);
     }
 
-    /// Ends the links whose peers break the rules of transfers.
     fn lose_violators(&mut self) {
         let violates = |stage: &Stage| matches!(stage, Stage::Up(link) if link.peer_segment.has_violated());
         let tokens: Vec<u64> =

@@ -1,7 +1,7 @@
-//! The messages that two processes exchange over their socket.
+//! The messages between two processes on their socket.
 //!
-//! Each is one packet: a kind byte, then the fields in little-endian order. Packets are decoded without trust in the
-//! peer; one that does not decode ends the link.
+//! A message is one packet: a kind byte, then the fields in little-endian order. A packet that cannot be decoded ends
+//! the link.
 
 use dat_census::{AGAIN, ASK, Field, MAX_BYTES, OPEN, OpenAdapter};
 use dat_core::event::Status;
@@ -10,53 +10,44 @@ pub use dat_census::MAX_PACKET;
 
 /// Version of the messages and of the layout of shared memory.
 pub const VERSION: u32 = 10;
-/// The most private data that a request, or the answer to one, carries.
+/// Maximum private data of a request or its answer, in bytes.
 pub const MAX_PRIVATE_DATA: usize = 512;
 const _: () = assert!(MAX_PRIVATE_DATA == MAX_BYTES);
 
-/// A place in the sender's memory where the receiver finds a known value, to learn
-/// whether it can read there.
+/// A known value in the sender's memory, with which the receiver tests whether it can read there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Its address.
     pub addr: u64,
-    /// The value there.
     pub value: u64,
 }
 
-/// Names one attempt at a connection: the end that began it, its place in the shared memory, and a number that is not
-/// used again on the link.
+/// A connection attempt: its active end, its place in the shared memory, and a number that is unique on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId {
-    /// Side of the active end.
     pub active: u8,
-    /// Place in the shared memory.
     pub index: u32,
-    /// Number of the attempt.
     pub attempt: u64,
 }
 
-/// What an end of a connection says of itself.
+/// An end of a connection, as its peer sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndInfo {
-    /// Protection zone of its endpoint.
     pub zone: u32,
-    /// Its port qualifier.
     pub port: u64,
-    /// Its program takes extended operations.
+    /// Set if its program accepts extended operations.
     pub extended: bool,
-    /// The number of its endpoint, if it carries datagrams; otherwise 0.
+    /// Number of its endpoint if that carries datagrams, otherwise 0.
     pub datagrams: u32,
 }
 
 /// The reason why an end disconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
-    /// The program ended it.
+    /// The program closed it.
     Disconnected,
     /// The connection failed at this end; with a status, the peer's oldest request is the cause.
     Broken(Option<Status>),
-    /// The peer ended it, and this is the answer.
+    /// The answer to the peer's close.
     Answer,
 }
 
@@ -101,7 +92,6 @@ impl Field for CloseReason {
     }
 }
 
-/// Structures whose fields follow one another, and what has to be so of them.
 macro_rules! structures {
     ($($type:ident { $($field:ident),* } $(if $check:expr)?;)*) => {
         $(impl Field for $type {
@@ -122,17 +112,14 @@ structures! {
     EndInfo { zone, port, extended, datagrams };
 }
 
-/// The messages, each behind the kind byte of its packet.
 macro_rules! messages {
     ($($(#[$doc:meta])* $name:ident = $kind:tt $({ $($field:ident: $type:ty),* })? $(($value:ident: $of:ty))?;)*) => {
-        /// A message.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Message {
             $($(#[$doc])* $name $({ $($field: $type),* })? $(($of))?,)*
         }
 
         impl Message {
-            /// Writes the packet.
             pub fn encode(&self) -> Vec<u8> {
                 #[expect(clippy::disallowed_methods, reason = "a packet is sent or queued at once")]
                 let mut packet = Vec::with_capacity(64);
@@ -146,7 +133,7 @@ macro_rules! messages {
                 packet
             }
 
-            /// Reads a packet; `None` if it is not one.
+            /// Returns `None` if the packet is invalid.
             pub fn decode(mut packet: &[u8]) -> Option<Message> {
                 let message = match u8::take(&mut packet)? {
                     $($kind => {
@@ -163,33 +150,31 @@ macro_rules! messages {
 }
 
 messages! {
-    /// First message of the process that connected; with the shared memory of the pair, its published
-    /// memory, and its alarm.
+    /// First message of the process that connected, with the shared memory of the pair, its published memory, and its
+    /// alarm.
     Hello = 1 { version: u32, name: String, probe: Probe };
-    /// Answer to [`Message::Hello`]; with published memory and alarm.
+    /// Answer to [`Message::Hello`], with published memory and alarm.
     Welcome = 2 { name: String, probe: Probe, reads: bool };
-    /// Answer to [`Message::Hello`] of a process to which this one is connecting.
+    /// Answer to [`Message::Hello`]: use the link of this process's own connect instead.
     UseMine = 3;
-    /// In the place of an answer to [`Message::Hello`], which the sender has not read: it has no room for one more
-    /// process that has said nothing yet; or of one to [`Message::Ask`], which it cannot give now. The receiver is to connect once more, a little later.
+    /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or instead of answering
+    /// [`Message::Ask`] if that is impossible now. The receiver must reconnect later.
     Again = AGAIN;
-    /// In the place of a hello: the sender asks what the receiver has open, and nothing else. See [`crate::census`].
+    /// Sent instead of a hello: asks for the receiver's open adapters. See [`crate::census`].
     Ask = ASK;
-    /// Answer to [`Message::Ask`], for each adapter.
+    /// Part of the answer to [`Message::Ask`]: one adapter.
     Open = OPEN(adapter: OpenAdapter);
-    /// Wakes the thread that reads it, and says nothing else.
+    /// Only wakes the receiving thread.
     Ring = RING;
-    /// True if the sender can read the receiver's memory.
+    /// Set if the sender can read the receiver's memory.
     Reads = 4(reads: bool);
-    /// A connection request.
     Request = 5 { conn: ConnId, qualifier: u64, end: EndInfo, private_data: Vec<u8> };
-    /// The request was accepted.
     Accept = 6 { conn: ConnId, end: EndInfo, private_data: Vec<u8> };
-    /// The request was refused; with `consumer` set, by the program, which alone says anything.
+    /// The request was rejected; with `consumer`, by the program, whose private data this contains.
     Reject = 7 { conn: ConnId, consumer: bool, private_data: Vec<u8> };
-    /// The active end has seen the acceptance.
+    /// The active end has received the accept.
     Ready = 8 { conn: ConnId };
-    /// The sender has disconnected; with `to_active` set, this is for the active end.
+    /// The sender has disconnected. With `to_active`, the receiver's end is the active one.
     Close = 9 { conn: ConnId, to_active: bool, reason: CloseReason };
 }
 

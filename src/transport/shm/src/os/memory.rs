@@ -59,7 +59,6 @@ unsafe impl Shared for AtomicU64 {}
 // SAFETY: an array is a contiguous sequence of its elements.
 unsafe impl<T: Shared, const N: usize> Shared for [T; N] {}
 
-/// A read-only word.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct View<W>(W);
@@ -77,8 +76,8 @@ unsafe impl<W: Word + Shared> SharedView for View<W> {}
 #[derive(Debug)]
 pub struct SharedFile(Shielded<OwnedFd>);
 
-/// A mapping of shared memory. The kernel frees the memory with its last mapping and descriptor. Children of `fork` do
-/// not inherit the mapping.
+/// A mapping of shared memory, not inherited by children of `fork`. The kernel frees the memory with its last mapping
+/// and descriptor.
 #[derive(Debug)]
 pub struct SharedMemory {
     base: NonNull<u8>,
@@ -101,7 +100,6 @@ impl Access {
 }
 
 impl SharedFile {
-    ///
     /// # Errors
     /// `InvalidData` if it is not a sealed memfd of ordinary pages, in which no access faults; or a system error.
     fn of_peer(fd: OwnedFd, seals: SealFlags) -> io::Result<SharedFile> {
@@ -125,9 +123,6 @@ impl SharedFile {
     }
 
     /// Maps `len` bytes from page `offset` for reading and writing, and extends the file if necessary.
-    ///
-    /// # Errors
-    /// A system error; `FileTooLarge` above the process's limit for files.
     pub fn window(&self, offset: usize, len: usize) -> io::Result<SharedMemory> {
         self.extend(offset.checked_add(len).ok_or(io::ErrorKind::InvalidInput)?)?;
         self.map(offset, len, Access::ReadWrite)
@@ -172,11 +167,11 @@ impl SharedFile {
 }
 
 impl SharedMemory {
-    /// Creates zeroed shared memory of `size` bytes. `name` appears in /proc/PID/maps. `peers` is the access of other
-    /// processes; this process can always write. [`SharedFile::window`] extends growing memory.
+    /// Creates zeroed shared memory of `size` bytes, with access `peers` for other processes. `name` appears in
+    /// /proc/PID/maps. [`SharedFile::window`] extends growing memory.
     ///
     /// # Errors
-    /// A system error; `FileTooLarge` above the process's limit for files; `InvalidInput` for a size of 0 or above
+    /// A system error; `FileTooLarge` above the process's file size limit; `InvalidInput` for a size of 0 or above
     /// `isize::MAX`.
     pub fn create(name: &str, size: usize, peers: Access) -> io::Result<(SharedFile, SharedMemory)> {
         let fd = memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
@@ -198,7 +193,7 @@ impl SharedMemory {
     /// Maps a peer's memory, whose size must be in `sizes`: completely, or the minimum size if it can grow.
     ///
     /// # Errors
-    /// `InvalidData` if it is not a sealed memfd of such a size, in which no access faults; or a system error.
+    /// `InvalidData` for another size, or if it is not a sealed memfd in which no access faults; or a system error.
     pub fn open(fd: OwnedFd, sizes: RangeInclusive<usize>, access: Access) -> io::Result<(SharedFile, SharedMemory)> {
         let file = SharedFile::of_peer(fd, access.seals())?;
         let found = file.size()?;
@@ -230,10 +225,7 @@ impl SharedMemory {
         self.range(offset, len, align)
     }
 
-    /// Returns the atomic words at `offset`.
-    ///
-    /// # Errors
-    /// `InvalidInput` if they are outside or misaligned, or if the mapping is read-only.
+    /// Returns the atomic words at `offset`, or `InvalidInput` if they are outside, misaligned or read-only.
     #[inline]
     pub fn at<T: Shared>(&self, offset: usize) -> Found<&T> {
         const { assert!(align_of::<T>() <= 4096 && !mem::needs_drop::<T>()) };
@@ -243,10 +235,7 @@ impl SharedMemory {
         Ok(unsafe { at.cast::<T>().as_ref() })
     }
 
-    /// Returns the atomic words at `offset`, for reading, from any mapping.
-    ///
-    /// # Errors
-    /// `InvalidInput` if they are outside or misaligned.
+    /// Returns the atomic words at `offset` for reading, or `InvalidInput` if they are outside or misaligned.
     #[inline]
     pub fn view<T: SharedView>(&self, offset: usize) -> Found<&T> {
         const { assert!(align_of::<T>() <= 4096 && !mem::needs_drop::<T>()) };
@@ -261,10 +250,7 @@ impl SharedMemory {
         Ok(InShared { words: NonNull::from(self.at::<T>(offset)?), _memory: self.clone() })
     }
 
-    /// Returns the bytes at `offset` as a copy target.
-    ///
-    /// # Errors
-    /// `InvalidInput` if they are outside, or if the mapping is read-only.
+    /// Returns the bytes at `offset` as a copy target, or `InvalidInput` if they are outside or read-only.
     #[inline]
     pub fn target(&self, offset: usize, len: usize) -> Found<Target<'_>> {
         let at = self.writable(offset, len, 1)?;

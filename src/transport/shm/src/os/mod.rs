@@ -1,9 +1,8 @@
-//! The parts of the operating system that only this transport needs, behind safe types: shared memory, copies
-//! between processes, the directory where processes meet.
+//! The parts of the operating system that only this transport needs, as safe types.
 //!
-//! Most unsafe code of the crate is here. The rest is in [`crate::ring`] and [`crate::regions`], whose records and rows lie
-//! in shared memory, in [`crate::adapter`] and [`crate::conn`], which trust the program about the memory that it registers,
-//! and in [`crate::nodes`], whose list outlives a fork.
+//! This directory has most of the crate's unsafe code. The rest is in [`crate::ring`] and [`crate::regions`], whose
+//! records and rows are in shared memory; in [`crate::adapter`] and [`crate::conn`], which rely on the program for
+//! registered memory; and in [`crate::process_contexts`], whose list outlives a fork.
 
 pub mod barrier;
 pub mod directory;

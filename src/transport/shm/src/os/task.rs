@@ -15,8 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     Gone,
-    /// It is stopped by a signal, a tracer or the freezer. It is not copying, because threads stop only before or after
-    /// a system call.
+    /// It is stopped by a signal, a tracer or the freezer, and thus outside of system calls.
     Stopped,
     /// It sleeps outside of copies between processes.
     Elsewhere,
@@ -44,18 +43,14 @@ fn numbers(status: &str) -> impl DoubleEndedIterator<Item = &str> {
     line.split_ascii_whitespace()
 }
 
-/// Returns whether /proc has the process ids of this process. In a pid namespace without its own /proc, it has others.
-///
-/// # Errors
-/// Fails if that cannot be determined.
+/// Returns whether /proc has the process ids of this process, unlike in a pid namespace without its own /proc. Returns
+/// an error if that cannot be determined.
 pub fn is_own_proc() -> io::Result<bool> {
     Ok(numbers(&read("/proc/thread-self/status")?).count() == 1)
 }
 
-/// Returns whether `tid` is a thread of process `pid` in both the process's and this /proc's pid namespace.
-///
-/// # Errors
-/// Fails for lack of a descriptor or memory.
+/// Returns whether `tid` is a thread of process `pid` in both the process's and this /proc's pid namespace; an error
+/// for lack of a descriptor or memory.
 pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> io::Result<bool> {
     let status = match read(&format!("/proc/{pid}/task/{tid}/status")) {
         Err(error) if is_absent(&error) => return Ok(false),
@@ -65,12 +60,11 @@ pub fn is_thread(pid: libc::pid_t, tid: libc::pid_t) -> io::Result<bool> {
     Ok(own == Some(tid))
 }
 
-/// Returns whether /proc shows the threads of process `pid`.
 pub fn is_visible(pid: libc::pid_t) -> bool {
     pid > 0 && exists(&format!("/proc/{pid}/task"))
 }
 
-/// Returns the start time of process `pid` by the file clock. `None` if it cannot be determined.
+/// Returns the start time of process `pid` by the file clock, if it can be determined.
 pub fn beginning(pid: libc::pid_t) -> Option<SystemTime> {
     let stat = read(&format!("/proc/{pid}/stat")).ok()?;
     let ticks: u64 = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace().nth(19)?.parse().ok()?;
@@ -103,12 +97,10 @@ pub fn doing(pid: libc::pid_t, tid: libc::pid_t) -> Doing {
     }
 }
 
-/// Returns whether the thread has ended or /proc is missing.
 fn is_absent(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH)
 }
 
-/// Returns state and CPU ticks.
 fn parse_stat(stat: &str) -> Option<(u8, u64)> {
     // The thread's name, in parentheses, can contain any characters.
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();

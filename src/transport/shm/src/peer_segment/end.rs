@@ -16,53 +16,49 @@ use crate::ring::{self, Area, Mapped, POSITION, RingCursor};
 use crate::sleep::News;
 use crate::transfers::{self, Entered};
 
-/// One end of a connection, with all that its two directions use of the process.
+/// One end of a connection.
 pub struct End {
     pub peer_segment: Arc<PeerSegment>,
     pub index: u32,
-    /// 0 or 1.
     pub side: u8,
-    /// Access context of this end for the rows of this process.
+    /// Access context of this end in this process.
     pub own: AccessContext,
-    /// Access context of the peer's end for the rows of its process.
+    /// Access context of the peer's end in its process.
     pub theirs: AccessContext,
     /// The request rings of this side and of the peer.
     rings: [Mapped; 2],
-    /// The peer's response ring.
     responses: Mapped,
-    /// Positions up to which this side has consumed the peer's rings of requests and responses. A [`RingCursor`], which
-    /// is shut while the record there waits for an event other than a poll.
+    /// Positions of this side in the peer's rings of requests and responses, as [`RingCursor`]s. Shut while the record
+    /// there waits for an event other than a poll.
     taken: [AtomicU64; 2],
     state: AtomicU32,
-    /// Position in the own request ring of which a notification is wanted, and the known position. The known position
-    /// is [`FINISHED`], less than any wanted one, after requests have completed without a notification of the peer.
+    /// Position in the own request ring of which a notification is wanted, and the peer's known position. The latter is
+    /// [`FINISHED`], less than any wanted one, after requests have completed without a notification.
     wanted: AtomicI64,
     known: AtomicI64,
     /// Time to revoke short writes and reads, in nanoseconds since [`End::began`]; 0 while not set.
     due: AtomicU64,
     began: Instant,
-    /// Set if this process polls the connection. The peer could change the shared flag.
+    /// Set if this process polls the connection. Unlike the shared flag, the peer cannot change it.
     polled: AtomicBool,
     wakeups: AtomicU64,
     /// The record for which the peer's program may be waiting.
     pub owed: Arc<Owed>,
 }
 
-/// Time without progress of the peer after which short writes and reads are revoked.
+/// Time without the peer's progress until short writes and reads are revoked.
 const REVOKE_TIMEOUT: Duration = Duration::from_micros(5);
 
-/// Marks finished requests, instead of a known position.
 const FINISHED: i64 = -1;
 
-/// Pending work of an end that no record shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
     Nothing,
     /// The [`Busy`] bits must be checked.
     Busy,
-    /// The peer's position, which must exceed this known one.
+    /// The peer's position must exceed this known one.
     Position(i64),
-    /// Requests have completed without a notification of the peer.
+    /// Requests have completed without a notification.
     Finished,
 }
 
@@ -82,7 +78,7 @@ pub enum Busy {
 }
 
 impl End {
-    /// Creates the end on `side` of connection `index`. Returns `None` if there is no memory for its rings.
+    /// Returns `None` if there is no memory for the rings.
     pub fn new(
         peer_segment: Arc<PeerSegment>,
         index: u32,
@@ -113,13 +109,11 @@ impl End {
         })
     }
 
-    // ---- Pending work ----
-
     /// Returns the consumed position for a record's credit.
     #[inline]
     pub fn taken(&self) -> u64 {
-        // SYNC ring-head: the caller stores the position in a record, whose first word is a Release. The peer loads
-        // that word with Acquire.
+        // SYNC ring-head: the caller stores the position in a record's first word, with Release. The peer loads that
+        // word with Acquire.
         RingCursor(self.taken[0].load(Ordering::Acquire)).position()
     }
 
@@ -130,7 +124,7 @@ impl End {
         self.taken[usize::from(responses)].store(spot.0, Ordering::Release);
     }
 
-    /// Shuts the cursor while the oldest record waits for an event with its own notification: a receive, or requested
+    /// Shuts the cursor while the oldest record waits for an event with its own notification, a receive or requested
     /// bytes. Only the consuming thread calls it.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
@@ -138,20 +132,17 @@ impl End {
         self.set_taken(false, spot.shut(stuck));
     }
 
-    /// Sets the position of which a notification is wanted.
     #[inline]
     pub fn want(&self, position: u64) {
         self.wanted.store(position as i64, Ordering::Relaxed);
     }
 
-    /// Sets the known position of the peer, before completed requests are reported. Called under the transmit lock,
-    /// like [`End::finish_soon`].
+    /// Called under the transmit lock, before completed requests are reported.
     #[inline]
     pub fn set_known(&self, position: u64) {
         self.known.store(position as i64, Ordering::Relaxed);
     }
 
-    /// Returns whether `position` is all that is wanted.
     #[inline]
     pub fn is_told(&self, position: u64) -> bool {
         self.wanted.load(Ordering::Relaxed) <= position as i64
@@ -169,7 +160,7 @@ impl End {
         }
     }
 
-    /// Returns whether this end has work although nothing has arrived.
+    /// Returns whether this end has work without new data.
     #[inline]
     pub fn is_busy(&self) -> bool {
         let state = self.state.load(Ordering::Relaxed);
@@ -184,7 +175,7 @@ impl End {
         self.state.load(Ordering::Relaxed) & Busy::Reading as u32 != 0 && self.has_answers()
     }
 
-    /// Starts the timeout: short records are revoked unless the peer progresses for [`REVOKE_TIMEOUT`].
+    /// Starts the timeout for short records, [`REVOKE_TIMEOUT`].
     pub fn set_due(&self) {
         self.due.store((self.began.elapsed() + REVOKE_TIMEOUT).as_nanos() as u64, Ordering::Relaxed);
     }
@@ -194,13 +185,12 @@ impl End {
         self.due.store(1, Ordering::Relaxed);
     }
 
-    /// Resets the timeout, which the next poll restarts.
     #[inline]
     pub fn set_moved(&self) {
         self.due.store(0, Ordering::Relaxed);
     }
 
-    /// Returns whether the timeout has expired, and starts it if it is not running.
+    /// Returns whether the timeout has expired. Starts it if necessary.
     pub fn is_due(&self) -> bool {
         let due = self.due.load(Ordering::Relaxed);
         if due == 0 {
@@ -234,18 +224,17 @@ impl End {
         &self.rings[0].shared().offer.0
     }
 
-    /// Returns the offer of this side. `None` if the peer does not poll, or if either side cannot copy.
+    /// Returns this side's offer, if the peer polls and both sides can copy.
     pub fn own_offer(&self) -> Option<&Offer> {
         (self.peer_segment.reads_peer.get() && self.peer_segment.peer_reads.get() && self.peer_polls())
             .then(|| self.offered())
     }
 
-    /// Returns the offer of this side, whether or not it is in use.
     pub fn offered(&self) -> &Offer {
         &self.rings[1].shared().offer.0
     }
 
-    /// Schedules a poll of this end, because requests have completed. Called under the transmit lock.
+    /// Schedules a poll for completed requests. Called under the transmit lock.
     #[inline]
     pub fn finish_soon(&self) {
         self.known.store(FINISHED, Ordering::Relaxed);
@@ -285,9 +274,7 @@ impl End {
         told || self.has_arrived() || self.is_busy()
     }
 
-    // ---- Polling ----
-
-    /// Publishes whether this process polls the connection, and thus needs no notification. A thread that ends the
+    /// Publishes whether this process polls the connection and thus needs no notification. A thread that ends the
     /// polling must then call [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and
     /// poll once more.
     pub fn set_polled(&self, polled: bool) {
@@ -315,19 +302,18 @@ impl End {
         &self.peer_segment.control
     }
 
-    /// Notifies the peer of new data, unless it polls.
     #[inline(always)]
     pub fn tell_peer(&self, news: News) {
         // SYNC polled: the record, position or response is stored before this check. Either this side sees that the
-        // peer does not poll, or the side that stops polling sees the stored data.
+        // peer does not poll, or the side that stops polling sees the data.
         self.fence_for_polling();
         if !self.peer_polls() && self.peer_segment.mark(1 - self.side, self.index, news) {
             self.count_wakeup();
         }
     }
 
-    /// Orders a store before the check for polling. If the system supports it, the side that ends the polling executes
-    /// the fence for both.
+    /// Orders a store before the check for polling. If supported, the side that ends the polling executes the fence for
+    /// both.
     #[inline]
     fn fence_for_polling(&self) {
         if self.peer_segment.fenced.get() {
@@ -337,14 +323,12 @@ impl End {
         }
     }
 
-    /// Notifies the peer of data that its polls may not check.
     pub fn tell_of_answers(&self) {
         if self.peer_segment.mark(1 - self.side, self.index, News::Record) {
             self.count_wakeup();
         }
     }
 
-    /// A locked instruction is cheap compared with the wakeup.
     #[cold]
     fn count_wakeup(&self) {
         self.wakeups.fetch_add(1, Ordering::Relaxed);
@@ -376,7 +360,6 @@ impl End {
         }
     }
 
-    /// Stops copies to and from this peer, which the kernel refuses.
     pub fn stop_copying(&self) {
         if self.peer_segment.reads_peer.0.swap(false, Ordering::Relaxed) {
             self.peer_segment.untold.store(true, Ordering::Relaxed);

@@ -8,7 +8,6 @@ use dat_memory::regions::{AccessContext, ROW_SIZE, RemoteFault, Users, split_key
 use super::{FIRST, RowView, TABLE_SIZE};
 use crate::os::memory::{Access, SharedMemory};
 
-/// A peer's table of registered memory.
 #[derive(Debug)]
 pub struct PeerRegions {
     memory: SharedMemory,
@@ -16,9 +15,6 @@ pub struct PeerRegions {
 
 impl PeerRegions {
     /// Maps the table from [`Published::file`](super::Published::file).
-    ///
-    /// # Errors
-    /// The errors of [`SharedMemory::open`].
     pub fn open(fd: OwnedFd) -> io::Result<PeerRegions> {
         Ok(PeerRegions { memory: SharedMemory::open(fd, FIRST..=TABLE_SIZE, Access::ReadOnly)?.1 })
     }
@@ -28,20 +24,18 @@ impl PeerRegions {
         self.memory.view(index * ROW_SIZE).ok()
     }
 
-    /// Returns the address of byte `addr` in region or window `key`, without a check. Returns `addr` if there is no
-    /// such region.
+    /// Returns the unchecked address of byte `addr` in region or window `key`; `addr` if there is none.
     pub fn address(&self, key: u32, addr: u64) -> u64 {
         let (index, _) = split_key(key);
         // Words of different generations give an address that no check accepts.
         self.row(index).map_or(addr, |row| row.addr.load().wrapping_add(addr.wrapping_sub(row.first.load())))
     }
 
-    /// Checks that region or window `key` grants `wanted` on `len` bytes at `addr` to the connection with the end
-    /// `theirs`. Returns the address. Takes no lock and makes no system call.
+    /// Returns the address of `len` bytes at `addr` in region or window `key`, if it grants `wanted` to the connection
+    /// with the end `theirs`. Takes no lock and makes no system call.
     ///
     /// # Errors
-    /// The first applicable of [`RemoteFault::Key`], [`RemoteFault::Users`], [`RemoteFault::Rights`],
-    /// [`RemoteFault::Bounds`].
+    /// The first applicable [`RemoteFault`], in the order `Key`, `Users`, `Rights`, `Bounds`.
     #[inline]
     pub fn locate(
         &self,

@@ -10,7 +10,6 @@ use crate::word::Word;
 #[derive(Debug)]
 pub struct Consumer<A: Area = Mapped> {
     pub(super) area: A,
-    /// Position of the next record.
     pub(super) head: u64,
     pub(super) spot: RingCursor,
     /// Last published position.
@@ -31,7 +30,6 @@ pub struct RecordView {
 }
 
 impl RecordView {
-    /// Returns the position after the record.
     #[inline]
     pub fn end(&self) -> u64 {
         self.start + slots_for(self.len as usize)
@@ -48,7 +46,6 @@ pub enum Next {
     Nothing,
     /// There is a small record of the expected kind.
     Small(Small),
-    /// There is another record, possibly invalid: see [`Consumer::peek`].
     Other,
 }
 
@@ -77,15 +74,10 @@ impl Small {
 }
 
 impl<A: Area> Consumer<A> {
-    /// Creates the only consumer of a new ring.
     pub fn new(area: A) -> Self {
         Consumer { area, head: 0, spot: RingCursor::FIRST, released: 0 }
     }
 
-    /// Returns the next record. `None` if there is none.
-    ///
-    /// # Errors
-    /// [`Corrupt`] if the record is inconsistent.
     #[inline]
     pub fn peek(&mut self) -> Result<Option<RecordView>, Corrupt> {
         loop {
@@ -152,7 +144,6 @@ impl<A: Area> Consumer<A> {
         self.spot = RingCursor::new(&self.area, position);
     }
 
-    /// Returns whether there is a record, possibly invalid.
     #[inline]
     pub fn has_record(&self) -> bool {
         is_there(&self.area, self.spot)

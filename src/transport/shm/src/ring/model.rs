@@ -24,7 +24,6 @@ impl Modelled {
         Arc::new(Modelled { head: ModelU64::new(0), first, rest })
     }
 
-    /// Returns the index of the slot at `at`.
     fn slot(&self, at: u64) -> usize {
         at as usize / SLOT % self.first.len()
     }
@@ -159,7 +158,6 @@ fn ring_shows_no_payload_as_a_record() {
     pass(4, &[100, 1, 2, 0, 1]);
 }
 
-/// Kind of the small records.
 const MESSAGE: u8 = 1;
 
 /// Passes records with payloads of `sizes` bytes through the fast path: [`Producer::put_small`], if a record is small
@@ -262,7 +260,6 @@ fn no_record_is_missed_when_polling_ends() {
     });
 }
 
-/// Creates memory outside the ring, in which the model detects races.
 fn memory() -> Arc<UnsafeCell<u64>> {
     Arc::new(UnsafeCell::new(0))
 }

@@ -11,7 +11,6 @@ use crate::word::Word;
 #[derive(Debug)]
 pub struct Producer<A: Area = Mapped> {
     area: A,
-    /// Position after the last finished record.
     pub(super) tail: u64,
     pub(super) head: u64,
     /// Slots whose first word belongs to no record of this lap or the previous one.
@@ -30,7 +29,6 @@ pub struct Reservation<'p, A: Area = Mapped> {
 }
 
 impl<A: Area> Producer<A> {
-    /// Creates the only producer of a new ring.
     pub fn new(area: A) -> Self {
         Producer { area, tail: 0, head: 0, unclear: [0; WORDS], any_unclear: false }
     }
@@ -46,8 +44,8 @@ impl<A: Area> Producer<A> {
         ((self.area.slots() / 2).max(1) * SLOT as u64) as usize - HEADER
     }
 
-    /// Reserves room for a record with up to `payload` bytes. Returns `None` if there is currently none, or if
-    /// `payload` exceeds [`Producer::max_payload`].
+    /// Reserves room for up to `payload` bytes. Returns `None` if there is none now, or above
+    /// [`Producer::max_payload`].
     ///
     /// # Errors
     /// [`Corrupt`] if the consumer's position is impossible.
@@ -76,7 +74,7 @@ impl<A: Area> Producer<A> {
     }
 
     /// Puts a small record, the first [`SMALL`] bytes of `head` and `rest`, into a ring with room. Returns the position
-    /// after the record. `None` if it needs two slots that are not contiguous.
+    /// after it; `None` if it needs two slots that are not contiguous.
     #[inline(always)]
     pub fn put_small<const N: usize>(
         &mut self,
@@ -104,14 +102,13 @@ impl<A: Area> Producer<A> {
         Some(end)
     }
 
-    /// Takes the slot at `position` for the rest of a small record, and returns the position after it. `None` if the
-    /// slot is not contiguous with the first.
+    /// Takes the slot at `position` for the rest of a small record. Returns the position after it; `None` if the slot
+    /// is not contiguous with the first.
     #[inline(never)]
     fn second_slot(&mut self, position: u64) -> Option<u64> {
         if self.area.is_start(position * SLOT as u64) {
             return None;
         }
-        // The payload leaves arbitrary bytes in the slot.
         self.note_unclear(position, 1);
         Some(position + 1)
     }
@@ -149,19 +146,17 @@ impl<A: Area> Producer<A> {
         Ok(())
     }
 
-    /// Returns the known position of the consumer.
     #[inline]
     pub fn known(&self) -> u64 {
         self.head
     }
 
-    /// Upper bound of used slots.
     #[inline]
     pub fn used(&self) -> u64 {
         self.tail - self.head
     }
 
-    /// Marks `count` slots from position `from` as arbitrary. They do not wrap around.
+    /// Marks `count` slots from position `from` as arbitrary, without wrapping around.
     fn note_unclear(&mut self, from: u64, count: u64) {
         self.any_unclear |= count > 0;
         let first = from & (self.area.slots() - 1);
@@ -204,7 +199,7 @@ impl Producer<Mapped> {
 }
 
 impl<A: Area> Reservation<'_, A> {
-    /// Appends `piece` to the payload, as far as there is room. Returns the number of appended bytes.
+    /// Appends as much of `piece` to the payload as fits. Returns the number of bytes.
     #[inline]
     pub fn write(&mut self, piece: Source<'_>) -> usize {
         let (piece, _) = piece.split(self.room - self.filled);
@@ -215,8 +210,8 @@ impl<A: Area> Reservation<'_, A> {
         piece.len()
     }
 
-    /// Publishes the record, and returns the position after it, which the consumer reaches when it is done with the
-    /// record. `kind` must not be 0. `credit` is this side's position in the opposite ring.
+    /// Publishes the record, and returns the position after it. `kind` must not be 0. `credit` is this side's position
+    /// in the opposite ring.
     #[inline]
     pub fn finish(self, kind: u8, flags: u8, aux: u64, credit: u64) -> u64 {
         debug_assert!(kind != PAD, "kind 0 is taken");

@@ -35,7 +35,6 @@ fn get(consumer: &mut Consumer) -> Option<(u8, Vec<u8>)> {
     Some((view.kind, payload))
 }
 
-/// Returns the number of free slots.
 fn free_slots(producer: &mut Producer) -> Result<u64, Corrupt> {
     producer.consumed()?;
     Ok(producer.area().slots() - producer.used())

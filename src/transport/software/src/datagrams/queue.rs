@@ -1,4 +1,4 @@
-//! The datagrams that wait until a connection has room: copies in memory that exists only while datagrams wait.
+//! Datagrams that wait for room on a connection, as copies in memory that exists only while datagrams wait.
 
 use std::collections::VecDeque;
 
@@ -10,20 +10,21 @@ use host::memory::Room;
 
 use crate::pages::Pages;
 
-/// Maximum number of datagrams that wait for one peer. Intel MPI sends more than 256 without a pause for a message of 1 MiB: with
-/// 256 places, four processes on two busy processors lost thousands over TCP and took 20 s instead of 1 s; with 1024 none.
+/// Maximum number of datagrams that wait for one peer. Intel MPI sends over 256 in a burst for a message of 1 MiB: with
+/// 256 places, four processes on two busy CPUs lost thousands over TCP and took 20 s instead of 1 s; with 1024 they
+/// lost none.
 const MAX_WAITING: usize = 1024;
-/// Bytes of a piece of memory.
+/// Size of a piece of memory, in bytes.
 const PIECE: usize = 16 * MAX_DATAGRAM;
 
-/// The datagrams that wait for one peer, oldest first.
+/// The waiting datagrams of one peer, oldest first.
 pub struct Queue<T: Transport> {
-    /// The pieces with datagrams, and those without.
+    /// Pieces with datagrams, and unused pieces.
     pieces: VecDeque<Piece<T>>,
     spent: Vec<Piece<T>>,
-    /// Datagrams that were not posted, and whether each is announced.
+    /// Datagrams that are not posted, and whether each requests a solicited event.
     waiting: VecDeque<(Segment, bool)>,
-    /// Datagrams that were posted and are not known to be done.
+    /// Number of posted datagrams that may be outstanding.
     posted: usize,
 }
 
@@ -31,7 +32,7 @@ struct Piece<T: Transport> {
     /// Dropped before the memory that it registers.
     region: T::Region,
     pages: Pages,
-    /// Bytes in use, from the start on, and datagrams that are not done.
+    /// Bytes in use, from the start, and datagrams that have not completed.
     used: usize,
     datagrams: usize,
 }
@@ -43,12 +44,12 @@ impl<T: Transport> Default for Queue<T> {
 }
 
 impl<T: Transport> Queue<T> {
-    /// Returns how many datagrams are not done.
+    /// Returns the number of datagrams that have not completed.
     pub fn len(&self) -> usize {
         self.waiting.len() + self.posted
     }
 
-    /// Adds a datagram of `len` bytes, which `fill` copies. Returns false if the queue is full or `fill` fails.
+    /// Adds a datagram of `len` bytes, which `fill` copies. Returns `false` if the queue is full or `fill` fails.
     ///
     /// # Errors
     /// There is no memory.
@@ -80,14 +81,14 @@ impl<T: Transport> Queue<T> {
         Ok(true)
     }
 
-    /// Takes the oldest datagram that was not posted. Its memory stays until [`Queue::keep_posted`] finds it done.
+    /// Removes the oldest datagram that is not posted. Its memory stays until [`Queue::keep_posted`] completes it.
     pub fn post(&mut self) -> Option<(Segment, bool)> {
         let next = self.waiting.pop_front()?;
         self.posted += 1;
         Some(next)
     }
 
-    /// Notes that all posted datagrams but the last `outstanding` ones are done, and keeps their memory for others.
+    /// Completes all posted datagrams but the last `outstanding` ones. Their memory is reused.
     pub fn keep_posted(&mut self, outstanding: usize) {
         while self.posted > outstanding {
             self.posted -= 1;

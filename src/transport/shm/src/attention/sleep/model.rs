@@ -11,14 +11,12 @@ use loom::thread;
 use super::*;
 use crate::ready;
 
-/// A process with two connections, and the words that it shares with its peer.
 struct Model {
     summary: ModelU64,
     words: [ModelU64; 1],
     published: ModelU32,
     alarm: ModelU32,
     sleepers: Mutex<Sleepers>,
-    /// Last sleeps that the peer and the process have ended.
     ended: [ModelU32; 2],
     wakeup_fd: AtomicBool,
     /// Set if the leader's thread does not sleep, so that a ring finds no sleeper.
@@ -48,7 +46,6 @@ impl Model {
         tell::<ModelU32>(news, || self.published.load(Ordering::Acquire), ring, || self.ring());
     }
 
-    /// Wakes the progress thread.
     fn ring(&self) {
         // The model orders a swap, like an eventfd, but not a plain store.
         self.wakeup_fd.swap(true, Ordering::SeqCst);
@@ -113,7 +110,6 @@ impl Model {
         }
     }
 
-    /// Takes the ready bits, as a round does.
     fn take(&self) -> u64 {
         let mut bits = 0;
         ready::take(&self.summary, &self.words, || !0, |index| bits |= 1 << index);
@@ -139,7 +135,6 @@ fn check(test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
     explore(false, test);
 }
 
-/// Explores `test` with a leader that never polls.
 fn check_away(test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
     explore(true, test);
 }
@@ -150,7 +145,6 @@ fn explore(away: bool, test: impl Fn(Arc<Model>) + Send + Sync + 'static) {
     explorer.check(move || test(Arc::new(Model::new(away))));
 }
 
-/// Runs `what` in a thread.
 fn beside(model: &Arc<Model>, what: impl FnOnce(&Model) + Send + 'static) -> thread::JoinHandle<()> {
     let model = model.clone();
     thread::spawn(move || what(&model))

@@ -1,4 +1,4 @@
-//! A connection as its receiving direction sees it: the receives of its endpoint or its shared queue, and its reports.
+//! The receives and reports of a connection's receiving direction.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,17 +15,17 @@ use crate::rx::{Fatal, Stop};
 use crate::tx::Tx;
 
 impl Conn {
-    /// True while data flows.
+    /// Returns whether data can flow.
     #[inline]
     pub fn is_up(&self) -> bool {
         self.phase.load(Ordering::Acquire) == ConnPhase::Up as u8
     }
 
-    /// Takes the next receive for a message that is arriving; false if there is none, and then the connection is looked at again
-    /// once there is.
+    /// Takes the next receive for an arriving message. Returns `false` if there is none; a later post then resumes the
+    /// connection.
     ///
     /// # Errors
-    /// The connection cannot go on.
+    /// The connection fails.
     pub fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
         let note_taken = |id| match self.sink.recv_taken(id) {
             Verdict::Continue => Ok(true),
@@ -36,15 +36,15 @@ impl Conn {
                 self.note_stall(true);
                 return Ok(false);
             }
-            // The message may have waited, and this may not be the turn that the post of the receive began.
+            // The message may have waited, and another turn than the post's may find the receive.
             self.note_stall(false);
             return note_taken(taken.id);
         }
         if self.sink.recv_take(taken) {
             return Ok(true);
         }
-        // A thread that posts next either finds this set, or posted before the second look: both happen under the lock
-        // of the endpoint's receives.
+        // The lock of the endpoint's receives orders both: a later post sees the flag, or this second take sees the
+        // post.
         self.rnr.store(true, Ordering::SeqCst);
         let found = self.sink.recv_take(taken);
         if found {
@@ -55,17 +55,17 @@ impl Conn {
         Ok(found)
     }
 
-    /// The receiver of datagrams, if it carries them.
+    /// Returns the datagram receiver, if the connection carries datagrams.
     #[inline]
     pub fn datagrams(&self) -> Option<&DatagramReceiver<Shm>> {
         self.receiver.datagrams()
     }
 
-    /// Completes the next receive with a message of `len` bytes if it has one segment: `place` puts the message there.
-    /// [`Conn::take`] is what has the connection looked at again.
+    /// Completes the next receive, if it has one segment, with a message of `len` bytes that `place` copies into it.
     ///
     /// # Errors
-    /// The message is not delivered, for this reason. A receive that is too short, or has no memory, is then in `failed`.
+    /// The reason why the message is not delivered; `failed` is then a receive that is too short or has no memory.
+    /// Without a receive, only [`Conn::take`] makes a later post resume the connection.
     #[inline(always)]
     pub fn deliver<'s>(
         &self,
@@ -90,11 +90,11 @@ impl Conn {
         };
         let (id, segment) = srq.take_one().ok_or(Stop::Other)?;
         self.note_stall(false);
-        // SAFETY: the core has posted it.
+        // SAFETY: the core has posted this receive on the endpoint's adapter.
         let checked = place.section().and_then(|section| unsafe { self.sink.recheck(&segment, section) });
         if len > segment.len || !place.place(&segment, checked) {
             cold_path();
-            // The connection fails anyway, and its end has the buffer from now on.
+            // The connection fails anyway, and its end returns the buffer.
             let _ = self.sink.recv_taken(id);
             *failed = Some(id);
             return Err(if len > segment.len { Stop::TooLong } else { Stop::NoRegion });
@@ -105,23 +105,23 @@ impl Conn {
         }
     }
 
-    /// Locks the other direction of the connection for `what`; `None` once the connection is over.
+    /// Locks the sending direction for `what`. Returns `None` once the connection is closed.
     pub fn with_tx<R>(&self, what: impl FnOnce(&mut Tx) -> R) -> Option<R> {
         self.sink.lock_tx().map(|mut tx| what(&mut tx))
     }
 
-    /// Reports a receive that is complete.
+    /// Reports a completed receive.
     #[inline]
     pub fn complete(&self, done: RecvDone) {
         self.sink.recv_done(done);
     }
 
-    /// Reports a receive that is complete, and that brought more than bytes.
+    /// Reports a completed receive with additional data.
     pub fn complete_special(&self, done: RecvDone, what: Special) {
         self.sink.recv_special(done, what);
     }
 
-    /// The transfers that all peers of this process have under way.
+    /// Returns the transfers of all peers that are in flight in this process.
     pub fn transfers(&self) -> Option<Pending> {
         self.attachment.get()?.link.context()?.links.transfers()
     }

@@ -1,14 +1,14 @@
 //! Reads and atomic operations of the peer, immediate values of its writes, and windows that its messages invalidate.
 //!
-//! An atomic operation is one CPU instruction, so it is also atomic for the target's own threads. It is executed
-//! exactly once: the response gets its room first, and nothing can fail between the operation and the consumption of
-//! the record. Until then, later copies to or from the target's memory wait, even within one process. The immediate
-//! value of a write is a record after the write's bytes, and takes a receive like an empty message.
+//! An atomic operation is one CPU instruction, so it is atomic for the target's threads too. It is executed exactly
+//! once: the response gets its room first, and consuming the record cannot fail. Later copies to or from the target's
+//! memory wait until then, even within one process. The immediate value of a write is a record after the write's bytes,
+//! and takes a receive.
 //!
-//! A message that invalidates a window starts with a record that names the window and takes the receive. The window's
-//! row is closed after the complete message has arrived. The message completes when transfers in progress have ended:
-//! the peer's for a window of one connection, all peers' for a window of a zone. It waits in turns, so other
-//! connections progress. The row remains the window's until the next bind or free, so no other region gets its key.
+//! A message that invalidates a window starts with a record that names the window and takes the receive. The row is
+//! closed after the complete message has arrived. The message completes when transfers in progress have ended: the
+//! peer's for a window of one connection, all peers' for a window of a zone. It waits in turns, so other connections
+//! progress. The row is not reused before the next bind or free.
 
 use std::iter;
 
@@ -54,7 +54,6 @@ impl Arriving {
         }
     }
 
-    /// Accepts a read that this side executes for the peer.
     pub(super) fn read(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         if view.len as usize != record::TARGET {
             return fail(None, None);
@@ -89,8 +88,7 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Refuses a read or an atomic operation, after the responses to earlier ones, which identify the failed request.
-    /// Later records are not processed.
+    /// Refuses a read or an atomic operation, after the responses to earlier ones. Later records are not processed.
     #[cold]
     fn refuse(&mut self, turn: &Turn<'_>, status: Status) -> RecordOutcome {
         self.refused = true;
@@ -115,7 +113,6 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Starts a message that invalidates a window, if there is a receive.
     pub(super) fn invalidate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         if view.len as usize != record::NUMBER || self.partial.is_some() {
             return fail(None, None);

@@ -1,4 +1,4 @@
-//! Messages and RDMA writes that arrive: in one record, in pieces, or in the sender's memory.
+//! Arriving messages and RDMA writes: in one record, in pieces, or in the sender's memory.
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
@@ -16,8 +16,9 @@ use crate::peer_segment::{Busy, End};
 use crate::record::{self, EAGER_MAX};
 use crate::ring::{Consumer, RecordView};
 
-/// Offers the sender half of what can be copied of a message of `len` bytes while this side copies as much as `slice` has,
-/// the next one: gives the slice behind it that is left to this side. `None` if this side had better do all of it.
+/// Offers the sender half of the next bytes of a message of `len` bytes, while this side copies the other half. The
+/// bytes are up to twice `slice`, the next one. Returns this side's slice, which follows the sender's; `None` if this
+/// side should copy everything.
 fn offer(end: &End, number: u64, position: u64, segments: &[Segment], slice: Slice, len: u64) -> Option<Slice> {
     if slice.len < SHARED_MIN {
         return None;
@@ -31,8 +32,8 @@ fn offer(end: &End, number: u64, position: u64, segments: &[Segment], slice: Sli
     Some(Slice { offset: offset + part, len: both - part, last: offset + both == len })
 }
 
-/// The places of the bytes of a message or a write in the peer's memory, behind `skip` bytes of the payload; `None` if they
-/// are not as many as the record says.
+/// Returns the places of a message or write in the peer's memory, from byte `skip` of the payload. Returns `None` if
+/// they do not have the record's length.
 fn read_places(ring: &Consumer, view: &RecordView, skip: usize) -> Option<ArrayVec<(u64, u64), MAX_SEGMENTS>> {
     let payload = (view.len as usize).checked_sub(skip)?;
     let count = payload / record::PLACE;
@@ -46,7 +47,7 @@ fn read_places(ring: &Consumer, view: &RecordView, skip: usize) -> Option<ArrayV
 }
 
 impl Arriving {
-    /// Takes a receive for a message of `len` bytes. If that is not possible, gives the way on.
+    /// Takes a receive for a message of `len` bytes. Returns an outcome if that fails.
     #[inline]
     pub(super) fn take(&mut self, turn: &Turn<'_>, len: u64) -> Option<RecordOutcome> {
         match turn.conn.take(&mut self.taken) {
@@ -80,7 +81,7 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// The memory of the receive is gone.
+    /// Fails the receive, whose memory is no longer registered.
     #[cold]
     pub(super) fn fail_recv(&self) -> RecordOutcome {
         fail(Some(self.done(Status::LocalProtection, 0, false)), Some(Status::RemoteResponder))
@@ -132,7 +133,7 @@ impl Arriving {
         let begun = self.partial.as_ref().is_some_and(|partial| partial.offset == 0 && partial.len == len);
         let places = read_places(ring, view, 0).filter(|_| self.partial.is_none() || begun);
         let Some(places) = places else { return fail(None, None) };
-        // What has begun has its receive.
+        // A message that has begun has its receive.
         if !begun {
             if let Some(next) = self.take(turn, len) {
                 return next;
@@ -143,7 +144,7 @@ impl Arriving {
         self.fetch(turn, view, budget)
     }
 
-    /// Begins to read an RDMA write of the peer from its memory.
+    /// Starts to read an RDMA write from the peer's memory.
     pub(super) fn remote_write(
         &mut self,
         turn: &Turn<'_>,
@@ -166,8 +167,8 @@ impl Arriving {
         self.fetching = Some(Fetching { into, places, len, offset: 0, asked: false, offered: None, ahead: None });
     }
 
-    /// Goes on with the message that is being fetched: slice by slice, with the sender's help or without, or by asking
-    /// the sender.
+    /// Continues to fetch a message: in slices, with or without the sender's help, or by requesting the bytes from the
+    /// sender.
     #[cold]
     pub(super) fn fetch(&mut self, turn: &Turn<'_>, view: &RecordView, budget: &mut Budget) -> RecordOutcome {
         let Some(fetching) = &mut self.fetching else { return RecordOutcome::Wait };
@@ -223,7 +224,7 @@ impl Arriving {
                 Outcome::Done => fetching.offset += now,
                 Outcome::Refused => {
                     fetching.ahead = None;
-                    // Without room for the question, the peer tells when there is some, or this side polls for it.
+                    // Without room for the request, the peer notifies this side of room, or this side polls for it.
                     let asked = turn.conn.with_tx(|tx| tx.ask_for(end, view.end(), offset));
                     fetching.asked = asked.unwrap_or(false);
                     end.set_busy(Busy::Asking, !fetching.asked);
@@ -242,7 +243,7 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// The message cannot be fetched.
+    /// Handles a failed fetch.
     #[cold]
     pub(super) fn fetch_failed(&self, outcome: Outcome) -> RecordOutcome {
         let write = self.fetching.as_ref().is_some_and(|fetching| fetching.into.is_some());

@@ -1,4 +1,4 @@
-//! Carrying requests out: what goes into the ring, what is copied straight to or from the peer's memory, and what has to wait.
+//! Execution of requests: through the ring, by copies to and from the peer's memory, or later.
 
 use arrayvec::ArrayVec;
 use dat_core::transport::datagrams::Datagram;
@@ -14,7 +14,8 @@ use crate::sleep::News;
 use crate::tx_ring::Put;
 
 impl Tx {
-    /// Puts a datagram into the ring, if nothing waits and there is room. The program gets no completion for it, so it has no mark.
+    /// Puts a datagram into the ring, if no request waits and there is room. It has no mark, because the program gets
+    /// no completion.
     pub fn try_send(&mut self, end: &End, datagram: &Datagram<'_>) -> bool {
         let Datagram { id, segments, len, solicited } = *datagram;
         let operation = Operation::Send { solicited };
@@ -26,19 +27,19 @@ impl Tx {
         sent
     }
 
-    /// Carries a request out as far as this side can now. If it has to wait, somebody will look again.
+    /// Executes a request as far as possible now. If it must wait, another thread or a later poll resumes it.
     #[inline]
     pub(super) fn launch(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> StartOutcome {
         loop {
             match self.attempt(end, request, budget) {
-                // The peer has got on since the attempt found that it has not.
+                // The peer has consumed the ring since the attempt.
                 StartOutcome::Waits(WaitReason::Peer) if !self.ask(end, Acknowledge::Needed) => {}
                 launch => return launch,
             }
         }
     }
 
-    /// Carries a request out until it has to wait.
+    /// Executes a request until it must wait.
     #[inline]
     pub(super) fn attempt(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> StartOutcome {
         if self.failed {
@@ -67,7 +68,7 @@ impl Tx {
         }
     }
 
-    /// Tells the peer where a long message is, which it reads by itself.
+    /// Announces a long message, which the peer reads from this process's memory.
     pub(super) fn announce(&mut self, end: &End, header: Header, segments: &[Segment]) -> StartOutcome {
         let places = places_of(segments);
         let launch = self.put_bytes(end, header, places.as_flattened());
@@ -76,8 +77,8 @@ impl Tx {
         StartOutcome::TxInFlight(Done::Announced(position))
     }
 
-    /// Copies bytes of a request up to byte `to`, one slice after another; `last` if it ends there. `None` if this
-    /// process is refused the copies.
+    /// Copies a request up to byte `to` in slices; with `last` the request ends there. Returns `None` if the kernel
+    /// refuses the copies.
     #[inline]
     pub(super) fn slices(
         &mut self,
@@ -104,8 +105,8 @@ impl Tx {
         stopped
     }
 
-    /// True if the peer has not consumed a record yet that changes its memory. Copies to and from that have to wait: what
-    /// is posted later must not be seen earlier.
+    /// Returns whether the peer must still consume a record that changes its memory. Copies wait for that, so that a
+    /// later post does not become visible earlier.
     #[inline]
     pub(super) fn is_behind_write(&mut self) -> bool {
         self.written > 0 && self.is_not_consumed()
@@ -167,7 +168,7 @@ impl Tx {
             self.part.ring = true;
             self.part.start = self.part.done;
         }
-        // What the peer has to store goes through the ring.
+        // The peer stores the remaining bytes from the ring.
         let start = self.part.start;
         let target = record::target(remote.addr.wrapping_add(start), remote.key, len - start);
         let acknowledge = self.acknowledge(request.signalled);
@@ -223,7 +224,7 @@ impl Tx {
         StartOutcome::TxInFlight(Done::Reading)
     }
 
-    /// Puts `head` and the `take` bytes of a request from `offset` on into the ring as one record.
+    /// Puts `head` and `take` bytes of a request from `offset` into the ring as one record.
     #[inline(always)]
     pub(super) fn put_part(
         &mut self,
@@ -241,8 +242,8 @@ impl Tx {
         })
     }
 
-    /// Puts `head` and then the bytes of the request into the ring, in as many records as it takes. Bytes that find
-    /// no room go on at the next call.
+    /// Puts `head` and the request's bytes into the ring, as several records if necessary. Without room, the next call
+    /// continues.
     #[inline]
     pub(super) fn pieces(
         &mut self,
@@ -290,7 +291,7 @@ impl From<Put> for StartOutcome {
     }
 }
 
-/// Where the bytes of a message or a write are, for the peer.
+/// Returns the places of a message's or write's bytes, for the peer.
 pub(super) fn places_of(segments: &[Segment]) -> ArrayVec<[u8; PLACE], MAX_SEGMENTS> {
     segments.iter().map(|segment| record::place(segment.addr, segment.len)).collect()
 }

@@ -1,7 +1,7 @@
-//! The transmit direction's side of the peer's requests (reads, atomic operations, bytes of messages) and responses.
+//! Requests of the peer (reads, atomic operations, bytes of messages) and their responses, in the transmit direction.
 //!
-//! A refused read or atomic operation ends the connection after the responses to all earlier requests. The requester
-//! then knows that its oldest outstanding request has failed.
+//! A refused read or atomic operation ends the connection after the responses to all earlier requests, so the requester
+//! knows that its oldest outstanding request has failed.
 
 use dat_core::Change;
 use dat_core::event::Status;
@@ -15,7 +15,6 @@ use crate::peer_segment::{Busy, End};
 use crate::responses::{PendingResponse, Wanted};
 
 impl Tx {
-    /// Adds a request to which the peer will respond.
     pub(super) fn expect_answer(&mut self, end: &End, reading: Reading) {
         self.reading.push_back(reading);
         end.set_busy(Busy::Reading, true);
@@ -51,7 +50,6 @@ impl Tx {
         Ok(())
     }
 
-    /// Refuses a read or an atomic operation. The connection fails after the responses to earlier requests.
     pub fn refuse(&mut self, status: Status) {
         self.plain = false;
         if !self.closed {
@@ -70,7 +68,6 @@ impl Tx {
         self.responses.add_message(Wanted { id, segments, len, offset })
     }
 
-    /// Returns the request, segments and length of the rendezvous message whose record ends at `position`.
     fn announced_at(&self, position: u64) -> Option<(RequestId, Checked, u64)> {
         let (own, place) = self.kept_where(|in_flight| in_flight.done == Done::Announced(position))?;
         let segments: Checked = self.segments.range(own).copied().collect();
@@ -78,7 +75,6 @@ impl Tx {
         Some((self.in_flight[place].id, segments, len))
     }
 
-    /// Writes the part of a rendezvous message that the peer offers.
     pub(super) fn help(&mut self, end: &End, budget: &mut Budget) {
         let offer = end.peers_offer();
         let Some((number, part)) = offer.look() else { return };
@@ -93,7 +89,6 @@ impl Tx {
         }
     }
 
-    /// Requests the bytes of a rendezvous message from `offset` on. Returns `false` if there is no room yet.
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
         self.responses.ask_for(end, position, offset)
     }

@@ -3,9 +3,9 @@
 //! A copy by the kernel takes more than a microsecond; a ring record that the peer polls takes a cache line. So short
 //! writes and reads use the ring while the peer consumes them in time, and otherwise the kernel for a while
 //! ([`Trust`]). If the peer's position does not move for five microseconds while such a record waits, this side revokes
-//! the records in order ([`Claim`](crate::claim::Claim)), and copies. It checks the time in posts and polls; otherwise,
-//! the progress thread does ([`guard`](crate::guard)). An atomic operation cannot be revoked, and delays the following
-//! records. If a copy fails, the record is left to the peer.
+//! the records in order ([`Claim`](crate::claim::Claim)), and copies. Posts, polls and the progress thread
+//! ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, and delays the following records.
+//! If a copy fails, the record is left to the peer.
 //!
 //! A revoked record stays in the ring until the peer passes it. It is complete when the peer has consumed all earlier
 //! records that are neither short nor [`NOTHING`](crate::record::kind::NOTHING).
@@ -48,13 +48,13 @@ enum What {
     LongWrite(RequestId),
 }
 
-/// A record that the peer is not known to have consumed.
+/// A record that the peer may not have consumed.
 #[derive(Clone, Copy)]
 struct Short {
     end: u64,
-    /// Position after the last earlier record that is not short.
+    /// End of the last earlier record that is not short.
     after: u64,
-    /// Position after the last earlier record that changes the peer's memory and cannot be revoked.
+    /// End of the last earlier record that changes the peer's memory and cannot be revoked.
     behind: u64,
     target: RemoteSegment,
     what: What,
@@ -65,18 +65,18 @@ struct Short {
 #[derive(Default)]
 pub(super) struct Shorts {
     records: VecDeque<Short>,
-    /// Position after the last short record and an empty record that follows it, and the `after` of that record.
+    /// End of the last short record, with a following empty record, and its `after`.
     tail: u64,
     after: u64,
-    /// Position after the last record that changes the peer's memory and cannot be revoked.
+    /// End of the last record that changes the peer's memory and cannot be revoked.
     pub(super) behind: u64,
-    /// Position up to which all records that change the peer's memory are done.
+    /// Position up to which all changes of the peer's memory are done.
     done: u64,
-    /// Position after the last read with a response; the peer has consumed all earlier records.
+    /// End of the last read with a response; all earlier records are consumed.
     answered: u64,
     /// The peer's position at the last check.
     seen: u64,
-    /// Set while this side may revoke late records; otherwise the peer must consume one first.
+    /// Set while this side may revoke; otherwise the peer must consume a record first.
     mine: bool,
     /// Set if a record was revoked from a polling peer since the last post.
     late: bool,
@@ -95,7 +95,6 @@ impl Shorts {
         self.records = VecDeque::new();
     }
 
-    /// Returns whether all changes of the peer's memory are done up to `position`.
     pub(super) fn are_done(&self, position: u64) -> bool {
         self.done >= position
     }
@@ -111,7 +110,7 @@ impl Shorts {
             }
             reach = short.end.max(reach);
         }
-        // If all are done, an empty record after them is, too.
+        // An empty record after them is also done.
         if self.records.is_empty() { reach } else { reach.max(self.tail) }
     }
 
@@ -135,7 +134,7 @@ impl Shorts {
         self.answered = self.answered.max(end);
     }
 
-    /// Notes an empty record up to `end` after the record that ended at `tail`.
+    /// Notes an empty record from `tail` to `end`.
     pub(super) fn on_empty_record(&mut self, tail: u64, end: u64) {
         if self.tail == tail {
             self.tail = end;
@@ -144,7 +143,7 @@ impl Shorts {
 }
 
 impl Tx {
-    /// Returns whether there is room for a record. Revoked records count until the peer passes them.
+    /// Returns whether there is room. Revoked records count until the peer passes them.
     #[inline]
     fn has_room_for_short(&mut self, end: &End) -> bool {
         if self.shorts.is_full() {
@@ -171,7 +170,7 @@ impl Tx {
             *probe = PROBE_MIN;
             return trust.after(std::mem::take(late), WARY_MAX);
         }
-        // A peer that calls starts to poll the connection after it has found several records.
+        // A calling peer starts to poll the connection after several records.
         if *until_probe > 0 {
             *until_probe -= 1;
             return false;
@@ -181,19 +180,19 @@ impl Tx {
         true
     }
 
-    /// Does the same as [`Tx::is_left_to_peer`], once per request.
+    /// Calls [`Tx::is_left_to_peer`] once per request.
     pub(super) fn is_once_left_to_peer(&mut self, end: &End) -> bool {
         let left = self.part.left.unwrap_or_else(|| self.is_left_to_peer(end));
         self.part.left = Some(left);
         left && self.has_room_for_short(end)
     }
 
-    /// Returns whether a short write or read uses the ring, possibly only to follow an incomplete record.
+    /// Returns whether a short write or read uses the ring, perhaps only to follow an incomplete record.
     pub(super) fn is_for_ring(&mut self, end: &End) -> bool {
         self.is_once_left_to_peer(end) || (self.has_room_for_short(end) && self.is_behind_write())
     }
 
-    /// Puts a short write into the ring if the peer should execute it. Returns the position after its record.
+    /// Puts a short write into the ring if the peer should execute it. Returns the position after it.
     #[inline]
     pub(super) fn try_short_write(&mut self, end: &End, request: &Request<'_>) -> Option<u64> {
         let Operation::Write(remote) = request.operation else { return None };
@@ -253,7 +252,7 @@ impl Tx {
         position
     }
 
-    /// Puts a read into the ring that either side can execute. Returns `None` without room.
+    /// Puts a revocable read into the ring. Returns `None` without room.
     #[inline]
     pub(super) fn short_read(
         &mut self,
@@ -273,7 +272,7 @@ impl Tx {
         Some(StartOutcome::TxInFlight(Done::Reading))
     }
 
-    /// Sends a write whose bytes the peer may read itself. `None` if that is impossible or not worthwhile.
+    /// Sends a write whose bytes the peer may read itself. Returns `None` if that is impossible or not worthwhile.
     pub(super) fn remote_write(
         &mut self,
         end: &End,
@@ -300,7 +299,6 @@ impl Tx {
         Some(StartOutcome::TxInFlight(Done::Announced(position)))
     }
 
-    /// Adds the record at the end of the ring, from `before` to `position`.
     #[inline]
     fn add_short(&mut self, end: &End, [before, position]: [u64; 2], target: &RemoteSegment, what: What) {
         let shorts = &mut self.shorts;
@@ -395,7 +393,7 @@ impl Tx {
                 }
                 continue;
             }
-            // The copy failed or is not permitted: leave all records from this one to the peer.
+            // The copy failed: leave all records from this one to the peer.
             end.own_claim().give_back(short.end);
             self.shorts.records.truncate(at);
             self.shorts.tail = 0;
@@ -438,7 +436,6 @@ impl Tx {
         self.kept_where(|in_flight| in_flight.id == id)
     }
 
-    /// Does the same for the first request for which `is_it` holds.
     pub(super) fn kept_where(&self, is_it: impl Fn(&TxInFlight) -> bool) -> Option<(Range<usize>, usize)> {
         let mut first = 0;
         for (place, in_flight) in self.in_flight.iter().enumerate() {

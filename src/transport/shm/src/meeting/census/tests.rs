@@ -22,7 +22,7 @@ fn a_process_tells_of_the_adapters_that_are_open() {
     let (_a, _b) = first.pair();
     // An answer may serve for a while.
     let tell = || {
-        thread::sleep(FRESH);
+        thread::sleep(REUSE_TIME);
         let adapters = told(&meeting).into_iter().flatten().flatten();
         adapters.map(|open| (open.name, open.connections, open.established)).collect::<Vec<_>>()
     };

@@ -13,7 +13,6 @@ use crate::control_region::ControlRegion;
 use crate::hot::Hot;
 use crate::pending::Pending;
 
-/// The links of a process, and the progress of all their connections.
 pub struct Links {
     pub control: Arc<ControlRegion>,
     all: RwLock<Vec<Arc<Link>>>,
@@ -35,7 +34,7 @@ impl Links {
         self.progress.polled.lock().links.retain(|known| !Arc::ptr_eq(known, link));
     }
 
-    /// Processes arrived data, or waits for another thread that does, up to [`POLL_TIMEOUT`].
+    /// Processes arrived data, or waits up to [`POLL_TIMEOUT`] for another thread that does.
     #[inline]
     pub fn poll(&self) {
         self.control.note_poll();
@@ -48,18 +47,17 @@ impl Links {
             }
             return;
         }
-        // The other thread may have stored a message, which the caller has seen, without its completion. That thread
-        // has then ended its round, or this one has.
+        // The other thread may have stored a message, which the caller has seen, without its completion. That thread or
+        // this one then ends a round before the return.
         self.round_with_others(1, Some(POLL_TIMEOUT));
     }
 
-    /// Processes arrived data from the progress thread. Returns whether there was any; `None` if another thread is
-    /// processing it.
+    /// Processes arrived data from the progress thread. Returns whether there was any; `None` if another thread does.
     pub fn look(&self) -> Option<bool> {
         self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled))
     }
 
-    /// Processes arrived data for a sleeping wait. Waits for another thread that does, up to [`POLL_TIMEOUT`].
+    /// Processes arrived data for a sleeping wait, or waits up to [`POLL_TIMEOUT`] for another thread that does.
     pub fn serve(&self) {
         self.round_with_others(2, Some(POLL_TIMEOUT));
     }
@@ -70,7 +68,7 @@ impl Links {
         self.round_with_others(2, None);
     }
 
-    /// Executes a round for a thread other than a caller's.
+    /// Executes a round for the progress thread or a sleeping wait.
     #[inline(never)]
     fn round_once(&self, polled: &mut Polled) -> bool {
         if self.progress.any_dead.load(Ordering::Acquire) {
@@ -111,8 +109,8 @@ impl Links {
         any
     }
 
-    /// Executes a round, unless other threads end `count` rounds or `limit` expires before. A thread in a loop of
-    /// rounds may never release the lock long enough for threads that wait for it.
+    /// Executes a round, unless other threads end `count` rounds or `limit` expires before. Waiting for the lock is not
+    /// enough: a thread that polls in a loop may never release it for long.
     #[cold]
     #[inline(never)]
     fn round_with_others(&self, count: u64, limit: Option<Duration>) {
@@ -173,28 +171,24 @@ impl Links {
         hot.forget_dead();
     }
 
-    /// Returns whether a thread that is about to sleep must process data.
     fn any_news(&self) -> bool {
         self.cool();
         self.all.read().iter().any(|link| link.peer_segment.any_ready())
     }
 
-    /// Prepares a wait for sleep: see [`ControlRegion::arm`].
     pub fn arm(&self, requests: bool) -> Option<u32> {
         self.control.arm(requests, || self.any_news(), || self.look().is_some())
     }
 
-    /// Ends the sleep: see [`ControlRegion::disarm`].
     pub fn disarm(&self, sleep: Option<u32>, requests: bool) {
         self.control.disarm(sleep, requests, || self.any_news());
     }
 
-    /// Registers or removes an agent: see [`ControlRegion::expect_agent`].
     pub fn expect_agent(&self, on: bool) {
         self.control.expect_agent(on, || self.any_news());
     }
 
-    /// Publishes that the progress thread is about to sleep. Returns `false` if there is data, so that it must not.
+    /// Publishes that the progress thread is about to sleep. Returns `false` if there is data.
     pub fn thread_asleep(&self) -> bool {
         self.control.thread_asleep(|| self.any_news())
     }
@@ -203,8 +197,8 @@ impl Links {
         Pending::new(&self.control, self.all.read().iter().map(|link| &link.peer_segment))
     }
 
-    /// Waits until no peer uses memory whose access was revoked before. The caller holds no lock that another
-    /// connection needs.
+    /// Waits until no peer uses memory whose access was revoked before. Called without locks that another connection
+    /// needs.
     pub fn await_peers(&self) {
         if let Some(pending) = self.transfers() {
             pending.wait(&self.control);
@@ -221,13 +215,10 @@ struct Polled {
 #[derive(Default)]
 struct Progress {
     polled: Mutex<Polled>,
-    /// Set if connections may be polled.
     any_hot: AtomicBool,
-    /// Set if polled connections may have closed.
     any_dead: AtomicBool,
-    /// Number of completed rounds, which only the holder of the lock increments.
+    /// Number of completed rounds. Only the lock's holder increments it.
     rounds: AtomicU64,
 }
 
-/// Maximum time for which a caller waits for another thread's round.
 const POLL_TIMEOUT: Duration = Duration::from_millis(5);

@@ -15,7 +15,7 @@ fn evicts_oldest_of_largest_process() {
 #[test]
 fn detects_maximum() {
     let mut pending_peers = PendingPeers::default();
-    for token in 1..=MOST as u64 {
+    for token in 1..=MAX_PENDING as u64 {
         assert!(!pending_peers.is_full());
         pending_peers.add(token, 10);
     }

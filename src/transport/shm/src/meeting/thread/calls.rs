@@ -1,4 +1,4 @@
-//! Connects of this process, and the links that it makes for them.
+//! Connects of this process, and the links that it establishes for them.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -18,32 +18,30 @@ use crate::peer_segment::PeerSegment;
 use crate::wire::{CloseReason, MAX_PACKET, Message, VERSION};
 use dat_census::socket::Socket;
 
-/// A connect whose link does not exist yet.
+/// A connect without a link.
 pub struct PendingConnect {
-    /// Not kept alive: the program may have gone on without it.
+    /// Weak, because the program may free the connection first.
     pub conn: Weak<Conn>,
-    /// The service point.
     pub qualifier: u64,
-    /// Bytes for the peer.
     pub private_data: Vec<u8>,
-    /// The attempts to find a process that listens.
+    /// The attempts to find a listening process.
     pub retry: ConnectRetry,
 }
 
 impl PendingConnect {
-    /// True if the program still waits for it.
+    /// Returns whether the program still waits for it.
     pub(super) fn is_wanted(&self) -> bool {
         self.conn.upgrade().is_some_and(|conn| conn.phase() == ConnPhase::Pending)
     }
 
-    /// Asks for the connection over its link.
+    /// Requests the connection over its link.
     pub(super) fn request(self, link: &Arc<Link>) {
         if let Some(conn) = self.conn.upgrade() {
             cm::request(link, &conn, self.qualifier, self.private_data);
         }
     }
 
-    /// Refuses the connect, because it gets no link.
+    /// Rejects the connect, because there is no link for it.
     pub(super) fn refuse(self) {
         self.end(ConnectionReport::NonPeerRejected);
     }
@@ -56,10 +54,10 @@ impl PendingConnect {
     }
 }
 
-/// Connects that wait for a link which this process is making, and try again as long as the program wants one of them.
+/// Connects that wait for a link from this process. Attempts continue while the program wants one of them.
 pub(super) struct Call {
     pub(super) waiting: Vec<PendingConnect>,
-    /// The time until the next attempt, if this one finds no room.
+    /// Pause before the next attempt if the peer has no room.
     pub(super) pause: Duration,
 }
 
@@ -69,13 +67,13 @@ impl Call {
     }
 }
 
-/// The reason why a link was not made.
+/// The reason why there is no link.
 pub(super) enum NoLink {
     /// The other process has no room now.
     Busy,
-    /// The system takes no more descriptors that are on their way to other processes.
+    /// The system accepts no more descriptors in flight.
     Crowded,
-    /// There will be none.
+    /// The attempt has failed.
     Refused(io::Error),
 }
 
@@ -85,15 +83,14 @@ impl<E: Into<io::Error>> From<E> for NoLink {
     }
 }
 
-/// A message with descriptors that is to be sent when the system takes them.
+/// A message whose descriptors the system does not accept yet.
 pub(super) enum Late {
-    /// A hello.
     Hello(SocketName),
-    /// The answer to one.
+    /// The answer to a hello.
     Welcome(u64),
 }
 
-/// True if the process at the other end has closed the connection and wants to be called again.
+/// Returns whether the other process has closed the connection and requests a retry.
 pub(super) fn is_put_off(socket: &Socket) -> bool {
     let mut packet = [0; MAX_PACKET];
     let last = socket.recv(&mut packet, &mut Vec::new());
@@ -101,7 +98,7 @@ pub(super) fn is_put_off(socket: &Socket) -> bool {
 }
 
 impl Thread {
-    /// Finds or makes the link to the process that listens, then asks for the connection.
+    /// Finds or establishes the link to the listening process, then requests the connection.
     pub(super) fn connect(&mut self, waiting: PendingConnect) {
         let name = match self.reachable.directory.lookup(waiting.qualifier) {
             Ok(Some(name)) => name,
@@ -128,7 +125,7 @@ impl Thread {
         }
     }
 
-    /// Tries a connect again later, because no process listens now.
+    /// Schedules another attempt, because no process listens now.
     fn connect_later(&mut self, mut waiting: PendingConnect) {
         match waiting.retry.next_attempt(Instant::now()) {
             Some(due) => self.timers.set(due, Due::Retry(waiting)),
@@ -136,7 +133,7 @@ impl Thread {
         }
     }
 
-    /// Connects to another process and says hello. Where there is no room, it is tried again later.
+    /// Connects to another process and sends a hello, or schedules another attempt if there is no room.
     pub(super) fn call(&mut self, name: SocketName, mut call: Call) {
         call.waiting.retain(PendingConnect::is_wanted);
         if call.waiting.is_empty() {
@@ -157,7 +154,7 @@ impl Thread {
                 self.calls.insert(name.clone(), call);
                 self.be_late(Late::Hello(name));
             }
-            // The process that listened has ended.
+            // The listening process has exited.
             Err(NoLink::Refused(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 call.waiting.into_iter().for_each(|waiting| self.connect_later(waiting));
             }
@@ -168,23 +165,23 @@ impl Thread {
         }
     }
 
-    /// Tries a call again that has waited, if it still does.
+    /// Retries a call, unless it has ended.
     pub(super) fn call_again(&mut self, name: SocketName) {
         if let Some(call) = self.calls.remove(&name) {
             self.call(name, call);
         }
     }
 
-    /// Keeps a call for another attempt after its pause.
+    /// Schedules another attempt after the pause.
     pub(super) fn call_later(&mut self, name: SocketName, call: Call) {
         self.set_timer(call.pause, Due::Call(name.clone()));
         self.calls.insert(name, Call { pause: (call.pause * 2).min(BUSY_MAX), ..call });
     }
 
-    /// Connects to a process and says hello.
+    /// Connects to a process and sends a hello.
     pub(super) fn greet(&mut self, name: &SocketName) -> Result<(u64, Arc<Link>), NoLink> {
         let control = &self.context.links.control;
-        // Made first, so that the process is silent for as short a time as it can after it has connected.
+        // Created first, so that the hello follows the connect immediately.
         let peer_segment = PeerSegment::create(control, Some(0))?;
         let socket = match self.reachable.directory.connect(name) {
             Err(Errno::AGAIN) => return Err(NoLink::Busy),
@@ -200,7 +197,7 @@ impl Thread {
         match socket.send(&hello.encode(), &[peer_segment.file.fd(), published, regions, alarm]) {
             Ok(()) => {}
             Err(Errno::AGAIN) => return Err(NoLink::Crowded),
-            // It had to make room for others before it could say anything.
+            // The process needed room for others before the hello arrived.
             Err(Errno::PIPE) if is_put_off(&socket) => return Err(NoLink::Busy),
             Err(error) => return Err(error.into()),
         }
@@ -211,14 +208,14 @@ impl Thread {
         Ok((token, link))
     }
 
-    /// Keeps a message whose descriptors the system does not take now. Others wait with it, for they would find the same.
+    /// Queues a message whose descriptors the system does not accept now. Later messages queue after it.
     pub(super) fn be_late(&mut self, message: Late) {
         self.late.push_front(message);
         self.set_timer(self.late_pause, Due::Late);
         self.late_pause = (self.late_pause * 2).min(BUSY_MAX);
     }
 
-    /// Sends the messages that had to wait, as many as the system takes.
+    /// Sends the queued messages, as many as the system accepts.
     pub(super) fn catch_up(&mut self) {
         let mut late = std::mem::take(&mut self.late);
         while let Some(message) = late.pop_front() {

@@ -1,4 +1,4 @@
-//! Two processes that get to know each other: hello, welcome, and the link that is up then.
+//! The handshake of two processes: hello, welcome, and the established link.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -27,7 +27,7 @@ impl Thread {
     /// Handles a hello, the first message of a process that has connected.
     ///
     /// # Errors
-    /// The reason why there is no link. A hello under the name of another process changes nothing.
+    /// The reason why there is no link. A hello with another process's name changes nothing.
     pub(super) fn on_hello(&mut self, token: u64, name: &str, probe: Probe, fds: &mut Vec<OwnedFd>) -> io::Result<()> {
         let Some(Stage::Greeted(socket)) = self.peers.get(&token) else { return Ok(()) };
         let socket = socket.clone();
@@ -47,7 +47,7 @@ impl Thread {
         if self.peers.values().filter(of_it).count() >= LINKS {
             return Err(invalid("it has too many links"));
         }
-        // Of two processes that connect to each other at once, the one with the lesser name makes the link.
+        // If two processes connect to each other concurrently, the one with the lesser name establishes the link.
         if both.is_some() && self.context.name.as_str() < name.as_str() {
             self.pending_peers.remove(token);
             self.peers.remove(&token);
@@ -73,18 +73,18 @@ impl Thread {
         Ok(())
     }
 
-    /// True if the process `pid` listens at the socket `name`. Processes are compared as they are numbered here, so
-    /// that namespaces do not matter.
+    /// Returns whether process `pid` listens at the socket `name`. Compares process IDs in this process's PID
+    /// namespace.
     pub(super) fn is_of(&self, name: &SocketName, pid: i32) -> bool {
         match self.reachable.directory.connect(name) {
             Ok(socket) => socket.peer().is_ok_and(|owner| owner == pid),
-            // It cannot be asked now, and nobody else is reached at that name.
+            // The listener cannot be asked now. No other process is reachable at that name.
             Err(_) => name.pid() == Some(pid),
         }
     }
 
-    /// Ends a link that the process `name` has closed, if the news of that have not been read yet: those of a new link may
-    /// come first.
+    /// Ends a link that the process `name` has closed, if that event is still unread: a new link's hello may be handled
+    /// first.
     pub(super) fn settle(&mut self, name: &SocketName) {
         let Some(&token) = self.names.get(name) else { return };
         for _ in 0..TURN {
@@ -97,7 +97,7 @@ impl Thread {
         }
     }
 
-    /// Opens the memory that a process wants to share.
+    /// Opens the memory that a process shares.
     pub(super) fn open(
         &self,
         socket: &Arc<Socket>,
@@ -111,13 +111,13 @@ impl Thread {
         Ok(peer_segment)
     }
 
-    /// Takes what the peer of `peer_segment` has published.
+    /// Stores the published memory of the peer.
     fn meet(&self, peer_segment: &PeerSegment, peer: Peer) {
         peer_segment.set_peer(peer);
         peer_segment.reads_peer.set(self.context.can_copy(peer_segment));
     }
 
-    /// Answers the hello of a process, whose link is up then.
+    /// Answers the hello of a process and establishes its link.
     pub(super) fn welcome(&mut self, token: u64) {
         let Some(Stage::Welcoming(link, _)) = self.peers.get(&token) else { return };
         let (control, peer_segment) = (&self.context.links.control, &link.peer_segment);
@@ -155,7 +155,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Takes a link into use, for which these connects have waited.
+    /// Adds an established link and requests the connects that wait for it.
     pub(super) fn be_up(&mut self, token: u64, link: Arc<Link>, waiting: Vec<PendingConnect>) {
         self.context.links.add(&link);
         self.peers.insert(token, Stage::Up(link.clone()));

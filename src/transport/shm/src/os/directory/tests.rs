@@ -179,7 +179,7 @@ fn a_slow_process_takes_no_claim_from_a_successor() {
     directory.remove_if_empty(&claim_name(5)).expect("nothing to do");
     assert_eq!(directory.lookup(5).expect("lookup").as_ref(), Some(&live.name));
     drop(claim);
-    // Another one is stopped between removing the entry and removing the claim.
+    // Another process is stopped between removing the entry and removing the claim.
     fs::create_dir(directory.path().join(claim_name(6))).expect("mkdir");
     let claim = directory.claim(6, &live).expect("nobody has it");
     directory.remove_if_empty(&claim_name(6)).expect("it is not empty");

@@ -80,7 +80,7 @@ fn rejects_lists_of_unequal_length() {
     assert_eq!(write_to(twin.pid(), &[Source::of(&bytes)], &[(addr(&bytes), 15)]), Err(VmError::Length));
     assert_eq!(write_to(twin.pid(), &[], &[(1, u64::MAX), (1, 1)]), Err(VmError::Length));
     assert_eq!(read_from(twin.pid(), &[(addr(&bytes), 15)], &[]), Err(VmError::Length));
-    assert_eq!(write_to(twin.pid(), &[], &[(1, 0); MOST + 1]), Err(VmError::Length), "too many pieces");
+    assert_eq!(write_to(twin.pid(), &[], &[(1, 0); MAX_PIECES + 1]), Err(VmError::Length), "too many pieces");
 }
 
 #[test]
