@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: a tool ends in good order.
+//! Ctrl-C and SIGTERM, which request the end of a tool.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use signal_hook::flag;
 
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// A request to end the tool. Waiting calls return when one of the signals is handled.
+/// A request to end the tool. Waiting calls return after a handled signal.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 

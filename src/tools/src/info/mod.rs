@@ -10,9 +10,9 @@
 //! | [`explain`] | what dat_ia_open does, step by step |
 //! | [`processes`] | the processes that have an adapter open |
 //!
-//! The registry applies the rules of dat.conf and reports each step of its search. `explain` shows the steps and compares the
-//! result with the list of the loaded libdat.so.1. Only the provider knows what else it needs, so a separate process opens
-//! each adapter with error messages enabled; a provider that crashes or hangs affects no other.
+//! The registry applies the rules of dat.conf and reports each step of its search. `explain` shows the steps and
+//! compares the result with the loaded library's list. Only the provider knows what else it needs, so a separate
+//! process opens each adapter with error messages enabled; a provider that crashes or hangs affects no other.
 
 mod arguments;
 mod attributes;
@@ -75,7 +75,6 @@ impl Tool for Arguments {
     }
 }
 
-/// Shows all attributes of an adapter.
 fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
     // This failure is clearer than the probe's.
     let library = common.library_with(Some(name.to_bytes()))?;

@@ -1,5 +1,5 @@
-//! The control connection, on which the two processes agree on measurements. It has its own adapter instance, so that the
-//! measured instance has only the connections of the plan.
+//! The control connection, on which the two processes agree on measurements. It has its own adapter instance, apart
+//! from the measured one.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -15,20 +15,20 @@ use super::limit::Limit;
 use super::plan::Plan;
 use crate::peer::{Channel, Done, Node, Occurrence, Target};
 
-/// Private data of a request for this connection, and of its acceptance.
+/// Private data of the request and the acceptance of this connection.
 pub const GREETING: &[u8] = b"dat-perf 5";
 
 /// The error after the peer disconnected.
 pub const GONE: &str = "the peer has gone away";
 
-/// Maximum length in bytes of a message, and of the reason in one. The longest message has the memory of all threads.
+/// Maximum bytes of a message. The longest message has the memory of all threads.
 const MAX_MESSAGE: usize = 16_384;
 const MAX_REASON: usize = 160;
 /// Receive buffers: a client sends turns without waiting for the target of RDMA.
 const RECEIVES: usize = 64;
-/// Maximum time until a message is sent.
+/// Maximum time to send a message.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum time that a peer takes to send the reason of its failure.
+/// Maximum time to wait for the reason why the peer failed.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Memory of a thread of the peer: context, address, and bytes from one buffer to the next.
@@ -52,7 +52,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Creates the message about an error, whose text is cut.
+    /// Creates the message about an error, with a truncated text.
     pub fn refused(error: &anyhow::Error) -> Self {
         let mut reason: String = format!("{error:#}").chars().filter(|letter| !letter.is_control()).collect();
         let max = MAX_REASON.min(reason.len());
@@ -143,7 +143,7 @@ impl Control {
             if self.gone {
                 return Ok(None);
             }
-            if self.handle_event(self.limit.moment())?.is_none() {
+            if self.handle_event(self.limit.deadline())?.is_none() {
                 self.limit.check()?;
             }
         }
