@@ -278,7 +278,7 @@ pub fn reset_keeps_srq<T: Transport>(network: &Network<T>) {
     assert_eq!(scene.srq.free(), Err(Error::InvalidState(StateError::SrqInUse)));
     assert_eq!(scene.counts(), (3, 4));
     scene.take(0);
-    // In the other direction this time.
+    // The receiver's endpoint is now the passive end.
     connect(rx, tx);
     (0..3).for_each(|_| scene.send(0));
     scene.take_all(0, 3);

@@ -15,7 +15,6 @@ use anyhow::{Context, Result};
 use measure::Measurement;
 use table::{Row, Table, slack};
 
-/// Path of the table in the source tree.
 const TABLE: &str = "tests-c/limits.txt";
 
 /// Arguments of `xtask limits`.
@@ -54,7 +53,7 @@ pub fn run(args: &Args) -> Result<bool> {
 
 /// The result of one row.
 struct Test {
-    /// `true` if the row follows the rules.
+    /// Set if the row follows the rules.
     passed: bool,
     /// Name, numbers and, if the test failed, the remedy.
     text: String,
