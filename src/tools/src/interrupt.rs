@@ -36,7 +36,6 @@ impl Interrupt {
         thread::Builder::new().spawn(wait).map(drop)
     }
 
-    /// Returns whether the tool must end.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

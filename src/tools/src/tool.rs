@@ -153,7 +153,6 @@ impl fmt::Display for Absent {
 
 impl std::error::Error for Absent {}
 
-/// Loads the file that the user named.
 fn named(file: &Path, api: Option<Api>) -> anyhow::Result<Found> {
     let library = Library::open(file)?;
     let own = library.api();

@@ -51,7 +51,6 @@ pub fn run(args: &Args) -> Result<bool> {
     Ok(failed == 0)
 }
 
-/// The result of one row.
 struct Test {
     /// Set if the row follows the rules.
     passed: bool,
@@ -73,7 +72,6 @@ fn compare(table: &Table, measured: &[Measurement]) -> Vec<Test> {
     tests
 }
 
-/// Compares a value with its row.
 fn judge(row: Option<&Row>, measured: &Measurement) -> Test {
     let Measurement { name, value, place } = measured;
     let Some(row) = row else {

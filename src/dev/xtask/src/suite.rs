@@ -113,7 +113,6 @@ impl Program {
 struct Run {
     program: usize,
     results: Results,
-    /// Why the program failed as a whole.
     why: Option<String>,
     output: String,
     errors: String,

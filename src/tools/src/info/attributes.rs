@@ -30,7 +30,6 @@ impl Attribute {
     }
 }
 
-/// The attributes of one structure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// `adapter`, `provider`, or the origin of pairs of names and values.

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use host::sysfs;
 
-/// A port of an RDMA device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     pub device: String,

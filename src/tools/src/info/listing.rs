@@ -40,7 +40,6 @@ struct Listed {
 struct Listing {
     libraries: Vec<Option<PathBuf>>,
     adapters: Vec<Listed>,
-    /// Errors of libraries that cannot be loaded.
     missing: Vec<String>,
     /// Hints about libraries that programs do not find.
     #[serde(skip)]

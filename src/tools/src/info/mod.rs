@@ -102,7 +102,6 @@ fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns all attributes, one per line.
 fn text(opened: &probe::Opened) -> String {
     let all = || opened.groups.iter().flat_map(|group| &group.attributes);
     let width = all().map(|attribute| attribute.meaning.chars().count()).max().unwrap_or(0);
@@ -121,7 +120,6 @@ fn text(opened: &probe::Opened) -> String {
     text.trim_end().to_owned()
 }
 
-/// Converts a C string of the registry to text.
 fn words(string: &CStr) -> String {
     string.to_string_lossy().into_owned()
 }
@@ -135,13 +133,11 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// Converts a version of uDAPL for the registry.
 fn version(api: Api) -> Version {
     let (major, minor) = api.version();
     Version { major, minor }
 }
 
-/// Loads the library of each version and lists its adapters.
 fn load(common: &Common) -> Vec<anyhow::Result<(Found, Vec<Adapter>)>> {
     let list = |found: Found| {
         let adapters = found.library.adapters().context("cannot list the interface adapters")?;

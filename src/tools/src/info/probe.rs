@@ -22,7 +22,6 @@ const TIMEOUT: u32 = 20;
 pub struct Probe {
     /// The adapter, or the reason why it does not open.
     pub answer: Result<Opened, String>,
-    /// The messages of the library and the provider.
     pub messages: Vec<Message>,
 }
 
@@ -33,14 +32,12 @@ impl Probe {
     }
 }
 
-/// A line that the library or the provider wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The line without its topic and without advice to use dat-info.
     pub text: String,
     /// `false` for warnings.
     pub is_error: bool,
-    /// The section that describes what to do.
     pub topic: Option<Topic>,
 }
 
@@ -58,12 +55,9 @@ impl Message {
     }
 }
 
-/// The properties of an open adapter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Opened {
-    /// IP address, if it has one.
     pub address: Option<std::net::IpAddr>,
-    /// File of the provider.
     pub library: Option<PathBuf>,
     pub groups: Vec<Group>,
 }

@@ -20,7 +20,6 @@ use super::{shown, version, words};
 use crate::print::{self, columns};
 use crate::tool::Outcome;
 
-/// A process, and the directory that it uses.
 struct Found {
     user: u32,
     directory: PathBuf,
@@ -45,7 +44,6 @@ const HEADS: [&str; 14] = [
     "AGE",
 ];
 
-/// Shows the table.
 pub fn run(json: bool) -> anyhow::Result<Outcome> {
     let root = geteuid().is_root();
     let mut all = Vec::new();
@@ -123,7 +121,6 @@ impl Drop for Acting {
     }
 }
 
-/// Returns the name of a user, or its number.
 fn user_name(user: u32) -> String {
     // SAFETY: this process has no other thread now.
     let entry = unsafe { libc::getpwuid(user) };

@@ -15,14 +15,12 @@ pub struct Channel {
     srq: Option<Srq>,
     receives: Region,
     sends: Region,
-    /// Bytes of a buffer.
     buffer: usize,
     sending: [bool; SENDS],
     /// Identifies the channel in cookies: handles of freed endpoints are reused.
     serial: u32,
 }
 
-/// The meaning of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
     Message(Message),
@@ -68,7 +66,6 @@ impl Channel {
         Ok(channel)
     }
 
-    /// Returns the cookie of an RDMA operation with this number.
     pub fn rdma_cookie(&self, number: usize) -> u64 {
         self.cookie(RDMA, number)
     }

@@ -13,7 +13,6 @@ use super::{Channel, Node, Occurrence};
 use crate::interrupt::Interrupt;
 use crate::shell::operand;
 
-/// The server to which a client connects.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     pub tool: &'static str,
@@ -28,16 +27,13 @@ pub struct Target<'a> {
 pub struct Connected {
     pub host: IpAddr,
     pub channel: Channel,
-    /// Private data of the server.
     pub answer: Vec<u8>,
-    /// Duration of the attempt.
     pub took: Duration,
 }
 
 /// The reason why an exchange with the peer failed.
 #[derive(Debug)]
 pub enum Stop {
-    /// The tool must end.
     Interrupted,
     /// The connection has ended, or cannot be established.
     Gone(String),

@@ -20,7 +20,6 @@ pub struct Node {
     pub ia: Ia,
 }
 
-/// The end of a wait.
 pub enum Occurrence {
     Event(Event),
     TimeUp,

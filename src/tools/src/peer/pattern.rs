@@ -2,7 +2,6 @@
 
 use dat::Region;
 
-/// Bytes that are copied or compared in one step.
 const STEP: usize = 4096;
 
 /// The bytes of a transfer, which differ from those of the next transfer and of other lanes.

@@ -18,7 +18,6 @@ use super::result::Measurement;
 use super::side::Side;
 use crate::peer::Target;
 
-/// A connection to a server, for consecutive measurements.
 pub struct Client<'a> {
     library: Library,
     arguments: &'a Arguments,

@@ -90,7 +90,6 @@ pub const MAX_STEPS: usize = 1 << 15;
 /// Digits of a time in the histogram.
 const DIGITS: u8 = 3;
 
-/// The times of the steps of one thread.
 #[derive(Debug)]
 pub struct Steps {
     /// Ticks of the steps of this turn.
@@ -101,14 +100,12 @@ pub struct Steps {
     measured: Measured,
 }
 
-/// The measurement of one thread.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// Start and duration of each turn.
     pub turns: Vec<(Instant, Duration)>,
     /// The times of all steps in ticks.
     pub ticks: Histogram<u64>,
-    /// Nanoseconds of a tick.
     pub tick: f64,
 }
 
@@ -120,14 +117,12 @@ impl Steps {
         Self { ticks: ticks_of_turn, count: 0, last: ticks(), began: Instant::now(), measured }
     }
 
-    /// Starts the first step of a turn.
     pub fn start(&mut self) {
         self.count = 0;
         self.began = Instant::now();
         self.last = ticks();
     }
 
-    /// Ends a step and starts the next one.
     #[inline(always)]
     pub fn step(&mut self) {
         let now = ticks();

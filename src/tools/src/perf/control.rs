@@ -18,7 +18,6 @@ use crate::peer::{Channel, Done, Node, Occurrence, Target};
 /// Private data of the request and the acceptance of this connection.
 pub const GREETING: &[u8] = b"dat-perf 5";
 
-/// The error after the peer disconnected.
 pub const GONE: &str = "the peer has gone away";
 
 /// Maximum bytes of a message. The longest message has the memory of all threads.
@@ -43,7 +42,6 @@ pub enum Message {
     Ready(u64),
     /// To the client: the reason why the server failed.
     Refused(String),
-    /// The memory of each thread.
     Memory(Vec<Memory>),
     /// To the server: the next transfers.
     Turn(Turn),
@@ -71,7 +69,6 @@ impl Message {
     }
 }
 
-/// A control connection.
 pub struct Control {
     // The endpoint is freed before the objects of its adapter.
     channel: Channel,
@@ -84,7 +81,6 @@ pub struct Control {
 }
 
 impl Control {
-    /// Connects to a server.
     pub fn connect(ia: &Ia, target: &Target, limit: Limit) -> anyhow::Result<(Self, std::net::IpAddr)> {
         let node = Node::new(ia, RECEIVES)?;
         let connected = target
@@ -97,7 +93,6 @@ impl Control {
         Ok((Self::new(node, connected.channel, limit), host))
     }
 
-    /// Accepts a client.
     pub fn accept(ia: &Ia, request: Cr, limit: Limit) -> anyhow::Result<Self> {
         let node = Node::new(ia, RECEIVES)?;
         let channel = channel(&node)?;
@@ -109,7 +104,6 @@ impl Control {
         Self { channel, node, inbox: VecDeque::new(), gone: false, limit }
     }
 
-    /// Sends a message.
     pub fn say(&mut self, message: &Message) -> anyhow::Result<()> {
         let bytes = serde_json::to_vec(message)?;
         self.channel.send(|region, place| {
@@ -126,7 +120,6 @@ impl Control {
         Ok(())
     }
 
-    /// Waits for the next message.
     pub fn hear(&mut self) -> anyhow::Result<Message> {
         match self.hear_or_end()?.context(GONE)? {
             Message::Refused(reason) => bail!("the server refuses: {reason}"),
@@ -159,7 +152,6 @@ impl Control {
         }
     }
 
-    /// Fails if the peer has disconnected.
     pub fn still_connected(&mut self) -> anyhow::Result<()> {
         self.handle_event(Instant::now())?;
         if self.gone { bail!(GONE) } else { Ok(()) }

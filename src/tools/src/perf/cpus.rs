@@ -24,14 +24,12 @@ pub fn pin(cpus: &[usize], thread: usize) -> anyhow::Result<()> {
     sched_setaffinity(None, &set).with_context(|| format!("CPU {cpu}: cannot pin a thread"))
 }
 
-/// The CPUs of a process.
 #[derive(Clone, Debug)]
 pub struct Cpus {
     /// Number of CPUs that the process may use before it is pinned.
     pub usable: usize,
     /// Load of the host during the last minute, before the measurement.
     pub load: f64,
-    /// The CPUs to which the threads are pinned.
     pub own: Vec<usize>,
     /// CPUs of the peer's threads, if the peer is a child process.
     pub peer: Vec<usize>,
@@ -40,7 +38,6 @@ pub struct Cpus {
 }
 
 impl Cpus {
-    /// Returns the CPUs of this process before it is pinned.
     pub fn new(own: &[usize], peer: &[usize], child: bool) -> Self {
         let usable = thread::available_parallelism().map_or(1, usize::from);
         let load = sysinfo().loads[0] as f64 / 65_536.0;
@@ -56,13 +53,11 @@ impl Cpus {
         (if both { 2 * threads } else { threads }, if unpinned { self.usable } else { pinned.len() })
     }
 
-    /// Returns whether threads that poll must share a CPU.
     pub fn are_few_for(&self, plan: &Plan) -> bool {
         let (pollers, cpus) = self.pollers(plan);
         pollers > cpus
     }
 
-    /// Returns a line about the CPUs. A note follows if they are too few for the plan.
     pub fn line(&self, plan: &Plan) -> String {
         let list = |pinned: &[usize]| match pinned {
             [] => "not pinned".to_owned(),

@@ -21,7 +21,6 @@ const READS_PER_CHECK: usize = 10_000;
 /// The same if threads outnumber CPUs.
 const CROWDED_READS_PER_CHECK: usize = 100;
 
-/// The measurement of a process.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub threads: Vec<Measured>,
@@ -73,7 +72,6 @@ pub fn run(
     })
 }
 
-/// A thread with its part of the measurement.
 struct Member<'a> {
     worker: &'a mut Worker,
     part: Option<Part>,
@@ -160,9 +158,7 @@ impl<'a> Member<'a> {
 struct Lead<'a> {
     control: &'a mut Control,
     goal: Option<Goal>,
-    /// To the other threads.
     turns: Vec<Sender<Turn>>,
-    /// Results of the other threads.
     reported: Receiver<anyhow::Result<()>>,
     usage: Usage,
 }
@@ -218,7 +214,6 @@ impl Lead<'_> {
     }
 }
 
-/// Follows the first thread until the end of the measurement.
 fn follow(
     worker: &mut Worker,
     turns: &Receiver<Turn>,

@@ -33,17 +33,14 @@ impl Turn {
 /// The remaining part of a measurement.
 #[derive(Clone, Debug)]
 pub struct Goal {
-    /// Remaining transfers of the warm-up.
     warmup: u64,
     transfers: u64,
     /// Duration of the measurement, if it determines the end.
     duration: Option<Duration>,
     /// Latest end of the measurement.
     until: Instant,
-    /// Remaining time of the warm-up.
     warmup_time: Duration,
     spent: Duration,
-    /// Transfers of the last turn.
     last: u64,
     /// Seconds of a transfer in the slowest of the last turns.
     slow: f64,
@@ -77,7 +74,6 @@ impl Goal {
         max.max(1).min(left)
     }
 
-    /// Records the duration of a turn.
     pub fn made(&mut self, turn: Turn, took: Duration) {
         // On a busy host one turn may be a thousand times slower than the next. The very first transfer is never
         // typical.

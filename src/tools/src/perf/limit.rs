@@ -25,7 +25,6 @@ impl Limit {
         Self { interrupt: interrupt.clone(), timeout, until, failed: Arc::default() }
     }
 
-    /// Starts a measurement or turn.
     pub fn begin(&self) {
         *self.until.lock() = Instant::now() + self.timeout;
         self.failed.store(false, Ordering::Relaxed);

@@ -52,7 +52,6 @@ use crate::tool::{Outcome, Tool, open_adapter};
 /// Default qualifier of the server.
 const PORT: u64 = 18_516;
 
-/// The measurements, and a line about the CPUs.
 #[derive(Default)]
 struct Results {
     rows: Vec<Measurement>,

@@ -5,7 +5,6 @@ use std::fmt;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// A kind of measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[value(rename_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -67,7 +66,6 @@ pub struct Plan {
     pub test: Test,
     /// Bytes of a transfer.
     pub size: u64,
-    /// Measured transfers.
     pub iterations: u64,
     /// Transfers before the measured ones.
     pub warmup: u64,
@@ -75,7 +73,6 @@ pub struct Plan {
     pub connections: u32,
     /// Connections that carry traffic, in turn.
     pub active: u32,
-    /// Threads on each side.
     pub threads: u32,
     /// Microseconds before each send, so that the peer sleeps in its wait.
     pub pause: u32,
@@ -116,7 +113,6 @@ impl Plan {
         }
     }
 
-    /// Returns whether the numbers are in their ranges.
     pub fn is_possible(&self) -> bool {
         (1..=MAX_SIZE).contains(&self.size)
             && (1..=MAX_ITERATIONS).contains(&self.iterations)

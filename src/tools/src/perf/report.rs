@@ -37,10 +37,8 @@ fn microseconds(nanoseconds: f64) -> String {
     format!("{:.3}", nanoseconds / 1e3)
 }
 
-/// Maximum number of characters of a bar.
 const MAX_BAR: f64 = 40.0;
 
-/// Returns the histogram of a measurement, if it has one.
 fn histogram(row: &Measurement) -> Option<String> {
     let classes = row.histogram.as_ref()?;
     let most = classes.iter().map(|class| class.count).max().unwrap_or(1) as f64;

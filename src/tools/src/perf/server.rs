@@ -18,7 +18,6 @@ use crate::interrupt::Interrupt;
 use crate::peer::{Node, Occurrence};
 use crate::print;
 
-/// Maximum number of pending connection requests.
 const MAX_REQUESTS: usize = 64;
 
 /// Serves clients until it is interrupted, or with `--once` only the first one.

@@ -52,7 +52,6 @@ impl Side {
         Ok(Psp::new(&self.ia, None, &Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?)?)
     }
 
-    /// Exchanges the memory of each thread with the peer.
     pub fn exchange(&mut self, control: &mut Control) -> anyhow::Result<()> {
         control.say(&Message::Memory(self.workers.iter().map(Worker::offer).collect()))?;
         match control.hear()? {

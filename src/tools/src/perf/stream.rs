@@ -14,7 +14,6 @@ use super::clock::Steps;
 use super::plan::{Plan, Test, Transfer};
 use super::worker::{CREDIT_BUFFERS, Worker, posted_for, slot};
 
-/// The state of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
     /// Messages sent or received.
@@ -23,13 +22,11 @@ struct Lane {
     credits: usize,
 }
 
-/// The part of a thread in a test.
 pub enum Part {
     Messages(Messages),
     Rdma(Vec<Number>),
 }
 
-/// The number of the next transfer of a connection.
 type Number = u64;
 
 impl Part {
@@ -239,7 +236,6 @@ fn slot_of(plan: &Plan, connection: usize, number: u64) -> usize {
     connection * plan.outstanding as usize + (number % u64::from(plan.outstanding)) as usize
 }
 
-/// A buffer at the end of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Used {
     connection: usize,

@@ -31,7 +31,6 @@ const YIELDS: u32 = 1 << 8;
 /// Interval of the same check while a thread waits for an event.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The division of memory into buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     bytes: usize,
@@ -72,7 +71,6 @@ pub fn memory(plan: &Plan, adapter: &IaAttributes, client: bool) -> u64 {
     out.length().saturating_add(into.length()).saturating_mul(u64::from(plan.threads))
 }
 
-/// Returns the number of receive buffers of a thread.
 fn receives(plan: &Plan, depth: usize) -> usize {
     let (active, idle) = (plan.active as usize, (plan.connections - plan.active) as usize);
     if plan.srq { depth } else { depth * active + IDLE * idle }
@@ -122,7 +120,6 @@ impl Buffers {
         }
     }
 
-    /// Fails unless a buffer contains the transfer.
     pub fn check(&self, slot: usize, size: usize, lane: usize, number: u64) -> anyhow::Result<()> {
         match (Pattern { lane, number }).first_difference(&self.region, slot * self.layout.step, size) {
             None => Ok(()),
@@ -143,13 +140,11 @@ impl Buffers {
     }
 }
 
-/// Returns the buffer of a transfer.
 #[inline(always)]
 pub fn slot(done: &Completion) -> usize {
     (done.cookie & 0xffff_ffff) as usize
 }
 
-/// Returns the connection for which a receive was posted.
 #[inline(always)]
 pub fn posted_for(done: &Completion) -> usize {
     (done.cookie >> 32) as usize
@@ -160,7 +155,6 @@ pub struct Worker {
     pub plan: Plan,
     /// Set in the process that measures.
     pub client: bool,
-    /// One for each connection.
     pub eps: Arc<[Ep]>,
     pub shared: Option<Srq>,
     pub evds: Evds,
@@ -181,7 +175,6 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// Creates the objects and posts the receives.
     pub fn new(pz: &Pz, adapter: &Attributes, plan: &Plan, client: bool, limit: &Limit) -> anyhow::Result<Self> {
         let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);
         let connections = plan.connections as usize;
@@ -360,7 +353,6 @@ impl Worker {
         self.fetch(&self.evds.recv)
     }
 
-    /// Reaps one completion and returns its buffer.
     #[inline(always)]
     pub fn reap(&mut self) -> anyhow::Result<usize> {
         let slot = slot(&self.fetch(&self.evds.request)?);

@@ -89,7 +89,6 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
 /// caches, and a peer that may have yielded its CPU.
 const REPEATS: u32 = 10;
 
-/// The times of the operations of a round, and texts about wrong bytes.
 type Round = (Vec<(Operation, Duration)>, Vec<String>);
 
 fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, Stop> {
@@ -111,7 +110,6 @@ fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, St
     Ok((times, wrong))
 }
 
-/// Waits until the next round is due.
 fn rest(plan: &Plan, session: &mut Option<Box<Session>>, start: Instant, interval: Duration) -> Result<(), Stop> {
     let interrupt = plan.target.interrupt;
     if interrupt.is_set() {

@@ -76,7 +76,6 @@ impl Report {
         }
     }
 
-    /// Reports the connection to a dat-ping server.
     pub fn connected(&mut self, address: IpAddr, srq: bool, server_polls: bool) -> anyhow::Result<()> {
         self.address = Some(address);
         self.server_polls = server_polls;
@@ -100,7 +99,6 @@ impl Report {
         ))
     }
 
-    /// Reports the connection to another program.
     pub fn other(&mut self, address: IpAddr, took: Duration) -> anyhow::Result<()> {
         self.address = Some(address);
         self.other = Some(took);
@@ -167,7 +165,6 @@ impl Report {
         self.rounds.push(round);
     }
 
-    /// Writes the summary or the JSON document.
     pub fn finish(&mut self) -> anyhow::Result<Outcome> {
         self.bar.finish_and_clear();
         if self.json {
@@ -248,7 +245,6 @@ impl Report {
         Operation::ALL.into_iter().filter_map(|operation| Some((operation, self.times[operation as usize].spread()?)))
     }
 
-    /// Returns the kind of the server, if one was reached.
     fn peer(&self) -> Option<&'static str> {
         self.address.map(|_| if self.other.is_some() { "other" } else { "dat-ping" })
     }
@@ -282,7 +278,6 @@ impl Report {
         self.say(line)
     }
 
-    /// Writes a line, above the progress bar.
     fn say(&self, line: String) -> anyhow::Result<()> {
         let line = if self.timestamps { format!("[{:.6}] {line}", now()) } else { line };
         if self.json { Ok(()) } else { self.bar.suspend(|| print::line(line)) }

@@ -17,7 +17,6 @@ const MAX_CLIENTS: usize = 64;
 /// Maximum bytes of a message from a program other than dat-ping.
 const FOREIGN_MESSAGE: usize = 16 * 1024;
 
-/// A client with its connections.
 struct Client {
     name: String,
     // Endpoints are freed before their memory.
@@ -37,7 +36,6 @@ struct Totals {
 }
 
 impl Totals {
-    /// Returns the sums with one more client.
     fn with(self, transfers: u64, wrong: u64) -> Self {
         Self { clients: self.clients + 1, transfers: self.transfers + transfers, wrong: self.wrong + wrong }
     }
@@ -101,7 +99,6 @@ pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> an
 }
 
 impl Server<'_> {
-    /// Returns the sums over all clients, connected ones included.
     fn totals(&self) -> Totals {
         self.clients.iter().fold(self.past, |totals, client| totals.with(client.transfers, client.wrong))
     }

@@ -19,11 +19,9 @@ use crate::peer::{Channel, Done, Message, Node, Occurrence, Pattern, Stop, Targe
 const WRITE: usize = 0;
 const READ: usize = 1;
 
-/// The parameters of a client.
 pub struct Plan<'a> {
     pub library: Library,
     pub target: Target<'a>,
-    /// Bytes of each transfer.
     pub size: u32,
     /// Set if both sides poll.
     pub poll: bool,
@@ -35,7 +33,6 @@ pub enum Peer {
     Other(IpAddr, Duration),
 }
 
-/// The connections to a server.
 pub struct Session {
     pub address: IpAddr,
     // Dropped in this order: endpoints, their memory, the adapter.
@@ -158,7 +155,6 @@ impl Session {
         Ok(wanted.first_difference(&self.memory, place, size).map(|place| place as u32))
     }
 
-    /// Waits for the response to a message.
     fn response(&mut self, plan: &Plan, deadline: Instant, on: usize, to: Head) -> Result<(Head, Message), Stop> {
         let found = self.until(plan, deadline, plan.poll, |index, done, channel| {
             let Done::Message(message) = done else { return None };

@@ -6,7 +6,6 @@ use dat::Remote;
 use crate::peer::{Channel, Message, Pattern};
 
 const MAGIC: [u8; 8] = *b"dat-ping";
-/// Version of the protocol.
 const VERSION: u8 = 1;
 
 /// Private data of a connection request and its acceptance.
@@ -18,7 +17,6 @@ pub struct Hello {
     pub polls: bool,
     /// Number of the client's connection: 0 or 1.
     pub channel: u8,
-    /// Bytes of each transfer.
     pub size: u32,
     /// A random number that both connections of a client have.
     pub session: u64,
@@ -81,7 +79,6 @@ impl Area {
     pub const ALL: u64 = 3;
 }
 
-/// An operation of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Operation {
@@ -109,14 +106,12 @@ impl Operation {
     }
 }
 
-/// The sender of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
     Client,
     Server,
 }
 
-/// The head of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     pub operation: Operation,

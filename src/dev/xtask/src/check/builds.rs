@@ -35,7 +35,6 @@ pub fn selection() -> Vec<&'static str> {
     }
 }
 
-/// Builds libraries and tools as `make` does.
 pub fn release(context: &Context, step: &Step) -> Result<()> {
     let build = || context.build(step, &mut context.make(["all"])).unwrap_or(false);
     once(&context.builds.release, build, "make all")
@@ -54,7 +53,6 @@ pub fn programs(context: &Context, step: &Step) -> Result<()> {
     once(&context.builds.programs, build, "make -C tests-c programs")
 }
 
-/// Builds all crates and their tests with the profile for development.
 pub fn debug(context: &Context, step: &Step) -> Result<()> {
     let build = || {
         let mut cargo = context.cargo(["build", "--all-targets"]);

@@ -54,7 +54,6 @@ pub struct Context {
     cpu: Mutex<BTreeMap<String, Duration>>,
 }
 
-/// Returns the value of a variable of the environment, or a default.
 pub fn variable(name: &str, default: &str) -> String {
     std::env::var(name).ok().filter(|value| !value.is_empty()).unwrap_or_else(|| default.to_string())
 }

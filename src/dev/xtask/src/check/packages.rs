@@ -11,7 +11,6 @@ use anyhow::Result;
 use super::context::{Context, variable};
 use super::table::Step;
 
-/// A command and its package.
 type Tool = (&'static str, &'static str);
 
 /// Commands that all steps with programs of the C suite need.
@@ -67,7 +66,6 @@ fn uses_verbs(step: &str) -> bool {
     !matches!(step, "fmt" | "layers" | "limits" | "crates" | "loom" | "musl")
 }
 
-/// Returns whether a command is installed.
 pub fn has(command: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -86,7 +84,6 @@ pub fn verbs() -> Vec<String> {
     needs.unwrap_or_default().lines().map(String::from).collect()
 }
 
-/// Returns the packages that a step lacks.
 pub fn missing(step: &str) -> Vec<String> {
     let is_on_a_device = step == "verbs" && !variable("RDMA", "").is_empty();
     let tools = tools(step)

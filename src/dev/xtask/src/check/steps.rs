@@ -125,13 +125,11 @@ fn one(context: &Context, step: &Step, command: &mut Command) -> Result<Results>
     Ok(Results { counts: Counts { passed, failed: 1 - passed, skipped: 0 }, reasons: Vec::new() })
 }
 
-/// Runs a script that prints TAP.
 fn tap(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
     let (end, output) = context.run(step, command)?;
     Ok(with_status(tap::script(&output), end))
 }
 
-/// Runs tests of Rust.
 fn cargo(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
     let (end, output) = context.run(step, command)?;
     Ok(with_status(tap::cargo(&output), end))

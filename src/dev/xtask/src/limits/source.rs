@@ -171,7 +171,6 @@ pub fn unsafe_sites(lines: &[Line]) -> u64 {
     lines.iter().map(count).sum()
 }
 
-/// Returns the number of words in comments, without the delimiters.
 pub fn comment_words(lines: &[Line]) -> u64 {
     let is_word = |word: &&str| word.chars().any(|char| !"/!*".contains(char));
     lines.iter().map(|line| line.comment.split_whitespace().filter(is_word).count() as u64).sum()

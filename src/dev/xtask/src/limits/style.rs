@@ -87,7 +87,6 @@ fn relative(root: &Path, path: &Path) -> Result<String> {
     Ok(path.strip_prefix(root)?.display().to_string())
 }
 
-/// Returns the places in a text that contain a phrase to avoid.
 pub fn with_phrases(text: &Text, phrases: &[Phrase]) -> Vec<Place> {
     let mut places = Vec::new();
     for (line, paragraph) in &text.paragraphs {
@@ -103,7 +102,6 @@ pub fn with_phrases(text: &Text, phrases: &[Phrase]) -> Vec<Place> {
     places
 }
 
-/// Returns the long sentences of a text.
 pub fn long_sentences(text: &Text) -> Vec<Place> {
     let mut places = Vec::new();
     // The cells of a table are no sentences.

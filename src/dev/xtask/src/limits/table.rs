@@ -58,7 +58,6 @@ impl Table {
         })
     }
 
-    /// Returns the row `name`, or `None` if the table has no such row.
     pub fn row(&self, name: &str) -> Option<&Row> {
         self.rows().find(|row| row.name == name)
     }
@@ -92,7 +91,6 @@ impl Table {
         self.lines.insert(last.map_or(self.lines.len(), |last| last + 1), Line::Row(row));
     }
 
-    /// Returns the text with aligned columns.
     pub fn render(&self) -> String {
         let mut text = String::new();
         for line in &self.lines {

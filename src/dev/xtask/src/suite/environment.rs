@@ -22,7 +22,6 @@ const DIAGNOSTICS: [&str; 6] =
 /// Factor for deadlines under valgrind.
 const VALGRIND_SCALE: f64 = 10.0;
 
-/// The environment of all programs of a run.
 pub struct Environment {
     ia: String,
     api: String,
@@ -72,7 +71,6 @@ impl Environment {
         })
     }
 
-    /// Returns the factor for all deadlines.
     pub fn scale(&self) -> f64 {
         self.scale
     }

@@ -38,7 +38,6 @@ pub fn kind(library: &Path) -> Kind {
     }
 }
 
-/// Returns the provider of an entry.
 pub fn kind_of(entry: &Entry) -> Kind {
     kind(Path::new(&words(&entry.library)))
 }

@@ -13,7 +13,6 @@ use host::topic::Topic;
 use super::step::Step;
 use crate::info::{version, words};
 
-/// The configuration that dat_ia_open finds.
 pub struct Configuration {
     pub found: Found,
     pub file: Option<PathBuf>,
@@ -75,7 +74,6 @@ impl OtherVersions {
         true
     }
 
-    /// Returns one step for all lines.
     fn step(&mut self) -> Option<Step> {
         let OtherVersions { count, first, last } = std::mem::take(self);
         let (text, first) = first?;

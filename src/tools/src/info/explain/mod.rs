@@ -113,7 +113,6 @@ impl Account {
     }
 }
 
-/// Explains the adapters for programs of the version of a library.
 fn account(
     own: &Found,
     adapters: &[Adapter],
@@ -199,7 +198,6 @@ fn working(all: &[(&Adapter, Probe)], api: Api) -> Vec<CString> {
     names
 }
 
-/// Returns the file of a library, and whether programs find it.
 fn own_file(own: &Found) -> Step {
     match (own.library.path(), &own.missed) {
         (None, _) => Step::ok("its file is unknown"),
@@ -231,7 +229,6 @@ fn compare(library: Library, found: &search::Found, adapters: &[Adapter], name: 
     })
 }
 
-/// Shows the summary and what the user can do.
 fn show_end(
     Account { versions, works, hidden, lacks_shm, has_rdma, has_tcp, .. }: &Account,
     name: Option<&CStr>,
@@ -272,7 +269,6 @@ fn show_end(
     Ok(())
 }
 
-/// Returns the command that tries an adapter.
 fn trial(name: &CStr, versions: &[Api]) -> String {
     let operand = operand(name.to_bytes());
     let api = if versions.contains(&Api::V12) { "" } else { " --api 2.0" };

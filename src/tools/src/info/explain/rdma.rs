@@ -14,7 +14,6 @@ use crate::info::devices::{self, Port};
 /// The RDMA properties of a host; tests use other hosts.
 pub struct Host {
     ports: Vec<Port>,
-    /// Names and addresses of the network interfaces.
     interfaces: Vec<(String, IpAddr)>,
     /// Maximum bytes of locked memory; `None` for no limit.
     locked: Option<u64>,
@@ -38,7 +37,6 @@ impl Host {
         self.ports.iter().map(|port| self.port(port, false)).chain([self.locked()]).collect()
     }
 
-    /// Returns the step for the port of an open adapter with this address.
     pub fn port_of(&self, address: IpAddr) -> Option<Step> {
         devices::with_address(&self.ports, &self.interfaces, address).map(|port| self.port(port, true))
     }

@@ -10,7 +10,6 @@ use crate::print::{ATTENTION, GOOD, HEADING, WRONG, styled};
 /// The page that describes what to do, relative to the sources or the installed documents.
 const PAGE: &str = "docs/troubleshooting.md";
 
-/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Finding {
@@ -25,7 +24,6 @@ pub enum Finding {
 pub struct Step {
     pub state: Finding,
     pub text: String,
-    /// Section of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub see: Option<String>,
 }
@@ -47,7 +45,6 @@ impl Step {
         Step::new(Finding::Wrong, text)
     }
 
-    /// Creates a step that is wrong if it matters, and otherwise a note.
     pub fn wrong_if(matters: bool, text: impl Into<String>) -> Self {
         Step::new(if matters { Finding::Wrong } else { Finding::Note }, text)
     }
@@ -69,7 +66,6 @@ pub fn place(topic: Topic) -> String {
     format!("{PAGE}#{}", topic.name())
 }
 
-/// Steps that belong together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chapter {
     pub title: String,
