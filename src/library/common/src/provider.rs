@@ -107,8 +107,8 @@ struct Call {
 }
 
 impl Call {
-    /// Makes the call in a separate thread, so that a function that exits its thread does not end the program's thread.
-    /// If no thread can be created, makes the call in this thread.
+    /// Runs the call in a separate thread, so that a function that exits its thread does not end the program's thread.
+    /// If no thread can be created, runs the call in this thread.
     fn make(mut self) -> Ended {
         let argument = (&raw mut self).cast();
         // SAFETY: the argument is a `Call`, which outlives the thread. Providers allow calls from any thread.

@@ -54,7 +54,7 @@ pub fn groups(all: &Attributes) -> Vec<Group> {
     some.map(|(name, attributes)| Group { name: name.to_owned(), attributes }).collect()
 }
 
-/// Expands to attributes, one a line: the field, its meaning, how to show it, and the value if it is not the field.
+/// Expands to attributes, one per line: the field, its meaning, how to show it, and the value if it is not the field.
 macro_rules! table {
     ($of:expr; $($name:ident $meaning:literal $shown:tt $(= $value:expr)?;)*) => {
         vec![$(Attribute::new(stringify!($name), $meaning, table!(@ $of, $name, $shown $(, $value)?))),*]

@@ -104,7 +104,7 @@ fn ask(directory: &Path, root: bool) -> io::Result<Vec<Found>> {
     Ok(processes.into_iter().map(found).collect())
 }
 
-/// Returns to root when dropped.
+/// Restores the effective user root on drop.
 struct Acting;
 
 impl Acting {

@@ -4,7 +4,7 @@ use dat::Region;
 
 const STEP: usize = 4096;
 
-/// The bytes of a transfer, which differ from those of the next transfer and of other lanes.
+/// The bytes of a transfer. They differ between consecutive transfers and between lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// A connection, or a kind of transfer.

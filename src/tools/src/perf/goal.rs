@@ -12,7 +12,7 @@ use super::plan::Plan;
 const TURN: Duration = Duration::from_millis(250);
 /// Maximum growth of the transfers from turn to turn: the times of a turn may be unusual.
 const MAX_GROWTH: u64 = 16;
-/// The warm-up takes at most this fraction of the total time.
+/// The warm-up takes at most the total time divided by this.
 const WARMUP_SHARE: u32 = 10;
 
 /// A number of transfers of each thread; 0 ends the measurement.
