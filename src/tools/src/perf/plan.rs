@@ -60,30 +60,23 @@ impl fmt::Display for Test {
     }
 }
 
-/// A measurement. All counts except `threads` are per thread.
+/// A measurement. The arguments of the same names describe the fields; all counts except `threads` are per thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub test: Test,
-    /// Bytes of a transfer.
     pub size: u64,
     pub iterations: u64,
-    /// Transfers before the measured ones.
     pub warmup: u64,
     pub outstanding: u32,
     pub connections: u32,
-    /// Connections that carry traffic, in turn.
     pub active: u32,
     pub threads: u32,
-    /// Microseconds before each send, so that the peer sleeps in its wait.
     pub pause: u32,
     pub srq: bool,
-    /// Set to wait with dat_evd_wait instead of polling.
     pub wait: bool,
-    /// Set if the target of RDMA polls with dat_evd_dequeue.
     pub target_polls: bool,
     /// Set to compare the bytes of each transfer, which then has a buffer of its own.
     pub verify: bool,
-    /// Set if both processes make transfers.
     pub both: bool,
     /// Set if both processes are on one host.
     pub near: bool,

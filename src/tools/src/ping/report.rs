@@ -110,7 +110,7 @@ impl Report {
         ))
     }
 
-    /// Reports an event between rounds, if lines are written for rounds.
+    /// Reports an event between rounds, unless `quiet`.
     pub fn note(&self, style: anstyle::Style, text: String) -> anyhow::Result<()> {
         if self.quiet { Ok(()) } else { self.say(print::styled(style, text)) }
     }
