@@ -32,7 +32,8 @@ pub fn ports(sysfs: &Path) -> Vec<Port> {
             .collect();
         numbers.sort_unstable();
         for number in numbers {
-            let read = |file: &str| fs::read_to_string(directory.join(number.to_string()).join(file)).unwrap_or_default();
+            let read =
+                |file: &str| fs::read_to_string(directory.join(number.to_string()).join(file)).unwrap_or_default();
             // The kernel writes the number of a state before its name.
             let state = read("state").rsplit(' ').next().unwrap_or_default().trim().to_lowercase();
             let interfaces = sysfs::interfaces(sysfs, &device, Some(number));
