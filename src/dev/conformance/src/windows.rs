@@ -10,7 +10,6 @@ use dat_core::{Base, CompletionFlags, Error, LocalSegment, Object, Rights, Rmr};
 
 use crate::{Network, rounds};
 
-/// Cookie of all binds.
 const BIND: u64 = 0xb1;
 
 fn both() -> Rights {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[value(rename_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
-    /// Sends back and forth, one at a time
+    /// Sends back and forth, one after the other
     SendLat,
     /// RDMA writes back and forth; the target polls its memory
     WriteLat,
