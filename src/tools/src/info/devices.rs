@@ -18,7 +18,6 @@ pub struct Port {
     pub interfaces: Vec<String>,
 }
 
-/// Returns the ports of all devices, in order.
 pub fn ports(sysfs: &Path) -> Vec<Port> {
     let mut found = Vec::new();
     for device in sysfs::devices(sysfs) {

@@ -171,7 +171,6 @@ const MAX_LINES: usize = 5;
 /// Maximum number of causes in the line about all adapters.
 const MAX_CAUSES: usize = 3;
 
-/// Shows the adapters that open and why the others do not.
 fn show(Listing { adapters: rows, missing, hidden, ignored, .. }: &Listing, all: bool) -> anyhow::Result<()> {
     let or_dash = |text: Option<String>| text.unwrap_or("-".to_owned());
     let line = |row: &Listed| {

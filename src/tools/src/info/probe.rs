@@ -26,7 +26,6 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Returns the topic of the message about the failure.
     pub fn topic(&self) -> Option<Topic> {
         self.messages.iter().rev().filter(|message| message.is_error).find_map(|message| message.topic)
     }

@@ -87,7 +87,6 @@ fn duration_of(clock: ClockId) -> Duration {
 
 /// Maximum steps of a turn, so few that their times stay in the cache.
 pub const MAX_STEPS: usize = 1 << 15;
-/// Digits of a time in the histogram.
 const DIGITS: u8 = 3;
 
 #[derive(Debug)]

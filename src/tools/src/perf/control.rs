@@ -142,7 +142,6 @@ impl Control {
         }
     }
 
-    /// Returns a message that has arrived.
     pub fn poll(&mut self) -> anyhow::Result<Option<Message>> {
         self.handle_event(Instant::now())?;
         match self.inbox.pop_front() {

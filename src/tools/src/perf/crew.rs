@@ -76,7 +76,6 @@ struct Member<'a> {
     worker: &'a mut Worker,
     part: Option<Part>,
     steps: Steps,
-    /// Transfers of all turns.
     made: u64,
 }
 

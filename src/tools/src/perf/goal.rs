@@ -30,7 +30,6 @@ impl Turn {
     }
 }
 
-/// The remaining part of a measurement.
 #[derive(Clone, Debug)]
 pub struct Goal {
     warmup: u64,

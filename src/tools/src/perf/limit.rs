@@ -30,7 +30,6 @@ impl Limit {
         self.failed.store(false, Ordering::Relaxed);
     }
 
-    /// Ends the other threads of the measurement after one has failed.
     pub fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }

@@ -49,7 +49,6 @@ use crate::peer::{Target, child};
 use crate::print;
 use crate::tool::{Outcome, Tool, open_adapter};
 
-/// Default qualifier of the server.
 const PORT: u64 = 18_516;
 
 #[derive(Default)]

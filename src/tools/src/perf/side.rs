@@ -106,7 +106,6 @@ fn request(psp: &Psp, greeting: &[u8], control: &mut Control) -> anyhow::Result<
     }
 }
 
-/// Returns the private data of the request for a connection of a measurement.
 fn greeting(thread: usize, connection: usize) -> Vec<u8> {
     format!("dat-data {thread} {connection}.").into_bytes()
 }

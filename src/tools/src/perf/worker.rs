@@ -248,7 +248,6 @@ impl Worker {
         (number % u64::from(self.plan.active)) as usize
     }
 
-    /// Returns the memory that the peer may access.
     pub fn offer(&self) -> Memory {
         let memory = self.into.region.remote(0, self.into.layout.bytes);
         (memory.context, memory.address, self.into.layout.step as u64)

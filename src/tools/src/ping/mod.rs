@@ -36,7 +36,6 @@ use crate::interrupt::Interrupt;
 use crate::peer::{Node, Target, child};
 use crate::tool::{Outcome, Tool, open_adapter};
 
-/// Default qualifier of the server.
 const PORT: u64 = 18_515;
 /// Maximum bytes of a transfer. Either side has some ten times as much memory for a connection.
 const MAX_SIZE: u32 = 64 << 20;

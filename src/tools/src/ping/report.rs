@@ -240,7 +240,6 @@ impl Report {
         print::line(print::columns(&["", "minimum", "median", "mean", "maximum", "deviation"], rows))
     }
 
-    /// Returns the spread of each operation that has times.
     fn spreads(&self) -> impl Iterator<Item = (Operation, Spread)> {
         Operation::ALL.into_iter().filter_map(|operation| Some((operation, self.times[operation as usize].spread()?)))
     }

@@ -27,7 +27,6 @@ struct Client {
     wrong: u64,
 }
 
-/// Sums over clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
     clients: u64,

@@ -15,7 +15,6 @@ use crate::interrupt::Interrupt;
 use crate::peer::connect::{Connected, late};
 use crate::peer::{Channel, Done, Message, Node, Occurrence, Pattern, Stop, Target};
 
-/// Numbers of the RDMA operations, for their cookies.
 const WRITE: usize = 0;
 const READ: usize = 1;
 

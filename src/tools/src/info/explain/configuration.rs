@@ -55,17 +55,15 @@ pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> C
     Configuration { found, file, steps }
 }
 
-/// Consecutive lines for other versions, of which a distribution's file has dozens.
+/// Consecutive lines for other versions. A file of a distribution has dozens.
 #[derive(Default)]
 struct OtherVersions {
     count: usize,
-    /// Text and place of the first line.
     first: Option<(String, Origin)>,
     last: Option<Origin>,
 }
 
 impl OtherVersions {
-    /// Takes a step if it is such a line.
     fn take(&mut self, search: &Search<'_>) -> bool {
         let Search::Line(origin, LineUse::OtherVersion(_)) = search else { return false };
         self.count += 1;

@@ -28,14 +28,12 @@ use configuration::Configuration;
 use rdma::Host;
 use step::{Chapter, Step, place};
 
-/// The explanation for programs of one or more versions.
 #[derive(Default)]
 struct Account {
     chapters: Vec<Chapter>,
     versions: Vec<Api>,
     /// Names that open, each with the versions of the programs that open it.
     works: Vec<(CString, Vec<Api>)>,
-    /// Libraries that programs do not find.
     hidden: Vec<String>,
     /// The configuration file, if it has no line for shm.
     lacks_shm: Option<PathBuf>,

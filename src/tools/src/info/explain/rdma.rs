@@ -29,7 +29,6 @@ impl Host {
         Host { ports: devices::ports(Path::new(sysfs::ROOT)), interfaces: net::interfaces(), locked }
     }
 
-    /// Returns a step for each port and one for the limit.
     pub fn explain(&self) -> Vec<Step> {
         if self.ports.is_empty() {
             return vec![Step::note("this host has no RDMA device").see(Topic::NoRdmaDevice)];
