@@ -106,7 +106,6 @@ versions! {
     dat_srq_post_recv: DAT_SRQ_POST_RECV_FUNC
 }
 
-/// The functions with the types of one version.
 pub enum Own {
     V12(V12),
     V20(V20),

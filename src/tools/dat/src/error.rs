@@ -17,13 +17,11 @@ enum Kind {
 }
 
 impl Error {
-    /// Creates the error of a call, with its return code as text.
     #[cold]
     pub(crate) fn call(call: &'static str, code: String) -> Self {
         Self(Box::new(Kind::Call { call, code }))
     }
 
-    /// Creates the error of a library that cannot be used.
     pub(crate) fn library(file: &std::path::Path, reason: String) -> Self {
         let file = file.display().to_string();
         // The loader reports only text. A file that exists but lacks one of its own libraries is not absent.
@@ -31,7 +29,6 @@ impl Error {
         Self(Box::new(Kind::Library { file, reason, absent }))
     }
 
-    /// Creates the error of an allocation.
     pub(crate) fn memory(bytes: usize) -> Self {
         Self(Box::new(Kind::Memory(bytes)))
     }

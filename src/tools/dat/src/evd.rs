@@ -166,7 +166,6 @@ pub(crate) fn microseconds(time: Duration) -> DAT_TIMEOUT {
     DAT_TIMEOUT::try_from(time.as_micros()).unwrap_or(DAT_TIMEOUT_INFINITE).min(DAT_TIMEOUT_INFINITE - 1)
 }
 
-/// Defines a function that returns the names of constants.
 macro_rules! names {
     ($(#[$doc:meta])* $function:ident, $type:ty, $other:literal: $($name:ident)*) => {
         $(#[$doc])*

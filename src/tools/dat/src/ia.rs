@@ -14,7 +14,6 @@ use crate::library::file_of;
 use crate::object::Handle;
 use crate::{Api, Attributes, Library, Result};
 
-/// Length of the queue of asynchronous events.
 const ASYNC_EVENTS: DAT_COUNT = 64;
 
 /// An open interface adapter. It is closed when it and all its objects are dropped.

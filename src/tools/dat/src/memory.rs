@@ -66,7 +66,6 @@ pub struct Remote {
     pub context: DAT_RMR_CONTEXT,
 }
 
-/// Synchronises a part of a region.
 macro_rules! sync {
     ($region:ident, $call:ident, $offset:ident, $length:ident) => {{
         let (ia, segment) = ($region.pz.ia(), $region.segment($offset, $length));

@@ -39,7 +39,6 @@ impl Handle {
         self.raw
     }
 
-    /// Returns whether this thread may use the handle.
     #[inline(always)]
     pub fn is_usable(self) -> bool {
         self.owner.is_none_or(|owner| owner == thread::current().id())
@@ -50,7 +49,6 @@ impl Handle {
     }
 }
 
-/// The call that frees an object.
 type Free = unsafe extern "C" fn(DAT_HANDLE) -> DAT_RETURN;
 
 /// An object of an adapter, which is freed with its last clone. Each clone contains the handle and the library, so that
@@ -124,7 +122,6 @@ impl EpId {
     }
 }
 
-/// Defines a kind of objects.
 macro_rules! object {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
