@@ -558,7 +558,7 @@ typedef struct dat_connection_event_data {
 typedef struct dat_asynch_error_event_data {
     /** The object of the event. */
     DAT_HANDLE dat_handle;
-    /** A reason for this kind of object. */
+    /** The reason, from the enumeration for the kind of dat_handle. */
     DAT_COUNT reason;
 } DAT_ASYNCH_ERROR_EVENT_DATA;
 

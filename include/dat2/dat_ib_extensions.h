@@ -683,19 +683,19 @@ typedef enum dat_ib_collective_reduce_data_op {
 typedef struct dat_ib_collective_group {
     /** Members on this host. */
     int local_size;
-    /** Number of this member among them. */
+    /** Number of this member among the members on this host. */
     int local_rank;
-    /** Their numbers in the group. */
+    /** Numbers in the group of the members on this host. */
     int *local_ranks;
     /** Hosts. */
     int external_size;
-    /** Number of this host among them. */
+    /** Number of this host. */
     int external_rank;
     /** Numbers of one member of each host. */
     int *external_ranks;
-    /** Numbers on its host of each member. */
+    /** For each member, its number on its host. */
     int *intranode_table;
-    /** Numbers of the host of each member. */
+    /** For each member, the number of its host. */
     int *internode_table;
     /** Not 0 if the group has all members of the program. */
     int is_comm_world;
@@ -864,7 +864,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
     dat_extension_op((DAT_HANDLE)(ia_handle), DAT_IB_CLOSE_QUERY_OP)
 
 /*
- * Collective operations: no provider of this project has them. The operations answer DAT_NOT_IMPLEMENTED.
+ * Collective operations: the providers of this project return DAT_NOT_IMPLEMENTED.
  */
 
 /** Makes a member of groups. */

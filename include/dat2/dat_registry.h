@@ -37,9 +37,9 @@ typedef void (*DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *provider_info);
  * dat_registry_providers_related.
  */
 typedef enum dat_ha_relationship {
-    /** The adapters cannot. */
+    /** Neither adapter can take over connections of the other. */
     DAT_HA_FALSE = 0,
-    /** The adapters can. */
+    /** The adapters can take over each other's connections. */
     DAT_HA_TRUE = 1,
     /** Unknown. */
     DAT_HA_UNKNOWN = 2,

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: a tool ends in good order.
+//! Ctrl-C and SIGTERM, which request the end of a tool.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use signal_hook::flag;
 
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// A request to end the tool. Waiting calls return when one of the signals is handled.
+/// A request to end the tool. Waiting calls return after a handled signal.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
@@ -36,7 +36,6 @@ impl Interrupt {
         thread::Builder::new().spawn(wait).map(drop)
     }
 
-    /// Returns whether the tool must end.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -10,7 +10,6 @@ use comfy_table::{Table, presets};
 /// The error if standard output cannot be written, for example because a disk is full.
 pub const UNWRITTEN: &str = "cannot write to standard output";
 
-/// Writes a line to standard output.
 pub fn line(text: impl Display) -> anyhow::Result<()> {
     let mut output = anstream::stdout().lock();
     writeln!(output, "{text}").and_then(|()| output.flush()).context(UNWRITTEN)
@@ -26,25 +25,16 @@ pub fn complain(text: impl Display) {
     let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
-/// The style of headings.
 pub const HEADING: Style = Style::new().bold();
-/// The style of correct values.
 pub const GOOD: Style = AnsiColor::Green.on_default();
-/// The style of warnings.
 pub const ATTENTION: Style = AnsiColor::Yellow.on_default();
-/// The style of faults.
 pub const WRONG: Style = AnsiColor::Red.on_default().bold();
 
-/// Returns a text in a style.
 pub fn styled(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Returns a table with aligned columns, without a newline at its end.
-///
-/// # Parameters
-/// * `heads` - a heading for each column.
-/// * `rows` - the cells of each row, without colours.
+/// Returns a table with aligned columns under `heads`, without a newline at its end. Cells have no colours.
 pub fn columns<'a>(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>> + 'a) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_header(heads.iter().copied()).add_rows(rows);

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Quotes a path or name for the shell. Invalid UTF-8 and control characters become octal numbers for printf.
+/// Quotes a path or name for the shell. Invalid UTF-8 and control characters are printed by printf from octal numbers.
 pub fn quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_bytes();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);

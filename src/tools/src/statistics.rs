@@ -5,9 +5,10 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// Digits of a stored time, and the longest one in nanoseconds: an hour.
+/// Digits of a stored time.
 const DIGITS: u8 = 3;
-const LONGEST: u64 = 3_600_000_000_000;
+/// Maximum stored time in nanoseconds: an hour.
+const MAX_NANOSECONDS: u64 = 3_600_000_000_000;
 
 /// Measured times, in memory that does not grow with their number.
 #[derive(Clone, Debug)]
@@ -31,13 +32,12 @@ pub struct Spread {
 
 impl Default for Times {
     fn default() -> Self {
-        let all = Histogram::new_with_bounds(1, LONGEST, DIGITS).expect("the bounds are in order");
+        let all = Histogram::new_with_bounds(1, MAX_NANOSECONDS, DIGITS).expect("the bounds are in order");
         Self { all, sum: 0.0, minimum: Duration::MAX, maximum: Duration::ZERO }
     }
 }
 
 impl Times {
-    /// Adds a time.
     pub fn add(&mut self, time: Duration) {
         self.all.saturating_record(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         self.sum += microseconds(time);
@@ -57,7 +57,6 @@ impl Times {
     }
 }
 
-/// Returns a time in microseconds.
 pub fn microseconds(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }

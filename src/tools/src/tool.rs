@@ -1,7 +1,6 @@
 //! The frame of every tool: arguments, exit status, the sections of its manual page, and the libraries that it uses.
 //!
-//! `--help` and the manual page have the same text, because both are made from a [`Tool`]; src/dev/derived writes the pages
-//! and completions.
+//! `--help` and the manual page have the same text: both are made from a [`Tool`], the page by src/dev/derived.
 
 use std::ffi::{CString, OsStr};
 use std::fmt;
@@ -23,7 +22,7 @@ pub trait Tool: Parser {
     /// The sections that follow the options in the manual page and in `--help`; see [`sections`].
     const MANUAL: &'static str;
 
-    /// Runs the tool. After an error, which is shown on standard error, the exit status is that of [`Outcome::Failure`].
+    /// Runs the tool. [`main`] shows an error on standard error and exits as for [`Outcome::Failure`].
     fn run(self) -> anyhow::Result<Outcome>;
 }
 
@@ -36,7 +35,7 @@ pub struct Section {
     pub text: String,
 }
 
-/// Reads the sections of a manual, in which `# HEADING` precedes each section. Joins the lines of a paragraph.
+/// Reads the sections of a manual, each after a line `# HEADING`, and joins the lines of each paragraph.
 pub fn sections(manual: &str) -> Vec<Section> {
     let join = |paragraph: &str| {
         if paragraph.starts_with(' ') { paragraph.to_owned() } else { paragraph.lines().collect::<Vec<_>>().join(" ") }
@@ -80,14 +79,15 @@ pub struct Common {
 
     /// Act as a program of this version of uDAPL
     ///
-    /// Without this option, dat-info shows both versions; dat-ping and dat-perf use 1.2 unless only 2.0 has the adapter.
+    /// Without this option, dat-info shows both versions; dat-ping and dat-perf use 1.2 unless only 2.0 has the
+    /// adapter.
     #[arg(long, value_name = "VERSION", value_parser = api())]
     pub api: Option<Api>,
 
     /// Use this libdat.so.1 or libdat2.so.2 instead of the one that programs find
     ///
-    /// Without this option, the tool searches as the loader does for any program: in LD_LIBRARY_PATH, then in the system's
-    /// directories. Last, it searches in ../lib, relative to the tool.
+    /// Without this option, the tool searches as the loader does for any program: in LD_LIBRARY_PATH, then in the
+    /// system's directories. Last, it searches in ../lib, relative to the tool.
     #[arg(long, value_name = "PATH")]
     pub library: Option<PathBuf>,
 }
@@ -103,12 +103,12 @@ fn api() -> impl TypedValueParser<Value = Api> {
 pub struct Found {
     /// The library.
     pub library: Library,
-    /// The loader's reason why programs do not find the library, if only its place next to this tool led to it.
+    /// Set if only the search next to this tool found the library: why the loader does not find it for programs.
     pub missed: Option<String>,
 }
 
 impl Common {
-    /// Returns the usable libraries, the oldest version first, or the reasons why there is none.
+    /// Returns the usable libraries, the oldest version first, or why there is none.
     pub fn libraries(&self) -> Vec<anyhow::Result<Found>> {
         match (&self.library, self.api) {
             (Some(file), api) => vec![named(file, api)],
@@ -117,10 +117,7 @@ impl Common {
         }
     }
 
-    /// Returns the first library that lists an adapter, or the first library.
-    ///
-    /// # Parameters
-    /// * `name` - the adapter, or `None` for any.
+    /// Returns the first library that lists the adapter `name` (any adapter if `None`), or else the first library.
     pub fn library_with(&self, name: Option<&[u8]>) -> anyhow::Result<Library> {
         let is_it = |one: &Adapter| name.is_none_or(|name| one.name.to_bytes() == name);
         let lists = |library: Library| library.adapters().is_ok_and(|all| all.iter().any(is_it));
@@ -139,7 +136,7 @@ impl Common {
     }
 }
 
-/// The loader finds no library of a version. Another error means that it cannot load the library.
+/// The loader finds no library of a version. Other errors mean that it cannot load one.
 #[derive(Debug)]
 pub struct Absent(dat::Error);
 
@@ -156,7 +153,6 @@ impl fmt::Display for Absent {
 
 impl std::error::Error for Absent {}
 
-/// Loads the library that the user named.
 fn named(file: &Path, api: Option<Api>) -> anyhow::Result<Found> {
     let library = Library::open(file)?;
     let own = library.api();
@@ -166,7 +162,7 @@ fn named(file: &Path, api: Option<Api>) -> anyhow::Result<Found> {
     Ok(Found { library, missed: None })
 }
 
-/// Loads the library of a version as programs do, or else the one in the installation of this tool.
+/// Loads the library of a version as programs do, or else the one next to this tool.
 fn find(api: Api) -> anyhow::Result<Found> {
     let error = match Library::find(api) {
         Ok(library) => return Ok(Found { library, missed: None }),
@@ -179,8 +175,7 @@ fn find(api: Api) -> anyhow::Result<Found> {
     Err(if error.is_absent() { Absent(error).into() } else { error.into() })
 }
 
-/// The library in the installation of this tool, whose bin/ and lib/ are in one directory. lib/ may have a directory for each
-/// architecture.
+/// Returns the library in ../lib, relative to this tool, or in its directory for this architecture.
 fn beside_this_tool(api: Api) -> Option<PathBuf> {
     let tool = own_file().ok()?;
     let lib = tool.parent()?.parent()?.join("lib");
@@ -188,7 +183,7 @@ fn beside_this_tool(api: Api) -> Option<PathBuf> {
     [lib, machine].into_iter().map(|directory| directory.join(api.library())).find(|file| file.exists())
 }
 
-/// The file of this program. Without /proc the kernel does not report it, so this searches as the shell does.
+/// Returns the file of this program. Without /proc, searches for it as the shell does.
 pub fn own_file() -> io::Result<PathBuf> {
     std::env::current_exe().or_else(|error| {
         let name = std::env::args_os().next().map(PathBuf::from);
@@ -231,7 +226,7 @@ pub fn main<T: Tool>() -> ExitCode {
         .into()
 }
 
-/// Writes the fault of the arguments, or the text of `--help` and `--version`.
+/// Writes a usage error, or the text of `--help` and `--version`.
 fn explain(instead: &clap::Error) -> anyhow::Result<Outcome> {
     let shown = instead.print().and_then(|()| io::stdout().flush());
     if instead.use_stderr() {

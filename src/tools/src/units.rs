@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// Default maximum of a time in seconds: a day.
+/// Default maximum of a time: the seconds of a day.
 pub const DAY: f64 = 86_400.0;
 
 /// Creates a parser for seconds, which may have a fraction.
@@ -15,10 +15,7 @@ pub fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, Strin
     }
 }
 
-/// Creates a parser for a whole number without a unit.
-///
-/// # Parameters
-/// * `what` - a description such as `a whole number of seconds`.
+/// Creates a parser for a whole number without a unit. Errors describe it with `what`.
 pub fn whole<T: TryFrom<i128>>(
     range: RangeInclusive<i128>,
     what: &'static str,

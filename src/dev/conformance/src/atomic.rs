@@ -48,7 +48,6 @@ impl<T: Transport> Scene<T> {
     }
 }
 
-/// Returns the word at `offset`.
 fn word<T: Transport>(buffer: &Buffer<T>, offset: usize) -> u64 {
     u64::from_ne_bytes(buffer.bytes(offset..offset + 8).try_into().expect("eight bytes"))
 }

@@ -75,7 +75,7 @@ pub fn abrupt_close_frees_everything<T: Transport>(network: &Network<T>) {
         connect(&a, &b);
         let (c, d) = adapter.pair();
         d.receives.modify_cno(Some(&cno)).unwrap();
-        // Arrived messages, waiting messages and waiting buffers.
+        // Messages that have arrived, messages that wait, and buffers that wait.
         srq.post_recv(&[memory.at(0, 64)], 1).unwrap();
         (0..4).for_each(|cookie| a.send(memory.at(64, 64), cookie));
         d.receive(memory.at(128, 64), 5);

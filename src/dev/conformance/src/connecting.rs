@@ -31,13 +31,11 @@ impl<T: Transport> Scene<T> {
         Scene { memory: adapter.buffer(4096), requests, psp, address, adapter }
     }
 
-    /// Requests a connection to the service point.
     #[track_caller]
     pub fn ask(&self, end: &End<T>, timeout: Option<Duration>) {
         request(end, &self.address, self.psp.point.qualifier(), timeout, b"").unwrap();
     }
 
-    /// Exchanges messages in both directions.
     #[track_caller]
     pub fn talk(&self, a: &End<T>, b: &End<T>) {
         for (from, to) in [(a, b), (b, a)] {

@@ -20,12 +20,10 @@ fn with_datagrams<T: Transport>(network: &Network<T>) -> Option<Adapter<T>> {
     Some(network.open()).filter(|adapter| adapter.ia.transport.attributes().datagrams)
 }
 
-/// Creates an endpoint for datagrams.
 fn end<T: Transport>(adapter: &Adapter<T>) -> End<T> {
     adapter.end_with(None, |attr| (attr.datagrams, attr.max_message_size) = (true, 0))
 }
 
-/// A service point for requests.
 struct Point<T: Transport> {
     requests: Arc<Evd<T>>,
     psp: Arc<Psp<T>>,
@@ -66,7 +64,6 @@ fn known<T: Transport>(end: &End<T>, wanted: PeerEvent) -> Arc<Peer> {
     }
 }
 
-/// The address handle of a peer.
 fn handle<T: Transport>(end: &End<T>, peer: &Peer) -> Arc<Ah<T>> {
     end.ep.ia().slab.get(peer.handle).unwrap()
 }

@@ -13,7 +13,7 @@ use crate::{Network, repeats, rounds};
 
 /// Expects one DISCONNECTED event. A second disconnect has no effect.
 #[track_caller]
-fn is_over<T: Transport>(end: &End<T>) {
+fn expect_end<T: Transport>(end: &End<T>) {
     assert_eq!(end.news(), (ConnectionEvent::Disconnected, vec![]));
     assert_eq!(end.state(), EpState::Disconnected);
     end.ep.disconnect(false).unwrap();
@@ -28,8 +28,8 @@ pub fn either_side_can_disconnect<T: Transport>(network: &Network<T>) {
             let (a, b) = adapter.pair();
             let (this, other) = if passive { (&b, &a) } else { (&a, &b) };
             this.ep.disconnect(graceful).unwrap();
-            is_over(this);
-            is_over(other);
+            expect_end(this);
+            expect_end(other);
             assert!(quiet([&a.connections, &b.connections]));
         }
     }
@@ -41,8 +41,8 @@ pub fn both_sides_can_disconnect<T: Transport>(network: &Network<T>) {
         let (a, b) = adapter.pair();
         a.ep.disconnect(graceful).unwrap();
         b.ep.disconnect(graceful).unwrap();
-        is_over(&a);
-        is_over(&b);
+        expect_end(&a);
+        expect_end(&b);
         assert!(quiet([&a.connections, &b.connections]));
     }
 }
@@ -104,12 +104,12 @@ pub fn graceful_disconnect_executes_posted_requests<T: Transport>(network: &Netw
     for k in 0..COUNT {
         a.completes(k as u64, Status::Success);
     }
-    is_over(&a);
+    expect_end(&a);
     for k in 0..COUNT {
         b.arrives(k as u64, Status::Success);
         assert!(memory.shows(k * 64..k * 64 + 64, 3));
     }
-    is_over(&b);
+    expect_end(&b);
 }
 
 /// How a connection that cannot drain ends.
@@ -150,9 +150,9 @@ fn pending<T: Transport>(network: &Network<T>, way: Way) {
     let status = if way == Way::BufferComes { Status::Success } else { Status::Flushed };
     a.completes(72, status);
     a.completes(73, status);
-    is_over(&a);
+    expect_end(&a);
     a.arrives(71, Status::Flushed);
-    is_over(&b);
+    expect_end(&b);
 }
 
 pub fn graceful_disconnect_waits_for_receives_of_peer<T: Transport>(network: &Network<T>) {
@@ -195,7 +195,7 @@ pub fn free_disconnects_peer<T: Transport>(network: &Network<T>) {
     b.receive(memory.at(0, 64), 81);
     a.ep.free().unwrap();
     b.arrives(81, Status::Flushed);
-    is_over(&b);
+    expect_end(&b);
 }
 
 pub fn close_disconnects_all_peers<T: Transport>(network: &Network<T>) {
@@ -212,7 +212,7 @@ pub fn close_disconnects_all_peers<T: Transport>(network: &Network<T>) {
     other.ia.close_abrupt().unwrap();
     for end in &ends {
         end.arrives(81, Status::Flushed);
-        is_over(end);
+        expect_end(end);
     }
 }
 
@@ -319,7 +319,7 @@ impl<T: Transport> Side<T> {
     }
 
     /// Expects one event for the end of each endpoint, and the events for leaving the SRQ in the same order.
-    fn is_over(&self) {
+    fn expect_end(&self) {
         let mut ended = Vec::new();
         while ended.len() < self.ends.len() {
             match next(&self.told) {
@@ -353,7 +353,7 @@ impl<T: Transport> Side<T> {
 /// Both sides end many connections concurrently, in opposite orders. The connection events and the events for leaving
 /// the SRQ have the same order.
 pub fn many_endpoints_leave_srq_concurrently<T: Transport>(network: &Network<T>) {
-    // A device in software repeats all waiting sends.
+    // A software device retransmits all waiting sends.
     let count = 4 + rounds(96);
     let (here, there) = (Side::new(network, count), Side::new(network, count));
     for _ in 0..rounds(4) {
@@ -375,7 +375,7 @@ pub fn many_endpoints_leave_srq_concurrently<T: Transport>(network: &Network<T>)
                 there.ends.iter().rev().for_each(|end| end.ep.disconnect(false).unwrap());
             });
         });
-        here.is_over();
-        there.is_over();
+        here.expect_end();
+        there.expect_end();
     }
 }

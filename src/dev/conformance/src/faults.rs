@@ -76,7 +76,6 @@ fn stop_failing() -> usize {
     CALLS.load(Ordering::SeqCst)
 }
 
-/// Maximum length of a transfer.
 const LEN: usize = 40_000;
 static BYTES: [AtomicU8; 2 * LEN] = [const { AtomicU8::new(0) }; 2 * LEN];
 
@@ -88,7 +87,6 @@ fn timeout() -> Duration {
     if FIRST.load(Ordering::SeqCst) == usize::MAX { patience() } else { FAULT_TIMEOUT }
 }
 
-/// Closes the adapter on drop.
 struct Closing<T: Transport>(Arc<Ia<T>>);
 
 impl<T: Transport> Drop for Closing<T> {
@@ -102,7 +100,6 @@ fn next<T: Transport>(evd: &Arc<Evd<T>>) -> Result<Event> {
     wait(evd, 1, Some(timeout())).result.map_err(|_| Error::TimeoutExpired)
 }
 
-/// Expects a successful transfer.
 fn succeeds<T: Transport>(evd: &Arc<Evd<T>>) -> Result<()> {
     match next(evd)? {
         Event::Transfer { status: Status::Success, .. } | Event::Extended { status: Status::Success, .. } => Ok(()),

@@ -7,7 +7,6 @@ use dat_core::{CompletionFlags, Error, Event, Rights};
 
 use crate::{Network, rounds};
 
-/// Length of most transfers.
 const LEN: usize = 64;
 
 /// Two connected ends, and buffers to write from and to.

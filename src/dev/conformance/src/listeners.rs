@@ -75,7 +75,7 @@ pub fn service_points_of_both_models_share_ports<T: Transport>(network: &Network
         b.is_told(ConnectionEvent::Established);
         scene.talk(&a, &b);
     }
-    // The port is free after the CSP.
+    // After the CSP is freed, so is the port.
     csp.free();
     Psp::create(&other.ia, Some(port.into()), &elsewhere, PspMode::Consumer).unwrap();
 }
@@ -131,7 +131,7 @@ pub fn rejects_requests_beyond_backlog<T: Transport>(network: &Network<T>) {
     }
     let pending = || ends.iter().filter(|end| end.state() == EpState::ActiveConnectionPending).count();
     until("one is refused", || pending() == ROOM);
-    // Not necessarily the last.
+    // Any of the requests may be rejected.
     let refused = ends.iter().find(|end| end.state() == EpState::Disconnected).expect("one is not pending");
     refused.is_told(ConnectionEvent::NonPeerRejected);
     let events = scene.adapter.events();

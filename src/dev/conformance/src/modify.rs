@@ -12,7 +12,6 @@ use dat_core::{CompletionFlags, Endpoint, Pz, Streams};
 
 use crate::{Network, refused, repeats};
 
-/// Changes one parameter.
 fn set<T: Transport>(ep: &Endpoint<T>, field: Field, value: Value<T>) -> dat_core::Result<()> {
     ep.modify(&[(field, value)])
 }

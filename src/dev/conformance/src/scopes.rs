@@ -53,7 +53,6 @@ impl<T: Transport> Scene<T> {
         window
     }
 
-    /// Posts an unbind through `end`.
     fn unbind(&self, end: &End<T>) -> Result<u32> {
         let nothing = LocalSegment { context: 0, addr: 0, len: 0 };
         end.ep.post_bind(&self.rmr, None, nothing, Rights::NONE, Base::Address, 7, CompletionFlags::DEFAULT)

@@ -29,7 +29,6 @@ fn list<T: Transport>(buffer: &Buffer<T>, pieces: &[(usize, usize)]) -> Vec<Loca
     pieces.iter().map(|&(at, len)| buffer.at(at, len)).collect()
 }
 
-/// Writes the pattern `seed` into the pieces.
 fn scatter<T: Transport>(buffer: &Buffer<T>, pieces: &[(usize, usize)], seed: usize) {
     buffer.fill(0..ROOM, 0xdd);
     let total = pieces.iter().map(|(_, len)| len).sum();

@@ -10,7 +10,6 @@ use dat_core::{CompletionFlags, Evd, Handle, Object, Pz, Rights, Srq};
 
 use crate::{Network, repeats, rounds};
 
-/// Length of each buffer.
 const SLOT: usize = 64;
 
 /// An SRQ of ten buffers, and its endpoints.
@@ -80,7 +79,6 @@ impl<T: Transport> Scene<T> {
         cookie as usize
     }
 
-    /// Dequeues `count` completions.
     #[track_caller]
     pub fn take_all(&self, k: usize, count: usize) {
         for _ in 0..count {
@@ -88,7 +86,6 @@ impl<T: Transport> Scene<T> {
         }
     }
 
-    /// Expects an asynchronous event.
     #[track_caller]
     pub fn is_told(&self, object: Handle, reason: AsyncReason) {
         match next(&self.events) {
@@ -278,7 +275,7 @@ pub fn reset_keeps_srq<T: Transport>(network: &Network<T>) {
     assert_eq!(scene.srq.free(), Err(Error::InvalidState(StateError::SrqInUse)));
     assert_eq!(scene.counts(), (3, 4));
     scene.take(0);
-    // In the other direction this time.
+    // The receiver's endpoint is now the passive end.
     connect(rx, tx);
     (0..3).for_each(|_| scene.send(0));
     scene.take_all(0, 3);

@@ -13,7 +13,6 @@ use dat_core::{Agent, Cno, CompletionFlags, Error, Evd, Handle, Object, Psp, Psp
 
 use crate::{Network, repeats, rounds};
 
-/// Returns the event of a wait.
 #[track_caller]
 fn event(outcome: EvdOutcome) -> Event {
     outcome.result.expect("an event")

@@ -20,12 +20,12 @@ pub fn low_watermark_fires_once_per_arming<T: Transport>(network: &Network<T>) {
     scene.low_watermark();
     scene.send(0);
     assert!(quiet([&scene.events]), "it has fired");
-    // Already below: fires immediately, each time.
+    // Already below the watermark: arming fires immediately, each time.
     for _ in 0..2 {
         scene.srq.set_low_watermark(4).unwrap();
         scene.low_watermark();
     }
-    // Refilled and below again: fires only after another arming.
+    // After a refill, falling below the watermark fires only if it was armed again.
     scene.take_all(0, 3);
     scene.fill(5..9);
     (0..3).for_each(|_| scene.send(0));

@@ -10,7 +10,6 @@ use dat_core::{Base, CompletionFlags, Error, LocalSegment, Object, Rights, Rmr};
 
 use crate::{Network, rounds};
 
-/// Cookie of all binds.
 const BIND: u64 = 0xb1;
 
 fn both() -> Rights {
@@ -100,7 +99,7 @@ impl<'n, T: Transport> Scene<'n, T> {
     }
 
     /// Posts a message without a receive, and then calls `post`, which binds `rmr`. The bind must wait for the message.
-    fn behind_message<R>(&self, post: impl FnOnce() -> R) -> R {
+    fn after_message<R>(&self, post: impl FnOnce() -> R) -> R {
         self.b.send(self.near.at(0, 64), 8);
         let posted = post();
         assert!(quiet([&self.b.requests]), "a bind has overtaken a message");
@@ -211,7 +210,7 @@ pub fn window_can_be_freed_during_bind<T: Transport>(network: &Network<T>) {
             scene.bound(&rmr);
             before
         });
-        let window = scene.behind_message(|| scene.bind(&rmr, 0, 64, both()));
+        let window = scene.after_message(|| scene.bind(&rmr, 0, 64, both()));
         rmr.free();
         scene.release_message(&rmr);
         scene.access(window, false, false);
@@ -221,7 +220,7 @@ pub fn window_can_be_freed_during_bind<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// A region can be freed, or is in use, while a bind elsewhere or an unbind waits.
+/// While an unbind or a bind to another region waits, a region is either in use or can be freed.
 pub fn region_can_be_freed_during_rebind<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     for unbind in [false, true] {
@@ -229,7 +228,7 @@ pub fn region_can_be_freed_during_rebind<T: Transport>(network: &Network<T>) {
         let rmr = scene.window();
         let old = scene.bind_to(&rmr, &first, 0, 64, both());
         scene.bound(&rmr);
-        let window = scene.behind_message(|| {
+        let window = scene.after_message(|| {
             if unbind {
                 scene.unbind(&rmr);
                 None

@@ -64,7 +64,6 @@ const NEXT: f64 = 470.0;
 const LABEL_DISTANCE: f64 = 44.0;
 
 impl Chart {
-    /// Returns the chart as SVG.
     fn svg(&self) -> String {
         let most = self.panels.iter().map(|panel| panel.lines.len()).max().unwrap_or(0);
         let (width, height) = (NEXT * self.panels.len() as f64, TOP + HEIGHT + 74.0 + 17.0 * most as f64);
@@ -193,7 +192,6 @@ fn around(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 impl Unit {
-    /// Returns a value with its unit.
     fn shown(self, value: f64) -> String {
         let (mut value, units) = match self {
             Unit::Time => (value, ["ns", "us", "ms", "s"]),
@@ -208,7 +206,6 @@ impl Unit {
     }
 }
 
-/// Returns a number of bytes with its unit.
 fn bytes(number: f64) -> String {
     match number {
         n if n >= 1_048_576.0 => format!("{} MiB", (n / 104_857.6).round() / 10.0),

@@ -105,7 +105,7 @@ pub fn run(args: &Args) -> Result<bool> {
     Ok(total.failed == 0)
 }
 
-/// Returns the steps that the arguments name, in the order of the table.
+/// Returns the requested steps in the order of the table.
 fn choose(args: &Args, table: &[Step]) -> Result<Vec<Step>> {
     if let Some(unknown) = args.steps.iter().find(|name| !table.iter().any(|step| step.name == **name)) {
         let names: Vec<&str> = table.iter().map(|step| step.name.as_str()).collect();
@@ -117,7 +117,6 @@ fn choose(args: &Args, table: &[Step]) -> Result<Vec<Step>> {
     Ok(table.iter().filter(chosen).cloned().collect())
 }
 
-/// A run of some steps.
 struct Check {
     context: Context,
     keep_going: bool,
@@ -126,7 +125,6 @@ struct Check {
 }
 
 impl Check {
-    /// Runs the steps of a lane in their order.
     fn run_lane(&self, steps: &[Step]) {
         let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}").expect("a valid template");
         for step in steps {
@@ -163,7 +161,7 @@ impl Check {
         results
     }
 
-    /// Prints the output of a step: on a terminal the end of one that failed, elsewhere all.
+    /// Prints the output of a step. On a terminal, prints only the end, and only if the step failed.
     fn report(&self, outcome: &Outcome) {
         let log = fs::read(self.context.log(&outcome.step)).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
@@ -187,7 +185,6 @@ impl Check {
     }
 }
 
-/// Returns a row of the table of results.
 fn row(name: &str, counts: Counts, time: Duration, cpu: Duration) -> String {
     let Counts { passed, failed, skipped } = counts;
     let (time, cpu) = (time.as_secs(), cpu.as_secs());
@@ -212,8 +209,8 @@ fn name_failures(context: &Context, outcomes: &[Outcome]) -> Vec<String> {
     lines
 }
 
-/// Prints skipped tests with reasons, failures, the table of results and the closing line, and writes them into the file
-/// `summary`.
+/// Prints skipped tests with reasons, failures, the table of results and the closing line, and writes them into the
+/// file `summary`.
 fn summarise(
     context: &Context,
     steps: &[Step],

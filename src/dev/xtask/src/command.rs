@@ -2,8 +2,8 @@
 
 //! Children that end with their deadline, or with this process.
 //!
-//! Each child leads a process group of its own, so that the processes that it leaves behind can be killed. A terminal
-//! therefore sends its interrupt to this process only, which ends the groups that are alive ([`end_all_on_signals`]).
+//! Each child leads a process group, so that processes that it leaves can be killed. A terminal therefore interrupts
+//! only this process, which ends the live groups ([`end_all_on_signals`]).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,11 +32,11 @@ static DIRECTORIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It exited with this status.
+    /// Exited with this status.
     Exited(i32),
-    /// This signal killed it.
+    /// Killed by this signal.
     Signalled(i32),
-    /// It was killed at its deadline.
+    /// Killed at its deadline.
     TimedOut,
 }
 
@@ -63,9 +63,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Starts `command` as the leader of a new process group.
     pub fn spawn(command: &mut Command) -> io::Result<Group> {
-        // The lock is held over the start, so that a signal finds the group.
+        // Hold the lock until the group is inserted, so that `end_all_on_signals` finds it.
         let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
         let child = command.process_group(0).spawn()?;
         let pid = Pid::from_child(&child);
@@ -73,21 +72,20 @@ impl Group {
         Ok(Group { child, pid })
     }
 
-    /// Sends a signal to the processes of the group.
     fn signal(&self, signal: Signal) {
         // The group may have no process left.
         let _ = kill_process_group(self.pid, signal);
     }
 
-    /// Waits for the child, then kills what is left of its group. At the deadline the group gets SIGTERM, and SIGKILL if the
-    /// child is still alive after [`GRACE`]. Returns the CPU time of the child and of those that it waited for, too.
+    /// Waits for the child, then kills the remaining processes of its group. At the deadline the group gets SIGTERM,
+    /// and after [`GRACE`] SIGKILL. Returns the CPU time of the child, including children that it waited for.
     pub fn wait(mut self, limit: Duration) -> io::Result<(End, Duration)> {
         let timed_out = !self.ends_within(limit)?;
         if timed_out {
             self.signal(Signal::TERM);
             self.ends_within(GRACE)?;
         }
-        // Before the child is reaped, its number cannot belong to another group.
+        // Until the child is reaped, its process ID is not reused.
         self.signal(Signal::KILL);
         let cpu = self.cpu_time().unwrap_or_default();
         let status = self.child.wait()?;
@@ -95,7 +93,7 @@ impl Group {
         Ok((if timed_out { End::TimedOut } else { status.into() }, cpu))
     }
 
-    /// Returns the CPU time of a child that was not reaped: the fields 14 to 17 of its line in /proc.
+    /// Returns the CPU time of a child that was not reaped: fields 14 to 17 of its stat line in /proc.
     fn cpu_time(&self) -> Option<Duration> {
         let line = fs::read_to_string(format!("/proc/{}/stat", self.pid.as_raw_nonzero())).ok()?;
         let fields = line.rsplit_once(')')?.1.split_whitespace();
@@ -120,18 +118,18 @@ impl Group {
     }
 }
 
-/// A directory that is removed when this process is interrupted. The value removes it otherwise.
+/// Registers a directory that is removed when this process is interrupted. Otherwise its owner removes it.
 pub fn remove_on_signals(directory: &Path) {
     DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner).push(directory.to_path_buf());
 }
 
-/// Ends all groups and this process when it is interrupted or terminated. A group has `grace` to end by itself: a child that
-/// runs tests ends the groups of its own.
+/// Ends all groups and this process when it is interrupted or terminated. A group has `grace` to end by itself, because
+/// a child that runs tests must end its own groups.
 pub fn end_all_on_signals(grace: Duration) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::spawn(move || {
         let Some(signal) = signals.forever().next() else { return };
-        // Held to the end, so that no further group begins.
+        // Hold the lock to the end, so that no further group starts.
         let groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
         let pids: Vec<Pid> = groups.iter().filter_map(|&pid| Pid::from_raw(pid)).collect();
         let signal_all = |signal| {

@@ -38,7 +38,7 @@ fn newer_source<'a>(library: &Path, sources: &'a [PathBuf]) -> Result<Option<&'a
     Ok(sources.iter().map(PathBuf::as_path).find(|source| modified(source).map_or(true, |time| time > built)))
 }
 
-/// The sources in a list in the form of make, `TARGET: SOURCE...`, in which a backslash precedes a space in a name.
+/// Returns the sources in a list in make's form, `TARGET: SOURCE...`, in which a backslash precedes a space in a name.
 fn sources(list: &str) -> Vec<PathBuf> {
     let line = list.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, sources)| sources);
     line.replace("\\ ", "\0")

@@ -15,7 +15,6 @@ use anyhow::{Context, Result};
 use measure::Measurement;
 use table::{Row, Table, slack};
 
-/// Path of the table in the source tree.
 const TABLE: &str = "tests-c/limits.txt";
 
 /// Arguments of `xtask limits`.
@@ -52,9 +51,8 @@ pub fn run(args: &Args) -> Result<bool> {
     Ok(failed == 0)
 }
 
-/// The result of one row.
 struct Test {
-    /// `true` if the row follows the rules.
+    /// Set if the row follows the rules.
     passed: bool,
     /// Name, numbers and, if the test failed, the remedy.
     text: String,
@@ -74,7 +72,6 @@ fn compare(table: &Table, measured: &[Measurement]) -> Vec<Test> {
     tests
 }
 
-/// Compares a value with its row.
 fn judge(row: Option<&Row>, measured: &Measurement) -> Test {
     let Measurement { name, value, place } = measured;
     let Some(row) = row else {

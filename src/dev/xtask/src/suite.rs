@@ -31,11 +31,11 @@ use crate::tap::{self, Counts, Results};
 use environment::Environment;
 use schedule::{Schedule, Turn};
 
-/// Longest time of a program, whatever the factor for its deadlines.
+/// Maximum time limit of a program after scaling.
 const MAX_LIMIT: Duration = Duration::from_secs(3600);
 /// Maximum number of concurrent programs. `unique_qual` of tests-c/common has a range of ports for each.
 const MAX_JOBS: usize = 8;
-/// Lines of standard error that are shown of a program that failed.
+/// Maximum lines of standard error that are shown of a failed program.
 const SHOWN_ERRORS: usize = 40;
 
 /// Arguments of `xtask suite`.
@@ -87,7 +87,6 @@ pub struct Args {
     programs: Vec<PathBuf>,
 }
 
-/// A program of the suite.
 struct Program {
     path: PathBuf,
     /// Directory and file name, such as `srq/resize`.
@@ -105,24 +104,21 @@ impl Program {
         Ok(Program { path, turn: schedule.turn(&name), name })
     }
 
-    /// Returns the name in the form of files and options, such as `srq.resize`.
+    /// Returns the name in files and options, such as `srq.resize`.
     fn dotted(&self) -> String {
         self.name.replacen('/', ".", 1)
     }
 }
 
-/// One run of a program.
 struct Run {
     program: usize,
     results: Results,
-    /// Why the program failed as a whole.
     why: Option<String>,
     output: String,
     errors: String,
     time: Duration,
 }
 
-/// The results of all runs of a program.
 #[derive(Default)]
 struct Record {
     runs: usize,
@@ -168,7 +164,6 @@ fn progress(programs: &[Program]) -> ProgressBar {
     ProgressBar::new(programs.len() as u64).with_style(style)
 }
 
-/// A run of the suite.
 struct Suite {
     args: Args,
     out: PathBuf,
@@ -210,7 +205,7 @@ impl Suite {
         Ok(total.failed == 0 && total.passed + total.skipped > 0)
     }
 
-    /// Runs the programs of these units, up to `jobs` units concurrently, and prints a line for each program when it has ended.
+    /// Runs these units, up to `jobs` concurrently, and prints a line for each program when it has ended.
     fn run_some(
         &self,
         jobs: usize,
@@ -266,7 +261,6 @@ impl Suite {
         }
     }
 
-    /// Runs one program to its end.
     fn run_one(&self, slot: usize, index: usize, round: usize) -> Result<Run> {
         let program = &self.programs[index];
         let dotted = program.dotted();
@@ -297,7 +291,6 @@ impl Suite {
             || std::env::var("DAT_TEST_QUICK").is_ok_and(|value| !value.is_empty() && value != "0")
     }
 
-    /// Returns the command that runs a program.
     fn command(&self, program: &Program, dotted: &str) -> Command {
         let is_script = program.path.extension().is_some_and(|extension| extension == "sh");
         let mut command = if is_script {
@@ -321,7 +314,7 @@ impl Suite {
         command
     }
 
-    /// Prints the line of a program after its last run, and what it printed about failures after each run.
+    /// Prints the line of a program after its last run, and its output about failures after each run.
     fn report(&self, program: &Program, run: &Run, record: &Record, repeat: usize) {
         let Counts { passed, failed, skipped } = if repeat == 1 { run.results.counts } else { record.counts };
         if record.runs == repeat || run.results.counts.failed > 0 {

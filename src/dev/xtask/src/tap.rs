@@ -45,9 +45,8 @@ impl Counts {
 /// The subtests of a program or step.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Results {
-    /// Numbers of subtests.
     pub counts: Counts,
-    /// Why subtests were skipped, one reason for each.
+    /// Why subtests were skipped, one reason each.
     pub reasons: Vec<String>,
 }
 
@@ -59,12 +58,10 @@ impl AddAssign for Results {
 }
 
 impl Results {
-    /// Returns one failure.
     pub fn failure() -> Results {
         Results { counts: Counts { failed: 1, ..Counts::default() }, reasons: Vec::new() }
     }
 
-    /// Counts a skip.
     pub fn skip(&mut self, reason: String) {
         self.counts.skipped += 1;
         self.reasons.push(reason);
@@ -129,8 +126,8 @@ pub fn script(output: &str) -> Results {
     results
 }
 
-/// Counts the subtests of a program. The second value is the reason for a failure of the whole program, which counts as one
-/// more failure.
+/// Counts the subtests of a program. The second value is the reason why the program failed as a whole, which counts as
+/// one more failure.
 pub fn program(output: &str, end: End) -> (Results, Option<String>) {
     let mut results = Results::default();
     let (mut made, mut plan, mut bailed_out) = (0, None, false);

@@ -50,7 +50,7 @@ macro_rules! c_members {
     };
 }
 
-/// Defines constants of the type that is the first argument. The syntax is the syntax of members.
+/// Defines constants of the type that is the first argument, with the syntax of members.
 #[macro_export]
 macro_rules! c_consts {
     ($($consts:tt)*) => { $crate::c_members! { $($consts)* } };
@@ -162,8 +162,8 @@ macro_rules! provider_table {
             pub type $type = slot_types::$name;
         )*
 
-        /// Table of the functions of a provider, in the order that is the binary interface. A provider should fill every slot;
-        /// for one that is NULL the library answers DAT_NOT_IMPLEMENTED.
+        /// Table of the functions of a provider. The order is part of the binary interface. For a slot that is NULL, the library
+        /// returns DAT_NOT_IMPLEMENTED.
         #[derive(Clone, Copy, Debug)]
         #[repr(C)]
         pub struct dat_provider {

@@ -159,7 +159,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
     dat_extension_op((DAT_HANDLE)(ia_handle), DAT_IB_CLOSE_QUERY_OP)
 
 /*
- * Collective operations: no provider of this project has them. The operations answer DAT_NOT_IMPLEMENTED.
+ * Collective operations: the providers of this project return DAT_NOT_IMPLEMENTED.
  */
 
 /** Makes a member of groups. */

@@ -17,7 +17,7 @@ use crate::guard::making;
 use crate::head::Head;
 use crate::provider::Table;
 
-/// Finds the entry that serves the request, has its provider open an instance, and counts the instance.
+/// Opens an instance with the provider whose entry serves the request, and counts the instance.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as its parameter says.
@@ -31,7 +31,7 @@ pub unsafe fn dat_ia_openv<A: Api>(
     thread_safety: DAT_BOOLEAN,
 ) -> DAT_RETURN {
     making::<A>(|| {
-        // SAFETY: the caller's promise about `provider`.
+        // SAFETY: `provider` is NULL or a readable name, as the caller promises.
         let name = unsafe { cstr::bounded(provider, DAT_NAME_MAX_LENGTH) };
         let name = name.ok_or(A::CODES.argument(1))?;
         if ia_handle.is_null() {
@@ -47,22 +47,19 @@ pub unsafe fn dat_ia_openv<A: Api>(
     })
 }
 
-/// An instance that was opened; it is not bound yet.
+/// An open instance that is not bound yet.
 #[derive(Debug)]
 pub struct Opened {
-    /// The handle that the provider gave.
+    /// The handle from the provider.
     pub handle: DAT_IA_HANDLE,
     /// The right to use the provider's table.
     pub ticket: Ticket<Table>,
 }
 
-/// Finds the entry that serves the request and has its provider open an instance.
+/// Opens an instance with the provider whose entry serves the request. After an error, no instance is open.
 ///
 /// # Safety
 /// `async_evd` must be NULL or valid as the parameter of dat_ia_open says.
-///
-/// # Errors
-/// The return code. Nothing is open then.
 pub unsafe fn open<A: Api>(
     request: &Request<'_>,
     min_qlen: DAT_COUNT,
@@ -72,8 +69,8 @@ pub unsafe fn open<A: Api>(
     let ticket = registry.open(request).map_err(|error| not_found::<A>(request, error))?;
     let mut handle: DAT_IA_HANDLE = ptr::null_mut();
     let note = registry.opening();
-    // SAFETY: the ticket keeps the table registered; the name is a C string, and the pointers come from the caller or
-    // from this frame.
+    // SAFETY: the ticket keeps the table registered, the name is a C string, and the pointers are valid or the
+    // caller's.
     let code = unsafe { open_instance::<A>(ticket.table.0, request.name, min_qlen, async_evd, &mut handle) };
     drop(note);
     if code != DAT_SUCCESS {
@@ -84,7 +81,7 @@ pub unsafe fn open<A: Api>(
     Ok(Opened { handle, ticket })
 }
 
-/// The provider's part of dat_ia_openv.
+/// Opens an instance with the provider's function.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as the parameter of [`dat_ia_openv`] says; `table` is registered.
@@ -95,7 +92,7 @@ unsafe fn open_instance<A: Api>(
     async_evd: *mut DAT_EVD_HANDLE,
     opened: *mut DAT_IA_HANDLE,
 ) -> DAT_RETURN {
-    // Some providers read it without checking for NULL.
+    // Some providers dereference it without checking for NULL.
     if async_evd.is_null() {
         return A::CODES.argument(3);
     }
@@ -107,7 +104,7 @@ unsafe fn open_instance<A: Api>(
     }
 }
 
-/// The return code of a failed open; also reports the reason.
+/// Reports why an entry cannot be opened, and returns the return code.
 #[cold]
 fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     match error {
@@ -125,7 +122,7 @@ fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     }
 }
 
-/// Tells a user at a terminal where to find the reason. If the environment selects errors, the provider has reported it.
+/// Shows a user at a terminal where to find the reason. If errors are logged, the provider has logged the reason.
 #[cold]
 fn tell_refused(name: &CStr, code: DAT_RETURN) {
     if DAT_GET_TYPE(code) == DAT_INSUFFICIENT_RESOURCES && !log::log_enabled!(log::Level::Error) {
@@ -165,38 +162,36 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
     );
 }
 
-/// Has the provider close an instance that was opened here for `purpose`, and takes it off the count of its entry. `None` for
-/// any other handle, whose memory is not read.
+/// Closes an instance that was opened here for `purpose`, and subtracts it from its entry's count.
 ///
-/// # Errors
-/// The code of the provider, and then the instance is open as before.
+/// Returns `None` for any other handle, without reading its memory. If the provider fails, the instance stays open.
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "only handles that the registry knows are used")]
 pub fn close<A: Api>(
     handle: DAT_IA_HANDLE,
     flags: DAT_CLOSE_FLAGS,
     purpose: Purpose,
 ) -> Option<Result<(), DAT_RETURN>> {
-    // The ticket is taken out first: after the close, another thread's new instance may have the same address.
+    // Unbind first: after the close, a new instance of another thread may have the same address.
     let ticket = A::statics().registry.unbind(handle.addr(), purpose)?;
-    // SAFETY: the provider of the ticket gave the handle, and nobody has closed it since, or the registry would not have
-    // had the ticket, which keeps the table registered.
+    // SAFETY: the ticket's provider created the handle, which was still bound and thus not closed through this library.
+    // The ticket keeps the table registered.
     let result = unsafe { close_instance::<A>(ticket.table.0, handle, flags) };
     match result {
         Ok(()) => A::statics().registry.release(ticket),
-        // Another thread has closed it meanwhile, without the ticket.
+        // Another thread has closed the handle with the provider directly.
         Err(code) if DAT_GET_TYPE(code) == DAT_INVALID_HANDLE => A::statics().registry.release(ticket),
         Err(_) => A::statics().registry.bind(handle.addr(), purpose, ticket),
     }
     Some(result)
 }
 
-/// The provider's part of dat_ia_close.
+/// Closes an instance with the provider's function.
 ///
 /// # Errors
-/// Its code, or that of a function that is not implemented.
+/// The provider's code, or `DAT_NOT_IMPLEMENTED` if there is no such function.
 ///
 /// # Safety
-/// `table` is registered, and its provider made the handle.
+/// `table` is registered, and its provider created the handle.
 pub unsafe fn close_instance<A: Api>(
     table: *const Head,
     handle: DAT_IA_HANDLE,
@@ -204,7 +199,7 @@ pub unsafe fn close_instance<A: Api>(
 ) -> Result<(), DAT_RETURN> {
     // SAFETY: the table is registered, as the caller promises.
     let close = unsafe { A::ia_functions(table) }.1.ok_or(A::CODES.not_implemented)?;
-    // SAFETY: the caller's promise; the slot has this type.
+    // SAFETY: the provider created the handle, as the caller promises, and the slot has this type.
     match unsafe { close(handle, flags) } {
         DAT_SUCCESS => Ok(()),
         code => Err(code),

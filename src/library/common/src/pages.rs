@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dat_udat::dat::DAT_HANDLE;
 
 /// Maximum number of known pages.
-const PLACES: usize = 1024;
+const MAX_PAGES: usize = 1024;
 
 /// Logarithm of the smallest page size, in bytes.
 const PAGE_BITS: u32 = 12;
@@ -27,8 +27,8 @@ const END_ADDRESS: usize = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1
 
 /// A set of pages, each with two slots.
 pub struct Pages {
-    first: [AtomicUsize; PLACES],
-    second: [AtomicUsize; PLACES],
+    first: [AtomicUsize; MAX_PAGES],
+    second: [AtomicUsize; MAX_PAGES],
 }
 
 /// The known pages of this library in this process.
@@ -42,9 +42,9 @@ fn page_of(handle: DAT_HANDLE) -> usize {
     handle.addr().rotate_right(LOW_BITS) >> (PAGE_BITS - LOW_BITS)
 }
 
-/// Returns the second slot of a page.
+/// Returns the index of a page's second slot.
 fn second_place(page: usize) -> usize {
-    (page ^ (page / PLACES)) % PLACES
+    (page ^ (page / MAX_PAGES)) % MAX_PAGES
 }
 
 /// Returns the value of a free slot: a page that belongs to another slot.
@@ -54,8 +54,8 @@ const fn nothing_at(place: usize) -> usize {
 
 impl Pages {
     const fn new() -> Self {
-        let mut first = [const { AtomicUsize::new(nothing_at(1)) }; PLACES];
-        let mut second = [const { AtomicUsize::new(nothing_at(1)) }; PLACES];
+        let mut first = [const { AtomicUsize::new(nothing_at(1)) }; MAX_PAGES];
+        let mut second = [const { AtomicUsize::new(nothing_at(1)) }; MAX_PAGES];
         first[0] = AtomicUsize::new(nothing_at(0));
         second[0] = AtomicUsize::new(nothing_at(0));
         Pages { first, second }
@@ -65,7 +65,7 @@ impl Pages {
     #[inline(always)]
     pub fn has_first(&self, handle: DAT_HANDLE) -> bool {
         let page = page_of(handle);
-        self.first[page % PLACES].load(Ordering::Relaxed) == page
+        self.first[page % MAX_PAGES].load(Ordering::Relaxed) == page
     }
 
     /// Returns whether `handle` is aligned and its page is known, so that a word is readable.
@@ -74,7 +74,7 @@ impl Pages {
         self.has_first(handle) || self.second[second_place(page)].load(Ordering::Relaxed) == page
     }
 
-    /// Asks the kernel whether `handle` is aligned and a word is readable there.
+    /// Returns whether `handle` is aligned and, according to the kernel, a word is readable there.
     #[cold]
     pub fn can_read(handle: DAT_HANDLE) -> bool {
         if handle.addr() % align_of::<usize>() != 0 || !(MIN_ADDRESS..END_ADDRESS).contains(&handle.addr()) {
@@ -103,7 +103,7 @@ impl Pages {
     /// Adds the page of `handle`, which must be the address of an object.
     pub fn note(&self, handle: DAT_HANDLE) {
         let page = page_of(handle);
-        self.first[page % PLACES].store(page, Ordering::Relaxed);
+        self.first[page % MAX_PAGES].store(page, Ordering::Relaxed);
         self.second[second_place(page)].store(page, Ordering::Relaxed);
     }
 

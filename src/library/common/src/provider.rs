@@ -1,4 +1,4 @@
-//! What the interface adds to the registry: the tables of providers, their init and fini, the form of entries.
+//! The interface's part of the registry: tables of providers, their init and fini functions, and identities.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::marker::PhantomData;
@@ -24,7 +24,7 @@ use crate::tables::TABLES;
 pub struct Providers<A>(PhantomData<A>);
 
 impl<A: Api> Providers<A> {
-    /// Those of the version `A`.
+    /// Creates the providers of the version `A`.
     pub(crate) const fn new() -> Self {
         Providers(PhantomData)
     }
@@ -33,11 +33,11 @@ impl<A: Api> Providers<A> {
 // SAFETY: there is no value of `A`.
 unsafe impl<A: Api> Sync for Providers<A> {}
 
-/// A provider's table; compared by address.
+/// A provider's table, compared by address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Table(pub *const Head);
 
-// SAFETY: the interface lets any thread read a table from the moment it is registered.
+// SAFETY: any thread may read a registered table.
 unsafe impl Send for Table {}
 
 const LOADER: Loader = Loader { init: DAT_PROVIDER_INIT_FUNC_STR, fini: DAT_PROVIDER_FINI_FUNC_STR };
@@ -47,7 +47,7 @@ impl<A: Api> Backend for Providers<A> {
     type Library = Library;
 
     fn configure(&self) -> Found {
-        // Bad lines are warnings, below.
+        // Malformed lines are warnings, below.
         let found = find(&Places::of_this_process(), A::VERSION, &mut |step| {
             if !matches!(step, Step::Line(_, LineUse::Bad(_))) {
                 log::debug!("{step}");
@@ -99,7 +99,7 @@ impl<A: Api> Backend for Providers<A> {
     }
 }
 
-/// A call of a provider's init, or of its fini, which gets no instance data.
+/// A call of a provider's init function, or of its fini function, which has no instance data.
 struct Call {
     function: NonNull<c_void>,
     info: DAT_PROVIDER_INFO,
@@ -107,16 +107,16 @@ struct Call {
 }
 
 impl Call {
-    /// Makes the call on a thread of its own, which the function may end without harm to the program's thread and to what
-    /// that holds. If such a thread cannot be created, the calling thread makes the call.
+    /// Runs the call in a separate thread, so that a function that exits its thread does not end the program's thread.
+    /// If no thread can be created, runs the call in this thread.
     fn make(mut self) -> Ended {
         let argument = (&raw mut self).cast();
-        // SAFETY: `call` takes a call, which outlives it. Providers take calls from any thread.
+        // SAFETY: the argument is a `Call`, which outlives the thread. Providers allow calls from any thread.
         match unsafe { thread::apart(call, argument) } {
             Ok(ended) => ended,
             Err(error) => {
                 log::debug!("no thread for a provider's function: {error}");
-                // SAFETY: as above.
+                // SAFETY: the argument is a `Call`, which outlives this call.
                 unsafe { call(argument) };
                 Ended::Returned
             }
@@ -124,15 +124,15 @@ impl Call {
     }
 }
 
-/// Calls the function. Owns nothing: it may be unwound.
+/// Calls the function. May be unwound, so it owns nothing with a destructor.
 unsafe extern "C-unwind" fn call(call: *mut c_void) {
     type Init = unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO, *const c_char);
     type Fini = unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO);
     let call: *const Call = call.cast();
-    // SAFETY: `Call::make` passes a call.
+    // SAFETY: `Call::make` passes a pointer to a `Call`.
     let (function, info, data) = unsafe { ((*call).function, &raw const (*call).info, (*call).data) };
-    // SAFETY: the symbols of these names in a provider library are functions of these types; the arguments outlive the call,
-    // and the provider copies what it keeps. The registry makes sure that init comes before fini.
+    // SAFETY: a provider's functions of these names have these types, the arguments outlive the call, and the provider
+    // copies what it keeps. The registry calls init before fini.
     unsafe {
         match data {
             Some(data) => mem::transmute::<NonNull<c_void>, Init>(function)(info, data),
@@ -141,10 +141,10 @@ unsafe extern "C-unwind" fn call(call: *mut c_void) {
     }
 }
 
-/// An identity in the form that programs and providers know.
+/// Converts an identity to the structure of programs and providers.
 pub fn info_of(identity: &Identity) -> DAT_PROVIDER_INFO {
     let mut name: [c_char; DAT_NAME_MAX_LENGTH] = [0; DAT_NAME_MAX_LENGTH];
-    // The last element stays 0, whatever the length.
+    // The last element stays 0 as the terminator.
     let room = &mut name[..DAT_NAME_MAX_LENGTH - 1];
     for (to, from) in room.iter_mut().zip(identity.name.to_bytes()) {
         *to = c_char::from_ne_bytes([*from]);
@@ -157,7 +157,7 @@ pub fn info_of(identity: &Identity) -> DAT_PROVIDER_INFO {
     }
 }
 
-/// The identity under which a provider registers, or `None` if its name is empty or unterminated.
+/// Returns the identity under which a provider registers. Returns `None` if its name is empty or unterminated.
 pub fn identity_of(info: &DAT_PROVIDER_INFO) -> Option<Identity> {
     let bytes = info.ia_name.map(|byte| byte.to_ne_bytes()[0]);
     let name = CStr::from_bytes_until_nul(&bytes).ok()?;

@@ -10,12 +10,12 @@ use dat_provider_common::ptr::{Out, write_field};
 use dat_udat20::*;
 
 const _: () = assert!(size_of::<DAT_IB_EXTENSION_EVENT_DATA>() == size_of::<[DAT_UINT64; 8]>());
-// Nothing lies between its fields.
+// The structure has no padding.
 const _: () = assert!(
     size_of::<DAT_IB_ADDR_HANDLE>() == size_of::<usize>() + size_of::<DAT_UINT32>() + size_of::<DAT_SOCK_ADDR6>()
 );
 
-/// Writes the end of a transfer.
+/// Writes a DTO completion.
 #[inline(always)]
 pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
     let &Completion { ep, cookie, len, status, transfer } = completion;
@@ -24,25 +24,25 @@ pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Co
     write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
     write_field!(out, event_data.dto_completion_event_data.user_cookie, DAT_CONTEXT { as_64: cookie });
     write_field!(out, event_data.dto_completion_event_data.status, c_status(status));
-    // No transport moves that much in one transfer; see `AdapterAttributes::max_transfer`.
+    // `AdapterAttributes::max_transfer` limits the length to 32 bits.
     debug_assert!(len <= u64::from(u32::MAX));
     write_field!(out, event_data.dto_completion_event_data.transfered_length, len as DAT_SEG_LENGTH);
     write_operation(out, c_operation(transfer));
     write_field!(out, event_extension_data, [0; 8]);
 }
 
-/// Writes the kind of a transfer, and 0 for the context behind it, in one go: programs wait for this.
+/// Writes the operation, and 0 as the `rmr_context` after it, in one store, because this is on the fast path.
 #[inline(always)]
 fn write_operation(out: Out<DAT_EVENT>, operation: DAT_DTOS) {
     type Data = DAT_DTO_COMPLETION_EVENT_DATA;
     const { assert!(offset_of!(Data, rmr_context) == offset_of!(Data, operation) + size_of::<DAT_DTOS>()) };
     let both = if cfg!(target_endian = "little") { u64::from(operation) } else { u64::from(operation) << 32 };
     let place = out.as_ptr();
-    // SAFETY: an Out is writable, and the fields are beside each other.
+    // SAFETY: an `Out` is writable, and the fields are adjacent.
     unsafe { (&raw mut (*place).event_data.dto_completion_event_data.operation).cast::<u64>().write_unaligned(both) };
 }
 
-/// Makes the written end of a transfer that of an extended one.
+/// Changes a written DTO completion to an extended one.
 pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, extra: u32) {
     let (operation, kind) = match operation {
         Extended::WriteImmediate => (DAT_IB_DTO_RDMA_WRITE_IMMED, DAT_IB_RDMA_WRITE_IMMED),
@@ -52,7 +52,7 @@ pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, e
         Extended::SendDatagram => (DAT_IB_DTO_SEND_UD, DAT_IB_UD_SEND),
         Extended::RecvDatagram => (DAT_IB_DTO_RECV_UD, DAT_IB_UD_RECV),
         Extended::RecvInvalidated => {
-            // No extension: the interface itself has it.
+            // Not an extension, but part of uDAPL 2.0.
             write_field!(out, event_data.dto_completion_event_data.operation, DAT_DTO_RECEIVE_WITH_INVALIDATE);
             write_field!(out, event_data.dto_completion_event_data.rmr_context, extra);
             return;
@@ -62,7 +62,7 @@ pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, e
     write_field!(out, event_data.dto_completion_event_data.operation, operation);
     let status = if status == Status::Success { DAT_OP_SUCCESS } else { DAT_IB_OP_ERR };
     let place = out.as_ptr();
-    // SAFETY: an Out is writable, and the array has room for the structure.
+    // SAFETY: an `Out` is writable, and the array has space for the structure.
     unsafe {
         let data = (&raw mut (*place).event_extension_data).cast::<DAT_IB_EXTENSION_EVENT_DATA>();
         (&raw mut (*data).r#type).write_unaligned(kind);
@@ -71,20 +71,20 @@ pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, e
     }
 }
 
-/// What an event about datagrams has beside the fields of the usual event that it is like.
-pub(crate) struct OfDatagrams {
+/// The fields that an event about datagrams has in addition to a similar ordinary event.
+pub(crate) struct DatagramEvent {
     number: DAT_EVENT_NUMBER,
     kind: DAT_IB_EXT_TYPE,
     peer: Option<(DAT_CONTEXT, DAT_IB_ADDR_HANDLE)>,
 }
 
-impl OfDatagrams {
-    /// Reads it; `None` for any other event.
+impl DatagramEvent {
+    /// Returns the fields of an event about datagrams, or `None` for any other event.
     pub fn of(event: &Event) -> Option<Self> {
         let (kind, peer) = match event {
             Event::ConnectionRequest { datagrams: true, .. } => {
                 let (number, kind) = (DAT_IB_UD_CONNECTION_REQUEST_EVENT, DAT_IB_UD_CONNECT_REQUEST);
-                return Some(OfDatagrams { number, kind, peer: None });
+                return Some(DatagramEvent { number, kind, peer: None });
             }
             Event::Peer { kind, peer, .. } => (kind, peer),
             _ => return None,
@@ -96,22 +96,22 @@ impl OfDatagrams {
             PeerEvent::Failed => (DAT_IB_UD_CONNECTION_ERROR_EVENT, DAT_IB_UD_CONNECT_ERROR),
         };
         let handle = || DAT_IB_ADDR_HANDLE {
-            // Programs pass it back, and read no more of it than whether it is NULL.
+            // Programs only pass it back or compare it with NULL.
             ah: raw(peer.handle).cast(),
             qpn: peer.number,
-            // SAFETY: any bytes are an address, and those of the core are as many.
+            // SAFETY: every byte pattern is an address, and both types have 28 bytes.
             ia_addr: unsafe { mem::transmute::<[u8; 28], DAT_SOCK_ADDR6>(*peer.address.native()) },
         };
         let known = number == DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED;
         let peer = known.then(|| (DAT_CONTEXT { as_64: peer.handle.0 as u64 }, handle()));
-        Some(OfDatagrams { number, kind, peer })
+        Some(DatagramEvent { number, kind, peer })
     }
 
-    /// Makes a written event one about datagrams. What it has besides is all zeros so far, and stays so between the fields.
+    /// Changes a written event to one about datagrams. The extension data is zero so far, and its padding stays zero.
     pub fn write(self, out: Out<DAT_EVENT>) {
         write_field!(out, event_number, self.number);
         let place = out.as_ptr();
-        // SAFETY: an Out is writable, and the array has room for the structure.
+        // SAFETY: an `Out` is writable, and the array has space for the structure.
         unsafe {
             let data = (&raw mut (*place).event_extension_data).cast::<DAT_IB_EXTENSION_EVENT_DATA>();
             (&raw mut (*data).r#type).write_unaligned(self.kind);
@@ -123,7 +123,7 @@ impl OfDatagrams {
     }
 }
 
-// The core has the numbers of the interface, so that the kind of a transfer needs no translation.
+// The core uses the numbers of the interface, so that the kind of a transfer needs no conversion.
 const _: () = {
     assert!(Transfer::Send as DAT_DTOS == DAT_DTO_SEND);
     assert!(Transfer::Write as DAT_DTOS == DAT_DTO_RDMA_WRITE);
@@ -131,7 +131,7 @@ const _: () = {
     assert!(Transfer::Recv as DAT_DTOS == DAT_DTO_RECEIVE);
 };
 
-/// The kind of a transfer in the form of the interface.
+/// Returns the kind of a transfer as a `DAT_DTOS`.
 #[inline(always)]
 fn c_operation(transfer: Transfer) -> DAT_DTOS {
     transfer as DAT_DTOS

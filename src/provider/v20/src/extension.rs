@@ -1,9 +1,8 @@
-//! The extended operations: RDMA writes with immediate data, atomic operations, datagrams, and opening an adapter only to read
-//! its attributes; counters are in [`crate::counters`]. What is not here, the collective operations, answers
+//! The extended operations: RDMA writes with immediate data, atomic operations, datagrams, and opening an adapter only
+//! to query its attributes. [`crate::counters`] contains the counters. Collective operations return
 //! `DAT_NOT_IMPLEMENTED`.
 //!
-//! The operations that transfer data are arguments of dat_extension_op, so the positions count from its handle, which is
-//! the first one.
+//! Positions of arguments count from the handle, the first argument of dat_extension_op.
 
 mod query;
 
@@ -22,7 +21,7 @@ use dat_udat20::*;
 
 use crate::{Udat20, counters};
 
-/// Whether an adapter has extensions: those for InfiniBand, as far as its transport can carry them out.
+/// Returns whether an adapter supports extensions for InfiniBand.
 pub(crate) fn extensions(limits: &AdapterAttributes) -> bool {
     limits.fabric.kind != FabricKind::Iwarp && (limits.immediate || limits.atomics)
 }
@@ -30,15 +29,15 @@ pub(crate) fn extensions(limits: &AdapterAttributes) -> bool {
 /// Slot of dat_extension_op, and the function `dapl_extensions` of a provider library.
 ///
 /// # Safety
-/// The list has the arguments of the operation: pointers in it are NULL or as the operation needs them.
+/// The list has the arguments of the operation. Its pointers are NULL or valid, as the operation requires.
 pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
     handle: DAT_HANDLE,
     op: DAT_EXTENDED_OP,
     arguments: *mut VaList,
 ) -> DAT_RETURN {
-    // SAFETY: the list belongs to this call.
+    // SAFETY: `arguments` is NULL or the list of this call.
     let Some(arguments) = (unsafe { arguments.as_mut() }) else { return not_implemented::<F>() };
-    // SAFETY: the caller's promise about the arguments.
+    // SAFETY: the caller promises the arguments of `op`.
     unsafe {
         match op as u32 {
             DAT_IB_RDMA_WRITE_IMMED_OP => rdma_write_immed::<F>(handle, arguments),
@@ -74,11 +73,11 @@ fn not_implemented<F: Provider<Version = Udat20>>() -> DAT_RETURN {
     slow::<F>(|| Err(Fault::Core(Error::NotImplemented)))
 }
 
-/// The positions of the arguments of a write with immediate data.
+/// Positions of the arguments of a write with immediate data.
 const RDMA_WRITE_IMMED: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::Flags, 8)];
-/// The positions of the arguments of a fetch and add.
+/// Positions of the arguments of a fetch and add.
 const FETCH_AND_ADD: Positions = &[(Arg::Segments, 4), (Arg::Remote, 6), (Arg::Flags, 7)];
-/// The positions of the arguments of a compare and swap.
+/// Positions of the arguments of a compare and swap.
 const CMP_AND_SWAP: Positions = &[(Arg::Segments, 5), (Arg::Remote, 7), (Arg::Flags, 8)];
 
 /// dat_ib_post_rdma_write_immed.
@@ -87,17 +86,17 @@ const CMP_AND_SWAP: Positions = &[(Arg::Segments, 5), (Arg::Remote, 7), (Arg::Fl
 /// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_DTO_COOKIE`,
 /// `const DAT_RMR_TRIPLET *`, `DAT_UINT32` and `DAT_COMPLETION_FLAGS`.
 unsafe fn rdma_write_immed<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // The upper halves of the short arguments are not defined.
-    // SAFETY: the caller's promise about the arguments.
+    // The upper halves of short arguments are undefined.
+    // SAFETY: the caller promises a `DAT_COUNT` next.
     let count: DAT_COUNT = unsafe { arguments.next_word() } as u32 as i32;
-    // SAFETY: as above.
+    // SAFETY: the caller promises a pointer, a cookie and a pointer next.
     let (list, cookie, triplet) =
         unsafe { (arguments.next_pointer(), arguments.next_word(), arguments.next_pointer::<DAT_RMR_TRIPLET>()) };
-    // SAFETY: as above.
+    // SAFETY: the caller promises two integers next.
     let (value, flags) = unsafe { (arguments.next_word() as u32, arguments.next_word() as DAT_COMPLETION_FLAGS) };
-    // SAFETY: the caller's promise about the list.
+    // SAFETY: the caller promises `count` elements.
     let segments = unsafe { Segments::<Udat20>::new(count, list) };
-    // SAFETY: the caller's promise about the triplet.
+    // SAFETY: the caller promises NULL or a triplet.
     let triplet = unsafe { InPtr::of(triplet) };
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
@@ -113,25 +112,25 @@ unsafe fn rdma_write_immed<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arg
     })
 }
 
-/// The positions of the arguments of a send of a datagram.
+/// Positions of the arguments of a send of a datagram.
 const SEND_UD: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::Remote, 5), (Arg::Flags, 7)];
 
 /// dat_ib_post_send_ud.
 ///
 /// # Safety
-/// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_IB_ADDR_HANDLE *`, `DAT_DTO_COOKIE` and
-/// `DAT_COMPLETION_FLAGS`.
+/// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_IB_ADDR_HANDLE *`, `DAT_DTO_COOKIE`
+/// and `DAT_COMPLETION_FLAGS`.
 unsafe fn send_datagram<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // The upper halves of the short arguments are not defined.
-    // SAFETY: the caller's promise about the arguments.
+    // The upper halves of short arguments are undefined.
+    // SAFETY: the caller promises a `DAT_COUNT` next.
     let count: DAT_COUNT = unsafe { arguments.next_word() } as u32 as i32;
-    // SAFETY: as above.
+    // SAFETY: the caller promises two pointers next.
     let (list, ah) = unsafe { (arguments.next_pointer(), arguments.next_pointer::<DAT_IB_ADDR_HANDLE>()) };
-    // SAFETY: as above.
+    // SAFETY: the caller promises a cookie and flags next.
     let (cookie, flags) = unsafe { (arguments.next_word(), arguments.next_word() as DAT_COMPLETION_FLAGS) };
-    // SAFETY: the caller's promise about the list.
+    // SAFETY: the caller promises `count` elements.
     let segments = unsafe { Segments::<Udat20>::new(count, list) };
-    // SAFETY: the caller's promise about the handle.
+    // SAFETY: the caller promises NULL or an address handle.
     let ah = unsafe { InPtr::of(ah) };
     fast::<F>(|| {
         let ep = for_datagrams::<F>(ep)?;
@@ -140,12 +139,12 @@ unsafe fn send_datagram<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, argume
     })
 }
 
-/// The handle of the peer in an address handle.
+/// Returns the handle of the peer in an address handle.
 fn handle_in(ah: InPtr<DAT_IB_ADDR_HANDLE>, position: u32) -> Answer<DAT_HANDLE> {
     Ok(ah.required(position)?.ah.cast())
 }
 
-/// Looks up an endpoint for datagrams. The address handle of any other one is not read.
+/// Looks up an endpoint for datagrams. If `ep` is none, callers do not read the address handle.
 fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc<Endpoint<F::Transport>>> {
     let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
     match ep.has_datagrams() {
@@ -155,7 +154,7 @@ fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc
     }
 }
 
-/// Frees something of the peer whose handle `read` returns; it gets the position of that argument.
+/// Frees state of the peer whose handle `read` returns. `read` receives the position of its argument.
 fn free_of_peer<F: Provider<Version = Udat20>>(
     ep: DAT_EP_HANDLE,
     read: impl FnOnce(u32) -> Answer<DAT_HANDLE>,
@@ -168,7 +167,7 @@ fn free_of_peer<F: Provider<Version = Udat20>>(
     })
 }
 
-/// dat_ib_post_fetch_and_add and dat_ib_post_cmp_and_swap, behind the arguments that say the change.
+/// dat_ib_post_fetch_and_add and dat_ib_post_cmp_and_swap, after the arguments that describe the change.
 ///
 /// # Safety
 /// The next arguments are `DAT_LMR_TRIPLET *` with one element, `DAT_DTO_COOKIE`, `const DAT_RMR_TRIPLET *` and
@@ -179,14 +178,14 @@ unsafe fn atomic<F: Provider<Version = Udat20>>(
     arguments: &mut VaList,
     positions: Positions,
 ) -> DAT_RETURN {
-    // SAFETY: the caller's promise about the arguments.
+    // SAFETY: the caller promises a pointer, a cookie and a pointer next.
     let (list, cookie, triplet) =
         unsafe { (arguments.next_pointer(), arguments.next_word(), arguments.next_pointer::<DAT_RMR_TRIPLET>()) };
-    // SAFETY: as above.
+    // SAFETY: the caller promises flags next.
     let flags = unsafe { arguments.next_word() } as DAT_COMPLETION_FLAGS;
-    // SAFETY: the caller's promise about the list.
+    // SAFETY: the caller promises one element.
     let segments = unsafe { Segments::<Udat20>::new(1, list) };
-    // SAFETY: the caller's promise about the triplet.
+    // SAFETY: the caller promises NULL or a triplet.
     let triplet = unsafe { InPtr::of(triplet) };
     let remote_position = positions.iter().find(|(arg, _)| *arg == Arg::Remote).map_or(0, |(_, position)| *position);
     fast::<F>(|| {

@@ -96,11 +96,11 @@ impl Version for Udat20 {
     fn event<F: Provider<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
         write_field!(out, event_extension_data, [0; 8]);
         let extend = |status, operation, extra| event::extend(out, status, operation, extra);
-        let of_datagrams = event::OfDatagrams::of(&event);
+        let datagram_event = event::DatagramEvent::of(&event);
         // An oversized request never arrives.
         dat_provider_common::write_event!(F, out, evd, event, request { truncate_flag: DAT_FALSE }, extend);
-        if let Some(of_datagrams) = of_datagrams {
-            of_datagrams.write(out);
+        if let Some(datagram_event) = datagram_event {
+            datagram_event.write(out);
         }
     }
 

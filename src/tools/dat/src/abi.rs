@@ -9,7 +9,7 @@ use socket2::{SockAddr, SockAddrStorage};
 
 use crate::{Api, Remote, Segment};
 
-/// The type of the function in a slot of the provider table, which is an `Option` of it.
+/// A slot of the provider table, which contains an optional function.
 pub trait Slot {
     type Function: Copy;
 }
@@ -18,7 +18,7 @@ impl<F: Copy> Slot for Option<F> {
     type Function = F;
 }
 
-/// Defines a structure of functions by their names and the types of their slots in the crate `$udat`.
+/// Defines a structure of functions, each with the type of its slot in the crate `$udat`.
 macro_rules! functions {
     ($(#[$doc:meta])* $name:ident of $udat:ident { $($function:ident: $slot:ident)* }
         $($other:ident: $type:ty;)*) => {
@@ -31,7 +31,8 @@ macro_rules! functions {
         impl $name {
             /// Looks up all functions. Fails with the loader's error for the first missing one.
             fn of(library: &unix::Library) -> Result<Self, libloading::Error> {
-                // SAFETY: the caller passes a library of this version, whose binary interface has these functions and types.
+                // SAFETY: the caller passes a library of this version, whose binary interface has these functions and
+                // types.
                 unsafe {
                     Ok(Self {
                         $($function: *library.get(concat!(stringify!($function), "\0").as_bytes())?,)*
@@ -105,20 +106,17 @@ versions! {
     dat_srq_post_recv: DAT_SRQ_POST_RECV_FUNC
 }
 
-/// The functions with the types of one version.
 pub enum Own {
     V12(V12),
     V20(V20),
 }
 
-/// The functions of a library.
 pub struct Calls {
     pub common: Common,
     pub own: Own,
 }
 
 impl Calls {
-    /// Looks up all functions of a library of the version `api`.
     pub fn of(library: &unix::Library, api: Api) -> Result<Self, libloading::Error> {
         let own = match api {
             Api::V12 => Own::V12(V12::of(library)?),
@@ -128,7 +126,7 @@ impl Calls {
     }
 }
 
-/// A length in uDAPL 2.0, whose adapters offer none that does not fit.
+/// Converts a length to uDAPL 2.0, whose adapters offer none that does not fit.
 #[inline(always)]
 pub fn short(length: u64) -> udat20::DAT_SEG_LENGTH {
     udat20::DAT_SEG_LENGTH::try_from(length).unwrap_or(udat20::DAT_SEG_LENGTH::MAX)
@@ -197,7 +195,7 @@ pub unsafe fn address(address: *const DAT_SOCK_ADDR) -> Option<SocketAddr> {
     unsafe { SockAddr::new(storage, length as libc::socklen_t) }.as_socket()
 }
 
-/// Copies private data.
+/// Copies private data of a call.
 ///
 /// # Safety
 /// `data` is null or points to `size` bytes.

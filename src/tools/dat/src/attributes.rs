@@ -10,7 +10,6 @@ use crate::abi::{Own, address, text};
 use crate::library::string;
 use crate::{Library, Result};
 
-/// Converts a field of a C structure.
 trait Field<C> {
     fn of(field: &C) -> Self;
 }
@@ -124,7 +123,6 @@ pub struct Attributes {
     pub v20: Option<Attributes20>,
 }
 
-/// Queries the attributes by the functions of one version.
 macro_rules! query {
     ($library:ident, $ia:ident, $calls:ident, $udat:ident, $version:ident, |$adapter:ident, $provider:ident| $v20:expr) => {{
         let mut $adapter = Box::new(MaybeUninit::<$udat::DAT_IA_ATTR>::zeroed());
@@ -180,8 +178,6 @@ impl Attributes {
     }
 }
 
-/// Copies a list of named attributes.
-///
 /// # Safety
 /// `list` is null or has `count` elements, whose names and values are NULL or C strings.
 unsafe fn named(count: DAT_COUNT, list: *const DAT_NAMED_ATTR) -> Vec<(String, String)> {

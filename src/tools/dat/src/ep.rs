@@ -23,11 +23,7 @@ pub struct Evds {
 }
 
 impl Evds {
-    /// Creates the dispatchers.
-    ///
-    /// # Parameters
-    /// * `lengths` - maximum numbers of queued events, in the order of the fields.
-    /// * `cno` - the notification object that events trigger.
+    /// Creates dispatchers for up to `lengths` queued events, in the order of the fields. Events trigger `cno`.
     pub fn new(ia: &Ia, lengths: [usize; 3], cno: Option<&Cno>) -> Result<Self> {
         let [recv, request, connect] = lengths;
         Ok(Self {
@@ -49,13 +45,10 @@ pub struct EpAttributes {
 }
 
 impl EpAttributes {
-    /// Creates the attributes.
+    /// Creates attributes for transfers of up to `largest` bytes.
     ///
-    /// # Parameters
-    /// * `adapter` - the attributes of the adapter.
-    /// * `largest` - maximum number of bytes of a transfer.
-    /// * `receives` - maximum number of posted receives, if the endpoint has no shared receive queue.
-    /// * `requests` - maximum number of posted sends and RDMA operations.
+    /// `requests` is the maximum number of posted sends and RDMA operations. `receives` is the maximum number of posted
+    /// receives; a shared receive queue replaces it.
     pub fn new(adapter: &Attributes, largest: u64, receives: usize, requests: usize) -> Self {
         let count = |count: usize| DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX);
         let requests = count(requests);
@@ -65,7 +58,7 @@ impl EpAttributes {
     }
 }
 
-/// The C structure of a version, whose lengths are converted by `$length`.
+/// Creates the C structure of a version, whose lengths `$length` converts.
 macro_rules! ep_attr {
     ($attr:ident, $udat:ident, $length:expr) => {
         $udat::DAT_EP_ATTR {
@@ -117,17 +110,14 @@ macro_rules! post {
 }
 
 impl Ep {
-    /// Creates an endpoint.
-    ///
-    /// # Parameters
-    /// * `srq` - the shared receive queue of the endpoint.
+    /// Creates an endpoint, whose receives come from `srq` if there is one.
     pub fn new(pz: &Pz, evds: &Evds, srq: Option<&Srq>, attr: &EpAttributes) -> Result<Self> {
         let (ia, calls) = (pz.ia(), pz.ia().library().calls());
         let objects = [&evds.recv, &evds.request, &evds.connect];
         let [recv, request, connect] = objects.map(|evd| evd.raw());
         let uses = objects.map(|evd| &evd.0).into_iter().chain(srq.map(|srq| &srq.0)).chain([&pz.0]);
         let name = if srq.is_none() { "dat_ep_create" } else { "dat_ep_create_with_srq" };
-        // With a shared queue, this is the number of its buffers that the endpoint may take; only the queue limits it.
+        // With a shared queue, this would limit the buffers that the endpoint may take; only the queue limits them.
         let attr = &EpAttributes { receives: if srq.is_some() { DAT_HW_DEFAULT } else { attr.receives }, ..*attr };
         Object::new(ia, name, calls.common.dat_ep_free, uses.cloned().collect(), |handle| {
             macro_rules! create {
@@ -158,13 +148,8 @@ impl Ep {
         EpId::of(self.raw())
     }
 
-    /// Starts to connect; an event reports the outcome.
-    ///
-    /// # Parameters
-    /// * `host` - the address of the peer.
-    /// * `qualifier` - the connection qualifier on which the peer listens.
-    /// * `timeout` - the time after which the attempt fails.
-    /// * `private_data` - bytes for the peer.
+    /// Starts to connect to the connection qualifier of `host`. An event reports the outcome, at the latest after
+    /// `timeout`.
     pub fn connect(&self, host: IpAddr, qualifier: u64, timeout: Duration, private_data: &[u8]) -> Result<()> {
         let host = SockAddr::from(SocketAddr::new(host, 0));
         // SAFETY: the endpoint is live; the call reads the address and the private data before it returns.
@@ -183,10 +168,7 @@ impl Ep {
         self.library().check("dat_ep_connect", code)
     }
 
-    /// Starts to disconnect; an event follows.
-    ///
-    /// # Parameters
-    /// * `flags` - `DAT_CLOSE_GRACEFUL_FLAG` or `DAT_CLOSE_ABRUPT_FLAG`.
+    /// Starts to disconnect, by `DAT_CLOSE_GRACEFUL_FLAG` or `DAT_CLOSE_ABRUPT_FLAG`. An event follows.
     pub fn disconnect(&self, flags: DAT_CLOSE_FLAGS) -> Result<()> {
         // SAFETY: the endpoint is live.
         let code = unsafe { (self.library().calls().common.dat_ep_disconnect)(self.raw(), flags) };
@@ -232,7 +214,8 @@ impl Srq {
             low_watermark: DAT_SRQ_LW_DEFAULT,
         };
         let (ia, calls) = (pz.ia(), &pz.ia().library().calls().common);
-        // SAFETY: adapter and zone are live, the attributes are local, and the caller provides the place for the handle.
+        // SAFETY: adapter and zone are live, the attributes are local, and the caller provides the place for the
+        // handle.
         let create = |handle: &mut DAT_HANDLE| unsafe { (calls.dat_srq_create)(ia.raw(), pz.raw(), &mut attr, handle) };
         Object::new(ia, "dat_srq_create", calls.dat_srq_free, vec![pz.0.clone()], create).map(Self)
     }

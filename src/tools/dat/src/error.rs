@@ -5,7 +5,7 @@ use std::fmt;
 /// The result of a call.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error. It is as small as a pointer, because the loops of dat-perf return it.
+/// An error, as small as a pointer because the loops of dat-perf return it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Kind>);
 
@@ -17,21 +17,18 @@ enum Kind {
 }
 
 impl Error {
-    /// A call failed with a return code, here as text.
     #[cold]
     pub(crate) fn call(call: &'static str, code: String) -> Self {
         Self(Box::new(Kind::Call { call, code }))
     }
 
-    /// A library cannot be used.
     pub(crate) fn library(file: &std::path::Path, reason: String) -> Self {
         let file = file.display().to_string();
-        // The loader reports only text. A file that exists, and lacks a library of its own, is not absent.
+        // The loader reports only text. A file that exists but lacks one of its own libraries is not absent.
         let absent = reason.ends_with("No such file or directory") && reason.contains(&format!("{file}: "));
         Self(Box::new(Kind::Library { file, reason, absent }))
     }
 
-    /// The process has no memory of this size.
     pub(crate) fn memory(bytes: usize) -> Self {
         Self(Box::new(Kind::Memory(bytes)))
     }

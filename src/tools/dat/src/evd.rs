@@ -63,8 +63,8 @@ macro_rules! take {
         if code != DAT_SUCCESS {
             return if is_nothing(code) { Ok(None) } else { Err($evd.library().error($name, code)) };
         }
-        // SAFETY: the call wrote the event, and its number determines the valid member of the data. Private data is valid
-        // until the next event is taken.
+        // SAFETY: the call wrote the event, and its number determines the valid member of the data. Private data is
+        // valid until the next event is taken.
         unsafe {
             let (number, data) = ((*$place).event_number, &raw const (*$place).event_data);
             Ok(Some(match number {
@@ -88,12 +88,7 @@ macro_rules! take {
 }
 
 impl Evd {
-    /// Creates a dispatcher.
-    ///
-    /// # Parameters
-    /// * `length` - maximum number of queued events.
-    /// * `kinds` - the kinds of events, bits of `DAT_EVD_DEFAULT_FLAG`.
-    /// * `cno` - the notification object that events trigger.
+    /// Creates a dispatcher for up to `length` events of `kinds`, bits of `DAT_EVD_DEFAULT_FLAG`. Events trigger `cno`.
     pub fn new(ia: &Ia, length: usize, kinds: DAT_EVD_FLAGS, cno: Option<&Cno>) -> Result<Self> {
         let length = DAT_COUNT::try_from(length).unwrap_or(DAT_COUNT::MAX);
         let triggered = cno.map_or(DAT_HANDLE_NULL, |cno| cno.raw());
@@ -111,10 +106,8 @@ impl Evd {
         take!(self, "dat_evd_dequeue", |calls, place| (calls.dat_evd_dequeue)(self.raw(), place))
     }
 
-    /// Waits for an event and takes it. Returns `None` after `timeout`, or after a signal handler has run.
-    ///
-    /// # Parameters
-    /// * `timeout` - `None` waits indefinitely; other times end after at most 71 minutes.
+    /// Waits for an event and takes it. Returns `None` after `timeout`, which is at most 71 minutes, or after a signal
+    /// handler has run. Without `timeout`, waits indefinitely.
     #[inline(always)]
     pub fn wait(&self, timeout: Option<Duration>) -> Result<Option<Event>> {
         let (timeout, mut more) = (timeout.map_or(DAT_TIMEOUT_INFINITE, microseconds), 0);
@@ -151,8 +144,8 @@ impl Cno {
         Object::new(ia, "dat_cno_create", calls.dat_cno_free, Vec::new(), create).map(Self)
     }
 
-    /// Waits until a dispatcher triggers the object, `timeout` passes, or a signal handler has run. The caller must poll all
-    /// dispatchers, because several may have triggered the object.
+    /// Waits until a dispatcher triggers the object, `timeout` passes or a signal handler has run. The caller must poll
+    /// all dispatchers, because several may have triggered it.
     pub fn wait(&self, timeout: Duration) -> Result<()> {
         let mut triggered = DAT_HANDLE_NULL;
         // SAFETY: the notification object is live, and the place is local.
@@ -168,12 +161,11 @@ fn is_nothing(code: DAT_RETURN) -> bool {
     matches!(DAT_GET_TYPE(code), DAT_QUEUE_EMPTY | DAT_TIMEOUT_EXPIRED | DAT_INTERRUPTED_CALL)
 }
 
-/// A finite time limit for a call.
+/// Converts a time to a finite timeout.
 pub(crate) fn microseconds(time: Duration) -> DAT_TIMEOUT {
     DAT_TIMEOUT::try_from(time.as_micros()).unwrap_or(DAT_TIMEOUT_INFINITE).min(DAT_TIMEOUT_INFINITE - 1)
 }
 
-/// Defines a function that returns the names of constants.
 macro_rules! names {
     ($(#[$doc:meta])* $function:ident, $type:ty, $other:literal: $($name:ident)*) => {
         $(#[$doc])*

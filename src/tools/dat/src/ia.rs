@@ -14,13 +14,12 @@ use crate::library::file_of;
 use crate::object::Handle;
 use crate::{Api, Attributes, Library, Result};
 
-/// Length of the queue of asynchronous events.
 const ASYNC_EVENTS: DAT_COUNT = 64;
 
-/// An open interface adapter. It is closed when it and all objects that were created from it are dropped.
+/// An open interface adapter. It is closed when it and all its objects are dropped.
 ///
-/// Several threads may use an adapter and its objects if its provider is thread-safe: see
-/// [`ProviderAttributes::is_thread_safe`](crate::ProviderAttributes::is_thread_safe). Otherwise a call in a thread other than
+/// If the provider is not thread-safe
+/// ([`ProviderAttributes::is_thread_safe`](crate::ProviderAttributes::is_thread_safe)), a call in a thread other than
 /// the one that opened the adapter panics.
 #[derive(Clone)]
 pub struct Ia(Arc<Instance>);
@@ -30,7 +29,7 @@ struct Instance {
     handle: Handle,
 }
 
-/// The properties that a program requests of an adapter. The text has the form `1.2 nonthreadsafe`.
+/// The properties that a program requests of an adapter. Its text has the form `1.2 nonthreadsafe`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Major and minor number of the interface.
@@ -69,10 +68,6 @@ impl FromStr for Request {
 
 impl Ia {
     /// Opens an adapter.
-    ///
-    /// # Parameters
-    /// * `name` - the name of the adapter.
-    /// * `request` - the version and thread safety that the program requests.
     pub fn open(library: Library, name: &CStr, request: Request) -> Result<Self> {
         library.publish();
         let (mut raw, mut async_evd) = (DAT_HANDLE_NULL, DAT_HANDLE_NULL);
@@ -120,7 +115,8 @@ impl Ia {
     pub fn provider_library(&self) -> Option<PathBuf> {
         const _: () =
             assert!(offset_of!(dat_udat12::DAT_PROVIDER, ia_query_func) == offset_of!(DAT_PROVIDER, ia_query_func));
-        // SAFETY: the first word of an open adapter is a pointer to the table of its provider, as the binary interface requires.
+        // SAFETY: the binary interface requires that an open adapter begins with a pointer to the table of its
+        // provider.
         let query = unsafe { (**self.raw().cast::<*const DAT_PROVIDER>()).ia_query_func };
         query.and_then(|function| file_of(function as usize))
     }

@@ -69,23 +69,23 @@ impl FromStr for Api {
 /// An adapter in the list of a library.
 #[derive(Clone, Debug)]
 pub struct Adapter {
-    /// Its name, which need not be UTF-8.
+    /// Name, which need not be UTF-8.
     pub name: CString,
     /// The request that opens this adapter and no other of the same name.
     pub request: Request,
 }
 
-/// A library. It is never unloaded, because its providers have threads.
+/// A library, which is never unloaded because its providers have threads.
 #[derive(Clone, Copy)]
 pub struct Library {
     api: Api,
     calls: &'static Calls,
-    /// The name or path that was passed to the loader.
+    /// Name or path that was passed to the loader.
     file: &'static Path,
 }
 
 impl Library {
-    /// Loads a file, which has a library of any version.
+    /// Loads a library of any version from a file.
     pub fn open(file: &Path) -> Result<Self> {
         let library = load(file, unix::RTLD_LOCAL)?;
         // SAFETY: the address of the symbol is not used.
@@ -93,10 +93,10 @@ impl Library {
         Self::new(library, if is_20 { Api::V20 } else { Api::V12 }, file)
     }
 
-    /// Loads the library of a version that the loader finds for programs: first in `LD_LIBRARY_PATH`.
+    /// Loads the library that the loader finds for programs of a version.
     ///
     /// # Errors
-    /// [`Error::is_absent`] distinguishes a library that does not exist from one that cannot be loaded.
+    /// [`Error::is_absent`] distinguishes a missing library from one that cannot be loaded.
     pub fn find(api: Api) -> Result<Self> {
         let file = Path::new(api.library());
         Self::new(load(file, unix::RTLD_LOCAL)?, api, file)
@@ -108,9 +108,10 @@ impl Library {
         Ok(Self { api, calls: Box::leak(Box::new(calls)), file: Box::leak(Box::from(file)) })
     }
 
-    /// Adds the symbols of the library to the global scope, as in a program that is linked with it, because some providers use them.
+    /// Adds the symbols of the library, which some providers use, to the global scope, as in a program that is linked
+    /// with it.
     pub(crate) fn publish(self) {
-        // The library is loaded, so this cannot fail. If it did, opening the adapter would report the missing symbol.
+        // The library is loaded, so this does not fail. Otherwise, opening the adapter reports the missing symbol.
         let _ = load(self.file, unix::RTLD_GLOBAL | libc::RTLD_NOLOAD).map(std::mem::forget);
     }
 
@@ -169,7 +170,7 @@ impl Library {
         if class == DAT_CLASS_WARNING { Ok(()) } else { Err(self.error(call, code)) }
     }
 
-    /// The error of a call, with the library's names for the return code, or its number.
+    /// Returns the error of a call, with the library's names for the return code, or its number.
     #[cold]
     pub(crate) fn error(self, call: &'static str, code: DAT_RETURN) -> Error {
         let (mut major, mut minor) = (std::ptr::null::<c_char>(), std::ptr::null::<c_char>());
@@ -194,13 +195,13 @@ fn adapter(info: &DAT_PROVIDER_INFO) -> Adapter {
     }
 }
 
-/// The string in an array, which ends with a NUL byte or with the array.
+/// Returns the string in an array, which ends at a NUL byte or at the end.
 pub(crate) fn string(array: &[c_char]) -> CString {
     let bytes: Vec<u8> = array.iter().map(|&byte| byte as u8).take_while(|&byte| byte != 0).collect();
     CString::new(bytes).unwrap_or_default()
 }
 
-/// The file from which the function at an address was loaded.
+/// Returns the file from which the function at an address was loaded.
 pub(crate) fn file_of(address: usize) -> Option<PathBuf> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: dladdr only compares the address, and fills the structure if it finds a library there.
@@ -216,17 +217,14 @@ pub(crate) fn file_of(address: usize) -> Option<PathBuf> {
     Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
 }
 
-/// Loads a library.
-///
-/// # Parameters
-/// * `scope` - `RTLD_LOCAL`, or `RTLD_GLOBAL` if other libraries may use its symbols.
+/// Loads a library with scope `RTLD_LOCAL`, or `RTLD_GLOBAL` if other libraries may use its symbols.
 fn load(file: &Path, scope: c_int) -> Result<unix::Library> {
     // SAFETY: the caller names a uDAPL library, and every program that uses one runs its constructors.
     unsafe { unix::Library::open(Some(file), unix::RTLD_NOW | scope) }
         .map_err(|error| Error::library(file, reason(&error)))
 }
 
-/// The loader's own text, which is in the source of the error.
+/// Returns the loader's own text, which is the source of the error.
 fn reason(error: &libloading::Error) -> String {
     std::error::Error::source(error).unwrap_or(error).to_string()
 }

@@ -9,7 +9,7 @@ use crate::abi::{Own, V12, V20};
 use crate::object::{Handle, Object, object};
 use crate::{Error, Ia, Result};
 
-/// Alignment of registered memory: whole pages.
+/// Alignment of registered memory.
 const PAGE: usize = 4096;
 
 object! {
@@ -27,10 +27,10 @@ impl Pz {
     }
 }
 
-/// Memory of this process, in whole pages, that is registered with an adapter as a local memory region.
+/// Page-aligned memory of this process, registered with an adapter as a local memory region.
 ///
-/// The adapter, and with remote privileges the peer, may write the memory at any time. So there are no references to it: the
-/// functions copy bytes, or read one byte atomically.
+/// The adapter, and with remote privileges the peer, may write the memory at any time. So no references to it exist:
+/// the functions copy bytes, or read a single byte.
 pub struct Region {
     base: NonNull<u8>,
     layout: Layout,
@@ -41,9 +41,10 @@ pub struct Region {
     pz: Pz,
 }
 
-// SAFETY: the region owns the memory, and its functions access it only by copies, as memory that others write.
+// SAFETY: the region owns the memory and accesses it only by copies and volatile reads, without references.
 unsafe impl Send for Region {}
-// SAFETY: see `Send`. Concurrent copies may mix bytes, as with writes of the adapter.
+// SAFETY: all access is by copies and volatile reads, without references. Concurrent copies may mix bytes, as with
+// writes of the adapter.
 unsafe impl Sync for Region {}
 
 /// A part of a region, for a post.
@@ -65,7 +66,6 @@ pub struct Remote {
     pub context: DAT_RMR_CONTEXT,
 }
 
-/// Synchronises a part of a region.
 macro_rules! sync {
     ($region:ident, $call:ident, $offset:ident, $length:ident) => {{
         let (ia, segment) = ($region.pz.ia(), $region.segment($offset, $length));
@@ -81,11 +81,7 @@ macro_rules! sync {
 }
 
 impl Region {
-    /// Allocates memory, filled with zeros, and registers it.
-    ///
-    /// # Parameters
-    /// * `length` - number of bytes; at least one is registered.
-    /// * `privileges` - bits of `DAT_MEM_PRIV_ALL_FLAG`.
+    /// Allocates zeroed memory of `length` bytes, at least one, and registers it with bits of `DAT_MEM_PRIV_ALL_FLAG`.
     pub fn new(pz: &Pz, length: usize, privileges: DAT_MEM_PRIV_FLAGS) -> Result<Self> {
         let none = || Error::memory(length);
         let layout = Layout::from_size_align(length.max(1), PAGE).map_err(|_| none())?;
@@ -96,7 +92,8 @@ impl Region {
         let (address, lmr, rmr) = (base.as_ptr().cast(), &mut region.lmr_context, &mut region.rmr_context);
         let (va, virt, null) = (DAT_REGION_DESCRIPTION { for_va: address }, DAT_MEM_TYPE_VIRTUAL, ptr::null_mut);
         let (raw, zone, handle_place) = (ia.raw(), pz.raw(), &mut handle);
-        // SAFETY: the memory has this length and is freed after the region; the other places are local or the region's.
+        // SAFETY: the memory has this length and is freed after the region; the other pointers are to local variables
+        // or fields.
         let code = unsafe {
             match &ia.library().calls().own {
                 Own::V12(V12 { dat_lmr_create: create, .. }) => {
@@ -127,7 +124,7 @@ impl Region {
         Segment { address: self.place(offset, length) as u64, length: length as u64, context: self.lmr_context }
     }
 
-    /// Returns a part of the region as the peer names it.
+    /// Returns a part of the region for the peer.
     pub fn remote(&self, offset: usize, length: usize) -> Remote {
         Remote { address: self.place(offset, length) as u64, length: length as u64, context: self.rmr_context }
     }
@@ -153,12 +150,12 @@ impl Region {
         unsafe { self.place(offset, 1).read_volatile() }
     }
 
-    /// Synchronises this process with RDMA writes of peers, if the adapter requires the call.
+    /// Synchronises this process with RDMA writes of peers, if the adapter requires it.
     pub fn sync_rdma_write(&self, offset: usize, length: usize) -> Result<()> {
         sync!(self, dat_lmr_sync_rdma_write, offset, length)
     }
 
-    /// Synchronises RDMA reads of peers with writes of this process, if the adapter requires the call.
+    /// Synchronises RDMA reads of peers with writes of this process, if the adapter requires it.
     pub fn sync_rdma_read(&self, offset: usize, length: usize) -> Result<()> {
         sync!(self, dat_lmr_sync_rdma_read, offset, length)
     }
@@ -177,7 +174,7 @@ impl Drop for Region {
         let free = self.pz.ia().library().calls().common.dat_lmr_free;
         // SAFETY: the region is registered under this handle.
         let freed = self.handle.is_none_or(|lmr| lmr.is_usable() && unsafe { free(lmr.raw()) } == DAT_SUCCESS);
-        // The adapter may still write memory that is registered, so the process keeps that memory.
+        // If the memory is still registered, the adapter may write it, so the process keeps it.
         if freed {
             // SAFETY: the memory was allocated with this layout, and is not used any longer.
             unsafe { dealloc(self.base.as_ptr(), self.layout) };

@@ -1,4 +1,4 @@
-//! Handles, and the memory management of the objects behind them.
+//! Handles, and the lifetime of their objects.
 
 use std::sync::Arc;
 use std::thread::{self, ThreadId};
@@ -15,10 +15,10 @@ pub struct Handle {
     owner: Option<ThreadId>,
 }
 
-// SAFETY: this process never accesses memory through a handle, and `Handle::raw` returns it only to a thread that may pass it
-// to the provider.
+// SAFETY: `Handle::raw` returns the handle only to a thread that may use it, and this process reads only constant
+// memory through it.
 unsafe impl Send for Handle {}
-// SAFETY: see `Send`.
+// SAFETY: a `Handle` is immutable, and `Handle::raw` returns it only to a thread that may use it.
 unsafe impl Sync for Handle {}
 
 impl Handle {
@@ -29,7 +29,7 @@ impl Handle {
     /// Returns the handle for a call.
     ///
     /// # Panics
-    /// If the provider is not thread-safe, and another thread opened the adapter.
+    /// If the provider is not thread-safe and another thread opened the adapter.
     #[inline(always)]
     pub fn raw(self) -> DAT_HANDLE {
         assert!(
@@ -39,7 +39,6 @@ impl Handle {
         self.raw
     }
 
-    /// Returns whether this thread may use the handle.
     #[inline(always)]
     pub fn is_usable(self) -> bool {
         self.owner.is_none_or(|owner| owner == thread::current().id())
@@ -50,11 +49,10 @@ impl Handle {
     }
 }
 
-/// The call that frees an object.
 type Free = unsafe extern "C" fn(DAT_HANDLE) -> DAT_RETURN;
 
-/// An object of an adapter. Clones refer to the same object, which is freed with the last of them. Each clone contains the
-/// handle and the library, so that a post or dequeue follows no pointer for them.
+/// An object of an adapter, which is freed with its last clone. Each clone contains the handle and the library, so that
+/// a post or dequeue follows no pointer for them.
 #[derive(Clone)]
 pub struct Object {
     handle: Handle,
@@ -71,13 +69,8 @@ struct Owned {
 }
 
 impl Object {
-    /// Takes ownership of the object that a call creates.
-    ///
-    /// # Parameters
-    /// * `call` - the name of the call.
-    /// * `free` - the call that frees objects of this kind.
-    /// * `uses` - the objects that the new object refers to.
-    /// * `create` - makes the call, which writes the handle.
+    /// Takes ownership of the object that `create` creates with the call `call`, and that `free` frees. It refers to
+    /// the objects in `uses`.
     pub(crate) fn new(
         ia: &Ia,
         call: &'static str,
@@ -110,7 +103,7 @@ impl Object {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Another thread must not call the provider, so it leaves the object to the end of the process.
+        // Another thread must not call the provider, so the object exists until the process ends.
         if self.handle.is_usable() {
             // SAFETY: the object is live and of this kind, and this is its last owner.
             unsafe { (self.free)(self.handle.raw) };
@@ -129,7 +122,6 @@ impl EpId {
     }
 }
 
-/// Defines a kind of objects.
 macro_rules! object {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

@@ -18,7 +18,7 @@ pub struct Psp {
 }
 
 impl Psp {
-    /// Listens on a qualifier, or without one on any that is free. Requests arrive at `evd`.
+    /// Listens on a qualifier, or on any free one. Requests arrive at `evd`.
     pub fn new(ia: &Ia, qualifier: Option<u64>, evd: &Evd) -> Result<Self> {
         let calls = &ia.library().calls().common;
         let mut chosen = qualifier.unwrap_or(0);
@@ -42,7 +42,7 @@ impl Psp {
     }
 }
 
-/// A connection request. A request that is dropped is rejected.
+/// A connection request, which is rejected if it is dropped.
 pub struct Cr {
     library: Library,
     /// `None` after the request was accepted.
@@ -74,8 +74,8 @@ impl Cr {
         // SAFETY: the request is pending, and the structure is local.
         let code = unsafe { query(self.raw(), DAT_CR_FIELD_ALL, param.as_mut_ptr()) };
         self.library.check("dat_cr_query", code)?;
-        // SAFETY: the structure contains numbers and pointers, for which zeros are valid, and what the call wrote. The pointers
-        // are valid until the request ends.
+        // SAFETY: the structure contains numbers and pointers, for which zeros are valid, and what the call wrote. The
+        // pointers are valid until the request ends.
         unsafe {
             let param = param.assume_init();
             Ok(Peer {
@@ -85,7 +85,7 @@ impl Cr {
         }
     }
 
-    /// Accepts the request for an endpoint; an event reports that the connection is established. If the call fails, the
+    /// Accepts the request for an endpoint. An event reports that the connection is established. If the call fails, the
     /// request is rejected.
     pub fn accept(mut self, ep: &Ep, private_data: &[u8]) -> Result<()> {
         let accept = self.library.calls().common.dat_cr_accept;

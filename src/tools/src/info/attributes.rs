@@ -9,20 +9,19 @@ use dat::{Attributes, Attributes20};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// One attribute.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attribute {
-    /// What it is about, for people.
+    /// Meaning, for people.
     pub meaning: String,
-    /// Its name in the structures of dat_ia_query, or the one that the provider gives it.
+    /// Name in the structures of dat_ia_query, or from the provider.
     pub name: String,
-    /// Its value, for programs.
+    /// Value for programs.
     pub value: Value,
-    /// Its value, for people.
+    /// Value for people.
     pub words: String,
 }
 
-/// A value for programs, and in words for people.
+/// A value for programs, and its words for people.
 type Shown = (Value, String);
 
 impl Attribute {
@@ -31,16 +30,14 @@ impl Attribute {
     }
 }
 
-/// The attributes of one structure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// `adapter`, `provider`, or what the pairs of names and values belong to.
+    /// `adapter`, `provider`, or the origin of pairs of names and values.
     pub name: String,
-    /// The attributes, in the order of the structure.
     pub attributes: Vec<Attribute>,
 }
 
-/// All attributes, in groups; groups without any are left out.
+/// Returns all attributes in nonempty groups.
 pub fn groups(all: &Attributes) -> Vec<Group> {
     let named = |pairs: &[(String, String)]| {
         pairs.iter().map(|(name, value)| Attribute::new(name, name, number_or_text(value))).collect()
@@ -57,8 +54,7 @@ pub fn groups(all: &Attributes) -> Vec<Group> {
     some.map(|(name, attributes)| Group { name: name.to_owned(), attributes }).collect()
 }
 
-/// Attributes, a line each: the name of a field, its meaning, and how its value is shown. A value that is no field is given
-/// behind `=`.
+/// Expands to attributes, one per line: the field, its meaning, how to show it, and the value if it is not the field.
 macro_rules! table {
     ($of:expr; $($name:ident $meaning:literal $shown:tt $(= $value:expr)?;)*) => {
         vec![$(Attribute::new(stringify!($name), $meaning, table!(@ $of, $name, $shown $(, $value)?))),*]
@@ -152,7 +148,7 @@ fn of_provider(all: &Attributes) -> Vec<Attribute> {
     }
 }
 
-/// What only uDAPL 2.0 has, of the adapter and of its provider.
+/// Returns the attributes that only uDAPL 2.0 has.
 fn of_20(v20: &Attributes20) -> Vec<Attribute> {
     table! { v20;
         zb_supported "Regions may be zero-based" yes;
@@ -182,7 +178,7 @@ fn text(value: &str) -> Shown {
     (json!(value), value.to_owned())
 }
 
-/// A value that a provider gives as text. Counters are numbers; what begins with a 0 is no number, but for 0 itself.
+/// Shows a text of a provider; a decimal number without leading zeros becomes a number.
 fn number_or_text(value: &str) -> Shown {
     let number = value.parse::<u64>().ok().filter(|number| number.to_string() == value);
     (number.map_or_else(|| json!(value), |number| json!(number)), value.to_owned())
@@ -217,7 +213,7 @@ fn yes(value: bool) -> Shown {
     (json!(value), if value { "yes" } else { "no" }.to_owned())
 }
 
-/// One of several values, each with its name and its meaning.
+/// Shows one of several values, each with its constant and meaning.
 fn choice<T: Copy + PartialEq + Display>(value: T, all: &[(T, &str, &str)]) -> Shown {
     match all.iter().find(|(number, ..)| *number == value) {
         Some((_, constant, words)) => (json!(constant), (*words).to_owned()),
@@ -225,23 +221,19 @@ fn choice<T: Copy + PartialEq + Display>(value: T, all: &[(T, &str, &str)]) -> S
     }
 }
 
-/// A set of bits.
-///
-/// # Parameters
-/// * `nothing` - the words for the empty set.
-/// * `all` - a name for each bit; bits without one are left out.
+/// Shows a set of bits, or `nothing` for the empty set. Bits that `all` does not name are omitted.
 fn set<T: Copy + PartialEq + BitAnd<Output = T>>(value: T, nothing: &str, all: &[(T, &str)]) -> Shown {
     let names: Vec<&str> = all.iter().filter(|(bit, _)| value & *bit == *bit).map(|(_, name)| *name).collect();
     let words = if names.is_empty() { nothing.to_owned() } else { names.join(", ") };
     (json!(names), words)
 }
 
-/// Kinds of memory; the memory of the process has the number 0 and is always among them.
+/// Shows kinds of memory. The number of virtual memory is 0, so it is always among them.
 fn memory_types(value: DAT_MEM_TYPE) -> Shown {
     set(value, "", &[(0, "virtual"), (DAT_MEM_TYPE_LMR, "another region"), (DAT_MEM_TYPE_SHARED_VIRTUAL, "shared")])
 }
 
-/// Kinds of events that may come from one dispatcher, in the order of the matrix.
+/// Kinds of events, in the order of the matrix.
 const STREAMS: [&str; 6] = ["software", "connection requests", "transfers", "connections", "binds", "asynchronous"];
 
 fn merging(matrix: [[DAT_BOOLEAN; 6]; 6]) -> Shown {
@@ -258,7 +250,7 @@ fn merging(matrix: [[DAT_BOOLEAN; 6]; 6]) -> Shown {
     (json!(named(&merged)), words)
 }
 
-/// A number of bytes: in the largest unit of which it is a multiple, if that is not the byte.
+/// Returns a number of bytes in the largest unit of which it is a multiple.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let powers = (bytes.trailing_zeros() / 10) as usize;

@@ -6,26 +6,24 @@ use std::path::Path;
 
 use host::sysfs;
 
-/// A port of an RDMA device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     pub device: String,
-    /// Its number, counted from 1.
+    /// Number, from 1.
     pub number: u8,
-    /// The kernel's word for its state in small letters: active, down, init, armed.
+    /// State in lower case, as the kernel names it: active, down, init, armed.
     pub state: String,
     /// `Ethernet` or `InfiniBand`.
     pub link: String,
     pub interfaces: Vec<String>,
 }
 
-/// All ports of all devices, in order.
 pub fn ports(sysfs: &Path) -> Vec<Port> {
     let mut found = Vec::new();
     for device in sysfs::devices(sysfs) {
         let Some(name) = device.to_str() else { continue };
-        let folder = sysfs.join("class/infiniband").join(name).join("ports");
-        let mut numbers: Vec<u8> = fs::read_dir(&folder)
+        let directory = sysfs.join("class/infiniband").join(name).join("ports");
+        let mut numbers: Vec<u8> = fs::read_dir(&directory)
             .into_iter()
             .flatten()
             .flatten()
@@ -33,7 +31,8 @@ pub fn ports(sysfs: &Path) -> Vec<Port> {
             .collect();
         numbers.sort_unstable();
         for number in numbers {
-            let read = |file: &str| fs::read_to_string(folder.join(number.to_string()).join(file)).unwrap_or_default();
+            let read =
+                |file: &str| fs::read_to_string(directory.join(number.to_string()).join(file)).unwrap_or_default();
             // The kernel writes the number of a state before its name.
             let state = read("state").rsplit(' ').next().unwrap_or_default().trim().to_lowercase();
             let interfaces = sysfs::interfaces(sysfs, &device, Some(number));
@@ -49,10 +48,7 @@ pub fn ports(sysfs: &Path) -> Vec<Port> {
     found
 }
 
-/// The port that has an address of this host.
-///
-/// # Parameters
-/// * `interfaces` - names and addresses of the network interfaces.
+/// Returns the port whose network interface has an address. `interfaces` has the names and addresses of interfaces.
 pub fn with_address<'a>(ports: &'a [Port], interfaces: &[(String, IpAddr)], address: IpAddr) -> Option<&'a Port> {
     let (name, _) = interfaces.iter().find(|(_, own)| *own == address)?;
     // An alias, such as eth0:1, is a name of the same interface.
@@ -60,7 +56,7 @@ pub fn with_address<'a>(ports: &'a [Port], interfaces: &[(String, IpAddr)], addr
     ports.iter().find(|port| port.interfaces.iter().any(|interface| interface == name))
 }
 
-/// Returns the addresses of an interface and of its aliases that peers can reach.
+/// Returns the addresses of an interface and its aliases that peers can reach.
 pub fn addresses(interfaces: &[(String, IpAddr)], name: &str) -> Vec<IpAddr> {
     let of_name = |(own, _): &&(String, IpAddr)| own.split(':').next() == Some(name);
     let local = |address: &IpAddr| matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local());

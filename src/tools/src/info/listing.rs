@@ -1,4 +1,4 @@
-//! The table of the adapters, with what opening each of them shows.
+//! The table of the adapters, each of which is opened.
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,14 @@ use super::{hidden, load, shown, version, words};
 use crate::print::{self, WRONG, columns, styled};
 use crate::tool::{Common, Outcome};
 
-/// A row of the table.
 #[derive(Debug, Serialize)]
 struct Listed {
     name: String,
     version: String,
     thread_safe: bool,
-    /// The file and line of its entry, or that it is built in.
+    /// File and line of the entry, or that the adapter is built in.
     from: String,
-    /// The file of its library, or the name in its entry if it does not open.
+    /// File of the library, or its name in the entry if the adapter does not open.
     library: PathBuf,
     device: Option<String>,
     port: Option<u8>,
@@ -37,27 +36,19 @@ struct Listed {
     why: Option<String>,
 }
 
-/// All adapters, as the libraries list them.
 #[derive(Debug, Default, Serialize)]
 struct Listing {
     libraries: Vec<Option<PathBuf>>,
     adapters: Vec<Listed>,
-    /// The errors of libraries that cannot be loaded.
     missing: Vec<String>,
     /// Hints about libraries that programs do not find.
     #[serde(skip)]
     hidden: Vec<String>,
-    /// The malformed lines of the configuration, each with its fault.
+    /// Malformed lines of the configuration, each with its fault.
     ignored: Vec<String>,
 }
 
-/// Shows the table.
-///
-/// # Parameters
-/// * `all` - includes the adapters that do not open.
-///
-/// # Errors
-/// There is no library of any version.
+/// Shows the table; `all` includes adapters that do not open. Fails if there is no library of any version.
 pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     let mut listing = Listing::default();
     let (ports, interfaces) = (devices::ports(Path::new(sysfs::ROOT)), net::interfaces());
@@ -98,16 +89,16 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     Ok(if any { Outcome::Fine } else { Outcome::Failure })
 }
 
-/// Opens all adapters, up to eight concurrently, each with its version and thread safety.
+/// Opens all adapters, each with its version and thread safety, up to eight concurrently.
 pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'a Adapter, Probe)> {
-    const AT_A_TIME: usize = 8;
+    const MAX_CONCURRENT: usize = 8;
     let open = |adapter: &Adapter| probe(&adapter.name, adapter.request, library);
     let mut all = Vec::new();
-    for some in adapters.chunks(AT_A_TIME) {
+    for some in adapters.chunks(MAX_CONCURRENT) {
         thread::scope(|scope| {
             let start = |adapter| (adapter, thread::Builder::new().spawn_scoped(scope, move || open(adapter)));
             let threads: Vec<_> = some.iter().map(start).collect();
-            // Without a thread for it, this thread opens the adapter.
+            // If there is no thread for it, this thread opens the adapter.
             all.extend(threads.into_iter().map(|(adapter, thread)| {
                 let probe =
                     thread.map_or_else(|_| open(adapter), |thread| thread.join().expect("a probe does not panic"));
@@ -118,7 +109,7 @@ pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'
     all
 }
 
-/// Returns the entry of a listed adapter, or none if the library has other rules than this registry.
+/// Returns the entry of a listed adapter. Returns `None` if the library has other rules than this registry.
 pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<&'a (Origin, Entry)> {
     found.entries.iter().find(|(_, entry)| {
         entry.name == adapter.name
@@ -175,12 +166,11 @@ fn reason(error: &anyhow::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
-/// Maximum number of causes with a line of their own; a file of a distribution lists dozens of adapters.
+/// Maximum number of causes with a line of their own. A distribution's file lists dozens of adapters.
 const MAX_LINES: usize = 5;
-/// Maximum number of causes in the line about all.
+/// Maximum number of causes in the line about all adapters.
 const MAX_CAUSES: usize = 3;
 
-/// Shows the adapters that open and why the others do not.
 fn show(Listing { adapters: rows, missing, hidden, ignored, .. }: &Listing, all: bool) -> anyhow::Result<()> {
     let or_dash = |text: Option<String>| text.unwrap_or("-".to_owned());
     let line = |row: &Listed| {
@@ -237,7 +227,7 @@ fn cause(row: &Listed) -> Option<&str> {
     Some(why.strip_prefix(&format!("{}: ", row.name)).unwrap_or(why))
 }
 
-/// Returns the causes with their numbers of adapters, the most frequent first.
+/// Returns the causes with their numbers of adapters, in descending order.
 fn causes(failed: &[(&str, &str)]) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for (name, why) in failed {

@@ -10,9 +10,9 @@
 //! | [`explain`] | what dat_ia_open does, step by step |
 //! | [`processes`] | the processes that have an adapter open |
 //!
-//! The registry applies the rules of dat.conf and reports each step of its search. `explain` shows the steps and compares the
-//! result with the list of the loaded libdat.so.1. Only the provider knows what else it needs, so a separate process opens
-//! each adapter with error messages enabled; a provider that crashes or hangs affects no other.
+//! The registry applies the rules of dat.conf and reports each step of its search. `explain` shows the steps and
+//! compares the result with the loaded library's list. Only the provider knows what else it needs, so a separate
+//! process opens each adapter with error messages enabled; a provider that crashes or hangs affects no other.
 
 mod arguments;
 mod attributes;
@@ -75,7 +75,6 @@ impl Tool for Arguments {
     }
 }
 
-/// Shows all attributes of an adapter.
 fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
     // This failure is clearer than the probe's.
     let library = common.library_with(Some(name.to_bytes()))?;
@@ -103,7 +102,6 @@ fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns all attributes, one per line.
 fn text(opened: &probe::Opened) -> String {
     let all = || opened.groups.iter().flat_map(|group| &group.attributes);
     let width = all().map(|attribute| attribute.meaning.chars().count()).max().unwrap_or(0);
@@ -122,7 +120,6 @@ fn text(opened: &probe::Opened) -> String {
     text.trim_end().to_owned()
 }
 
-/// Converts a C string of the registry to text.
 fn words(string: &CStr) -> String {
     string.to_string_lossy().into_owned()
 }
@@ -136,13 +133,11 @@ fn shown(text: &str) -> String {
     shown
 }
 
-/// Converts a version of uDAPL for the registry.
 fn version(api: Api) -> Version {
     let (major, minor) = api.version();
     Version { major, minor }
 }
 
-/// Loads the library of each version and lists its adapters.
 fn load(common: &Common) -> Vec<anyhow::Result<(Found, Vec<Adapter>)>> {
     let list = |found: Found| {
         let adapters = found.library.adapters().context("cannot list the interface adapters")?;

@@ -1,4 +1,5 @@
-//! Opening an adapter in another process, whose messages are captured. A provider that crashes or hangs ends only that.
+//! Opening an adapter in another process and capturing its messages. A provider that crashes or hangs ends only that
+//! process.
 
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -18,29 +19,24 @@ use crate::tool::{Common, Outcome, own_file};
 /// Seconds after which dat_ia_open counts as hanging.
 const TIMEOUT: u32 = 20;
 
-/// The result of opening an adapter.
 pub struct Probe {
     /// The adapter, or the reason why it does not open.
     pub answer: Result<Opened, String>,
-    /// The messages of the library and the provider.
     pub messages: Vec<Message>,
 }
 
 impl Probe {
-    /// Returns the topic of the message about the failure.
     pub fn topic(&self) -> Option<Topic> {
         self.messages.iter().rev().filter(|message| message.is_error).find_map(|message| message.topic)
     }
 }
 
-/// A line that the library or the provider wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The line without its topic and without advice to use dat-info.
     pub text: String,
     /// `false` for warnings.
     pub is_error: bool,
-    /// The section that describes what to do.
     pub topic: Option<Topic>,
 }
 
@@ -51,28 +47,21 @@ impl Message {
         Message { text: text.to_owned(), is_error: !text.contains("]: warning: "), topic }
     }
 
-    /// Returns the text without the library and the level.
+    /// Returns the text after the library and the level.
     pub fn words(&self) -> &str {
         let words = self.text.split_once("]: error: ").or_else(|| self.text.split_once("]: warning: "));
         words.map_or(&*self.text, |(_, words)| words)
     }
 }
 
-/// The properties of an open adapter.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Opened {
-    /// Its IP address, if it has one.
     pub address: Option<std::net::IpAddr>,
-    /// The file of its provider.
     pub library: Option<PathBuf>,
     pub groups: Vec<Group>,
 }
 
-/// Opens an adapter in another process.
-///
-/// # Parameters
-/// * `name` - the name of the adapter, which need not be UTF-8.
-/// * `library` - the file of the library that the user named.
+/// Opens an adapter in another process. The user named the file `library`.
 pub fn probe(name: &CStr, request: Request, library: Option<&Path>) -> Probe {
     in_process(name, request, library)
         .unwrap_or_else(|error| Probe { answer: Err(format!("{error:#}")), messages: Vec::new() })
@@ -92,7 +81,7 @@ fn in_process(name: &CStr, request: Request, library: Option<&Path>) -> anyhow::
     Ok(Probe { answer, messages: printed.into_iter().chain(errors.lines()).map(Message::of).collect() })
 }
 
-/// The command of the other process. Its libraries log errors and warnings to standard error.
+/// Returns the command of the other process, whose libraries log errors and warnings to standard error.
 fn command(tool: &Path, name: &CStr, request: Request, library: Option<&Path>) -> Command {
     let mut command = Command::new(tool);
     let api = Api::ALL.into_iter().find(|api| api.version().0 == request.version.0).unwrap_or(Api::V12);
@@ -105,7 +94,7 @@ fn command(tool: &Path, name: &CStr, request: Request, library: Option<&Path>) -
     command
 }
 
-/// Returns the answer in the standard output of the process, and the other lines, which providers have printed.
+/// Returns the answer in the standard output of the process, and the other lines, which a provider printed.
 fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
     let mut printed: Vec<&str> = output.lines().filter(|line| !line.is_empty()).collect();
     let answer = printed.iter().enumerate().rev().find_map(|(at, line)| Some((at, serde_json::from_str(line).ok()?)));
@@ -118,7 +107,7 @@ fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
     }
 }
 
-/// Opens the adapter and writes the answer, in the other process.
+/// Opens the adapter and writes the answer; runs in the other process.
 pub fn answer(name: &CStr, request: Request, common: &Common) -> anyhow::Result<Outcome> {
     // SAFETY: the call has no preconditions. The signal ends a process that hangs.
     unsafe { libc::alarm(TIMEOUT) };
@@ -131,7 +120,7 @@ pub fn answer(name: &CStr, request: Request, common: &Common) -> anyhow::Result<
             groups: attributes::groups(&all),
         })
     });
-    // The answer is on a separate line, also after output without a newline.
+    // Providers may have written text without a newline before.
     print::line(format_args!("\n{}", serde_json::to_string(&answer.map_err(|error| error.to_string()))?))?;
     Ok(Outcome::Fine)
 }

@@ -1,6 +1,6 @@
 //! The processes that have an adapter of shm open, and their counters.
 //!
-//! A process responds only to processes of its user, so root asks as that user.
+//! A process responds only to processes of its user, so root acts as that user.
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -20,7 +20,6 @@ use super::{shown, version, words};
 use crate::print::{self, columns};
 use crate::tool::Outcome;
 
-/// A process, and the directory that it uses.
 struct Found {
     user: u32,
     directory: PathBuf,
@@ -28,7 +27,6 @@ struct Found {
     process: Process,
 }
 
-/// The columns of the table.
 const HEADS: [&str; 14] = [
     "PID",
     "COMMAND",
@@ -46,7 +44,6 @@ const HEADS: [&str; 14] = [
     "AGE",
 ];
 
-/// Shows the table.
 pub fn run(json: bool) -> anyhow::Result<Outcome> {
     let root = geteuid().is_root();
     let mut all = Vec::new();
@@ -73,7 +70,7 @@ pub fn run(json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns the default directory, for root the default directories of all users, and the directories in the configuration.
+/// Returns the default directory (for root, of every user) and the directories in the configuration.
 fn directories(root: bool) -> BTreeSet<PathBuf> {
     let user = geteuid().as_raw();
     let mut all = BTreeSet::from([dat_census::directory("", user)]);
@@ -90,7 +87,7 @@ fn directories(root: bool) -> BTreeSet<PathBuf> {
     all
 }
 
-/// Asks the processes of a directory; root does so as its owner.
+/// Queries the processes of a directory; root does so as its owner.
 fn ask(directory: &Path, root: bool) -> io::Result<Vec<Found>> {
     let user = if root { fs::symlink_metadata(directory)?.uid() } else { geteuid().as_raw() };
     let processes = {
@@ -107,7 +104,7 @@ fn ask(directory: &Path, root: bool) -> io::Result<Vec<Found>> {
     Ok(processes.into_iter().map(found).collect())
 }
 
-/// Root acts as another user until this is dropped.
+/// Restores the effective user root on drop.
 struct Acting;
 
 impl Acting {
@@ -124,7 +121,6 @@ impl Drop for Acting {
     }
 }
 
-/// Returns the name of a user, or the number.
 fn user_name(user: u32) -> String {
     // SAFETY: this process has no other thread now.
     let entry = unsafe { libc::getpwuid(user) };
@@ -163,7 +159,6 @@ fn adapter(of: &OpenAdapter) -> Value {
     }
 }
 
-/// Returns the rows of a process, one for each adapter.
 fn rows(found: &Found) -> Vec<Vec<String>> {
     let Found { process, command, .. } = found;
     let pid = if process.pid > 0 { process.pid.to_string() } else { "-".to_owned() };
@@ -191,7 +186,7 @@ fn cells(of: &OpenAdapter) -> [String; 11] {
     ]
 }
 
-/// Returns a number of bytes with one decimal, in the largest unit of which there is one.
+/// Returns bytes with one decimal in the largest unit that they reach.
 fn bytes(number: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let power = number.checked_ilog2().unwrap_or(0) as usize / 10;
@@ -201,7 +196,7 @@ fn bytes(number: u64) -> String {
     }
 }
 
-/// Returns a time in the form of ps(1): `[[DAYS-]HH:]MM:SS`.
+/// Returns a time in ps(1) format: `[[DAYS-]HH:]MM:SS`.
 fn age(seconds: u64) -> String {
     let (days, hours) = (seconds / 86_400, seconds / 3_600 % 24);
     let rest = format!("{:02}:{:02}", seconds / 60 % 60, seconds % 60);

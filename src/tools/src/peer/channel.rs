@@ -8,23 +8,19 @@ use dat::{Completion, Ep, EpAttributes, Region, Srq, status_name};
 
 use super::Node;
 
-/// Send buffers of a channel.
 pub const SENDS: usize = 4;
 
-/// An endpoint with buffers for sends and receives.
 pub struct Channel {
     pub ep: Ep,
     srq: Option<Srq>,
     receives: Region,
     sends: Region,
-    /// Bytes of a buffer.
     buffer: usize,
     sending: [bool; SENDS],
-    /// Identifies the channel in cookies, because handles of freed endpoints are reused.
+    /// Identifies the channel in cookies: handles of freed endpoints are reused.
     serial: u32,
 }
 
-/// The meaning of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
     Message(Message),
@@ -48,12 +44,9 @@ const SEND: u64 = 1;
 const RDMA: u64 = 2;
 
 impl Channel {
-    /// Creates an endpoint and posts its receives.
+    /// Creates an endpoint and posts its receives for messages of up to `bytes` bytes.
     ///
-    /// # Parameters
-    /// * `bytes` - maximum length of a message.
-    /// * `receives` - number of receive buffers.
-    /// * `shared` - receive from a shared receive queue.
+    /// If `shared` is set, the receives are posted to a shared receive queue.
     pub fn new(node: &Node, bytes: usize, receives: usize, shared: bool) -> Result<Self> {
         static SERIAL: AtomicU32 = AtomicU32::new(1);
         let buffer = buffer(bytes);
@@ -73,12 +66,11 @@ impl Channel {
         Ok(channel)
     }
 
-    /// Returns the cookie of an RDMA operation, whose number returns with its completion.
     pub fn rdma_cookie(&self, number: usize) -> u64 {
         self.cookie(RDMA, number)
     }
 
-    /// Returns the meaning of a completion, and frees the buffer of a send. Fails if a transfer of this channel failed.
+    /// Returns the meaning of a completion and frees the buffer of a send. Fails if a transfer of this channel failed.
     pub fn done(&mut self, completion: &Completion) -> Result<Done> {
         let number = (completion.cookie & 0xffff) as usize;
         if completion.cookie >> 32 != u64::from(self.serial) || completion.ep != self.ep.id() {
@@ -99,10 +91,7 @@ impl Channel {
         })
     }
 
-    /// Sends a message.
-    ///
-    /// # Parameters
-    /// * `write` - writes the message at an offset into the region of the send buffers, and returns its length.
+    /// Sends a message. `write` writes it at an offset into the region of the send buffers and returns its length.
     pub fn send(&mut self, write: impl FnOnce(&Region, usize) -> usize) -> Result<()> {
         let Some(number) = self.sending.iter().position(|sending| !sending) else {
             bail!("{SENDS} messages are outstanding: the peer does not receive them in turn");
@@ -114,7 +103,6 @@ impl Channel {
         Ok(())
     }
 
-    /// Returns whether a send has not completed yet.
     pub fn is_sending(&self) -> bool {
         self.sending.contains(&true)
     }

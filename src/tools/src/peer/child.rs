@@ -14,16 +14,13 @@ use crate::tool::{open_adapter, own_file};
 /// A server that is a child process; it ends with its owner.
 pub struct Server {
     child: Child,
-    /// The qualifier on which the server listens.
     pub qualifier: u64,
 }
 
 impl Server {
-    /// Starts this program as a server with `--announce`, and waits until it listens.
+    /// Starts this program as a server with `--announce` and `more` arguments, and waits until it listens.
     ///
-    /// # Parameters
-    /// * `named` - the file of the library that the user named.
-    /// * `more` - more arguments.
+    /// The user named the library file `named`.
     pub fn start(
         library: Library,
         named: Option<&Path>,
@@ -64,7 +61,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // SAFETY: nothing has waited for the child yet, so the process ID is still the child's.
+        // SAFETY: `wait` has not been called yet, so the process ID is still the child's.
         unsafe { libc::kill(self.child.id() as libc::pid_t, libc::SIGTERM) };
         let _ = self.child.wait();
     }

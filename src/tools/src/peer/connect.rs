@@ -13,33 +13,27 @@ use super::{Channel, Node, Occurrence};
 use crate::interrupt::Interrupt;
 use crate::shell::operand;
 
-/// The server to which a client connects.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
-    /// The name of the tool.
     pub tool: &'static str,
     pub adapter: &'a str,
-    /// The name or address of the host; `None` for this host.
+    /// Name or address of the host; `None` for this host.
     pub host: Option<&'a str>,
     pub qualifier: u64,
     pub timeout: Duration,
     pub interrupt: &'a Interrupt,
 }
 
-/// A connection to a server.
 pub struct Connected {
     pub host: IpAddr,
     pub channel: Channel,
-    /// Private data of the server.
     pub answer: Vec<u8>,
-    /// Duration of the attempt.
     pub took: Duration,
 }
 
 /// The reason why an exchange with the peer failed.
 #[derive(Debug)]
 pub enum Stop {
-    /// The tool must end.
     Interrupted,
     /// The connection has ended, or cannot be established.
     Gone(String),
@@ -72,14 +66,9 @@ impl From<dat::Error> for Stop {
 }
 
 impl Target<'_> {
-    /// Connects to the first address of the host that accepts.
+    /// Connects a channel from `create` to the first address of the host that accepts, with private data `hello`.
     ///
-    /// # Parameters
-    /// * `create` - creates the channel.
-    /// * `hello` - private data of the request.
-    ///
-    /// # Errors
-    /// The inner error belongs to the last address, and has a hint for the user.
+    /// The inner error belongs to the last address and has a hint for the user.
     pub fn connect(
         &self,
         node: &Node,
@@ -105,7 +94,7 @@ impl Target<'_> {
         Ok(Err((stop, hint)))
     }
 
-    /// Connects a channel to one address, and returns the private data of the server.
+    /// Connects a channel to one address. Returns the private data of the server.
     pub fn establish(&self, node: &Node, channel: &Channel, host: IpAddr, hello: &[u8]) -> Result<Vec<u8>, Stop> {
         channel.ep.connect(host, self.qualifier, self.timeout, hello)?;
         // Allow for providers that exceed the time of the attempt.
@@ -123,7 +112,6 @@ impl Target<'_> {
         }
     }
 
-    /// Returns the private data of an established connection, or the reason why there is none.
     fn outcome(&self, event: Connection) -> Result<Vec<u8>, Stop> {
         let reason = match event.number {
             DAT_CONNECTION_EVENT_ESTABLISHED => return Ok(event.private_data),
@@ -136,12 +124,8 @@ impl Target<'_> {
         Err(Stop::Gone(format!("{reason}, {}", event_name(event.number))))
     }
 
-    /// Returns what the user should check if a server was not reached.
-    ///
-    /// # Parameters
-    /// * `own` - the address of the adapter.
-    /// * `host` - the address of the server.
-    /// * `late` - the server did not respond in time.
+    /// Returns what the user should check if the server at `host` was not reached: `late` if it did not respond in
+    /// time. `own` is the address of the adapter.
     pub fn hint(&self, own: Option<IpAddr>, host: IpAddr, late: bool) -> String {
         let here = host.is_loopback() || host::net::interfaces().iter().any(|(_, address)| *address == host);
         // From another host, the network may also be the cause.
@@ -154,12 +138,11 @@ impl Target<'_> {
     }
 }
 
-/// Returns the text of a response that did not arrive within `timeout`.
 pub fn late(timeout: Duration) -> String {
     format!("no answer within {timeout:?}")
 }
 
-/// Returns the addresses of a host, first the addresses of the family of `like`.
+/// Returns the addresses of a host, the addresses of the family of `like` first.
 fn resolve(host: &str, like: Option<IpAddr>) -> io::Result<Vec<IpAddr>> {
     // An IPv6 address may be in brackets.
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);

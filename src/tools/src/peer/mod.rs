@@ -52,7 +52,6 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Returns whether this process is the server.
     pub fn is_server(&self) -> bool {
         self.host.is_none() && !self.own_peer
     }
@@ -63,9 +62,7 @@ impl Arguments {
     }
 }
 
-/// Heading of the options of the client.
 pub const CLIENT: &str = "Options of the client";
-/// Heading of the options of the server.
 pub const SERVER: &str = "Options of the server";
 
 /// Returns the group of arguments that make a process the client.

@@ -9,10 +9,9 @@ use dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Psp, Pz};
 use crate::interrupt::Interrupt;
 use crate::tool::open_adapter;
 
-/// An adapter with a protection zone, dispatchers, and a notification object for all of them.
+/// An adapter, and a notification object for all its dispatchers.
 pub struct Node {
     pub attributes: Attributes,
-    /// The zone of all memory.
     pub pz: Pz,
     /// The dispatchers of all endpoints.
     pub evds: Evds,
@@ -21,7 +20,6 @@ pub struct Node {
     pub ia: Ia,
 }
 
-/// The end of a wait.
 pub enum Occurrence {
     Event(Event),
     TimeUp,
@@ -31,19 +29,15 @@ pub enum Occurrence {
 
 /// Maximum duration of one sleep: a signal that arrives just before the sleep does not end it.
 const MAX_SLEEP: Duration = Duration::from_millis(200);
-/// Polls between two checks of the clock, each followed by a yield.
+/// Polls between two checks of the clock, with one yield.
 const POLLS: u32 = 64;
 
 impl Node {
-    /// Opens an adapter.
     pub fn open(library: Library, name: &str, events: usize) -> Result<Self> {
         Self::new(&open_adapter(library, name)?, events)
     }
 
-    /// Creates the objects of an open adapter.
-    ///
-    /// # Parameters
-    /// * `events` - maximum number of queued events of each kind.
+    /// Creates the objects of an open adapter. `events` is the maximum number of queued events of each kind.
     pub fn new(ia: &Ia, events: usize) -> Result<Self> {
         let attributes = ia.attributes()?;
         let events = events.min(usize::try_from(attributes.ia.max_evd_qlen).unwrap_or(events));
@@ -53,12 +47,11 @@ impl Node {
         Ok(Self { attributes, pz: Pz::new(ia)?, evds, requests, cno, ia: ia.clone() })
     }
 
-    /// Returns whether the adapter supports shared receive queues.
     pub fn has_srq(&self) -> bool {
         self.attributes.provider.srq_supported && self.attributes.ia.max_srqs > 0
     }
 
-    /// Listens on a qualifier, or without one on any that is free.
+    /// Listens on a qualifier, or on any free one.
     pub fn listen(&self, qualifier: Option<u64>) -> Result<Psp> {
         Psp::new(&self.ia, qualifier, &self.requests).with_context(|| match qualifier {
             Some(qualifier) => format!("qualifier {qualifier}: cannot listen; --qualifier selects another one"),
@@ -66,10 +59,7 @@ impl Node {
         })
     }
 
-    /// Waits for the next event. Completions precede the end of their connection.
-    ///
-    /// # Parameters
-    /// * `poll` - poll instead of sleeping.
+    /// Waits for the next event; `poll` replaces sleeping. Completions precede the end of their connection.
     pub fn next(&self, until: Option<Instant>, interrupt: &Interrupt, poll: bool) -> Result<Occurrence> {
         let Evds { recv, request, connect } = &self.evds;
         let mut polls = 0_u32;

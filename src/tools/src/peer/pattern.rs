@@ -2,10 +2,9 @@
 
 use dat::Region;
 
-/// Bytes that are copied or compared in one step.
 const STEP: usize = 4096;
 
-/// The bytes of one transfer. They differ from the bytes of the next transfer and of other lanes.
+/// The bytes of a transfer. They differ between consecutive transfers and between lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// A connection, or a kind of transfer.
@@ -15,14 +14,12 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Returns one byte of the transfer.
     #[inline(always)]
     pub fn at(self, place: usize) -> u8 {
         let seed = self.lane.wrapping_mul(101).wrapping_add((self.number as usize).wrapping_mul(31));
         (place * 7 + (place >> 8)).wrapping_add(seed) as u8
     }
 
-    /// Writes the transfer into a region.
     pub fn write(self, region: &Region, offset: usize, length: usize) {
         let mut bytes = [0; STEP];
         for from in (0..length).step_by(STEP) {

@@ -1,4 +1,4 @@
-//! The client: sends plans to the server, and measures.
+//! The client, which sends plans to the server and measures.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -18,7 +18,6 @@ use super::result::Measurement;
 use super::side::Side;
 use crate::peer::Target;
 
-/// A connection to a server, for consecutive measurements.
 pub struct Client<'a> {
     library: Library,
     arguments: &'a Arguments,
@@ -30,7 +29,6 @@ pub struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    /// Connects to a server.
     pub fn connect(ia: &Ia, arguments: &'a Arguments, cpus: &'a Cpus, target: &Target) -> anyhow::Result<Self> {
         let limit = Limit::new(target.interrupt, arguments.timeout());
         let (library, own) = (ia.library(), ia.attributes()?.address.map(|address| address.ip()));
@@ -39,13 +37,12 @@ impl<'a> Client<'a> {
         Ok(Self { library, arguments, cpus, host, near, control })
     }
 
-    /// Returns the plan with what this host determines.
+    /// Returns the plan with the values that depend on this host.
     pub fn settled(&self, plan: &Plan) -> Plan {
         let plan = Plan { near: self.near, ..*plan };
         Plan { crowded: self.cpus.are_few_for(&plan), ..plan }
     }
 
-    /// Performs a measurement.
     pub fn measure(&mut self, plan: &Plan) -> anyhow::Result<Measurement> {
         self.control.limit.begin();
         let measured = self.run(plan).map_err(|error| match self.control.last_words() {
@@ -65,7 +62,7 @@ impl<'a> Client<'a> {
         side.exchange(&mut self.control)?;
         side.connect(self.host, qualifier, self.arguments.timeout())?;
         let duration = self.arguments.duration.map(Duration::from_secs_f64);
-        // The end of a measurement takes some time, too.
+        // Leave time for the end of the measurement.
         let spare = (self.arguments.timeout() / 4).min(Duration::from_secs(5));
         let goal = Goal::new(plan, duration, Instant::now() + self.control.limit.left().saturating_sub(spare));
         let outcome = crew::run(&mut side.workers, &mut self.control, &self.cpus.own, Some(goal))?;

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// Reads the CPU's counter if it has one, because that takes a few nanoseconds and no call.
+/// Returns the CPU's counter if there is one, which takes a few nanoseconds and no call.
 #[inline(always)]
 pub fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -21,26 +21,26 @@ pub fn ticks() -> u64 {
     }
 }
 
-/// Returns the nanoseconds of a tick. The first call measures them, which takes 5 ms.
+/// Returns the nanoseconds of a tick. The first call measures this for 5 ms.
 pub fn nanoseconds_of_tick() -> f64 {
     static KNOWN: OnceLock<f64> = OnceLock::new();
     *KNOWN.get_or_init(|| {
-        let (began, first) = moment();
+        let (began, first) = clock_and_ticks();
         while began.elapsed() < Duration::from_millis(5) {
             std::hint::spin_loop();
         }
-        let (ended, last) = moment();
+        let (ended, last) = clock_and_ticks();
         (ended - began).as_nanos() as f64 / (last - first) as f64
     })
 }
 
-/// Reads the clock of the system and the counter at the same time. Another thread may run between two reads, so of several
-/// attempts the closest reads count.
-fn moment() -> (Instant, u64) {
+/// Reads the clock and the counter at the same time. Another thread may run between two reads, so the closest of
+/// several attempts counts.
+fn clock_and_ticks() -> (Instant, u64) {
     let mut closest = (u64::MAX, Instant::now(), ticks());
     for _ in 0..20 {
         let (before, now, after) = (ticks(), Instant::now(), ticks());
-        // If the counter differs between CPUs, it may go back, and this wraps to a large number.
+        // The counters of CPUs may differ; a negative difference wraps to a large number.
         let width = after.wrapping_sub(before);
         if width < closest.0 {
             closest = (width, now, before + width / 2);
@@ -49,7 +49,6 @@ fn moment() -> (Instant, u64) {
     (closest.1, closest.2)
 }
 
-/// Spins for some microseconds.
 pub fn pause(microseconds: u32) {
     let end = ticks() + (f64::from(microseconds) * 1e3 / nanoseconds_of_tick()) as u64;
     while ticks() < end {
@@ -65,19 +64,17 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Returns the usage since an arbitrary moment.
+    /// Returns the usage since an arbitrary time.
     pub fn until_now() -> Self {
         Self { elapsed: duration_of(ClockId::Monotonic), processor: duration_of(ClockId::ProcessCPUTime) }
     }
 
-    /// Adds the usage from `before` until now.
     pub fn add_since(&mut self, before: Self) {
         let now = Self::until_now();
         self.elapsed += now.elapsed.saturating_sub(before.elapsed);
         self.processor += now.processor.saturating_sub(before.processor);
     }
 
-    /// Returns the CPU time in percent of the elapsed time.
     pub fn percent(self) -> f64 {
         if self.elapsed.is_zero() { 0.0 } else { self.processor.as_secs_f64() / self.elapsed.as_secs_f64() * 100.0 }
     }
@@ -88,12 +85,10 @@ fn duration_of(clock: ClockId) -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Maximum number of steps of a turn: their times stay in the cache.
+/// Maximum steps of a turn, so few that their times stay in the cache.
 pub const MAX_STEPS: usize = 1 << 15;
-/// Digits of a time in the histogram.
 const DIGITS: u8 = 3;
 
-/// The times of the steps of one thread.
 #[derive(Debug)]
 pub struct Steps {
     /// Ticks of the steps of this turn.
@@ -104,33 +99,29 @@ pub struct Steps {
     measured: Measured,
 }
 
-/// The measurement of one thread.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// Start and duration of each turn.
     pub turns: Vec<(Instant, Duration)>,
     /// The times of all steps in ticks.
     pub ticks: Histogram<u64>,
-    /// Nanoseconds of a tick.
     pub tick: f64,
 }
 
 impl Steps {
     pub fn new() -> Self {
-        // The memory is written now, so that no page fault occurs in a turn.
+        // Write the memory now, so that no page fault occurs in a turn.
         let ticks_of_turn = vec![u32::MAX; MAX_STEPS].into_boxed_slice();
         let measured = Measured { turns: Vec::new(), ticks: times(), tick: nanoseconds_of_tick() };
         Self { ticks: ticks_of_turn, count: 0, last: ticks(), began: Instant::now(), measured }
     }
 
-    /// Starts the first step of a turn.
     pub fn start(&mut self) {
         self.count = 0;
         self.began = Instant::now();
         self.last = ticks();
     }
 
-    /// Ends a step and starts the next one.
     #[inline(always)]
     pub fn step(&mut self) {
         let now = ticks();
@@ -141,7 +132,7 @@ impl Steps {
         self.last = now;
     }
 
-    /// Ends a turn, and adds its steps to the measurement. Returns the duration of the turn.
+    /// Ends a turn and adds its steps to the measurement. Returns the duration of the turn.
     pub fn stop(&mut self) -> Duration {
         let elapsed = self.began.elapsed();
         for &ticks in &self.ticks[..self.count.min(MAX_STEPS)] {
@@ -151,13 +142,11 @@ impl Steps {
         elapsed
     }
 
-    /// Returns the measurement.
     pub fn end(self) -> Measured {
         self.measured
     }
 }
 
-/// Returns an empty histogram for the ticks of steps.
 pub fn times() -> Histogram<u64> {
     Histogram::new_with_bounds(1, u32::MAX.into(), DIGITS).expect("the bounds are in order")
 }

@@ -1,5 +1,5 @@
-//! The control connection, on which the two processes agree on measurements. It has its own adapter instance, so that the
-//! measured instance has only the connections of the plan.
+//! The control connection, on which the two processes agree on measurements. It has its own adapter instance, apart
+//! from the measured one.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -15,20 +15,19 @@ use super::limit::Limit;
 use super::plan::Plan;
 use crate::peer::{Channel, Done, Node, Occurrence, Target};
 
-/// Private data of a request for this connection, and of its acceptance.
+/// Private data of the request and the acceptance of this connection.
 pub const GREETING: &[u8] = b"dat-perf 5";
 
-/// The error after the peer disconnected.
 pub const GONE: &str = "the peer has gone away";
 
-/// Maximum length in bytes of a message, and of the reason in one. The longest message has the memory of all threads.
+/// Maximum bytes of a message. The longest message has the memory of all threads.
 const MAX_MESSAGE: usize = 16_384;
 const MAX_REASON: usize = 160;
 /// Receive buffers: a client sends turns without waiting for the target of RDMA.
 const RECEIVES: usize = 64;
-/// Maximum time until a message is sent.
+/// Maximum time to send a message.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum time that a peer takes to send the reason of its failure.
+/// Maximum time to wait for the reason why the peer failed.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Memory of a thread of the peer: context, address, and bytes from one buffer to the next.
@@ -43,7 +42,6 @@ pub enum Message {
     Ready(u64),
     /// To the client: the reason why the server failed.
     Refused(String),
-    /// The memory of each thread.
     Memory(Vec<Memory>),
     /// To the server: the next transfers.
     Turn(Turn),
@@ -52,7 +50,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Creates the message about an error, whose text is cut.
+    /// Creates the message about an error, with a truncated text.
     pub fn refused(error: &anyhow::Error) -> Self {
         let mut reason: String = format!("{error:#}").chars().filter(|letter| !letter.is_control()).collect();
         let max = MAX_REASON.min(reason.len());
@@ -71,7 +69,6 @@ impl Message {
     }
 }
 
-/// A control connection.
 pub struct Control {
     // The endpoint is freed before the objects of its adapter.
     channel: Channel,
@@ -84,7 +81,6 @@ pub struct Control {
 }
 
 impl Control {
-    /// Connects to a server.
     pub fn connect(ia: &Ia, target: &Target, limit: Limit) -> anyhow::Result<(Self, std::net::IpAddr)> {
         let node = Node::new(ia, RECEIVES)?;
         let connected = target
@@ -97,7 +93,6 @@ impl Control {
         Ok((Self::new(node, connected.channel, limit), host))
     }
 
-    /// Accepts a client.
     pub fn accept(ia: &Ia, request: Cr, limit: Limit) -> anyhow::Result<Self> {
         let node = Node::new(ia, RECEIVES)?;
         let channel = channel(&node)?;
@@ -109,7 +104,6 @@ impl Control {
         Self { channel, node, inbox: VecDeque::new(), gone: false, limit }
     }
 
-    /// Sends a message.
     pub fn say(&mut self, message: &Message) -> anyhow::Result<()> {
         let bytes = serde_json::to_vec(message)?;
         self.channel.send(|region, place| {
@@ -126,7 +120,6 @@ impl Control {
         Ok(())
     }
 
-    /// Waits for the next message.
     pub fn hear(&mut self) -> anyhow::Result<Message> {
         match self.hear_or_end()?.context(GONE)? {
             Message::Refused(reason) => bail!("the server refuses: {reason}"),
@@ -143,13 +136,12 @@ impl Control {
             if self.gone {
                 return Ok(None);
             }
-            if self.handle_event(self.limit.moment())?.is_none() {
+            if self.handle_event(self.limit.deadline())?.is_none() {
                 self.limit.check()?;
             }
         }
     }
 
-    /// Returns a message that has arrived.
     pub fn poll(&mut self) -> anyhow::Result<Option<Message>> {
         self.handle_event(Instant::now())?;
         match self.inbox.pop_front() {
@@ -159,7 +151,6 @@ impl Control {
         }
     }
 
-    /// Fails if the peer has disconnected.
     pub fn still_connected(&mut self) -> anyhow::Result<()> {
         self.handle_event(Instant::now())?;
         if self.gone { bail!(GONE) } else { Ok(()) }

@@ -11,8 +11,8 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::plan::Plan;
 use crate::print;
 
-/// Pins this thread, and the threads that it starts, to a CPU of a list. Threads use the list in turn; an empty list leaves
-/// the choice to the system.
+/// Pins this thread, and the threads that it starts later, to a CPU of a list, which threads use in turn. An empty list
+/// leaves the choice to the system.
 pub fn pin(cpus: &[usize], thread: usize) -> anyhow::Result<()> {
     if cpus.is_empty() {
         return Ok(());
@@ -24,30 +24,27 @@ pub fn pin(cpus: &[usize], thread: usize) -> anyhow::Result<()> {
     sched_setaffinity(None, &set).with_context(|| format!("CPU {cpu}: cannot pin a thread"))
 }
 
-/// The CPUs of a process.
 #[derive(Clone, Debug)]
 pub struct Cpus {
     /// Number of CPUs that the process may use before it is pinned.
     pub usable: usize,
     /// Load of the host during the last minute, before the measurement.
     pub load: f64,
-    /// The CPUs to which the threads are pinned.
     pub own: Vec<usize>,
-    /// The same of the peer, if the peer is a child process.
+    /// CPUs of the peer's threads, if the peer is a child process.
     pub peer: Vec<usize>,
     /// Set if the peer is a child process.
     child: bool,
 }
 
 impl Cpus {
-    /// Returns the CPUs of this process, which is not pinned yet.
     pub fn new(own: &[usize], peer: &[usize], child: bool) -> Self {
         let usable = thread::available_parallelism().map_or(1, usize::from);
         let load = sysinfo().loads[0] as f64 / 65_536.0;
         Self { usable, load, own: own.to_vec(), peer: peer.to_vec(), child }
     }
 
-    /// Returns the number of threads that poll, and of the CPUs that they share.
+    /// Returns the numbers of threads that poll and of CPUs that they share.
     pub fn pollers(&self, plan: &Plan) -> (usize, usize) {
         let threads = if plan.wait { 0 } else { plan.threads as usize };
         let both = plan.near && (self.child || self.own.is_empty());
@@ -56,13 +53,11 @@ impl Cpus {
         (if both { 2 * threads } else { threads }, if unpinned { self.usable } else { pinned.len() })
     }
 
-    /// Returns whether threads that poll must share a CPU.
     pub fn are_few_for(&self, plan: &Plan) -> bool {
         let (pollers, cpus) = self.pollers(plan);
         pollers > cpus
     }
 
-    /// Returns a line about the CPUs, with a note if they are too few for the plan.
     pub fn line(&self, plan: &Plan) -> String {
         let list = |pinned: &[usize]| match pinned {
             [] => "not pinned".to_owned(),

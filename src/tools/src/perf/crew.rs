@@ -1,5 +1,5 @@
-//! The threads of a process in a measurement. The first one also talks to the peer. It passes each turn to the others, and
-//! waits until they have made it.
+//! The threads of a process in a measurement. The first one also talks to the peer, passes each turn to the others, and
+//! waits for them.
 
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread;
@@ -16,15 +16,13 @@ use super::plan::{Plan, Test};
 use super::stream::{self, Part};
 use super::worker::Worker;
 
-/// Reads of memory, or polls, between two checks for the next turn.
-const LOOKS: usize = 10_000;
-/// The same if another thread needs the CPU.
-const CROWDED_LOOKS: usize = 100;
+/// Reads of memory, or polls, of an RDMA target between two checks for the next turn.
+const READS_PER_CHECK: usize = 10_000;
+/// The same if threads outnumber CPUs.
+const CROWDED_READS_PER_CHECK: usize = 100;
 
-/// The measurement of a process.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The measurements of the threads.
     pub threads: Vec<Measured>,
     /// The usage of this process in the counted turns.
     pub usage: Usage,
@@ -34,9 +32,7 @@ pub struct Outcome {
 
 /// Runs the threads until the client ends the measurement. Returns the first error of a thread.
 ///
-/// # Parameters
-/// * `cpus` - the CPUs of the threads; this thread, the first one, is pinned already.
-/// * `goal` - the goal of the client.
+/// The calling thread is the first one, already pinned to the first of `cpus`. Only the client has a `goal`.
 pub fn run(
     workers: &mut [Worker],
     control: &mut Control,
@@ -76,12 +72,10 @@ pub fn run(
     })
 }
 
-/// A thread with its part of the measurement.
 struct Member<'a> {
     worker: &'a mut Worker,
     part: Option<Part>,
     steps: Steps,
-    /// Transfers of all turns.
     made: u64,
 }
 
@@ -91,13 +85,13 @@ impl<'a> Member<'a> {
         Self { worker, part, steps: Steps::new(), made: 0 }
     }
 
-    /// Returns whether the thread is the target of RDMA, which makes no transfers.
+    /// Returns whether the thread is the passive target of RDMA.
     fn is_target(&self) -> bool {
         let Plan { test, both, .. } = self.worker.plan;
         !self.worker.client && !both && matches!(test, Test::ReadLat | Test::WriteBw | Test::ReadBw)
     }
 
-    /// Performs the transfers of a turn. Returns the time of the transfers that count, and adds the usage.
+    /// Performs the transfers of a turn. Returns the time of the counted ones and adds the usage.
     fn make(&mut self, turn: Turn, usage: &mut Usage) -> anyhow::Result<Duration> {
         let (start, end) = (self.made, self.made + turn.all());
         self.made = end;
@@ -127,21 +121,20 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Waits for the next turn. A target of RDMA polls until then, unless it sleeps.
+    /// Waits for the next turn; a target of RDMA polls or sleeps until then.
     ///
-    /// # Parameters
-    /// * `next` - returns the next turn if there is one, or with `true` waits for it.
+    /// `next` returns the next turn, if there is one; with `true`, it waits for one.
     fn await_turn(&self, mut next: impl FnMut(bool) -> anyhow::Result<Option<Turn>>) -> anyhow::Result<Turn> {
         let Plan { size, wait, target_polls, crowded, test, .. } = self.worker.plan;
-        // The target of read_lat sleeps, too, so that it does not disturb the measured time.
+        // The target of read_lat sleeps, so that it does not disturb the measurement.
         let sleeps = !self.is_target() || wait || (test == Test::ReadLat && !target_polls);
         loop {
             if let Some(turn) = next(sleeps)? {
                 return Ok(turn);
             }
-            for _ in 0..if crowded { CROWDED_LOOKS } else { LOOKS } {
+            for _ in 0..if crowded { CROWDED_READS_PER_CHECK } else { READS_PER_CHECK } {
                 if target_polls {
-                    // No message arrives; the control connection reports the end of the peer.
+                    // The control connection reports the end of the peer.
                     let _ = self.worker.try_receive();
                 } else {
                     let _ = self.worker.into.load(size as usize - 1);
@@ -153,7 +146,6 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Ends the measurement.
     fn end(self) -> anyhow::Result<Measured> {
         self.worker.reap_all()?;
         stream::check_written(self.worker, self.made)?;
@@ -165,9 +157,7 @@ impl<'a> Member<'a> {
 struct Lead<'a> {
     control: &'a mut Control,
     goal: Option<Goal>,
-    /// Senders of turns to the other threads.
     turns: Vec<Sender<Turn>>,
-    /// Receiver of the other threads' results.
     reported: Receiver<anyhow::Result<()>>,
     usage: Usage,
 }
@@ -176,7 +166,7 @@ impl Lead<'_> {
     fn run(&mut self, worker: &mut Worker) -> anyhow::Result<Measured> {
         let mut member = Member::new(worker);
         let target = member.is_target();
-        // At a target, the usage of a turn lasts until the next one.
+        // The usage of a turn of the target lasts until the next turn.
         let mut before = None;
         loop {
             let turn = self.next_turn(&member)?;
@@ -223,7 +213,6 @@ impl Lead<'_> {
     }
 }
 
-/// Follows the first thread until the end of the measurement.
 fn follow(
     worker: &mut Worker,
     turns: &Receiver<Turn>,

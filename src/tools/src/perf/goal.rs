@@ -1,5 +1,5 @@
-//! The turns of a measurement. Between two turns the client reads the clock and decides how many transfers follow, so the
-//! measured loops end by time without reading a clock.
+//! The turns of a measurement. Between turns the client reads the clock and chooses the number of transfers, so that
+//! the measured loops end by time without reading a clock.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::plan::Plan;
 
 /// Target duration of a turn.
 const TURN: Duration = Duration::from_millis(250);
-/// Maximum ratio of the transfers of a turn to the transfers of the turn before, whose times may be unusual.
+/// Maximum growth of the transfers from turn to turn: the times of a turn may be unusual.
 const MAX_GROWTH: u64 = 16;
 /// The warm-up takes at most the total time divided by this.
 const WARMUP_SHARE: u32 = 10;
@@ -19,7 +19,7 @@ const WARMUP_SHARE: u32 = 10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     pub transfers: u64,
-    /// Set if the transfers are measured. Then one more transfer precedes them, with which both sides start.
+    /// Set if the transfers are measured, after one more with which both sides start.
     pub counts: bool,
 }
 
@@ -30,31 +30,23 @@ impl Turn {
     }
 }
 
-/// The remaining part of a measurement.
 #[derive(Clone, Debug)]
 pub struct Goal {
-    /// Remaining transfers of the warm-up, and of the measurement.
     warmup: u64,
     transfers: u64,
-    /// Duration of the measurement, if that determines its end.
+    /// Duration of the measurement, if it determines the end.
     duration: Option<Duration>,
-    /// The time at which the measurement ends in any case.
+    /// Latest end of the measurement.
     until: Instant,
-    /// Remaining time of the warm-up.
     warmup_time: Duration,
     spent: Duration,
-    /// Transfers of the last turn.
     last: u64,
     /// Seconds of a transfer in the slowest of the last turns.
     slow: f64,
 }
 
 impl Goal {
-    /// Creates the goal of a plan.
-    ///
-    /// # Parameters
-    /// * `duration` - measure for this time instead of the plan's number of transfers.
-    /// * `until` - the time at which the measurement ends in any case.
+    /// Creates the goal of a plan. A `duration` replaces the plan's number of transfers; `until` is the latest end.
     pub fn new(plan: &Plan, duration: Option<Duration>, until: Instant) -> Self {
         let time = duration.unwrap_or(Duration::MAX).min(until.saturating_duration_since(Instant::now()));
         let transfers = if duration.is_some() { u64::MAX } else { plan.iterations };
@@ -62,7 +54,6 @@ impl Goal {
         Self { warmup, transfers, duration, until, warmup_time, spent, last: 0, slow: 0.0 }
     }
 
-    /// Returns the next turn.
     pub fn next(&self, now: Instant) -> Turn {
         let left = self.until.saturating_duration_since(now);
         if self.warmup > 0 && !self.warmup_time.is_zero() {
@@ -75,16 +66,16 @@ impl Goal {
         Turn { transfers: if over { 0 } else { self.fitting(self.transfers, wanted.min(left)) }, counts: true }
     }
 
-    /// Returns the transfers that fit into a time, but at least one if one is left.
+    /// Returns the number of transfers that fit into `time`: at least one, at most `left`.
     fn fitting(&self, left: u64, time: Duration) -> u64 {
         let in_time = (time.min(TURN).as_secs_f64() / self.slow.max(1e-9)) as u64;
         let max = in_time.min(self.last.saturating_mul(MAX_GROWTH)).min(MAX_STEPS as u64);
         max.max(1).min(left)
     }
 
-    /// Records the duration of a turn.
     pub fn made(&mut self, turn: Turn, took: Duration) {
-        // On a busy host one turn may be a thousand times slower than the next. The first transfer is never typical.
+        // On a busy host one turn may be a thousand times slower than the next. The very first transfer is never
+        // typical.
         let before = if self.last <= 1 { 0.0 } else { self.slow / 2.0 };
         self.slow = before.max(took.as_secs_f64() / turn.transfers.max(1) as f64);
         self.last = turn.transfers;

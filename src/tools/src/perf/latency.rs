@@ -1,7 +1,7 @@
 //! Tests of latency: one outstanding transfer.
 //!
-//! Work that the next message does not need is done while that message is in flight: the receive is posted again, and the
-//! completion of the last send is reaped. So each round reaps both completions.
+//! Both sides reap the completion of the previous send while a message is in flight. The server also posts its receive
+//! again in that time.
 
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
@@ -13,7 +13,6 @@ use super::worker::{Worker, slot};
 /// Reads of memory that take about as long as a poll.
 const LOADS: u32 = 64;
 
-/// Performs the transfers with these numbers.
 pub fn run(worker: &mut Worker, numbers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
     // Memory that was never written looks like the end of a transfer with the number 0.
     let numbers = numbers.start + 1..numbers.end + 1;

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::interrupt::Interrupt;
 
-/// The limits of a measurement. Clones have the same limits.
+/// The limits of a measurement, which clones share.
 #[derive(Clone, Debug)]
 pub struct Limit {
     pub interrupt: Interrupt,
@@ -25,28 +25,24 @@ impl Limit {
         Self { interrupt: interrupt.clone(), timeout, until, failed: Arc::default() }
     }
 
-    /// Starts a measurement or turn.
     pub fn begin(&self) {
         *self.until.lock() = Instant::now() + self.timeout;
         self.failed.store(false, Ordering::Relaxed);
     }
 
-    /// Ends the other threads of the measurement, because one has failed.
     pub fn fail(&self) {
         self.failed.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the time at which the limit passes.
-    pub fn moment(&self) -> Instant {
+    pub fn deadline(&self) -> Instant {
         *self.until.lock()
     }
 
-    /// Returns the remaining time.
     pub fn left(&self) -> Duration {
-        self.moment().saturating_duration_since(Instant::now())
+        self.deadline().saturating_duration_since(Instant::now())
     }
 
-    /// Fails if the measurement must end. Threads that poll or wait call this regularly.
+    /// Fails if the measurement must end. Threads that poll or wait call this periodically.
     pub fn check(&self) -> Result<()> {
         ensure!(!self.interrupt.is_set(), "interrupted");
         ensure!(!self.failed.load(Ordering::Relaxed), "another thread has failed");

@@ -13,11 +13,10 @@
 //! | [`clock`], [`cpus`] | times and CPU time, CPUs |
 //! | [`result`], [`report`] | the results and their output |
 //!
-//! For each plan both sides open the adapter again, so the measured adapter has only the connections of the plan. Each thread
-//! has its own dispatchers, endpoints and memory. The loops read no clock except the CPU's counter. They detect the end of the
-//! peer by receives that end with it or, with a shared queue, by regularly polling the connection event. They run in turns of
-//! up to 32,768 transfers; between turns the times are added to a histogram, and the client decides how many transfers
-//! follow. A thread that finds no event regularly checks the limits.
+//! For each plan both sides open the adapter again, so that it has only the connections of the plan. Each thread has
+//! its own dispatchers, endpoints and memory. The measured loops read no clock except the CPU's counter. Between turns
+//! of up to 32,768 transfers, the times are added to a histogram, and the client chooses the next turn. A thread that
+//! finds no event periodically checks the limits and whether a connection has ended.
 
 mod arguments;
 mod client;
@@ -50,10 +49,8 @@ use crate::peer::{Target, child};
 use crate::print;
 use crate::tool::{Outcome, Tool, open_adapter};
 
-/// Default qualifier of the server.
 const PORT: u64 = 18_516;
 
-/// The measurements, and a line about the CPUs.
 #[derive(Default)]
 struct Results {
     rows: Vec<Measurement>,
@@ -76,7 +73,7 @@ impl Tool for Arguments {
     }
 }
 
-/// Measures, and shows the results, also after an error.
+/// Measures and shows the results, also after an error.
 fn run_client(arguments: &Arguments) -> anyhow::Result<()> {
     let (mut results, progress) = (Results::default(), ProgressBar::hidden());
     let interrupt = Interrupt::catch().context("cannot catch signals")?;
@@ -87,7 +84,6 @@ fn run_client(arguments: &Arguments) -> anyhow::Result<()> {
     measured.and(shown)
 }
 
-/// Performs all measurements.
 fn measure(
     arguments: &Arguments,
     results: &mut Results,
@@ -131,7 +127,6 @@ fn measure(
     if cut.is_empty() { Ok(()) } else { Err(anyhow!(cut.join("\ndat-perf: "))) }
 }
 
-/// Starts the server of `--self`.
 fn start_server(arguments: &Arguments, library: Library) -> anyhow::Result<child::Server> {
     let cpus = arguments.peer_cpu.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     let cpus = (!cpus.is_empty()).then(|| format!("--cpu={cpus}"));
@@ -139,7 +134,7 @@ fn start_server(arguments: &Arguments, library: Library) -> anyhow::Result<child
     child::Server::start(library, arguments.peer.common.library.as_deref(), &arguments.name, more)
 }
 
-/// Writes the results. Without results, only JSON has an output: an empty list.
+/// Writes the results. An empty list is written only as JSON.
 fn show(arguments: &Arguments, Results { rows, note }: &Results) -> anyhow::Result<()> {
     if rows.is_empty() && !arguments.peer.common.json {
         return Ok(());

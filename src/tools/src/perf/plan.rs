@@ -5,12 +5,11 @@ use std::fmt;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// A kind of measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[value(rename_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum Test {
-    /// Sends back and forth, one at a time
+    /// Sends back and forth, one after the other
     SendLat,
     /// RDMA writes back and forth; the target polls its memory
     WriteLat,
@@ -24,7 +23,6 @@ pub enum Test {
     ReadBw,
 }
 
-/// The kind of transfer of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     Send,
@@ -45,7 +43,7 @@ impl Test {
         }
     }
 
-    /// Returns whether the test has one outstanding transfer, whose time it measures.
+    /// Returns whether the test measures the time of single transfers.
     pub fn is_latency(self) -> bool {
         matches!(self, Test::SendLat | Test::WriteLat | Test::ReadLat)
     }
@@ -62,56 +60,44 @@ impl fmt::Display for Test {
     }
 }
 
-/// A measurement.
+/// A measurement. The arguments of the same names describe the fields; all counts except `threads` are per thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub test: Test,
-    /// Bytes of a transfer.
     pub size: u64,
-    /// Measured transfers of a thread.
     pub iterations: u64,
-    /// Transfers of a thread before the measured ones.
     pub warmup: u64,
-    /// Outstanding transfers of a thread.
     pub outstanding: u32,
-    /// Connections of a thread.
     pub connections: u32,
-    /// Connections that carry traffic, in turn.
     pub active: u32,
-    /// Threads on each side, each with its own connections and event dispatchers.
     pub threads: u32,
-    /// Microseconds before each send, so that the peer sleeps in its wait.
     pub pause: u32,
-    /// Set if receive buffers come from a shared receive queue.
     pub srq: bool,
-    /// Set to wait with dat_evd_wait instead of polling with dat_evd_dequeue.
     pub wait: bool,
-    /// Set if the target of RDMA polls with dat_evd_dequeue.
     pub target_polls: bool,
-    /// Set to compare the bytes of each transfer, which then has its own buffer.
+    /// Set to compare the bytes of each transfer, which then has a buffer of its own.
     pub verify: bool,
-    /// Set if both processes make the transfers.
     pub both: bool,
     /// Set if both processes are on one host.
     pub near: bool,
-    /// Set if more threads poll than there are CPUs, so that they yield to each other.
+    /// Set if more threads poll than there are CPUs, so that they must yield.
     pub crowded: bool,
 }
 
 pub const MAX_THREADS: u32 = 256;
-/// Maximum number of connections of a thread.
+/// Maximum per thread.
 pub const MAX_CONNECTIONS: u32 = 16_384;
-/// Maximum number of outstanding transfers of a thread.
+/// Maximum per thread.
 pub const MAX_OUTSTANDING: u32 = 16_384;
-/// Maximum number of bytes of a transfer.
+/// Maximum bytes of a transfer.
 pub const MAX_SIZE: u64 = 1 << 31;
-/// Maximum number of transfers of a thread, which take days.
+/// Maximum transfers of a thread, which take days.
 pub const MAX_ITERATIONS: u64 = 1 << 40;
-/// Maximum pause before a send in microseconds. Nothing interrupts a pause.
+/// Maximum of an uninterruptible pause, in microseconds.
 pub const MAX_PAUSE: u32 = 1_000_000;
 
 impl Plan {
-    /// Returns the default number of transfers of a thread, which take some tens of milliseconds.
+    /// Returns the default number of transfers, which take some tens of milliseconds.
     pub fn default_iterations(size: u64) -> u64 {
         match size {
             0..=4_096 => 20_000,
@@ -120,7 +106,6 @@ impl Plan {
         }
     }
 
-    /// Returns whether the numbers are in their ranges.
     pub fn is_possible(&self) -> bool {
         (1..=MAX_SIZE).contains(&self.size)
             && (1..=MAX_ITERATIONS).contains(&self.iterations)

@@ -4,7 +4,7 @@ use super::plan::Test;
 use super::result::Measurement;
 use crate::print;
 
-/// Returns the tables: latency, bandwidth and rate, histograms if there are any, and the CPU time.
+/// Returns the tables of latency, bandwidth and rate, any histograms, and the CPU time.
 pub fn text(rows: &[Measurement]) -> String {
     let (latency, stream): (Vec<&Measurement>, Vec<&Measurement>) = rows.iter().partition(|row| row.test.is_latency());
     let table = |heads: &[&str], rows: Vec<&Measurement>, cells: fn(&Measurement) -> Vec<String>| {
@@ -37,10 +37,8 @@ fn microseconds(nanoseconds: f64) -> String {
     format!("{:.3}", nanoseconds / 1e3)
 }
 
-/// Maximum number of characters of a bar.
 const MAX_BAR: f64 = 40.0;
 
-/// Returns the histogram of a measurement, if it has one.
 fn histogram(row: &Measurement) -> Option<String> {
     let classes = row.histogram.as_ref()?;
     let most = classes.iter().map(|class| class.count).max().unwrap_or(1) as f64;
@@ -64,7 +62,7 @@ fn cpu_time(rows: &[Measurement]) -> String {
     )
 }
 
-/// Returns a line with the names of the columns, and a line for each row, without a newline at the end.
+/// Returns a line with the names of the columns and a line for each row, without a newline at the end.
 pub fn csv(rows: &[Measurement]) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
@@ -74,7 +72,6 @@ pub fn csv(rows: &[Measurement]) -> anyhow::Result<String> {
     Ok(text.trim_end().to_owned())
 }
 
-/// Returns the title of a measurement.
 pub fn title(test: Test, size: u64) -> String {
     format!("{test}, {}", print::counted(size, "byte"))
 }

@@ -57,10 +57,7 @@ pub struct Class {
 }
 
 impl Measurement {
-    /// Creates the result from the measurements of the threads.
-    ///
-    /// # Parameters
-    /// * `own`, `server` - the usage of the client and of the server.
+    /// Creates the result from the measurements of the threads, and the usage of the client (`own`) and the server.
     pub fn new(adapter: &str, plan: &Plan, threads: &[Measured], own: Usage, server: Usage) -> Self {
         let all = together(threads);
         let time = |ticks: f64| rounded(of_one_transfer(plan, threads, ticks), 1);
@@ -107,7 +104,6 @@ impl Measurement {
         }
     }
 
-    /// Adds a histogram.
     pub fn with_histogram(self, plan: &Plan, threads: &[Measured]) -> Self {
         let times = together(threads);
         let times = times
@@ -116,7 +112,6 @@ impl Measurement {
         Self { histogram: Some(classes(times)), ..self }
     }
 
-    /// Adds the CPUs.
     pub fn on(self, cpus: &Cpus) -> Self {
         Self { processors: cpus.usable, load: rounded(cpus.load, 2), ..self }
     }
@@ -138,7 +133,7 @@ fn of_one_transfer(plan: &Plan, threads: &[Measured], ticks: f64) -> f64 {
     (ticks * tick - pauses).max(0.0) / ways
 }
 
-/// Returns the sum over all turns of the time from the start of the first thread to the end of the last.
+/// Returns the sum over all turns of the time from the first thread's start to the last thread's end.
 fn whole_time(threads: &[Measured]) -> Duration {
     let turns = threads.iter().map(|thread| thread.turns.len()).max().unwrap_or(0);
     let turn = |at: usize| {
@@ -149,13 +144,10 @@ fn whole_time(threads: &[Measured]) -> Duration {
     (0..turns).map(turn).sum()
 }
 
-/// The lower bounds of the classes in each power of ten.
+/// Lower bounds of the classes in each power of ten.
 const BOUNDS: [f64; 10] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
 
-/// Returns the classes that contain times.
-///
-/// # Parameters
-/// * `times` - nanoseconds in ascending order, with their counts.
+/// Returns the classes that contain times, which are counted and in ascending order.
 fn classes(times: impl IntoIterator<Item = (f64, u64)>) -> Vec<Class> {
     let mut classes: Vec<Class> = Vec::new();
     for (time, count) in times {
@@ -170,12 +162,11 @@ fn classes(times: impl IntoIterator<Item = (f64, u64)>) -> Vec<Class> {
     classes
 }
 
-/// Returns the bounds of the class of a time.
 fn bounds(time: f64) -> (f64, f64) {
     if time < 1.0 {
         return (0.0, 1.0);
     }
-    // Whole numbers have no rounding errors.
+    // Powers of ten from 1 are exact.
     let power = 10f64.powi(time.log10().floor() as i32);
     let all = || BOUNDS.iter().flat_map(|bound| [bound * power]).chain([10.0 * power, 12.0 * power]);
     let from = all().filter(|&bound| bound <= time).fold(power, f64::max);

@@ -1,4 +1,4 @@
-//! The server: makes the measurements of its clients, one client after the other.
+//! The server, which serves one client after the other.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -18,15 +18,14 @@ use crate::interrupt::Interrupt;
 use crate::peer::{Node, Occurrence};
 use crate::print;
 
-/// Maximum number of pending connection requests.
-const REQUESTS: usize = 64;
+const MAX_REQUESTS: usize = 64;
 
-/// Serves clients until it is interrupted, or with `--once` until the end of the first client.
+/// Serves clients until it is interrupted, or with `--once` only the first one.
 pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
     let interrupt = Interrupt::catch().context("cannot catch signals")?;
     let cpus = Cpus::new(&arguments.cpu, &[], false);
     pin(&arguments.cpu, 0)?;
-    let node = Node::open(library, &arguments.name, REQUESTS)?;
+    let node = Node::open(library, &arguments.name, MAX_REQUESTS)?;
     let psp = node.listen(arguments.peer.listen_on(PORT))?;
     if arguments.peer.announce {
         print::line(psp.qualifier())?;
@@ -63,7 +62,7 @@ struct Server<'a> {
 }
 
 impl Server<'_> {
-    /// Serves a client until it disconnects. Rejects another program, and returns `false`.
+    /// Serves a client until it disconnects. Rejects another program and returns `false`.
     fn visit(&self, ia: &Ia, request: Cr) -> anyhow::Result<bool> {
         let arguments = self.arguments;
         let peer = request.query()?;
@@ -86,7 +85,8 @@ impl Server<'_> {
         Ok(true)
     }
 
-    /// Performs a measurement. If that is impossible, the client gets the reason, and may request another measurement.
+    /// Performs a measurement, or sends the reason why that is impossible. The client may then request another
+    /// measurement.
     fn serve(&self, control: &mut Control, plan: &Plan) -> anyhow::Result<()> {
         let plan = &Plan { crowded: plan.crowded || self.cpus.are_few_for(plan), ..*plan };
         let made = Side::new(self.library, &self.arguments.name, plan, false, &control.limit)

@@ -14,17 +14,15 @@ use super::worker::{self, Worker};
 use crate::peer::max_memory;
 use crate::tool::open_adapter;
 
-/// Interval at which a server that waits for a connection checks that the client still exists.
+/// Interval at which a server that waits for a connection checks whether the client has disconnected.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// One process of a measurement, with its own adapter instance.
 pub struct Side {
     pub workers: Vec<Worker>,
     ia: Ia,
 }
 
 impl Side {
-    /// Creates all objects.
     pub fn new(library: Library, name: &str, plan: &Plan, client: bool, limit: &Limit) -> anyhow::Result<Self> {
         let ia = open_adapter(library, name)?;
         let adapter = ia.attributes()?;
@@ -38,7 +36,7 @@ impl Side {
         if plan.threads > 1 && !adapter.provider.is_thread_safe {
             bail!("{name}: the provider is not thread-safe");
         }
-        // A peer determines the size.
+        // The peer determines the size.
         let (memory, max) = (worker::memory(plan, &adapter.ia, client), max_memory());
         if memory > max {
             bail!("it needs {} MiB of memory; the maximum is {} MiB", memory >> 20, max >> 20);
@@ -50,12 +48,10 @@ impl Side {
         Ok(Self { workers, ia })
     }
 
-    /// Listens for the connections of the client.
     pub fn listen(&self) -> anyhow::Result<Psp> {
         Ok(Psp::new(&self.ia, None, &Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?)?)
     }
 
-    /// Exchanges the memory of each thread with the peer.
     pub fn exchange(&mut self, control: &mut Control) -> anyhow::Result<()> {
         control.say(&Message::Memory(self.workers.iter().map(Worker::offer).collect()))?;
         match control.hear()? {
@@ -67,13 +63,12 @@ impl Side {
         }
     }
 
-    /// Connects all endpoints to the server.
     pub fn connect(&self, host: IpAddr, qualifier: u64, timeout: Duration) -> anyhow::Result<()> {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
                 ep.connect(host, qualifier, timeout, &greeting(thread, connection))?;
                 worker.established(timeout).map_err(|error| {
-                    // No query returns how many connections there can be between two processes.
+                    // No query returns the maximum number of connections between two processes.
                     let before =
                         self.workers[..thread].iter().map(|worker| worker.eps.len()).sum::<usize>() + connection;
                     let full = error.to_string() == event_name(DAT_CONNECTION_EVENT_NON_PEER_REJECTED) && before > 0;
@@ -86,7 +81,7 @@ impl Side {
         Ok(())
     }
 
-    /// Accepts all connections of the client, and rejects the requests of others.
+    /// Accepts all connections of the client, and rejects other requests.
     pub fn accept(&self, psp: &Psp, control: &mut Control) -> anyhow::Result<()> {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
@@ -111,7 +106,6 @@ fn request(psp: &Psp, greeting: &[u8], control: &mut Control) -> anyhow::Result<
     }
 }
 
-/// Private data of the request for a connection of a measurement.
 fn greeting(thread: usize, connection: usize) -> Vec<u8> {
     format!("dat-data {thread} {connection}.").into_bytes()
 }

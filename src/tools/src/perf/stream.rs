@@ -1,9 +1,9 @@
 //! Tests of bandwidth: many outstanding transfers.
 //!
-//! A message needs a buffer at the receiver. The sender counts credits, one for each posted buffer, and the receiver returns a
-//! quarter of them in each message without bytes. The target of RDMA makes no transfers. With --both each thread sends and
-//! receives, or makes RDMA operations and is the target. Otherwise, and after RDMA of both sides, one more message without
-//! bytes ends each turn, so that the measured time lasts until all transfers have arrived.
+//! A sender counts credits, one for each receive buffer that the peer has posted. Each empty message of the receiver
+//! returns a quarter of them. The target of RDMA makes no transfers, unless --both is set. An empty message also ends
+//! each turn of sends in one direction and of RDMA in both, so that the measured time includes the arrival of all
+//! transfers.
 
 use std::ops::Range;
 
@@ -14,26 +14,22 @@ use super::clock::Steps;
 use super::plan::{Plan, Test, Transfer};
 use super::worker::{CREDIT_BUFFERS, Worker, posted_for, slot};
 
-/// The state of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
-    /// Messages that were sent or received.
+    /// Messages sent or received.
     number: u64,
-    /// Credits of the sender, or those that the receiver has not returned yet.
+    /// Credits of the sender, or credits that the receiver has not returned yet.
     credits: usize,
 }
 
-/// The part of a thread in a test.
 pub enum Part {
     Messages(Messages),
     Rdma(Vec<Number>),
 }
 
-/// The number of the next transfer of a connection.
 type Number = u64;
 
 impl Part {
-    /// Returns the part of a thread that makes transfers.
     pub fn of(worker: &Worker) -> Self {
         let active = worker.plan.active as usize;
         if worker.plan.test.transfer() != Transfer::Send {
@@ -45,14 +41,13 @@ impl Part {
         Part::Messages(Messages { sent, received, credits, quarter: (credits / 4).max(1), ahead: 0 })
     }
 
-    /// Performs the transfers with these numbers.
     pub fn run(&mut self, worker: &mut Worker, numbers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
         match self {
             Part::Messages(messages) => messages.exchange(worker, numbers, steps),
             Part::Rdma(next) => {
                 rdma_all(worker, next, numbers, steps)?;
                 if worker.plan.both {
-                    // The other side has completed its transfers, too, when its message arrives.
+                    // The peer sends its message after it has completed its transfers.
                     worker.post_send(0, 0, 0)?;
                     let slot = slot(&worker.receive()?);
                     worker.post_recv(0, slot)?;
@@ -69,10 +64,10 @@ impl Part {
 pub struct Messages {
     sent: Vec<Lane>,
     received: Vec<Lane>,
-    /// All credits of a lane, and those that a message without bytes returns.
+    /// All credits of a lane; an empty message returns a quarter of them.
     credits: usize,
     quarter: usize,
-    /// Messages that were received before the turn that waits for them.
+    /// Messages received for turns that have not begun.
     ahead: u64,
 }
 
@@ -90,7 +85,7 @@ impl Messages {
             self.ahead -= wanted;
         }
         if client && !both {
-            // Only the message that ends the turn raises the credits above their number, because it is the last one.
+            // Only the empty message that ends the turn raises the credits above their maximum.
             while self.sent[0].credits <= self.credits {
                 self.take_next(worker)?;
             }
@@ -137,7 +132,7 @@ impl Messages {
         self.take(worker, &message)
     }
 
-    /// Takes a message of the peer, or the credits that a message without bytes returns.
+    /// Takes a message of the peer, or the credits that an empty message returns.
     fn take(&mut self, worker: &mut Worker, message: &Completion) -> anyhow::Result<()> {
         let (lane, slot) = (posted_for(message), slot(message));
         if message.length == 0 {
@@ -225,10 +220,7 @@ pub fn fill_readable(worker: &Worker) {
     }
 }
 
-/// With --verify, compares the bytes that the peer wrote last.
-///
-/// # Parameters
-/// * `transfers` - number of transfers of the peer's thread.
+/// With --verify, compares the bytes that the last of the peer's `transfers` wrote.
 pub fn check_written(worker: &Worker, transfers: u64) -> anyhow::Result<()> {
     let plan = worker.plan;
     if plan.verify && plan.test == Test::WriteBw && (plan.both || !worker.client) {
@@ -244,7 +236,6 @@ fn slot_of(plan: &Plan, connection: usize, number: u64) -> usize {
     connection * plan.outstanding as usize + (number % u64::from(plan.outstanding)) as usize
 }
 
-/// A buffer at the end of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Used {
     connection: usize,
@@ -253,7 +244,6 @@ struct Used {
     last: u64,
 }
 
-/// Returns the buffers that a thread has used in `transfers`.
 fn used(plan: &Plan, transfers: u64) -> impl Iterator<Item = Used> + use<> {
     let plan = *plan;
     (0..plan.active as usize).flat_map(move |connection| {

@@ -17,7 +17,6 @@ use super::plan::{Plan, Transfer};
 use super::stream;
 use crate::peer::{Pattern, connect};
 
-/// Bytes of a page.
 const PAGE: usize = 4_096;
 /// Receive buffers of a connection without traffic.
 const IDLE: usize = 1;
@@ -25,17 +24,15 @@ const IDLE: usize = 1;
 pub const CREDIT_BUFFERS: usize = 8;
 /// Unsuccessful polls before a thread yields.
 const POLLS: u32 = 1 << 12;
-/// The same if more threads poll than there are CPUs, because another thread must run before an event can arrive.
+/// Polls before a yield if threads outnumber CPUs: another thread must run before an event arrives.
 const CROWDED_POLLS: u32 = 8;
 /// Yields before a thread checks that the measurement continues.
 const YIELDS: u32 = 1 << 8;
-/// Time after which a waiting thread checks the same.
+/// Interval of the same check while a thread waits for an event.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The division of memory into buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
-    /// Bytes of a buffer.
     bytes: usize,
     /// Bytes from one buffer to the next; 0 if there is only one.
     step: usize,
@@ -49,12 +46,12 @@ impl Layout {
         Self { bytes, step: if slots > 0 { bytes.next_multiple_of(64) } else { 0 }, slots }
     }
 
-    /// Returns the total bytes. A peer determines them, so they may be too many.
+    /// Returns the total bytes, saturated: the peer's plan determines them.
     fn length(self) -> u64 {
         (self.slots as u64).saturating_mul(self.step as u64).saturating_add(self.bytes as u64)
     }
 
-    /// Returns the layouts of the source of a thread's transfers, and of the target of its peer.
+    /// Returns the layouts of `out` and `into` of a [`Worker`].
     fn of(plan: &Plan, depth: usize, client: bool) -> (Self, Self) {
         let size = usize::try_from(plan.size).unwrap_or(usize::MAX / 2);
         let targets = if plan.verify { plan.outstanding as usize * plan.active as usize } else { 0 };
@@ -68,13 +65,12 @@ impl Layout {
     }
 }
 
-/// Returns the bytes of the buffers of all threads of a process.
+/// Returns the bytes of all buffers of a process.
 pub fn memory(plan: &Plan, adapter: &IaAttributes, client: bool) -> u64 {
     let (out, into) = Layout::of(plan, depth(plan, adapter), client);
     out.length().saturating_add(into.length()).saturating_mul(u64::from(plan.threads))
 }
 
-/// Returns the number of receive buffers of a thread.
 fn receives(plan: &Plan, depth: usize) -> usize {
     let (active, idle) = (plan.active as usize, (plan.connections - plan.active) as usize);
     if plan.srq { depth } else { depth * active + IDLE * idle }
@@ -107,14 +103,13 @@ impl Buffers {
         self.region.load(offset)
     }
 
-    /// Writes a number to the end of a transfer in the first buffer. Its last byte differs from number to number.
+    /// Writes a number to the end of a transfer in the first buffer. Consecutive numbers differ in the last byte.
     #[inline(always)]
     pub fn set_end(&self, size: usize, number: u64) {
         let bytes = number.to_be_bytes();
         self.region.write(size - size.min(8), &bytes[8 - size.min(8)..]);
     }
 
-    /// Writes a transfer into a buffer.
     pub fn fill(&self, slot: usize, size: usize, lane: usize, number: u64) {
         Pattern { lane, number }.write(&self.region, slot * self.layout.step, size);
     }
@@ -125,7 +120,6 @@ impl Buffers {
         }
     }
 
-    /// Fails if a buffer does not contain a transfer.
     pub fn check(&self, slot: usize, size: usize, lane: usize, number: u64) -> anyhow::Result<()> {
         match (Pattern { lane, number }).first_difference(&self.region, slot * self.layout.step, size) {
             None => Ok(()),
@@ -133,7 +127,7 @@ impl Buffers {
         }
     }
 
-    /// Does the same for the first buffer, whose end [`set_end`](Self::set_end) wrote.
+    /// Does the same for the first buffer after [`set_end`](Self::set_end).
     pub fn check_with_end(&self, size: usize, lane: usize, number: u64) -> anyhow::Result<()> {
         let (end, wanted) = (size.min(8), number.to_be_bytes());
         self.check(0, size - end, lane, number)?;
@@ -146,13 +140,11 @@ impl Buffers {
     }
 }
 
-/// Returns the buffer of a transfer.
 #[inline(always)]
 pub fn slot(done: &Completion) -> usize {
     (done.cookie & 0xffff_ffff) as usize
 }
 
-/// Returns the connection for which a receive was posted.
 #[inline(always)]
 pub fn posted_for(done: &Completion) -> usize {
     (done.cookie >> 32) as usize
@@ -163,7 +155,6 @@ pub struct Worker {
     pub plan: Plan,
     /// Set in the process that measures.
     pub client: bool,
-    /// An endpoint for each connection.
     pub eps: Arc<[Ep]>,
     pub shared: Option<Srq>,
     pub evds: Evds,
@@ -171,7 +162,6 @@ pub struct Worker {
     pub out: Buffers,
     /// The target of receives, and of the peer's RDMA operations.
     pub into: Buffers,
-    /// The memory of the peer.
     pub target: Memory,
     /// Receive buffers of a connection, or in the shared receive queue.
     pub depth: usize,
@@ -179,14 +169,12 @@ pub struct Worker {
     reads: usize,
     /// Posted requests whose completions have not been reaped.
     pub outstanding: usize,
-    /// Unsuccessful polls before a yield.
     pub polls: u32,
     yields: Cell<u32>,
     limit: Limit,
 }
 
 impl Worker {
-    /// Creates the objects, and posts the receives.
     pub fn new(pz: &Pz, adapter: &Attributes, plan: &Plan, client: bool, limit: &Limit) -> anyhow::Result<Self> {
         let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);
         let connections = plan.connections as usize;
@@ -260,13 +248,12 @@ impl Worker {
         (number % u64::from(self.plan.active)) as usize
     }
 
-    /// Returns the memory for the peer.
     pub fn offer(&self) -> Memory {
         let memory = self.into.region.remote(0, self.into.layout.bytes);
         (memory.context, memory.address, self.into.layout.step as u64)
     }
 
-    /// Returns the maximum number of outstanding transfers: of reads, not more than the connections support.
+    /// Returns the maximum number of outstanding transfers. The adapter limits the number of reads.
     pub fn window(&self) -> u32 {
         match self.plan.test.transfer() {
             Transfer::Read => {
@@ -276,7 +263,6 @@ impl Worker {
         }
     }
 
-    /// Returns the connection of an endpoint.
     pub fn connection_of(&self, ep: EpId) -> anyhow::Result<usize> {
         self.eps.iter().position(|own| own.id() == ep).ok_or_else(|| anyhow!("an event of an unknown endpoint"))
     }
@@ -314,13 +300,12 @@ impl Worker {
         Ok(self.eps[connection].post_rdma_read(segment, remote, slot as u64)?)
     }
 
-    /// Takes a completed receive, if there is one.
     #[inline(always)]
     pub fn try_receive(&self) -> anyhow::Result<Option<Completion>> {
         self.evds.recv.dequeue()?.map(|event| self.completion(event)).transpose()
     }
 
-    /// Polls or waits for a completion, as the plan requires.
+    /// Polls or waits for a completion, as planned.
     #[inline(always)]
     fn fetch(&self, from: &Evd) -> anyhow::Result<Completion> {
         if self.plan.wait {
@@ -344,7 +329,7 @@ impl Worker {
         }
     }
 
-    /// Yields the CPU, and regularly checks that the measurement continues.
+    /// Yields the CPU. Every [`YIELDS`] calls, checks that the measurement continues.
     #[cold]
     pub fn yield_cpu(&self) -> anyhow::Result<()> {
         rustix::thread::sched_yield();
@@ -352,8 +337,8 @@ impl Worker {
         if self.yields.get() % YIELDS == 0 { self.check() } else { Ok(()) }
     }
 
-    /// Fails if a connection has ended, or a limit ends the measurement. Receives of a shared receive queue do not end with
-    /// their connection.
+    /// Fails if a connection has ended or a limit is reached. Receives of a shared receive queue do not end with a
+    /// connection.
     #[cold]
     fn check(&self) -> anyhow::Result<()> {
         match self.evds.connect.dequeue()? {
@@ -367,7 +352,6 @@ impl Worker {
         self.fetch(&self.evds.recv)
     }
 
-    /// Reaps the completion of one request, and returns its buffer.
     #[inline(always)]
     pub fn reap(&mut self) -> anyhow::Result<usize> {
         let slot = slot(&self.fetch(&self.evds.request)?);
@@ -375,7 +359,6 @@ impl Worker {
         Ok(slot)
     }
 
-    /// Reaps the completions of all requests.
     #[inline(always)]
     pub fn reap_all(&mut self) -> anyhow::Result<()> {
         while self.outstanding > 0 {
@@ -405,7 +388,8 @@ impl Worker {
     }
 }
 
-/// Returns the receive buffers of an active connection, or of the shared receive queue: enough that the sender rarely stops.
+/// Returns the receive buffers of an active connection, or of the shared receive queue, so many that the sender rarely
+/// stops.
 fn depth(plan: &Plan, adapter: &IaAttributes) -> usize {
     let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);
     let mut depth = 4;

@@ -1,4 +1,4 @@
-//! The client: its rounds.
+//! The rounds of the client.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,6 @@ use super::wire::Operation;
 use crate::peer::Stop;
 use crate::print::{ATTENTION, GOOD};
 
-/// The number of rounds, and their times.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     /// Number of rounds; `None` for no limit.
@@ -17,10 +16,9 @@ pub struct Pace {
     pub interval: Duration,
 }
 
-/// Minimum time between attempts to connect again.
-const RETRY: Duration = Duration::from_millis(200);
+/// Minimum interval of attempts to reconnect.
+const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Connects, and performs the rounds.
 pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
     let mut session = match Session::connect(plan)? {
         Ok(Peer::Session(session)) => {
@@ -87,11 +85,10 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Repetitions of an operation in a round if this side polls. The first one finds cold caches, and a peer that may have
-/// yielded its CPU, so the shortest time counts.
+/// Repetitions of an operation in a round if this side polls. The shortest time counts: the first one finds cold
+/// caches, and a peer that may have yielded its CPU.
 const REPEATS: u32 = 10;
 
-/// The times of the operations of a round, and texts about wrong bytes.
 type Round = (Vec<(Operation, Duration)>, Vec<String>);
 
 fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, Stop> {
@@ -113,7 +110,6 @@ fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, St
     Ok((times, wrong))
 }
 
-/// Waits until the next round is due.
 fn rest(plan: &Plan, session: &mut Option<Box<Session>>, start: Instant, interval: Duration) -> Result<(), Stop> {
     let interrupt = plan.target.interrupt;
     if interrupt.is_set() {
@@ -123,7 +119,7 @@ fn rest(plan: &Plan, session: &mut Option<Box<Session>>, start: Instant, interva
         Some(_) if interval.is_zero() => Ok(()),
         Some(session) => session.rest(plan, start + interval),
         None => {
-            let until = start + interval.max(RETRY);
+            let until = start + interval.max(RETRY_INTERVAL);
             while Instant::now() < until {
                 if interrupt.is_set() {
                     return Err(Stop::Interrupted);

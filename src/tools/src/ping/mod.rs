@@ -1,7 +1,8 @@
 //! dat-ping.
 //!
-//! A client has two connections to the server, one of them with shared receive queues. The section ROUNDS of the manual page
-//! describes a round. The bytes of a transfer depend on the number of the round ([`wire::bytes`]), and each side compares them.
+//! A client has two connections to the server, one of them with shared receive queues. The section ROUNDS of the manual
+//! page describes a round. The bytes of a transfer depend on the number of the round ([`wire::bytes`]), and each side
+//! compares them.
 //!
 //! | module | contents |
 //! |---|---|
@@ -10,10 +11,10 @@
 //! | [`session`], [`client`], [`report`] | the client: its connections, its rounds, its output |
 //! | [`server`] | the server |
 //!
-//! Private data identify the protocol and the connections of a client, and contain the size of transfers and the memory for
-//! RDMA. With other private data a peer only connects. The server serves all clients with one thread, which polls if a client
-//! requests it and otherwise waits for one notification object. After a lost round the client opens the adapter again, so
-//! that no late response is mistaken for another.
+//! Private data identify the protocol and the connections of a client, and contain the size of transfers and the memory
+//! for RDMA; a peer with other private data only connects. One thread of the server serves all clients. It polls if a
+//! client requests this, and otherwise waits for one notification object. After a lost round the client opens the
+//! adapter again, so that no late response is mistaken for another.
 
 mod arguments;
 mod client;
@@ -35,13 +36,13 @@ use crate::interrupt::Interrupt;
 use crate::peer::{Node, Target, child};
 use crate::tool::{Outcome, Tool, open_adapter};
 
-/// Default qualifier of the server.
 const PORT: u64 = 18_515;
-/// Maximum size of a transfer in bytes. Either side has some ten times as much memory for a connection.
+/// Maximum bytes of a transfer. Either side has some ten times as much memory for a connection.
 const MAX_SIZE: u32 = 64 << 20;
-/// Maximum number of queued events of each kind for the two connections of a client.
+/// Maximum queued events of each kind for the two connections of a client.
 const EVENTS: usize = 32;
-/// Receive buffers of a connection: client and server send in turn, and a send may complete after the response has arrived.
+/// Receive buffers of a connection: client and server send in turn, and a send may complete after the response has
+/// arrived.
 const RECEIVES: usize = 4;
 
 impl Tool for Arguments {
@@ -65,7 +66,6 @@ impl Tool for Arguments {
 }
 
 impl Arguments {
-    /// Runs the client.
     fn ping(&self, report: &mut Report) -> anyhow::Result<()> {
         let peer = &self.peer;
         let library = peer.common.library_with(self.name.as_deref().map(str::as_bytes))?;
@@ -96,7 +96,7 @@ impl Arguments {
     }
 }
 
-/// Returns the first adapter that opens, because a configuration may list devices that this host does not have.
+/// Returns the first adapter that opens; a configuration may list devices that this host does not have.
 fn first_that_opens(library: Library) -> anyhow::Result<String> {
     let mut first = None;
     for adapter in library.adapters()? {
@@ -112,7 +112,7 @@ fn first_that_opens(library: Library) -> anyhow::Result<String> {
     })
 }
 
-/// Checks that an adapter supports transfers of `size` bytes.
+/// Fails unless an adapter supports transfers of `size` bytes.
 fn check_size(node: &Node, size: u32) -> anyhow::Result<()> {
     let ia = &node.attributes.ia;
     let largest = ia

@@ -12,7 +12,6 @@ use crate::print;
 use crate::statistics::{Spread, Times, microseconds, rounded};
 use crate::tool::Outcome;
 
-/// The report of a client.
 #[derive(Debug)]
 pub struct Report {
     /// One JSON document at the end instead of lines.
@@ -25,14 +24,11 @@ pub struct Report {
     deadline: Option<Instant>,
     /// Set if the deadline ended the rounds.
     late: bool,
-    /// The adapter, once it is known.
     pub adapter: Option<String>,
     pub host: String,
-    /// The qualifier of the server, once it is known.
     pub qualifier: Option<u64>,
     size: u32,
     address: Option<IpAddr>,
-    /// Set if this side polls.
     polls: bool,
     /// Set if the server was reached and polls.
     server_polls: bool,
@@ -80,7 +76,6 @@ impl Report {
         }
     }
 
-    /// Reports the connection to a dat-ping server.
     pub fn connected(&mut self, address: IpAddr, srq: bool, server_polls: bool) -> anyhow::Result<()> {
         self.address = Some(address);
         self.server_polls = server_polls;
@@ -104,7 +99,6 @@ impl Report {
         ))
     }
 
-    /// Reports the connection to another program.
     pub fn other(&mut self, address: IpAddr, took: Duration) -> anyhow::Result<()> {
         self.address = Some(address);
         self.other = Some(took);
@@ -121,10 +115,7 @@ impl Report {
         if self.quiet { Ok(()) } else { self.say(print::styled(style, text)) }
     }
 
-    /// Reports a complete round.
-    ///
-    /// # Parameters
-    /// * `wrong` - texts about wrong bytes.
+    /// Reports a complete round; `wrong` describes the wrong bytes.
     pub fn round(&mut self, round: u64, times: &[(Operation, Duration)], wrong: Vec<String>) -> anyhow::Result<()> {
         self.complete += 1;
         self.wrong += u64::from(!wrong.is_empty());
@@ -151,7 +142,6 @@ impl Report {
         Ok(())
     }
 
-    /// Reports a lost round.
     pub fn lost(&mut self, round: u64, reason: String) -> anyhow::Result<()> {
         self.lost += 1;
         if self.json && !self.quiet {
@@ -160,12 +150,10 @@ impl Report {
         self.trouble(print::styled(print::ATTENTION, format!("seq={round} lost: {reason}")))
     }
 
-    /// Returns whether the deadline has passed.
     pub fn deadline_has_come(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Records that the rounds have ended.
     pub fn ends(&mut self) {
         self.late = self.deadline_has_come();
     }
@@ -177,7 +165,6 @@ impl Report {
         self.rounds.push(round);
     }
 
-    /// Writes the summary or the document.
     pub fn finish(&mut self) -> anyhow::Result<Outcome> {
         self.bar.finish_and_clear();
         if self.json {
@@ -188,7 +175,7 @@ impl Report {
         Ok(self.outcome())
     }
 
-    /// Writes the document, or the summary of the rounds, after an error that ended the client.
+    /// Writes the JSON document, or the summary of any rounds, after an error that ended the client.
     pub fn fail(&mut self, error: &anyhow::Error) {
         self.bar.finish_and_clear();
         // The first error may be the cause of a second one, which is not reported.
@@ -253,12 +240,10 @@ impl Report {
         print::line(print::columns(&["", "minimum", "median", "mean", "maximum", "deviation"], rows))
     }
 
-    /// Returns the spread of each operation that has times.
     fn spreads(&self) -> impl Iterator<Item = (Operation, Spread)> {
         Operation::ALL.into_iter().filter_map(|operation| Some((operation, self.times[operation as usize].spread()?)))
     }
 
-    /// Returns the kind of the server, if one was reached.
     fn peer(&self) -> Option<&'static str> {
         self.address.map(|_| if self.other.is_some() { "other" } else { "dat-ping" })
     }
@@ -276,7 +261,6 @@ impl Report {
         print::counted(self.size.into(), "byte")
     }
 
-    /// Returns the percentage of lost rounds.
     fn loss(&self) -> f64 {
         match self.complete + self.lost {
             0 => 0.0,
@@ -284,7 +268,7 @@ impl Report {
         }
     }
 
-    /// Reports a round that was lost or wrong; with `quiet` the summary contains the last one.
+    /// Reports a round that was lost or wrong. With `quiet`, only the summary does, for the last such round.
     fn trouble(&mut self, line: String) -> anyhow::Result<()> {
         if self.quiet {
             self.last = Some(line);
@@ -293,14 +277,12 @@ impl Report {
         self.say(line)
     }
 
-    /// Writes a line, above the progress bar.
     fn say(&self, line: String) -> anyhow::Result<()> {
         let line = if self.timestamps { format!("[{:.6}] {line}", now()) } else { line };
         if self.json { Ok(()) } else { self.bar.suspend(|| print::line(line)) }
     }
 }
 
-/// Returns the seconds since 1970.
 fn now() -> f64 {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     rounded(time.as_secs_f64(), 6)

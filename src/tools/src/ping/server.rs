@@ -13,12 +13,10 @@ use crate::peer::{Channel, Done, Message, Node, Occurrence, max_memory};
 use crate::print;
 use crate::tool::Outcome;
 
-/// Maximum number of clients.
 const MAX_CLIENTS: usize = 64;
-/// Maximum length in bytes of a message from a program other than dat-ping.
+/// Maximum bytes of a message from a program other than dat-ping.
 const FOREIGN_MESSAGE: usize = 16 * 1024;
 
-/// A client with its connections.
 struct Client {
     name: String,
     // Endpoints are freed before their memory.
@@ -29,7 +27,6 @@ struct Client {
     wrong: u64,
 }
 
-/// Sums over clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
     clients: u64,
@@ -38,7 +35,6 @@ struct Totals {
 }
 
 impl Totals {
-    /// Returns the sums with one more client.
     fn with(self, transfers: u64, wrong: u64) -> Self {
         Self { clients: self.clients + 1, transfers: self.transfers + transfers, wrong: self.wrong + wrong }
     }
@@ -48,13 +44,12 @@ impl Totals {
     }
 }
 
-/// Returns the bytes that the server allocates for a client: memory for RDMA, and the buffers of two connections.
+/// Returns the bytes that the server allocates for a client: RDMA memory and the buffers of two connections.
 fn memory_for(size: u32) -> u64 {
     let buffer = buffer(Head::LENGTH + size as usize) as u64;
     Area::ALL * u64::from(size) + 2 * (RECEIVES + SENDS) as u64 * buffer
 }
 
-/// The state of a dat-ping client.
 struct Ping {
     hello: Hello,
     memory: Region,
@@ -63,13 +58,12 @@ struct Ping {
 struct Server<'a> {
     arguments: &'a Arguments,
     clients: Vec<Client>,
-    /// Sums over the clients that have gone.
+    /// Sums over the clients that have disconnected.
     past: Totals,
     // The adapter is closed last.
     node: Node,
 }
 
-/// Runs the server.
 pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> anyhow::Result<Outcome> {
     let adapter = arguments.name.as_deref().unwrap_or_default();
     let node = Node::open(library, adapter, EVENTS * MAX_CLIENTS)?;
@@ -104,7 +98,6 @@ pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> an
 }
 
 impl Server<'_> {
-    /// Returns the sums over all clients, including the connected ones.
     fn totals(&self) -> Totals {
         self.clients.iter().fold(self.past, |totals, client| totals.with(client.transfers, client.wrong))
     }
@@ -120,7 +113,7 @@ impl Server<'_> {
         }
     }
 
-    /// Accepts a request. After an error it is rejected.
+    /// Accepts a request, or rejects it after an error.
     fn admit(&mut self, request: Cr) -> anyhow::Result<()> {
         let asked = request.query()?;
         let name = asked.address.map_or("a peer".to_owned(), |address| address.ip().to_string());
@@ -153,7 +146,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Checks that there is room for one more client with transfers of `size` bytes.
+    /// Fails unless there is room for one more client with transfers of `size` bytes.
     fn make_room(&self, name: &str, size: u32) -> anyhow::Result<()> {
         anyhow::ensure!(self.clients.len() < MAX_CLIENTS, "{name}: {MAX_CLIENTS} clients are connected");
         let sizes = self.clients.iter().map(|client| client.ping.as_ref().map_or(0, |ping| ping.hello.size));
@@ -220,7 +213,7 @@ impl Server<'_> {
             json!({ "event": "gone", "client": name, "reason": reason, "transfers": transfers, "wrong": wrong }),
             print::styled(style, text),
         );
-        // Outstanding transfers end before their memory is freed.
+        // End outstanding transfers before their memory is freed.
         for channel in &client.channels {
             let _ = channel.ep.disconnect(DAT_CLOSE_ABRUPT_FLAG);
         }
@@ -243,7 +236,7 @@ impl Client {
         self.ping.as_ref().is_some_and(|ping| ping.hello.session == hello.session && ping.hello.size == hello.size)
     }
 
-    /// Compares the bytes of a message, or of the RDMA write before it, and responds.
+    /// Checks the bytes of a message, or of the RDMA write before it, and responds.
     fn respond(&mut self, place: usize, message: Message) -> anyhow::Result<()> {
         let channel = &mut self.channels[place];
         let (Some(head), Some(Ping { hello, memory })) = (Head::of(channel, message), &self.ping) else {

@@ -15,32 +15,26 @@ use crate::interrupt::Interrupt;
 use crate::peer::connect::{Connected, late};
 use crate::peer::{Channel, Done, Message, Node, Occurrence, Pattern, Stop, Target};
 
-/// The numbers of RDMA operations in their cookies.
 const WRITE: usize = 0;
 const READ: usize = 1;
 
-/// The parameters of a client.
 pub struct Plan<'a> {
     pub library: Library,
     pub target: Target<'a>,
-    /// Bytes of each transfer.
     pub size: u32,
     /// Set if both sides poll.
     pub poll: bool,
 }
 
-/// The kinds of servers.
 pub enum Peer {
     Session(Box<Session>),
-    /// A program other than dat-ping has accepted the connection; its address, and the duration of the attempt.
+    /// A program other than dat-ping accepted the connection: its address, and the duration of the attempt.
     Other(IpAddr, Duration),
 }
 
-/// The connections to a server.
 pub struct Session {
-    /// The address of the server.
     pub address: IpAddr,
-    // The order of the fields is that of their end: endpoints, then their memory, then the adapter.
+    // Dropped in this order: endpoints, their memory, the adapter.
     channels: Vec<Channel>,
     memory: Region,
     server: Hello,
@@ -89,17 +83,16 @@ impl Session {
         Ok(Ok(Peer::Session(Box::new(Session { address: host, channels, memory, server, node }))))
     }
 
-    /// Returns whether both adapters have shared receive queues, so that a round uses them.
+    /// Returns whether rounds use shared receive queues, which both adapters have.
     pub fn has_srq(&self) -> bool {
         self.channels.len() > 1
     }
 
-    /// Returns whether the server polls.
     pub fn server_polls(&self) -> bool {
         self.server.polls
     }
 
-    /// Performs one operation. Returns its duration, and a text about wrong bytes.
+    /// Performs one operation. Returns its duration and a text about wrong bytes.
     pub fn run(&mut self, plan: &Plan, operation: Operation, round: u64) -> Result<(Duration, Option<String>), Stop> {
         let bytes = |from| wire::bytes(round, operation, from);
         let head = Head { operation, round, wrong: None };
@@ -145,29 +138,27 @@ impl Session {
         }
     }
 
-    /// Waits until a time. Fails with [`Stop::Gone`] if the connection ends before.
+    /// Waits until a time. Fails with [`Stop::Gone`] if the connection ends first.
     pub fn rest(&mut self, plan: &Plan, until: Instant) -> Result<(), Stop> {
         self.until(plan, until, false, |_, _, _| None::<()>).map(|_| ())
     }
 
-    /// Disconnects.
     pub fn end(self, interrupt: &Interrupt) {
         disconnect(&self.node, &self.channels, interrupt);
     }
 
-    /// Returns the index of the first wrong byte that the server has written, or that was read from the server.
+    /// Returns the index of the first wrong byte in [`Area::Landing`].
     fn landed(&self, size: usize, wanted: Pattern) -> Result<Option<u32>, Stop> {
         let place = Area::Landing as usize * size;
         self.memory.sync_rdma_write(place, size)?;
         Ok(wanted.first_difference(&self.memory, place, size).map(|place| place as u32))
     }
 
-    /// Waits for the response to a message.
     fn response(&mut self, plan: &Plan, deadline: Instant, on: usize, to: Head) -> Result<(Head, Message), Stop> {
         let found = self.until(plan, deadline, plan.poll, |index, done, channel| {
             let Done::Message(message) = done else { return None };
             let head = Head::of(channel, message);
-            // This may be the late response to an earlier round.
+            // It may be the late response to an earlier round.
             if index != on || head.is_none_or(|head| (head.operation, head.round) != (to.operation, to.round)) {
                 let _ = channel.give_back(message);
                 return None;
@@ -177,7 +168,7 @@ impl Session {
         found.ok_or_else(|| Stop::Late(late(plan.target.timeout)))
     }
 
-    /// Handles events until `wanted` returns a value, or until the deadline, when it returns `None`.
+    /// Handles events until `wanted` returns a value. Returns `None` at the deadline.
     fn until<T>(
         &mut self,
         plan: &Plan,
@@ -209,7 +200,7 @@ impl Session {
     }
 }
 
-/// Disconnects gracefully, and waits up to a second for the peer.
+/// Disconnects gracefully and waits for the peer for up to 1 s, or 200 ms after an interrupt.
 fn disconnect(node: &Node, channels: &[Channel], interrupt: &Interrupt) {
     let timeout = if interrupt.is_set() { Duration::from_millis(200) } else { Duration::from_secs(1) };
     let deadline = Instant::now() + timeout;
@@ -226,7 +217,6 @@ fn disconnect(node: &Node, channels: &[Channel], interrupt: &Interrupt) {
     }
 }
 
-/// Returns a text about the wrong bytes of an operation.
 fn wrong_text(operation: Operation, there: Option<u32>, back: Option<u32>) -> Option<String> {
     let name = operation.name();
     let texts = [(there, "the server"), (back, "this side")]

@@ -6,10 +6,9 @@ use dat::Remote;
 use crate::peer::{Channel, Message, Pattern};
 
 const MAGIC: [u8; 8] = *b"dat-ping";
-/// Version of the protocol.
 const VERSION: u8 = 1;
 
-/// Private data of a connection request, and of its acceptance.
+/// Private data of a connection request and its acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
     /// Set if this side receives the messages of the second connection from a shared receive queue.
@@ -18,19 +17,16 @@ pub struct Hello {
     pub polls: bool,
     /// Number of the client's connection: 0 or 1.
     pub channel: u8,
-    /// Bytes of each transfer.
     pub size: u32,
-    /// A random number, which the connections of a client have in common.
+    /// A random number that both connections of a client have.
     pub session: u64,
-    /// Memory of this side for RDMA: [`Area`]s of `size` bytes each.
+    /// Memory of this side for RDMA, with all [`Area`]s.
     pub memory: Remote,
 }
 
 impl Hello {
-    /// Length in bytes.
     pub const LENGTH: usize = 36;
 
-    /// Converts to private data.
     pub fn to_bytes(self) -> [u8; Self::LENGTH] {
         let mut bytes = [0; Self::LENGTH];
         bytes[..8].copy_from_slice(&MAGIC);
@@ -42,7 +38,7 @@ impl Hello {
         bytes
     }
 
-    /// Converts private data, which may be longer. Returns `None` if it is not from dat-ping, or from another version.
+    /// Converts private data, which may be longer. Returns `None` if another program or version sent it.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; Self::LENGTH] = bytes.first_chunk()?;
         let size = u32::from_be_bytes(part(bytes, 12));
@@ -61,7 +57,6 @@ impl Hello {
         (bytes[..8] == MAGIC && bytes[8] == VERSION && hello.channel < 2).then_some(hello)
     }
 
-    /// Returns an area of the memory.
     pub fn area(&self, area: Area) -> Remote {
         let size = u64::from(self.size);
         Remote { address: self.memory.address.wrapping_add(area as u64 * size), length: size, ..self.memory }
@@ -84,7 +79,6 @@ impl Area {
     pub const ALL: u64 = 3;
 }
 
-/// An operation of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Operation {
@@ -92,7 +86,7 @@ pub enum Operation {
     Send,
     /// An RDMA write in each direction, each followed by a message.
     Write,
-    /// An RDMA read, in which the peer's program takes no part.
+    /// An RDMA read, without the peer's program.
     Read,
     /// A message and its response, received from shared receive queues.
     Srq,
@@ -102,7 +96,6 @@ impl Operation {
     /// All operations in the order of a round.
     pub const ALL: [Self; 4] = [Self::Send, Self::Write, Self::Read, Self::Srq];
 
-    /// Returns the name for the output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Send => "send",
@@ -113,14 +106,12 @@ impl Operation {
     }
 }
 
-/// The sender of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
     Client,
     Server,
 }
 
-/// The head of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     pub operation: Operation,
@@ -133,7 +124,6 @@ impl Head {
     /// Length in bytes; the transfer follows.
     pub const LENGTH: usize = 16;
 
-    /// Converts to the first bytes of a message.
     pub fn to_bytes(self) -> [u8; Self::LENGTH] {
         let mut bytes = [0; Self::LENGTH];
         bytes[0] = self.operation as u8;
@@ -143,7 +133,7 @@ impl Head {
         bytes
     }
 
-    /// Reads the head of a received message. Returns `None` if the message is not from dat-ping.
+    /// Reads the head of a received message. Returns `None` if dat-ping did not send it.
     pub fn of(channel: &Channel, message: Message) -> Option<Self> {
         let mut bytes = [0; Self::LENGTH];
         if message.length < Self::LENGTH as u64 {
@@ -154,10 +144,7 @@ impl Head {
         Self::from_bytes(bytes)
     }
 
-    /// Sends a message.
-    ///
-    /// # Parameters
-    /// * `transfer` - the bytes after the head, and their number.
+    /// Sends a message; `transfer` is the pattern and the number of the bytes after the head.
     pub fn send(self, channel: &mut Channel, transfer: Option<(Pattern, usize)>) -> Result<()> {
         channel.send(|region, place| {
             region.write(place, &self.to_bytes());
@@ -181,7 +168,7 @@ fn part<const N: usize>(bytes: &[u8], place: usize) -> [u8; N] {
     *bytes[place..].first_chunk().expect("the fields are in the structure")
 }
 
-/// Returns the index of the first wrong byte after the head of a message. A missing byte is wrong, too.
+/// Returns the index of the first wrong or missing byte after the head of a message.
 pub fn first_wrong(channel: &Channel, message: Message, wanted: Pattern, size: usize) -> Option<u32> {
     let length = message.length - Head::LENGTH as u64;
     if length != size as u64 {
@@ -191,7 +178,6 @@ pub fn first_wrong(channel: &Channel, message: Message, wanted: Pattern, size: u
     wanted.first_difference(region, place + Head::LENGTH, size).map(|place| place as u32)
 }
 
-/// Returns the bytes of a transfer of a round.
 pub fn bytes(round: u64, operation: Operation, from: From) -> Pattern {
     Pattern { lane: 0, number: round.wrapping_mul(8) + operation as u64 * 2 + from as u64 }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What several steps need built. The first step that needs it builds it, and the others wait.
+//! Builds that several steps need. The first step that needs one builds it, and the others wait.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,6 @@ use super::context::Context;
 use super::packages;
 use super::table::Step;
 
-/// The builds that have ended.
 #[derive(Default)]
 pub struct Builds {
     release: OnceLock<bool>,
@@ -18,7 +17,7 @@ pub struct Builds {
     debug: OnceLock<bool>,
 }
 
-/// The selection of crates that can be built on this machine, for all commands of cargo, so that they share what was built.
+/// Returns the crates that can be built on this machine. All commands of cargo select them, so that they share builds.
 pub fn selection() -> Vec<&'static str> {
     if packages::verbs().is_empty() {
         vec!["--workspace", "--features", "dat-fuzz/verbs", "--locked"]
@@ -36,13 +35,12 @@ pub fn selection() -> Vec<&'static str> {
     }
 }
 
-/// Builds libraries and tools as `make` does.
 pub fn release(context: &Context, step: &Step) -> Result<()> {
     let build = || context.build(step, &mut context.make(["all"])).unwrap_or(false);
     once(&context.builds.release, build, "make all")
 }
 
-/// Builds the programs of the C suite for both versions, so that no two steps build them at the same time.
+/// Builds the programs of the C suite for both versions, so that no two steps build them concurrently.
 pub fn programs(context: &Context, step: &Step) -> Result<()> {
     release(context, step)?;
     let build = || {
@@ -55,7 +53,6 @@ pub fn programs(context: &Context, step: &Step) -> Result<()> {
     once(&context.builds.programs, build, "make -C tests-c programs")
 }
 
-/// Builds all crates and their tests with the profile for development.
 pub fn debug(context: &Context, step: &Step) -> Result<()> {
     let build = || {
         let mut cargo = context.cargo(["build", "--all-targets"]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What all steps share: directories, commands, time limits and logs.
+//! State that all steps share: directories, commands, time limits and logs.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -31,24 +31,20 @@ const REMOVED: [&str; 11] = [
     "GNUMAKEFLAGS",
 ];
 
-/// Longest time of a build.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(1800);
 
-/// State shared by all steps.
 pub struct Context {
-    /// The root of the source tree.
     pub root: PathBuf,
     /// The build directory of cargo.
     pub target: PathBuf,
-    /// Directory of the logs.
     pub logs: PathBuf,
     /// The adapter for the C suite and the demo.
     pub ia: String,
     /// Builds that more than one step needs.
     pub builds: Builds,
-    /// `true` if concurrent steps must not build the same programs.
+    /// Set if concurrent steps must not build the same programs.
     pub is_shared: bool,
-    /// `true` if steps may install what they lack.
+    /// Set if steps may install what they lack.
     pub may_install: bool,
     /// Path of this program, found before cargo replaces the file.
     pub xtask: PathBuf,
@@ -58,7 +54,6 @@ pub struct Context {
     cpu: Mutex<BTreeMap<String, Duration>>,
 }
 
-/// Returns the value of a variable of the environment, or a default.
 pub fn variable(name: &str, default: &str) -> String {
     std::env::var(name).ok().filter(|value| !value.is_empty()).unwrap_or_else(|| default.to_string())
 }
@@ -91,7 +86,6 @@ impl Context {
         Ok(context)
     }
 
-    /// Returns the path of the log of a step.
     pub fn log(&self, step: &Step) -> PathBuf {
         self.logs.join(format!("{}.log", step.name))
     }
@@ -109,32 +103,29 @@ impl Context {
             .env("CARGO_TARGET_DIR", &self.target)
             .env("XTASK", &self.xtask)
             .stdin(Stdio::null());
-        // Other lanes work at the same time.
+        // Allow for other lanes, which run concurrently.
         let scale: f64 = variable("DAT_TEST_SCALE", "2").parse().unwrap_or(2.0);
         command.env("DAT_TEST_SCALE", (scale * self.slow).to_string());
         command
     }
 
-    /// Returns a `cargo` command with these arguments.
     pub fn cargo<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = self.command(&variable("CARGO", "cargo"));
         command.args(arguments);
         command
     }
 
-    /// Returns a `make` command with these arguments.
     pub fn make<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = self.command(&variable("MAKE", "make"));
         command.arg("--no-print-directory").args(arguments);
         command
     }
 
-    /// Returns a command that runs a script of the source tree.
     pub fn script(&self, path: &str) -> Command {
         self.command(&self.root.join(path).display().to_string())
     }
 
-    /// Runs a command until its end or the step's time limit. Returns its output, and appends that to the log.
+    /// Runs a command until its end or the step's deadline. Returns its output and appends it to the log.
     pub fn run(&self, step: &Step, command: &mut Command) -> Result<(End, String)> {
         let limit = Duration::from_secs_f64(step.longest as f64 * self.slow);
         let mut deadlines = self.deadlines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,12 +155,10 @@ impl Context {
         Ok((end, String::from_utf8_lossy(&output[from.min(output.len())..]).into_owned()))
     }
 
-    /// Returns the CPU time of the commands of a step.
     pub fn cpu_time(&self, step: &Step) -> Duration {
         self.cpu.lock().unwrap_or_else(PoisonError::into_inner).get(&step.name).copied().unwrap_or_default()
     }
 
-    /// Adds a line to the log of a step.
     pub fn note(&self, step: &Step, line: &str) {
         if let Ok(mut log) = OpenOptions::new().append(true).create(true).open(self.log(step)) {
             // The table of results has the result, even if this fails.

@@ -11,7 +11,6 @@ use anyhow::Result;
 use super::context::{Context, variable};
 use super::table::Step;
 
-/// A command, and the package that has it.
 type Tool = (&'static str, &'static str);
 
 /// Commands that all steps with programs of the C suite need.
@@ -67,7 +66,6 @@ fn uses_verbs(step: &str) -> bool {
     !matches!(step, "fmt" | "layers" | "limits" | "crates" | "loom" | "musl")
 }
 
-/// Returns whether a command is installed.
 pub fn has(command: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -80,13 +78,12 @@ fn succeeds(command: &mut Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns the packages without which the transport over RDMA devices cannot be built here.
+/// Returns the packages that are needed to build the transport over RDMA devices and not installed.
 pub fn verbs() -> Vec<String> {
     let needs = succeeds(&mut Command::new(crate::root().join("src/transport/verbs/needs.sh")));
     needs.unwrap_or_default().lines().map(String::from).collect()
 }
 
-/// Returns the packages that a step lacks.
 pub fn missing(step: &str) -> Vec<String> {
     let is_on_a_device = step == "verbs" && !variable("RDMA", "").is_empty();
     let tools = tools(step)
@@ -104,7 +101,7 @@ pub fn missing(step: &str) -> Vec<String> {
         if !Path::new("/etc/libibverbs.d").is_dir() {
             packages.insert("ibverbs-providers".into());
         }
-        // The other package of busybox needs libraries that the machine does not have.
+        // Without a static busybox, the machine would lack its libraries.
         let is_static = succeeds(Command::new("sh").args(["-c", "b=$(command -v busybox) && ! ldd \"$b\""])).is_some();
         if !is_on_a_device && !is_static {
             packages.insert("busybox-static".into());
@@ -113,7 +110,7 @@ pub fn missing(step: &str) -> Vec<String> {
     packages.into_iter().collect()
 }
 
-/// Installs what the steps lack, if they may install it. Returns a line for each package that is still missing.
+/// Installs the packages that the steps lack, if allowed. Returns a line for each package that is still missing.
 pub fn provide(context: &Context, steps: &[Step]) -> Result<Vec<String>> {
     let lacking = || -> BTreeSet<String> { steps.iter().flat_map(|step| missing(&step.name)).collect() };
     let wanted = lacking();

@@ -14,21 +14,19 @@ use crate::command::End;
 use crate::libraries;
 use crate::tap::{self, Counts, Results};
 
-/// Programs of the C suite that run for long; they have their full time in the step `long`.
+/// Programs of the C suite that run for long. The step `long` gives them their full time.
 const BRIEFLY: &str = "QUICK=stress.words stress.handles stress.everyone";
 /// Subjects that test the core, which both versions share. The step `c` runs them.
 const CORE: &str = "stress neighbours containers faults";
-/// Longest time of a program in seconds while the virtual machine works, too.
+/// Time limit of a program in seconds while the virtual machine runs, too.
 const BESIDE: &str = "TIMEOUT=300";
 /// Scripts that read headers only.
 const HEADERS: &str = "abi/check_headers.sh abi/header_compile.sh";
 /// The status with which a script reports that it cannot run here.
 const CANNOT_RUN: i32 = 77;
 
-/// The body of a step.
 pub type Body = fn(&Context, &Step) -> Result<Results>;
 
-/// The bodies of the steps by name.
 const BODIES: &[(&str, Body)] = &[
     ("fmt", fmt),
     ("derived", derived),
@@ -95,12 +93,10 @@ const BODIES: &[(&str, Body)] = &[
     ("verbs", verbs),
 ];
 
-/// Runs a step.
 pub fn run(context: &Context, step: &Step) -> Result<Results> {
     body(&step.name).context("the step has no body")?(context, step)
 }
 
-/// Returns the body of the step with this name.
 pub fn body(name: &str) -> Option<Body> {
     BODIES.iter().find(|(known, _)| *known == name).map(|(_, body)| *body)
 }
@@ -114,7 +110,7 @@ fn skip(context: &Context, step: &Step, reason: String) -> Result<Results> {
     Ok(results)
 }
 
-/// Adds the failure of a command of which no test failed.
+/// Adds a failure if a command failed without a failed test.
 fn with_status(mut results: Results, end: End) -> Results {
     if !end.is_success() && results.counts.failed == 0 {
         results.counts.failed = 1;
@@ -129,13 +125,11 @@ fn one(context: &Context, step: &Step, command: &mut Command) -> Result<Results>
     Ok(Results { counts: Counts { passed, failed: 1 - passed, skipped: 0 }, reasons: Vec::new() })
 }
 
-/// Runs a script that prints TAP.
 fn tap(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
     let (end, output) = context.run(step, command)?;
     Ok(with_status(tap::script(&output), end))
 }
 
-/// Runs tests of Rust.
 fn cargo(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
     let (end, output) = context.run(step, command)?;
     Ok(with_status(tap::cargo(&output), end))
@@ -152,12 +146,11 @@ fn closed(output: &str, end: End) -> Results {
     with_status(tap::closing(output).unwrap_or_else(Results::failure), end)
 }
 
-/// Returns a command that runs this program.
 fn own(context: &Context) -> Command {
     context.command(&context.xtask.display().to_string())
 }
 
-/// Counts what was left out of a step, which needs these packages, as one that was skipped.
+/// Counts a part of a step as skipped if it lacks packages.
 fn left_out(mut results: Results, what: &str, lacking: &[String]) -> Results {
     if !lacking.is_empty() {
         results.skip(format!("{what}: not installed: {}", lacking.join(" ")));
@@ -200,7 +193,7 @@ fn test(context: &Context, step: &Step) -> Result<Results> {
     Ok(left_out(results, "src/transport/verbs", &packages::verbs()))
 }
 
-/// Runs the models. This is a build of its own, since loom replaces the atomics of what is modelled.
+/// Runs the models in a separate build, in which loom replaces the atomics.
 fn loom(context: &Context, step: &Step) -> Result<Results> {
     let models =
         ["lock::", "epoch::", "waker::", "ring::", "sleep::", "hot::", "offer::", "claim::", "tx_ring::", "guard::"];
@@ -244,7 +237,7 @@ fn suite(context: &Context, step: &Step, arguments: &[&str]) -> Result<Results> 
     prepare(context, step)?;
     let ia = format!("IA={}", context.ia);
     let mut make = context.make(["-C", "tests-c", &ia]);
-    // A variable of the library itself is one of the environment.
+    // Variables of the library belong to the environment.
     for argument in arguments {
         match argument.split_once('=') {
             Some((name, value)) if name.starts_with("DAT_") => make.env(name, value),
@@ -273,13 +266,14 @@ fn with_dapl2(context: &Context, step: &Step, arguments: &[&str]) -> Result<Resu
     Ok(results)
 }
 
-/// Runs the suite for 2.0, but for the subjects that test the core.
+/// Runs the suite for 2.0 without the subjects that test the core.
 fn c20(context: &Context, step: &Step) -> Result<Results> {
     let without = format!("LEAVE={CORE}");
     with_dapl2(context, step, &["check", "ALONE=skip", "API=2.0", &without])
 }
 
-/// Runs the programs that need the machine for themselves. Some judge CPU time, with bounds that grow with the scale of deadlines.
+/// Runs the programs that need the machine for themselves. Some judge CPU time, with bounds that scale with the
+/// deadlines.
 fn alone(context: &Context, step: &Step) -> Result<Results> {
     let scale = format!("DAT_TEST_SCALE={}", context.slow);
     let mut results = suite(context, step, &["check", "ALONE=only", BRIEFLY, &scale])?;
@@ -310,8 +304,8 @@ fn debug(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Resul
     suite(context, step, &["check", "BUILD=debug", BESIDE, &quick, &without, api, tests])
 }
 
-/// Runs the suite under valgrind, without programs that start a process for each line that they inspect, which takes minutes
-/// there, and so without the script that asks for the codes of all programs.
+/// Runs the suite under valgrind. Leaves out programs that start a process for each line that they inspect, which takes
+/// minutes, and thus the script that queries the codes of all programs.
 fn valgrind(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
     if !packages::has("valgrind") {
         return skip(context, step, "valgrind is not installed".into());
@@ -337,7 +331,7 @@ fn with_release(context: &Context, step: &Step, command: &mut Command) -> Result
     tap(context, step, command)
 }
 
-/// Checks the manual pages. The page on differences names tests, which must have passed where the suite ran.
+/// Checks the manual pages. If the suite ran, the tests that the page on differences names must have passed.
 fn man(context: &Context, step: &Step) -> Result<Results> {
     let build = context.root.join("tests-c/build");
     let results = [format!("results-{}", context.ia), format!("2.0/results-{}", context.ia), "results-both".into()];
@@ -371,7 +365,7 @@ fn docs(context: &Context, step: &Step) -> Result<Results> {
     Ok(results)
 }
 
-/// Builds and runs the demo with each compiler. Newcomers copy it, so no compiler may warn of anything in it.
+/// Builds and runs the demo with each compiler. Users copy it, so no compiler may warn about it.
 fn demo(context: &Context, step: &Step) -> Result<Results> {
     builds::release(context, step)?;
     let mut results = Results::default();
@@ -389,7 +383,7 @@ fn demo(context: &Context, step: &Step) -> Result<Results> {
     Ok(results)
 }
 
-/// Runs what needs an RDMA device, in a virtual machine unless `$RDMA` names a device of this one.
+/// Runs the tests that need an RDMA device, in a virtual machine unless `$RDMA` names a device of this one.
 fn verbs(context: &Context, step: &Step) -> Result<Results> {
     let lacking = packages::missing("verbs");
     if !lacking.is_empty() {
@@ -397,9 +391,9 @@ fn verbs(context: &Context, step: &Step) -> Result<Results> {
     }
     builds::programs(context, step)?;
     builds::debug(context, step)?;
-    // The machine ends before the step does, so that none is left behind.
+    // End the machine before the step, so that it does not outlive the step.
     let limit = (step.longest as f64 * context.slow - 60.0).max(60.0) as u64;
-    // The machine is the longest part. Where this is not root, nice leaves the priority as it is.
+    // The machine takes longest, so raise its priority. Without root, nice leaves the priority unchanged.
     let mut command = context.command("nice");
     command.args(["-n", "-5"]).arg(context.root.join("tests-c/verbs/check.sh"));
     command.env("TARGET", &context.target).env("RESULTS", context.target.join("verbs"));

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-/// Which target of make runs a step.
+/// The targets of make that run a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
     /// `make check` and `make check-all`.
@@ -18,33 +18,29 @@ pub enum Tier {
     All,
 }
 
-/// Which steps a step waits for.
+/// The lane of a step, which determines the steps that it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// Builds, lints and tests of Rust.
     Cargo,
-    /// What builds or runs programs in tests-c/build.
+    /// Steps that build or run programs in tests-c/build.
     Suite,
     /// The virtual machine.
     Machine,
-    /// What runs after all others, because it needs the machine for itself or reads their results.
+    /// Steps that run after all others, because they need the machine for themselves or the others' results.
     Last,
 }
 
-/// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Its name.
     pub name: String,
-    /// Which target of make runs it.
     pub tier: Tier,
-    /// Which steps it waits for.
     pub lane: Lane,
-    /// The time after which it is stopped, in seconds.
+    /// Time limit in seconds.
     pub longest: u64,
-    /// The time that it took on a machine with two CPUs, in seconds.
+    /// Measured seconds on a machine with two CPUs.
     pub took: u64,
-    /// What it checks.
+    /// Description of what it checks.
     pub what: String,
 }
 
@@ -95,7 +91,6 @@ fn path() -> PathBuf {
     crate::root().join("tests-c/steps.txt")
 }
 
-/// Reads the table.
 pub fn read() -> Result<Vec<Step>> {
     let text = fs::read_to_string(path()).with_context(|| path().display().to_string())?;
     text.lines()

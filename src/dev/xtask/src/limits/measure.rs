@@ -22,15 +22,11 @@ const TRANSPORTS: [&str; 3] = ["shm", "tcp", "verbs"];
 const NOT_NAMING: [&str; 2] = [super::TABLE, "Cargo.lock"];
 /// The crate and the file that define the trait `Transport`.
 const TRANSPORT_TRAIT: (&str, &str) = ("dat-core", "src/transport/mod.rs");
-/// The committed numbers of instructions.
 const INSTRUCTIONS: &str = "tests-c/perf/instructions.txt";
 
-/// One measured value.
 #[derive(Debug, PartialEq)]
 pub struct Measurement {
-    /// Name of the row.
     pub name: String,
-    /// The value.
     pub value: u64,
     /// Location of the value, for a maximum.
     pub place: Option<String>,
@@ -43,29 +39,23 @@ impl Measurement {
     }
 }
 
-/// A crate below `src`.
 pub struct Crate {
-    /// Name of the package.
     pub name: String,
     /// Directory of the manifest.
     directory: PathBuf,
-    /// Source files, with paths relative to the root of the tree.
+    /// Source files.
     pub files: Vec<File>,
 }
 
-/// A source file.
 pub struct File {
     /// Path relative to the root of the tree.
     pub path: String,
-    /// Lines with comments and code.
     pub lines: Vec<Line>,
-    /// Number of lines.
     length: u64,
-    /// `true` if the file is part of the product.
+    /// Set if the file is part of the product.
     is_product: bool,
 }
 
-/// Measures all values.
 pub fn all(root: &Path) -> Result<Vec<Measurement>> {
     let crates = crates(root)?;
     let mut measured = Vec::new();
@@ -90,12 +80,10 @@ pub fn all(root: &Path) -> Result<Vec<Measurement>> {
     Ok(measured)
 }
 
-/// Returns whether a crate is part of the product.
 fn is_product(krate: &Crate) -> bool {
     !NOT_PRODUCT.contains(&krate.name.as_str())
 }
 
-/// Reads a file.
 fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
@@ -168,7 +156,6 @@ pub fn is_test(path: &Path) -> bool {
     })
 }
 
-/// Measures the lines of the product.
 fn lines(crates: &[Crate], measured: &mut Vec<Measurement>) {
     let mut total = 0;
     for krate in crates.iter().filter(|krate| is_product(krate)) {
@@ -179,7 +166,6 @@ fn lines(crates: &[Crate], measured: &mut Vec<Measurement>) {
     measured.push(Measurement::new("lines", total));
 }
 
-/// Measures the longest file and the longest function of the product.
 fn longest(crates: &[Crate], measured: &mut Vec<Measurement>) {
     let mut file_max = Measurement::new("longest:file", 0);
     let mut function_max = Measurement::new("longest:function", 0);
@@ -214,7 +200,6 @@ fn traits(crates: &[Crate], measured: &mut Vec<Measurement>) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command in the root of the tree and returns its output.
 fn output(root: &Path, program: &str, args: &[&str]) -> Result<String> {
     let output = Command::new(program).args(args).current_dir(root).output();
     let output = output.with_context(|| format!("cannot run {program}"))?;
@@ -222,7 +207,6 @@ fn output(root: &Path, program: &str, args: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Measures the marks of memory order.
 fn marks(root: &Path, measured: &mut Vec<Measurement>) -> Result<()> {
     let places = output(root, "tests-c/marks.sh", &["--places"])?;
     let names: BTreeSet<_> = places.lines().filter_map(|line| line.split('\t').next()).collect();
@@ -271,7 +255,6 @@ pub fn names_any(text: &str, patterns: &[String]) -> bool {
     patterns.iter().any(|pattern| text.match_indices(pattern.as_str()).any(|(at, _)| ends(&text[at + pattern.len()..])))
 }
 
-/// Reads the committed numbers of instructions.
 fn instructions(root: &Path, measured: &mut Vec<Measurement>) -> Result<()> {
     for line in read(&root.join(INSTRUCTIONS))?.lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split_whitespace();

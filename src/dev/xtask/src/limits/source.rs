@@ -11,12 +11,10 @@ pub struct Line {
     pub comment: String,
 }
 
-/// A function and its length.
 #[derive(Debug, PartialEq)]
 pub struct Function {
-    /// Name of the function.
     pub name: String,
-    /// Number of lines from the signature to the closing brace.
+    /// Lines from the signature to the closing brace.
     pub lines: u64,
 }
 
@@ -32,20 +30,15 @@ pub fn split(text: &str) -> Vec<Line> {
 
 /// Position in source text and the lines before it.
 struct Scanner<'a> {
-    /// All characters.
     chars: &'a [char],
-    /// Index of the next character.
     next: usize,
-    /// Lines up to the position.
     lines: Vec<Line>,
 }
 
 /// Destination of a character.
 #[derive(Clone, Copy)]
 enum Part {
-    /// Code.
     Code,
-    /// A comment.
     Comment,
     /// The contents of a literal, which are dropped.
     Literal,
@@ -57,7 +50,6 @@ impl Scanner<'_> {
         self.chars.get(self.next + offset).copied().unwrap_or('\0')
     }
 
-    /// Consumes `count` characters.
     fn take(&mut self, count: usize, part: Part) {
         for _ in 0..count {
             let Some(&char) = self.chars.get(self.next) else { return };
@@ -179,7 +171,6 @@ pub fn unsafe_sites(lines: &[Line]) -> u64 {
     lines.iter().map(count).sum()
 }
 
-/// Returns the number of words in comments, without the delimiters.
 pub fn comment_words(lines: &[Line]) -> u64 {
     let is_word = |word: &&str| word.chars().any(|char| !"/!*".contains(char));
     lines.iter().map(|line| line.comment.split_whitespace().filter(is_word).count() as u64).sum()

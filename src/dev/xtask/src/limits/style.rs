@@ -12,18 +12,15 @@ use regex::Regex;
 use super::measure::{self, Measurement};
 use super::source::{self, Line};
 
-/// The list of phrases in the source tree.
 const PHRASES: &str = "tests-c/style/phrases.txt";
-/// Maximum number of words of a sentence that does not count as long.
+/// Maximum words of a sentence.
 const LONG: usize = 35;
 /// Pages outside `docs`.
 const PAGES: [&str; 6] =
     ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "tests-c/README.md", "src/README.md"];
 
-/// A phrase to avoid.
 pub struct Phrase {
     pattern: Regex,
-    /// What to write instead.
     pub instead: String,
 }
 
@@ -33,7 +30,6 @@ pub struct Place {
     pub line: usize,
     /// The phrase, or the sentence.
     pub text: String,
-    /// The remedy.
     pub instead: String,
 }
 
@@ -41,13 +37,11 @@ pub struct Place {
 pub struct Text {
     /// Name of the unit in the table of limits.
     pub unit: String,
-    /// Path relative to the root of the tree.
     pub path: String,
     /// Consecutive lines of prose, with the number of the first one.
     paragraphs: Vec<(usize, String)>,
 }
 
-/// Reads the list of phrases.
 pub fn phrases(root: &Path) -> Result<Vec<Phrase>> {
     let text = fs::read_to_string(root.join(PHRASES)).with_context(|| format!("cannot read {PHRASES}"))?;
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
@@ -93,7 +87,6 @@ fn relative(root: &Path, path: &Path) -> Result<String> {
     Ok(path.strip_prefix(root)?.display().to_string())
 }
 
-/// Returns the places in a text that contain a phrase to avoid.
 pub fn with_phrases(text: &Text, phrases: &[Phrase]) -> Vec<Place> {
     let mut places = Vec::new();
     for (line, paragraph) in &text.paragraphs {
@@ -109,7 +102,6 @@ pub fn with_phrases(text: &Text, phrases: &[Phrase]) -> Vec<Place> {
     places
 }
 
-/// Returns the long sentences of a text.
 pub fn long_sentences(text: &Text) -> Vec<Place> {
     let mut places = Vec::new();
     // The cells of a table are no sentences.
@@ -191,7 +183,6 @@ fn join(lines: impl Iterator<Item = String>, rest: impl Fn(&str) -> &str) -> Vec
     found
 }
 
-/// Measures phrases and long sentences of each unit.
 pub fn measure(root: &Path) -> Result<Vec<Measurement>> {
     let (phrases, texts) = (phrases(root)?, texts(root)?);
     let mut units: Vec<&str> = texts.iter().map(|text| text.unit.as_str()).collect();
@@ -218,7 +209,7 @@ pub struct Args {
     pattern: String,
 }
 
-/// Lists the places of phrases to avoid and of long sentences.
+/// Lists phrases to avoid and long sentences.
 pub fn list(args: &Args) -> Result<bool> {
     let root = crate::root();
     let phrases = phrases(&root)?;

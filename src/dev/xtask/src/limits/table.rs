@@ -11,7 +11,6 @@ const FILE_LINES: u64 = 600;
 /// Style limit on the lines of a function, from CONTRIBUTING.md.
 const FUNCTION_LINES: u64 = 80;
 
-/// One row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Name of the value, such as `lines:dat-core`.
@@ -24,22 +23,18 @@ pub struct Row {
     pub sentence: String,
 }
 
-/// One line of the table.
 enum Line {
     /// A comment or an empty line, which `--write` keeps.
     Comment(String),
-    /// A row.
     Row(Row),
 }
 
-/// The table of limits.
 pub struct Table {
-    /// All lines in the order of the file.
     lines: Vec<Line>,
 }
 
 impl Table {
-    /// Parses the text of the table. Returns an error if a row has no two numbers or a name occurs twice.
+    /// Parses the table. Fails if a row lacks its two numbers or a name occurs twice.
     pub fn parse(text: &str) -> Result<Self> {
         let mut table = Table { lines: Vec::new() };
         for (index, line) in text.lines().enumerate() {
@@ -56,7 +51,6 @@ impl Table {
         Ok(table)
     }
 
-    /// Returns all rows in the order of the file.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.lines.iter().filter_map(|line| match line {
             Line::Row(row) => Some(row),
@@ -64,7 +58,6 @@ impl Table {
         })
     }
 
-    /// Returns the row `name`, or `None` if the table has no such row.
     pub fn row(&self, name: &str) -> Option<&Row> {
         self.rows().find(|row| row.name == name)
     }
@@ -98,7 +91,6 @@ impl Table {
         self.lines.insert(last.map_or(self.lines.len(), |last| last + 1), Line::Row(row));
     }
 
-    /// Returns the text of the table, with aligned columns.
     pub fn render(&self) -> String {
         let mut text = String::new();
         for line in &self.lines {

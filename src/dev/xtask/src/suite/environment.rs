@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! What a program of the suite finds in its environment.
+//! The environment of a program of the suite.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -16,13 +16,12 @@ use tempfile::TempDir;
 use super::Args;
 use crate::command::remove_on_signals;
 
-/// Variables that tests set themselves where they want them.
+/// Variables that only tests set.
 const DIAGNOSTICS: [&str; 6] =
     ["DAT_DBG_TYPE", "DAPL_DBG_TYPE", "DAT_DBG_DEST", "DAPL_DBG_DEST", "DAT_LOG", "RUST_LOG"];
 /// Factor for deadlines under valgrind.
 const VALGRIND_SCALE: f64 = 10.0;
 
-/// The environment of all programs of a run.
 pub struct Environment {
     ia: String,
     api: String,
@@ -55,7 +54,7 @@ impl Environment {
         let scale = std::env::var("DAT_TEST_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1.0);
         let rendezvous = tempfile::Builder::new().prefix("dat-suite-").tempdir()?;
         remove_on_signals(rendezvous.path());
-        // Tests that change their user enter directories of their own below.
+        // Tests that change their user use directories of their own below.
         fs::set_permissions(rendezvous.path(), PermissionsExt::from_mode(0o1777))?;
         fs::create_dir_all(out.join("conf"))?;
         Ok(Environment {
@@ -72,12 +71,11 @@ impl Environment {
         })
     }
 
-    /// The factor for all deadlines.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Sets the environment of the program whose outputs are called `file`. `slot` is the number of its thread in the pool.
+    /// Sets the environment of the program whose outputs are called `file`, in thread `slot` of the pool.
     pub fn apply(&self, command: &mut Command, slot: usize, file: &str) -> Result<()> {
         for name in DIAGNOSTICS {
             command.env_remove(name);
@@ -110,7 +108,7 @@ impl Environment {
         Ok(())
     }
 
-    /// A dat.conf for a program whose processes meet in the directory `rendezvous`.
+    /// Returns a dat.conf for a program whose processes meet in the directory `rendezvous`.
     fn conf(&self, rendezvous: &Path) -> String {
         let mut conf = String::from("# name api threads default library provider instance platform\n");
         self.entries(&mut conf, &self.api, &self.libdir, rendezvous);
@@ -121,7 +119,7 @@ impl Environment {
         conf
     }
 
-    /// Adds entries for the providers in `dir`: shm, the adapter that was asked for, and an adapter for each RDMA device that
+    /// Adds entries for the providers in `dir`: shm, the requested adapter, and an adapter for each RDMA device that
     /// has a network interface.
     fn entries(&self, conf: &mut String, api: &str, dir: &Path, rendezvous: &Path) {
         let major = &api[..1];

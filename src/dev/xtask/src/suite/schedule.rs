@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! tests-c/schedule.txt: which programs run when.
+//! tests-c/schedule.txt: when programs run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ pub enum Alone {
     Only,
 }
 
-/// When a program runs.
+/// The turn of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Turn {
     /// Before the others, because it takes long.
@@ -28,7 +28,7 @@ pub enum Turn {
     /// Alongside others.
     #[default]
     Any,
-    /// Alongside others, but not of those with this turn: they use the same ports.
+    /// Alongside others, but not others with this turn, which use the same ports.
     Ports,
     /// Without others.
     Alone,
@@ -36,22 +36,18 @@ pub enum Turn {
     Last,
 }
 
-/// The turns of the programs that have one.
 #[derive(Debug, Default)]
 pub struct Schedule(BTreeMap<String, Turn>);
 
-/// Returns the directory of the C suite.
 pub fn directory() -> PathBuf {
     crate::root().join("tests-c")
 }
 
-/// Returns the path of the table.
 pub fn path() -> PathBuf {
     directory().join("schedule.txt")
 }
 
 impl Schedule {
-    /// Reads the table.
     pub fn read(path: &Path) -> Result<Schedule> {
         let text = fs::read_to_string(path).with_context(|| path.display().to_string())?;
         Schedule::parse(&text).with_context(|| path.display().to_string())
@@ -78,7 +74,6 @@ impl Schedule {
         Ok(Schedule(turns))
     }
 
-    /// Returns the turn of a program.
     pub fn turn(&self, program: &str) -> Turn {
         self.0.get(program).copied().unwrap_or_default()
     }

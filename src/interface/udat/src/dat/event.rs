@@ -86,7 +86,7 @@ c_struct! {
     /// Data of the asynchronous events.
     struct dat_asynch_error_event_data as DAT_ASYNCH_ERROR_EVENT_DATA;
     dat_handle: DAT_HANDLE, "The object of the event.";
-    reason: DAT_COUNT, "A reason for this kind of object.";
+    reason: DAT_COUNT, "The reason, from the enumeration for the kind of dat_handle.";
 }
 
 c_enum! {

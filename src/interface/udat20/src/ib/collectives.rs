@@ -1,6 +1,6 @@
 //! Collective operations
 //!
-//! No provider of this project has them; the operations answer DAT_NOT_IMPLEMENTED.
+//! The providers of this project return DAT_NOT_IMPLEMENTED for these operations.
 
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -55,12 +55,12 @@ c_struct! {
     /// Members of a group.
     struct dat_ib_collective_group as DAT_IB_COLLECTIVE_GROUP;
     local_size: c_int, "Members on this host.";
-    local_rank: c_int, "Number of this member among them.";
-    local_ranks: *mut c_int, "Their numbers in the group.";
+    local_rank: c_int, "Number of this member among the members on this host.";
+    local_ranks: *mut c_int, "Numbers in the group of the members on this host.";
     external_size: c_int, "Hosts.";
-    external_rank: c_int, "Number of this host among them.";
+    external_rank: c_int, "Number of this host.";
     external_ranks: *mut c_int, "Numbers of one member of each host.";
-    intranode_table: *mut c_int, "Numbers on its host of each member.";
-    internode_table: *mut c_int, "Numbers of the host of each member.";
+    intranode_table: *mut c_int, "For each member, its number on its host.";
+    internode_table: *mut c_int, "For each member, the number of its host.";
     is_comm_world: c_int, "Not 0 if the group has all members of the program.";
 }

@@ -1,6 +1,6 @@
 //! Counters
 //!
-//! Those that this project does not count are 0.
+//! Counters that this project does not maintain are 0.
 
 c_enum_with_names! {
     /// Counters of an interface adapter.

@@ -7,7 +7,7 @@ fn handle(number: usize) -> DAT_HANDLE {
 #[test]
 fn knows_no_page_initially() {
     let pages = Pages::new();
-    for place in 0..2 * PLACES {
+    for place in 0..2 * MAX_PAGES {
         assert!(!pages.has(handle(place << PAGE_BITS)), "page {place}");
     }
 }

@@ -17,7 +17,6 @@ use super::step::{Chapter, Step};
 use crate::info::probe::Probe;
 use crate::info::words;
 
-/// The provider of an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Shm,
@@ -26,7 +25,7 @@ pub enum Kind {
     Other,
 }
 
-/// Returns the kind of a provider's library by its name, or by the name of the file to which it is a link.
+/// Returns the provider of a library by its name, or by the name of the file to which it is a link.
 pub fn kind(library: &Path) -> Kind {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
     let names = [&real, library].map(|path: &Path| path.file_name().unwrap_or_default().to_string_lossy());
@@ -39,12 +38,10 @@ pub fn kind(library: &Path) -> Kind {
     }
 }
 
-/// Returns the kind of the library in an entry.
 pub fn kind_of(entry: &Entry) -> Kind {
     kind(Path::new(&words(&entry.library)))
 }
 
-/// An adapter that is explained.
 pub struct Subject<'a> {
     pub name: &'a CStr,
     pub request: Request,
@@ -52,18 +49,15 @@ pub struct Subject<'a> {
     pub asked: bool,
     /// Set if several entries have this name.
     pub shares: bool,
-    /// The library that opens the adapter.
     pub library: Library,
-    /// The result of the search for the configuration.
+    /// The result of the search for entries.
     pub found: &'a Found,
-    /// The configuration file, if there is one.
     pub file: Option<&'a Path>,
     pub probe: &'a Probe,
     pub host: &'a Host,
 }
 
 impl Subject<'_> {
-    /// Returns the steps of dat_ia_open.
     pub fn explain(&self) -> Chapter {
         let entry = self.entry();
         let mut steps = Vec::new();
@@ -72,7 +66,7 @@ impl Subject<'_> {
                 Origin::Line(..) => format!("the entry of this name: {origin}"),
                 Origin::BuiltIn => "the entry of this name is built in".to_owned(),
             }));
-            // The message of a library that cannot be used names it.
+            // If the library cannot be used, the message names it.
             if self.probe.topic() != Some(Topic::ProviderLibrary) {
                 let file = self.library_file(entry);
                 steps.push(self.library_step(entry, file.as_deref()));
@@ -105,7 +99,7 @@ impl Subject<'_> {
         entries.into_iter().find(|(_, entry)| entry.identity() == *chosen)
     }
 
-    /// Returns the file of the library of an entry: next to the library of programs, at a path, or found by the loader.
+    /// Returns the library file of an entry: next to the library of programs, at a path, or where the loader found it.
     fn library_file(&self, entry: &Entry) -> Option<PathBuf> {
         if let Some(file) = self.probe.answer.as_ref().ok().and_then(|opened| opened.library.clone()) {
             return Some(file);
@@ -130,7 +124,7 @@ impl Subject<'_> {
         }
     }
 
-    /// Returns where an adapter is that opens: the rendezvous directory of shm, or the port of an RDMA device.
+    /// Returns where an open adapter is: the rendezvous directory of shm, or the port of an RDMA device.
     fn place(&self, entry: &Entry, kind: Kind) -> Option<Step> {
         let opened = self.probe.answer.as_ref().ok()?;
         match kind {
@@ -148,7 +142,6 @@ impl Subject<'_> {
         }
     }
 
-    /// Returns the result of dat_ia_open.
     fn opening(&self, built_in: bool) -> Step {
         match &self.probe.answer {
             Ok(opened) => {
@@ -169,7 +162,7 @@ impl Subject<'_> {
     }
 }
 
-/// Returns why a name that would be built in has no entry.
+/// Returns why a built-in name has no entry.
 fn lacks_device(name: &str) -> Option<Step> {
     let (netdev, rdma) = match (name.strip_prefix("verbs-"), name.strip_prefix("tcp-")) {
         (Some(netdev), _) => (netdev, true),

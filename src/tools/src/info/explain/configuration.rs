@@ -1,4 +1,4 @@
-//! The search for dat.conf, and the meaning of each of its lines.
+//! The search for dat.conf and the meaning of its lines.
 
 use std::env;
 use std::ffi::{CStr, OsStr};
@@ -13,23 +13,17 @@ use host::topic::Topic;
 use super::step::Step;
 use crate::info::{version, words};
 
-/// The configuration, as dat_ia_open finds it.
 pub struct Configuration {
     pub found: Found,
-    /// The file, if there is one.
     pub file: Option<PathBuf>,
-    /// The steps of the search.
     pub steps: Vec<Step>,
 }
 
-/// If there are more lines about other names, only their number is shown.
+/// Maximum lines about other names that are shown. More are only counted.
 const MAX_OTHER_NAMES: usize = 3;
 
-/// Searches for the configuration.
-///
-/// # Parameters
-/// * `name` - the requested adapter.
-/// * `gives` - the configuration defines an adapter for some version, so a file need not do so for all.
+/// Searches for the configuration for the requested adapter. `gives` is set if it defines an adapter for some version,
+/// so that a file need not do so for all.
 pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> Configuration {
     let mut steps = vec![chosen_file(places, env::var_os("DAT_OVERRIDE").as_deref())];
     let (mut file, mut versions, mut names) = (None, OtherVersions::default(), Vec::new());
@@ -61,17 +55,15 @@ pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> C
     Configuration { found, file, steps }
 }
 
-/// Consecutive lines for other versions: a file of a distribution has dozens.
+/// Consecutive lines for other versions. A file of a distribution has dozens.
 #[derive(Default)]
 struct OtherVersions {
     count: usize,
-    /// Text of the first line, and its place.
     first: Option<(String, Origin)>,
     last: Option<Origin>,
 }
 
 impl OtherVersions {
-    /// Takes a step, if it is such a line.
     fn take(&mut self, search: &Search<'_>) -> bool {
         let Search::Line(origin, LineUse::OtherVersion(_)) = search else { return false };
         self.count += 1;
@@ -80,7 +72,6 @@ impl OtherVersions {
         true
     }
 
-    /// Returns one step for all lines.
     fn step(&mut self) -> Option<Step> {
         let OtherVersions { count, first, last } = std::mem::take(self);
         let (text, first) = first?;

@@ -1,6 +1,6 @@
 //! `--explain`: the steps of dat_ia_open, and the section of docs/troubleshooting.md for each failure.
 //!
-//! The registry reports the steps up to the provider's library. Then the adapter is opened, and the messages of its provider
+//! The registry reports the steps up to the provider's library. Then the adapter is opened, and the provider's messages
 //! report the cause of a failure and the section.
 
 pub(super) mod adapter;
@@ -28,28 +28,25 @@ use configuration::Configuration;
 use rdma::Host;
 use step::{Chapter, Step, place};
 
-/// The explanation for programs of one version, or of several.
 #[derive(Default)]
 struct Account {
     chapters: Vec<Chapter>,
     versions: Vec<Api>,
-    /// The names that open, each with the versions of the programs that open it.
+    /// Names that open, each with the versions of the programs that open it.
     works: Vec<(CString, Vec<Api>)>,
-    /// Libraries that programs do not find.
     hidden: Vec<String>,
     /// The configuration file, if it has no line for shm.
     lacks_shm: Option<PathBuf>,
-    /// Set if an adapter of verbs or tcp opens.
+    /// Set if an adapter of verbs opens.
     has_rdma: bool,
     has_tcp: bool,
 }
 
-/// Explains one adapter, or all, for programs of each version.
 pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
     let loaded = load(common);
     let host = Host::this();
     let has = |all: &[Adapter]| name.is_none_or(|name| all.iter().any(|one| *one.name == *name));
-    // An adapter that only some versions have is explained for these.
+    // An adapter that only some versions have is explained for those.
     let somewhere = loaded.iter().flatten().any(|(_, adapters)| has(adapters));
     let any = loaded.iter().any(Result::is_ok);
     let gives = loaded.iter().flatten().any(|(_, adapters)| !adapters.is_empty());
@@ -114,7 +111,6 @@ impl Account {
     }
 }
 
-/// Explains the adapters for programs of the version of a library.
 fn account(
     own: &Found,
     adapters: &[Adapter],
@@ -177,7 +173,7 @@ fn account(
     }
 }
 
-/// Returns a note if the provider for RDMA is not next to a library: it is a separate package, and some builds lack it.
+/// Returns a note if the provider for RDMA, a separate package, is not next to a library.
 fn without_verbs(library: Library) -> Option<Step> {
     let (provider, package) = match library.api() {
         Api::V12 => (c"libdaplverbs.so.1", "libdat1-verbs"),
@@ -189,7 +185,6 @@ fn without_verbs(library: Library) -> Option<Step> {
     (!is_there).then(|| Step::note(text).see(Topic::ProviderLibrary))
 }
 
-/// Returns the names that programs of this version open.
 fn working(all: &[(&Adapter, Probe)], api: Api) -> Vec<CString> {
     let mut names = Vec::new();
     for (adapter, probe) in all {
@@ -201,7 +196,6 @@ fn working(all: &[(&Adapter, Probe)], api: Api) -> Vec<CString> {
     names
 }
 
-/// Returns the file of a library, and whether programs find it as well.
 fn own_file(own: &Found) -> Step {
     match (own.library.path(), &own.missed) {
         (None, _) => Step::ok("its file is unknown"),
@@ -214,8 +208,8 @@ fn own_file(own: &Found) -> Step {
     }
 }
 
-/// Returns a step if a library lists other adapters than the registry here. The library of another vendor may have other
-/// rules, so this is wrong only if it lacks the requested name.
+/// Returns a step if a library lists other adapters than this registry. Another vendor's library may have other rules,
+/// so this is wrong only if it lacks the requested name.
 fn compare(library: Library, found: &search::Found, adapters: &[Adapter], name: Option<&CStr>) -> Option<Step> {
     let same = adapters.len() == found.entries.len() && adapters.iter().all(|one| entry_of(found, one).is_some());
     let names = |names: Vec<String>| if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
@@ -233,7 +227,6 @@ fn compare(library: Library, found: &search::Found, adapters: &[Adapter], name: 
     })
 }
 
-/// Shows what the user can do.
 fn show_end(
     Account { versions, works, hidden, lacks_shm, has_rdma, has_tcp, .. }: &Account,
     name: Option<&CStr>,
@@ -246,7 +239,7 @@ fn show_end(
     match &**works {
         [] => print::line("  No adapter opens: the steps that are WRONG are the cause.")?,
         [first, ..] => {
-            // With the versions of the programs that open it, if others do not.
+            // Append the versions whose programs open it, unless all do.
             let named = |(name, of): &(CString, Vec<Api>)| {
                 let of: Vec<String> = of.iter().filter(|_| of.len() < versions.len()).map(Api::to_string).collect();
                 let of = if of.is_empty() { String::new() } else { format!(" ({})", of.join(", ")) };
@@ -274,7 +267,6 @@ fn show_end(
     Ok(())
 }
 
-/// Returns the command that tries an adapter.
 fn trial(name: &CStr, versions: &[Api]) -> String {
     let operand = operand(name.to_bytes());
     let api = if versions.contains(&Api::V12) { "" } else { " --api 2.0" };

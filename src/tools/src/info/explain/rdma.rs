@@ -11,12 +11,11 @@ use super::step::Step;
 use crate::info::attributes::size;
 use crate::info::devices::{self, Port};
 
-/// The properties of a host; tests use other hosts.
+/// The RDMA properties of a host; tests use other hosts.
 pub struct Host {
     ports: Vec<Port>,
-    /// Names and addresses of the network interfaces.
     interfaces: Vec<(String, IpAddr)>,
-    /// Bytes of memory that may be locked; `None` for no limit.
+    /// Maximum bytes of locked memory; `None` for no limit.
     locked: Option<u64>,
 }
 
@@ -24,14 +23,12 @@ pub struct Host {
 const ENOUGH: u64 = 64 << 20;
 
 impl Host {
-    /// Returns this host.
     pub fn this() -> Self {
         let limited = !may_lock_all(&fs::read_to_string("/proc/self/status").unwrap_or_default());
         let locked = if limited { limit::locked_memory().ok().flatten() } else { None };
         Host { ports: devices::ports(Path::new(sysfs::ROOT)), interfaces: net::interfaces(), locked }
     }
 
-    /// Returns a step for each port, and one for the limit.
     pub fn explain(&self) -> Vec<Step> {
         if self.ports.is_empty() {
             return vec![Step::note("this host has no RDMA device").see(Topic::NoRdmaDevice)];
@@ -39,12 +36,10 @@ impl Host {
         self.ports.iter().map(|port| self.port(port, false)).chain([self.locked()]).collect()
     }
 
-    /// Returns the step for the port of an open adapter with this address.
     pub fn port_of(&self, address: IpAddr) -> Option<Step> {
         devices::with_address(&self.ports, &self.interfaces, address).map(|port| self.port(port, true))
     }
 
-    /// Returns the state of a port, and its interface with an address.
     fn port(&self, port: &Port, wanted: bool) -> Step {
         let Port { device, number, state, link, interfaces } = port;
         let name = format!("{device} port {number} ({link})");
@@ -63,7 +58,7 @@ impl Host {
         Step::ok(format!("{name}: active, interface {}, {}", interfaces.join(", "), own.join(", ")))
     }
 
-    /// Returns the memory that may be locked, as registered memory is.
+    /// Returns the step for the limit of locked memory, which includes registered memory.
     fn locked(&self) -> Step {
         match self.locked {
             None => Step::ok("any amount of memory can be registered (ulimit -l)"),
@@ -81,7 +76,7 @@ impl Host {
     }
 }
 
-/// Returns whether the process has CAP_IPC_LOCK, so that it may lock any amount of memory.
+/// Returns whether the process has CAP_IPC_LOCK and may lock any amount of memory.
 fn may_lock_all(status: &str) -> bool {
     const CAP_IPC_LOCK: u32 = 14;
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));

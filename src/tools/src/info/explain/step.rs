@@ -7,10 +7,9 @@ use crate::info::probe::Message;
 use crate::info::shown;
 use crate::print::{ATTENTION, GOOD, HEADING, WRONG, styled};
 
-/// The page that describes what to do, in the sources and in the documents of an installation.
+/// The page that describes what to do, relative to the sources or the installed documents.
 const PAGE: &str = "docs/troubleshooting.md";
 
-/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Finding {
@@ -25,7 +24,6 @@ pub enum Finding {
 pub struct Step {
     pub state: Finding,
     pub text: String,
-    /// The section of the page that describes what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub see: Option<String>,
 }
@@ -47,30 +45,27 @@ impl Step {
         Step::new(Finding::Wrong, text)
     }
 
-    /// Creates a step that is wrong if it matters, and otherwise a note.
     pub fn wrong_if(matters: bool, text: impl Into<String>) -> Self {
         Step::new(if matters { Finding::Wrong } else { Finding::Note }, text)
     }
 
-    /// Creates a step of a message about an adapter that opens.
+    /// Creates a step from a message about an adapter that opens.
     pub fn of(message: &Message) -> Self {
         let step = Step::wrong_if(message.is_error, message.words());
         message.topic.map_or(step.clone(), |topic| step.see(topic))
     }
 
-    /// Adds the section that describes what to do. The loader reports a lack of descriptors only as text.
+    /// Adds a section. The loader reports a lack of descriptors only as text.
     pub fn see(self, topic: Topic) -> Self {
         let topic = if self.text.contains("Too many open files") { Topic::OpenFiles } else { topic };
         Step { see: Some(place(topic)), ..self }
     }
 }
 
-/// Returns the section as a reader finds it.
 pub fn place(topic: Topic) -> String {
     format!("{PAGE}#{}", topic.name())
 }
 
-/// Steps that belong together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chapter {
     pub title: String,
@@ -78,7 +73,6 @@ pub struct Chapter {
 }
 
 impl Chapter {
-    /// Returns whether a step is wrong.
     pub fn is_wrong(&self) -> bool {
         self.steps.iter().any(|step| step.state == Finding::Wrong)
     }
@@ -91,7 +85,7 @@ impl Chapter {
                 Finding::Note => (ATTENTION, "note"),
                 Finding::Wrong => (WRONG, "WRONG"),
             };
-            // Colours have a width, so pad before.
+            // Escape sequences count as width, so pad first.
             let word = styled(style, format!("{word:5}"));
             let lines: Vec<String> = step.text.split('\n').map(shown).collect();
             text += &format!("  {word}  {}\n", lines.join("\n         "));

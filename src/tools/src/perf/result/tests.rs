@@ -9,7 +9,7 @@ fn used(seconds: u64) -> Usage {
     Usage { elapsed: Duration::from_secs(4), processor: Duration::from_secs(seconds) }
 }
 
-/// Steps whose times are given in tenths of a nanosecond.
+/// Returns steps with these times in tenths of a nanosecond.
 fn measured(began: Instant, micros: u64, tenths: &[u64]) -> Measured {
     let mut ticks = times();
     for &time in tenths {
@@ -50,7 +50,7 @@ fn adds_threads() {
 
 #[test]
 fn mean_is_between_minimum_and_maximum() {
-    // What lies behind the last transfer counts for the rate alone.
+    // Time after the last transfer counts only for the rate.
     let plan = Plan { test: Test::SendBw, ..PLAN };
     let row = Measurement::new("shm", &plan, &[measured(Instant::now(), 1_000, &[1; 3])], used(1), used(1));
     assert_eq!((row.min_ns, row.mean_ns, row.max_ns), (0.1, 0.1, 0.1));
