@@ -18,7 +18,7 @@ use crate::qp::INLINE;
 use crate::rejection::MAX_REJECT_DATA;
 use crate::sys::datagram::is_ethernet;
 use crate::sys::device::Context;
-use crate::sys::qp::LONGEST;
+use crate::sys::qp::MAX_MESSAGE;
 use crate::sys::{text, version};
 
 /// Bytes of private data that fit into a connection request: rdma_cm needs the rest of the 92 bytes of the wire for
@@ -144,7 +144,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     let of_srq = if attr.max_srq > 0 { count(attr.max_srq_sge) } else { MAX_SEGMENTS };
     let segments = count(attr.max_sge).min(MAX_SEGMENTS).min(of_srq).max(1);
     // Soft-RoCE names a limit of 8 MiB, but carries any length that a request can name.
-    let message = u64::from(port.max_msg_sz).max(if limits.soft_roce { 1 << 30 } else { 0 }).min(LONGEST);
+    let message = u64::from(port.max_msg_sz).max(if limits.soft_roce { 1 << 30 } else { 0 }).min(MAX_MESSAGE);
     let attributes = AdapterAttributes {
         vendor: format!("{:#x}", attr.vendor_id),
         provider: place.name.clone(),

@@ -40,7 +40,7 @@ pub struct Attempt {
 }
 
 impl UdQp {
-    /// Starts to ask a peer.
+    /// Starts to resolve a peer.
     pub fn resolve(self: &Arc<Self>, connect: &Connect<'_>, exchange: Exchange<Verbs>) -> Result<()> {
         let device = &self.device;
         let (from, to) = cm::ends(device, connect);
@@ -50,7 +50,7 @@ impl UdQp {
             qp: self.clone(),
             id: memory::arc(id)?,
             private_data: memory::copied(connect.private_data)?,
-            route: (from, to, Instant::now() + cm::NO_LIMIT),
+            route: (from, to, Instant::now() + cm::DEFAULT_ROUTE_TIMEOUT),
             exchange: Mutex::new(Some(exchange)),
         })?;
         {
@@ -60,7 +60,7 @@ impl UdQp {
             attempts.push(attempt.clone());
             cm_owners.insert(token, CmOwner::Attempt(attempt.clone()));
         }
-        if let Err(error) = attempt.id.resolve_addr(from, to, cm::PATIENCE) {
+        if let Err(error) = attempt.id.resolve_addr(from, to, cm::NEIGHBOUR_TIMEOUT) {
             log::debug!(target: host::diagnostics::CM, "no way to {to}: {error}");
             device.command(|work| work.unreachable.push_back(attempt));
         }
@@ -84,15 +84,15 @@ impl UdQp {
         exchange: Exchange<Verbs>,
     ) -> Result<()> {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
-        let (Some(id), Some(asker)) = (request.id.clone(), request.asker) else { return Err(Error::Internal) };
+        let (Some(id), Some(requester)) = (request.id.clone(), request.requester) else { return Err(Error::Internal) };
         let device = &self.device;
         let from = own_index(device, &id.own_port().gid);
-        let way = Way::new(device.place.port, from, &asker.port, device.limits.ethernet);
-        let peer = UdPeer::new(&self.pd, &way, asker.qp)?;
+        let way = Way::new(device.place.port, from, &requester.port, device.limits.ethernet);
+        let peer = UdPeer::new(&self.pd, &way, requester.qp)?;
         let answer = self.hello(&id).write(private_data);
         let accepted = id.accept(&self.terms(&answer));
         match &accepted {
-            Ok(()) => device.answers.note(&asker, Some(self.number()), &answer),
+            Ok(()) => device.answers.note(&requester, Some(self.number()), &answer),
             Err(error) => log::debug!(target: host::diagnostics::CM, "a request could not be accepted: {error}"),
         }
         if let Some(mut request) = incoming.take() {
@@ -111,13 +111,13 @@ impl Attempt {
             return;
         }
         match event.kind {
-            kind::RDMA_CM_EVENT_ADDR_RESOLVED => self.step(self.id.resolve_route(cm::NO_LIMIT)),
+            kind::RDMA_CM_EVENT_ADDR_RESOLVED => self.step(self.id.resolve_route(cm::DEFAULT_ROUTE_TIMEOUT)),
             kind::RDMA_CM_EVENT_ROUTE_RESOLVED => {
                 let request = self.qp.hello(&self.id).write(&self.private_data);
                 self.step(self.id.connect(&self.qp.terms(&request)));
             }
             kind::RDMA_CM_EVENT_ADDR_ERROR if event.status == -libc::ETIMEDOUT => {
-                self.step(cm::look_again(&self.qp.device, Some(self.route), &self.id));
+                self.step(cm::retry_lookup(&self.qp.device, Some(self.route), &self.id));
             }
             kind::RDMA_CM_EVENT_ESTABLISHED => self.answered(event),
             // The kernel reports each answer that turns the request down in this way.
