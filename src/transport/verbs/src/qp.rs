@@ -148,15 +148,15 @@ pub struct Qp {
 }
 
 /// Minimum length of a queue.
-const FEW: usize = 16;
+const MIN_DEPTH: usize = 16;
 /// Maximum length of a queue if the program sets none. The C library uses 16 entries then, and rejects further work;
 /// here it waits in the backlog, except for receives on iWARP.
 ///
 /// Devices round up and may leave an entry empty, and Soft-RoCE zeroes the memory. With 63, creating 64 connections
-/// takes 1.12 times as long as with the C library; with 127, 1.15; with 255, 1.24 (tests-c/verbs/setup.sh).
-const USUAL: usize = 63;
+/// takes 1.12 times as long as with the C library; with 126, 1.15; with 255, 1.24 (tests-c/verbs/setup.sh).
+const MAX_DEFAULT_DEPTH: usize = 63;
 /// Maximum inline data in bytes. More would enlarge all entries of the queue.
-pub const INLINE: u32 = 128;
+pub const MAX_INLINE: u32 = 128;
 /// An empty segment, for work that must have a segment.
 pub const NO_BYTE: &[Segment] = &[Segment { addr: 0, len: 0, key: 0, since: 0 }];
 
@@ -167,7 +167,7 @@ impl Qp {
         let srq = init.srq.map(|srq| srq.attach(&init.zone.pd)).transpose()?;
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
         // A completion queue of the device must have entries for all work.
-        let most = if sizes.usual { USUAL.min(device.limits.cqe) } else { device.limits.cqe };
+        let most = if sizes.usual { MAX_DEFAULT_DEPTH.min(device.limits.cqe) } else { device.limits.cqe };
         let sends = (sizes.requests + 1).min(most);
         let strict = !device.limits.repeats();
         let most = if strict { usize::MAX } else { most };
@@ -191,7 +191,7 @@ impl Qp {
             // A long queue matters more than inline data.
             make(cap).or_else(|_| make(ibv_qp_cap { max_inline_data: 0, ..cap }))
         };
-        let least = if strict { recvs } else { FEW };
+        let least = if strict { recvs } else { MIN_DEPTH };
         let made = as_long_as_possible(sends, recvs, least, make);
         let (raw, sends, recvs) = made.map_err(exhausted(Resource::Endpoint))?;
         initialise(device, &raw).map_err(exhausted(Resource::Endpoint))?;
@@ -311,7 +311,7 @@ impl Qp {
             None => {
                 let mut queue = self.recvs.lock();
                 if queue.done(1) {
-                    self.go_on(queue, id);
+                    self.resume(queue, id);
                 }
             }
         }
@@ -377,7 +377,7 @@ impl Qp {
     fn complete_sends(self: &Arc<Self>, count: usize, last: &ibv_wc, id: u64) -> bool {
         let mut queue = self.sends.lock();
         if queue.done(count) {
-            self.go_on(queue, id);
+            self.resume(queue, id);
         } else {
             drop(queue);
         }
@@ -407,8 +407,8 @@ impl Qp {
     /// Posts backlog work of one direction after completions up to the number `last`.
     #[cold]
     #[inline(never)]
-    fn go_on(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, last: u64) {
-        let refused = queue.go_on(last, &self.raw);
+    fn resume(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, last: u64) {
+        let refused = queue.resume(last, &self.raw);
         drop(queue);
         if refused {
             // The progress thread retries, because there may be no further completion.
@@ -480,10 +480,10 @@ pub fn as_long_as_possible<R>(
     loop {
         match make(sends, recvs) {
             Ok(made) => return Ok((made, sends, recvs)),
-            Err(error) if sends <= FEW && recvs <= least => return Err(error),
+            Err(error) if sends <= MIN_DEPTH && recvs <= least => return Err(error),
             Err(_) => {
                 let shorter = |n: usize, least: usize| if n > least { (n / 2).max(least) } else { n };
-                (sends, recvs) = (shorter(sends, FEW), shorter(recvs, least));
+                (sends, recvs) = (shorter(sends, MIN_DEPTH), shorter(recvs, least));
             }
         }
     }

@@ -1,6 +1,5 @@
-//! How an endpoint gets to know a peer: it asks a service point by rdma_cm's service for datagrams, and the answer has the way to
-//! the other endpoint. That one finds its way back from the contents of the request. Neither keeps an identifier afterwards,
-//! because there is no connection.
+//! UD exchanges with peers by rdma_cm (SIDR). The request contains the requester's address, and the reply the
+//! responder's. Neither side keeps an identifier afterwards, because there is no connection.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,22 +24,22 @@ use crate::status::exhausted;
 use crate::sys::cm::{CmId, Event, Terms};
 use crate::sys::datagram::Way;
 
-/// The status of an answer that turns a request down, as the service for datagrams has it.
+/// Status of a rejection in the SIDR reply.
 const REJECTED: i32 = 2;
 
-/// An exchange that this side has asked for.
+/// An exchange requested by this side.
 pub struct Attempt {
     qp: Arc<UdQp>,
     id: Arc<CmId>,
     private_data: Box<[u8]>,
-    /// The route that the kernel resolves: from where, to where, and until when.
+    /// The route being resolved: local address, remote address, deadline.
     route: (SocketAddr, SocketAddr, Instant),
-    /// Until the outcome is known.
+    /// `None` once the outcome is known.
     exchange: Mutex<Option<Exchange<Verbs>>>,
 }
 
 impl UdQp {
-    /// Starts to resolve a peer.
+    /// Starts to resolve a peer's service point.
     pub fn resolve(self: &Arc<Self>, connect: &Connect<'_>, exchange: Exchange<Verbs>) -> Result<()> {
         let device = &self.device;
         let (from, to) = cm::ends(device, connect);
@@ -68,7 +67,7 @@ impl UdQp {
     }
 
     fn hello(&self, id: &CmId) -> Hello {
-        // No token is used twice before the kernel has repeated a request for the last time.
+        // The low 32 bits of a token are unique while the kernel may repeat a request.
         Hello { endpoint: self.sink.number(), qp: self.number(), request: id.token() as u32, port: id.own_port() }
     }
 
@@ -76,7 +75,6 @@ impl UdQp {
         Terms { qp_number: self.number(), srq: true, reads: (0, 0), private_data }
     }
 
-    /// Accepts a request.
     pub fn answer(
         &self,
         incoming: &mut Option<Incoming>,
@@ -104,7 +102,7 @@ impl UdQp {
 }
 
 impl Attempt {
-    /// Handles an event of the identifier with which the peer is asked. Called without a lock.
+    /// Handles an event of the attempt's identifier. Called without a lock.
     pub fn handle(&self, event: &Event) {
         log::debug!(target: host::diagnostics::CM, "datagrams on {}: event {} status {}", self.qp.number(), event.kind, event.status);
         if self.exchange.lock().is_none() {
@@ -120,7 +118,7 @@ impl Attempt {
                 self.step(cm::retry_lookup(&self.qp.device, Some(self.route), &self.id));
             }
             kind::RDMA_CM_EVENT_ESTABLISHED => self.answered(event),
-            // The kernel reports each answer that turns the request down in this way.
+            // The kernel reports rejections in this way.
             kind::RDMA_CM_EVENT_UNREACHABLE if event.status > 0 => self.give_up(match event.status {
                 REJECTED => rejection::read(rejection::REJECTED_BY_APPLICATION, &event.private_data, false),
                 _ => ConnectionReport::NonPeerRejected,
@@ -135,7 +133,6 @@ impl Attempt {
         }
     }
 
-    /// Ends the attempt if its next step has failed.
     fn step(&self, taken: std::io::Result<()>) {
         if let Err(error) = taken {
             log::debug!(target: host::diagnostics::CM, "datagrams on {}: no answer: {error}", self.qp.number());
@@ -143,7 +140,7 @@ impl Attempt {
         }
     }
 
-    /// The peer has answered.
+    /// Handles the peer's acceptance.
     fn answered(&self, event: &Event) {
         let (Some((hello, private_data)), Some((way, number))) = (Hello::read(&event.private_data), &event.answer)
         else {
@@ -176,8 +173,8 @@ impl Attempt {
     }
 }
 
-/// The index of one of the global addresses of the adapter's port. Ethernet may have it more than once, for two kinds of
-/// packets, of which the kernel's connection management prefers those that routers know.
+/// Returns the index of a GID of the adapter's port. Ethernet may have it once per RoCE version; like the kernel's
+/// connection management, this prefers the routable RoCE v2.
 fn own_index(device: &Device, gid: &[u8; 16]) -> u8 {
     let found = device.context.gid_indices(device.place.port, gid);
     let types =
