@@ -241,7 +241,11 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
 
 /// Returns the remaining time of an attempt plus 1 s, so that the adapter's own timer ends the attempt.
 fn remaining(qp: &Qp) -> Duration {
-    let left = qp.state.lock().way.map_or(DEFAULT_ROUTE_TIMEOUT, |(_, _, until)| until.saturating_duration_since(Instant::now()));
+    let left = qp
+        .state
+        .lock()
+        .way
+        .map_or(DEFAULT_ROUTE_TIMEOUT, |(_, _, until)| until.saturating_duration_since(Instant::now()));
     (left + Duration::from_secs(1)).min(MAX_ROUTE_TIMEOUT)
 }
 

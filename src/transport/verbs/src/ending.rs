@@ -134,8 +134,8 @@ impl Qp {
         log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause}", self.number());
         if let Some(cm) = ended.cm {
             // The kernel repeats a lost disconnect message while the identifier exists.
-            let leave =
-                Instant::now() + if ended.disconnected && !self.device.is_gone() { REPEAT_TIME } else { Duration::ZERO };
+            let leave = Instant::now()
+                + if ended.disconnected && !self.device.is_gone() { REPEAT_TIME } else { Duration::ZERO };
             self.device.cm_owners.lock().remove(&cm.token());
             self.device.work.lock().leaving.set(leave, cm);
         }

@@ -16,7 +16,7 @@ use rdma_sys::*;
 
 use super::datagram::Way;
 use super::device::name_of;
-use super::{Owned, INITIALISED, again, check_room, made, with_fork_lock};
+use super::{INITIALISED, Owned, again, check_room, made, with_fork_lock};
 
 /// Executes a call that returns 0, or -1 with errno, and repeats it after EINTR. Prevents forks, because the library holds
 /// locks.
