@@ -27,6 +27,7 @@ use crate::qp::{NO_BYTE, Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::window::{Window, await_binds};
 
+/// An open adapter.
 pub struct Verbs {
     device: Arc<Device>,
     thread: Mutex<Option<Thread>>,

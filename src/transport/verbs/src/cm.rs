@@ -29,6 +29,7 @@ use crate::sys::cm::{CmId, Event, RETRIES, Terms};
 
 /// The owner of the identifier with a token.
 pub enum CmOwner {
+    /// A listener, with its qualifier.
     Listener(u64, ListenerSink<Verbs>),
     /// An endpoint of a connection.
     End(Arc<Qp>),
@@ -207,6 +208,7 @@ pub fn ends(device: &Device, connect: &Connect<'_>) -> (SocketAddr, SocketAddr) 
     (SocketAddr::new(device.place.address, 0), to)
 }
 
+/// Starts to connect `qp`.
 pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let device = &qp.device;
     let (from, to) = ends(device, connect);
