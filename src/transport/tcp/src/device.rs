@@ -222,7 +222,7 @@ impl Device {
 
     // ---- Connections and their sockets ----
 
-    /// Makes room for another connection.
+    /// Reserves memory for one more connection.
     ///
     /// # Errors
     /// There is no memory.
@@ -357,8 +357,8 @@ impl Device {
         found
     }
 
-    /// Reports the connections that a peer used before it ended another one. Each connection has its own socket, and
-    /// the other one may have been read first, but programs rely on the peer's order. Called without a lock.
+    /// Reports accepted connections that a peer used before it ended a different connection. That connection's socket
+    /// may have been read first, but programs rely on the peer's order. Called without a lock.
     pub fn settle(&self) {
         if self.unsettled.load(Ordering::Acquire) == 0 {
             return;

@@ -221,7 +221,7 @@ impl Transport for Verbs {
 
     #[inline]
     fn poll(&self, cq: Option<&Arc<CompletionQueue>>, how: Poll) {
-        // Completions are reported under the queue's lock, after those of any other thread.
+        // Completions are reported under the queue's lock, after earlier completions read by other threads.
         match (cq, how) {
             (Some(cq), _) => cq.drain(),
             (None, Poll::Complete) => self.device.drain(),

@@ -147,7 +147,7 @@ impl CompletionQueue {
         Ok(cq)
     }
 
-    /// Returns the queues for requests and receives of a queue pair, given those of its EVDs. Creates one if there are
+    /// Returns the queues for requests and receives of a queue pair, given its EVDs' queues. Creates one if there are
     /// none.
     pub fn for_work(
         device: &Device,

@@ -3,10 +3,10 @@
 //!
 //! # Polling
 //! An adapter may have thousands of completion queues, because programs create several EVDs for each endpoint. So
-//! events poll only the queues concerned: the two of a queue pair that ends, or those of the queue pairs on an SRQ that
-//! reached its limit. Periodic rounds ([`Device::drain_unread`]) run in one thread at a time, take at most a tenth of
-//! its time, and skip queues that were read since the last round. Only a query for all completions (`Poll::Complete`)
-//! polls every queue.
+//! events poll only the queues concerned: two for a queue pair that ends, or the receive queues on an SRQ that reached
+//! its limit. Periodic rounds ([`Device::drain_unread`]) never run concurrently, take at most a tenth of a thread's
+//! time, and skip queues read since the last round. Only a query for all completions (`Poll::Complete`) polls every
+//! queue.
 //!
 //! # Device removal
 //! [`Device::lose`] handles the device's fatal event, and its removal, which rdma_cm reports to each identifier bound

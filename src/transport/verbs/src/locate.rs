@@ -130,8 +130,8 @@ fn choose(
     Err(topic.reason(format!("looked for {wanted}: {why}")))
 }
 
-/// Returns the addresses of an interface, IPv4 first: those of its name, then those of its aliases. Excludes link-local
-/// addresses, which cannot be used without an interface.
+/// Returns the addresses of an interface, IPv4 first, then its aliases' addresses. Excludes link-local addresses, which
+/// cannot be used without an interface.
 fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
     let usable =
         || interfaces.iter().filter(|(_, address)| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()));

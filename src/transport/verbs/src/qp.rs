@@ -431,7 +431,7 @@ impl Qp {
         again
     }
 
-    /// Makes the device check its fenced requests again. Returns `false` once there are none.
+    /// Causes the device to check its fenced requests again. Returns `false` once there are none.
     pub fn pass_fence(&self) -> bool {
         self.reap();
         let waits = self.sends.lock().fence_waits();

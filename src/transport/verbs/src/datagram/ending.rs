@@ -97,7 +97,7 @@ impl UdQp {
         self.entries.iter().for_each(|entries| entries.cq.leave_datagrams(self.number()));
     }
 
-    /// Makes a failed queue pair ready again once the device has returned its requests. Returns whether the progress
+    /// Recovers a failed queue pair once the device has returned its requests. Returns whether the progress
     /// thread must retry.
     pub fn recover(self: &Arc<Self>) -> bool {
         {

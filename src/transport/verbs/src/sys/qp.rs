@@ -231,7 +231,7 @@ impl RawQp {
         }
     }
 
-    /// Makes the kernel read a queue that is in memory.
+    /// Notifies the kernel to read a queue in memory.
     pub fn ring(&self) -> io::Result<()> {
         let mut answer = 0_u32;
         // SAFETY: the queue pair is live and its context open; the fields never change.
