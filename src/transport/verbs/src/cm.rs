@@ -1,7 +1,7 @@
 //! Connection management. The progress thread handles the events of rdma_cm, without a lock.
 //!
 //! Each address of a device has its own listeners, so an endpoint connects to the given address. Only a local address
-//! that no RDMA device has is replaced by the adapter's own ([`destination`]). Private data and qualifiers have the
+//! that no RDMA device has is replaced by the adapter's own (`destination`). Private data and qualifiers have the
 //! format of the C provider over rdma_cm. An identifier outlives its connection by some seconds, during which the
 //! kernel can repeat a lost disconnect message.
 
