@@ -20,7 +20,7 @@ enum { BYTES = 1000, PLACE = 1100, COUNT = 800, ENDPOINTS = 30, EACH = 300 };
 static struct fx fx;
 static struct region memory;
 
-/* Waits for the ends of n sends. */
+/* Waits for n send completions. */
 static void end_all(DAT_EVD_HANDLE evd, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -13,7 +13,7 @@
 
 static struct fx fx;
 
-/* Sends from memory that is gone; the status of the end, or -1 if the post is refused. */
+/* Sends from unmapped memory. Returns the completion status, or -1 if the post fails. */
 static int send_unmapped(struct side *s, const struct known *to, size_t len)
 {
     DAT_REGION_DESCRIPTION where;

@@ -11,7 +11,7 @@ enum { SIZE = 64 };
 
 static struct fx fx;
 
-/* Sends n messages to receives that are all posted, and takes them afterwards. */
+/* Sends n messages to posted receives, then takes the completions of the receives. */
 static bool takes(struct side *tx, struct side *rx, DAT_COUNT n)
 {
     struct region out;
@@ -25,7 +25,7 @@ static bool takes(struct side *tx, struct side *rx, DAT_COUNT n)
     return good;
 }
 
-/* Makes a connection on a queue of 10. */
+/* Connects endpoints on a shared receive queue of 10. */
 static void open_queue(struct srq *q, struct pair *p, DAT_COUNT buffers)
 {
     srq_open(q, &fx, 10, buffers, SIZE);
@@ -48,7 +48,7 @@ static void resized(void)
     srq_close(&q);
 }
 
-/* Resizes the queue by steps, until the device has no room. */
+/* Resizes the queue stepwise until the device has no room. */
 static void beyond(void)
 {
     DAT_SRQ_PARAM before;
@@ -77,7 +77,7 @@ static void beyond(void)
     srq_close(&q);
 }
 
-/* An endpoint without attributes. */
+/* Connects an endpoint without attributes. */
 static void without_attributes(void)
 {
     struct region in;

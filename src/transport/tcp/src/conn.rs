@@ -1,8 +1,8 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! The two directions have separate locks: that of [`Rx`] is here, and [`Tx`](crate::tx::Tx) is behind the lock on the requests of
-//! the endpoint. The order is `receiving`, then the requests, then the stream. A thread that ends the connection detaches the
-//! [`Stream`] from both directions under their locks, so no other thread uses memory of the program afterwards.
+//! Each direction has a lock: [`Rx`] its own, and [`Tx`](crate::tx::Tx) the lock on the endpoint's requests. The lock
+//! order is `receiving`, requests, stream. A thread that ends the connection detaches the [`Stream`] under both locks,
+//! so no other thread uses memory of the program afterwards.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -28,24 +28,24 @@ use crate::tx::{Failed, Tx};
 
 mod ending;
 
-/// Reads of the socket in one poll. The rest follows in the next one, so that other connections have their turn.
+/// Maximum reads of a socket per poll, so that other connections have their turn.
 const READS: usize = 8;
-/// Time after which no further one begins.
+/// Time after which a poll starts no further read.
 const TURN: Duration = Duration::from_micros(500);
 
 /// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 #[repr(u8)]
 pub enum Phase {
-    /// There is no attempt at a connection.
+    /// Not connected yet.
     Idle,
-    /// The active side has asked for it.
+    /// The active side has sent a request.
     Connecting,
-    /// The passive side has accepted it; the peer has not used it.
+    /// The passive side has accepted, but the peer has not used the connection.
     Accepting,
     /// Data can flow.
     Up,
-    /// It has ended.
+    /// The connection has ended.
     Dead,
 }
 
@@ -66,7 +66,7 @@ impl Phase {
 pub struct Terms {
     /// Number of its protection zone.
     pub zone: u32,
-    /// Whether its program takes extended operations.
+    /// `true` if its program supports extended operations.
     pub extended: bool,
     /// Number of its endpoint if it carries datagrams, otherwise 0.
     pub datagrams: u32,
@@ -89,26 +89,26 @@ pub enum Received {
 pub struct Conn {
     sink: EndpointSink<Tcp>,
     device: Arc<Device>,
-    /// Unique among all connections that the adapter ever has.
+    /// Unique number within the adapter.
     number: u64,
     terms: Terms,
-    /// The program of the peer takes extended operations.
+    /// Set if the peer's program supports extended operations.
     to_extended: AtomicBool,
     /// Number of the peer's endpoint if that carries datagrams, otherwise 0.
     to_datagrams: AtomicU32,
     phase: AtomicU8,
-    /// A poll has found the peer's first record, or its end, and reports it.
+    /// Set once a poll has found the peer's first record or its end.
     is_first_found: AtomicBool,
     /// Local port; 0 before there is one.
     port: AtomicU64,
     receiver: Receiver<Tcp>,
-    /// A message waits for a receive of the endpoint's own queue.
+    /// Set while a message waits for a receive of the endpoint's own queue.
     rnr: AtomicBool,
     stalls: Gauge,
     rnr_queued: AtomicBool,
-    /// It is in the list of connections that the next poll inspects.
+    /// Set while the adapter has it noted.
     noted: AtomicBool,
-    /// For each [`Received`], the number of the connection that received next, the last time. Initially its own number.
+    /// For each [`Received`], the number of the connection that received next last time; initially its own.
     next: [AtomicU64; 2],
     receiving: Mutex<Rx>,
 }
@@ -134,7 +134,6 @@ pub enum After {
 }
 
 impl After {
-    /// Does the work.
     pub fn run(self) {
         match self {
             After::ConnEnd(conn, ConnEnd::Failed(fatal)) => conn.fail(fatal),
@@ -150,14 +149,14 @@ impl After {
         }
     }
 
-    /// Returns whether a connection is established, which is reported before the end of another one.
+    /// Returns whether a connection is established, which must be reported before ends.
     pub fn is_beginning(&self) -> bool {
         matches!(self, After::Used(_))
     }
 }
 
 impl Conn {
-    /// A queue pair that is not connected.
+    /// Creates an unconnected queue pair.
     ///
     /// # Errors
     /// There is no memory.
@@ -188,12 +187,10 @@ impl Conn {
         })?)
     }
 
-    /// The adapter.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// The number of the connection.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -203,43 +200,40 @@ impl Conn {
         self.next[received as usize].load(Ordering::Relaxed)
     }
 
-    /// Notes the connection that received next after this one received `received`.
+    /// Records the connection that received next after this one received `received`.
     pub fn set_next(&self, received: Received, number: u64) {
         self.next[received as usize].store(number, Ordering::Relaxed);
     }
 
-    /// The properties of this end.
     pub fn terms(&self) -> Terms {
         self.terms
     }
 
-    /// Returns the local port, 0 before there is one.
+    /// Returns the local port, or 0.
     pub fn port(&self) -> u64 {
         self.port.load(Ordering::Relaxed)
     }
 
-    /// Notes the local port.
     pub fn set_port(&self, port: u16) {
         self.port.store(port.into(), Ordering::Relaxed);
     }
 
-    /// The phase of the connection.
     pub fn phase(&self) -> Phase {
         Phase::from_u8(self.phase.load(Ordering::Acquire))
     }
 
-    /// Enters a phase if the connection is in the phase `from`. Returns whether it was.
+    /// Changes the phase if it is `from`. Returns whether it was.
     pub fn shift(&self, from: Phase, to: Phase) -> bool {
         self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Attaches a stream to both directions. Returns false if the connection has ended.
+    /// Attaches a stream to both directions. Returns `false` if the connection has ended.
     pub fn attach(self: &Arc<Self>, stream: &Arc<Stream>) -> bool {
         if let Some(local) = stream.socket().local() {
             self.set_port(local.port());
         }
         let mut receiving = self.receiving.lock();
-        // A thread that ends it has changed the phase before it detaches the stream under this lock.
+        // An ending thread changes the phase before it detaches the stream under this lock.
         if self.phase() == Phase::Dead {
             return false;
         }
@@ -250,7 +244,7 @@ impl Conn {
         true
     }
 
-    /// Notes the properties of the peer. Called before the endpoint is told that the connection is established.
+    /// Records the properties of the peer. Called before the connection is reported as established.
     pub fn note_peer(&self, extended: bool, datagrams: u32, reads_in: u8) {
         self.to_extended.store(extended, Ordering::Relaxed);
         self.to_datagrams.store(datagrams, Ordering::Relaxed);
@@ -284,7 +278,7 @@ impl Conn {
 
     // ---- Receiving ----
 
-    /// Handles what the socket has, through `buffer`. Returns `None` if that is nothing.
+    /// Handles data of the socket, through `buffer`. Returns `None` if there is none.
     pub fn receive(self: &Arc<Self>, buffer: &mut [u8], after: &mut Vec<After>) -> Option<Received> {
         match self.phase() {
             Phase::Up => {}
@@ -316,7 +310,7 @@ impl Conn {
         Some(if receiving.had_records() { Received::Records } else { Received::Reports })
     }
 
-    /// Finds out whether the peer uses a connection that was accepted here, or has left.
+    /// Checks whether the peer has used or left an accepted connection.
     fn first_record(self: &Arc<Self>, after: &mut Vec<After>) -> bool {
         if self.is_first_found.load(Ordering::Acquire) {
             return false;
@@ -327,7 +321,7 @@ impl Conn {
             Some(Ok(Some(false)) | Err(_)) => After::ConnEnd(self.clone(), ConnEnd::Left(End::Disconnected)),
             Some(Ok(None)) | None => return false,
         };
-        // Before the flag, so that a thread that finds the flag set waits for the report.
+        // Before the flag, so that a thread that sees the flag waits for the report.
         let begins = usize::from(found.is_beginning());
         self.device.beginning.fetch_add(begins, Ordering::AcqRel);
         if self.is_first_found.swap(true, Ordering::AcqRel) {
@@ -338,7 +332,7 @@ impl Conn {
         true
     }
 
-    /// Reports handled requests to the peer, now or with the next poll that finds nothing.
+    /// Acknowledges handled requests, now or in the next poll without data.
     fn conclude(self: &Arc<Self>, rx: &Rx) {
         let Some(stream) = rx.stream() else { return };
         if stream.owed() > 0 && !(stream.should_tell() && stream.acknowledge()) {
@@ -346,20 +340,20 @@ impl Conn {
         }
     }
 
-    /// Adds the connection to those that the next poll without other work inspects.
+    /// Notes the connection for the next poll without data.
     fn poll_later(self: &Arc<Self>) {
         if !self.noted.swap(true, Ordering::AcqRel) {
             self.device.note(self);
         }
     }
 
-    /// Does what [`Conn::poll_later`] does for a thread that may not poll again, while others sleep.
+    /// Notes the connection, and wakes the progress thread, because the program may only sleep.
     pub fn poll_soon(self: &Arc<Self>) {
         self.poll_later();
         self.device.wake_if_parked();
     }
 
-    /// Sends what waits: gathered requests, requests that the socket had no room for, and reports to the peer.
+    /// Sends gathered requests, requests that waited for the socket, and acknowledgements.
     pub fn flush(self: &Arc<Self>, after: &mut Vec<After>) {
         self.noted.store(false, Ordering::Release);
         // The program may post before the phase is `Up`.
@@ -372,7 +366,7 @@ impl Conn {
             return;
         }
         self.pump(after);
-        // If the socket has no room, it reports when it has.
+        // Otherwise the socket reports when it has room.
         let _ = receiving.stream().is_none_or(|stream| stream.acknowledge());
     }
 
@@ -385,7 +379,8 @@ impl Conn {
         });
     }
 
-    /// Fails if the rest of a record is in the region with this key, which is about to be freed. Called without a lock.
+    /// Fails the connection if it has a partly sent payload in this region, which is about to be freed. Called without
+    /// a lock.
     pub fn region_freed(self: &Arc<Self>, key: u32) {
         let stream = self.receiving.lock().stream().cloned();
         if let Some(NotSent::Lost(id)) = stream.and_then(|stream| stream.lost_with(key)) {
@@ -393,7 +388,7 @@ impl Conn {
         }
     }
 
-    /// Sends requests, and reports those that are complete.
+    /// Sends requests, and reports complete ones.
     fn pump(self: &Arc<Self>, after: &mut Vec<After>) {
         let Some(mut tx) = self.sink.lock_tx() else { return };
         self.pump_locked(&mut tx);
@@ -404,35 +399,29 @@ impl Conn {
         }
     }
 
-    /// Sends requests. Called with the sending direction locked.
+    /// Sends requests. The caller has locked the sending direction.
     pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
         if let Err(failed) = tx.pump() {
             self.device.later(After::ConnEnd(self.clone(), request_failed(failed)));
         }
     }
 
-    /// Notes what a header says of the requests of this end.
-    ///
-    /// # Errors
-    /// The connection ends.
+    /// Handles the acknowledgement in a header.
     pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), ConnEnd> {
         self.heard(|tx| if tx.on_handled(header.handled, header.window) { Ok(()) } else { Err(None) })
     }
 
-    /// Returns where the next `len` bytes of a response go.
+    /// Returns the destination of the next `len` bytes of a response.
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
         self.sink.lock_tx()?.response(len)
     }
 
-    /// Notes that bytes of a response are in their place.
-    ///
-    /// # Errors
-    /// The connection ends.
+    /// Records bytes of a response that have arrived.
     pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> std::result::Result<(), ConnEnd> {
         self.heard(|tx| tx.on_response(len, placed).map_err(Some))
     }
 
-    /// Changes the sending direction, and then sends and completes what that makes possible.
+    /// Changes the sending direction, then sends and completes the requests that this permits.
     fn heard(
         self: &Arc<Self>,
         what: impl FnOnce(&mut Tx) -> std::result::Result<(), Option<Failed>>,
@@ -456,10 +445,7 @@ impl Conn {
         }
     }
 
-    /// Takes the next receive for a message. Returns false if there is none; the connection is resumed when there is one.
-    ///
-    /// # Errors
-    /// The connection fails.
+    /// Takes the next receive for a message. Returns `false` if there is none; a later receive resumes the connection.
     pub fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
         let note_taken = |id| match self.sink.recv_taken(id) {
             Verdict::Continue => Ok(true),
@@ -472,8 +458,8 @@ impl Conn {
         }
         let mut found = self.sink.recv_take(taken);
         if !found {
-            // A thread that posts next either finds this set, or posted before the second attempt: both happen under the lock
-            // of the endpoint's receives.
+            // A thread that posts next sees this flag, or has posted before the second attempt: both use the lock of
+            // the endpoint's receives.
             self.rnr.store(true, Ordering::SeqCst);
             found = self.sink.recv_take(taken);
             if found {
@@ -484,7 +470,7 @@ impl Conn {
         Ok(found)
     }
 
-    /// Notes whether a message waits for a receive. Called with the receiving direction locked.
+    /// Records whether a message waits for a receive. The caller has locked the receiving direction.
     fn note_stall(&self, waits: bool) {
         self.stalls.set(self.sink.ep(), Stall::Message, waits);
     }
@@ -494,7 +480,7 @@ impl Conn {
         self.stalls.stalls()
     }
 
-    /// Returns the receiver of datagrams, if it carries them.
+    /// Returns the receiver of datagrams, if any.
     pub fn datagrams(&self) -> Option<&DatagramReceiver<Tcp>> {
         self.receiver.datagrams()
     }
@@ -504,7 +490,7 @@ impl Conn {
         self.sink.recv_done(done);
     }
 
-    /// Reports a complete receive that brought more than bytes.
+    /// Reports a complete receive with an immediate value or an invalidated key.
     pub fn complete_special(&self, done: RecvDone, what: Special) {
         self.sink.recv_special(done, what);
     }
@@ -514,7 +500,7 @@ impl Conn {
         self.rnr.load(Ordering::SeqCst)
     }
 
-    /// Continues a message that waited for a receive of the own queue. Called without a lock.
+    /// Resumes a message that waited for a receive of the endpoint's own queue. Called without a lock.
     pub fn recv_kick(self: &Arc<Self>) {
         if self.rnr.load(Ordering::SeqCst) && self.rnr.swap(false, Ordering::SeqCst) {
             self.resume_rx();
@@ -538,18 +524,18 @@ impl Conn {
     }
 }
 
-/// A connection that ends because a request of this end cannot be executed.
+/// Returns the end for a request of this end that cannot be executed.
 fn request_failed((id, status): Failed) -> ConnEnd {
     ConnEnd::Failed(Fatal { request: Some((FailedRequest::Number(id), status)), ..Fatal::default() })
 }
 
-/// A connection that ends because the rest of a record cannot be sent: that of a request, or of a response.
+/// Returns the end for an unsent rest of a request, or of a response if `id` is `None`.
 fn rest_lost(id: Option<RequestId>) -> ConnEnd {
     let fatal = Fatal { peer: Some(Status::RemoteAccess), ..Fatal::default() };
     id.map_or(ConnEnd::Failed(fatal), |id| request_failed((id, Status::LocalProtection)))
 }
 
-/// Returns whether the sender of a record had to wait for the window.
+/// Returns whether a record's sender had to wait for the window.
 pub fn had_to_wait(header: &Header) -> bool {
     header.flags & record::WAITED != 0
 }

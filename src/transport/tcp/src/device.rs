@@ -1,19 +1,19 @@
-//! What all of an open adapter shares: the connections by number, the set of their sockets, and the poll.
+//! The shared state of an open adapter: connections, sockets, and the poll.
 //!
 //! # Polling
-//! A thread of the program that dequeues polls for the whole adapter. So does one that waits, until it sleeps on the set of
-//! sockets, from which the kernel wakes it. The progress thread checks every [`TICK`] whether the program still polls, and every
-//! [`PARK`] while a thread of it sleeps. When the program does neither, the progress thread sleeps on the set and polls itself,
-//! so a target that makes no call is served.
+//! A program thread that dequeues polls the whole adapter. So does one that waits, until it sleeps on the set of
+//! sockets (epoll). The progress thread checks every [`TICK`] whether the program still polls; while program threads
+//! sleep, every [`PARK`]. If the program does neither, the progress thread sleeps on the set and polls itself, so a
+//! target that makes no call is served.
 //!
-//! A poll makes one system call if it finds nothing: it reads the socket that it expects to have data next, or, in every eighth
-//! poll, asks the set. It expects the socket that came after the same kind of record of the same connection the time before:
-//! programs use their connections in the same order again and again. The set costs the same for any number of sockets at rest.
+//! An idle poll makes one system call: it reads the expected next socket, or in every eighth poll asks the set, whose
+//! cost is independent of idle sockets. The expected socket is the one that followed the same kind of record of the
+//! same connection last time, because programs tend to use their connections in a fixed order.
 //!
 //! # Deferred work
-//! A connection that owes its peer a report, or has gathered requests, is noted ([`Device::note`]). The next poll that finds
-//! nothing sends both, and so does each poll that must be complete, and one after [`STREAK`] others. A report that needs a lock
-//! which the reporting thread holds is deferred ([`Device::later`]) to the end of the poll.
+//! A connection with an unsent acknowledgement or gathered requests is noted ([`Device::note`]). These are sent by the
+//! next poll that finds nothing, by each complete poll, and after [`STREAK`] other polls. A report that needs a lock
+//! held by the reporting thread is deferred to the end of the poll ([`Device::later`]).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -48,24 +48,23 @@ use leaving::Leaving;
 /// The table of registered memory, which no other process reads.
 pub type Regions = RegionTable<()>;
 
-/// Bytes that one read takes, apart from a payload that is received into its place.
+/// Maximum bytes per read, except for payloads received in place.
 const BUFFER: usize = 32 << 10;
-/// Sockets that one poll handles.
+/// Maximum number of sockets per poll.
 const BATCH: usize = 64;
 /// Maximum time of a poll that must report everything that happened before it.
 const COMPLETE: Duration = Duration::from_millis(10);
-/// Successive polls that find something, after which the set is asked and reports are sent: a peer that always sends must not
-/// hide the others.
+/// Number of successive polls with data after which the set is asked and acknowledgements are sent, so that a busy peer
+/// does not starve others.
 const STREAK: u32 = 8;
-/// Reads of a socket without data, after which the set is asked.
+/// Number of reads without data after which the set is asked.
 const MISSES: u32 = 7;
-/// Interval at which the progress thread checks whether the program polls. Requests that were gathered leave within two of
-/// it if the program does not poll any more.
+/// Interval at which the progress thread checks whether the program polls. If not, gathered requests are sent within
+/// two intervals.
 pub const TICK: Duration = Duration::from_millis(1);
-/// The same while a thread of the program sleeps on the set of sockets.
+/// The same while a program thread sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);
 
-/// The error for lack of memory, or of descriptors.
 pub fn no_memory() -> Error {
     Error::InsufficientResources(Resource::Memory)
 }
@@ -79,58 +78,54 @@ pub struct Work {
     pub reports: Vec<(Arc<Conn>, ConnectionReport)>,
 }
 
-/// The memory of a poll, which so allocates nothing.
+/// Preallocated memory of a poll.
 struct Polling {
     buffer: Vec<u8>,
     ready: Vec<Ready>,
     noted: Vec<Arc<Conn>>,
-    /// The number of the connection that received last, and what it received.
+    /// Number of the last receiving connection, and what it received.
     last: (u64, Received),
-    /// The connection that is expected to receive next.
+    /// The connection expected to receive next.
     next: Option<Arc<Conn>>,
-    /// The last expectation was right: polls read the next connection before they ask the set.
+    /// Set if the last expectation was right, so polls read `next` before they ask the set.
     is_steady: bool,
-    /// Successive polls that found something.
+    /// Number of successive polls with data.
     streak: u32,
-    /// Successive polls that read the next connection and found no data.
+    /// Number of successive reads of `next` without data.
     misses: u32,
 }
 
-/// What all of an open adapter shares.
+/// The shared state of an open adapter.
 pub struct Device {
-    /// The address and the interface.
     pub place: Place,
-    /// Registered memory.
     pub regions: Regions,
     /// Sockets of connections, by number.
     sockets: Epoll,
-    /// Listening sockets, and those of connections that are being made.
+    /// Listening sockets, and sockets in a handshake.
     pub handshakes: Handshakes,
     /// Attempts at connections.
     pub work: Mutex<Work>,
-    /// Wakes the progress thread.
     pub wakeup: EventFd,
-    /// The progress thread must end.
     pub stop: AtomicBool,
-    /// Threads of the program that sleep on the set, or are about to.
+    /// Number of program threads that sleep on the set, or are about to.
     sleepers: AtomicUsize,
-    /// Needs for reports although no thread of the program makes a call.
+    /// Number of users that need reports without calls of the program.
     pub watchers: AtomicUsize,
-    /// The progress thread leaves polling to sleepers.
+    /// Set while the progress thread leaves polling to sleepers.
     pub parked: AtomicBool,
-    /// The progress thread sleeps without a limit.
+    /// Set while the progress thread sleeps without a timeout.
     pub watching: AtomicBool,
-    /// Connections in [`Phase::Accepting`].
+    /// Number of connections in [`Phase::Accepting`].
     pub unsettled: AtomicUsize,
-    /// Those of them whose first record was found, and is about to be reported.
+    /// Number of these whose first record was found and is about to be reported.
     pub beginning: AtomicUsize,
-    /// Polls by threads of the program.
+    /// Number of polls by program threads.
     polls: AtomicU64,
     numbers: AtomicU64,
     table: RwLock<HashMap<u64, Arc<Conn>, BuildHasherDefault<Spread>>>,
-    /// Streams that this side has left, and when they are closed.
+    /// Streams closed on this side, and their time limits.
     leaving: Mutex<Leaving>,
-    /// Connections whose sockets had no room for a whole record.
+    /// Connections with a partly sent payload.
     blocked: Mutex<Vec<u64>>,
     polling: Mutex<Polling>,
     noted: Mutex<Vec<Arc<Conn>>>,
@@ -139,7 +134,7 @@ pub struct Device {
     is_deferred: AtomicBool,
 }
 
-/// A hash of numbers that this adapter gives out, which no peer chooses.
+/// A hash of numbers that peers cannot choose.
 #[derive(Default)]
 struct Spread(u64);
 
@@ -158,13 +153,13 @@ impl Hasher for Spread {
     }
 }
 
-/// Returns how many descriptors of a kind that peers cause are open at most: `most`, or a part of the process's limit.
+/// Returns a limit for descriptors that peers cause: `most`, or an eighth of the process's limit if that is less.
 pub fn descriptors(most: usize) -> usize {
     let limit = host::limit::open_files().ok().flatten();
     limit.map_or(most, |limit| most.min(limit as usize / 8))
 }
 
-/// Returns the buffer of a poll. Returns `None` if there is no memory.
+/// Allocates the buffer of a poll.
 fn buffer() -> Option<Vec<u8>> {
     let mut buffer = memory::vec(BUFFER).ok()?;
     buffer.resize(BUFFER, 0);
@@ -175,7 +170,7 @@ impl Device {
     /// Opens the adapter of a place.
     ///
     /// # Errors
-    /// A line that states the reason.
+    /// The reason, as one line.
     pub fn open(place: Place) -> std::result::Result<Arc<Device>, Reason> {
         // The address must be usable.
         Socket::listen(SocketAddr::new(place.address, 0)).map_err(|error| {
@@ -220,14 +215,14 @@ impl Device {
         memory::arc(device).map_err(|_| no_memory())
     }
 
-    /// Returns a number that no other connection of this adapter ever has.
+    /// Returns a unique number for a connection.
     pub fn next_number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
     // ---- Connections and their sockets ----
 
-    /// Makes room for another connection.
+    /// Reserves memory for one more connection.
     ///
     /// # Errors
     /// There is no memory.
@@ -235,12 +230,10 @@ impl Device {
         Ok(self.table.write().room(1)?)
     }
 
-    /// Adds a connection.
     pub fn enter(&self, conn: &Arc<Conn>) {
         self.table.write().insert(conn.number(), conn.clone());
     }
 
-    /// Removes a connection.
     pub fn forget(&self, number: u64) {
         let removed = self.table.write().remove(&number);
         drop(removed);
@@ -248,12 +241,10 @@ impl Device {
         self.handshakes.remove(number);
     }
 
-    /// Returns the connection with this number.
     pub fn conn(&self, number: u64) -> Option<Arc<Conn>> {
         self.table.read().get(&number).cloned()
     }
 
-    /// Returns all connections.
     pub fn conns(&self) -> Vec<Arc<Conn>> {
         self.table.read().values().cloned().collect()
     }
@@ -271,19 +262,19 @@ impl Device {
         let _ = self.sockets.delete(socket.as_fd());
     }
 
-    /// Asks for a report when a socket has room, or no longer.
+    /// Enables or disables the report that a socket has room.
     pub fn await_room(&self, socket: &Socket, number: u64, room: bool) {
         let _ = self.sockets.modify(socket.as_fd(), number, room);
     }
 
-    /// The descriptor of the set, which is readable when a socket is.
+    /// Returns the descriptor of the set, which is readable when a socket is.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.sockets.as_fd()
     }
 
     // ---- Deferred work ----
 
-    /// Adds a connection to those that the next poll without other work inspects.
+    /// Adds a connection to those inspected by the next poll without other work.
     pub fn note(&self, conn: &Arc<Conn>) {
         self.noted.lock().push(conn.clone());
         // The progress thread sets its flag before it checks this one.
@@ -291,21 +282,20 @@ impl Device {
         self.wake_if_watching();
     }
 
-    /// Wakes the progress thread if it sleeps without a limit: the program may not poll again.
+    /// Wakes the progress thread if it sleeps without a timeout, because the program may not poll again.
     fn wake_if_watching(&self) {
         if self.watching.load(Ordering::SeqCst) && self.watching.swap(false, Ordering::SeqCst) {
             self.wakeup.wake();
         }
     }
 
-    /// Wakes the progress thread if threads of the program sleep.
+    /// Wakes the progress thread if program threads sleep.
     pub fn wake_if_parked(&self) {
         if self.parked.load(Ordering::SeqCst) && self.parked.swap(false, Ordering::SeqCst) {
             self.wakeup.wake();
         }
     }
 
-    /// Returns whether connections are noted.
     pub fn is_noted(&self) -> bool {
         self.is_noted.load(Ordering::SeqCst)
     }
@@ -318,7 +308,6 @@ impl Device {
         self.wake_if_parked();
     }
 
-    /// Does deferred work.
     pub fn run_deferred(&self) {
         while self.is_deferred.swap(false, Ordering::AcqRel) {
             let deferred = std::mem::take(&mut *self.deferred.lock());
@@ -326,35 +315,34 @@ impl Device {
         }
     }
 
-    /// Returns whether work is deferred.
     pub fn is_deferred(&self) -> bool {
         self.is_deferred.load(Ordering::SeqCst)
     }
 
     // ---- The poll ----
 
-    /// Polls for a thread of the program.
+    /// Polls for a program thread.
     pub fn poll(&self, how: Poll) {
         self.polls.fetch_add(1, Ordering::Relaxed);
         self.poll_once(how);
     }
 
-    /// Returns how often threads of the program have polled.
+    /// Returns the number of polls by program threads.
     pub fn polls(&self) -> u64 {
         self.polls.load(Ordering::Relaxed)
     }
 
-    /// Returns whether a thread polls at the moment. A poll that finds much to send takes longer than a [`TICK`].
+    /// Returns whether a thread is polling. A poll that sends much takes longer than a [`TICK`].
     pub fn is_polled(&self) -> bool {
         self.polling.try_lock().is_none()
     }
 
-    /// Polls all connections, and reports what is found. Returns false if that is nothing.
+    /// Polls all connections, and reports their events. Returns whether there were any.
     pub fn poll_once(&self, how: Poll) -> bool {
         let mut after = Vec::new();
         let mut found = self.collect(how, &mut after);
         while !after.is_empty() {
-            // Connections that begin are reported before others end.
+            // Report new connections before ends.
             after.sort_by_key(|after| !after.is_beginning());
             let begins = after.first().is_some_and(After::is_beginning);
             after.drain(..).for_each(After::run);
@@ -369,8 +357,8 @@ impl Device {
         found
     }
 
-    /// Reports connections that a peer has used before it ended another one: each has a socket of its own, and this one may have
-    /// been read first. Programs rely on the order in which the peer did both. Called without a lock.
+    /// Reports accepted connections that a peer used before it ended a different connection. That connection's socket
+    /// may have been read first, but programs rely on the peer's order. Called without a lock.
     pub fn settle(&self) {
         if self.unsettled.load(Ordering::Acquire) == 0 {
             return;
@@ -380,14 +368,14 @@ impl Device {
         for after in after {
             if after.is_beginning() { after.run() } else { self.later(after) }
         }
-        // Another thread may have found one, and be about to report it.
+        // Another thread may be about to report one.
         let (mut pause, until) = (Pause::new(), Instant::now() + TICK);
         while self.beginning.load(Ordering::Acquire) > 0 && Instant::now() < until {
             pause.pass();
         }
     }
 
-    /// Handles the sockets that are ready, and collects what must be done without a lock. Returns whether something was found.
+    /// Handles ready sockets, and collects in `after` what must be done without a lock. Returns whether there was data.
     fn collect(&self, how: Poll, after: &mut Vec<After>) -> bool {
         let polling = match how {
             Poll::IfFree => self.polling.try_lock(),
@@ -423,7 +411,7 @@ impl Device {
         found
     }
 
-    /// Handles up to [`BATCH`] sockets that are ready. Returns whether one of them had something.
+    /// Handles up to [`BATCH`] ready sockets. Returns whether one had data.
     fn collect_ready(&self, polling: &mut Polling, after: &mut Vec<After>) -> bool {
         let mut ready = std::mem::take(&mut polling.ready);
         self.sockets.look(|found| ready.push(found));
@@ -448,12 +436,12 @@ impl Device {
             }
         }
         polling.ready = ready;
-        // A connection that has ended is of no use.
+        // An ended connection receives nothing.
         polling.next.take_if(|next| next.phase() > Phase::Up);
         found
     }
 
-    /// Notes what a connection has received, and determines which one is expected to receive next.
+    /// Records what a connection has received, and determines which one to expect next.
     fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, received: Received) {
         polling.last = (conn.number(), received);
         polling.next = match conn.next(received) {
@@ -462,7 +450,7 @@ impl Device {
         };
     }
 
-    /// Sends what noted connections owe, and does deferred work.
+    /// Sends pending data of noted connections, and does deferred work.
     pub fn flush_all(&self) {
         let mut after = Vec::new();
         self.flush(&mut self.polling.lock().noted, &mut after);
@@ -470,12 +458,12 @@ impl Device {
         self.run_deferred();
     }
 
-    /// Sends what noted connections owe.
+    /// Sends pending data of noted connections.
     fn flush(&self, noted: &mut Vec<Arc<Conn>>, after: &mut Vec<After>) {
         if !self.is_noted() || !self.is_noted.swap(false, Ordering::AcqRel) {
             return;
         }
-        // Connections that are noted during the loop have their turn with the next poll.
+        // Connections noted during the loop wait for the next poll.
         std::mem::swap(noted, &mut *self.noted.lock());
         for conn in noted.drain(..) {
             conn.flush(after);
@@ -484,7 +472,7 @@ impl Device {
 
     // ---- Sleeping threads of the program ----
 
-    /// Prepares for the sleep of a thread of the program on the set of sockets.
+    /// Prepares for a program thread's sleep on the set of sockets.
     pub fn begin_sleep(&self) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         if self.is_noted() {
@@ -492,37 +480,38 @@ impl Device {
         }
     }
 
-    /// Ends the sleep of a thread of the program.
+    /// Ends a program thread's sleep.
     pub fn end_sleep(&self) {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Returns whether a thread of the program sleeps, or is about to.
+    /// Returns whether a program thread sleeps, or is about to.
     pub fn has_sleepers(&self) -> bool {
         self.sleepers.load(Ordering::SeqCst) > 0
     }
 
-    /// Returns whether there is neither a connection nor an attempt at one, nor one whose peer still reads.
+    /// Returns whether there are neither connections nor attempts nor streams whose peer still reads.
     pub fn is_idle(&self) -> bool {
         self.table.read().is_empty() && self.leaving.lock().is_empty()
     }
 
     // ---- Work of the progress thread ----
 
-    /// Gives the progress thread work.
+    /// Adds work for the progress thread.
     pub fn command(&self, change: impl FnOnce(&mut Work)) {
         change(&mut self.work.lock());
         self.wakeup.wake();
     }
 
-    /// Returns an attempt whose time limit has passed.
+    /// Returns an attempt that has timed out.
     pub fn take_due(&self, now: Instant) -> Option<Arc<Conn>> {
         self.work.lock().timers.take_due(now)
     }
 
     // ---- Memory ----
 
-    /// Notes that the rest of a record of a connection may be in registered memory. Returns false if there is no memory.
+    /// Records that a connection may have a partly sent payload in registered memory. Returns `false` if there is no
+    /// memory.
     pub fn list_blocked(&self, number: u64) -> bool {
         let mut blocked = self.blocked.lock();
         let has_room = blocked.room(1).is_ok();
@@ -532,9 +521,9 @@ impl Device {
         has_room
     }
 
-    /// Fails the connections that send from a region which is about to be freed. Called without a lock.
+    /// Fails the connections that send from a region about to be freed. Called without a lock.
     pub fn region_freed(&self, key: u32) {
-        // From the end, because a connection that fails leaves the list.
+        // In reverse, because a failed connection is removed from the list.
         let blocked = self.blocked.lock().len();
         for at in (0..blocked).rev() {
             let number = self.blocked.lock().get(at).copied();
@@ -544,7 +533,7 @@ impl Device {
         }
     }
 
-    /// Invalidates a window for the connection that has the end `own`. Returns false if that connection may not.
+    /// Invalidates a window for a connection. Returns `false` if the connection has no right to it.
     pub fn invalidate(&self, key: u32, own: &AccessContext) -> bool {
         self.regions.invalidate(key, own).is_some()
     }

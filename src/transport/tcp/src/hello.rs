@@ -1,40 +1,40 @@
-//! What two ends tell each other before they are connected. It stands before the program's private data.
+//! The greeting that both ends exchange before they are connected. It precedes the program's private data.
 
 use std::iter;
 
 use arrayvec::ArrayVec;
 
-/// The most bytes that a request, an answer or a rejection carries for a program.
+/// Maximum private data of a request, reply or rejection.
 pub const MAX_PRIVATE_DATA: usize = 224;
 /// Bytes before the private data.
 pub const SIZE: usize = 16;
 
-/// The first bytes, by which an end knows that the other one speaks of the same.
+/// Magic number and version.
 const MAGIC: [u8; 4] = *b"dat\x04";
-/// Set if the program takes extended operations.
+/// Set if the program supports extended operations.
 const EXTENDED: u8 = 1;
 
-/// What an end is asked for, or answers with.
+/// The content of a greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// A connection is asked for, or accepted.
+    /// A request or acceptance.
     Terms {
-        /// Whether the program takes extended operations.
+        /// `true` if the program supports extended operations.
         extended: bool,
-        /// The number of the end's endpoint, if it is to carry datagrams; otherwise 0.
+        /// Endpoint number if it carries datagrams, otherwise 0.
         datagrams: u32,
-        /// Reads of the peer that are served at a time.
+        /// Maximum concurrent reads served.
         reads_in: u8,
-        /// Reads of its own that it has outstanding at a time.
+        /// Maximum own concurrent reads.
         reads_out: u8,
     },
-    /// The program has turned the request down.
+    /// A rejection by the program.
     Rejected,
-    /// The request could not be taken.
+    /// A rejection by the provider.
     Refused,
 }
 
-/// A word with its private data as bytes.
+/// Encodes a greeting with private data.
 pub fn encode(word: Word, private_data: &[u8]) -> ArrayVec<u8, { SIZE + MAX_PRIVATE_DATA }> {
     let (kind, flags, reads, datagrams) = match word {
         Word::Terms { extended, datagrams, reads_in, reads_out } => {
@@ -57,7 +57,7 @@ pub fn can_begin(bytes: &[u8]) -> bool {
     bytes.iter().zip(MAGIC).all(|(byte, wanted)| *byte == wanted)
 }
 
-/// Reads what [`encode`] made; `None` for anything else.
+/// Decodes a greeting and private data. Returns `None` for other bytes.
 pub fn decode(bytes: &[u8]) -> Option<(Word, Vec<u8>)> {
     let (head, private_data) = bytes.split_at_checked(SIZE)?;
     let [kind, flags, reads_in, reads_out, len] = *head[4..].first_chunk()?;

@@ -1,4 +1,4 @@
-//! Finds the address that the words of a configuration mean.
+//! Resolves the instance data of a configuration to an address.
 
 #![forbid(unsafe_code)]
 
@@ -12,20 +12,20 @@ use host::topic::{Reason, Topic};
 /// The first word of instance data.
 const TCP: &str = "tcp";
 
-/// The place of an adapter.
+/// The location of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The network interface.
+    /// Name of the network interface.
     pub netdev: String,
-    /// Its address.
+    /// Local address.
     pub address: IpAddr,
 }
 
-/// Finds the adapter that `instance` describes: "tcp", "tcp NETDEV", or "tcp ADDRESS". If `instance` is
-/// empty, it is what the entry's name says: `tcp`, or `tcp-NETDEV`. Without an interface it is that of the default route.
+/// Finds the adapter that `instance` describes: "tcp", "tcp NETDEV", or "tcp ADDRESS". If it is empty, the entry's name
+/// is used: `tcp` or `tcp-NETDEV`. Without an interface, the default route's is used.
 ///
 /// # Errors
-/// The reason names what was requested and what exists.
+/// The reason contains the request and the existing interfaces.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let unreadable = |fault: &str| Topic::InstanceData.reason(format!("instance data \"{instance}\": {fault}"));
     let mut words = instance.split_whitespace();
@@ -51,7 +51,7 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     Ok(Place { netdev, address })
 }
 
-/// An address of this host, with the name of its interface.
+/// Returns an address of this host, with the name of its interface.
 fn owner(interfaces: &[(String, IpAddr)], address: IpAddr) -> Result<(String, IpAddr), Reason> {
     let owner = interfaces.iter().find(|(_, own)| *own == address && is_usable(own));
     owner.cloned().ok_or_else(|| {
@@ -63,7 +63,7 @@ fn owner(interfaces: &[(String, IpAddr)], address: IpAddr) -> Result<(String, Ip
     })
 }
 
-/// An interface, with its first address.
+/// Returns an interface, with its first address.
 fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String, IpAddr), Reason> {
     let address = addresses(interfaces, netdev).first().copied();
     address.map(|address| (netdev.to_owned(), address)).ok_or_else(|| {
@@ -77,8 +77,8 @@ fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String
     })
 }
 
-/// The one interface that leads to other hosts, with its address. None of several is better than the others, and that of
-/// this host itself is not what a program means that names none.
+/// Returns the only interface to other hosts, with its address. Fails if there are none or several; loopback does not
+/// count.
 fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
     let leads = |netdev: &str| !addresses(interfaces, netdev).iter().any(IpAddr::is_loopback);
     let mut all: Vec<&str> =
@@ -99,19 +99,19 @@ fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
     }
 }
 
-/// The interface of the default route: the one of IPv4 with the lowest metric, or else that of IPv6.
+/// Returns the interface of the default route: the IPv4 route with the lowest metric, otherwise the IPv6 one.
 fn default_route() -> Option<String> {
     let v4 = fs::read_to_string("/proc/thread-self/net/route").unwrap_or_default();
     let v6 = || fs::read_to_string("/proc/thread-self/net/ipv6_route").unwrap_or_default();
     route_of_v4(&v4).or_else(|| route_of_v6(&v6()))
 }
 
-/// The interface of the default route in a table as the kernel shows that of IPv4.
+/// Returns the interface of the default route in the kernel's IPv4 table.
 fn route_of_v4(table: &str) -> Option<String> {
     let routes = table.lines().skip(1).filter_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
         let [netdev, "00000000", ..] = words[..] else { return None };
-        // A route that refuses has no interface, and one to this host itself leads nowhere.
+        // Reject routes have no interface, and loopback leads to no other host.
         if netdev == "*" || netdev == "lo" {
             return None;
         }
@@ -120,7 +120,7 @@ fn route_of_v4(table: &str) -> Option<String> {
     routes.min().map(|(_, netdev)| netdev)
 }
 
-/// The interface of the default route in a table as the kernel shows that of IPv6.
+/// Returns the interface of the default route in the kernel's IPv6 table.
 fn route_of_v6(table: &str) -> Option<String> {
     let routes = table.lines().filter_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
@@ -132,7 +132,7 @@ fn route_of_v6(table: &str) -> Option<String> {
     routes.min().map(|(_, netdev)| netdev)
 }
 
-/// Whether connections can be made from an address. From link-local ones nothing is reached without naming the interface.
+/// Returns whether connections can use an address. Link-local addresses would require an interface.
 fn is_usable(address: &IpAddr) -> bool {
     match address {
         IpAddr::V6(v6) => !v6.is_unicast_link_local(),
@@ -140,12 +140,12 @@ fn is_usable(address: &IpAddr) -> bool {
     }
 }
 
-/// The interface that a name means: an address of IPv4 can have a label, which begins with that and a colon.
+/// Returns the interface for a name, which may be an IPv4 address label `NETDEV:...`.
 fn device(name: &str) -> &str {
     name.split_once(':').map_or(name, |(netdev, _)| netdev)
 }
 
-/// Usable addresses of an interface, or of a label of it, IPv4 first.
+/// Returns usable addresses of an interface or label, IPv4 first.
 fn addresses(interfaces: &[(String, IpAddr)], netdev: &str) -> Vec<IpAddr> {
     let own = interfaces.iter().filter(|(name, own)| (name == netdev || device(name) == netdev) && is_usable(own));
     let mut found: Vec<_> = own.map(|(_, own)| *own).collect();
@@ -153,7 +153,7 @@ fn addresses(interfaces: &[(String, IpAddr)], netdev: &str) -> Vec<IpAddr> {
     found
 }
 
-/// What there is, as the end of a message: the interfaces and their first addresses.
+/// Describes the interfaces and their first addresses, for the end of a message.
 fn present(interfaces: &[(String, IpAddr)]) -> String {
     let mut names: Vec<_> = interfaces.iter().map(|(name, _)| device(name)).collect();
     names.sort_unstable();

@@ -1,7 +1,7 @@
-//! Requests of the peer: handled in order, each as soon as it can be.
+//! The peer's requests, handled in order.
 //!
-//! The bytes of requests arrive in pieces of any length. A message takes its receive when its first record has arrived, and a
-//! write is checked then. Payloads are stored as they arrive.
+//! The bytes of requests arrive in arbitrary pieces. The first record of a message takes a receive; the first record of a
+//! write checks its rights. Payloads are stored as they arrive.
 
 use std::sync::Arc;
 
@@ -21,20 +21,20 @@ use crate::record::{self, HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
 use crate::rx::{Fatal, Piece, Place, TAIL, Tail, gather, store_piece};
 use crate::stream::{Body, NotSent, Stream};
 
-/// Bytes of responses, with their headers, after which other connections have their turn.
+/// Maximum bytes of responses per turn, with headers.
 const TURN: u64 = 2 << 20;
-/// What a response counts besides its bytes.
+/// Fixed cost of a response in this limit.
 const RESPONSE: u64 = 16 << 10;
 
-/// What happens to a request.
+/// The outcome of a step of a request.
 enum RecordOutcome {
-    /// It goes on.
+    /// The request can continue.
     Continue,
-    /// It waits for a receive, or for room to respond.
+    /// The request waits for a receive, or for room to respond.
     Wait,
 }
 
-/// A message or a write of which a part has arrived.
+/// A partly received message or write.
 #[derive(Clone, Copy)]
 struct Partial {
     len: u64,
@@ -47,9 +47,9 @@ pub struct Requests {
     /// The header and head of the current record.
     start: ArrayVec<u8, { HEADER + MAX_HEAD }>,
     header: Option<Header>,
-    /// The payload can be stored.
+    /// Set while the payload can be stored.
     begun: bool,
-    /// Bytes of the payload that did not arrive.
+    /// Missing bytes of the payload.
     left: u64,
     waits: bool,
     taken: Taken,
@@ -62,7 +62,7 @@ pub struct Requests {
     /// Bytes of responses that can be sent in this turn.
     turn: u64,
     tail: Tail,
-    /// The bytes of a datagram that has arrived in part.
+    /// Bytes of a partly received datagram.
     datagram: Vec<u8>,
 }
 
@@ -71,7 +71,7 @@ fn fatal(recv: Option<RecvDone>, peer: Option<Status>) -> Fatal {
     Fatal { recv, request: None, peer }
 }
 
-/// The peer violates the protocol.
+/// Returns the failure for a protocol violation.
 #[cold]
 fn violation() -> Fatal {
     Fatal::default()
@@ -142,7 +142,7 @@ impl Requests {
             if self.header.is_some() {
                 return true;
             }
-            // The receiving direction has checked it.
+            // The receiving direction has checked the header.
             let header = self.start[..].first_chunk().and_then(Header::decode).unwrap_or_default();
             self.left = u64::from(header.len) - header.head().unwrap_or(0) as u64;
             self.header = Some(header);
@@ -185,15 +185,15 @@ impl Requests {
 
     // ---- Datagrams ----
 
-    /// Handles a record of a connection that carries datagrams, whose header and head have arrived. Returns whether all of it has
-    /// arrived. A datagram takes no receive before, so that no peer can keep one.
+    /// Handles a record of a datagram connection, whose header and head have arrived. Returns whether all of it has
+    /// arrived. Only a complete datagram takes a receive, so that no peer can block one.
     fn datagram(&mut self, receiver: &DatagramReceiver<Tcp>, stream: &Stream, rest: &mut &[u8]) -> Result<bool, Fatal> {
         let Some(header) = self.header else { return Ok(false) };
         let len = self.left as usize;
         match header.kind {
             kind::MESSAGE if header.aux == self.left && len <= MAX_DATAGRAM => {}
             kind::IMMEDIATE if !receiver.notice_arrived() => {}
-            // The end of a connection that has served its purpose, or a violation.
+            // A regular end, or a violation.
             _ => return Err(violation()),
         }
         let gathered = self.datagram.len();
@@ -257,7 +257,7 @@ impl Requests {
 
     fn immediate(&mut self, conn: &Arc<Conn>, header: &Header, head: &[u8]) -> Result<RecordOutcome, Fatal> {
         let value = record::read_number(head).ok_or_else(violation)?;
-        // The buffer stays as it is, so that it is never too short.
+        // The buffer keeps its length, so it is never too short.
         if let RecordOutcome::Wait = self.take(conn, 0)? {
             return Ok(RecordOutcome::Wait);
         }
@@ -268,7 +268,7 @@ impl Requests {
 
     // ---- Writes ----
 
-    /// Begins a part of a write. The right to the whole range is checked, so that a write without it changes nothing.
+    /// Begins a part of a write. Checks the rights to the whole range first, so that a violation changes nothing.
     fn begin_write(&mut self, stream: &Stream, to: RemoteSegment, offset: u64) -> Result<RecordOutcome, Fatal> {
         let rest = to.len - offset;
         if self.left > rest || (self.left == 0 && rest > 0) {
@@ -325,12 +325,12 @@ impl Requests {
             (None, Some((to, offset))) => (Place::Granted(to, offset), to.len - offset),
             _ => return None,
         };
-        // The last bytes of a transfer are stored apart.
+        // The last bytes of a transfer are stored separately.
         let len = if rest == self.left { rest - TAIL } else { self.left };
         Some((place, len))
     }
 
-    /// Notes that bytes of the payload are in their place.
+    /// Records that bytes of the payload are in place.
     pub fn advance(&mut self, bytes: u64) {
         self.left -= bytes;
         if let Some(partial) = &mut self.message {
@@ -368,7 +368,7 @@ impl Requests {
 
     // ---- Responses ----
 
-    /// Sends the bytes that the peer reads, as far as the socket has room.
+    /// Sends bytes that the peer reads, while the socket has room.
     fn read(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, head: &[u8]) -> Result<RecordOutcome, Fatal> {
         let from = record::read_target(head).ok_or_else(violation)?;
         loop {

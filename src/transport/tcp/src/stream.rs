@@ -1,8 +1,8 @@
-//! What both directions of a connection share: its socket, and the bytes that the socket had no room for.
+//! The shared state of both directions of a connection: its socket, and unsent bytes.
 //!
-//! A record is sent with one system call, from the program's memory. If the socket takes only a part of it, the rest stays
-//! here and precedes everything else: the bytes before the payload as a copy, the payload as a reference to registered memory,
-//! which is looked up anew. No memory of the program is used between two calls.
+//! A record is sent with one system call, from the program's memory. The part that the socket does not take stays here
+//! and is sent before anything else: bytes before the payload as a copy, the payload as a reference to registered
+//! memory, which is looked up again. Between calls no memory of the program is used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -21,39 +21,39 @@ use crate::device::{Device, Regions};
 use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, WAITED, kind};
 use crate::socket::Socket;
 
-/// Payloads above this length hold their region by a counter, so that only a free of the same region waits for the call.
+/// Length above which payloads hold their region by a counter, so that only a free of the same region waits for the
+/// call.
 const LONG: u64 = 4096;
 
-/// A list of pieces: those of a payload, and the bytes before it.
+/// Pieces of a payload, and of the bytes before it.
 type Pieces<'a> = ArrayVec<Source<'a>, { MAX_SEGMENTS + 2 }>;
 
-/// Where a payload is.
+/// The location of a payload.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<'a> {
-    /// There is none.
     None,
     /// In segments of a request of this end.
     Local(RequestId, &'a [Segment]),
-    /// In segments that are not used after the call: what the socket does not take is copied.
+    /// In segments that are not used after the call: unsent bytes are copied.
     Copied(&'a [Segment]),
     /// In memory that the peer reads.
     Granted(RemoteSegment),
 }
 
-/// Why nothing was sent.
+/// The reason why nothing was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotSent {
-    /// The socket has no room. [`Stream::push`] succeeds when it has.
+    /// The socket has no room. [`Stream::on_room`] reports when it has.
     Busy,
     /// The memory of the payload is not registered, or the peer may not read it.
     NoMemory,
-    /// The same is true of a payload of which a part was sent: that of this request, or of a response. The connection must fail.
+    /// The same, but a part of the payload was sent: of this request, or of a response. The connection must fail.
     Lost(Option<RequestId>),
     /// The connection has ended, which a read reports.
     Gone,
 }
 
-/// A [`Body`] that stays.
+/// The body of a partly sent record.
 #[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
 enum Kept {
     None,
@@ -71,21 +71,21 @@ impl Kept {
     }
 }
 
-/// The rest of a record.
+/// The unsent rest of a record.
 struct Out {
-    /// Bytes before the payload, of which the first `gone` were sent.
+    /// Bytes before the payload; the first `gone` were sent.
     head: Vec<u8>,
     gone: usize,
     body: Kept,
     offset: u64,
     len: u64,
-    /// The connection has ended on this side: after the rest comes the end of the stream.
+    /// Set once this side has ended the connection: the stream ends after the rest.
     leaving: bool,
-    /// The set of sockets reports room for this one.
+    /// Set while the set of sockets reports room.
     armed: bool,
-    /// Something waits for room since the last report.
+    /// Set if a sender has found no room since the last report.
     awaits_room: bool,
-    /// The adapter knows that payloads of this stream may stay.
+    /// Set once the stream is in the adapter's list of partly sent payloads.
     listed: bool,
 }
 
@@ -100,25 +100,22 @@ pub struct Stream {
     device: Arc<Device>,
     number: u64,
     socket: Socket,
-    /// This end, as rows of registered memory know it.
+    /// Access context of this end for registered memory.
     pub own: AccessContext,
-    /// Bytes of the peer's requests that are handled, and those of which the peer knows.
+    /// Handled bytes of the peer's requests, and the acknowledged ones.
     handled: AtomicU64,
     told: AtomicU64,
-    /// Bytes of requests that the peer can have outstanding.
+    /// Maximum outstanding bytes of the peer's requests.
     window: AtomicU32,
-    /// The window was too small for this end since the last record.
+    /// Set if this end has waited for the window since the last record.
     waited: AtomicBool,
-    /// Nothing can be sent any more.
+    /// Set once sending has failed.
     cut: AtomicBool,
     out: Mutex<Out>,
 }
 
 impl Stream {
-    /// A stream over `socket` for the connection `number` of a protection zone.
-    ///
-    /// # Errors
-    /// There is no memory.
+    /// Creates a stream over `socket` for the connection `number` of a protection zone.
     pub fn new(device: &Arc<Device>, socket: Socket, number: u64, zone: u32) -> dat_core::error::Result<Arc<Stream>> {
         Ok(memory::arc(Stream {
             device: device.clone(),
@@ -144,62 +141,59 @@ impl Stream {
         })?)
     }
 
-    /// The socket.
     pub fn socket(&self) -> &Socket {
         &self.socket
     }
 
-    /// The table of registered memory.
     pub fn regions(&self) -> &Regions {
         &self.device.regions
     }
 
-    /// The adapter.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
     // ---- The window ----
 
-    /// Notes that `bytes` more of the peer's requests are handled.
+    /// Adds `bytes` to the handled bytes of the peer's requests.
     pub fn note_handled(&self, bytes: u64) {
         self.handled.fetch_add(bytes, Ordering::AcqRel);
     }
 
-    /// Returns the bytes of handled requests that the peer does not know of.
+    /// Returns the handled bytes that are not acknowledged.
     pub fn owed(&self) -> u64 {
         // In this order, because both grow.
         let told = self.told.load(Ordering::Acquire);
         self.handled.load(Ordering::Acquire) - told
     }
 
-    /// Returns whether the peer should hear of handled requests now, since it may soon wait for that. A report that can wait
-    /// leaves with the program's next message instead of before it.
+    /// Returns whether to acknowledge immediately, because the peer may soon wait. Otherwise the acknowledgement is
+    /// sent with the program's next message.
     pub fn should_tell(&self) -> bool {
         self.owed() >= u64::from(self.window() / 4 * 3)
     }
 
-    /// Returns how many bytes of requests the peer can have outstanding.
+    /// Returns the maximum outstanding bytes of the peer's requests.
     pub fn window(&self) -> u32 {
         self.window.load(Ordering::Relaxed)
     }
 
     /// Doubles the window, because the peer had to wait.
     pub fn widen(&self) {
-        // Records leave in the order in which they read it.
+        // The lock keeps the windows of sent records in order.
         let _out = self.out.lock();
         let window = self.window().saturating_mul(2).min(MAX_WINDOW);
         self.window.store(window, Ordering::Relaxed);
     }
 
-    /// Notes that this end waits for the peer's window. The next record says so.
+    /// Records that this end waits for the peer's window, which the next record reports.
     pub fn note_waited(&self) {
         self.waited.store(true, Ordering::Relaxed);
     }
 
     // ---- Sending ----
 
-    /// Locks the sending side, and sends what is left of an earlier record.
+    /// Locks the sending side, and sends the rest of an earlier record.
     ///
     /// # Errors
     /// Nothing can be sent now.
@@ -212,7 +206,7 @@ impl Stream {
         Ok(Sender { stream: self, out, handled: 0, says_waited: false })
     }
 
-    /// Calls `f` with all pieces of what is to be sent. Their memory stays registered during the call.
+    /// Calls `f` with all pieces to send. Their memory stays registered during the call.
     fn with_pieces<R>(
         &self,
         head: &[u8],
@@ -248,8 +242,8 @@ impl Stream {
         Ok(f(&pieces))
     }
 
-    /// Handles a report of room: sends what is left of a record, and calls `then` with the result. The reports end when nothing
-    /// waits for room any more. Only this function ends them, so that a sender that found no room is always called.
+    /// Handles a report of room: sends the rest of a record, calls `then` with the result, and disables the reports if
+    /// no sender waits. Only this function disables them, so no waiting sender is missed.
     pub fn on_room(&self, then: impl FnOnce(Result<(), NotSent>)) {
         let pushed = {
             let mut out = self.out.lock();
@@ -281,7 +275,7 @@ impl Stream {
                 }
                 Ok(Ok(sent)) => sent,
                 Ok(Err(_)) => return Err(self.cut()),
-                // It stays, so that each later attempt finds the same.
+                // The rest stays, so later attempts return the same error.
                 Err(_) => {
                     return Err(NotSent::Lost(match out.body {
                         Kept::Local(id, _) => Some(id),
@@ -303,7 +297,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Returns whether a payload of a request of this end was not sent completely, so that the peer cannot have handled it.
+    /// Returns whether a request of this end is partly sent, so the peer cannot have handled it.
     pub fn holds_request(&self) -> bool {
         matches!(self.out.lock().body, Kept::Local(..))
     }
@@ -320,7 +314,7 @@ impl Stream {
         }
     }
 
-    /// Asks for a report when the socket has room.
+    /// Enables the report that the socket has room.
     fn await_room(&self, out: &mut Out) {
         out.awaits_room = true;
         if !out.armed {
@@ -329,7 +323,7 @@ impl Stream {
         }
     }
 
-    /// Makes room for the rest of a record. A sender that finds no memory tries again as if the socket had no room.
+    /// Reserves memory for the rest of a record. Without memory, the sender retries as if the socket had no room.
     fn reserve(&self, out: &mut Out, bytes: usize) -> Result<(), NotSent> {
         out.head.room(bytes).map_err(|_| {
             self.await_room(out);
@@ -340,22 +334,22 @@ impl Stream {
     /// Sends a record without a payload.
     ///
     /// # Errors
-    /// As for [`Sender::send`].
+    /// Nothing was sent.
     pub fn send_record(&self, kind: u8, flags: u8, aux: u64) -> Result<(), NotSent> {
         let mut sender = self.sender()?;
         let header = sender.header(kind, flags, 0, aux);
         sender.send(&header.encode(), Body::None, 0, 0)
     }
 
-    /// Reports the handled requests to the peer, if it does not know of all. Returns false if the socket has no room.
+    /// Acknowledges handled requests, if any. Returns `false` if the socket has no room.
     pub fn acknowledge(&self) -> bool {
         self.owed() == 0 || self.send_record(kind::HANDLED, 0, 0) != Err(NotSent::Busy)
     }
 
     // ---- The end ----
 
-    /// Ends the sending direction, and reports `end` to the peer if there is one. After the call no memory of the program is
-    /// used. Returns whether the socket should stay open until the peer has read everything.
+    /// Ends the sending direction, and sends `end` to the peer. Afterwards no memory of the program is used. Returns
+    /// whether the socket should stay open until the peer has read everything.
     pub fn leave(&self, end: Option<End>) -> bool {
         let mut out = self.out.lock();
         if out.leaving {
@@ -379,7 +373,7 @@ impl Stream {
         }
     }
 
-    /// Ends both directions after an error, so that a read reports the end of the connection.
+    /// Shuts down both directions after an error, so that a read reports the end.
     fn cut(&self) -> NotSent {
         self.cut.store(true, Ordering::Release);
         self.socket.shut_down(Shutdown::Both);
@@ -391,7 +385,7 @@ impl Stream {
         self.cut.load(Ordering::Acquire)
     }
 
-    /// Copies the rest of a payload, and adds the last record. Returns false if that is not possible.
+    /// Copies the rest of a payload, and adds the last record. Returns `false` on failure.
     fn detach(&self, out: &mut Out, end: Option<End>) -> bool {
         let len = out.len as usize;
         if out.head.room(len + HEADER).is_err() {
@@ -417,7 +411,7 @@ impl Stream {
     }
 }
 
-/// Appends all pieces without their first `skip` bytes to a list, which has room for them.
+/// Appends all pieces except their first `skip` bytes to a list with enough capacity.
 fn append(list: &mut Vec<u8>, pieces: &[Source<'_>], mut skip: usize) {
     for piece in pieces {
         let rest = piece.split(skip.min(piece.len())).1;
@@ -428,11 +422,11 @@ fn append(list: &mut Vec<u8>, pieces: &[Source<'_>], mut skip: usize) {
     }
 }
 
-/// The sending side of a stream, on which nothing is left of an earlier record.
+/// The locked sending side of a stream, without unsent bytes.
 pub struct Sender<'s> {
     stream: &'s Stream,
     out: MutexGuard<'s, Out>,
-    /// What the headers report.
+    /// Contents of the last header.
     handled: u64,
     says_waited: bool,
 }
@@ -446,7 +440,7 @@ impl Sender<'_> {
         Header { kind, flags, len: len as u32, handled: self.handled, window: self.stream.window(), aux }
     }
 
-    /// Notes that the headers were sent.
+    /// Records that the headers were sent.
     fn note_sent(&self) {
         self.stream.told.fetch_max(self.handled, Ordering::AcqRel);
         if self.says_waited {
@@ -454,14 +448,15 @@ impl Sender<'_> {
         }
     }
 
-    /// Sends records: the bytes `head`, then `len` bytes of `body` from `offset` on. On success the stream has all of it, and
+    /// Sends records: the bytes `head`, then `len` bytes of `body` from `offset`. On success, the stream sends later
+    /// what the socket did not take.
     /// sends later what the socket did not take.
     ///
     /// # Errors
     /// Nothing was sent.
     pub fn send(mut self, head: &[u8], body: Body<'_>, offset: u64, len: u64) -> Result<(), NotSent> {
         let Sender { stream, out, .. } = &mut self;
-        // What does not fit must stay, so that there is a place for it first.
+        // Reserve memory for what the socket does not take.
         let copied = if let Body::Copied(_) = body { len as usize } else { 0 };
         stream.reserve(out, head.len() + copied)?;
         let sent = match body {
@@ -500,7 +495,8 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Sends a record with a payload that `compute` returns once the stream can keep it. Nothing is sent if it returns `None`.
+    /// Sends a record with a payload that `compute` returns, after memory was reserved. Sends nothing if it returns
+    /// `None`.
     ///
     /// # Errors
     /// Nothing was sent, and `compute` was not called.
@@ -510,7 +506,7 @@ impl Sender<'_> {
         let Some(payload) = compute() else { return Ok(()) };
         out.head.extend_from_slice(&header.encode());
         out.head.extend_from_slice(&payload);
-        // What is left is sent later.
+        // The rest is sent later.
         let _ = stream.push_locked(out);
         self.note_sent();
         Ok(())

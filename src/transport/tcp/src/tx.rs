@@ -1,10 +1,9 @@
 //! The sending direction of a connection.
 //!
-//! Requests are sent in posting order, each as one record or as several. Records with short payloads are gathered: their
-//! headers and payloads leave with one system call. A request waits while the peer's window is full, while the socket has no
-//! room, for a fence, and for the maximum number of outstanding reads. It is complete when the peer has handled its last
-//! record and, for a read or an atomic operation, the whole response is in its place. Requests are reported in their order, by
-//! number ([`SeqNo`]).
+//! Requests are sent in posting order, as one or several records each. Records with short payloads are gathered into
+//! one system call. A request waits for the peer's window, for room in the socket, for a fence, or for the limit of
+//! outstanding reads. It completes when the peer has handled its last record and the whole response, if any, has
+//! arrived. Core gets completions in order, by number ([`SeqNo`]).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,22 +22,22 @@ use host::memory::Room;
 use crate::record::{self, HEADER, MAX_HEAD, MAX_PAYLOAD, MIN_WINDOW, kind};
 use crate::stream::{Body, NotSent, Sender, Stream};
 
-/// Maximum bytes of the records that are gathered.
+/// Maximum bytes of gathered records.
 const BATCH: usize = 4096;
-/// Maximum payload that is copied, so that further records can follow it.
+/// Maximum copied payload, which allows further records after it.
 const SHORT: u64 = 512;
-/// Minimum payload of a part that is not the last one.
+/// Minimum payload of a part, except for the last.
 const MIN_PART: u64 = 4096;
-/// Maximum number of requests that gathered records complete.
+/// Maximum number of requests completed by gathered records.
 const COMPLETED: usize = BATCH / HEADER;
-/// Requests that a post leaves for the next call of the library, while earlier ones are outstanding.
+/// Maximum number of requests that a post defers to the next call while earlier ones are outstanding.
 const GATHERED: usize = 16;
 
-/// A request of which a part was not sent.
+/// A request that is not completely sent.
 struct Waiting {
     id: RequestId,
     operation: Operation,
-    /// Number of its segments, which are the next ones of the queue of segments.
+    /// Number of its segments, the next ones in the segment queue.
     count: usize,
     len: u64,
     fence: bool,
@@ -46,30 +45,30 @@ struct Waiting {
     local: bool,
 }
 
-/// What was sent of a request.
+/// The progress of a request.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Progress {
     /// Nothing.
     #[default]
     New,
-    /// The record before its bytes.
+    /// The record that precedes its payload.
     Begun,
-    /// This number of its bytes.
+    /// This number of payload bytes.
     Bytes(u64),
-    /// All of its bytes, but not its immediate data.
+    /// All payload bytes, but not its immediate value.
     Value,
 }
 
-/// A request that was sent, and is not complete.
+/// A request that was sent, but is not complete.
 struct TxInFlight {
     id: RequestId,
-    /// Bytes of requests up to its end.
+    /// Sent bytes of requests, up to its end.
     end: u64,
-    /// Its number among those that have a response, from 1; 0 if it has none.
+    /// Its number among requests with responses, from 1; 0 without a response.
     pending_read: u64,
 }
 
-/// A request whose response has not arrived completely.
+/// A request with an incomplete response.
 struct PendingRead {
     id: RequestId,
     count: usize,
@@ -77,10 +76,10 @@ struct PendingRead {
     offset: u64,
 }
 
-/// A request of this end that cannot be executed: the connection fails with it.
+/// A request that cannot be executed, which ends the connection.
 pub type Failed = (RequestId, Status);
 
-/// Why requests are not sent.
+/// The reason why requests stop.
 enum Stop {
     /// They wait for the peer.
     Peer,
@@ -96,14 +95,14 @@ struct Stage {
     flags: u8,
     head: ArrayVec<u8, MAX_HEAD>,
     offset: u64,
-    /// Bytes of the payload that can follow.
+    /// Maximum payload bytes that can follow.
     rest: u64,
 }
 
-/// Bytes of requests up to the end of each request that gathered records complete.
+/// Sent bytes of requests at the end of each request that gathered records complete.
 type Ends = ArrayVec<u64, COMPLETED>;
 
-/// A payload that leaves from its place.
+/// A payload sent from the program's memory.
 struct Long {
     id: RequestId,
     segments: Checked,
@@ -114,7 +113,7 @@ struct Long {
 /// A position in the queue of requests, while records are gathered.
 #[derive(Clone, Copy, Default)]
 struct Cursor {
-    /// Requests that the gathered records complete, and their segments.
+    /// Requests completed by the gathered records, and their segments.
     index: usize,
     segments: usize,
     progress: Progress,
@@ -122,16 +121,16 @@ struct Cursor {
     pending_reads: usize,
 }
 
-/// The sending direction. The default belongs to no connection.
+/// The sending direction. The default is unconnected.
 #[derive(Default)]
 pub struct Tx {
     stream: Option<Arc<Stream>>,
-    /// Bytes of requests that were sent, and those that the peer has handled.
+    /// Bytes of requests that were sent, and that the peer has handled.
     sent: u64,
     handled: u64,
     window: u32,
     waiting: VecDeque<Waiting>,
-    /// What was sent of the oldest of them.
+    /// Progress of the oldest of these.
     progress: Progress,
     /// The segments of requests that wait.
     segments: VecDeque<Segment>,
@@ -141,7 +140,7 @@ pub struct Tx {
     places: VecDeque<Segment>,
     asked: u64,
     answered: u64,
-    /// Maximum number of outstanding questions.
+    /// Maximum number of outstanding requests with responses.
     reads: usize,
     stalls: Gauge,
     ep: Option<Handle>,
@@ -186,7 +185,7 @@ impl Waiting {
         }
     }
 
-    /// Returns what was sent after a record with `part` bytes of payload; `None` if that is everything.
+    /// Returns the progress after a record with `part` bytes of payload; `None` once all is sent.
     fn after(&self, stage: &Stage, part: u64) -> Option<Progress> {
         let end = stage.offset + part;
         match stage.kind {
@@ -201,7 +200,7 @@ impl Waiting {
 }
 
 impl Tx {
-    /// A sending direction without a connection, with room for requests of these sizes.
+    /// Creates an unconnected direction, with memory for requests of these sizes.
     ///
     /// # Errors
     /// There is no memory.
@@ -226,13 +225,13 @@ impl Tx {
         self.stream.is_some()
     }
 
-    /// Limits the outstanding reads to those that the peer serves. One is always possible, because it fails where the peer
+    /// Sets the maximum outstanding reads to those that the peer serves, but at least one, which fails if the peer
     /// serves none.
     pub fn limit_reads(&mut self, reads: u8) {
         self.reads = self.reads.min(usize::from(reads.max(1)));
     }
 
-    /// Detaches the stream. Returns the mark of the requests that were complete.
+    /// Detaches the stream. Returns the [`SeqNo`] up to which requests are complete.
     pub fn close(&mut self) -> Option<SeqNo> {
         let done = self.done();
         self.stream = None;
@@ -270,7 +269,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Queues a request that is complete as soon as those before it are.
+    /// Queues a request that completes together with those before it.
     ///
     /// # Errors
     /// [`dat_core::error::Resource::Memory`].
@@ -282,8 +281,8 @@ impl Tx {
         Ok(())
     }
 
-    /// Returns whether the requests that wait can leave with the next call of the library: earlier ones are outstanding, and
-    /// there are only a few short ones.
+    /// Returns whether the waiting requests can be deferred to the next call: earlier ones are outstanding, and these
+    /// are few and short.
     pub fn can_gather(&self) -> bool {
         !self.in_flight.is_empty()
             && self.waiting.len() < GATHERED
@@ -291,7 +290,7 @@ impl Tx {
             && self.waiting.iter().all(|request| request.len <= SHORT)
     }
 
-    /// Sends a datagram, if nothing waits and there is room for it. The program gets no completion for it, so it has no number.
+    /// Sends a datagram if nothing waits and there is room. It has no number, because it gets no completion here.
     pub fn try_send(&mut self, datagram: &Datagram<'_>) -> bool {
         let &Datagram { segments, len, solicited, .. } = datagram;
         let Some(stream) = self.stream.as_ref().filter(|_| self.waiting.is_empty()) else { return false };
@@ -337,7 +336,6 @@ impl Tx {
         while launched.is_ok() && !self.waiting.is_empty() {
             launched = self.launch(&stream);
         }
-        // It was away only for this loop.
         self.stream = Some(stream);
         launched
     }
@@ -370,7 +368,7 @@ impl Tx {
         stop.map_or(Ok(()), Err)
     }
 
-    /// Returns why requests stop after an attempt to send.
+    /// Returns the reason why requests stop after an attempt to send.
     fn stop(&self, error: NotSent) -> Stop {
         match error {
             NotSent::Busy => Stop::Busy,
@@ -381,7 +379,7 @@ impl Tx {
         }
     }
 
-    /// The error of a request whose memory is not registered. Requests before it are reported first.
+    /// Returns the failure of a request with unregistered memory. Earlier requests are reported first.
     fn lost(&self) -> Stop {
         let is_last =
             self.pending_reads.is_empty() && self.in_flight.back().is_none_or(|last| last.end <= self.handled);
@@ -391,10 +389,10 @@ impl Tx {
         }
     }
 
-    /// Adds the next record to `heads`. Returns a payload that must leave from its place, after which no record can follow.
+    /// Adds the next record to `heads`. Returns a payload to send from its place; no record can follow it.
     ///
     /// # Errors
-    /// Nothing can be added; `None` if only because everything was, or there is no room in `heads`.
+    /// Nothing can be added; `None` if nothing is left, or `heads` is full.
     fn gather(
         &self,
         stream: &Stream,
@@ -436,12 +434,11 @@ impl Tx {
         }
         let segments: Checked = self.segments.iter().skip(at.segments).take(request.count).copied().collect();
         let mark = heads.len();
-        // Records before it leave alone, so that the failure is that of this request.
+        // Send earlier records first, so that only this request fails.
         if !short && mark > 0 && copy::acquire_all(&segments, |key| stream.regions().acquire(key)).is_none() {
             return Err(None);
         }
         let header = sender.header(stage.kind, stage.flags, stage.head.len() + part as usize, request.len);
-        // There is room for all of it.
         let _ = heads.try_extend_from_slice(&header.encode());
         let _ = heads.try_extend_from_slice(&stage.head);
         if short && part > 0 {
@@ -471,7 +468,7 @@ impl Tx {
         Ok((!short).then_some(Long { id: request.id, segments, offset: stage.offset, part }))
     }
 
-    /// Notes that everything before `at` was sent.
+    /// Records that everything before `at` was sent.
     fn commit(&mut self, at: &Cursor, ends: &Ends) {
         for &end in ends {
             let Some(request) = self.waiting.pop_front() else { break };
@@ -490,9 +487,9 @@ impl Tx {
         self.sent = at.sent;
     }
 
-    /// Notes what the peer has handled and how large its window is. Returns false if that cannot be.
+    /// Handles an acknowledgement and the peer's window. Returns `false` if they are impossible.
     pub fn on_handled(&mut self, handled: u64, window: u32) -> bool {
-        // Only the last request can be incomplete in the socket. If it were complete here, its memory could change.
+        // Only the last request can be partly sent. If it completed here, its memory could change.
         let lies = handled == self.sent && self.stream.as_ref().is_some_and(|stream| stream.holds_request());
         if handled > self.sent || lies || window < self.window {
             return false;
@@ -502,8 +499,8 @@ impl Tx {
         true
     }
 
-    /// Returns where the next bytes of a response go: its segments, and the bytes of it that arrived. Returns `None` if there
-    /// is no response to wait for, or none of `len` further bytes.
+    /// Returns the segments of the current response, and the bytes that have arrived. Returns `None` if no response is
+    /// expected, or not `len` further bytes.
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
         let pending_read = self.pending_reads.front()?;
         if len > pending_read.len - pending_read.offset || (len == 0 && pending_read.len > 0) {
@@ -513,7 +510,7 @@ impl Tx {
         Some((places, pending_read.offset, pending_read.offset + len == pending_read.len))
     }
 
-    /// Notes that bytes of a response are in their places, or that these are lost.
+    /// Records bytes of a response that are in place, or lost.
     ///
     /// # Errors
     /// The memory of the response is not registered.
@@ -532,7 +529,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Removes the requests that are complete. Returns the mark of the last one.
+    /// Removes complete requests. Returns the number of the last one.
     pub fn done(&mut self) -> Option<SeqNo> {
         let mut last = None;
         let is_done = |front: &&TxInFlight| front.end <= self.handled && front.pending_read <= self.answered;

@@ -1,6 +1,4 @@
-//! The transport: an open interface adapter over a device.
-//!
-//! No lock of this transport is shared by adapters.
+//! The transport interface of core. Adapters share no lock of this transport.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,14 +27,14 @@ use crate::qp::{NO_BYTE, Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::window::{Window, await_binds};
 
-/// An open interface adapter.
+/// An open adapter.
 pub struct Verbs {
     device: Arc<Device>,
     thread: Mutex<Option<Thread>>,
 }
 
 impl Verbs {
-    /// Ends the thread, and what it was still to do.
+    /// Stops the progress thread, and ends its tasks.
     fn stop(&self) {
         self.device.stop.store(true, Ordering::Release);
         self.device.wakeup_fd.wake();
@@ -44,17 +42,17 @@ impl Verbs {
         if let Some(thread) = thread {
             thread.join();
         }
-        // The end of a connection may not have come in time. A queue pair that is destroyed uses no buffer.
+        // Some connections may still be ending. A destroyed queue pair uses no buffer.
         let draining = std::mem::take(&mut self.device.work.lock().draining);
         draining.iter().for_each(Qp::finish);
-        // Tasks that are left refer to queue pairs, and these to the device, which would stay for ever.
+        // The remaining tasks would keep their queue pairs alive, and these the device.
         let tasks = std::mem::take(&mut *self.device.work.lock());
         drop(tasks);
         let cm_owners = std::mem::take(&mut *self.device.cm_owners.lock());
         drop(cm_owners);
     }
 
-    /// Adds an empty segment to a receive without a segment on soft-iWARP, which refuses such a receive.
+    /// Adds an empty segment to a receive without segments on soft-iWARP, which rejects such a receive.
     #[inline(always)]
     fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
         if recv.segments.is_empty() && self.device.limits.soft_iwarp {
@@ -66,7 +64,7 @@ impl Verbs {
 
 impl Drop for Verbs {
     fn drop(&mut self) {
-        // An adapter that could not be opened was not closed.
+        // `close` is not called if core could not open the adapter.
         self.stop();
     }
 }
@@ -98,10 +96,10 @@ impl Hooks for Verbs {
 
     fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
         match shown {
-            // The region is asked for when it is dropped.
+            // This waits when the region is dropped.
             Shown::Before(_) => true,
             Shown::Window(window) => {
-                // One that is held up keeps its region from being freed.
+                // After a timeout, the bind keeps its region registered.
                 await_binds(&self.device, || Arc::strong_count(&window.under_way) > 1);
                 true
             }
@@ -110,7 +108,7 @@ impl Hooks for Verbs {
     }
 
     fn drain(&self, qp: &Arc<Qp>) {
-        // It may be that no thread fetches the completion of the last request.
+        // Maybe no other thread polls for the last request.
         self.device.command(|work| work.awaited.push_back(qp.clone()));
     }
 
@@ -132,7 +130,7 @@ impl Hooks for Verbs {
     }
 
     fn after_fork_in_child() {
-        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
+        // SAFETY: core calls this in a forked child, where it has abandoned all objects.
         unsafe { fork::close_in_child() };
         channels::after_fork_in_child();
     }
@@ -223,7 +221,7 @@ impl Transport for Verbs {
 
     #[inline]
     fn poll(&self, cq: Option<&Arc<CompletionQueue>>, how: Poll) {
-        // Completions are reported under the queue's lock, and so after those of any other thread.
+        // Completions are reported under the queue's lock, after earlier completions read by other threads.
         match (cq, how) {
             (Some(cq), _) => cq.drain(),
             (None, Poll::Complete) => self.device.drain(),
@@ -250,7 +248,7 @@ impl Transport for Verbs {
 
     #[inline(always)]
     fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
-        // No message waits in this process.
+        // This transport has no queue of unexpected messages.
         srq.post(&self.padded(recv)).map(|()| false)
     }
 
@@ -261,7 +259,7 @@ impl Transport for Verbs {
     fn srq_arm_limit(&self, srq: &Arc<SharedQueue>, limit: usize) -> Result<()> {
         srq.set_limit(limit)?;
         if limit > 0 {
-            // The device raises no event for receives that it consumed since the core last counted them.
+            // The device raises no event for receives consumed since core last counted them.
             self.device.command(|work| work.drain = true);
         }
         Ok(())
@@ -274,7 +272,7 @@ impl Transport for Verbs {
 
     #[inline(always)]
     fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
-        // No message waits in this process.
+        // This transport has no queue of unexpected messages.
         qp.post_recv(&self.padded(recv)).map(|()| false)
     }
 

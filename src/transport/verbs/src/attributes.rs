@@ -1,6 +1,5 @@
-//! Limits and abilities of an adapter, derived from those of the device.
-//!
-//! Soft-RoCE and soft-iWARP have vendor numbers of their own. They differ in places from what a device promises.
+//! Limits and capabilities of an adapter. Soft-RoCE and soft-iWARP, which deviate from their attributes in places, are
+//! identified by vendor numbers.
 
 use std::ffi::{OsString, c_int};
 use std::io;
@@ -14,45 +13,43 @@ use rdma_sys::{ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_a
 
 use crate::locate::Place;
 use crate::memory::remote_access;
-use crate::qp::INLINE;
+use crate::qp::MAX_INLINE;
 use crate::rejection::MAX_REJECT_DATA;
 use crate::sys::datagram::is_ethernet;
 use crate::sys::device::Context;
-use crate::sys::qp::LONGEST;
+use crate::sys::qp::MAX_MESSAGE;
 use crate::sys::{text, version};
 
-/// Bytes of private data that fit into a connection request: rdma_cm needs the rest of the 92 bytes of the wire for
-/// itself.
+/// Maximum private data of a connection request: the 92 bytes of the wire, less those for rdma_cm.
 pub const MAX_PRIVATE_DATA: usize = 56;
 
 const SOFT_ROCE: u32 = 0xff_ffff;
 const SOFT_IWARP: u32 = 0x62_6d74;
 
-/// The sizes of packets, by their codes from 1 on.
+/// MTUs in bytes, by their codes from 1.
 const MTUS: [usize; 5] = [256, 512, 1024, 2048, 4096];
 
-/// Limits of a device that only the transport needs to know.
+/// Limits of a device that core does not need.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// Entries of a completion queue.
+    /// Maximum entries of a completion queue.
     pub cqe: usize,
-    /// Reads served at a time.
+    /// Maximum concurrent reads served.
     pub reads_in: u8,
-    /// Own reads at a time.
+    /// Maximum own concurrent reads.
     pub reads_out: u8,
-    /// Shared receive queues can be resized.
+    /// SRQs can be resized.
     pub srq_resize: bool,
     pub windows: bool,
-    /// There are memory windows for one queue pair.
+    /// The device has type 2 windows.
     pub single_windows: bool,
     pub atomics: bool,
-    /// The device is Soft-RoCE, which does some things in its own way: it does not keep peers within the range of a
-    /// window, and it has a status of its own for messages that are too long.
+    /// The device is Soft-RoCE, which does not restrict peers to a window's range, and has its own status for messages
+    /// that are too long.
     pub soft_roce: bool,
-    /// The device is soft-iWARP, which connects in the calling thread and takes no receive without a segment.
+    /// The device is soft-iWARP, which connects in the calling thread, and rejects receives without segments.
     pub soft_iwarp: bool,
     pub iwarp: bool,
-    /// The port is one of Ethernet.
     pub ethernet: bool,
 }
 
@@ -60,7 +57,7 @@ impl Limits {
     fn of(attr: &ibv_device_attr, port: &ibv_port_attr, iwarp: bool) -> Self {
         let reads = |value: c_int| u8::try_from(count(value)).unwrap_or(u8::MAX);
         let windows = attr.max_mw > 0 && has(attr, ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW);
-        // Memory windows of type 2, whichever way devices check them.
+        // Type 2A and 2B differ only in the device's checks.
         let single =
             ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2A | ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B;
         Limits {
@@ -91,7 +88,7 @@ impl Limits {
 
     /// Returns the inline data of a queue pair. iWARP devices have little room.
     pub fn inline_data(&self) -> u32 {
-        if self.iwarp { INLINE / 2 } else { INLINE }
+        if self.iwarp { MAX_INLINE / 2 } else { MAX_INLINE }
     }
 
     /// Returns whether an event reports the last buffer that a queue pair takes from a shared queue.
@@ -109,13 +106,13 @@ impl Limits {
         }
     }
 
-    /// What peers may do on a queue pair, as far as memory grants it: a set of the `IBV_ACCESS_*` bits.
+    /// Returns the `IBV_ACCESS_*` bits of a queue pair; memory may grant fewer.
     pub fn access(&self) -> u32 {
         remote_access(self.granted(Rights::REMOTE)) as u32
     }
 
-    /// The rights to memory that the device can grant out of `rights`. It refuses the right to atomic operations where it has
-    /// none.
+    /// Returns the rights that the device can grant. It rejects the right to atomic operations without support for
+    /// these.
     pub fn granted(&self, rights: Rights) -> Rights {
         if self.atomics { rights } else { rights.difference(Rights::REMOTE_ATOMIC) }
     }
@@ -125,7 +122,7 @@ fn count(value: c_int) -> usize {
     usize::try_from(value).unwrap_or(0)
 }
 
-/// Whether the device has one of these abilities.
+/// Returns whether the device has one of these capabilities.
 fn has(attr: &ibv_device_attr, flags: ibv_device_cap_flags) -> bool {
     attr.device_cap_flags & flags.0 != 0
 }
@@ -134,17 +131,17 @@ fn has(attr: &ibv_device_attr, flags: ibv_device_cap_flags) -> bool {
 pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, Limits)> {
     let attr = context.query()?;
     let port = context.query_port(place.port)?;
-    // SAFETY: the library ends the string within the array.
+    // SAFETY: the library terminates the string within the array.
     let firmware = unsafe { text(attr.fw_ver.as_ptr()) };
     let limits = Limits::of(&attr, &port, context.is_iwarp());
-    // The device must have all receives where it does not repeat messages, and each needs an entry in a completion queue.
+    // Without RNR retries the device must have all receives, each with an entry in a completion queue.
     let (of_cq, of_shared) =
         if limits.repeats() { (usize::MAX, usize::MAX) } else { (limits.cqe, limits.shared_recvs()) };
-    // The core knows one limit of segments for all receives.
+    // Core has one limit of segments for all receives.
     let of_srq = if attr.max_srq > 0 { count(attr.max_srq_sge) } else { MAX_SEGMENTS };
     let segments = count(attr.max_sge).min(MAX_SEGMENTS).min(of_srq).max(1);
-    // Soft-RoCE names a limit of 8 MiB, but carries any length that a request can name.
-    let message = u64::from(port.max_msg_sz).max(if limits.soft_roce { 1 << 30 } else { 0 }).min(LONGEST);
+    // Soft-RoCE reports 8 MiB, but supports the maximum of a request.
+    let message = u64::from(port.max_msg_sz).max(if limits.soft_roce { 1 << 30 } else { 0 }).min(MAX_MESSAGE);
     let attributes = AdapterAttributes {
         vendor: format!("{:#x}", attr.vendor_id),
         provider: place.name.clone(),
@@ -152,17 +149,17 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         firmware_version: version(&firmware),
         address: Address::new(SocketAddr::new(place.address, 0)),
         max_eps: count(attr.max_qp),
-        // One place more than the program gets, so that none of its posts finds a full queue.
+        // One entry stays free, so that no post finds a full queue.
         max_dto_per_ep: count(attr.max_qp_wr).min(of_cq).saturating_sub(1),
         max_rdma_read_per_ep_in: limits.reads_in.into(),
         max_rdma_read_per_ep_out: limits.reads_out.into(),
         max_rdma_read_in: count(attr.max_res_rd_atom),
         max_rdma_read_out: usize::from(limits.reads_out) * count(attr.max_qp),
         max_evds: count(attr.max_cq),
-        // The program's queue is the library's own; that of the device only feeds it.
+        // The EVD is a queue of core, which the device's queue only feeds.
         max_evd_qlen: 1 << 20,
         max_segments: segments,
-        // Reads of iWARP have one segment; other devices do not say.
+        // iWARP reads have one segment; other devices report no limit.
         max_segments_read: if limits.iwarp { count(attr.max_sge_rd).clamp(1, segments) } else { segments },
         max_segments_write: segments,
         max_lmrs: count(attr.max_mr),
@@ -182,12 +179,12 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         srq_low_watermark: attr.max_srq > 0,
         rmr: limits.windows,
         zero_based: false,
-        // The protocol of iWARP has no writes with a value.
+        // iWARP has no writes with immediate data.
         immediate: !limits.iwarp,
         atomics: limits.atomics,
         invalidate: limits.single_windows && has(&attr, ibv_device_cap_flags::IBV_DEVICE_MEM_MGT_EXTENSIONS),
         endpoint_windows: limits.single_windows,
-        // The protocol of iWARP has no datagrams.
+        // iWARP has no datagrams.
         datagrams: attr.max_srq > 0 && attr.max_ah > 0 && !limits.iwarp,
         fabric: Fabric {
             kind: if limits.iwarp { FabricKind::Iwarp } else { FabricKind::InfiniBand },
@@ -202,7 +199,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     Ok((attributes, limits))
 }
 
-/// Bytes of the longest packet, of which a port gives a code. The user can ask for less, in one of the sizes that there are.
+/// Returns the MTU in bytes for a port's code. The user can request a smaller valid MTU.
 fn mtu(code: u32, asked: Option<OsString>) -> usize {
     let active = MTUS[usize::try_from(code).unwrap_or(0).clamp(1, MTUS.len()) - 1];
     let asked = asked.and_then(|value| value.to_str()?.trim().parse().ok()).filter(|bytes| MTUS.contains(bytes));

@@ -1,11 +1,9 @@
-//! Connections: the requests to rdma_cm, and the handling of its events. Events are handled on the progress thread,
-//! without any lock.
+//! Connection management. The progress thread handles the events of rdma_cm, without a lock.
 //!
-//! A device may have several addresses, each with listeners of its own, so an endpoint connects to the address that it
-//! was given (`destination`); only a local address that is on no interface of a device, where rdma_cm finds no way,
-//! stands for the adapter's own. Private data and qualifiers have the form that the C implementation's provider over
-//! rdma_cm uses. The identifier of a connection stays some seconds after its end, since the kernel repeats the message
-//! that ends it if that got lost.
+//! Each address of a device has its own listeners, so an endpoint connects to the given address. Only a local address
+//! that no RDMA device has is replaced by the adapter's own (`destination`). Private data and qualifiers have the
+//! format of the C provider over rdma_cm. An identifier outlives its connection by some seconds, during which the
+//! kernel can repeat a lost disconnect message.
 
 use std::iter;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -31,19 +29,19 @@ use crate::sys::cm::{CmId, Event, RETRIES, Terms};
 
 /// The owner of the identifier with a token.
 pub enum CmOwner {
-    /// A listener.
+    /// A listener, with its qualifier.
     Listener(u64, ListenerSink<Verbs>),
-    /// An end of a connection.
+    /// An endpoint of a connection.
     End(Arc<Qp>),
-    /// An attempt at an exchange of datagrams.
+    /// An attempt at a UD exchange.
     Attempt(Arc<Attempt>),
 }
 
-/// A service point that listens; dropped to stop.
+/// A listening service point. A drop stops it.
 pub struct Listener {
     device: Arc<Device>,
     id: CmId,
-    /// What hears requests for datagrams, on the same port.
+    /// Listener for UD requests, on the same port.
     datagrams: Option<CmId>,
 }
 
@@ -56,28 +54,26 @@ impl Drop for Listener {
     }
 }
 
-/// A connection request not yet answered; dropped to refuse.
+/// A connection request without a reply. A drop rejects it.
 pub struct Incoming {
     pub(crate) id: Option<Arc<CmId>>,
-    /// What asks, if it asks for datagrams.
-    pub(crate) asker: Option<Hello>,
+    /// The peer's hello, for a UD request.
+    pub(crate) requester: Option<Hello>,
     device: Arc<Device>,
-    /// Reads that this side shall serve, and that the peer serves, at a time.
+    /// Maximum concurrent reads: served by this end, and by the peer.
     reads: (u8, u8),
 }
 
-/// Time for the kernel to find the route where the program set no limit.
-pub const NO_LIMIT: Duration = Duration::from_secs(20);
-/// Time for which the kernel is asked at a time to look for the peer's neighbour address: it may miss the answer and
-/// sleep until the time is up.
-pub const PATIENCE: Duration = Duration::from_secs(1);
-/// Time after which a sender tries again where there was no receive, in the code of the wire: 0.16 ms. The kernel's own
-/// choice, 0, stands for 655 ms.
+/// Time limit for the route resolution if the program set none.
+pub const DEFAULT_ROUTE_TIMEOUT: Duration = Duration::from_secs(20);
+/// Time limit for one neighbour lookup: the kernel may miss the reply, and then waits until the limit.
+pub const NEIGHBOUR_TIMEOUT: Duration = Duration::from_secs(1);
+/// RNR timer in the encoding of the wire: 0.16 ms. The kernel's default, 0, means 655 ms.
 const RNR_TIMER: u8 = 8;
-/// Time after which Soft-RoCE repeats a packet that was not answered, in the code of the wire: 0.27 s.
+/// Retransmission timeout for Soft-RoCE in the encoding of the wire: 0.27 s.
 const SOFT_ROCE_TIMEOUT: u8 = 16;
-/// The longest time for which the kernel is asked to look for the route at once.
-const LONGEST: Duration = Duration::from_secs(600);
+/// Maximum time limit for one route resolution.
+const MAX_ROUTE_TIMEOUT: Duration = Duration::from_secs(600);
 
 impl Drop for Incoming {
     fn drop(&mut self) {
@@ -86,14 +82,14 @@ impl Drop for Incoming {
 }
 
 impl Incoming {
-    /// Refuses the request. The program may have private data for the peer.
+    /// Rejects the request, with private data if the program rejects it.
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
         let Some(id) = self.id.take() else { return };
         let answered = match why {
             Rejection::Consumer => {
                 let answer = rejection::write(private_data);
-                if let Some(asker) = &self.asker {
-                    self.device.answers.note(asker, None, &answer);
+                if let Some(requester) = &self.requester {
+                    self.device.answers.note(requester, None, &answer);
                 }
                 id.reject(&answer)
             }
@@ -104,7 +100,7 @@ impl Incoming {
         }
     }
 
-    /// Accepts the request with `qp`.
+    /// Accepts the request with `qp`. If that fails, the sink gets [`ConnectionReport::AcceptFailed`].
     pub fn accept(incoming: &mut Option<Self>, qp: &Arc<Qp>, private_data: &[u8]) -> Result<()> {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
         let Some(id) = request.id.clone() else { return Err(Error::Internal) };
@@ -122,7 +118,7 @@ impl Incoming {
             request.id = None;
         }
         if let Err(error) = accepted {
-            // The peer has given up, or will when it gets no answer.
+            // The peer has given up, or will time out.
             log::debug!(target: host::diagnostics::CM, "a request could not be accepted: {error}");
             let _ = id.reject(&[]);
             qp.begin_end(ConnectionReport::AcceptFailed);
@@ -131,7 +127,7 @@ impl Incoming {
     }
 }
 
-/// Listens on `qualifier`, or on one that the kernel chooses.
+/// Listens on `qualifier`, or on a port that the kernel selects. Returns the qualifier.
 pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(Listener, u64)> {
     let failed = |error: std::io::Error| match error.raw_os_error() {
         Some(libc::EADDRINUSE) if qualifier.is_some() => Error::QualifierInUse,
@@ -159,8 +155,8 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
     Ok((listener, qualifier))
 }
 
-/// Identifiers for connections and, if they are wanted, for datagrams, on the port that stands for a qualifier. Without one the
-/// system chooses a port, which may be taken for datagrams.
+/// Binds identifiers for connections and, if requested, for UD, to the same port. A port selected by the kernel may be
+/// in use for UD, so this tries up to [`MAX_BIND_ATTEMPTS`] ports.
 fn bind(device: &Device, qualifier: Option<u64>, datagrams: bool) -> std::io::Result<(CmId, Option<CmId>)> {
     let bound =
         |space, port| CmId::bound(space, &device.channel, device.token(), SocketAddr::new(device.place.address, port));
@@ -173,22 +169,22 @@ fn bind(device: &Device, qualifier: Option<u64>, datagrams: bool) -> std::io::Re
         attempts += 1;
         match bound(RDMA_PS_UDP, id.local_port()) {
             Ok(other) => return Ok((id, Some(other))),
-            // Requests for connections arrive all the same.
+            // Connection requests still work.
             Err(error) if qualifier.is_some() => {
                 log::warn!(target: host::diagnostics::CM, "port {} takes no requests for datagrams: {error}", id.local_port());
                 return Ok((id, None));
             }
-            Err(error) if attempts == ATTEMPTS => return Err(error),
+            Err(error) if attempts == MAX_BIND_ATTEMPTS => return Err(error),
             Err(_) => {}
         }
     }
 }
 
-/// How often the system is asked for a port that is free for connections and for datagrams.
-const ATTEMPTS: u32 = 16;
+/// Maximum number of ports to try.
+const MAX_BIND_ATTEMPTS: u32 = 16;
 
-/// The address to connect to. A local address that no RDMA device has, such as loopback, stands for the adapter's own:
-/// rdma_cm finds no way there. Every other address has listeners of its own.
+/// Returns the address to connect to. A local address that no RDMA device has, such as loopback, is replaced by the
+/// adapter's own, because rdma_cm has no route to it.
 fn destination(device: &Device, address: &Address) -> IpAddr {
     let ip = address.ip();
     let here = device.place.address;
@@ -197,10 +193,7 @@ fn destination(device: &Device, address: &Address) -> IpAddr {
     if stands_for_here { here } else { ip }
 }
 
-/// Checks that an address leads to one of the family of this adapter's.
-///
-/// # Errors
-/// [`AddressFault::Unsupported`] if it does not.
+/// Checks that an address has the family of the adapter's.
 pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     let fits = |ip: IpAddr| ip.is_ipv4() == device.place.address.is_ipv4();
     if fits(address.ip()) || fits(destination(device, address)) {
@@ -209,7 +202,7 @@ pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     Err(Error::InvalidAddress(AddressFault::Unsupported))
 }
 
-/// From where to where a connection leads.
+/// Returns the local and remote address of a connection.
 pub fn ends(device: &Device, connect: &Connect<'_>) -> (SocketAddr, SocketAddr) {
     let to = SocketAddr::new(destination(device, connect.address), port_of(connect.qualifier));
     (SocketAddr::new(device.place.address, 0), to)
@@ -232,10 +225,10 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
         state.phase = QpPhase::Connecting;
         state.cm = Some(id.clone());
         state.private_data = connect.private_data.to_vec();
-        state.way = Some((from, to, deadline.unwrap_or_else(|| Instant::now() + NO_LIMIT)));
+        state.way = Some((from, to, deadline.unwrap_or_else(|| Instant::now() + DEFAULT_ROUTE_TIMEOUT)));
     }
     device.cm_owners.lock().insert(token, CmOwner::End(qp.clone()));
-    let started = id.resolve_addr(from, to, PATIENCE);
+    let started = id.resolve_addr(from, to, NEIGHBOUR_TIMEOUT);
     device.command(|work| {
         if let Some(deadline) = deadline {
             work.timers.set(deadline, Arc::downgrade(qp));
@@ -248,13 +241,17 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The time that is left for an attempt, and a little more, so that the adapter's own timer ends the attempt.
-fn left(qp: &Qp) -> Duration {
-    let left = qp.state.lock().way.map_or(NO_LIMIT, |(_, _, until)| until.saturating_duration_since(Instant::now()));
-    (left + Duration::from_secs(1)).min(LONGEST)
+/// Returns the remaining time of an attempt plus 1 s, so that the adapter's own timer ends the attempt.
+fn remaining(qp: &Qp) -> Duration {
+    let left = qp
+        .state
+        .lock()
+        .way
+        .map_or(DEFAULT_ROUTE_TIMEOUT, |(_, _, until)| until.saturating_duration_since(Instant::now()));
+    (left + Duration::from_secs(1)).min(MAX_ROUTE_TIMEOUT)
 }
 
-/// Brings the queue pair into the state in which it sends and receives.
+/// Moves the queue pair to RTS.
 fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
     for state in [ibv_qp_state::IBV_QPS_INIT, ibv_qp_state::IBV_QPS_RTR, ibv_qp_state::IBV_QPS_RTS] {
         let (mut attr, mut mask) = id.qp_attributes(state)?;
@@ -269,11 +266,11 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
             }
             _ => {
                 attr.max_rd_atomic = reads.1;
-                // The receiver may take its time, so the device tries again without end.
+                // RNR retries are unlimited, because a receive may be posted late.
                 attr.rnr_retry = 7;
                 attr.retry_cnt = RETRIES;
                 if qp.device.limits.soft_roce {
-                    // It loses packets when many come at once, and the time that rdma_cm sets is seconds.
+                    // Soft-RoCE loses packets of bursts, and the timeout of rdma_cm is seconds.
                     attr.timeout = attr.timeout.min(SOFT_ROCE_TIMEOUT);
                 }
             }
@@ -283,7 +280,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Handles an event.
+/// Handles an event on the progress thread.
 pub fn handle(device: &Arc<Device>, event: Event) {
     if event.kind == kind::RDMA_CM_EVENT_CONNECT_REQUEST {
         request(device, event);
@@ -304,7 +301,7 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         Some(CmOwner::End(qp)) => qp.clone(),
         _ => {
             if matches!(event.kind, kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT) {
-                // The peer has answered the message that ended the connection.
+                // The peer has confirmed the disconnect message.
                 device.work.lock().leaving.move_to(Instant::now(), |id| id.token() == event.token);
             }
             return;
@@ -313,13 +310,13 @@ pub fn handle(device: &Arc<Device>, event: Event) {
     log::debug!(target: host::diagnostics::CM, "queue pair {}: event {} status {}", qp.number(), event.kind, event.status);
     let phase = qp.phase();
     match (event.kind, phase) {
-        (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => step(&qp, |qp, id| id.resolve_route(left(qp))),
-        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) if device.limits.soft_iwarp => ask_aside(qp),
-        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, ask),
+        (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => step(&qp, |qp, id| id.resolve_route(remaining(qp))),
+        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) if device.limits.soft_iwarp => request_in_thread(qp),
+        (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, send_request),
         (kind::RDMA_CM_EVENT_ADDR_ERROR, QpPhase::Connecting) if event.status == -libc::ETIMEDOUT => {
             step(&qp, |qp, id| {
                 let way = qp.state.lock().way;
-                look_again(&qp.device, way, id)
+                retry_lookup(&qp.device, way, id)
             });
         }
         (
@@ -354,7 +351,7 @@ fn request(device: &Arc<Device>, event: Event) {
     let (qualifier, sink) = match device.cm_owners.lock().get(&event.token) {
         Some(CmOwner::Listener(qualifier, sink)) => (*qualifier, sink.clone()),
         _ => {
-            // The service point has gone meanwhile.
+            // The service point no longer exists.
             let _ = id.reject(&[]);
             return;
         }
@@ -362,16 +359,16 @@ fn request(device: &Arc<Device>, event: Event) {
     let datagrams = id.ps == RDMA_PS_UDP;
     let hello = Hello::read(&event.private_data).filter(|_| datagrams);
     if datagrams && hello.is_none() {
-        // A program of another kind asks. The request is refused when it is dropped.
+        // Another kind of program sent this. The drop of `id` rejects it.
         return;
     }
-    let asker = hello.map(|(hello, _)| hello);
-    if asker.is_some_and(|hello| device.answers.repeat(&hello, &id)) {
+    let requester = hello.map(|(hello, _)| hello);
+    if requester.is_some_and(|hello| device.answers.repeat(&hello, &id)) {
         return;
     }
     let private_data = hello.map_or(&*event.private_data, |(_, data)| data).to_vec();
     id.set_token(device.token());
-    // Without memory the request is dropped, which refuses it.
+    // Without memory, the drop rejects the request.
     let Ok(id) = memory::arc(id) else { return };
     let remote_address = id.remote_address().unwrap_or_else(|| device.attributes.address.clone());
     let info = ConnectionRequestInfo {
@@ -379,14 +376,14 @@ fn request(device: &Arc<Device>, event: Event) {
         remote_qualifier: remote_address.port().into(),
         remote_address,
         private_data,
-        datagrams: asker.map(|hello| hello.endpoint),
+        datagrams: requester.map(|hello| hello.endpoint),
     };
-    let incoming = Incoming { id: Some(id), asker, device: device.clone(), reads: event.reads };
-    // A request that comes back is refused when it is dropped.
+    let incoming = Incoming { id: Some(id), requester, device: device.clone(), reads: event.reads };
+    // If core returns the request, the drop rejects it.
     let _ = sink.request(incoming, info);
 }
 
-/// Takes the next step of an attempt, which ends if that fails.
+/// Executes the next step of an attempt, and ends the attempt if it fails.
 fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>) {
     let Some(id) = qp.state.lock().cm.clone() else { return };
     if let Err(error) = next(qp, &id) {
@@ -396,23 +393,23 @@ fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>)
     }
 }
 
-/// Sends the request.
-fn ask(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
+/// Sends the connection request.
+fn send_request(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     let private_data = std::mem::take(&mut qp.state.lock().private_data);
     id.connect(&terms(qp, qp.reads, &private_data))
 }
 
-/// Sends the request in a thread of its own. Soft-iWARP makes the TCP connection in the calling thread, which takes two minutes
-/// if the host drops packets, and until then does not destroy the queue pair.
-fn ask_aside(qp: Arc<Qp>) {
+/// Sends the request in a separate thread. Soft-iWARP connects its TCP socket in the calling thread, for up to two
+/// minutes if the peer drops packets, and destroys no queue pair in that time.
+fn request_in_thread(qp: Arc<Qp>) {
     let again = qp.clone();
-    if thread::start(c"dat-verbs-ask", move || step(&qp, ask)).is_err() {
-        // Other connections wait rather than this attempt fail.
-        step(&again, ask);
+    if thread::start(c"dat-verbs-ask", move || step(&qp, send_request)).is_err() {
+        // Without a thread, this delays other connections instead.
+        step(&again, send_request);
     }
 }
 
-/// What is reported of an attempt that ends with this error.
+/// Returns the report for an attempt that failed with this error.
 pub fn report_on(error: &std::io::Error) -> ConnectionReport {
     match error.raw_os_error() {
         Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EADDRNOTAVAIL | libc::ENODEV) => {
@@ -422,19 +419,20 @@ pub fn report_on(error: &std::io::Error) -> ConnectionReport {
     }
 }
 
-/// Reads served and reads asked for at a time that both ends have room for. Where the peer serves none, one is tried
-/// all the same, because it fails, while a limit of none would make reads wait for ever.
+/// Returns the maximum concurrent reads (in, out) that both ends support. If the peer serves none, one is still
+/// allowed: it fails, instead of waiting indefinitely.
 pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
     (ours.0.min(theirs.0), ours.1.min(theirs.1.max(1)))
 }
 
-/// The neighbour has not answered yet, or the kernel has missed that it did.
-pub fn look_again(device: &Device, way: Option<(SocketAddr, SocketAddr, Instant)>, id: &CmId) -> std::io::Result<()> {
+/// Repeats a neighbour lookup that timed out, until the attempt's deadline. The neighbour may be slow, or the kernel
+/// may have missed its reply.
+pub fn retry_lookup(device: &Device, way: Option<(SocketAddr, SocketAddr, Instant)>, id: &CmId) -> std::io::Result<()> {
     match way {
         Some((from, to, until)) if Instant::now() < until && !device.is_gone() => {
-            // The kernel reports a timeout for an address without a route; a socket gives the reason.
+            // The kernel also reports a timeout if there is no route; a UDP socket returns the reason.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
-            id.resolve_addr(from, to, PATIENCE)
+            id.resolve_addr(from, to, NEIGHBOUR_TIMEOUT)
         }
         _ => Err(std::io::Error::from_raw_os_error(libc::EHOSTUNREACH)),
     }
@@ -444,13 +442,13 @@ fn terms<'a>(qp: &Qp, reads: (u8, u8), private_data: &'a [u8]) -> Terms<'a> {
     Terms { qp_number: qp.raw.number(), srq: qp.srq.is_some(), reads, private_data }
 }
 
-/// The peer has accepted, and this end confirms it. The peer may serve and ask for fewer reads at a time than this
-/// end.
+/// Handles the peer's acceptance: makes the queue pair ready and confirms. The peer may support fewer concurrent reads
+/// than this end.
 fn answered(qp: &Arc<Qp>, event: Event) {
     let mut up = false;
     let reads = fewer(qp.reads, event.reads);
     step(qp, |qp, id| {
-        // A thread that abandons the attempt waits for this lock, or has taken it before.
+        // A thread that abandons the attempt takes this lock before or after.
         let state = qp.state.lock();
         if state.phase == QpPhase::Connecting {
             to_ready(qp, id, reads)?;
@@ -464,8 +462,8 @@ fn answered(qp: &Arc<Qp>, event: Event) {
     }
 }
 
-/// Reports a connection that this end accepted, unless that was done. The peer ends a connection, or sends on it, only
-/// once it is up there; the kernel may report that before the connection is up here, or instead of it.
+/// Reports an accepted connection as established, unless that was done. Called when the peer has used or ended the
+/// connection: the kernel may report that before the establishment, or instead.
 pub fn used_by_peer(qp: &Arc<Qp>) {
     if qp.phase() == QpPhase::Accepting {
         established(qp, Vec::new());
@@ -481,7 +479,7 @@ fn established(qp: &Arc<Qp>, private_data: Vec<u8>) {
         state.phase = QpPhase::Connected;
     }
     qp.sink.connection(ConnectionReport::Established(private_data));
-    // Something may have failed before there was a connection to end.
+    // A failure before the establishment could not end the connection.
     qp.report();
 }
 

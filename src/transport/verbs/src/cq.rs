@@ -1,26 +1,25 @@
-//! Completion queues. They report completions to the endpoints and announce them to threads that sleep, and they
-//! never overflow.
+//! Completion queues. They report completions to endpoints, wake sleeping threads, and never overflow.
 //!
-//! A dispatcher's queue consists of *parts*, queues of the device. Each queue pair reserves entries for all of its work
-//! in one part before it is made. The first one makes the first part, which is long enough for it: to resize a queue
-//! takes as long as to make one. A part that is too short for another queue pair is resized; if the device cannot do
-//! that, another part is added.
+//! # Parts
+//! The queue of an EVD consists of *parts*, which are completion queues of the device. Before a queue pair is created,
+//! it reserves entries for all its work in one part. If no part has room, one is resized, or else added. The first
+//! queue pair determines the length of the first part, because a resize costs as much as a creation.
 //!
-//! Receives whose waiters wake for solicited messages alone complete in parts of their own: completions do not carry
-//! the sender's flag, but the device can be asked to announce only those that have it. Such a part is armed all the
-//! time. Soft-iWARP drops the flag, so there every message is announced.
+//! If the waiters of receives wake only for solicited messages, these receives complete in separate, always armed
+//! parts: a completion lacks the sender's flag, but the device can raise events only for completions with it.
+//! Soft-iWARP drops the flag, so there all messages raise events.
 //!
-//! A thread that polls holds the queue's lock while it reports, so on return all earlier completions have been
-//! reported, whichever thread fetched them; reports that may end a connection are made without a lock afterwards. A
-//! completion names its queue pair by number, which is looked up among those that complete here, so
-//! one of a queue pair that is gone is dropped. The queue remembers whose completion came last. A fetch takes up to
-//! 16, and the core gets one report of requests that follow each other. Every request is signalled, also those whose
-//! completion the program suppresses: the counts are exact at any time, whether an endpoint is idle is known, and a
-//! an entry is free once its completion is fetched.
+//! # Reports
+//! A thread holds the queue's lock from the poll to the last report. So when a poll returns, all earlier completions
+//! have been reported, even those read by other threads. Reports that may end a connection are made afterwards, without
+//! a lock. Each poll returns up to 16 completions; core gets one report for consecutive requests.
 //!
-//! An announcement may come a little before its completion or after it; so a queue for announced messages is read to
-//! its end before this is reported. Fetching some of these asks the channel, the one
-//! system call of a dequeue.
+//! A completion contains the number of its queue pair. Each queue has a table of its queue pairs, caches the last one
+//! found, and drops completions of others. All requests are signalled, even if the program suppresses their
+//! completions: so counts are exact, idle endpoints are detected, and an entry is free once its completion is read.
+//!
+//! An event may arrive shortly before or after its completion. So a queue for solicited messages is read until it is
+//! empty before the event is reported. After such messages, the channel is read, the only system call of a dequeue.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -42,22 +41,22 @@ use crate::qp::{Qp, belong_together};
 use crate::status::exhausted;
 use crate::sys::cq::{BATCH, Batch, RawCq, batch};
 
-/// A dispatcher's first queue is no longer than this or what the first queue pair needs; others add what they need.
-const FIRST: usize = 1024;
+/// Maximum length of a first part, unless the first queue pair needs more.
+const MAX_FIRST_PART: usize = 1024;
 
-/// The completion queue of a dispatcher.
+/// The completion queue of an EVD.
 pub struct CompletionQueue {
-    /// Completions that the program expects at a time.
+    /// Length of the first part, from the length of the EVD.
     depth: usize,
     channel: Arc<CompletionChannel>,
     parts: Mutex<Vec<Part>>,
-    /// A thread that fetches completions holds this lock until it has reported them, so that reports are in order.
+    /// Locked from the poll until its completions are reported, which keeps reports in order.
     fetch: Mutex<Fetch>,
-    /// Waits that sleep on it.
+    /// Number of sleeping waiters.
     armed: AtomicUsize,
-    /// Set if the device drops the flag of solicited messages.
+    /// Set if the device drops the solicited flag.
     drops_flag: bool,
-    /// A thread has fetched since the last [`CompletionQueue::drain_if_unread`].
+    /// Set by polls since the last [`CompletionQueue::drain_if_unread`].
     read: AtomicBool,
 }
 
@@ -66,52 +65,50 @@ struct Part {
     solicited: bool,
     depth: usize,
     taken: usize,
-    /// Shared receive queues whose buffers complete here, by address, and the number of buffers that there is room
-    /// for.
+    /// SRQs whose receives complete here, by address, with the number of entries reserved for them.
     shared: BTreeMap<usize, usize>,
 }
 
-/// The tools of a thread that fetches completions.
+/// The state of the polling thread.
 struct Fetch {
     batch: Box<Batch>,
     sources: Vec<Source>,
     table: Table,
-    /// The queue pairs for datagrams that complete here.
+    /// The UD queue pairs that complete here.
     datagrams: Vec<Arc<UdQp>>,
-    /// Queue pairs that have something to report once no lock is held.
+    /// Queue pairs to call [`Qp::report`] for, without a lock.
     touched: Vec<Arc<Qp>>,
 }
 
-/// The queue pairs that complete here, in the order of their numbers, which completions carry.
+/// The queue pairs that complete here, sorted by number.
 type Table = Vec<(u32, Arc<Qp>)>;
 
-/// A part, as it is fetched from.
+/// A part, for polls.
 struct Source {
     raw: Arc<RawCq>,
     solicited: bool,
-    /// The place of the queue pair whose completion came last.
+    /// Index of the queue pair of the last completion.
     last: usize,
-    /// A solicited message was among those fetched, or will be the next.
+    /// Set if an event arrived: one of the messages polled so far, or the next one, is solicited.
     due: bool,
 }
 
 #[derive(Default)]
 struct Found {
     more: bool,
-    /// Announcements were taken from the channel, perhaps those of other queues.
+    /// Set if events were read from the channel, maybe of other queues.
     drained: bool,
 }
 
-/// Entries of a part that a queue pair has for as long as the value lives.
+/// Entries of a part reserved for a queue pair, until dropped.
 pub struct Reservation {
     pub(crate) cq: Arc<CompletionQueue>,
-    /// The queue of the device.
     pub(crate) raw: Arc<RawCq>,
     count: usize,
 }
 
 impl Reservation {
-    /// The number of entries for work of its own.
+    /// Returns the number of entries, without those for an SRQ.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -127,11 +124,11 @@ impl Drop for Reservation {
 }
 
 impl CompletionQueue {
-    /// A queue, of which the device has no part yet, of a dispatcher for `depth` completions.
+    /// Creates a queue without parts, for an EVD of length `depth`.
     pub fn new(device: &Device, depth: usize) -> Result<Arc<Self>> {
         let channel = device.channels.get(&device.context).map_err(exhausted(Resource::Evd))?;
         let cq = memory::arc(CompletionQueue {
-            depth: depth.min(FIRST),
+            depth: depth.min(MAX_FIRST_PART),
             channel,
             parts: Mutex::default(),
             fetch: Mutex::new(Fetch {
@@ -150,7 +147,8 @@ impl CompletionQueue {
         Ok(cq)
     }
 
-    /// The queues for the requests and the receives of a queue pair, whose dispatchers have these.
+    /// Returns the queues for requests and receives of a queue pair, given its EVDs' queues. Creates one if there are
+    /// none.
     pub fn for_work(
         device: &Device,
         requests: Option<&Arc<Self>>,
@@ -166,9 +164,9 @@ impl CompletionQueue {
         })
     }
 
-    /// Adds a part of `expected` entries, or of those that it needs if these are more or the device cannot make it as long. The
-    /// caller adds the source to those that are fetched from, without the lock of the parts: a thread
-    /// that fetches may hold the lock of the sources and wait for one that is held by a thread that wants the parts.
+    /// Adds a part with `expected` entries, or if the device fails to create it, with `need`. The caller unlocks
+    /// `parts` before it adds the returned source to `fetch`: a polling thread that holds `fetch` may wait for a lock
+    /// whose holder waits for `parts`.
     fn add_part(
         &self,
         device: &Device,
@@ -188,12 +186,12 @@ impl CompletionQueue {
         Ok(Source { raw, solicited, last: 0, due: false })
     }
 
-    /// Reserves entries for the work of one queue pair.
+    /// Reserves entries for a queue pair.
     ///
     /// # Parameters
-    /// * `count` - entries for work of its own.
-    /// * `shared` - a shared receive queue, by its address, and its receives: its queue pairs share the entries for these.
-    /// * `solicited` - waiters wake for solicited messages alone.
+    /// * `count` - entries for its own work.
+    /// * `shared` - address and length of its SRQ, whose queue pairs share entries.
+    /// * `solicited` - whether waiters wake only for solicited messages.
     pub fn reserve(
         self: &Arc<Self>,
         device: &Device,
@@ -204,7 +202,7 @@ impl CompletionQueue {
         let mut parts = self.parts.lock();
         let mut source = None;
         let need = |part: &Part| part.taken + count + part.missing(shared);
-        // Where the receives of the shared queue have entries already, they need no others.
+        // Prefer a part with entries for the SRQ.
         let fitting = (0..parts.len())
             .filter(|&at| parts[at].solicited == solicited && need(&parts[at]) <= parts[at].depth)
             .min_by_key(|&at| parts[at].missing(shared));
@@ -216,7 +214,7 @@ impl CompletionQueue {
             Some(at) => at,
             None => {
                 let need = count + shared.map_or(0, |(_, receives)| receives);
-                // With parts that cannot be resized, there are few of them if each is as long as all others together.
+                // Doubling limits the number of parts if the device cannot resize them.
                 let others = parts.iter().filter(|part| part.solicited == solicited).map(|part| part.depth).sum();
                 let expected = if parts.is_empty() { self.depth } else { others };
                 source = Some(self.add_part(device, &mut parts, need, expected, solicited)?);
@@ -230,12 +228,12 @@ impl CompletionQueue {
         }
         let reservation = Reservation { cq: self.clone(), raw: part.raw.clone(), count };
         drop(parts);
-        // In time: there is no queue pair yet that completes there.
+        // Nothing completes there yet.
         self.fetch.lock().sources.extend(source);
         Ok(reservation)
     }
 
-    /// Makes room for `receives` buffers of a shared queue, if any complete here. False if the device has no room for them.
+    /// Reserves entries for a resized SRQ, if it completes here. Returns `false` if the device has no room.
     pub fn enlarge_shared(&self, device: &Device, address: usize, receives: usize) -> bool {
         self.parts.lock().iter_mut().filter(|part| part.shared.contains_key(&address)).all(|part| {
             let need = part.taken + part.missing(Some((address, receives)));
@@ -247,29 +245,29 @@ impl CompletionQueue {
         })
     }
 
-    /// Forgets a shared queue.
+    /// Releases the entries of an SRQ.
     pub fn forget_shared(&self, address: usize) {
         for part in self.parts.lock().iter_mut() {
             part.taken -= part.shared.remove(&address).unwrap_or(0);
         }
     }
 
-    /// Completions of `qp` are reported from now on, until [`CompletionQueue::leave`].
+    /// Starts reporting completions of `qp`.
     pub fn join(&self, qp: &Arc<Qp>) -> Result<()> {
         let Fetch { table, sources, .. } = &mut *self.fetch.lock();
         table.room(1)?;
-        if let Err(at) = place(table, qp.number()) {
+        if let Err(at) = position(table, qp.number()) {
             table.insert(at, (qp.number(), qp.clone()));
             sources.iter_mut().filter(|source| source.last >= at).for_each(|source| source.last += 1);
         }
         Ok(())
     }
 
-    /// Completions of `qp` are no longer reported.
+    /// Stops reporting completions of `qp`.
     pub fn leave(&self, qp: &Qp) {
         let gone = {
             let Fetch { table, sources, .. } = &mut *self.fetch.lock();
-            place(table, qp.number()).map(|at| {
+            position(table, qp.number()).map(|at| {
                 sources.iter_mut().filter(|source| source.last > at).for_each(|source| source.last -= 1);
                 table.remove(at)
             })
@@ -277,7 +275,7 @@ impl CompletionQueue {
         drop(gone);
     }
 
-    /// Completions of a queue pair for datagrams are reported from now on, until [`CompletionQueue::leave_datagrams`].
+    /// Starts reporting completions of a UD queue pair.
     pub fn join_datagrams(&self, qp: &Arc<UdQp>) -> Result<()> {
         let mut fetch = self.fetch.lock();
         fetch.datagrams.room(1)?;
@@ -285,7 +283,7 @@ impl CompletionQueue {
         Ok(())
     }
 
-    /// Completions of the queue pair for datagrams of this number are no longer reported.
+    /// Stops reporting completions of the UD queue pair `number`.
     pub fn leave_datagrams(&self, number: u32) {
         let mut gone = Vec::new();
         self.fetch.lock().datagrams.retain(|qp| {
@@ -295,21 +293,21 @@ impl CompletionQueue {
             }
             stays
         });
-        // Without the lock, since it may be the last reference.
+        // Unlocked, because this may drop the last references.
         drop(gone);
     }
 
-    /// Reports all work that has completed, after any other thread that does: on return all that had completed before
-    /// the call is reported.
+    /// Polls until the queue is empty. On return, all completions before the call have been reported, even those read
+    /// by other threads.
     #[inline]
     pub fn drain(&self) {
-        if self.drain_alone() {
+        if self.drain_own() {
             self.drain_others();
         }
     }
 
-    /// Reports all work that has completed, unless a thread has fetched since the last call: a queue that the program
-    /// reads is left to the program's threads. One thread at a time calls this.
+    /// Polls until the queue is empty, unless another thread has polled since the last call. Must not be called
+    /// concurrently.
     pub fn drain_if_unread(&self) {
         if !self.read.swap(false, Ordering::Relaxed) {
             self.drain();
@@ -317,10 +315,10 @@ impl CompletionQueue {
         }
     }
 
-    /// Reports all work that has completed here. True if announcements were taken from the channel, perhaps those of
-    /// other queues.
+    /// Polls only this queue until it is empty. Returns whether events were read from the channel, maybe of other
+    /// queues.
     #[inline]
-    fn drain_alone(&self) -> bool {
+    fn drain_own(&self) -> bool {
         let mut fetch = self.fetch.lock();
         let found = self.fetch(&mut fetch);
         if !found.more && !found.drained && fetch.touched.is_empty() {
@@ -329,7 +327,7 @@ impl CompletionQueue {
         self.drain_rest(fetch, found)
     }
 
-    /// Goes on after a fetch that leaves something to do.
+    /// Continues after a poll that left something to do.
     #[cold]
     fn drain_rest<'a>(&'a self, mut fetch: MutexGuard<'a, Fetch>, mut found: Found) -> bool {
         let mut drained = false;
@@ -349,8 +347,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Announcements were taken from the channel: the queues that they are of and that threads sleep on are asked to
-    /// announce again, and looked through.
+    /// Rearms and polls the channel's other queues that had events and have sleeping waiters.
     #[cold]
     fn drain_others(&self) {
         let mut more = true;
@@ -358,28 +355,28 @@ impl CompletionQueue {
             for cq in channels::each(&self.channel.queues).filter(|cq| !std::ptr::eq(&**cq, self)) {
                 if cq.armed.load(Ordering::Acquire) > 0 && cq.was_announced() {
                     cq.notify();
-                    more |= cq.drain_alone();
+                    more |= cq.drain_own();
                 }
             }
         }
     }
 
-    /// True if an announcement of this queue was taken from the channel, by whichever thread, since the last call.
+    /// Returns whether any thread has read an event of this queue since the last call.
     fn was_announced(&self) -> bool {
         let mut any = false;
         for part in self.parts.lock().iter() {
-            // The next fetch takes the announcement of a part for solicited messages.
+            // The next poll clears the event of a part for solicited messages.
             any |= if part.solicited { part.raw.is_announced() } else { part.raw.take_announced() };
         }
         any
     }
 
-    /// Fetches one batch a part, and reports it.
+    /// Polls each part once, and reports the completions.
     #[inline(always)]
     fn fetch(&self, fetch: &mut Fetch) -> Found {
         let Fetch { batch, sources, table, datagrams, touched } = fetch;
         self.read.store(true, Ordering::Relaxed);
-        // Nearly always there is one part, which has no completion or one.
+        // Fast path: one part with at most one completion.
         if let [source] = &mut **sources {
             if !source.solicited {
                 if let Ok(done) = source.raw.poll(batch) {
@@ -395,7 +392,7 @@ impl CompletionQueue {
         self.fetch_parts(fetch)
     }
 
-    /// The same for several parts, or for one that cannot be read.
+    /// Polls several parts, or one with an error.
     #[inline(never)]
     fn fetch_parts(&self, fetch: &mut Fetch) -> Found {
         let Fetch { batch, sources, table, datagrams, touched } = fetch;
@@ -412,15 +409,15 @@ impl CompletionQueue {
             report_runs(done, &mut source.last, (table, datagrams), touched);
             found.more |= done.len() == BATCH;
             if source.solicited {
-                self.look_for_announcement(source, (table, datagrams), done.is_empty(), &mut found);
+                self.read_solicited_event(source, (table, datagrams), done.is_empty(), &mut found);
             }
         }
         found
     }
 
-    /// Asks the channel whether one of the messages that were fetched is solicited; see above.
+    /// Reads the channel for an event of solicited messages. Reports the event after one more poll of the part.
     #[cold]
-    fn look_for_announcement(
+    fn read_solicited_event(
         &self,
         source: &mut Source,
         (table, datagrams): (&Table, &[Arc<UdQp>]),
@@ -444,7 +441,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Has the next completion announced; gives the descriptor that becomes readable.
+    /// Requests an event for the next completion. Returns the descriptor that becomes readable.
     pub fn arm(&self) -> RawFd {
         self.armed.fetch_add(1, Ordering::AcqRel);
         self.notify();
@@ -457,7 +454,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Ends what [`CompletionQueue::arm`] began.
+    /// Undoes [`CompletionQueue::arm`].
     pub fn disarm(&self) {
         self.armed.fetch_sub(1, Ordering::AcqRel);
         if !self.channel.raw.drain() {
@@ -469,8 +466,8 @@ impl CompletionQueue {
         self.drain_others();
     }
 
-    /// Announcements were taken that may have been for other threads that sleep on this queue: true if there are any,
-    /// and then the queue has to be looked at again.
+    /// Rearms the queue if threads sleep on it, because their event may have been read. Returns whether there are any;
+    /// the caller must then poll again.
     fn notify_sleepers(&self) -> bool {
         let slept_on = self.armed.load(Ordering::Acquire) > 0;
         if slept_on {
@@ -480,14 +477,14 @@ impl CompletionQueue {
     }
 }
 
-/// Asks a queue of the device to announce the next completion, or the next `solicited` one.
+/// Requests an event for the next completion, or for the next `solicited` one.
 fn arm(raw: &RawCq, solicited: bool) {
     if let Err(error) = raw.arm(solicited) {
         log::error!("a completion queue does not announce completions: {error}");
     }
 }
 
-/// Reports completions to their queue pairs. Those that have more to report are added to `touched`.
+/// Reports completions to their queue pairs. Adds those to `touched` for which [`Qp::report`] must be called.
 #[inline(never)]
 fn report_runs(done: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), touched: &mut Vec<Arc<Qp>>) {
     for run in done.chunk_by(belong_together) {
@@ -495,7 +492,7 @@ fn report_runs(done: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), to
     }
 }
 
-/// Reports completions that belong together.
+/// Reports completions for which [`belong_together`] holds.
 #[inline(always)]
 fn report(run: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), touched: &mut Vec<Arc<Qp>>) {
     let Some(first) = run.first() else { return };
@@ -508,14 +505,13 @@ fn report(run: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), touched:
     }
 }
 
-/// Where the queue pair of this number is in the table, or would be.
+/// Returns the index of a queue pair, or where to insert it.
 #[inline(never)]
-fn place<Q>(table: &[(u32, Q)], number: u32) -> std::result::Result<usize, usize> {
+fn position<Q>(table: &[(u32, Q)], number: u32) -> std::result::Result<usize, usize> {
     table.binary_search_by_key(&number, |(number, _)| *number)
 }
 
-/// The queue pair of this number. Completions of one mostly come in a row, so `last` is the place of the one that was found
-/// last.
+/// Finds a queue pair. `last` caches the index of the last one found.
 #[inline(always)]
 fn find<'a, Q>(table: &'a [(u32, Q)], number: u32, last: &mut usize) -> Option<&'a Q> {
     if let Some((known, qp)) = table.get(*last) {
@@ -524,11 +520,11 @@ fn find<'a, Q>(table: &'a [(u32, Q)], number: u32, last: &mut usize) -> Option<&
         }
     }
     cold_path();
-    *last = place(table, number).ok()?;
+    *last = position(table, number).ok()?;
     table.get(*last).map(|(_, qp)| qp)
 }
 
-/// Notes that a queue pair has more to report.
+/// Adds a queue pair to `touched`, once.
 #[cold]
 #[inline(never)]
 fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
@@ -537,7 +533,7 @@ fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
     }
 }
 
-/// Reports completions of a queue pair that is none of a connection.
+/// Reports completions of a UD queue pair.
 #[cold]
 #[inline(never)]
 fn report_datagrams(run: &[ibv_wc], number: u32, datagrams: &[Arc<UdQp>]) {
@@ -548,13 +544,13 @@ fn report_datagrams(run: &[ibv_wc], number: u32, datagrams: &[Arc<UdQp>]) {
 }
 
 impl Part {
-    /// Entries that receives of a shared queue need beyond those they have.
+    /// Returns the number of entries that an SRQ needs in addition to its reserved ones.
     fn missing(&self, shared: Option<(usize, usize)>) -> usize {
         let Some((address, receives)) = shared else { return 0 };
         receives.saturating_sub(self.shared.get(&address).copied().unwrap_or(0))
     }
 
-    /// Resizes to at least `need`, better twice as much as now.
+    /// Resizes to at least `need` entries, or twice the length if that is more. Returns `false` on failure.
     fn grow(&mut self, device: &Device, need: usize) -> bool {
         if need > device.limits.cqe {
             return false;

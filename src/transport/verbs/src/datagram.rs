@@ -1,21 +1,20 @@
-//! Queue pairs for datagrams.
+//! Endpoints for datagrams, each with one UD queue pair.
 //!
-//! An endpoint for datagrams has one queue pair of the kind UD. [`cm`] asks peers and answers them, by the service of
-//! rdma_cm that resolves such queue pairs, [`hello`] is what endpoints tell each other there, and [`answers`] repeats
-//! answers that got lost. The result is an address handle of the device ([`UdPeer`]). Nothing reports the end of a peer.
+//! [`cm`] exchanges requests and replies with peers by rdma_cm's service for UD (SIDR). [`hello`] is their format.
+//! [`answers`] repeats lost replies. The result is an address handle ([`UdPeer`]). Nothing reports the end of a peer.
 //!
-//! The device reads a datagram from the memory of the program, never the processor: bytes that are no longer mapped are an
-//! error of the request at most. A datagram is complete when the device reports it. A list keeps all that are outstanding, in
-//! order: first those that the device has, then those for which it had no room. The receives of an endpoint without a shared
-//! receive queue of the program are in one of its own, so that a reset of the queue pair does not lose them.
+//! The device, never the CPU, reads datagrams from the program's memory, so unmapped memory only fails the request. A
+//! datagram completes when the device reports it. A list contains all outstanding datagrams in order: first those on
+//! the device, then those that wait for room. An endpoint without an SRQ of the program has its own, so that a reset of
+//! the queue pair discards no receives.
 //!
-//! A receive that is too short for its datagram, or any other local error, puts the queue pair into the error state. The
-//! datagrams that the device flushes wait until the thread of the adapter has made the queue pair ready again, with the same
-//! number ([`ending`]). If the device refuses that, they fail, and the endpoint takes no others.
+//! A receive that is too short, or any other local error, moves the queue pair to the error state. The flushed
+//! datagrams wait until the progress thread has made the queue pair ready again, with the same number ([`ending`]). If
+//! that fails, they fail, and the endpoint rejects further datagrams.
 //!
 //! # Locks
-//! The order is: the lock of a completion queue, or the core's lock on requests; [`UdQp`]'s list of datagrams. No report is made
-//! under the latter. The list of attempts comes before the table of the identifiers.
+//! The lock of a completion queue, or core's lock on requests, comes before `UdQp::sends`, under which no report is
+//! made. The list of attempts comes before the table of identifiers.
 
 pub mod answers;
 pub mod cm;
@@ -49,7 +48,7 @@ use crate::sys::qp::RawQp;
 use cm::Attempt;
 use ending::Ending;
 
-/// A peer: the way to its port, and the number of its queue pair.
+/// A peer: address handle and queue pair number.
 pub struct UdPeer {
     way: AddressHandle,
     number: u32,
@@ -62,48 +61,47 @@ impl UdPeer {
     }
 }
 
-/// The queue pair of an endpoint for datagrams.
+/// The UD queue pair of an endpoint.
 pub struct UdQp {
     pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pd: Arc<Pd>,
     sink: DatagramSink<Verbs>,
-    /// Its entries in completion queues, for requests and for receives.
+    /// Entries in completion queues, for requests and for receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Attachment,
     sends: Mutex<Sends>,
-    /// The exchanges that it has asked for and whose outcome is not known.
+    /// Requested exchanges without an outcome.
     attempts: Mutex<Vec<Arc<Attempt>>>,
-    /// Completions so far, of any kind.
+    /// Number of polls with completions.
     completions: AtomicU64,
-    /// Set when the device has returned the last buffer of the shared receive queue.
+    /// Set once the device has reported the last buffer from the SRQ.
     pub(crate) last_reached: AtomicBool,
-    /// Held while it is reset, so that nothing makes it ready again once it ends.
+    /// Locked during a reset, so that a queue pair that ends is not made ready again.
     ending: Mutex<Ending>,
 }
 
-/// The datagrams of a queue pair.
 struct Sends {
     open: bool,
-    /// The beginning of a failure, until the queue pair is ready again.
+    /// Time of a failure, until the queue pair is ready again.
     failed: Option<Instant>,
-    /// Those that are not complete, oldest first.
+    /// Outstanding datagrams, oldest first.
     outstanding: VecDeque<Outstanding>,
-    /// Their memory, in the same order.
+    /// Segments of the datagrams, in the same order.
     segments: VecDeque<Segment>,
-    /// Number of segments that were removed from the front of `segments`.
+    /// Number of segments removed from the front.
     removed: u64,
-    /// Number of datagrams that the device has: the oldest ones.
+    /// Number of datagrams on the device: the oldest ones.
     on_device: usize,
     /// Maximum of `on_device`.
     room: usize,
 }
 
-/// A datagram that is not complete. The device needs the peer until then.
+/// An outstanding datagram. It keeps its address handle alive.
 struct Outstanding {
     id: RequestId,
     peer: Arc<UdPeer>,
-    /// Position of its first segment, counted from the first datagram on, and their number.
+    /// Position of its first segment since the first datagram, and number of segments.
     segments: (u64, usize),
     solicited: bool,
 }
@@ -148,13 +146,13 @@ impl Sends {
 }
 
 impl UdQp {
-    /// Creates a queue pair that receives already.
+    /// Creates a queue pair that can already receive.
     pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs, DatagramSink<Verbs>>) -> Result<Arc<Self>> {
         let (pd, sizes) = (&init.zone.pd, init.sizes);
         let own = || SharedQueue::new(device, init.zone, sizes.recvs.max(1), sizes.recv_segments.max(1));
         let srq = init.srq.map_or_else(own, |srq| Ok(srq.clone()))?.attach(pd)?;
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
-        // One place stays free, because a completion comes a little before the device can use its place again.
+        // One entry stays free, because a completion may arrive before its entry is reusable.
         let requests = request_cq.reserve(device, (sizes.requests + 1).min(device.limits.cqe), None, false)?;
         let receives = srq.queue.reserve(&recv_cq, 0, init.solicited)?;
         let make = |sends: usize, _| {
@@ -195,17 +193,17 @@ impl UdQp {
         Ok(qp)
     }
 
-    /// The number under which the device and peers know it.
+    /// Returns the number that the device and peers use.
     pub fn number(&self) -> u32 {
         self.raw.number()
     }
 
-    /// Hands over a receive, unless the endpoint has a shared receive queue of the program.
+    /// Posts a receive to the endpoint's own SRQ.
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
         self.srq.queue.post(recv)
     }
 
-    /// Hands over a datagram.
+    /// Posts a datagram, or adds it to the waiting ones.
     pub fn send(&self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
         let mut sends = self.sends.lock();
         if !sends.open {
@@ -213,7 +211,7 @@ impl UdQp {
         }
         sends.push(to, datagram)?;
         match sends.feed(&self.raw) {
-            // Without others, no completion has the queue pair try again.
+            // Otherwise a completion retries it.
             Err(error) if sends.on_device == 0 => {
                 sends.pop();
                 Err(refused(sends, error))
@@ -222,19 +220,19 @@ impl UdQp {
         }
     }
 
-    /// Reports all work that is complete.
+    /// Polls for requests and receives.
     pub fn drain(&self) {
         self.entries.iter().for_each(|entries| entries.cq.drain());
     }
 
-    /// Handles completions: of several requests that succeeded, or a single one. Called with the lock of the completion
-    /// queue held.
+    /// Handles completions: several successful requests, or any single one. The caller holds the completion queue's
+    /// lock.
     pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) {
         let Some(last) = completions.last() else { return };
         self.completions.fetch_add(1, Ordering::Release);
         if last.status != ibv_wc_status::IBV_WC_SUCCESS {
             log::debug!(target: COMPLETION, "queue pair {}: {}", self.number(), status::text(last.status));
-            // First, so that the device gets nothing more.
+            // First, so that nothing more is posted.
             self.fail();
         }
         match wr::split(last.wr_id) {
@@ -272,12 +270,12 @@ impl UdQp {
         self.sink.received(RecvDone { id, status, len, solicited: false });
     }
 
-    /// Reports that one of the receives reported so far was announced by its sender.
+    /// Reports that one of the receives so far was solicited.
     pub fn announce(&self) {
         self.sink.announced();
     }
 
-    /// Notes that the queue pair is in the error state, or will be: the thread makes it ready again.
+    /// Records a failure: the progress thread makes the queue pair ready again.
     #[cold]
     pub fn fail(self: &Arc<Self>) {
         let now = Instant::now();

@@ -1,22 +1,22 @@
-//! The state that an open adapter, its objects and its thread share.
+//! The state shared by an open adapter, its objects and its progress thread: the device, the event channel, and tables
+//! of queue pairs, rdma_cm identifiers, completion queues and SRQs. Posting and polling use none of the tables.
 //!
-//! It has the device, the event channel, and the tables of queue pairs, of rdma_cm identifiers by token, of completion
-//! queues and of shared receive queues; posting and fetching touch none of it.
+//! # Polling
+//! An adapter may have thousands of completion queues, because programs create several EVDs for each endpoint. So
+//! events poll only the queues concerned: two for a queue pair that ends, or the receive queues on an SRQ that reached
+//! its limit. Periodic rounds ([`Device::drain_unread`]) never run concurrently, take at most a tenth of a thread's
+//! time, and skip queues read since the last round. Only a query for all completions (`Poll::Complete`) polls every
+//! queue.
 //!
-//! An adapter may have thousands of completion queues, since programs make several dispatchers for each endpoint. No
-//! event of one connection leads to a round through all of them: for a queue pair that ends the thread fetches from its
-//! two queues, for the limit of a shared receive queue from those of its queue pairs. Rounds that nothing demands
-//! ([`Device::drain_unread`]) are made by one thread at a time, take a tenth of the time at most, and leave out queues
-//! that were read since the last one. A query that must know all that has completed (`Poll::Complete`) goes through all.
+//! # Device removal
+//! [`Device::lose`] handles the device's fatal event, and its removal, which rdma_cm reports to each identifier bound
+//! to it. An otherwise unused identifier ([`Sentinel`]) receives the report without any connections. Then the program
+//! gets one event, all queue pairs end, and new objects are refused.
 //!
-//! # A device that goes away
-//! [`Device::lose`] is called for the device's fatal event and for its removal, which rdma_cm reports to each
-//! identifier that is bound to it; [`Device`] keeps one that does nothing else (`Sentinel`), so that an adapter without
-//! connections gets the report too. The program gets one event, all queue pairs end, and nothing new is made. On a
-//! device without disassociation, such as Soft-RoCE, the system goes on serving the process, and the removal waits
-//! until all descriptors of the device are closed. So closing the adapter also closes the files of the context that
-//! librdmacm opened (`Retained` in `sys/cm.rs`), and no identifier is bound to a device that no adapter is open on:
-//! whose an address is, is read from /sys.
+//! Without disassociation, as on Soft-RoCE, the kernel continues to serve the process, and the removal waits until all
+//! descriptors of the device are closed. So closing the adapter also closes the files that librdmacm opened (`Retained`
+//! in `sys/cm.rs`). Only an open adapter binds identifiers to a device; other code reads from /sys which device has an
+//! address.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -55,40 +55,39 @@ use crate::sys::cm::{CmId, EventChannel, Retained};
 use crate::sys::cq::UnusedCq;
 use crate::sys::device::Context;
 
-/// The tasks of the thread other than those that descriptors report.
+/// Tasks of the progress thread that no descriptor reports.
 #[derive(Default)]
 pub struct Work {
-    /// Queue pairs in the error state whose work is coming back.
+    /// Queue pairs in the error state with outstanding work.
     pub draining: VecDeque<Arc<Qp>>,
-    /// Queue pairs whose connection ends after the last request.
+    /// Queue pairs that disconnect after their last request.
     pub awaited: VecDeque<Arc<Qp>>,
-    /// Queue pairs whose backlog the device refused.
+    /// Queue pairs whose backlog the device has rejected.
     pub refused: VecDeque<Arc<Qp>>,
-    /// Queue pairs with requests that wait for those before them, on a device that may forget them.
+    /// Queue pairs with outstanding fenced requests, which Soft-RoCE may forget.
     pub fenced: VecDeque<Weak<Qp>>,
-    /// Attempts at connections, each due when its time is up. It may have ended by then.
+    /// Timeouts of connection attempts, which may have ended earlier.
     pub timers: Timers<Weak<Qp>>,
-    /// Exchanges that were accepted, which is to be reported; without the peer if the answer could not be sent.
+    /// Accepted UD exchanges to report; without the peer if the reply could not be sent.
     pub answered: VecDeque<(Exchange<Verbs>, Option<Arc<UdPeer>>)>,
-    /// Attempts at exchanges for which there is no way, which is to be reported.
+    /// UD exchanges to report as unreachable.
     pub unreachable: VecDeque<Arc<Attempt>>,
-    /// Queue pairs for datagrams that have failed.
+    /// Failed UD queue pairs.
     pub failed: VecDeque<Arc<UdQp>>,
-    /// Ends of attempts to be reported.
+    /// Failed connection attempts to report.
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
-    /// Identifiers whose disconnect message may be under way, with the time when they can be destroyed.
+    /// Identifiers whose disconnect message the kernel may repeat, by the time at which they are destroyed.
     pub leaving: Timers<Arc<CmId>>,
-    /// Whether to fetch from all completion queues now.
+    /// Set to poll all completion queues.
     pub drain: bool,
 }
 
-/// The state that an open adapter, its objects and its thread share.
+/// The shared state of an open adapter.
 pub struct Device {
-    /// The queue pairs by number. The field comes before the device, so that they are dropped first.
+    /// Queue pairs by number. Declared before `context`, because they must be dropped first.
     pub(crate) table: RwLock<HashMap<u32, Arc<Qp>>>,
-    /// The queue pairs for datagrams.
     pub(crate) datagrams: Mutex<Vec<Weak<UdQp>>>,
-    /// Answers to requests for datagrams.
+    /// Replies to UD requests.
     pub(crate) answers: Answers,
     pub(crate) cm_owners: Mutex<HashMap<u64, CmOwner>>,
     pub(crate) work: Mutex<Work>,
@@ -98,38 +97,37 @@ pub struct Device {
     pub(crate) regions: Regions,
     pub(crate) place: Place,
     pub(crate) attributes: AdapterAttributes,
-    /// The sink for the loss of the device, until that is reported.
+    /// Sink for the device's loss, until it is reported.
     pub(crate) adapter: Mutex<Option<AdapterSink<Verbs>>>,
     pub(crate) limits: Limits,
-    /// Whether tests want shared receive queues made as if the device could not resize them.
+    /// Set by tests to treat SRQs as not resizable.
     pub(crate) force_backlog: bool,
-    /// The number of sleeping waits and of agents: for these the thread fetches, since they do not call in.
+    /// Number of sleeping waits and of agents, which rely on the progress thread to poll.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
-    /// The field comes before the bell, as it must.
+    /// Declared before `wakeup_fd`, because it must be dropped first.
     _note: CloseOnFork,
     pub(crate) wakeup_fd: EventFd,
-    /// Reports the removal of the device even while there is no connection.
     sentinel: Sentinel,
     pub(crate) channel: Arc<EventChannel>,
     _unused_cq: Option<UnusedCq>,
     pub(crate) context: Arc<Context>,
     next_token: AtomicU64,
-    /// When all completion queues may be gone through again without a demand.
-    next_settle: Mutex<Option<Instant>>,
+    /// Earliest time of the next periodic round; see [`Device::drain_unread`].
+    next_round: Mutex<Option<Instant>>,
 }
 
-/// The identifier that reports the removal of the device.
+/// The identifier that reports the device's removal.
 struct Sentinel {
     id: Option<CmId>,
-    /// The context that has to be closed then.
+    /// The descriptors of librdmacm to close after a removal.
     retained: Option<Retained>,
     gone: AtomicBool,
 }
 
 impl Sentinel {
     fn new(name: &str, channel: &Arc<EventChannel>, place: &Place) -> Self {
-        // No connection uses a port of this space, nor any event the token 0.
+        // Connections use another port space, and no event has the token 0.
         let id = CmId::bound(RDMA_PS_UDP, channel, 0, SocketAddr::new(place.address, 0))
             .inspect_err(|error| log::warn!("{name}: nothing tells of the removal of the device: {error}"))
             .ok();
@@ -140,7 +138,7 @@ impl Sentinel {
 
 impl Drop for Sentinel {
     fn drop(&mut self) {
-        // The fields before it, with all other identifiers, are dropped; the context is still open.
+        // All other identifiers have been dropped, and the context is still open.
         drop(self.id.take());
         if self.gone.load(Ordering::Acquire) {
             if let Some(retained) = self.retained {
@@ -150,16 +148,15 @@ impl Drop for Sentinel {
     }
 }
 
-/// The longest time between two rounds through all completion queues, however long one takes.
-const LONGEST_REST: Duration = Duration::from_secs(1);
+/// Maximum time between periodic rounds through all completion queues.
+const MAX_DRAIN_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Device {
-    /// Opens the device that `instance` describes.
     pub fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let none = Error::InsufficientResources(Resource::Device);
         check_room().map_err(exhausted(Resource::Memory))?;
         let place = locate(name, instance).map_err(|why| {
-            // What lacks memory finds nothing.
+            // A lack of memory also makes the search fail.
             memory::probe(RESOLVER).map_or(Error::InsufficientResources(Resource::Memory), |()| {
                 why.log(name);
                 none
@@ -197,7 +194,7 @@ impl Device {
                 _unused_cq: unused_cq,
                 context,
                 next_token: AtomicU64::new(1),
-                next_settle: Mutex::default(),
+                next_round: Mutex::default(),
             })?)
         };
         opened().map_err(|error| {
@@ -208,8 +205,7 @@ impl Device {
         })
     }
 
-    /// The device cannot go on, or the system waits for this process to close it: all connections end, and the program
-    /// gets an event.
+    /// Handles the failure or removal of the device: ends all connections, and reports an event to the program.
     pub fn lose(&self) {
         if !self.sentinel.gone.swap(true, Ordering::AcqRel) {
             log::error!("device {} cannot go on: all connections end", self.place.name);
@@ -222,16 +218,16 @@ impl Device {
             qp.begin_end(ConnectionReport::Broken);
         }
         channels::each(&self.datagrams).for_each(|qp| qp.lose());
-        // No message reaches a peer any longer.
+        // Messages no longer reach peers.
         self.work.lock().leaving.move_to(Instant::now(), |_| true);
     }
 
-    /// Whether the device cannot go on or was removed.
+    /// Returns whether the device has failed or was removed.
     pub fn is_gone(&self) -> bool {
         self.sentinel.gone.load(Ordering::Acquire)
     }
 
-    /// Reports to the program, once, that the device cannot go on.
+    /// Reports the loss of the device to the program, once.
     pub fn report_loss(&self) {
         let sink = self.adapter.lock().take_if(|_| self.is_gone());
         if let Some(sink) = sink {
@@ -239,25 +235,23 @@ impl Device {
         }
     }
 
-    /// Refuses a call that needs the device.
+    /// Checks that the device is usable.
     ///
     /// # Errors
-    /// [`Resource::Device`] if the device cannot go on or was removed.
+    /// [`Resource::Device`] if it has failed or was removed.
     pub fn check_device(&self) -> Result<()> {
         if self.is_gone() { Err(Error::InsufficientResources(Resource::Device)) } else { Ok(()) }
     }
 
-    /// A token for an identifier; none is used twice, and none is 0.
+    /// Returns a unique token for an identifier, never 0.
     pub fn token(&self) -> u64 {
         self.next_token.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The queue pair with this number.
     pub fn qp(&self, number: u32) -> Option<Arc<Qp>> {
         self.table.read().get(&number).cloned()
     }
 
-    /// Adds a queue pair, until it leaves.
     pub fn add_qp(&self, qp: &Arc<Qp>) -> Result<()> {
         let mut table = self.table.write();
         table.room(1)?;
@@ -269,12 +263,12 @@ impl Device {
         self.table.read().values().cloned().collect()
     }
 
-    /// Gives the thread a task, unless the thread has to end.
+    /// Adds tasks for the progress thread and wakes it, unless it is stopping.
     pub fn command(&self, f: impl FnOnce(&mut Work)) {
         {
             let mut work = self.work.lock();
             if self.stop.load(Ordering::Acquire) {
-                // The task would stay on the list, and its queue pair would keep this value alive.
+                // The task would keep its queue pair, and so this value, alive.
                 return;
             }
             f(&mut work);
@@ -282,18 +276,17 @@ impl Device {
         self.wakeup_fd.wake();
     }
 
-    /// Reports all that has completed so far.
+    /// Polls all completion queues until they are empty.
     pub fn drain(&self) {
         for cq in channels::each(&self.cqs) {
             cq.drain();
         }
     }
 
-    /// Reports what has completed in queues that were not read since the last call, unless another thread does so or has
-    /// just done so. An adapter may have thousands of completion queues, which shall not take more than a tenth of a
-    /// thread's time.
+    /// Polls the completion queues that were not read since the last round. Does nothing if another thread does so, or
+    /// if the next round is not due: rounds take at most a tenth of a thread's time.
     pub fn drain_unread(&self) {
-        let Some(mut next) = self.next_settle.try_lock() else { return };
+        let Some(mut next) = self.next_round.try_lock() else { return };
         let begin = Instant::now();
         if next.is_some_and(|next| begin < next) {
             return;
@@ -302,10 +295,10 @@ impl Device {
             cq.drain_if_unread();
         }
         let end = Instant::now();
-        *next = Some(end + ((end - begin) * 9).min(LONGEST_REST));
+        *next = Some(end + ((end - begin) * 9).min(MAX_DRAIN_INTERVAL));
     }
 
-    /// Reports what has completed in the queues of these queue pairs, each queue once.
+    /// Polls the completion queues of these queue pairs, each queue once.
     pub fn drain_queues_of<'a>(&self, qps: impl IntoIterator<Item = &'a Arc<Qp>>) {
         let mut cqs: Vec<_> = qps.into_iter().flat_map(|qp| &qp.entries).map(|entries| &entries.cq).collect();
         cqs.sort_by_key(|cq| Arc::as_ptr(cq));
@@ -313,34 +306,32 @@ impl Device {
         cqs.into_iter().for_each(|cq| cq.drain());
     }
 
-    /// The shared receive queues that have buffers for which the device has no room: the thread must then make the
-    /// device consume, because no other thread may be calling.
+    /// Returns the SRQs with a backlog. The progress thread must poll for these, because other threads may not.
     pub fn starving(&self) -> Vec<Arc<SharedQueue>> {
         channels::each(&self.srqs).filter(|srq| srq.is_starving()).collect()
     }
 
-    /// Reports what has completed in the queues of those that take buffers from the shared receive queue of this address.
+    /// Polls the completion queues of all queue pairs on an SRQ, given by its address.
     pub fn drain_takers(&self, address: usize) {
         self.drain_queues_of(&self.takers(address));
         let takes = |qp: &Arc<UdQp>| qp.srq.queue.raw.address() == address;
         channels::each(&self.datagrams).filter(takes).for_each(|qp| qp.drain());
     }
 
-    /// Ends the connections that take buffers from the shared receive queue of this address.
+    /// Ends the connections on an SRQ, given by its address.
     pub fn end_takers(&self, address: usize) {
         for qp in self.takers(address) {
             qp.begin_end(ConnectionReport::Broken);
         }
     }
 
-    /// The queue pairs of connections that take buffers from the shared receive queue whose address in the device's events
-    /// is this one.
+    /// Returns the connected queue pairs on an SRQ, given by its address.
     fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
         let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.queue.raw.address() == address);
         self.qps().into_iter().filter(takes).collect()
     }
 
-    /// The shared receive queue whose address in the device's events is this one.
+    /// Returns the SRQ with this address, as in asynchronous events.
     pub fn srq(&self, address: usize) -> Option<Arc<SharedQueue>> {
         channels::each(&self.srqs).find(|srq| srq.raw.address() == address)
     }

@@ -1,13 +1,18 @@
-//! The end of queue pairs. However a connection ends, the queue pair goes to the error state ([`Qp::begin_end`]), the
-//! thread waits until all of its work has come back ([`Qp::drained`]), and only then reports it ([`Qp::finish`]):
-//! from that moment the buffers belong to the program again.
+//! The end of connected queue pairs.
 //!
-//! On a shared queue the thread fetches until the device has reported the last buffer that it takes. Soft-RoCE and
-//! soft-iWARP report none, so there the thread waits until the device has been quiet for 10 ms. Soft-iWARP does not flush a
-//! late post, so there the thread does not wait for missing work. Freeing an endpoint waits for the end (`await_end`); closing an adapter begins all ends before it waits for the first.
+//! | step | effect |
+//! |---|---|
+//! | [`Qp::begin_end`] | moves the queue pair to the error state |
+//! | [`Qp::drained`] | polled by the progress thread until all work has completed |
+//! | [`Qp::finish`] | resets the queue pair, and reports the end; the program owns its buffers again |
 //!
-//! On iWARP the kernel destroys neither the identifier nor the queue pair of an attempt until the peer responds, for up to 20
-//! seconds. So a separate thread frees these ([`Qp::abandon`]).
+//! On an SRQ, `drained` waits until the device has reported the last buffer that the queue pair takes. Soft-RoCE and
+//! soft-iWARP report none, so it waits for 10 ms without a completion. Soft-iWARP does not flush a late post, so there
+//! it does not wait for missing completions. Freeing an endpoint waits for the end ([`Qp::await_end`]). Closing an
+//! adapter begins all ends before it waits for the first.
+//!
+//! On iWARP the kernel blocks the destruction of an attempt's identifier and queue pair until the peer responds, for up
+//! to 20 seconds. So a separate thread frees these ([`Qp::abandon`]).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,21 +25,21 @@ use rdma_sys::ibv_qp_state;
 use crate::qp::{Qp, QpPhase, QpState};
 use crate::sys::cm::CmId;
 
-/// The longest that the device may take to give work back.
+/// Maximum time for the device to complete outstanding work.
 pub const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// Time without a completion after which a queue pair on a shared queue counts as drained, if the device does not report the
-/// last buffer that it takes.
+/// Time without a completion after which a queue pair on an SRQ counts as drained, if the device does not report the
+/// last buffer.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
-/// The longest that any other device may take to report the last buffer of a shared queue.
+/// Time without a completion after which it does so on other devices, if the report is missing.
 pub const SRQ_LIMIT: Duration = Duration::from_secs(1);
-/// Time without a completion after which the queue pairs of a device that is gone count as drained.
+/// Time without a completion after which queue pairs of a removed device count as drained.
 pub const GONE_QUIET: Duration = Duration::from_millis(200);
-/// The time in which the kernel may repeat a disconnect message that got lost.
-const REPEATS: Duration = Duration::from_secs(10);
+/// Time for which the kernel may repeat a lost disconnect message.
+const REPEAT_TIME: Duration = Duration::from_secs(10);
 
 impl Qp {
-    /// Begins the end of a connection that is up or nearly so: the queue pair goes to the error state, and the thread
-    /// does the rest. False if the connection is going down already, or was never up.
+    /// Begins the end of an accepted or established connection; the progress thread finishes it. Returns `false` if
+    /// there is no such connection.
     pub fn begin_end(self: &Arc<Self>, cause: ConnectionReport) -> bool {
         let cm = {
             let mut state = self.state.lock();
@@ -52,7 +57,7 @@ impl Qp {
         self.sends.lock().close();
         self.recvs.lock().close();
         self.go(ibv_qp_state::IBV_QPS_ERR);
-        // This answers the peer's message, too.
+        // This also confirms the peer's disconnect message.
         let disconnected = cm.is_some_and(|cm| cm.disconnect().is_ok());
         self.state.lock().disconnected = disconnected;
         self.device.command(|work| work.draining.push_back(self.clone()));
@@ -65,14 +70,13 @@ impl Qp {
         }
     }
 
-    /// Has the device forget all work. Windows are freed before, while the queue pair to which they are bound is there.
+    /// Discards all work of the device. Frees windows first, while their queue pair exists.
     fn reset(&self) {
         self.end_binds();
         self.go(ibv_qp_state::IBV_QPS_RESET);
     }
 
-    /// True if all work has come back, as far as completions were fetched. The thread asks now and then while the
-    /// queue pair goes down.
+    /// Returns whether all work has completed, as far as polled, or a time limit has passed.
     pub fn drained(&self) -> bool {
         let all = self.sends.lock().is_back() && self.recvs.lock().is_back();
         let now = Instant::now();
@@ -87,15 +91,15 @@ impl Qp {
             (state.since.map_or(Duration::ZERO, |since| now - since), now - quiet.1)
         };
         let limits = &self.device.limits;
-        let patience = if limits.reports_last_buffer() { SRQ_LIMIT } else { SRQ_QUIET };
+        let quiet_limit = if limits.reports_last_buffer() { SRQ_LIMIT } else { SRQ_QUIET };
         if limits.soft_iwarp && quiet >= SRQ_QUIET {
             return true;
         }
-        if all && (self.srq.is_none() || self.last_reached.load(Ordering::Acquire) || quiet >= patience) {
+        if all && (self.srq.is_none() || self.last_reached.load(Ordering::Acquire) || quiet >= quiet_limit) {
             return true;
         }
         if self.device.is_gone() && quiet >= GONE_QUIET {
-            // The queue pair may be gone with it.
+            // The device may complete no more work.
             return true;
         }
         if since > DRAIN_LIMIT {
@@ -103,19 +107,19 @@ impl Qp {
             return true;
         }
         if !all && quiet > Duration::from_millis(2) {
-            // Some devices flush a post that came late only when the state is set again.
+            // Some devices flush a late post only when the state is set again.
             self.go(ibv_qp_state::IBV_QPS_ERR);
         }
         false
     }
 
-    /// Reports the end to the core; called by the thread once the queue pair is drained. Only the first call does it.
+    /// Resets a drained queue pair and reports its end to core. Only the first call has an effect.
     pub fn finish(self: &Arc<Self>) {
         if std::mem::replace(&mut self.state.lock().finishing, true) {
             return;
         }
-        // From the reset on the device touches no buffer. Completions are fetched before it, because some
-        // devices drop those that were not fetched, and once more after it, because others complete more work then.
+        // After the reset the device accesses no buffer. Some devices drop unread completions at the reset; others
+        // complete more work during it. So this polls before and after.
         self.drain();
         self.reset();
         self.drain();
@@ -129,13 +133,13 @@ impl Qp {
         let cause = ended.cause.unwrap_or(ConnectionReport::Disconnected);
         log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause}", self.number());
         if let Some(cm) = ended.cm {
-            // The kernel repeats a message that got lost, as long as the identifier is there.
-            let leave =
-                Instant::now() + if ended.disconnected && !self.device.is_gone() { REPEATS } else { Duration::ZERO };
+            // The kernel repeats a lost disconnect message while the identifier exists.
+            let leave = Instant::now()
+                + if ended.disconnected && !self.device.is_gone() { REPEAT_TIME } else { Duration::ZERO };
             self.device.cm_owners.lock().remove(&cm.token());
             self.device.work.lock().leaving.set(leave, cm);
         }
-        // The first failure has ended the connection, though the peer's message may have been seen before it.
+        // A local failure ended the connection, even if the peer's message arrived first.
         if (ended.failed_recv.is_some() || ended.failed_request.is_some()) && cause != ConnectionReport::AcceptFailed {
             self.sink.failed(ended.failed_recv, ended.failed_request);
         } else {
@@ -143,7 +147,7 @@ impl Qp {
         }
     }
 
-    /// Waits until the end is reported to the core.
+    /// Waits until the end is reported to core. After `2 * DRAIN_LIMIT`, this thread reports it.
     pub fn await_end(self: &Arc<Self>) {
         let limit = Instant::now() + 2 * DRAIN_LIMIT;
         let mut state = self.state.lock();
@@ -151,13 +155,13 @@ impl Qp {
             self.ended.wait_until(&mut state, limit);
         }
         if state.phase != QpPhase::Dead {
-            // The thread cannot do it: it is stuck, or it is the thread that waits here.
+            // The progress thread is stuck, or is this thread.
             drop(state);
             self.finish();
         }
     }
 
-    /// Ends an attempt at a connection that never carried anything; true if there was one.
+    /// Ends an attempt before its connection carried data. Returns `false` if there is none.
     pub fn abandon(self: &Arc<Self>) -> bool {
         let cm = {
             let mut state = self.state.lock();
@@ -173,11 +177,11 @@ impl Qp {
             let party = self.device.cm_owners.lock().remove(&cm.token());
             drop(party);
         }
-        // From now on the device touches no buffer.
+        // After either branch the device accesses no buffer.
         if self.device.limits.iwarp {
             self.end_binds();
             self.go(ibv_qp_state::IBV_QPS_ERR);
-            self.free_aside(cm);
+            self.free_in_thread(cm);
         } else {
             self.reset();
             self.leave();
@@ -185,14 +189,14 @@ impl Qp {
         true
     }
 
-    /// Removes the queue pair from all tables and frees it with its identifier, in a separate thread. Completions of flushed
-    /// receives stay in the completion queue when the device destroys the queue pair, so this fetches them first.
-    fn free_aside(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
+    /// Frees the queue pair and its identifier in a separate thread. Polls first, because completions of flushed
+    /// receives stay in the completion queue when the device destroys the queue pair.
+    fn free_in_thread(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
         let qp = self.clone();
         let free = move || {
             qp.drain();
             qp.leave();
-            // The kernel waits here. The queue pair is freed by its last user, which is this thread then.
+            // The kernel blocks here. Usually this thread has the last reference to the queue pair.
             drop(cm);
             drop(qp);
         };
@@ -201,14 +205,14 @@ impl Qp {
         }
     }
 
-    /// Ends an attempt and reports why to the core; called without a lock.
+    /// Ends an attempt and reports the cause to core. Called without a lock.
     pub fn give_up(self: &Arc<Self>, report: ConnectionReport) {
         if self.abandon() {
             self.sink.connection(report);
         }
     }
 
-    /// Takes the queue pair out of all tables.
+    /// Removes the queue pair from all tables.
     pub(crate) fn leave(&self) {
         self.device.table.write().remove(&self.number());
         if let Some(srq) = &self.srq {

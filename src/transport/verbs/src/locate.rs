@@ -1,8 +1,8 @@
-//! Finds the device, the port and the address that the words of a configuration mean.
+//! Resolves the instance data of a configuration to device, port and address.
 //!
-//! The words become addresses, and an rdma_cm identifier that is bound to an address has its device and port, which are
-//! compared with the requested ones. An interface may belong to several devices, and the interfaces of InfiniBand are
-//! listed for the whole device, not for a port.
+//! Names are resolved to addresses. An rdma_cm identifier bound to an address reveals its device and port, which must
+//! be the requested ones. An interface may belong to several devices. InfiniBand interfaces are listed for the device,
+//! not for a port.
 
 #![forbid(unsafe_code)]
 
@@ -21,27 +21,27 @@ use crate::sys::cm::{CmId, EventChannel};
 use crate::sys::device;
 use crate::sys::repeat;
 
-/// The place of an adapter.
+/// The location of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub name: String,
-    /// Its port, counted from 1.
+    /// Port number, from 1.
     pub port: u8,
-    /// The local address from which connections are made.
+    /// Local address of connections.
     pub address: IpAddr,
 }
 
-/// An address that instance data can stand for, and the device if one was named, because an interface may belong to several.
+/// An address that instance data may mean, and the device if one was named.
 type Candidate = (IpAddr, Option<String>);
 
-/// Names and addresses of the network interfaces.
+/// Names and addresses of network interfaces.
 type Interfaces = [(String, IpAddr)];
 
 /// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address or the name of this host.
-/// If `instance` is empty, the entry's name `verbs-NETDEV` has the interface.
+/// If it is empty, `name` is `verbs-NETDEV`.
 ///
 /// # Errors
-/// The reason names what was requested and what exists.
+/// The reason contains the requested name and the existing devices.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let sysfs = Path::new(sysfs::ROOT);
     let devices = device::names();
@@ -49,15 +49,15 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let search = || {
         let wanted = Instance::parse(name, instance).map_err(|text| Topic::InstanceData.reason(text))?;
         if devices.is_empty() {
-            // The resolver is not asked, because it may take long to say no.
+            // Skip the resolver, because failing may take it long.
             let none = sysfs::devices(sysfs).is_empty();
             let topic = if none { Topic::NoRdmaDevice } else { Topic::DeviceFiles };
             return Err(topic.reason(format!("looked for {wanted}")));
         }
         let mut found = candidates(&wanted, sysfs, &interfaces);
-        // A name with a port is that of a device, which is not looked up on the network.
+        // A name with a port is a device, so it is not resolved as a host.
         if found.is_empty() && wanted.port.is_none() {
-            // What lacks memory finds nothing; and glibc's resolver may end a process that has none.
+            // Without memory, glibc's resolver fails or may end the process.
             memory::probe(RESOLVER).map_err(|_| Topic::DoesNotOpen.reason(""))?;
             let addresses = (&*wanted.word, 0).to_socket_addrs().into_iter().flatten();
             found = in_order(addresses.map(|address| (address.ip(), None)).collect());
@@ -70,10 +70,10 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     })
 }
 
-/// Memory in bytes that the resolver takes for all sources of names.
+/// Bytes of memory that the resolver takes for all sources of names.
 pub const RESOLVER: usize = 256 << 10;
 
-/// Addresses that the word stands for, best first, except for names of hosts.
+/// Returns the addresses that the word may mean, best first. Does not resolve host names.
 fn candidates(wanted: &Instance, sysfs: &Path, interfaces: &Interfaces) -> Vec<Candidate> {
     let Instance { word, port } = wanted;
     if let Ok(address) = word.parse::<IpAddr>() {
@@ -84,18 +84,18 @@ fn candidates(wanted: &Instance, sysfs: &Path, interfaces: &Interfaces) -> Vec<C
         .into_iter()
         .flat_map(|netdev| addresses(interfaces, &netdev))
         .map(|address| (address, Some(word.clone())));
-    // A port other than 0 belongs to a device, even if an interface has the same name.
+    // A port other than 0 means a device, even if an interface has the same name.
     in_order(if port.is_some() { of_device.chain(own).collect() } else { own.chain(of_device).collect() })
 }
 
-/// Candidates with IPv4 first.
+/// Sorts candidates, IPv4 first.
 fn in_order(mut found: Vec<Candidate>) -> Vec<Candidate> {
     found.sort_by_key(|(address, _)| address.is_ipv6());
     found.dedup();
     found
 }
 
-/// The first candidate that is what is wanted.
+/// Returns the first candidate whose device and port are the requested ones.
 fn choose(
     wanted: &Instance,
     candidates: &[Candidate],
@@ -130,8 +130,8 @@ fn choose(
     Err(topic.reason(format!("looked for {wanted}: {why}")))
 }
 
-/// Addresses of an interface, IPv4 first: those under its name, then those of its aliases. Link-local addresses are
-/// left out, because nothing can be reached from them without naming the interface.
+/// Returns the addresses of an interface, IPv4 first, then its aliases' addresses. Excludes link-local addresses, which
+/// cannot be used without an interface.
 fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
     let usable =
         || interfaces.iter().filter(|(_, address)| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()));
@@ -142,19 +142,18 @@ fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
     found
 }
 
-/// The network interfaces of one port of a device, or of all ports. An interface whose name is not text cannot be among
-/// those of the system.
+/// Returns the network interfaces of one port of a device, or of all ports. Skips names that are not UTF-8.
 fn netdevs_of(sysfs: &Path, device: &str, port: Option<u8>) -> Vec<String> {
     let found = sysfs::interfaces(sysfs, device.as_ref(), port);
     found.into_iter().filter_map(|name| name.into_string().ok()).collect()
 }
 
-/// The devices, each with its interfaces and their addresses.
+/// Describes all devices with their interfaces and addresses.
 fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String {
     if devices.is_empty() {
         return match sysfs::devices(sysfs).as_slice() {
             [] => "no RDMA device".to_owned(),
-            // libibverbs loads its drivers once in a process.
+            // libibverbs loads drivers only once per process.
             some => {
                 let names: Vec<_> = some.iter().map(|name| name.to_string_lossy()).collect();
                 format!("{}, for which libibverbs has no driver in this process", names.join(", "))
@@ -177,8 +176,8 @@ fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String 
     devices.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the network interface that has this address belongs to a device. An identifier that is bound to it would say so too,
-/// but librdmacm would open that device and keep it.
+/// Returns whether the interface with this address belongs to a device. Does not bind an identifier, because librdmacm
+/// would open the device and keep it open.
 pub fn has_device(address: IpAddr) -> bool {
     let sysfs = Path::new(sysfs::ROOT);
     let interfaces = net::interfaces();
@@ -189,7 +188,7 @@ pub fn has_device(address: IpAddr) -> bool {
     interfaces.iter().any(|(interface, ip)| *ip == address && of_interface(interface))
 }
 
-/// The first of the device files that this process may not open.
+/// Returns the first device file that this process may not open.
 fn forbidden() -> Option<String> {
     let mut files = vec!["/dev/infiniband/rdma_cm".to_owned()];
     for entry in fs::read_dir("/dev/infiniband").into_iter().flatten().flatten() {
@@ -205,7 +204,7 @@ fn forbidden() -> Option<String> {
     })
 }
 
-/// The device and port that an address belongs to.
+/// Returns the device and port of an address.
 fn bind(address: IpAddr) -> Result<(String, u8), Reason> {
     let find = || {
         let channel = EventChannel::new().map_err(|error| match error.raw_os_error() {
@@ -215,7 +214,7 @@ fn bind(address: IpAddr) -> Result<(String, u8), Reason> {
         let id = CmId::bound(RDMA_PS_TCP, &channel, 0, SocketAddr::new(address, 0))?;
         id.device().ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))
     };
-    // librdmacm opens the device, and says of a failure that may pass, too, only that there is no device.
+    // librdmacm opens the device, and reports even temporary failures as a missing device.
     let none = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EADDRNOTAVAIL));
     let pauses = [0, 1, 10, 50].map(Duration::from_millis);
     repeat(pauses, |error| none(error) && has_device(address), find).map_err(|error| {

@@ -17,14 +17,14 @@ use crate::status::exhausted;
 use crate::sys::memory::{Access, Mr, Pd};
 
 pub struct Zone {
-    /// Dropped before the zone of the device, in which it is registered.
+    /// Dropped before `pd`, in which it is registered.
     anchor: Mutex<Option<Arc<Anchor>>>,
     pub(crate) pd: Arc<Pd>,
     number: u32,
 }
 
-/// Memory of our own that is never used: a window is unbound by binding it to no byte of a region, and some devices
-/// insist on the region.
+/// Registered memory that is never accessed. An unbind binds a window to zero bytes of a region, which some devices
+/// require.
 pub(crate) struct Anchor {
     pub(crate) mr: Mr,
     pub(crate) bytes: Box<[u8; 64]>,
@@ -42,7 +42,7 @@ impl Zone {
         Ok(Zone { anchor: Mutex::new(None), pd, number: zone::next_number() })
     }
 
-    /// Its anchor, which is made for the first window.
+    /// Returns the anchor, created for the first window.
     pub(crate) fn anchor(&self) -> Result<Arc<Anchor>> {
         let mut anchor = self.anchor.lock();
         if let Some(anchor) = &*anchor {
@@ -68,17 +68,20 @@ pub(crate) struct Shared {
     addr: u64,
     len: usize,
     access: Access,
-    /// Its registrations in other zones, where shared receive queues use it.
+    /// Registrations in other zones, for SRQs.
     elsewhere: Mutex<Vec<(Arc<Pd>, Mr)>>,
 }
 
-/// Regions by local key. Soft-RoCE looks for the buffers of a shared receive queue in the zone of the
-/// endpoint, not of the queue; where these differ, the memory is registered in both.
+/// Regions by local key. Soft-RoCE looks up buffers of an SRQ in the endpoint's zone, so their memory may be registered
+/// in several zones.
 #[derive(Default)]
 pub struct Regions(RwLock<HashMap<u32, Weak<Shared>>>);
 
 impl Regions {
-    /// The key in the zone `pd` of the region that has this key in its own zone.
+    /// Returns the local key in `pd` of the region with this key in its own zone.
+    ///
+    /// # Errors
+    /// EINVAL if there is no such region.
     pub fn key_in(&self, key: u32, pd: &Arc<Pd>) -> io::Result<u32> {
         let region = self.0.read().get(&key).and_then(Weak::upgrade);
         let region = region.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
@@ -119,7 +122,7 @@ pub(crate) const REMOTE_WRITE: Access = ibv_access_flags::IBV_ACCESS_REMOTE_WRIT
 pub(crate) const REMOTE_ATOMIC: Access = ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC.0 as Access;
 pub(crate) const MW_BIND: Access = ibv_access_flags::IBV_ACCESS_MW_BIND.0 as Access;
 
-/// What `rights` let peers do.
+/// Returns the remote `IBV_ACCESS_*` bits of `rights`.
 pub(crate) fn remote_access(rights: Rights) -> Access {
     let grants = [
         (Rights::REMOTE_READ, ibv_access_flags::IBV_ACCESS_REMOTE_READ.0 as Access),
@@ -134,11 +137,10 @@ impl Region {
     pub fn new(device: &Arc<Device>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
         let mut access = remote_access(device.limits.granted(rights));
         if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
-            // The device demands the local right with the remote one. The core checks the rights that the program
-            // asked for.
+            // The device requires the local right for the remote one. Core checks the program's rights.
             access |= LOCAL_WRITE;
             if device.limits.iwarp {
-                // There the peer answers a read with a write.
+                // The peer answers an iWARP read with a write.
                 access |= REMOTE_WRITE;
             }
         }
@@ -147,7 +149,7 @@ impl Region {
         let windows = if device.limits.windows { MW_BIND } else { 0 };
         let mut made = Mr::new(&zone.pd, addr, bytes, access | windows);
         if windows != 0 && access & LOCAL_WRITE == 0 && made.is_err() {
-            // The kernel wants pages for windows to be writable, which these may not be.
+            // The kernel requires writable pages for windows.
             made = Mr::new(&zone.pd, addr, bytes, access);
         }
         let mr = made.map_err(|error| explain(&error, addr, len))?;
@@ -161,7 +163,7 @@ impl Region {
     }
 }
 
-/// Says why memory was not registered.
+/// Logs and translates a failed registration.
 fn explain(error: &io::Error, addr: u64, len: u64) -> Error {
     match error.raw_os_error() {
         Some(libc::EFAULT) => {

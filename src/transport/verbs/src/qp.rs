@@ -1,11 +1,10 @@
-//! One end of a connection: a queue pair and the work that is under way on it.
+//! Connected queue pairs and their outstanding work. [`crate::ending`] contains their end.
 //!
-//! [`Qp::complete`] takes in completions under the lock of a completion queue and passes them on to the core there;
-//! [`Qp::report`] does afterwards the reports that need to be made without a lock. [`crate::ending`] has the end.
+//! [`Qp::complete`] passes completions to core, under the lock of a completion queue. [`Qp::report`] then makes the
+//! reports that must be made without a lock.
 //!
-//! A queue pair is asked to take up to 128 bytes of a request into its own memory (IBV_SEND_INLINE), so that the device
-//! need not fetch them; where it can take none at the wanted length, length goes before. Sends and writes that fit are
-//! copied while they are posted.
+//! Queue pairs are created for up to [`MAX_INLINE`] bytes of inline data, or without inline data if the device would
+//! otherwise shorten the queue. Sends and writes that fit are sent inline.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -49,18 +48,18 @@ pub mod wr {
         id & !RECV
     }
 
-    /// Splits an identifier: true for a receive, and the core's number.
+    /// Returns whether an identifier belongs to a receive, and core's number.
     pub fn split(id: u64) -> (bool, u64) {
         (id & RECV != 0, id & !RECV)
     }
 }
 
-/// Flags of the completions of receives that brought more than their bytes.
+/// Flags of receive completions with an immediate value or an invalidated key.
 const SPECIAL: u32 = ibv_wc_flags::IBV_WC_WITH_IMM.0 | WITH_INV | WITH_INV_OF_SOFT_ROCE;
-/// The flag of those whose message revoked a window.
+/// Flag for an invalidated key.
 const WITH_INV: u32 = ibv_wc_flags::IBV_WC_WITH_INV.0;
-/// The same of Soft-RoCE, which gives the kernel's number. Elsewhere it says something about checksums, though not of queue
-/// pairs of this kind.
+/// The kernel's value of this flag, which Soft-RoCE reports. Other devices use the bit for checksums, but not on
+/// connected queue pairs.
 const WITH_INV_OF_SOFT_ROCE: u32 = ibv_wc_flags::IBV_WC_IP_CSUM_OK.0;
 const _: () = assert!(ibv_wc_status::IBV_WC_SUCCESS == 0);
 
@@ -68,109 +67,107 @@ fn is_good(completion: &ibv_wc) -> bool {
     completion.status == ibv_wc_status::IBV_WC_SUCCESS
 }
 
-/// A receive that succeeded. Completions do not carry the sender's flag: the completion queue finds out (`announce`).
+/// Converts a successful receive. Its solicited flag is reported later, by the completion queue.
 #[inline(always)]
 fn good_recv(completion: &ibv_wc, id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: completion.byte_len.into(), solicited: false }
 }
 
-/// True if one report covers both completions, of which `next` follows `one`: the success of a request means that of
-/// those before it.
+/// Returns whether one report covers both consecutive completions: a successful request implies the success of earlier
+/// ones.
 #[inline]
 pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
     let sent = |completion: &ibv_wc| is_good(completion) && !wr::split(completion.wr_id).0;
     one.qp_num == next.qp_num && sent(one) && sent(next)
 }
 
-/// How far a connection has come.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QpPhase {
-    /// Nothing was tried yet.
+    /// Not used yet.
     #[default]
     Idle,
-    /// The active end waits for an answer.
+    /// The active end waits for the reply.
     Connecting,
     /// The passive end has accepted.
     Accepting,
     Connected,
-    /// Going down: work is coming back.
+    /// In the error state, with outstanding work.
     Draining,
     Dead,
 }
 
-/// The part of a queue pair that changes with its phase.
+/// The state that depends on the phase.
 #[derive(Default)]
 pub struct QpState {
     pub phase: QpPhase,
     pub cm: Option<Arc<CmId>>,
-    /// The private data of the request, until it is sent.
+    /// Private data of the request, until it is sent.
     pub private_data: Vec<u8>,
-    /// The route that the kernel resolves: from where, to where, and until when.
+    /// The route being resolved: local address, remote address, deadline.
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
-    /// The reason why it goes down.
+    /// The cause of the end.
     pub cause: Option<ConnectionReport>,
-    /// The first receive that failed.
     pub failed_recv: Option<RecvDone>,
-    /// The first request that failed.
     pub failed_request: Option<(FailedRequest, Status)>,
-    /// The peer was sent a message that ends the connection.
+    /// Set once a disconnect message was sent.
     pub disconnected: bool,
-    /// The moment when draining began.
+    /// Time when the end began.
     pub since: Option<Instant>,
-    /// A thread finishes the end.
+    /// Set once a thread finishes the end.
     pub finishing: bool,
-    /// The number of completions, and the time since when it is the same.
+    /// Number of completions, and the time of the last change.
     pub quiet: Option<(u64, Instant)>,
 }
 
-/// One end of a connection.
+/// A connected queue pair.
 pub struct Qp {
     pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pub(crate) sink: EndpointSink<Verbs>,
-    /// Its entries in completion queues, for requests and for receives.
+    /// Entries in completion queues, for requests and for receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Option<Attachment>,
-    /// The most reads at a time: of the peer, which the device serves, and own ones.
+    /// Maximum concurrent reads: served by this end, and by the peer.
     pub(crate) reads: (u8, u8),
     pub(crate) sends: Mutex<WorkQueue>,
     pub(crate) recvs: Mutex<WorkQueue>,
-    /// The windows that serve it alone.
+    /// Its type 2 windows.
     pub(crate) singles: Mutex<Type2Windows>,
-    /// Completions so far, of any kind.
+    /// Changes with each completion.
     pub(crate) completions: AtomicU64,
-    /// A request or a receive failed or was flushed.
+    /// Set once the connection has failed.
     failed: AtomicBool,
-    /// The last request is done, which [`Qp::report`] reports to the core without a lock.
+    /// Set if the last request has completed, until [`Qp::report`] reports it.
     drained: AtomicBool,
-    /// The device has given back the last buffer of a shared queue.
+    /// Set once the device has reported the last buffer from the SRQ.
     pub(crate) last_reached: AtomicBool,
     pub(crate) state: Mutex<QpState>,
-    /// The phase became [`QpPhase::Dead`].
+    /// Notified when the phase becomes [`QpPhase::Dead`].
     pub(crate) ended: Condvar,
 }
 
-/// The shortest queue to ask a device for.
-const FEW: usize = 16;
-/// The longest queue of an endpoint whose program names no length; the C library makes 16 places then and takes no more work.
-/// Devices round up and may leave a place empty, and Soft-RoCE zeroes memory for each: setting up 64 connections takes 1.12
-/// times as long as over the C library with this, 1.15 with twice as many, 1.24 with 255 (tests-c/verbs/setup.sh).
-/// Receives that the device lacks wait in the library, but not on iWARP.
-const USUAL: usize = 63;
-/// Bytes of a request that the processor copies into the queue, where the device can do that. More of them make every
-/// entry of the queue larger.
-pub const INLINE: u32 = 128;
-/// A segment without a byte, for what must have a segment.
+/// Minimum length of a queue.
+const MIN_DEPTH: usize = 16;
+/// Maximum length of a queue if the program sets none. The C library uses 16 entries then, and rejects further work;
+/// here it waits in the backlog, except for receives on iWARP.
+///
+/// Devices round up and may leave an entry empty, and Soft-RoCE zeroes the memory. With 63, creating 64 connections
+/// takes 1.12 times as long as with the C library; with 126, 1.15; with 255, 1.24 (tests-c/verbs/setup.sh).
+const MAX_DEFAULT_DEPTH: usize = 63;
+/// Maximum inline data in bytes. More would enlarge all entries of the queue.
+pub const MAX_INLINE: u32 = 128;
+/// An empty segment, for work that must have a segment.
 pub const NO_BYTE: &[Segment] = &[Segment { addr: 0, len: 0, key: 0, since: 0 }];
 
 impl Qp {
-    /// Makes a queue pair that takes receives already.
+    /// Creates a queue pair that can already receive.
     pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
         let sizes = init.sizes;
         let srq = init.srq.map(|srq| srq.attach(&init.zone.pd)).transpose()?;
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
-        // The device gets no more work than one of its completion queues takes.
-        let most = if sizes.usual { USUAL.min(device.limits.cqe) } else { device.limits.cqe };
+        // A completion queue of the device must have entries for all work.
+        let most = if sizes.usual { MAX_DEFAULT_DEPTH.min(device.limits.cqe) } else { device.limits.cqe };
         let sends = (sizes.requests + 1).min(most);
         let strict = !device.limits.repeats();
         let most = if strict { usize::MAX } else { most };
@@ -191,10 +188,10 @@ impl Qp {
             let queue = srq.as_ref().map(|srq| &srq.queue.raw);
             let make =
                 |cap| RawQp::new(ibv_qp_type::IBV_QPT_RC, &init.zone.pd, [&requests.raw, &receives.raw], queue, cap);
-            // A long queue matters more.
+            // A long queue matters more than inline data.
             make(cap).or_else(|_| make(ibv_qp_cap { max_inline_data: 0, ..cap }))
         };
-        let least = if strict { recvs } else { FEW };
+        let least = if strict { recvs } else { MIN_DEPTH };
         let made = as_long_as_possible(sends, recvs, least, make);
         let (raw, sends, recvs) = made.map_err(exhausted(Resource::Endpoint))?;
         initialise(device, &raw).map_err(exhausted(Resource::Endpoint))?;
@@ -221,7 +218,6 @@ impl Qp {
         Ok(qp)
     }
 
-    /// The number under which the device knows it.
     pub fn number(&self) -> u32 {
         self.raw.number()
     }
@@ -230,13 +226,11 @@ impl Qp {
         self.state.lock().phase
     }
 
-    /// Hands over a receive.
     #[inline(always)]
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
         self.hand_over(&self.recvs, recv.id, None, recv.segments, false)
     }
 
-    /// Hands over a request.
     #[inline(always)]
     pub fn post(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         match request.operation {
@@ -247,10 +241,11 @@ impl Qp {
         }
     }
 
-    /// Hands over a request of a rarer kind. The device fills all segments that a read or an atomic operation names, which
-    /// may have room for more than it brings.
+    /// Posts a request off the fast path. Shortens the segments of a read or atomic operation to its length, because
+    /// the device would fill all of them.
     ///
-    /// A read of iWARP has exactly one segment. It has no fence, which soft-iWARP refuses: reads are answered in order.
+    /// An iWARP read has exactly one segment. It needs no fence, which soft-iWARP rejects: the peer answers reads in
+    /// order.
     #[inline(never)]
     fn post_rare(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         let mut cut = Checked::new();
@@ -263,13 +258,13 @@ impl Qp {
         let fence = request.fence && !iwarp_read;
         self.hand_over(&self.sends, request.id, Some(&request.operation), segments, fence)?;
         if fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
-            // The program need not call in until the request is done, so this is left to the thread.
+            // The program may not call the library until the request completes, so the progress thread handles it.
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
         Ok(())
     }
 
-    /// Hands over work of one direction; a receive if there is no operation.
+    /// Posts work of one direction: a receive if `operation` is `None`.
     #[inline(always)]
     fn hand_over(
         &self,
@@ -281,7 +276,7 @@ impl Qp {
     ) -> Result<()> {
         let mut queue = queue.lock();
         if !queue.is_open() {
-            // The end of the connection completes it.
+            // Core flushes it when the connection ends.
             return Ok(());
         }
         if queue.is_full() {
@@ -294,13 +289,13 @@ impl Qp {
         Ok(())
     }
 
-    /// Passes completions on to the core, several only if [`belong_together`] says so; true if [`Qp::report`] has
-    /// something to do. Called with the lock of the completion queue held, so that completions are reported in order.
+    /// Passes completions to core; several only if [`belong_together`] holds. Returns whether [`Qp::report`] must be
+    /// called. The caller holds the completion queue's lock, which keeps reports in order.
     #[inline]
     pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) -> bool {
         let Some(last) = completions.last() else { return false };
         let (is_recv, id) = wr::split(last.wr_id);
-        // It only has to change. Threads that fetch from both queues at once may count less.
+        // The value only has to change, so a lost increment of a concurrent poll is harmless.
         self.completions.store(self.completions.load(Ordering::Relaxed) + 1, Ordering::Release);
         if is_recv { self.complete_recv(last, id) } else { self.complete_sends(completions.len(), last, id) }
     }
@@ -316,7 +311,7 @@ impl Qp {
             None => {
                 let mut queue = self.recvs.lock();
                 if queue.done(1) {
-                    self.go_on(queue, id);
+                    self.resume(queue, id);
                 }
             }
         }
@@ -330,8 +325,8 @@ impl Qp {
         hard
     }
 
-    /// Passes a receive on that failed, or that brought more than its bytes; true if [`Qp::report`] has something to do. A
-    /// value with a message, which no program of this library sends, is left out.
+    /// Passes a receive to core that failed, or that has an immediate value or an invalidated key. Returns whether
+    /// [`Qp::report`] must be called. Ignores the immediate value of a send, which no program of this library sends.
     #[cold]
     #[inline(never)]
     fn complete_unusual(&self, completion: &ibv_wc, id: u64) -> bool {
@@ -341,14 +336,14 @@ impl Qp {
         let done = good_recv(completion, id);
         let with_inv = if self.device.limits.soft_roce { WITH_INV_OF_SOFT_ROCE | WITH_INV } else { WITH_INV };
         if completion.wc_flags & with_inv != 0 {
-            // SAFETY: the completion of a message that has revoked a window has the key there.
+            // SAFETY: with this flag, the completion contains the key.
             let key = unsafe { completion.imm_data_invalidated_rkey_union.invalidated_rkey };
             let known = self.singles.lock().note_revoked(key);
             self.sink.recv_special(done, Special::Invalidated(key));
             return known;
         }
         if completion.opcode == ibv_wc_opcode::IBV_WC_RECV_RDMA_WITH_IMM {
-            // SAFETY: the completion of a write with a value has the value there.
+            // SAFETY: with this opcode, the completion contains the value.
             let value = unsafe { completion.imm_data_invalidated_rkey_union.imm_data };
             self.sink.recv_special(done, Special::Immediate(value));
         } else {
@@ -357,10 +352,10 @@ impl Qp {
         false
     }
 
-    /// Returns whether the connection has failed.
+    /// Stores the first failed receive. Returns whether the connection has failed.
     fn note_failed_recv(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_receive(completion.status, self.device.limits.soft_roce);
-        // The core flushes by itself, in the order in which receives were posted. Failures wait until all work is back.
+        // Core flushes receives itself, in order. Failures wait until all work has completed.
         if status != Status::Flushed {
             log::debug!(target: COMPLETION, "receive {id} of queue pair {}: {}", self.number(), status::text(completion.status));
             let done = RecvDone { id, status, len: 0, solicited: false };
@@ -369,7 +364,7 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Returns whether the connection has failed. If it has ended, the connection manager reports it.
+    /// Returns whether this completion means a failure, not just the end of the connection, which rdma_cm reports.
     fn note_failure(&self, completion: &ibv_wc) -> bool {
         let failed = !self.device.limits.is_end(completion.status);
         if failed {
@@ -382,7 +377,7 @@ impl Qp {
     fn complete_sends(self: &Arc<Self>, count: usize, last: &ibv_wc, id: u64) -> bool {
         let mut queue = self.sends.lock();
         if queue.done(count) {
-            self.go_on(queue, id);
+            self.resume(queue, id);
         } else {
             drop(queue);
         }
@@ -396,7 +391,7 @@ impl Qp {
         self.note_failed_send(last, id)
     }
 
-    /// Does what [`Qp::note_failed_recv`] does, for a request.
+    /// Stores the first failed request. Returns whether the connection has failed.
     #[cold]
     fn note_failed_send(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_completion(completion.status);
@@ -409,20 +404,19 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Goes on in one direction after work that is done, the last of which has the number `last`.
+    /// Posts backlog work of one direction after completions up to the number `last`.
     #[cold]
     #[inline(never)]
-    fn go_on(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, last: u64) {
-        let refused = queue.go_on(last, &self.raw);
+    fn resume(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, last: u64) {
+        let refused = queue.resume(last, &self.raw);
         drop(queue);
         if refused {
-            // The thread tries again: no completion may come that would do it.
+            // The progress thread retries, because there may be no further completion.
             self.device.command(|work| work.refused.push_back(self.clone()));
         }
     }
 
-    /// Hands over work that the device refused before. False once there is nothing more to try: the work was taken, or
-    /// the connection ends.
+    /// Retries rejected work. Returns `false` once there is none, or the connection ends.
     pub fn try_again(self: &Arc<Self>) -> bool {
         let mut again = false;
         for queue in [&self.sends, &self.recvs] {
@@ -437,19 +431,19 @@ impl Qp {
         again
     }
 
-    /// Has the device look again at a request that waits for those before it; false once there is none.
+    /// Causes the device to check its fenced requests again. Returns `false` once there are none.
     pub fn pass_fence(&self) -> bool {
         self.reap();
         let waits = self.sends.lock().fence_waits();
         if waits {
-            // One that the device does not hear is followed by another.
+            // The progress thread repeats a failed notification.
             let _ = self.raw.ring();
         }
         waits
     }
 
-    /// Goes on with an end that waited for the last request, frees windows that the peer has revoked, and begins the end
-    /// after a failure. Called without a lock.
+    /// Frees windows that the peer has invalidated, continues a graceful disconnect after the last request, and begins
+    /// the end after a failure. Called without a lock.
     pub fn report(self: &Arc<Self>) {
         self.free_revoked();
         if self.drained.swap(false, Ordering::AcqRel) {
@@ -460,12 +454,12 @@ impl Qp {
         }
     }
 
-    /// Reports all requests that are complete.
+    /// Polls for requests.
     pub fn reap(&self) {
         self.entries[0].cq.drain();
     }
 
-    /// Reports all work that is complete.
+    /// Polls for requests and receives.
     pub fn drain(&self) {
         self.entries.iter().for_each(|entries| entries.cq.drain());
     }
@@ -475,9 +469,8 @@ pub fn small(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Makes a queue pair with as many of `sends` and `recvs` as the device can, and with `least` receives if there are more.
-/// How many these are depends on the number of segments, in a way that cannot be queried. Work beyond them waits in a
-/// backlog.
+/// Creates a queue pair with up to `sends` and `recvs` entries, halving them until the device accepts, but keeping
+/// `least` receives. The maximum depends on the number of segments and cannot be queried.
 pub fn as_long_as_possible<R>(
     mut sends: usize,
     mut recvs: usize,
@@ -487,16 +480,16 @@ pub fn as_long_as_possible<R>(
     loop {
         match make(sends, recvs) {
             Ok(made) => return Ok((made, sends, recvs)),
-            Err(error) if sends <= FEW && recvs <= least => return Err(error),
+            Err(error) if sends <= MIN_DEPTH && recvs <= least => return Err(error),
             Err(_) => {
                 let shorter = |n: usize, least: usize| if n > least { (n / 2).max(least) } else { n };
-                (sends, recvs) = (shorter(sends, FEW), shorter(recvs, least));
+                (sends, recvs) = (shorter(sends, MIN_DEPTH), shorter(recvs, least));
             }
         }
     }
 }
 
-/// The first segments that together are `len` long. `cut`, which is empty, holds them if the last has to be shorter.
+/// Returns the first `len` bytes of segments, in `cut` if they must be shortened.
 fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [Segment] {
     if segments.iter().map(|segment| segment.len).sum::<u64>() == len {
         return segments;
@@ -513,9 +506,9 @@ fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [
     cut
 }
 
-/// Brings a new queue pair into the state in which it takes receives.
+/// Moves a new queue pair to INIT, where it accepts receives.
 fn initialise(device: &Device, raw: &RawQp) -> std::io::Result<()> {
-    // SAFETY: the structure is plain data, for which zero is a valid value.
+    // SAFETY: zero is valid for all fields.
     let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
     attr.qp_state = ibv_qp_state::IBV_QPS_INIT;
     attr.port_num = device.place.port;

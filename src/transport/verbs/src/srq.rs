@@ -1,17 +1,17 @@
-//! Shared receive queues: the queue of the device, and a backlog for receives for which the device has no room.
+//! Shared receive queues: a queue of the device, and a backlog for further receives.
 //!
-//! There is no backlog on iWARP, where a message without a receive ends its connection. If the device cannot resize a
-//! queue, the queue is created with room for a later resize, and a resize beyond that room fails.
+//! On iWARP there is no backlog, because a message without a receive ends its connection. If such a device cannot
+//! resize a queue, the queue is created with spare room, and larger resizes fail.
 //!
-//! While there is a backlog, this uses the limit of the device for itself: the device raises an event before it runs
-//! dry, because no thread may be calling then. `DAT_VERBS_SRQ_BACKLOG=1` forces this for tests. If the device refuses a
-//! buffer of the backlog, the thread tries again every 20 ms; a device that has none and refuses for five seconds, or
-//! that reports the queue as failed, breaks the connections that take from it, and the buffers stay in the queue for
-//! endpoints that connect later.
+//! While there is a backlog, the SRQ limit of the device is used to refill its queue in time, because no other thread
+//! may be polling. `DAT_VERBS_SRQ_BACKLOG=1` forces this for tests. If the device rejects a receive of the backlog, the
+//! progress thread retries every 20 ms. If the queue of the device is empty and it rejects receives for five seconds,
+//! or if it reports a failed queue, the connections on the queue end. The receives stay for endpoints that connect
+//! later.
 //!
-//! Soft-RoCE looks for the buffers in the zone of the endpoint instead of that of the queue. There the buffers wait
-//! until the first endpoint connects, and are registered in its zone too if that differs; endpoints of several zones
-//! cannot take from one queue, and the connect fails for lack of resources.
+//! Soft-RoCE looks up receive buffers in the endpoint's zone, not in the queue's. So there the receives wait until the
+//! first endpoint is created, and their memory is registered in its zone too if the zones differ. Endpoints of several
+//! zones cannot share a queue; the second one fails for lack of resources.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,50 +36,50 @@ pub struct SharedQueue {
     pub(crate) raw: Arc<RawSrq>,
     device: Arc<Device>,
     zone: Arc<Pd>,
-    /// The device looks for the buffers in the zone of the queue pair, so they wait in the backlog until there is one.
+    /// Set if the device looks up buffers in the queue pair's zone, so receives wait for a queue pair.
     by_user: bool,
-    /// The device must have every receive: there is no backlog.
+    /// Set if the device must have all receives, so there is no backlog.
     strict: bool,
-    /// Held while the size changes, and while a queue pair reserves entries of a completion queue for that size.
+    /// Locked during a resize, and while a queue pair reserves entries for the current size.
     sizing: Mutex<()>,
     state: Mutex<SrqState>,
 }
 
 struct SrqState {
-    /// The most receives that the device is to have: they must have room in its completion queues.
+    /// Maximum number of receives on the device, limited by its completion queues.
     most: usize,
-    /// Receives that the device has room for.
+    /// Length of the device's queue.
     room: usize,
-    /// Receives that the device has.
+    /// Number of receives on the device.
     posted: usize,
-    /// Receives that come next when the device has consumed one.
+    /// Receives for which the device has no room.
     backlog: RecvQueue,
-    /// Refusals of the first of these.
+    /// Refusals of the first receive of the backlog.
     refusals: Refusals,
-    /// The most segments that a receive has.
+    /// Maximum number of segments.
     segments: usize,
-    /// The core wants a report when there are fewer receives than this; 0 for never.
+    /// Number of receives below which core gets an event; 0 for none.
     limit: usize,
-    /// The device cannot be resized.
+    /// Set if the queue of the device cannot be resized.
     fixed: bool,
-    /// The device's event came, and the core does not know all of it yet.
+    /// Set after the device's limit event, until core has counted the receives concerned.
     due: bool,
-    /// The device was fed since then.
+    /// Set if the device got receives since that event.
     fed: bool,
-    /// The number of queue pairs that take buffers.
+    /// Number of attached queue pairs.
     users: usize,
-    /// The zone in which the device finds the buffers that it has.
+    /// The zone in which the device looks up its buffers.
     found_in: Arc<Pd>,
 }
 
-/// The use that a queue pair makes of a queue, until [`Attachment::end`].
+/// The attachment of a queue pair, until [`Attachment::end`].
 pub struct Attachment {
     pub(crate) queue: Arc<SharedQueue>,
     ended: AtomicBool,
 }
 
 impl Attachment {
-    /// The queue pair takes no more buffers.
+    /// Detaches the queue pair, which takes no more buffers.
     pub fn end(&self) {
         if !self.ended.swap(true, Ordering::AcqRel) {
             self.queue.state.lock().users -= 1;
@@ -102,14 +102,14 @@ impl Drop for SharedQueue {
     }
 }
 
-/// Room of a queue of `depth` receives that can never be resized: four times as much, 256 at least, and no more than 16,384
-/// above `depth`. A receive takes 112 bytes on soft-iWARP, and 32 in each completion queue.
+/// Returns the length of a queue that can never be resized: `4 * depth`, at least 256 and at most `depth` + 16,384. A
+/// receive takes 112 bytes on soft-iWARP, and 32 in each completion queue.
 fn with_spare_room(depth: usize) -> usize {
     depth.saturating_mul(4).min(depth.saturating_add(16 << 10)).max(256)
 }
 
 impl SharedQueue {
-    /// A queue for `depth` receives of up to `segments` segments.
+    /// Creates a queue for `depth` receives of up to `segments` segments.
     pub fn new(device: &Arc<Device>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
         let most = device.limits.shared_recvs();
         let strict = !device.limits.repeats();
@@ -148,10 +148,10 @@ impl SharedQueue {
         Ok(queue)
     }
 
-    /// A queue pair of the zone `pd` is going to take buffers.
+    /// Attaches a queue pair of the zone `pd`.
     ///
     /// # Errors
-    /// [`Resource::Srq`] if the device has buffers that it finds in another zone only.
+    /// [`Resource::Srq`] if the device can use the queue only for another zone.
     pub fn attach(self: &Arc<Self>, pd: &Arc<Pd>) -> Result<Attachment> {
         let mut state = self.state.lock();
         if self.by_user && !Arc::ptr_eq(&state.found_in, pd) {
@@ -179,7 +179,7 @@ impl SharedQueue {
         self.post_otherwise(state, recv)
     }
 
-    /// Adds a receive that the device does not take now, or that it finds in another zone.
+    /// Posts a receive that needs the backlog or a key of another zone.
     #[cold]
     #[inline(never)]
     fn post_otherwise(&self, mut state: MutexGuard<'_, SrqState>, recv: &Recv<'_>) -> Result<()> {
@@ -190,13 +190,13 @@ impl SharedQueue {
         }
         state.backlog.push(recv);
         if state.backlog.len() == 1 {
-            // The device must raise an event before it runs dry, because no thread may be calling in by then.
+            // The device must raise an event before its queue is empty, because no other thread may be polling.
             self.apply_limit(&state);
         }
         Ok(())
     }
 
-    /// True if the device can have another receive.
+    /// Returns whether the device has room for another receive.
     #[inline]
     fn takes(&self, state: &SrqState) -> bool {
         (state.posted < state.room || self.strict) && (state.users > 0 || !self.by_user)
@@ -209,7 +209,7 @@ impl SharedQueue {
         let mut found = Checked::new();
         for from in segments.iter().take(MAX_SEGMENTS) {
             let key = match self.device.regions.key_in(from.key as u32, found_in) {
-                // The region is gone, as the device finds out when a message comes.
+                // The region was freed; the device reports that when it uses the key.
                 Err(error) if error.raw_os_error() == Some(libc::EINVAL) => from.key,
                 found => found?.into(),
             };
@@ -218,7 +218,7 @@ impl SharedQueue {
         self.raw.post(wr::recv(id), &found)
     }
 
-    /// The device has consumed a receive.
+    /// Records that the device has consumed a receive.
     #[inline]
     pub fn consumed(&self) {
         let mut state = self.state.lock();
@@ -250,16 +250,16 @@ impl SharedQueue {
         }
     }
 
-    /// Reserves entries of `cq` for the receives of this queue and for `count` pieces of other work of a queue pair.
+    /// Reserves entries of `cq` for the receives of this queue, and `count` for other work of a queue pair.
     pub fn reserve(&self, cq: &Arc<CompletionQueue>, count: usize, solicited: bool) -> Result<Reservation> {
         let _sizing = self.sizing.lock();
         cq.reserve(&self.device, count, Some((self.raw.address(), self.room())), solicited)
     }
 
-    /// Makes room for `depth` receives.
+    /// Resizes the queue to `depth` receives.
     ///
     /// # Errors
-    /// [`Resource::Srq`] if the device must have all receives and has no room for them; [`Resource::Memory`].
+    /// [`Resource::Srq`] if the device must have all receives but lacks room. [`Resource::Memory`].
     pub fn resize(&self, depth: usize) -> Result<()> {
         let _sizing = self.sizing.lock();
         let wanted = {
@@ -277,11 +277,11 @@ impl SharedQueue {
         state.reserve(depth, self.by_user)
     }
 
-    /// Enlarges the queue of the device, if each completion queue of its receives has entries for `room` receives. The backlog
-    /// takes the rest otherwise.
+    /// Enlarges the queue of the device to `room` receives, if all its completion queues can have entries for them.
+    /// Otherwise the backlog takes the rest.
     fn grow(&self, room: usize) {
         let address = self.raw.address();
-        // In this order, no completion queue is ever too short.
+        // Completion queues first, so that none is ever too short.
         if !channels::each(&self.device.cqs).all(|cq| cq.enlarge_shared(&self.device, address, room)) {
             log::info!(target: host::diagnostics::SRQ, "a completion queue keeps a shared receive queue short");
             return;
@@ -299,7 +299,7 @@ impl SharedQueue {
         }
     }
 
-    /// Sets the number of receives below which the core wants a report.
+    /// Sets the number of receives below which core gets an event.
     pub fn set_limit(&self, limit: usize) -> Result<()> {
         let mut state = self.state.lock();
         let before = std::mem::replace(&mut state.limit, limit);
@@ -311,25 +311,25 @@ impl SharedQueue {
         Ok(())
     }
 
-    /// The device's event came; true if receives that it counts are still to be reported.
+    /// Handles the device's limit event. Returns whether receives that it counted are not reported yet.
     pub fn limit_reached(&self) -> bool {
         let mut state = self.state.lock();
         if !state.backlog.is_empty() || state.limit > 0 {
-            // The device counts a receive when a message begins, and reports it when that is complete.
+            // The device counts a receive when its message begins, and reports it when the message is complete.
             state.due = true;
             state.fed = false;
         }
         self.limit_settled(&mut state)
     }
 
-    /// True if receives that the device's event was about are still to be reported.
+    /// Returns whether receives counted by the limit event are not reported yet.
     pub fn limit_pending(&self) -> bool {
         self.limit_settled(&mut self.state.lock())
     }
 
     fn limit_settled(&self, state: &mut SrqState) -> bool {
         if state.limit > 0 && state.posted + state.backlog.len() < state.limit {
-            // The core has found its watermark passed.
+            // Core has detected its watermark.
             state.limit = 0;
             state.due = false;
         }
@@ -353,9 +353,8 @@ impl SharedQueue {
         self.raw.set_limit(small(limit.min(state.room)))
     }
 
-    /// Hands over the receives that the device refused before, if any. True if it has none, and has refused for so long
-    /// that there is no hope: then the connections that need them must end. The receives stay, for others that may
-    /// fare better, and until the queue is freed.
+    /// Retries rejected receives. Returns whether the queue of the device is empty and it has rejected receives for too
+    /// long, so that the connections must end. The receives stay.
     pub fn try_again(&self) -> bool {
         let mut state = self.state.lock();
         if !state.refusals.any() {
@@ -365,21 +364,20 @@ impl SharedQueue {
         state.posted == 0 && state.refusals.are_hopeless(Instant::now())
     }
 
-    /// True if receives wait for a place while endpoints take some.
+    /// Returns whether there is a backlog and an attached queue pair.
     pub fn is_starving(&self) -> bool {
         let state = self.state.lock();
         !state.backlog.is_empty() && state.users > 0
     }
 
-    /// The number of receives that the device has room for.
+    /// Returns the length of the device's queue.
     pub fn room(&self) -> usize {
         self.state.lock().room
     }
 }
 
 impl SrqState {
-    /// Makes room in the backlog for those of `depth` receives that the device may not have, so that posting never
-    /// allocates.
+    /// Reserves the backlog's part of `depth` receives, so that posts never allocate.
     fn reserve(&mut self, depth: usize, by_user: bool) -> Result<()> {
         let most = if by_user { depth } else { depth.saturating_sub(self.room) };
         self.backlog.reserve(most, self.segments)

@@ -1,16 +1,15 @@
-//! The thread of an adapter. It handles connections, asynchronous events and the ends of queue pairs. Threads that
-//! dequeue or wait fetch completions; this thread fetches now and then, because completions may have consequences while
-//! no thread calls in.
+//! The progress thread of an adapter. It handles connections, asynchronous events and the ends of queue pairs. Threads
+//! that dequeue or wait poll for completions; this thread polls periodically, because completions may matter while no
+//! other thread does.
 //!
-//! It sleeps on three descriptors: the event channel of rdma_cm, the asynchronous events of the device, and a bell for
-//! work that other threads give it. It fetches more often while a thread sleeps or an agent is set, since an overflow, a
-//! watermark, the last request of a graceful disconnect or a failure may show on a queue that no thread reads. A panic
-//! loses the piece of work in which it happens, and no other.
+//! It sleeps on three descriptors: rdma_cm's event channel, the device's asynchronous events, and a wakeup descriptor
+//! for tasks from other threads. It polls every [`WATCH_TICK`] while a thread sleeps or an agent is set: an overflow, a
+//! watermark, the last request of a graceful disconnect or a failure may concern a queue that no thread reads. A panic
+//! loses only the task in which it occurs.
 //!
-//! Soft-RoCE forgets a request with a fence that begins to wait just when the last read before it ends: its sender
-//! notes that it waits only after the completion that would have woken it. So a queue pair with such a request is on a
-//! list (`Work::fenced`), and every 20 ms until the request is done the thread gives the device the command that each
-//! post ends with. The command carries no request, so it changes neither order nor counts.
+//! Soft-RoCE may forget a fenced request that starts to wait while the last read before it completes: it records the
+//! wait only after the completion that should end it. So while such a request is outstanding (`Work::fenced`), the
+//! thread notifies the kernel every 20 ms, as a post does, without a request ([`Qp::pass_fence`]).
 
 use std::collections::VecDeque;
 use std::iter;
@@ -34,14 +33,13 @@ use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::sys::device::{AsyncEvent, event};
 
-/// Time between two fetches for a queue pair whose work is coming back.
+/// Time between polls of queue pairs with outstanding work in the error state.
 const DRAIN_TICK: Duration = Duration::from_millis(1);
-/// Events handled at a time: a flood of requests must not keep connections from ending.
-const EVENTS: usize = 64;
-/// Time between two fetches while threads sleep or agents are set, or while a shared receive queue has more buffers than
-/// its device.
+/// Maximum number of events per turn: a flood of requests must not delay the ends of connections.
+const MAX_EVENTS: usize = 64;
+/// Time between polls while threads sleep, agents are set or an SRQ has a backlog.
 const WATCH_TICK: Duration = Duration::from_millis(20);
-/// Time between two fetches otherwise, while there are connections.
+/// Time between polls otherwise, while there are connections.
 const IDLE_TICK: Duration = Duration::from_millis(100);
 
 pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
@@ -49,14 +47,14 @@ pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
     thread::start(c"dat-verbs", move || run(&device))
 }
 
-/// What the thread remembers from one turn to the next.
+/// The thread's state between turns.
 #[derive(Default)]
 struct Turns {
-    /// Shared receive queues, by address, whose limit was reached by receives that are still to be reported.
+    /// Addresses of SRQs that reached their limit by receives that are not reported yet.
     limits_due: Vec<usize>,
-    /// The last fetch that nothing demanded.
+    /// Time of the last periodic poll.
     watched: Option<Instant>,
-    /// The descriptor of the device's events has failed.
+    /// Set once the descriptor of asynchronous events has failed.
     lost: bool,
 }
 
@@ -68,65 +66,65 @@ fn run(device: &Arc<Device>) {
         if device.stop.load(Ordering::Acquire) {
             return;
         }
-        let next = alone(|| turn(device, &mut turns));
+        let next = isolate(|| turn(device, &mut turns));
         sleep(device, &mut turns, next.unwrap_or(Some(IDLE_TICK)));
     }
 }
 
-/// Does one piece of work. If it panics the panic hook has written a line; the others are done all the same.
-fn alone<R>(piece: impl FnOnce() -> R) -> Option<R> {
+/// Runs one task and catches a panic, so that the others still run. The panic hook has already logged it.
+fn isolate<R>(piece: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(piece)).ok()
 }
 
-/// Handles events that have come, then work that is due; gives the time until more is due.
+/// Handles pending events, then due tasks. Returns the time until the next task.
 fn turn(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
-    // Events that are left over end the next sleep at once.
-    for found in iter::from_fn(|| device.context.next_event()).take(EVENTS) {
-        alone(|| device_event(device, &found, &mut turns.limits_due));
+    // Remaining events end the next sleep immediately.
+    for found in iter::from_fn(|| device.context.next_event()).take(MAX_EVENTS) {
+        isolate(|| device_event(device, &found, &mut turns.limits_due));
     }
-    for event in iter::from_fn(|| device.channel.next()).take(EVENTS) {
-        alone(|| cm::handle(device, event));
+    for event in iter::from_fn(|| device.channel.next()).take(MAX_EVENTS) {
+        isolate(|| cm::handle(device, event));
     }
     work(device, turns)
 }
 
-/// Takes entries off a list of the thread's work until `take` finds none, so that a panic loses none of the others.
+/// Iterates over tasks that `take` removes, without a lock between them. A panic loses only its own task.
 fn each<T>(device: &Device, mut take: impl FnMut(&mut Work) -> Option<T>) -> impl Iterator<Item = T> {
     iter::from_fn(move || take(&mut device.work.lock()))
 }
 
-/// Goes once through a list of the work, oldest first and without a lock, and puts those back behind the others for which
-/// `stays` is true. One that panics is lost.
+/// Visits each task of a list once, oldest first, without a lock. Puts those back for which `stays` returns `true`. A
+/// task that panics is lost.
 fn again<W, T>(work: &Mutex<W>, list: fn(&mut W) -> &mut VecDeque<T>, mut stays: impl FnMut(&T) -> bool) {
     let left = list(&mut work.lock()).len();
     for _ in 0..left {
         let Some(entry) = list(&mut work.lock()).pop_front() else { return };
-        if alone(|| stays(&entry)) == Some(true) {
+        if isolate(|| stays(&entry)) == Some(true) {
             list(&mut work.lock()).push_back(entry);
         }
     }
 }
 
-/// Does the work that is due; gives the time until more is due.
+/// Handles due tasks. Returns the time until the next one.
 fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     let now = Instant::now();
     for (qp, report) in each(device, |work| work.reports.pop_front()) {
-        alone(|| qp.give_up(report));
+        isolate(|| qp.give_up(report));
     }
     for attempt in each(device, |work| work.unreachable.pop_front()) {
-        alone(|| attempt.give_up(ConnectionReport::Unreachable));
+        isolate(|| attempt.give_up(ConnectionReport::Unreachable));
     }
     for (exchange, peer) in each(device, |work| work.answered.pop_front()) {
-        alone(|| match peer {
+        isolate(|| match peer {
             Some(peer) => exchange.established(peer, 0, Vec::new()),
             None => exchange.failed(ConnectionReport::AcceptFailed),
         });
     }
     for qp in each(device, |work| work.timers.take_due(now)) {
-        alone(|| qp.upgrade().map(|qp| qp.give_up(ConnectionReport::TimedOut)));
+        isolate(|| qp.upgrade().map(|qp| qp.give_up(ConnectionReport::TimedOut)));
     }
     for id in each(device, |work| work.leaving.take_due(now)) {
-        alone(|| drop(id));
+        isolate(|| drop(id));
     }
     let tick = watch(device, turns, now);
     drain(device);
@@ -148,7 +146,7 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     next.into_iter().flatten().min()
 }
 
-/// Fetches completions if it is time, and tries again what the device refused; gives the time until the next fetch.
+/// Polls for completions and retries rejected work, if due. Returns the time until the next poll.
 fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Duration> {
     let (drain, demanded) = {
         let mut work = device.work.lock();
@@ -156,9 +154,9 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
         (std::mem::take(&mut work.drain), demanded)
     };
     if drain {
-        alone(|| device.drain());
+        isolate(|| device.drain());
     } else if !turns.limits_due.is_empty() {
-        alone(|| turns.limits_due.iter().for_each(|&address| device.drain_takers(address)));
+        isolate(|| turns.limits_due.iter().for_each(|&address| device.drain_takers(address)));
     }
     let starving = device.starving();
     if starving.is_empty() && device.table.read().is_empty() && channels::each(&device.datagrams).next().is_none() {
@@ -173,25 +171,25 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
     }
     turns.watched = Some(now);
     tidy(device);
-    alone(|| device.drain_unread());
+    isolate(|| device.drain_unread());
     for srq in &starving {
-        alone(|| feed(device, srq));
+        isolate(|| feed(device, srq));
     }
     again(&device.work, |work| &mut work.refused, Qp::try_again);
     again(&device.work, |work| &mut work.fenced, |qp| qp.upgrade().is_some_and(|qp| qp.pass_fence()));
     Some(tick)
 }
 
-/// Forgets attempts and connections that have ended.
+/// Removes attempts and connections that have ended.
 fn tidy(device: &Device) {
     again(&device.work, |work| &mut work.awaited, |qp| qp.phase() == QpPhase::Connected);
     device.work.lock().timers.retain(|qp| qp.strong_count() > 0);
 }
 
-/// Fetches the work of queue pairs that go down, and ends those that have all of it back.
+/// Polls for queue pairs in the error state, and finishes those without outstanding work.
 fn drain(device: &Arc<Device>) {
     let draining: Vec<_> = device.work.lock().draining.iter().cloned().collect();
-    alone(|| device.drain_queues_of(&draining));
+    isolate(|| device.drain_queues_of(&draining));
     again(
         &device.work,
         |work| &mut work.draining,
@@ -205,7 +203,7 @@ fn drain(device: &Arc<Device>) {
     );
 }
 
-/// Hands over receives that the device refused before; the connections end that wait for them without hope.
+/// Retries rejected receives of an SRQ. Ends its connections if the device keeps rejecting them.
 fn feed(device: &Device, srq: &SharedQueue) {
     device.drain_takers(srq.raw.address());
     if srq.try_again() {
@@ -226,9 +224,9 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
     let qp = || device.qp(found.object as u32);
     let datagrams = || channels::each(&device.datagrams).filter(|qp| qp.number() == found.object as u32);
     match found.kind {
-        // Soft-iWARP could not send: the connection has ended, and the connection manager reports it.
+        // Soft-iWARP could not send: the connection has ended, which rdma_cm reports.
         event::QP_REQ_ERR | event::QP_FATAL if device.limits.soft_iwarp => {}
-        // The peer has asked for what it may not have.
+        // The peer violated its access rights.
         event::QP_REQ_ERR | event::QP_ACCESS_ERR => {
             if let Some(qp) = qp() {
                 cm::used_by_peer(&qp);
@@ -239,14 +237,14 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
             end(qp());
             datagrams().for_each(|qp| qp.fail());
         }
-        // Data came before the connection was announced.
+        // Data arrived before the connection was established.
         event::COMM_EST => {
             let id = qp().and_then(|qp| qp.state.lock().cm.clone());
             if let Some(id) = id {
                 id.established_by_data();
             }
         }
-        // In the error state it takes no more buffers of its shared queue.
+        // The queue pair takes no more buffers of its SRQ.
         event::QP_LAST_WQE_REACHED => {
             if let Some(qp) = qp() {
                 qp.last_reached.store(true, Ordering::Release);
@@ -276,7 +274,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
 }
 
 fn sleep(device: &Device, turns: &mut Turns, limit: Option<Duration>) {
-    // The descriptor of a device that is gone reports an error for ever, so it is left out.
+    // The descriptor of a removed device always reports an error, so it is left out.
     let events = (!turns.lost).then(|| device.context.as_fd());
     let found = poll::wait([Some(device.wakeup_fd.as_fd()), Some(device.channel.as_fd()), events], limit);
     if let Ok([_, _, events]) = found {

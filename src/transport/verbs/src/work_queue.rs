@@ -156,7 +156,7 @@ impl WorkQueue {
         self.fence_noted
     }
 
-    /// Records `count` completions. Returns whether the caller must call [`WorkQueue::go_on`].
+    /// Records `count` completions. Returns whether the caller must call [`WorkQueue::resume`].
     #[inline(always)]
     #[must_use]
     pub fn done(&mut self, count: usize) -> bool {
@@ -167,7 +167,7 @@ impl WorkQueue {
     /// Frees objects of binds up to the number `last`, and posts work of the backlog. Returns whether the device has rejected
     /// it for the first time; then [`WorkQueue::try_again`] must be called later.
     #[cold]
-    pub fn go_on(&mut self, last: u64, raw: &RawQp) -> bool {
+    pub fn resume(&mut self, last: u64, raw: &RawQp) -> bool {
         while self.binds.front().is_some_and(|(bind, _)| *bind <= last) {
             self.binds.pop_front();
         }

@@ -19,5 +19,5 @@ fn each_is_found_by_its_number_wherever_the_last_one_was() {
 #[test]
 fn one_has_a_place_where_the_numbers_stay_in_order() {
     let table = [(3, 'a'), (7, 'b')];
-    assert_eq!([0, 3, 5, 7, 8].map(|number| place(&table, number)), [Err(0), Ok(0), Err(1), Ok(1), Err(2)]);
+    assert_eq!([0, 3, 5, 7, 8].map(|number| position(&table, number)), [Err(0), Ok(0), Err(1), Ok(1), Err(2)]);
 }

@@ -1,6 +1,5 @@
-//! How an endpoint gets to know a peer: it asks a service point by rdma_cm's service for datagrams, and the answer has the way to
-//! the other endpoint. That one finds its way back from the contents of the request. Neither keeps an identifier afterwards,
-//! because there is no connection.
+//! UD exchanges with peers by rdma_cm (SIDR). The request contains the requester's address, and the reply the
+//! responder's. Neither side keeps an identifier afterwards, because there is no connection.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -25,22 +24,22 @@ use crate::status::exhausted;
 use crate::sys::cm::{CmId, Event, Terms};
 use crate::sys::datagram::Way;
 
-/// The status of an answer that turns a request down, as the service for datagrams has it.
+/// Status of a rejection in the SIDR reply.
 const REJECTED: i32 = 2;
 
-/// An exchange that this side has asked for.
+/// An exchange requested by this side.
 pub struct Attempt {
     qp: Arc<UdQp>,
     id: Arc<CmId>,
     private_data: Box<[u8]>,
-    /// The route that the kernel resolves: from where, to where, and until when.
+    /// The route being resolved: local address, remote address, deadline.
     route: (SocketAddr, SocketAddr, Instant),
-    /// Until the outcome is known.
+    /// `None` once the outcome is known.
     exchange: Mutex<Option<Exchange<Verbs>>>,
 }
 
 impl UdQp {
-    /// Starts to ask a peer.
+    /// Starts to resolve a peer's service point.
     pub fn resolve(self: &Arc<Self>, connect: &Connect<'_>, exchange: Exchange<Verbs>) -> Result<()> {
         let device = &self.device;
         let (from, to) = cm::ends(device, connect);
@@ -50,7 +49,7 @@ impl UdQp {
             qp: self.clone(),
             id: memory::arc(id)?,
             private_data: memory::copied(connect.private_data)?,
-            route: (from, to, Instant::now() + cm::NO_LIMIT),
+            route: (from, to, Instant::now() + cm::DEFAULT_ROUTE_TIMEOUT),
             exchange: Mutex::new(Some(exchange)),
         })?;
         {
@@ -60,7 +59,7 @@ impl UdQp {
             attempts.push(attempt.clone());
             cm_owners.insert(token, CmOwner::Attempt(attempt.clone()));
         }
-        if let Err(error) = attempt.id.resolve_addr(from, to, cm::PATIENCE) {
+        if let Err(error) = attempt.id.resolve_addr(from, to, cm::NEIGHBOUR_TIMEOUT) {
             log::debug!(target: host::diagnostics::CM, "no way to {to}: {error}");
             device.command(|work| work.unreachable.push_back(attempt));
         }
@@ -68,7 +67,7 @@ impl UdQp {
     }
 
     fn hello(&self, id: &CmId) -> Hello {
-        // No token is used twice before the kernel has repeated a request for the last time.
+        // The low 32 bits of a token are unique while the kernel may repeat a request.
         Hello { endpoint: self.sink.number(), qp: self.number(), request: id.token() as u32, port: id.own_port() }
     }
 
@@ -76,7 +75,6 @@ impl UdQp {
         Terms { qp_number: self.number(), srq: true, reads: (0, 0), private_data }
     }
 
-    /// Accepts a request.
     pub fn answer(
         &self,
         incoming: &mut Option<Incoming>,
@@ -84,15 +82,15 @@ impl UdQp {
         exchange: Exchange<Verbs>,
     ) -> Result<()> {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
-        let (Some(id), Some(asker)) = (request.id.clone(), request.asker) else { return Err(Error::Internal) };
+        let (Some(id), Some(requester)) = (request.id.clone(), request.requester) else { return Err(Error::Internal) };
         let device = &self.device;
         let from = own_index(device, &id.own_port().gid);
-        let way = Way::new(device.place.port, from, &asker.port, device.limits.ethernet);
-        let peer = UdPeer::new(&self.pd, &way, asker.qp)?;
+        let way = Way::new(device.place.port, from, &requester.port, device.limits.ethernet);
+        let peer = UdPeer::new(&self.pd, &way, requester.qp)?;
         let answer = self.hello(&id).write(private_data);
         let accepted = id.accept(&self.terms(&answer));
         match &accepted {
-            Ok(()) => device.answers.note(&asker, Some(self.number()), &answer),
+            Ok(()) => device.answers.note(&requester, Some(self.number()), &answer),
             Err(error) => log::debug!(target: host::diagnostics::CM, "a request could not be accepted: {error}"),
         }
         if let Some(mut request) = incoming.take() {
@@ -104,23 +102,23 @@ impl UdQp {
 }
 
 impl Attempt {
-    /// Handles an event of the identifier with which the peer is asked. Called without a lock.
+    /// Handles an event of the attempt's identifier. Called without a lock.
     pub fn handle(&self, event: &Event) {
         log::debug!(target: host::diagnostics::CM, "datagrams on {}: event {} status {}", self.qp.number(), event.kind, event.status);
         if self.exchange.lock().is_none() {
             return;
         }
         match event.kind {
-            kind::RDMA_CM_EVENT_ADDR_RESOLVED => self.step(self.id.resolve_route(cm::NO_LIMIT)),
+            kind::RDMA_CM_EVENT_ADDR_RESOLVED => self.step(self.id.resolve_route(cm::DEFAULT_ROUTE_TIMEOUT)),
             kind::RDMA_CM_EVENT_ROUTE_RESOLVED => {
                 let request = self.qp.hello(&self.id).write(&self.private_data);
                 self.step(self.id.connect(&self.qp.terms(&request)));
             }
             kind::RDMA_CM_EVENT_ADDR_ERROR if event.status == -libc::ETIMEDOUT => {
-                self.step(cm::look_again(&self.qp.device, Some(self.route), &self.id));
+                self.step(cm::retry_lookup(&self.qp.device, Some(self.route), &self.id));
             }
             kind::RDMA_CM_EVENT_ESTABLISHED => self.answered(event),
-            // The kernel reports each answer that turns the request down in this way.
+            // The kernel reports rejections in this way.
             kind::RDMA_CM_EVENT_UNREACHABLE if event.status > 0 => self.give_up(match event.status {
                 REJECTED => rejection::read(rejection::REJECTED_BY_APPLICATION, &event.private_data, false),
                 _ => ConnectionReport::NonPeerRejected,
@@ -135,7 +133,6 @@ impl Attempt {
         }
     }
 
-    /// Ends the attempt if its next step has failed.
     fn step(&self, taken: std::io::Result<()>) {
         if let Err(error) = taken {
             log::debug!(target: host::diagnostics::CM, "datagrams on {}: no answer: {error}", self.qp.number());
@@ -143,7 +140,7 @@ impl Attempt {
         }
     }
 
-    /// The peer has answered.
+    /// Handles the peer's acceptance.
     fn answered(&self, event: &Event) {
         let (Some((hello, private_data)), Some((way, number))) = (Hello::read(&event.private_data), &event.answer)
         else {
@@ -176,8 +173,8 @@ impl Attempt {
     }
 }
 
-/// The index of one of the global addresses of the adapter's port. Ethernet may have it more than once, for two kinds of
-/// packets, of which the kernel's connection management prefers those that routers know.
+/// Returns the index of a GID of the adapter's port. Ethernet may have it once per RoCE version; like the kernel's
+/// connection management, this prefers the routable RoCE v2.
 fn own_index(device: &Device, gid: &[u8; 16]) -> u8 {
     let found = device.context.gid_indices(device.place.port, gid);
     let types =

@@ -1,7 +1,7 @@
-//! The end of a queue pair for datagrams, and what is done after it has failed.
+//! The end and the recovery of UD queue pairs.
 //!
-//! An end stops the queue pair and reports what has completed by then: until the reset the device takes receives of the shared
-//! queue. Several queue pairs end concurrently.
+//! Until its reset, the device takes receives of the SRQ. So an end stops the queue pair and reports all completions
+//! first. Several queue pairs end concurrently.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,15 +15,15 @@ use rdma_sys::ibv_qp_state;
 use super::UdQp;
 use crate::ending::{DRAIN_LIMIT, GONE_QUIET, SRQ_LIMIT};
 
-/// How far the end of a queue pair has come.
+/// The progress of an end.
 #[derive(Default)]
 pub(super) struct Ending {
-    /// Its beginning.
+    /// Time of the beginning.
     since: Option<Instant>,
-    /// The number of completions, and the time since when it is the same.
+    /// Value of `completions`, and the time of its last change.
     quiet: Option<(u64, Instant)>,
-    /// The device uses no memory for the queue pair.
-    over: bool,
+    /// Set once the device uses no memory for the queue pair.
+    ended: bool,
 }
 
 impl UdQp {
@@ -37,7 +37,6 @@ impl UdQp {
         qps.iter().for_each(|qp| qp.halt());
     }
 
-    /// Begins the end.
     fn stop(&self) {
         let attempts = std::mem::take(&mut *self.attempts.lock());
         attempts.iter().for_each(|attempt| drop(attempt.conclude()));
@@ -55,7 +54,7 @@ impl UdQp {
         }
     }
 
-    /// Returns whether the device has returned all work of a queue pair that ends.
+    /// Returns whether the device has completed all work of a queue pair that ends, or a time limit has passed.
     fn is_still(&self) -> bool {
         self.drain();
         let idle = self.sends.lock().on_device == 0;
@@ -65,16 +64,16 @@ impl UdQp {
         let quiet = ending.quiet.filter(|(seen, _)| *seen == completions).unwrap_or((completions, now));
         ending.quiet = Some(quiet);
         let (quiet, since) = (now - quiet.1, ending.since.map_or(Duration::MAX, |since| now - since));
-        // Soft-RoCE takes a receive and fills it in one step, which a reset awaits.
+        // Soft-RoCE takes and fills a receive in one step, which a reset waits for.
         let reached = self.device.limits.soft_roce || self.last_reached.load(Ordering::Acquire) || quiet >= SRQ_LIMIT;
-        ending.over || idle && reached || self.device.is_gone() && quiet >= GONE_QUIET || since > DRAIN_LIMIT
+        ending.ended || idle && reached || self.device.is_gone() && quiet >= GONE_QUIET || since > DRAIN_LIMIT
     }
 
-    /// Finishes the end: after this call the device uses no memory for the queue pair, and all that it has done is reported. The core
-    /// completes the other datagrams.
+    /// Finishes the end: the device uses no memory for the queue pair, and its completions are reported. Core completes
+    /// the remaining datagrams.
     fn halt(&self) {
         let mut ending = self.ending.lock();
-        if !std::mem::replace(&mut ending.over, true) {
+        if !std::mem::replace(&mut ending.ended, true) {
             self.reset();
             self.leave();
         }
@@ -85,20 +84,21 @@ impl UdQp {
 
     /// Resets the queue pair, which discards its work, and reports what the device has done.
     fn reset(&self) {
-        // Some devices drop what was not fetched.
+        // Some devices drop unread completions.
         self.drain();
         self.go(ibv_qp_state::IBV_QPS_RESET);
         self.drain();
         self.sends.lock().on_device = 0;
     }
 
-    /// Takes the queue pair out of all tables.
+    /// Removes the queue pair from all tables.
     pub(super) fn leave(&self) {
         self.srq.end();
         self.entries.iter().for_each(|entries| entries.cq.leave_datagrams(self.number()));
     }
 
-    /// Resumes a queue pair that has failed, once the device has returned its requests. Returns whether the thread must retry.
+    /// Recovers a failed queue pair once the device has returned its requests. Returns whether the progress
+    /// thread must retry.
     pub fn recover(self: &Arc<Self>) -> bool {
         {
             let ending = self.ending.lock();

@@ -1,30 +1,28 @@
-//! The header that endpoints for datagrams send before the private data of their programs, in a request and in the response.
-//!
-//! A request of rdma_cm for datagrams (SIDR) says neither how its sender is reached nor how long its private data are, and the
-//! answer says of the queue pair alone.
+//! The header before the private data of a UD request and reply. SIDR requests contain neither the sender's address nor
+//! the length of private data, and replies only the queue pair.
 
 use arrayvec::ArrayVec;
 
 use crate::attributes::MAX_PRIVATE_DATA;
 use crate::sys::datagram::Port;
 
-/// Bytes in front of the private data. A request has room for 180, an answer for 136.
+/// Bytes of the header. A request has room for 180 bytes, a reply for 136.
 const HEADER: usize = 40;
 const _: () = assert!(HEADER + MAX_PRIVATE_DATA <= 136);
 
-/// What begins it: a name, and the version of its form.
+/// Magic number and version of the format.
 const MAGIC: [u8; 4] = [0xda, 0x7d, 0x60, 1];
 
-/// An endpoint, as it introduces itself.
+/// The identity of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hello {
-    /// Its number ([`DatagramSink::number`](dat_core::transport::datagrams::DatagramSink::number)).
+    /// Endpoint number ([`DatagramSink::number`](dat_core::transport::datagrams::DatagramSink::number)).
     pub endpoint: u32,
-    /// The number of its queue pair.
+    /// Queue pair number.
     pub qp: u32,
-    /// The number of the request, which no other one of it has. An answer has any.
+    /// Number of the request, unique for the endpoint. Unused in a reply.
     pub request: u32,
-    /// How it is reached.
+    /// Address of its port.
     pub port: Port,
 }
 
@@ -46,7 +44,7 @@ impl Hello {
         bytes
     }
 
-    /// What bytes tell, which may have any others behind them, and the private data; `None` if another kind of program sent them.
+    /// Decodes the header and private data, which may be followed by padding. Returns `None` for other formats.
     pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (header, rest) = bytes.split_first_chunk::<HEADER>()?;
         let (&magic, header) = header.split_first_chunk()?;

@@ -7,10 +7,10 @@ fn queues_get_shorter_until_the_device_can_make_them() {
             if sends + recvs > most { Err(std::io::Error::from_raw_os_error(libc::EINVAL)) } else { Ok(()) }
         }
     };
-    assert_eq!(as_long_as_possible(50, 0, FEW, device(100)).unwrap(), ((), 50, 0));
-    assert_eq!(as_long_as_possible(50_000, 10, FEW, device(4096)).unwrap(), ((), 3125, 10));
-    assert_eq!(as_long_as_possible(17, 0, FEW, device(16)).unwrap(), ((), 16, 0));
-    assert!(as_long_as_possible(1000, 1000, FEW, device(8)).is_err());
+    assert_eq!(as_long_as_possible(50, 0, MIN_DEPTH, device(100)).unwrap(), ((), 50, 0));
+    assert_eq!(as_long_as_possible(50_000, 10, MIN_DEPTH, device(4096)).unwrap(), ((), 3125, 10));
+    assert_eq!(as_long_as_possible(17, 0, MIN_DEPTH, device(16)).unwrap(), ((), 16, 0));
+    assert!(as_long_as_possible(1000, 1000, MIN_DEPTH, device(8)).is_err());
     // Without fewer receives than these.
     assert_eq!(as_long_as_possible(3000, 2000, 2000, device(4096)).unwrap(), ((), 1500, 2000));
     assert!(as_long_as_possible(1000, 5000, 5000, device(4096)).is_err());

@@ -16,7 +16,7 @@ use rdma_sys::*;
 
 use super::datagram::Way;
 use super::device::name_of;
-use super::{Owned, SET_UP, again, check_room, made, with_fork_lock};
+use super::{INITIALISED, Owned, again, check_room, made, with_fork_lock};
 
 /// Executes a call that returns 0, or -1 with errno, and repeats it after EINTR. Prevents forks, because the library holds
 /// locks.
@@ -66,7 +66,7 @@ impl EventChannel {
         // SAFETY: the call takes no arguments.
         let make = |_: &()| made(|| unsafe { rdma_create_event_channel() });
         let channel = Owned::with_descriptors((), make, |raw| [raw.fd])?;
-        SET_UP.store(true, Ordering::Relaxed);
+        INITIALISED.store(true, Ordering::Relaxed);
         Ok(memory::arc(channel)?)
     }
 

@@ -61,11 +61,11 @@ pub type UnusedCq = Owned<ibv_cq, Arc<Context>>;
 const DEPTH_OVER_INVALID_KEY: c_int = 32 << 10;
 
 impl UnusedCq {
-    /// Creates a completion queue that contains the offset 0x90000 of a soft-iWARP context.
+    /// Creates a completion queue that covers the offset 0x90000 of a soft-iWARP context. It must be the context's
+    /// first queue.
     ///
-    /// A process maps each queue at an offset, for which the kernel takes the lowest free one. The library of the device
-    /// uses 0x90000 as an invalid offset, so a context with queues up to it could create no more. This queue must be the
-    /// first of the context.
+    /// The kernel assigns each queue the lowest free offset for its mapping. The driver rejects 0x90000 as invalid, so
+    /// no further queue could be created once the offset is reached.
     pub fn over_invalid_key(context: &Arc<Context>) -> io::Result<Self> {
         // SAFETY: an open context; a completion queue needs no channel and no cookie.
         Owned::made(context.clone(), |context| unsafe {

@@ -1,4 +1,4 @@
-//! Queue pairs for datagrams, and the addresses that they send to.
+//! UD queue pairs and address handles.
 
 use std::ffi::c_int;
 use std::io;
@@ -14,30 +14,29 @@ use super::device::Context;
 use super::memory::Pd;
 use super::qp::{RawQp, elements, solicited_if};
 
-/// The key of all queue pairs for datagrams, which peers must name: that of the C implementation.
+/// The Q_Key of all UD queue pairs, the same as in the C implementation.
 const Q_KEY: u32 = 0x7865_4321;
 
-/// The way to a port, on which datagrams go.
 pub type AddressHandle = Owned<ibv_ah, Arc<Pd>>;
 
-/// The attributes of a way, as connection management gives them, or as a peer says how it is reached.
+/// The attributes of an address handle, from rdma_cm or from a peer's [`Port`].
 #[derive(Clone, Copy)]
 pub struct Way(pub(super) ibv_ah_attr);
 
-/// How a port is reached: what others need for a [`Way`] to it.
+/// The address of a port, from which peers create a [`Way`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Port {
     pub gid: [u8; 16],
     pub lid: u16,
     pub service_level: u8,
-    /// More than 1 if there are routers on the way.
+    /// Exceeds 1 if the path contains routers.
     pub hop_limit: u8,
     pub traffic_class: u8,
 }
 
 impl Way {
-    /// The way from the global address `from` of the port `number` to another port. With `global` the network has nothing
-    /// but global addresses.
+    /// Creates a way from the port `number` and its GID index `from` to another port. With `global`, the network has
+    /// only GIDs.
     pub fn new(number: u8, from: u8, to: &Port, global: bool) -> Self {
         Way(ibv_ah_attr {
             grh: ibv_global_route {
@@ -58,20 +57,19 @@ impl Way {
 }
 
 impl AddressHandle {
-    /// Makes what requests name a way by.
     pub fn new(pd: &Arc<Pd>, way: &Way) -> io::Result<Self> {
         let mut attr = way.0;
-        // SAFETY: a live zone; the structure is read.
+        // SAFETY: a live zone; `attr` is readable.
         Owned::made(pd.clone(), |pd| unsafe { ibv_create_ah(pd.as_ptr(), &raw mut attr) })
     }
 }
 
 impl CmId {
-    /// How this end is reached on the route that was resolved.
+    /// Returns the local port of the resolved route.
     pub fn own_port(&self) -> Port {
-        // SAFETY: any bytes are a valid address.
+        // SAFETY: any bytes are a valid GID.
         let gid = unsafe { self.route.addr.addr.ibaddr.sgid.raw };
-        // SAFETY: the identifier is live, and so is its first path, if there is one.
+        // SAFETY: the identifier and its first path, if any, are live.
         let path = unsafe { self.route.path_rec.as_ref() }.filter(|_| self.route.num_paths > 0);
         let Some(path) = path else { return Port { gid, ..Port::default() } };
         Port {
@@ -85,7 +83,7 @@ impl CmId {
 }
 
 impl Context {
-    /// The indices of this global address among those of a port.
+    /// Returns the indices of a GID on a port.
     pub fn gid_indices(&self, port: u8, gid: &[u8; 16]) -> Vec<u8> {
         let count = self.query_port(port).map_or(0, |port| port.gid_tbl_len).clamp(0, 256);
         (0..=u8::MAX)
@@ -96,9 +94,9 @@ impl Context {
 }
 
 impl RawQp {
-    /// Brings a queue pair for datagrams from the state RESET into the one in which it sends and receives.
+    /// Moves a UD queue pair from RESET to RTS.
     pub fn make_ready(&self, port: u8) -> io::Result<()> {
-        // SAFETY: the structure is plain data, for which zero is a valid value.
+        // SAFETY: zero is valid for all fields.
         let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
         attr.port_num = port;
         attr.qkey = Q_KEY;
@@ -116,7 +114,7 @@ impl RawQp {
         Ok(())
     }
 
-    /// Hands over a datagram to the queue pair `number` on this way. It gets a completion.
+    /// Posts a signalled datagram to the peer's queue pair `number`.
     pub fn post_datagram(
         &self,
         id: u64,
@@ -125,7 +123,7 @@ impl RawQp {
         solicited: bool,
     ) -> io::Result<()> {
         let mut elements = elements(segments);
-        // SAFETY: the structure is plain data, for which zero is a valid value.
+        // SAFETY: zero is valid for all fields.
         let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
         wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
@@ -137,10 +135,10 @@ impl RawQp {
     }
 }
 
-/// IBV_LINK_LAYER_ETHERNET, which the bindings do not have.
+/// IBV_LINK_LAYER_ETHERNET, missing in the bindings.
 const ETHERNET: u8 = 2;
 
-/// Whether a port has nothing but global addresses, because it is one of Ethernet.
+/// Returns whether a port is an Ethernet port, which has only GIDs.
 pub fn is_ethernet(port: &ibv_port_attr) -> bool {
     port.link_layer == ETHERNET
 }

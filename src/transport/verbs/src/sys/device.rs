@@ -1,4 +1,4 @@
-//! The list of devices, and an open device.
+//! The device list, and open devices.
 
 use std::ffi::{c_uint, c_void};
 use std::io;
@@ -8,7 +8,7 @@ use rdma_sys::*;
 
 use super::{Owned, check_room, code, keep_memory_over_forks, made, text, with_fork_lock};
 
-/// Names of the existing devices.
+/// Returns the names of all devices.
 pub fn names() -> Vec<String> {
     with_fork_lock(|| with_list(|list| list.iter().map(|&device| name_of(device)).collect())).unwrap_or_else(|error| {
         log::warn!("cannot list the RDMA devices: {error}");
@@ -26,27 +26,25 @@ fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
     let mut count = 0;
     // SAFETY: `count` is writable.
     let list = made(|| unsafe { ibv_get_device_list(&raw mut count) })?.as_ptr();
-    // SAFETY: the list has `count` entries and is freed below, after its last use. Devices that were opened keep what
-    // they need.
+    // SAFETY: the list has `count` entries, and is freed only below. Open devices hold their own references.
     let result = f(unsafe { std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)) });
     // SAFETY: the list comes from ibv_get_device_list and is freed once.
     unsafe { ibv_free_device_list(list) };
     Ok(result)
 }
 
-/// An open device, with event descriptors of its own.
+/// An open device, with descriptors for commands and events.
 pub type Context = Owned<ibv_context, (), 2>;
 
-/// An event that concerns an object of a device, or the device itself.
+/// An asynchronous event.
 #[derive(Debug)]
 pub struct AsyncEvent {
-    /// One of [`event`], or another number.
+    /// A value of [`event`], or any other.
     pub kind: c_uint,
-    /// The number of the queue pair, or the address of another object.
+    /// Number of the queue pair, or address of another object.
     pub object: usize,
 }
 
-/// Kinds of events.
 pub mod event {
     use std::ffi::c_uint;
 
@@ -61,8 +59,8 @@ pub mod event {
     pub const QP_LAST_WQE_REACHED: c_uint = 16;
 }
 
-/// The layout of `ibv_async_event`, with a number where the bindings have an enumeration: a library newer than the
-/// bindings may deliver a value that they do not know.
+/// The layout of `ibv_async_event`, with an integer instead of an enumeration, because libraries newer than the
+/// bindings may deliver other values.
 #[repr(C)]
 pub(super) struct RawAsyncEvent {
     pub(super) element: *mut c_void,
@@ -70,7 +68,6 @@ pub(super) struct RawAsyncEvent {
 }
 
 impl Context {
-    /// Opens the device of this name.
     pub fn open(name: &str) -> io::Result<Self> {
         let open = |_: &()| {
             keep_memory_over_forks();
@@ -84,40 +81,37 @@ impl Context {
         Owned::with_descriptors((), open, |raw| [raw.cmd_fd, raw.async_fd])
     }
 
-    /// Limits and abilities of the device.
     pub fn query(&self) -> io::Result<ibv_device_attr> {
-        // SAFETY: the structure is plain data, for which zero is a valid value.
+        // SAFETY: zero is valid for all fields.
         let mut attr: ibv_device_attr = unsafe { mem::zeroed() };
         // SAFETY: the call writes the structure.
         code(|| unsafe { ibv_query_device(self.as_ptr(), &raw mut attr) })?;
         Ok(attr)
     }
 
-    /// Limits and state of a port.
     pub fn query_port(&self, port: u8) -> io::Result<ibv_port_attr> {
-        // SAFETY: the structure is plain data, for which zero is a valid value.
+        // SAFETY: zero is valid for all fields.
         let mut attr: ibv_port_attr = unsafe { mem::zeroed() };
         // SAFETY: the call writes the structure, or a prefix of it.
         code(|| unsafe { ___ibv_query_port(self.as_ptr(), port, &raw mut attr) })?;
         Ok(attr)
     }
 
-    /// The global address of a port at an index; the first one is at 0.
+    /// Returns the GID of a port at an index, the first of which is 0.
     pub fn query_gid(&self, port: u8, index: u8) -> io::Result<[u8; 16]> {
         let mut gid = ibv_gid { raw: [0; 16] };
-        // SAFETY: the call writes the address.
+        // SAFETY: `gid` is writable.
         code(|| unsafe { ibv_query_gid(self.as_ptr(), port, index.into(), &raw mut gid) })?;
-        // SAFETY: all of its bytes are initialised, and any values are valid.
+        // SAFETY: all bytes are initialised, and any values are valid.
         Ok(unsafe { gid.raw })
     }
 
     pub fn is_iwarp(&self) -> bool {
-        // SAFETY: an open context has a device, which outlives it.
+        // SAFETY: the device outlives its open context.
         let kind = unsafe { (*self.device).transport_type };
         kind as i64 == ibv_transport_type::IBV_TRANSPORT_IWARP as i64
     }
 
-    /// The next asynchronous event, if there is one.
     pub fn next_event(&self) -> Option<AsyncEvent> {
         let mut raw = RawAsyncEvent { element: std::ptr::null_mut(), event_type: 0 };
         // SAFETY: the structure has the layout that the call writes, and the descriptor does not block.
@@ -126,7 +120,8 @@ impl Context {
         }
         let object = match raw.event_type {
             event::QP_FATAL..=event::COMM_EST | event::QP_LAST_WQE_REACHED => {
-                // SAFETY: here the element is a queue pair, which is not destroyed before its events are acknowledged.
+                // SAFETY: for these kinds, the element is a queue pair, which is not destroyed before the
+                // acknowledgement.
                 unsafe { (*raw.element.cast::<ibv_qp>()).qp_num as usize }
             }
             _ => raw.element as usize,

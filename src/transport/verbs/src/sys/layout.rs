@@ -1,7 +1,5 @@
-//! Compares the structures and numbers that rdma-sys and this crate declare in Rust with the headers of rdma-core. The crate
-//! does not compile with headers of another layout.
-//!
-//! rdma-sys generates its other structures from these headers.
+//! Compile-time checks that the structures and numbers declared in Rust (rdma-sys, this crate) match the headers of
+//! rdma-core. rdma-sys generates its other structures from these headers.
 
 use std::mem::offset_of;
 
@@ -72,7 +70,7 @@ same!(rdma_sys::rdma_conn_param, rdma_conn_param:
     private_data = private_data, private_data_len = private_data_len, responder_resources = responder_resources,
     initiator_depth = initiator_depth, flow_control = flow_control, retry_count = retry_count,
     rnr_retry_count = rnr_retry_count, srq = srq, qp_num = qp_num);
-// Inline functions call the library of the device through these structures.
+// Inline functions call the driver through these structures.
 same!(rdma_sys::ibv_context, ibv_context: device = device, ops = ops, cmd_fd = cmd_fd, async_fd = async_fd,
     abi_compat = abi_compat);
 same!(rdma_sys::ibv_context_ops, ibv_context_ops:

@@ -13,16 +13,14 @@ use super::device::Context;
 
 /// A protection zone.
 pub type Pd = Owned<ibv_pd, Arc<Context>>;
-/// Registered memory. Local segments name it by its `lkey`, peers by its `rkey`.
+/// Registered memory. Local segments use its `lkey`, peers its `rkey`.
 pub type Mr = Owned<ibv_mr, Arc<Pd>>;
-/// A memory window. Peers name it by its `rkey` after the last bind that was posted. A bind alone changes the field, under
-/// the caller's lock.
+/// A memory window. A posted bind changes its `rkey`, under the caller's lock.
 pub type Mw = Owned<ibv_mw, Arc<Pd>>;
-/// The permitted uses of registered memory: a set of the `IBV_ACCESS_*` bits.
+/// A set of `IBV_ACCESS_*` bits.
 pub type Access = c_int;
 
 impl Pd {
-    /// Makes a zone.
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
         // SAFETY: an open context.
         let pd = Owned::made(context.clone(), |context| unsafe { ibv_alloc_pd(context.as_ptr()) })?;
@@ -31,23 +29,22 @@ impl Pd {
 }
 
 impl Mr {
-    /// Registers `len` bytes at `addr`. The kernel checks that they exist; the program, which registers them, promises
-    /// that they may be used.
+    /// Registers `len` bytes at `addr`. The kernel checks that they are mapped; the program must permit their use.
     pub fn new(pd: &Arc<Pd>, addr: u64, len: usize, access: Access) -> io::Result<Self> {
-        // SAFETY: the kernel pins the pages or refuses; no memory is touched here.
+        // SAFETY: the kernel pins the pages or fails; the call accesses no memory.
         Owned::made(pd.clone(), |pd| unsafe { ibv_reg_mr(pd.as_ptr(), addr as *mut _, len, access) })
     }
 }
 
 impl Mw {
-    /// Makes an unbound window. One of type 1 can be bound by any queue pair of its zone, any number of times, and all of
-    /// them serve it. One of type 2 is bound once; the queue pair that binds it alone serves it, and is destroyed later.
+    /// Creates an unbound window. All queue pairs of the zone can bind a type 1 window, repeatedly, and serve it. A
+    /// type 2 window is bound once; only the queue pair that binds it serves it, and must outlive it.
     pub fn new(pd: &Arc<Pd>, kind: ibv_mw_type::Type) -> io::Result<Self> {
         // SAFETY: a live zone.
         Owned::made(pd.clone(), |pd| unsafe { ibv_alloc_mw(pd.as_ptr(), kind) }.unwrap_or(ptr::null_mut()))
     }
 
-    /// A key for the one bind of a new window that serves one queue pair.
+    /// Returns the key for the bind of a new type 2 window.
     pub fn next_key(&self) -> u32 {
         self.rkey & !0xff | u32::from((self.rkey as u8).wrapping_add(1))
     }

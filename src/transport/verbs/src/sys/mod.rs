@@ -1,33 +1,33 @@
 //! Owning wrappers around the objects of libibverbs and librdmacm.
 //!
-//! Every value owns the objects it was made from (a queue pair its zone and completion queues, a zone its device), so
-//! that nothing is closed while something still needs it. Both libraries promise that any thread may call them at any
-//! time, and this makes [`Owned`] `Send` and `Sync`.
+//! Each value owns its parents (a queue pair owns its zone and completion queues, a zone its device), so parents
+//! outlive their children. Both libraries are thread-safe, which makes [`Owned`] `Send` and `Sync`.
 //!
-//! Neither library watches its own locks over a fork. Calls of librdmacm, those that list, open and close devices, and
-//! those that make descriptors are therefore made by [`with_fork_lock`]; the others take only locks of the objects that they
-//! are called for, which a child never touches.
+//! # Forks
+//! Neither library protects its locks across a fork. So [`with_fork_lock`] wraps the calls of librdmacm, and the calls
+//! that list, open or close devices or create descriptors. All other calls take only locks of their own objects, which
+//! a child never uses.
 //!
-//! Both libraries enter the kernel through libc, where a thread may be cancelled. So cancellation is forbidden around
-//! every call here that may do so: all but those that only read a field, `ibv_poll_cq`, which looks into memory, and
-//! `ibv_post_recv` and `ibv_post_srq_recv`, which write into memory. `ibv_post_send` enters the kernel for devices
-//! whose queues it reads, as those of Soft-RoCE.
+//! Since Linux 5.12 a fork copies registered pages for the child. ibv_is_fork_initialized reports this; before
+//! rdma-core 35, which introduces the function, the kernel release decides. On such kernels ibv_fork_init must not be
+//! called, because it would exclude the pages from children (MADV_DONTFORK). On older kernels it must be called before
+//! a device is opened: copy on write would give the parent pages that the device does not use.
 //!
-//! A status or an event that the libraries may return but the bindings do not know is a number, which is logged and
-//! mapped. A call that a signal ended, or that the system asks to repeat, is made again. A call that gives an object
-//! back is made up to five times within a tenth of a second, whatever its error; if it still fails, such as
-//! ibv_destroy_qp with EBUSY, the object stays until the adapter is closed, when the kernel takes all, and the log has
-//! a line. The queue pair was reset by then, so the device touches no buffer. Functions newer than the librdmacm and
-//! libibverbs of Debian 11 are looked up at run time.
+//! # Cancellation
+//! Both libraries enter the kernel through libc, where a thread can be cancelled. So calls are made with cancellation
+//! disabled, except those that only access memory: field accesses, `ibv_poll_cq`, `ibv_post_recv` and
+//! `ibv_post_srq_recv`. `ibv_post_send` enters the kernel on devices such as Soft-RoCE, whose queues the kernel reads.
 //!
-//! Since Linux 5.12 a fork copies registered pages for the child. ibv_is_fork_initialized says whether it does, or the
-//! release of the kernel where rdma-core is older than 35. Then ibv_fork_init must not be called, because it would take the
-//! pages away from children (MADV_DONTFORK). On older kernels it is called before a device is opened: copying on the
-//! next write would give the parent pages that the device does not know.
+//! # Errors
+//! A status or event that the bindings do not know is kept as a number. EINTR and EAGAIN repeat a call. A call that
+//! destroys an object is repeated on any error, up to four times within 61 ms. If it still fails, such as
+//! ibv_destroy_qp with EBUSY, the object remains until the adapter is closed, and a warning is logged. Queue pairs are
+//! reset first, so the device accesses no buffer. Functions newer than the libraries of Debian 11 are looked up at run
+//! time.
 //!
-//! The library of Soft-RoCE (rdma-core 44) takes the memory of a completion queue or a shared receive queue away before
-//! it maps that of the longer one; if the map fails, the next use ends the process. The provider first tries to map
-//! as much itself.
+//! The driver of Soft-RoCE (rdma-core 44) resizes a completion queue or shared receive queue by unmapping its memory
+//! before it maps the new size. If that mapping fails, the next use crashes. So [`must_be_mappable`] first tries to map
+//! as much.
 
 pub mod cm;
 pub mod cq;
@@ -53,22 +53,24 @@ use host::fork::CloseOnFork;
 use host::{descriptor, fork, symbol};
 use rdma_sys::*;
 
-/// Whether both libraries have set themselves up in this process, as they have once there was a channel of librdmacm.
-static SET_UP: AtomicBool = AtomicBool::new(false);
+/// Set once both libraries have initialised themselves, when the first event channel exists.
+static INITIALISED: AtomicBool = AtomicBool::new(false);
 
-/// Memory in bytes for setting up both libraries with all drivers; those of rdma-core 44 take half as much.
-const SETTING_UP: usize = 1 << 20;
+/// Bytes of memory for the initialisation of both libraries with all drivers; twice what rdma-core 44 takes.
+const INITIALISATION_MEMORY: usize = 1 << 20;
 
-/// Fails if the process lacks what the libraries take to set themselves up: descriptors for a directory, for a file in
-/// it, and one to spare, and memory. They try that once: a driver that libibverbs cannot load with the first list is
-/// missing for as long as the process lives, and so is a device for which librdmacm has no memory with the first
-/// channel; it waits for itself for ever if it has none for any device.
+/// Checks that the process has the descriptors and memory that the libraries take for their initialisation: a
+/// directory, a file in it, and one spare descriptor.
+///
+/// The libraries initialise themselves only once. A driver that cannot be loaded with the first device list is missing
+/// for the lifetime of the process. So is a device for which librdmacm lacks memory with the first channel. If it lacks
+/// memory for all devices, it deadlocks.
 ///
 /// # Errors
-/// What the system says of the lack.
+/// The error of the system.
 pub fn check_room() -> io::Result<()> {
-    if !SET_UP.load(Ordering::Relaxed) {
-        host::memory::probe(SETTING_UP)?;
+    if !INITIALISED.load(Ordering::Relaxed) {
+        host::memory::probe(INITIALISATION_MEMORY)?;
     }
     let mut held = Vec::new();
     for _ in 0..3 {
@@ -77,12 +79,12 @@ pub fn check_room() -> io::Result<()> {
     Ok(())
 }
 
-/// Runs `f` so that no fork falls into it, with cancellation forbidden.
+/// Runs `f` with forks and cancellation excluded.
 fn with_fork_lock<R>(f: impl FnOnce() -> R) -> R {
     uncancelled(|| fork::with_fork_lock(f))
 }
 
-/// Makes a call again, after pauses, as long as it fails in a way that `passes`.
+/// Repeats a call after each of `pauses`, while it fails with an error that `passes` accepts.
 pub fn repeat<R>(
     pauses: impl IntoIterator<Item = Duration>,
     passes: impl Fn(&io::Error) -> bool,
@@ -99,37 +101,37 @@ pub fn repeat<R>(
     })
 }
 
-/// Makes a call again that a signal ended or that the system asks to repeat: the libraries pass such errors on.
+/// Repeats a call that fails with EINTR or EAGAIN, which the libraries pass on.
 fn again<R>(call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
     let pauses = (0..20).map(|n| Duration::from_micros(n * 100));
     repeat(pauses, |error| matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)), call)
 }
 
-/// The result of a call that returns an object, or NULL and sets errno.
+/// Executes a call that returns an object, or NULL with errno.
 fn made<T>(mut call: impl FnMut() -> *mut T) -> io::Result<NonNull<T>> {
     again(|| NonNull::new(call()).ok_or_else(io::Error::last_os_error))
 }
 
 /// A kind of object of the libraries.
 pub trait Object {
-    /// The line of the log if an object cannot be given back.
+    /// Log message if an object cannot be destroyed.
     const STAYS: &str;
 
-    /// Gives an object back; 0 or an errno.
+    /// Destroys an object. Returns 0 or an errno.
     ///
     /// # Safety
-    /// Nothing uses the object from now on.
+    /// The object must not be used again.
     unsafe fn end(raw: *mut Self) -> c_int;
 }
 
-/// Gives kinds of objects the function of the library that ends them.
+/// Implements [`Object`] with the functions of the libraries.
 macro_rules! objects {
     ($($object:ident: $end:expr, $stays:literal;)*) => {
         $(impl Object for $object {
             const STAYS: &str = $stays;
 
             unsafe fn end(raw: *mut Self) -> c_int {
-                // SAFETY: the caller's promise.
+                // SAFETY: the object is not used again (contract).
                 unsafe { $end(raw) }
             }
         })*
@@ -147,12 +149,11 @@ objects! {
     ibv_ah: ibv_destroy_ah, "an address handle stays";
     ibv_qp: ibv_destroy_qp, "a queue pair stays";
     rdma_event_channel: |raw| { rdma_destroy_event_channel(raw); 0 }, "an event channel stays";
-    // The call waits until the events that were fetched are acknowledged, which happens at once.
+    // This waits until the fetched events are acknowledged, which [`cm::EventChannel`] does immediately.
     rdma_cm_id: |raw| with_fork_lock(|| rdma_destroy_id(raw)), "an identifier stays";
 }
 
-/// An object of the libraries, which ends with this value; with what it was made from, which ends later, and with `N`
-/// descriptors that children of a fork must not have.
+/// An object of the libraries, with its parent and `N` descriptors that forked children must close.
 pub struct Owned<T: Object, P, const N: usize = 0> {
     raw: NonNull<T>,
     notes: [CloseOnFork; N],
@@ -160,26 +161,26 @@ pub struct Owned<T: Object, P, const N: usize = 0> {
     parent: P,
 }
 
-// SAFETY: see above: the calls for an object may come from any thread.
+// SAFETY: the libraries allow calls for an object from any thread.
 unsafe impl<T: Object, P: Send, const N: usize> Send for Owned<T, P, N> {}
-// SAFETY: as above.
+// SAFETY: the libraries allow concurrent calls for an object.
 unsafe impl<T: Object, P: Sync, const N: usize> Sync for Owned<T, P, N> {}
 
 impl<T: Object, P> Owned<T, P> {
-    /// An object without descriptors.
+    /// Wraps an object without descriptors.
     fn of(raw: NonNull<T>, parent: P) -> Self {
         Owned { raw, notes: [], descriptors: [], parent }
     }
 
-    /// An object without descriptors that `call` makes of its parent.
+    /// Wraps an object without descriptors that `call` creates from its parent.
     fn made(parent: P, mut call: impl FnMut(&P) -> *mut T) -> io::Result<Self> {
         Ok(Self::of(made(|| call(&parent))?, parent))
     }
 }
 
 impl<T: Object, P, const N: usize> Owned<T, P, N> {
-    /// An object that `make` makes of its parent, and whose descriptors `fds` reads. No fork falls between the two. The
-    /// last of the descriptors does not block.
+    /// Wraps an object that `make` creates from its parent, and whose descriptors `fds` reads, without a fork in
+    /// between. Makes the last descriptor non-blocking.
     fn with_descriptors(
         parent: P,
         make: impl FnOnce(&P) -> io::Result<NonNull<T>>,
@@ -189,12 +190,12 @@ impl<T: Object, P, const N: usize> Owned<T, P, N> {
             let raw = make(&parent)?;
             // SAFETY: the object is live.
             let descriptors = fds(unsafe { raw.as_ref() });
-            // SAFETY: they belong to the object.
+            // SAFETY: the object keeps its descriptors open.
             let notes = descriptors.map(|fd| CloseOnFork::new(unsafe { BorrowedFd::borrow_raw(fd) }));
             io::Result::Ok(Owned { raw, notes, descriptors, parent })
         })?;
         descriptor::never_block(owned.as_fd())?;
-        // If this fails, the descriptor only lives longer than it should.
+        // A failure only keeps the descriptor open after an exec.
         let _ = descriptor::close_on_exec(owned.as_fd());
         Ok(owned)
     }
@@ -203,14 +204,14 @@ impl<T: Object, P, const N: usize> Owned<T, P, N> {
         self.raw.as_ptr()
     }
 
-    /// The address by which asynchronous events name it.
+    /// Returns the address that identifies the object in asynchronous events.
     pub fn address(&self) -> usize {
         self.raw.addr().get()
     }
 }
 
 impl<T: Object, P, const N: usize> AsFd for Owned<T, P, N> {
-    /// The last of its descriptors, which becomes readable when there is an event.
+    /// Returns the last descriptor, which becomes readable when there is an event.
     fn as_fd(&self) -> BorrowedFd<'_> {
         const { assert!(N > 0, "the object has no descriptor") };
         // SAFETY: the descriptor belongs to the object, which lives as long as this value.
@@ -223,15 +224,15 @@ impl<T: Object, P, const N: usize> Deref for Owned<T, P, N> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        // SAFETY: the object lives as long as this value. The few fields that change say so where they are read.
+        // SAFETY: the object lives as long as this value. Fields that change are documented where they are read.
         unsafe { self.raw.as_ref() }
     }
 }
 
 impl<T: Object, P, const N: usize> Drop for Owned<T, P, N> {
     fn drop(&mut self) {
-        // SAFETY: the values whose objects need this one own it, so they are gone.
-        let end = || give_back(T::STAYS, || unsafe { T::end(self.raw.as_ptr()) });
+        // SAFETY: the values of its children own this value, so no child exists.
+        let end = || destroy(T::STAYS, || unsafe { T::end(self.raw.as_ptr()) });
         if N == 0 {
             return end();
         }
@@ -242,35 +243,35 @@ impl<T: Object, P, const N: usize> Drop for Owned<T, P, N> {
     }
 }
 
-/// The result of a call that returns 0 or an errno.
+/// Executes a call that returns 0 or an errno, and repeats it after EINTR or EAGAIN.
 fn code(mut call: impl FnMut() -> c_int) -> io::Result<()> {
     again(|| meaning(call()))
 }
 
-/// Makes a call that gives an object back, more than once if it fails: the refusal may pass. If it does not, the object
-/// stays until the device is closed, and the log says `lament`.
-fn give_back(lament: &str, mut call: impl FnMut() -> c_int) {
+/// Executes a call that destroys an object, and repeats it on any error, which may be temporary. If all attempts fail,
+/// logs `warning`; the object then remains until the device is closed.
+fn destroy(warning: &str, mut call: impl FnMut() -> c_int) {
     let pauses = [0, 1, 10, 50].map(Duration::from_millis);
     if let Err(error) = repeat(pauses, |_| true, || meaning(call())) {
-        log::warn!("{lament}: {error}");
+        log::warn!("{warning}: {error}");
     }
 }
 
-/// Fails if the process cannot map this many bytes, and some pages more; see above.
+/// Checks that the process can map `bytes` and 64 KiB more; see the module.
 fn must_be_mappable(bytes: usize) -> io::Result<()> {
     let bytes = bytes.saturating_add(64 << 10);
     let (access, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
-    // SAFETY: this makes a new mapping where the kernel finds room, and replaces none.
+    // SAFETY: without MAP_FIXED, the kernel replaces no mapping.
     let map = unsafe { libc::mmap(ptr::null_mut(), bytes, access, kind, -1, 0) };
     if map == libc::MAP_FAILED {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: exactly the mapping that was made above, to which nothing refers.
+    // SAFETY: the mapping created above, which has no references.
     unsafe { libc::munmap(map, bytes) };
     Ok(())
 }
 
-/// What a number stands for that a call returned: 0 or an errno.
+/// Converts the return value of a call: 0, an errno, or -1 with errno.
 fn meaning(answer: c_int) -> io::Result<()> {
     match answer {
         0 => Ok(()),
@@ -280,25 +281,24 @@ fn meaning(answer: c_int) -> io::Result<()> {
     }
 }
 
-/// The first two numbers of a version.
+/// Returns the first two numbers of a version.
 pub fn version(text: &str) -> (u32, u32) {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// Whether a kernel of this release copies registered pages for the child of a fork. All since 5.12 do.
+/// Returns whether a kernel of this release copies registered pages for forked children.
 fn kernel_copies(release: &str) -> bool {
     version(release) >= (5, 12)
 }
 
-/// Makes sure that memory which is registered stays the parent's when the process forks. Kernels since 5.12 copy such
-/// pages for the child at once. Under older ones the library keeps the pages from the child; it must not be asked to
-/// where the kernel copies, since it would do so all the same. Must be called before anything is registered.
+/// Ensures that the parent keeps its registered pages after a fork; see the module. Must be called before memory is
+/// registered, and under the fork lock, because the library stores its state without a lock.
 fn keep_memory_over_forks() {
-    // Before rdma-core 35 there is no such function.
+    // rdma-core has it since 35.
     let done = match symbol::named(c"ibv_is_fork_initialized") {
         Some(found) => {
-            // SAFETY: this is the function's type, and the library, which this one needs, stays as long as this one.
+            // SAFETY: this is the function's type, and libibverbs stays loaded, because this library depends on it.
             let call: unsafe extern "C" fn() -> ibv_fork_status = unsafe { mem::transmute(found) };
             // SAFETY: the call takes no arguments.
             unsafe { call() != IBV_FORK_DISABLED }
@@ -308,22 +308,22 @@ fn keep_memory_over_forks() {
     if done {
         return;
     }
-    // SAFETY: as above; the caller makes both calls undivided, since the library notes its state without a lock.
+    // SAFETY: the call takes no arguments, and the caller holds the fork lock.
     let failed = unsafe { ibv_fork_init() };
     if failed != 0 {
         log::warn!("after a fork, registered memory may not show what arrives: error {failed}");
     }
 }
 
-/// A string of the libraries; empty if there is none.
+/// Copies a C string; empty for NULL.
 ///
 /// # Safety
-/// The pointer is NULL, or that of a C string.
+/// `raw` must be NULL or point to a C string.
 pub unsafe fn text(raw: *const c_char) -> String {
     if raw.is_null() {
         return String::new();
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `raw` is not NULL, so it points to a C string (contract).
     unsafe { CStr::from_ptr(raw) }.to_string_lossy().into_owned()
 }
 

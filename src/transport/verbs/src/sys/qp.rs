@@ -1,8 +1,8 @@
 //! Queue pairs and shared receive queues.
 //!
-//! Soft-RoCE puts a request into a queue in memory and then notifies the kernel with a system call. If that call fails,
-//! the device names no refused request: it was posted, and the kernel is notified again, or the queue pair is failed so
-//! that all its work comes back.
+//! Soft-RoCE writes a request into a queue in memory, then notifies the kernel with a system call. If only that call
+//! fails, no bad request is returned: the request is posted. The kernel is then notified again; if that fails, the
+//! queue pair enters the error state, which flushes all its work.
 
 use std::ffi::c_int;
 use std::io;
@@ -21,58 +21,57 @@ use super::cq::RawCq;
 use super::memory::{Mr, Mw, Pd};
 use super::{Owned, code, meaning, must_be_mappable, repeat};
 
-/// The objects that a queue pair is made of.
+/// The parents of a queue pair: zone, completion queues for requests and receives, SRQ.
 type Parents = (Arc<Pd>, [Arc<RawCq>; 2], Option<Arc<RawSrq>>);
 
-/// A queue pair.
 pub struct RawQp {
     raw: Owned<ibv_qp, Parents>,
-    /// Bytes of a request that the queue takes itself.
+    /// Maximum inline data in bytes.
     inline: u64,
 }
 
-/// A range (first, count) of a registration, with some access.
+/// A range of a registration: first address, length, and access flags.
 pub type Range<'a> = (&'a Mr, u64, u64, u32);
 
 fn bind_info((mr, addr, length, access): Range<'_>) -> ibv_mw_bind_info {
     ibv_mw_bind_info { mr: mr.as_ptr(), addr, length, mw_access_flags: access }
 }
 
-/// The longest element that every device takes. No message is longer, so a receive with more room always has enough.
-pub const LONGEST: u64 = 0x7fff_ffff;
+/// Maximum length of an element that all devices accept, and of a message. So a truncated receive segment always has
+/// enough room.
+pub const MAX_MESSAGE: u64 = 0x7fff_ffff;
 
-/// A segment in the form of the device.
+/// Converts a segment for the device.
 #[inline(always)]
 fn element(segment: &Segment) -> ibv_sge {
-    ibv_sge { addr: segment.addr, length: segment.len.min(LONGEST) as u32, lkey: segment.key as u32 }
+    ibv_sge { addr: segment.addr, length: segment.len.min(MAX_MESSAGE) as u32, lkey: segment.key as u32 }
 }
 
-/// Segments in the form of the device. Unused places are not touched.
+/// Converts up to [`MAX_SEGMENTS`] segments for the device. Does not initialise unused entries.
 #[inline(always)]
 pub(super) fn elements(segments: &[Segment]) -> ArrayVec<ibv_sge, MAX_SEGMENTS> {
     segments.iter().take(MAX_SEGMENTS).map(element).collect()
 }
 
-/// The sum of the lengths of elements.
 #[inline(always)]
 fn total(elements: &[ibv_sge]) -> u64 {
     elements.iter().map(|element| u64::from(element.length)).sum()
 }
 
-/// The flag for a request that the processor copies into the queue.
+/// Returns the flag for a request that the CPU copies into the queue.
 #[inline(always)]
 fn inline_if(copied: bool) -> u32 {
     if copied { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 }
 }
 
-/// The flag for a message that is announced to the solicited waiter.
+/// Returns the flag for a message that wakes a solicited waiter.
 #[inline(always)]
 pub(super) fn solicited_if(solicited: bool) -> u32 {
     if solicited { ibv_send_flags::IBV_SEND_SOLICITED.0 } else { 0 }
 }
 
-/// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request: the kernel then reads the queue, on devices
-/// such as Soft-RoCE whose queues are in memory that it reads.
+/// The kernel's command IB_USER_VERBS_CMD_POST_SEND without a request. On devices such as Soft-RoCE, it makes the
+/// kernel read the queue.
 #[repr(C)]
 pub(super) struct PostSend {
     command: u32,
@@ -85,12 +84,11 @@ pub(super) struct PostSend {
     pub(super) request_size: u32,
 }
 
-/// The number of the command.
+/// Number of the kernel's command.
 pub(super) const POST_SEND: u32 = 28;
 
 impl RawQp {
-    /// Makes a queue pair in the state RESET, whose requests complete in the first queue and its receives in the second: one for
-    /// a reliable connection, or for datagrams.
+    /// Creates a queue pair of `kind` in the state RESET. `cqs` are for requests and receives.
     pub fn new(
         kind: ibv_qp_type::Type,
         pd: &Arc<Pd>,
@@ -98,7 +96,7 @@ impl RawQp {
         srq: Option<&Arc<RawSrq>>,
         cap: ibv_qp_cap,
     ) -> io::Result<Self> {
-        // SAFETY: the structure is plain data, for which zero is a valid value.
+        // SAFETY: zero is valid for all fields.
         let mut init: ibv_qp_init_attr = unsafe { mem::zeroed() };
         [init.send_cq, init.recv_cq] = cqs.map(|cq| cq.as_ptr());
         init.srq = srq.map_or(ptr::null_mut(), |srq| srq.as_ptr());
@@ -110,7 +108,7 @@ impl RawQp {
         Ok(RawQp { raw, inline: cap.max_inline_data.min(init.cap.max_inline_data).into() })
     }
 
-    /// Its number, which completions carry.
+    /// Returns the number that completions contain.
     pub fn number(&self) -> u32 {
         self.raw.qp_num
     }
@@ -120,15 +118,15 @@ impl RawQp {
         code(|| unsafe { ibv_modify_qp(self.raw.as_ptr(), attr, mask) })
     }
 
-    /// Goes to a state that needs no other attribute: RESET or ERROR.
+    /// Changes to a state without further attributes: RESET or ERROR.
     pub fn go(&self, state: ibv_qp_state::Type) -> io::Result<()> {
-        // SAFETY: the structure is plain data, for which zero is a valid value.
+        // SAFETY: zero is valid for all fields.
         let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
         attr.qp_state = state;
         self.modify(&mut attr, ibv_qp_attr_mask::IBV_QP_STATE.0 as c_int)
     }
 
-    /// Hands over a request. Every request gets a completion.
+    /// Posts a signalled request.
     #[inline(always)]
     pub fn post_send(&self, id: u64, operation: &Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
         match segments {
@@ -137,7 +135,6 @@ impl RawQp {
         }
     }
 
-    /// Hands over a request whose segments are in the form of the device.
     #[inline(always)]
     fn post_elements(&self, id: u64, operation: &Operation, elements: &mut [ibv_sge], fence: bool) -> io::Result<()> {
         let mut flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
@@ -145,7 +142,7 @@ impl RawQp {
             flags |= ibv_send_flags::IBV_SEND_FENCE.0;
         }
         let inline = inline_if(self.takes(elements));
-        // SAFETY: the structure is plain data, for which zero is a valid value.
+        // SAFETY: zero is valid for all fields.
         let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
         wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
@@ -171,7 +168,7 @@ impl RawQp {
             }
             Operation::WriteImmediate { to, value, solicited: yes } => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE_WITH_IMM;
-                // The bytes of the value travel as they are in memory.
+                // The value keeps its byte order.
                 wr.imm_data_invalidated_rkey_union.imm_data = value;
                 wr.wr.rdma = rdma_t { remote_addr: to.addr, rkey: to.key };
                 flags |= inline | solicited_if(yes);
@@ -189,24 +186,24 @@ impl RawQp {
         self.hand_over(&mut wr)
     }
 
-    /// Whether the processor copies these bytes sooner than the device fetches them: they are few. 0 bytes need neither.
+    /// Returns whether to send these bytes inline. 0 bytes need neither a copy nor a fetch.
     #[inline(always)]
     fn takes(&self, elements: &[ibv_sge]) -> bool {
         total(elements).wrapping_sub(1) < self.inline
     }
 
-    /// Hands over a request in the form of the device.
+    /// Posts a converted request.
     #[inline(always)]
     pub(super) fn hand_over(&self, wr: &mut ibv_send_wr) -> io::Result<()> {
         let mut bad = ptr::null_mut();
-        // SAFETY: the request and its list live through the call, which copies them. The
-        // memory they name is registered; the device checks the keys.
+        // SAFETY: the request and its list outlive the call, which copies them. The device checks the keys of the
+        // memory that they name.
         let posted = uncancelled(|| unsafe { ibv_post_send(self.raw.as_ptr(), wr, &raw mut bad) });
         if posted == 0 { Ok(()) } else { self.not_posted(posted, bad.is_null()) }
     }
 
-    /// The result of a post whose call failed. If no request was refused, the one is in the queue, but the kernel was
-    /// not notified.
+    /// Handles a failed post. If the call returned no bad request, the request is queued, but the kernel was not
+    /// notified.
     #[cold]
     #[inline(never)]
     fn not_posted(&self, answer: c_int, queued: bool) -> io::Result<()> {
@@ -220,8 +217,8 @@ impl RawQp {
         posted
     }
 
-    /// Notifies the kernel once more of requests in the queue. If that does not work, the queue pair fails, so that all of
-    /// them come back.
+    /// Repeats the notification of the kernel. If this fails, moves the queue pair to the error state, which flushes
+    /// its work.
     fn ring_again(&self, error: &io::Error) {
         log::debug!(
             target: host::diagnostics::EP,
@@ -234,10 +231,10 @@ impl RawQp {
         }
     }
 
-    /// Has the kernel read a queue that is in its memory.
+    /// Notifies the kernel to read a queue in memory.
     pub fn ring(&self) -> io::Result<()> {
         let mut answer = 0_u32;
-        // SAFETY: a live queue pair, whose context is open; the fields never change.
+        // SAFETY: the queue pair is live and its context open; the fields never change.
         let (device, handle) = (unsafe { (*self.raw.context).cmd_fd }, self.raw.handle);
         let command = PostSend {
             command: POST_SEND,
@@ -249,20 +246,20 @@ impl RawQp {
             elements: 0,
             request_size: size_of::<ibv_send_wr>() as u32,
         };
-        // SAFETY: the command names no request, so the kernel reads the command alone. `answer` is written at most.
+        // SAFETY: the command contains no request, so the kernel reads only the command, and writes at most `answer`.
         let written =
             uncancelled(|| unsafe { libc::write(device, (&raw const command).cast(), size_of::<PostSend>()) });
         if written < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Hands over a request that does nothing but complete in its turn: a write of 0 bytes.
+    /// Posts a write of 0 bytes, which only completes in order.
     pub fn post_nothing(&self, id: u64) -> io::Result<()> {
         self.post_send(id, &Operation::Write(RemoteSegment::default()), &[], false)
     }
 
-    /// Binds a window to a range. This ends its earlier binding and gives it another key.
+    /// Binds a type 1 window to a range. This replaces its binding and its key.
     pub fn post_bind(&self, id: u64, mw: &Mw, range: Range<'_>) -> io::Result<()> {
-        // SAFETY: the structure is plain data, for which zero is a valid value.
+        // SAFETY: zero is valid for all fields.
         let mut bind: ibv_mw_bind = unsafe { mem::zeroed() };
         bind.wr_id = id;
         bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
@@ -271,9 +268,9 @@ impl RawQp {
         meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.as_ptr(), &raw mut bind) }))
     }
 
-    /// Binds a new window that serves this queue pair alone to a range, under a key.
+    /// Binds a new type 2 window to a range, under `key`.
     pub fn post_bind_single(&self, id: u64, mw: &Mw, key: u32, range: Range<'_>) -> io::Result<()> {
-        // SAFETY: the structure is plain data, for which zero is a valid value.
+        // SAFETY: zero is valid for all fields.
         let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
         wr.wr_id = id;
         wr.opcode = ibv_wr_opcode::IBV_WR_BIND_MW;
@@ -282,15 +279,14 @@ impl RawQp {
         self.hand_over(&mut wr)
     }
 
-    /// Hands over a receive.
     #[inline(always)]
     pub fn post_recv(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        // SAFETY: as in `post_elements`.
+        // SAFETY: a live queue pair; the request and its list outlive the call, which copies them.
         post_receive(id, segments, |wr, bad| unsafe { ibv_post_recv(self.raw.as_ptr(), wr, bad) })
     }
 }
 
-/// Hands over a receive by `post`.
+/// Converts a receive, and posts it with `post`.
 #[inline(always)]
 fn post_receive(
     id: u64,
@@ -308,21 +304,20 @@ fn post_receive(
     }
 }
 
-/// Calls `post` with several segments in the form of the device, or none.
+/// Calls `post` with any number of segments. Out of line, because most requests have one.
 #[cold]
 #[inline(never)]
 fn with_elements(segments: &[Segment], post: impl FnOnce(&mut [ibv_sge]) -> io::Result<()>) -> io::Result<()> {
     post(&mut elements(segments))
 }
 
-/// More bytes than a driver keeps for a receive, rounded up as drivers round depths.
-const RECEIVE: usize = 2 * (64 + MAX_SEGMENTS * size_of::<ibv_sge>());
+/// Upper limit of a driver's bytes per receive, including its rounding of depths.
+const MAX_RECEIVE_SIZE: usize = 2 * (64 + MAX_SEGMENTS * size_of::<ibv_sge>());
 
-/// A shared receive queue of the device.
 pub type RawSrq = Owned<ibv_srq, Arc<Pd>>;
 
 impl RawSrq {
-    /// Makes a queue for at least `depth` receives. Returns the number that it has room for.
+    /// Creates a queue for at least `depth` receives. Returns its actual depth.
     pub fn new(pd: &Arc<Pd>, depth: u32, segments: u32) -> io::Result<(Arc<Self>, u32)> {
         let mut init = ibv_srq_init_attr {
             srq_context: ptr::null_mut(),
@@ -338,23 +333,22 @@ impl RawSrq {
         code(|| unsafe { ibv_modify_srq(self.as_ptr(), &raw mut attr, mask.0 as c_int) })
     }
 
-    /// Makes room for `depth` receives; keeps those in the queue.
+    /// Resizes the queue to at least `depth` receives. Loses none.
     pub fn resize(&self, depth: u32) -> io::Result<()> {
-        must_be_mappable((depth as usize).saturating_mul(RECEIVE))?;
+        must_be_mappable((depth as usize).saturating_mul(MAX_RECEIVE_SIZE))?;
         let attr = ibv_srq_attr { max_wr: depth, max_sge: 0, srq_limit: 0 };
         self.modify(attr, ibv_srq_attr_mask::IBV_SRQ_MAX_WR)
     }
 
-    /// Asks for one event when fewer than `limit` receives are left.
+    /// Requests one event when fewer than `limit` receives remain.
     pub fn set_limit(&self, limit: u32) -> io::Result<()> {
         let attr = ibv_srq_attr { max_wr: 0, max_sge: 0, srq_limit: limit };
         self.modify(attr, ibv_srq_attr_mask::IBV_SRQ_LIMIT)
     }
 
-    /// Hands over a receive.
     #[inline(always)]
     pub fn post(&self, id: u64, segments: &[Segment]) -> io::Result<()> {
-        // SAFETY: as in `RawQp::post_elements`.
+        // SAFETY: a live queue; the request and its list outlive the call, which copies them.
         post_receive(id, segments, |wr, bad| unsafe { ibv_post_srq_recv(self.as_ptr(), wr, bad) })
     }
 }

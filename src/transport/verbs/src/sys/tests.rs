@@ -39,7 +39,7 @@ fn versions_are_read_as_far_as_they_are_numbers() {
 fn what_is_given_back_is_offered_more_than_once() {
     for (refusals, offers) in [(0, 1), (2, 3), (100, 5)] {
         let mut calls = 0;
-        give_back("it stays", || {
+        destroy("it stays", || {
             calls += 1;
             if calls <= refusals { libc::EBUSY } else { 0 }
         });
