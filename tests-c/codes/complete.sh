@@ -3,7 +3,8 @@
 #
 # codes.txt and codes20.txt list the calls and types of 1.2 and 2.0. A passed subtest "call: condition: TYPE" or
 # "scene: call: condition: TYPE" counts for the first call in its name; dat_ia_open counts as dat_ia_openv.
-# unprovoked.txt and, for 2.0 only, unprovoked20.txt list the codes that no subtest can provoke, with the reasons.
+# unprovoked.txt lists the codes that no subtest can provoke, with the reasons; unprovoked12.txt and unprovoked20.txt those of
+# one version.
 #
 # The script reads the results of the whole suite on the adapter shm, so it must run last.
 set -u
@@ -13,7 +14,7 @@ export LC_ALL
 here=$(cd "$(dirname "$0")" && pwd)
 results=${DAT_TEST_RESULTS:-}
 case ${DAT_TEST_API:-1.2} in
-1.2) codes=$here/codes.txt unprovoked=$here/unprovoked.txt ;;
+1.2) codes=$here/codes.txt unprovoked="$here/unprovoked.txt $here/unprovoked12.txt" ;;
 2.0) codes=$here/codes20.txt unprovoked="$here/unprovoked.txt $here/unprovoked20.txt" ;;
 esac
 

@@ -27,7 +27,7 @@ impl Tx {
                 other => return other,
             }
         }
-        let acknowledge = self.acknowledge(request.signalled);
+        let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::IMMEDIATE, solicited, acknowledge, aux: remote.len };
         let launch = self.put_bytes(end, header, &value.to_le_bytes());
         if let StartOutcome::TxInFlight(_) = launch {
@@ -53,7 +53,7 @@ impl Tx {
                 other => return other,
             }
         }
-        let acknowledge = self.acknowledge(request.signalled);
+        let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::MESSAGE_PIECE, solicited, acknowledge, aux: request.len };
         let ring = request.len <= EAGER_MAX || self.part.done > 0;
         if ring || end.peer_segment.is_local() || !end.peer_segment.peer_reads.get() {

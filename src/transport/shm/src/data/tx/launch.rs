@@ -45,9 +45,10 @@ impl Tx {
         if self.failed {
             return StartOutcome::Waits(WaitReason::End);
         }
-        let (len, acknowledge) = (request.len, self.acknowledge(request.signalled));
+        let len = request.len;
         match request.operation {
             Operation::Send { solicited } => {
+                let acknowledge = self.acknowledge(request.signalled);
                 let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: len };
                 if len <= EAGER_MAX {
                     self.pieces(end, header, &[], request, budget)
@@ -171,7 +172,7 @@ impl Tx {
         // The peer stores the remaining bytes from the ring.
         let start = self.part.start;
         let target = record::target(remote.addr.wrapping_add(start), remote.key, len - start);
-        let acknowledge = self.acknowledge(request.signalled);
+        let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
         let launch = self.pieces(end, header, &target, request, budget);
         if let StartOutcome::TxInFlight(Done::At(position)) = launch {
