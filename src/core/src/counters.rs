@@ -1,11 +1,11 @@
 //! Counters of endpoints and adapters.
 //!
-//! The locks of posts and completions protect an endpoint's counters, so a count costs one addition. Only counts of
-//! sleeps and connection events ([`ConnStat`]) are atomic. The transport counts stalls (`Flow` in
+//! The locks of posts and completions protect an endpoint's counters, so a count costs one addition. Only sleeps and
+//! connection events ([`ConnStat`]) are counted atomically. The transport counts stalls (`Flow` in
 //! `transport/gauge.rs`).
 //!
-//! A query of an adapter sums up its endpoints. It holds the lock of the sums of freed endpoints, so that it counts
-//! each endpoint once. This lock precedes the list of objects.
+//! A query of an adapter sums its endpoints under the lock of freed endpoints' sums, which precedes the list of
+//! objects. So it counts each endpoint once.
 //!
 //! Other processes cannot read the counters: shared memory would cost a load per count. A thread of the transport may
 //! report them ([`AdapterSnapshot`](crate::ep::AdapterSnapshot)).
@@ -26,7 +26,7 @@ pub struct Tally {
     pub bytes: u64,
 }
 
-/// Counts for each [`Transfer`]: accepted requests and filled receives. The numbers of a kind are not adjacent, because
+/// Counts for each [`Transfer`]: accepted requests and filled receives. A kind's numbers are not adjacent, because
 /// vector instructions would be slower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tallies {
@@ -89,7 +89,7 @@ pub struct Counters {
     pub specials: Specials,
     /// Counters of the transport.
     pub flow: Flow,
-    /// Datagrams that were dropped at the sender, or at the receiver for lack of a receive.
+    /// Datagrams dropped at the sender, or at the receiver for lack of a receive.
     pub lost: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The errors of core, which each API version translates with one total `match`.
+//! The errors of core, which each API version translates.
 
 use host::memory::NoMemory;
 
@@ -7,8 +7,8 @@ use crate::ep_state::EpState;
 /// Result of a call of core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The reason why a call failed. Nothing has changed, except that a connect or an accept that failed in the transport
-/// may have flushed the posted receives.
+/// The reason why a call failed. Nothing has changed, except that a connect or an accept that the transport failed may
+/// have flushed posted receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // names of the specification
 pub enum Error {
@@ -52,7 +52,7 @@ impl From<NoMemory> for Error {
 }
 
 impl From<EpState> for Error {
-    /// Returns the error of a call that an endpoint does not allow in this state.
+    /// Returns the error of a call that this state does not allow.
     fn from(state: EpState) -> Self {
         Error::InvalidState(StateError::Endpoint(state))
     }
@@ -131,7 +131,7 @@ pub enum StateError {
     EvdConfigNotify,
     /// The threshold is not 1, and the EVD is configured for solicited events.
     EvdConfigSolicited,
-    /// More events are queued, or awaited by a waiter, than the new length.
+    /// More events are queued or awaited than the new length.
     EvdTooShort,
     /// An EVD is attached to the CNO, or a thread waits on it.
     CnoInUse,

@@ -116,7 +116,7 @@ impl<V> Fifo<V> {
         if self.is_empty() { None } else { Some(Oldest { queue: self }) }
     }
 
-    /// Returns the number of values ever removed, which is the number of the oldest value.
+    /// Returns the number of removed values, which numbers the oldest value.
     pub fn taken(&self) -> usize {
         self.first
     }

@@ -24,7 +24,6 @@ pub(crate) struct AsyncOutlet<T: Transport> {
     pub evd: Arc<Evd<T>>,
     /// `true` if the adapter created the EVD and frees it.
     pub own: bool,
-    /// Until the drop.
     pub used: Option<Use<Evd<T>>>,
 }
 
@@ -35,14 +34,14 @@ impl<T: Transport> Drop for AsyncOutlet<T> {
     }
 }
 
-/// Features that not all API versions have. The default is none.
+/// Features that not all API versions have; by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ApiCaps {
-    /// `true` if an asynchronous event reports the end of a connection whose endpoint has an SRQ.
+    /// `true` if an asynchronous event reports that the connection of an endpoint with an SRQ has ended.
     pub tell_end_of_shared: bool,
     /// Version of the interface, for tools that inspect the adapter.
     pub version: (u8, u8),
-    /// `true` if peers may post extended operations: see [`QpInit::extended`](crate::transport::QpInit::extended).
+    /// `true` if peers may post extended operations ([`QpInit::extended`](crate::transport::QpInit::extended)).
     pub extended: bool,
 }
 
@@ -62,10 +61,10 @@ pub struct Ia<T: Transport> {
     pub(crate) remote_keys: RmrTable,
     pub(crate) agents: Arc<Agents>,
     pub(crate) api_caps: ApiCaps,
-    /// Held between the two events of a connection's end, which both EVDs then get in the same order.
+    /// Held between the two events of a connection's end, which all EVDs thus get in one order.
     pub(crate) telling_end: Mutex<()>,
     destroyed: AtomicBool,
-    /// Counters of freed endpoints. Locked while they change, and while all counters are summed.
+    /// Counters of freed endpoints. Locked during changes, and while all counters are summed.
     pub(crate) ended: Mutex<Counters>,
     pub(crate) wakeups: AtomicU64,
     pub(crate) happenings: Happenings,
@@ -124,7 +123,7 @@ impl<T: Transport> Ia<T> {
         Ok(())
     }
 
-    /// Disallows new objects. Returns `true` to the one caller that must free the existing ones.
+    /// Disallows new objects. Returns `true` to the one caller that must free the existing objects.
     pub(crate) fn shut(&self) -> bool {
         self.children.lock().closed = true;
         !self.destroyed.swap(true, Ordering::AcqRel)
@@ -137,7 +136,7 @@ impl<T: Transport> Ia<T> {
 
     /// Calls `f` with each live object of a kind, without a lock. The adapter must be closed.
     pub(crate) fn each<O: Object>(&self, f: impl Fn(&Arc<O>)) {
-        // Backwards: a free moves the last object into the gap.
+        // Backwards, because a free moves the last object into the gap.
         for at in (0..self.count(O::KIND)).rev() {
             let handle = self.children.lock().live[O::KIND as usize].get(at).copied();
             if let Some(object) = handle.and_then(|handle| self.slab.get::<O>(handle)) {
@@ -152,10 +151,10 @@ impl<T: Transport> Ia<T> {
         children.live[O::KIND as usize].iter().find_map(|&handle| f(&*self.slab.get::<O>(handle)?))
     }
 
-    /// Checks the limit of a kind, before the transport creates its part and [`Ia::adopt`] checks again.
+    /// Checks the limit of a kind early; [`Ia::adopt`] checks again.
     ///
     /// # Errors
-    /// [`Error::InsufficientResources`] at the limit of the adapter's attributes.
+    /// [`Error::InsufficientResources`] at the adapter's limit.
     pub(crate) fn room_for(&self, kind: Kind) -> Result<()> {
         self.within(kind, self.count(kind))
     }
@@ -196,7 +195,7 @@ impl<T: Transport> Ia<T> {
     }
 
     /// Invalidates an object's handle and removes it from the list, for exactly one caller. The caller must drop the
-    /// result without a lock, which allows reuse of the handle.
+    /// result without a lock.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, T>> {
         let mut children = self.children.lock();
         let dying = self.slab.remove(object)?;

@@ -1,14 +1,14 @@
 //! USDT probes for tracers such as bpftrace, perf, SystemTap and gdb.
 //!
 //! A probe is one `nop` and an ELF note that locates its arguments, as in SystemTap's `<sys/sdt.h>`. A detached probe
-//! only costs the `nop`: the code has the arguments anyway, except the bytes of an SRQ's receive. Semaphores would cost
-//! two instructions. A rare probe is one place per library, because a tracer needs time for each place.
+//! costs only the `nop`: the code has the arguments anyway, except the bytes of an SRQ's receive. Semaphores would cost
+//! two instructions. A rare probe is one place per library, because a tracer needs time for each.
 //!
 //! All probes have the provider `dat` and signed 64-bit arguments. docs/tracing.md describes them, and
 //! tests-c/probes/check.sh compares it with the libraries.
 //!
-//! A transfer is its [`Transfer`] number, and a bind the next higher one. An atomic operation counts as a read, and a
-//! write with immediate data as a write.
+//! A transfer is its [`Transfer`] number, and a bind the next higher one. An atomic operation counts as a read, a write
+//! with immediate data as a write.
 
 use crate::ep_state::EpState;
 use crate::event::{Completion, Status, Transfer};

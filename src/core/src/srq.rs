@@ -1,11 +1,11 @@
 //! Shared receive queues (SRQs).
 //!
-//! A posted buffer is *available* until an endpoint takes it. It is *outstanding* until the program dequeues its
+//! A posted buffer is *available* until an endpoint takes it, and *outstanding* until the program dequeues its
 //! completion, which a [`srq_accounting::OutstandingRecv`] counts.
 //!
-//! Posts and reports take the lock on the accounting, so only the post of a buffer calls the transport under it.
-//! Resizes and new watermarks, which are slow device calls, hold the lock `tuning` around accounting and call, so that
-//! both see them in the same order. Queries, resizes and new watermarks first poll all completions (`Poll::Complete`).
+//! Posts and reports lock the accounting, so only a post calls the transport under this lock. Resizes and new
+//! watermarks, slow device calls, hold `tuning` around accounting and call, so that both see one order. They, and
+//! queries, first poll all completions (`Poll::Complete`).
 
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ pub struct Srq<T: Transport> {
     pz: Mutex<Option<Use<Pz<T>>>>,
     max_segments: usize,
     pub(crate) queue: T::Srq,
-    /// Serialises changes of the size or the watermark, including the transport's call. Locked before the accounting,
-    /// and never for posting or receiving.
+    /// Serialises changes of size or watermark with the transport's call. Locked before the accounting, never for
+    /// posting or receiving.
     tuning: Mutex<()>,
     pub(crate) accounting: Arc<Mutex<SrqAccounting>>,
 }
@@ -144,7 +144,7 @@ impl<T: Transport> Srq<T> {
         }
     }
 
-    /// Changes the number of entries to `max_recvs`. No buffer or message is lost, and the watermark is not re-armed.
+    /// Changes the number of entries to `max_recvs`. Keeps buffers and messages, and does not re-arm the watermark.
     ///
     /// # Errors
     /// [`Arg::QueueLength`] for 0 or above the adapter's limit, [`StateError::SrqTooShort`] below the outstanding
@@ -167,7 +167,7 @@ impl<T: Transport> Srq<T> {
             grows
         };
         if grows {
-            // The room is allocated first, so that `grow` cannot fail after the transport's resize.
+            // Allocates first, so that `grow` cannot fail after the transport's resize.
             self.accounting.lock().room(max_recvs)?;
             // A concurrent post fits, because the new size is larger.
             self.ia.transport.srq_resize(&self.queue, max_recvs)?;
@@ -176,22 +176,21 @@ impl<T: Transport> Srq<T> {
         Ok(())
     }
 
-    /// Sets the low watermark and arms its event, which is raised immediately if fewer buffers are available. 0 disarms
-    /// it.
+    /// Sets the low watermark and arms its event, which is raised immediately if fewer buffers are available. 0
+    /// disarms.
     ///
     /// # Errors
-    /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], or the error of the transport. The
-    /// old watermark and its arming are then unchanged.
+    /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], errors of the transport. Watermark
+    /// and arming are then unchanged.
     pub fn set_low_watermark(&self, low_watermark: usize) -> Result<()> {
         if !self.ia.transport.attributes().srq_low_watermark {
             return Err(Error::ModelNotSupported);
         }
         self.ia.transport.poll(None, Poll::Complete);
-        // The accounting is unlocked during the transport's call, because receives would wait. This is safe:
+        // The accounting is unlocked during the transport's call, so that receives need not wait. This is safe:
         // * `tuning` orders the calls, so the transport is armed for the watermark in the accounting.
-        // * Only the accounting raises the event, and disarms at the same time. So each arming raises one event, also
-        //   if the transport reports late for an earlier arming.
-        // * `Transport::srq_arm_limit` also reports buffers that were taken before it.
+        // * Only the accounting raises the event, and disarms with it: one event per arming, even after a late report.
+        // * `Transport::srq_arm_limit` also reports buffers taken before it.
         let tuning = self.tuning.lock();
         let (before, due) = {
             let mut accounting = self.accounting.lock();
@@ -206,7 +205,7 @@ impl<T: Transport> Srq<T> {
         let result = self.ia.transport.srq_arm_limit(&self.queue, limit);
         let due = match result {
             Ok(()) => due,
-            // Restore the old watermark. The available buffers may have dropped below it since.
+            // Restore the old watermark, below which the available buffers may have dropped.
             Err(_) => {
                 let mut accounting = self.accounting.lock();
                 (accounting.low_watermark, accounting.armed) = before;
@@ -235,8 +234,7 @@ impl<T: Transport> Srq<T> {
         self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
     }
 
-    /// Records that a buffer is complete, and that an endpoint took it if that was not reported. Returns `None` for an
-    /// unknown buffer.
+    /// Records that a buffer is complete, and was taken if that was not reported. Returns `None` for an unknown buffer.
     #[inline(always)]
     pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
         let (completed, fires) = srq_accounting::complete(&self.accounting, id)?;

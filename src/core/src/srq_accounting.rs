@@ -2,7 +2,7 @@
 //!
 //! A buffer is *held* until its completion. Then an [`OutstandingRecv`] in the completion event counts it.
 //!
-//! An event can outlive the queue. Only the end of the queue adds references for events, because they cost two locked
+//! An event can outlive the queue. Only the queue's end adds references for events, because they cost two locked
 //! instructions.
 
 use std::mem;
@@ -19,7 +19,7 @@ use crate::transport::RecvId;
 
 const NONE: u32 = u32::MAX;
 
-/// The state of each buffer, under a lock that posts and receives share.
+/// The state of each buffer, under a lock.
 pub(crate) struct SrqAccounting {
     pub max_recvs: usize,
     pub available: usize,
@@ -38,9 +38,9 @@ pub(crate) struct SrqAccounting {
 enum Buffer {
     /// Next free buffer, or [`NONE`].
     Free(u32),
-    /// Endpoints can take it. Contains the poster's cookie.
+    /// Endpoints can take it; with the poster's cookie.
     Available(u64),
-    /// An endpoint has taken it. Contains the poster's cookie.
+    /// An endpoint has taken it; with the poster's cookie.
     Taken(u64),
 }
 
@@ -132,8 +132,8 @@ impl SrqAccounting {
         }
     }
 
-    /// Frees a completed buffer, for which the caller creates an [`OutstandingRecv`]. Returns its cookie and whether to
-    /// raise the watermark event; `None` if it was free.
+    /// Frees a completed buffer, for an [`OutstandingRecv`] of the caller. Returns its cookie and whether to raise the
+    /// watermark event; `None` if it was free.
     #[inline(always)]
     fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let buffer = self.buffers.get_mut(id as usize)?;
@@ -157,7 +157,7 @@ impl SrqAccounting {
         self.armed && self.fires()
     }
 
-    /// Returns whether the watermark event must be raised: `true` at most once per arming.
+    /// Returns whether to raise the watermark event: at most once per arming.
     #[inline]
     pub fn fires(&mut self) -> bool {
         let due = self.armed && self.available < self.low_watermark;
@@ -187,11 +187,11 @@ pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
         let mut books_now = accounting.lock();
         books_now.ended = true;
         for _ in 0..books_now.charges() {
-            // The drop of the [`OutstandingRecv`] drops this reference.
+            // The [`OutstandingRecv`]'s drop drops this reference.
             mem::forget(accounting.clone());
         }
     }
-    // A drop that was counted may still be leaving the lock. Later drops find `ended` set.
+    // A counted drop may still hold the lock. Later drops find `ended` set.
     epoch::synchronize::<Memory>(None);
 }
 
@@ -206,7 +206,7 @@ impl OutstandingRecv {
     /// Decrements the count. Returns whether this object has a reference, which the caller must drop.
     ///
     /// # Safety
-    /// The accounting must live until this call returns.
+    /// The accounting must outlive the call.
     #[inline(always)]
     unsafe fn settle(&self) -> bool {
         // SAFETY: the accounting lives, as the caller promises.
@@ -215,16 +215,15 @@ impl OutstandingRecv {
         accounting.ended
     }
 
-    /// The drop for a thread that cannot enter a section.
     #[cold]
     #[inline(never)]
     fn settle_counted(&self) {
         let address = self.0.as_ptr();
-        // SAFETY: this is the address of an Arc's value, which lives as long as it counts this object.
+        // SAFETY: this is the address of an Arc's value, which lives while it counts this object.
         unsafe { Arc::increment_strong_count(address) };
         // SAFETY: the new reference keeps the accounting alive.
         let references = 1 + usize::from(unsafe { self.settle() });
-        // SAFETY: one reference was added above; the other belongs to this object, because the queue has ended.
+        // SAFETY: one reference was added above; this object owns the other, because the queue has ended.
         (0..references).for_each(|_| unsafe { Arc::decrement_strong_count(address) });
     }
 }
@@ -236,7 +235,7 @@ impl Drop for OutstandingRecv {
             cold_path();
             return self.settle_counted();
         };
-        // SAFETY: the accounting lives as long as it counts this object, and then until the section ends.
+        // SAFETY: the accounting lives while it counts this object, and then until the section ends.
         let ended = unsafe { self.settle() };
         drop(section);
         if ended {

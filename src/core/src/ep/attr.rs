@@ -1,7 +1,7 @@
 //! Endpoint attributes, their defaults and their effects.
 //!
-//! Types express what API versions encode differently: counts are unsigned, and watermarks and qualities of service are
-//! enumerations. The API layer rejects numbers out of range.
+//! API versions encode counts, watermarks and qualities of service differently. The API layer rejects numbers out of
+//! range.
 
 use crate::ep::table::{Against, Field, Purpose, Qos, RULES, Setting};
 use crate::error::{Arg, Error, Result};
@@ -33,8 +33,7 @@ impl Watermark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // names of the specification
 pub struct EpAttributes {
-    /// Intended maximum length of a message in bytes; 0 for the adapter's limit. Posts may exceed this value, but not
-    /// the adapter's limit.
+    /// Intended maximum bytes of a message; 0 for the adapter's limit, which also limits posts instead of this value.
     pub max_message_size: u64,
     /// Like `max_message_size`, for RDMA transfers.
     pub max_rdma_size: u64,
@@ -59,7 +58,7 @@ pub struct EpAttributes {
     pub max_rdma_read_iov: usize,
     /// Maximum number of segments of an RDMA write; 0 for the adapter's limit.
     pub max_rdma_write_iov: usize,
-    /// `true` if a query returns the number of counters, provided that it returns their address.
+    /// `true` if a query returns the number of counters, given that it returns their address.
     pub counters_number: bool,
     /// `true` if a query returns the address of the counters.
     pub counters_list: bool,
@@ -68,7 +67,7 @@ pub struct EpAttributes {
     pub datagrams: bool,
 }
 
-/// Default number of outstanding receives and requests. Debian's dapltest posts 200 receives.
+/// Default number of outstanding receives and requests; Debian's dapltest posts 200 receives.
 const DEFAULT_DTOS: usize = 256;
 const DEFAULT_SEGMENTS: usize = 4;
 const DEFAULT_READS: usize = 4;
@@ -99,7 +98,7 @@ impl EpAttributes {
         }
     }
 
-    /// Checks the attributes of a new endpoint, which has these EVDs and an SRQ (`srq`) or not.
+    /// Checks the attributes of a new endpoint with these EVDs and an SRQ (`srq`) or not.
     ///
     /// # Errors
     /// The first of: [`Error::ModelNotSupported`] for datagrams on an adapter without them; [`Arg::Attributes`];
@@ -162,7 +161,7 @@ impl EpAttributes {
             (Field::MaxRdmaWriteIov, Setting::Count(count)) => self.max_rdma_write_iov = count,
             (Field::ProviderSpecificCount, Setting::Counters(told)) => self.counters_number = told,
             (Field::ProviderSpecific, Setting::Counters(told)) => self.counters_list = told,
-            // A setting with one possible value is not stored.
+            // Settings with one possible value are not stored.
             _ => {}
         }
     }

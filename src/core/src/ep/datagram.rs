@@ -1,10 +1,10 @@
 //! Datagram endpoints.
 //!
 //! Such an endpoint has any number of peers. The first exchange, or the first send to another endpoint's peer, creates
-//! its queue pair; the free of the endpoint closes it. The transport reports completions and lost datagrams to a
+//! its queue pair; the endpoint's free closes it. The transport reports completions and lost datagrams to a
 //! [`DatagramSink`].
 //!
-//! Each exchange ends with one event ([`Exchange`]). If it succeeds, the event contains an address handle ([`Ah`]),
+//! Each exchange ends with one event ([`Exchange`]). After a success, the event contains an address handle ([`Ah`]),
 //! which exists until the program frees handle and exchange, or the endpoint. No event reports the end of a peer.
 
 mod number;
@@ -49,12 +49,11 @@ pub(super) enum Service<T: Transport> {
 pub(super) struct UdEndpoint<T: Transport> {
     number: Number,
     handles: Mutex<Vec<Arc<Ah<T>>>>,
-    /// Number of datagrams that were not sent or found no receive.
+    /// Number of datagrams not sent, or without a receive.
     lost: AtomicU64,
 }
 
 impl<T: Transport> UdEndpoint<T> {
-    /// Returns the part of a new endpoint.
     pub fn new() -> Result<Self> {
         Ok(UdEndpoint { number: Number::new()?, handles: Mutex::default(), lost: AtomicU64::new(0) })
     }
@@ -66,7 +65,7 @@ impl<T: Transport> Endpoint<T> {
         self.datagrams().is_ok()
     }
 
-    /// Returns the part that serves datagrams.
+    /// Returns the datagram part.
     ///
     /// # Errors
     /// [`Role::Ep`] for any other endpoint.
@@ -89,7 +88,7 @@ impl<T: Transport> Endpoint<T> {
         self.requests().datagram_qp.clone()
     }
 
-    /// Returns the queue pair. The first call creates it and posts the stored receives.
+    /// Returns the queue pair, after creating it and posting the stored receives if necessary.
     fn make_datagram_qp(self: &Arc<Self>, control: &mut Control<T>) -> Result<Arc<T::DatagramQp>> {
         let transport = &self.ia.transport;
         let mut requests = self.requests();
@@ -209,7 +208,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Sends one short segment under an epoch guard, which keeps it registered. Returns `false` if nothing was sent.
+    /// Sends one short segment under an epoch guard, which keeps it registered. Returns `false` if it sent nothing.
     #[inline(always)]
     fn send_short<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, to: &Ah<T>, solicited: bool) -> bool {
         if !segments.is_single() || segments.segment(0).len.wrapping_sub(1) >= T::INLINE_MAX {
@@ -260,7 +259,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Closes the queue pair, if there is one. Called without a lock.
+    /// Closes the queue pair, if any. Called without a lock.
     pub(super) fn close_datagrams(&self) {
         if let Some(qp) = self.datagram_qp() {
             self.ia.transport.close_datagrams(&[qp]);
@@ -361,8 +360,8 @@ impl<T: Transport> DatagramSink<T> {
     }
 
     /// Stores a datagram of `len` bytes in the oldest receive of the endpoint's own queue, and completes the receive.
-    /// `place` returns `false` if the memory of its segments is no longer registered. Returns `false` without a receive
-    /// of that length. For transports with [`Transport::TAKES_RECEIVES`].
+    /// Returns `false` without a receive of that length, or if `place` does: the segments are no longer registered. For
+    /// transports with [`Transport::TAKES_RECEIVES`].
     pub fn deliver(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) -> bool {
         let mut receives = self.endpoint.receives.lock();
         let mut taken = Taken::default();
@@ -378,7 +377,7 @@ impl<T: Transport> DatagramSink<T> {
         true
     }
 
-    /// Reports a complete receive of the endpoint's own queue, or of its SRQ, with the length of the datagram.
+    /// Reports a complete receive, of the endpoint's own queue or its SRQ, with the datagram's length.
     pub fn received(&self, done: RecvDone) {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
@@ -388,7 +387,7 @@ impl<T: Transport> DatagramSink<T> {
             }
             return;
         };
-        // The endpoint briefly owns the buffer, which can exceed the soft high watermark.
+        // The endpoint briefly owns the buffer, which can exceed the soft watermark.
         srq.taken(done.id);
         receives.taken.push(done.id);
         let passed = receives.watermarks_passed();
@@ -418,7 +417,7 @@ impl<T: Transport> DatagramSink<T> {
         ep.requests().drain(ep.header.handle(), Some((FailedRequest::Oldest, status)));
     }
 
-    /// Counts datagrams of the endpoint that were lost after their completion, or found no receive.
+    /// Counts datagrams that were lost after their completion, or found no receive.
     pub fn lost(&self, count: u64) {
         if let Service::Datagrams(own) = &self.endpoint.service {
             own.lost.fetch_add(count, Ordering::Relaxed);

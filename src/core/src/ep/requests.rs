@@ -1,8 +1,8 @@
 //! The requests of an endpoint.
 //!
-//! Requests in flight are stored in posting order, each with the position ([`SeqNo`]) that the transport assigned.
-//! Positions never decrease. A transport reports that all requests up to a position have completed, so unsignalled
-//! requests need no report. The completions of one report enter their EVD under one lock.
+//! Requests in flight are in posting order, each with the position ([`SeqNo`]) that the transport assigned. A transport
+//! reports the completion of all requests up to a position, so unsignalled requests need no report. The completions of
+//! one report enter their EVD under one lock.
 
 use std::sync::Arc;
 
@@ -84,14 +84,14 @@ impl InFlight {
         self.flags.contains(CompletionFlags::SUPPRESS) && matches!(status, Status::Success)
     }
 
-    /// Returns whether the completion is a notification event. Only the poster's flags count.
+    /// Returns whether the completion is a notification event, by the poster's flags.
     #[inline(always)]
     pub fn notifies(&self, status: Status) -> bool {
         notifies(Feed::Unsignalled, self.flags.contains(CompletionFlags::UNSIGNALLED), false, status)
     }
 }
 
-/// The requests in flight of an endpoint. The queue's numbers of its values are the requests' numbers.
+/// An endpoint's requests in flight. The queue numbers them like the requests.
 pub(crate) type Flight = Fifo<InFlight>;
 
 impl Flight {
@@ -144,7 +144,7 @@ fn request_gate(state: EpState) -> Gate {
     }
 }
 
-/// The part of an endpoint that the lock on its requests protects.
+/// The part of an endpoint under the lock on its requests.
 pub(crate) struct Requests<T: Transport> {
     pub life: u64,
     pub gate: Gate,
@@ -152,7 +152,7 @@ pub(crate) struct Requests<T: Transport> {
     pub evd: Option<Use<Evd<T>>>,
     pub qp: Option<Arc<T::Qp>>,
     pub datagram_qp: Option<Arc<T::DatagramQp>>,
-    /// The transport's data of the sending direction of `qp`.
+    /// The transport's sending direction of `qp`.
     pub tx: T::Tx,
     pub zone: Option<u32>,
     pub flight: Flight,
@@ -160,7 +160,7 @@ pub(crate) struct Requests<T: Transport> {
     pub max_segments: usize,
     pub max_read_segments: usize,
     pub max_write_segments: usize,
-    /// The adapter's limit. Programs exceed the sizes in the attributes of an endpoint.
+    /// The adapter's limit, because programs exceed the sizes in an endpoint's attributes.
     pub max_transfer: u64,
     /// Set in state DISCONNECT_PENDING: the connection ends after the last request.
     pub draining: bool,
@@ -245,7 +245,7 @@ impl<T: Transport> Requests<T> {
         valid.contains(completion)
     }
 
-    /// Returns the zone for the segments of a request, after all checks except of their memory.
+    /// Returns the zone for a request's segments, after all checks except of their memory.
     ///
     /// # Errors
     /// The first of: [`crate::error::StateError::Endpoint`], [`Arg::Flags`], [`Arg::SegmentCount`],
@@ -289,8 +289,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Queues the completions of all requests up to position `reached`. Returns whether these were the last ones for
-    /// which the end of the connection waits.
+    /// The general form of [`Requests::complete_through`].
     #[inline(never)]
     pub fn complete_several(&mut self, ep: Handle, reached: SeqNo) -> bool {
         let flight = &mut self.flight;
@@ -306,7 +305,7 @@ impl<T: Transport> Requests<T> {
         self.draining && self.flight.is_empty()
     }
 
-    /// Queues a successful completion for each request before the failed one, and the failed one's completion.
+    /// Queues a success for each request before the failed one, and the failed one's completion.
     pub fn drain(&mut self, ep: Handle, failed: Option<(FailedRequest, Status)>) {
         let Some((which, status)) = failed else { return };
         let request = match which {

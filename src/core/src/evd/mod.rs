@@ -1,9 +1,9 @@
 //! Event dispatchers (EVDs): one queue for all sources.
 //!
-//! The queue's lock is held to move the events of one report. If the atomic flag `busy` is clear, a dequeue polls once
-//! without this lock. DTO completions are stored field by field for a direct copy to the program.
+//! The queue's lock is held to move the events of one report. If `busy` is clear, a dequeue polls once without this
+//! lock. DTO completions are stored field by field for a direct copy to the program.
 //!
-//! The EVD of connection events may belong to another adapter. An abrupt close of that adapter frees it anyway
+//! Connection events may go to an EVD of another adapter. An abrupt close of that adapter frees it anyway
 //! (`Use::is_gone`).
 
 mod queue;
@@ -36,7 +36,7 @@ pub struct EvdStatus {
     pub enabled: bool,
     /// `true` if threads may wait on the EVD.
     pub waitable: bool,
-    /// Configuration of the endpoints that feed it; `None` if there are none.
+    /// Configuration of the endpoints that feed it, if any.
     pub feed: Option<Feed>,
 }
 
@@ -61,7 +61,7 @@ pub struct Evd<T: Transport> {
     pub streams: Streams,
     pub(crate) cq: Option<T::Cq>,
     pub(crate) queue: Mutex<Queue<T>>,
-    /// Set while the queue contains an event or has a waiter; otherwise a dequeue need not lock it.
+    /// Set while the queue contains an event or has a waiter; otherwise a dequeue takes no lock.
     pub(crate) busy: AtomicBool,
     /// Set if the adapter is closed while another adapter uses the EVD.
     orphan: AtomicBool,
@@ -94,7 +94,7 @@ impl<T: Transport> Evd<T> {
         let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let mut queue = Queue::new(qlen)?;
-        // An asynchronous event may report a lost completion of a request.
+        // An asynchronous event may report a lost completion.
         queue.requests += usize::from(streams.contains(Streams::ASYNC));
         let evd = ia.adopt(Evd {
             header: Header::default(),
@@ -171,7 +171,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Marks this EVD as an orphan of its closed adapter. The end of its last use frees it.
+    /// Marks this EVD as an orphan of its closed adapter, which its last user frees.
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::Release);
     }
@@ -194,7 +194,7 @@ impl<T: Transport> Evd<T> {
         self.queue().cno().map(|cno| cno.object().clone())
     }
 
-    /// Attaches the EVD to another CNO, or to none. Queued events do not trigger the new CNO.
+    /// Attaches another CNO, or none. Queued events do not trigger the new CNO.
     ///
     /// # Errors
     /// [`Role::Cno`] if the CNO is being freed, [`Role::Evd`] if the EVD is, [`Resource::Memory`].
@@ -244,7 +244,7 @@ impl<T: Transport> Evd<T> {
         self.queue().set_waitable(true);
     }
 
-    /// Changes the capacity to at least `qlen` events. No event is lost.
+    /// Changes the capacity to at least `qlen` events, and keeps all events.
     ///
     /// # Errors
     /// [`Arg::QueueLength`] for 0, [`StateError::EvdTooShort`] if more events are queued or a thread waits for more,
@@ -327,7 +327,7 @@ impl<T: Transport> Evd<T> {
         self.fill(|batch| batch.add(Queued::event(event), true)) == 0
     }
 
-    /// Ends [`Evd::push`]: wakes a waiter or triggers the CNO, or reports a lost event.
+    /// Ends [`Evd::push`]: wakes a waiter, triggers the CNO, or reports a lost event.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_push(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, notifies: bool) {
@@ -370,7 +370,7 @@ impl<T: Transport> Evd<T> {
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 
-    /// Wakes a waiter or triggers the CNO. Requires that the queue is unlocked.
+    /// Wakes a waiter or triggers the CNO. The queue must be unlocked.
     #[cold]
     fn tell(&self, tell: PendingWakeup<T>) {
         match tell {
@@ -380,8 +380,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Counts a stream of an endpoint that feeds this EVD. A request stream (`requests`) wakes a sleeping waiter, to
-    /// arm again.
+    /// Counts a stream of an endpoint that feeds this EVD. A request stream (`requests`) wakes a sleeper, which arms
+    /// again.
     pub(crate) fn add_feed(&self, feed: Feed, requests: bool) {
         let waker = {
             let mut queue = self.queue();

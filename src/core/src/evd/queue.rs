@@ -14,7 +14,7 @@ use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
-/// A queued event. A DTO completion is stored in separate words, because copies of a whole [`Event`] are slow.
+/// A queued event. Separate words store a DTO completion, because copies of a whole [`Event`] are slow.
 pub(crate) struct Queued {
     /// Valid unless `more` is [`More::Event`].
     pub(crate) completion: Completion,
@@ -103,14 +103,14 @@ pub(crate) enum PendingWakeup<T: Transport> {
 pub(crate) struct Wait {
     threshold: usize,
     announced: bool,
-    /// Set when the EVD becomes unwaitable. This ends the wait even if the EVD becomes waitable again.
+    /// Set when the EVD becomes unwaitable. Ends the wait even if it becomes waitable again.
     refused: bool,
     waker: Option<Arc<Waker>>,
 }
 
-/// Bits of `Queue::refused`, one word for one check.
+/// Bits of `Queue::refused`, checked together.
 pub(crate) mod refuses {
-    /// No thread may take an event, because another thread waits.
+    /// Nothing may be taken, because a thread waits.
     pub const ALL: u8 = 1;
     pub const WAITS: u8 = 2;
 }
@@ -128,16 +128,14 @@ pub(crate) struct Queue<T: Transport> {
     pub(crate) watched: bool,
     /// Number of streams of endpoints that feed the EVD, by [`Feed`].
     pub feeds: [usize; 3],
-    /// Number of request streams that complete here. Asynchronous events count as one, because they may report a lost
+    /// Number of request streams that complete here, plus one for asynchronous events, which may report a lost
     /// completion.
     pub requests: usize,
-    /// Waits that took a queued DTO completion immediately. `waits` counts the other waits, and `waited_for` their
-    /// events.
+    /// Waits that took a queued DTO completion immediately. Neither `waits` nor `waited_for` counts them.
     pub(crate) quick_waits: u64,
     waits: u64,
     waited_for: u64,
-    /// Private data of the last event that had some, of which the program has the address. The endpoint may have been
-    /// reset since.
+    /// Private data of the last event that had some, to which the program may refer.
     shown: Option<Arc<[u8]>>,
 }
 
@@ -239,7 +237,7 @@ impl<T: Transport> Queue<T> {
         Some(queued)
     }
 
-    /// Takes all events and the stored private data, for a drop without the lock.
+    /// Takes all events and the private data, for a drop without the lock.
     pub fn take_all(&mut self) -> impl Sized + use<T> {
         (mem::take(&mut self.events), self.shown.take())
     }
@@ -320,7 +318,7 @@ impl<'a, T: Transport> Batch<'a, T> {
         Batch { queue, announced: 0, lost: 0 }
     }
 
-    /// Adds an event, a notification event if `notifies`. The event is lost if the queue is full.
+    /// Adds an event, a notification event if `notifies`. It is lost if the queue is full.
     pub fn add(&mut self, queued: Queued, notifies: bool) {
         if self.queue.add(|| queued) {
             self.announced += usize::from(notifies);
@@ -353,14 +351,14 @@ impl<T: Transport> Queue<T> {
                 Some(Feed::Threshold) | None => {}
             }
         }
-        // At entry all queued events count; after that only a notification event ends the wait.
+        // At entry all queued events count; later only a notification event ends the wait.
         let announced = self.events.len() >= threshold;
         self.set_wait(Some(Wait { threshold, announced, refused: false, waker: None }));
         self.waits += 1;
         Ok(())
     }
 
-    /// Returns the result of the wait, or `None` if it continues.
+    /// Returns the result of the wait, unless it continues.
     pub fn check_wait(&mut self) -> Option<Result<(Queued, usize)>> {
         if self.dead {
             return Some(Err(Error::Aborted));
