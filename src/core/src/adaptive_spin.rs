@@ -1,10 +1,9 @@
 //! Decides whether a wait polls before it sleeps.
 //!
 //! Polling detects an event sooner than a sleep, and saves the peer a wake-up. But another thread may need the CPU,
-//! maybe the one for which it waits. A polling wait detects this, and records it in its object.
+//! maybe the awaited one. A polling wait records this in its object.
 //!
-//! If this happened in two consecutive waits, later waits on the object sleep immediately. At least every 256th wait
-//! polls again.
+//! After two such waits in a row, later waits on the object sleep immediately; at least every 256th polls again.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,7 +15,7 @@ const COUNT_SHIFT: u32 = 16;
 /// Mask of the remaining number of waits without polling.
 const REMAINING_MASK: u32 = (1 << COUNT_SHIFT) - 1;
 
-/// Statistics of recent waits. Lost concurrent updates cost only time.
+/// Statistics of recent waits. Lost updates cost only time.
 #[derive(Debug, Default)]
 pub(crate) struct AdaptiveSpin(AtomicU32);
 

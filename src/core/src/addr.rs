@@ -10,7 +10,7 @@ const FAMILY_V6: u16 = 10;
 const STREAM: i32 = 1;
 const TCP: i32 = 6;
 
-/// A socket address and its native bytes. These stay in place until the value is moved.
+/// A socket address and its native bytes, which stay in place until the value is moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(8))]
 pub struct Address {
@@ -100,7 +100,7 @@ impl Address {
         Address::new(socket)
     }
 
-    /// Returns the address that `named` means on the adapter `self`. The wildcard address means `self`. A loopback
+    /// Returns the address that `named` means on the adapter `self`: the wildcard address means `self`, and a loopback
     /// adapter has all addresses of the host.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Address {
     }
 }
 
-/// Returns the port for a qualifier: the same number if possible, else the choice of the C provider over rdma_cm.
+/// Returns the port for a qualifier: its number if possible, else the choice of the C provider over rdma_cm.
 pub fn port_of(qualifier: u64) -> u16 {
     match u16::try_from(qualifier) {
         Ok(port) => port,

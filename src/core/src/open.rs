@@ -1,4 +1,4 @@
-//! Open and close of an interface adapter, which closes all its objects.
+//! Open and close of an interface adapter.
 //!
 //! Only this module knows every kind of object. An abrupt close frees service points, requests, endpoints, SRQs, RMRs,
 //! LMRs, PZs, EVDs and CNOs, in this order, and wakes all waiters.
@@ -65,7 +65,7 @@ pub enum AsyncEvd<T: Transport> {
     Create(usize),
     /// An EVD of another open instance.
     Given(Arc<Evd<T>>),
-    /// An EVD outside this process. Core drops the events.
+    /// An EVD outside this process; core drops the events.
     Elsewhere,
 }
 
@@ -125,7 +125,7 @@ impl<T: Transport> Ia<T> {
     ///
     /// # Errors
     /// [`Error::InvalidHandle`] if another thread closes it. The call does not wait for that thread, which may wait for
-    /// the agent that is the caller.
+    /// the calling agent.
     pub fn close_abrupt(&self) -> Result<()> {
         self.destroy()
     }
@@ -138,7 +138,7 @@ impl<T: Transport> Ia<T> {
         self.each::<Rsp<T>>(|rsp| rsp.free());
         self.each::<Csp<T>>(|csp| csp.free());
         self.each::<Cr<T>>(|cr| cr.abandon());
-        // All disconnects and datagram closes run concurrently, so each wait is shorter.
+        // Disconnects and datagram closes run concurrently.
         self.each::<Endpoint<T>>(|ep| ep.let_go());
         let mut datagram_qps = Vec::new();
         let _: Option<()> = self.find(|ep: &Endpoint<T>| {
@@ -158,7 +158,7 @@ impl<T: Transport> Ia<T> {
         let own = self.own_async_evd();
         let outlet = self.async_outlet.lock().take();
         self.each::<Evd<T>>(|evd| {
-            // The adapter itself is one user.
+            // The adapter is one user.
             let lent = own == Some(evd.header().handle()) && evd.header.users.count() > 1;
             if lent {
                 evd.orphan();

@@ -1,9 +1,8 @@
 //! Remote memory regions (RMRs): windows through which peers access local regions.
 //!
 //! A binding owns a use of the LMR, and a key for peers. The end of a connection removes the bindings that only it can
-//! use (`ep/end.rs`); their windows end by themselves. The report of a message that revokes a window contains the key,
-//! and the binding is removed before the completion is queued. The transport gets real addresses, and the peers'
-//! address of the first byte.
+//! use (`ep/end.rs`); their windows end by themselves. A message that revokes a window is reported with the key, and
+//! the binding is removed before the completion is queued.
 
 use std::mem;
 use std::sync::Arc;
@@ -103,7 +102,7 @@ impl<T: Transport> Rmr<T> {
             }
             (window, binding.take())
         };
-        // First and without a lock, because the transport may wait for a peer.
+        // First and without a lock: the transport may wait for a peer.
         if let Some(window) = &window {
             self.ia.transport.await_peers(Shown::Window(&**window));
         }

@@ -1,6 +1,6 @@
 //! The remote keys of an adapter, with the regions and windows that they identify.
 //!
-//! Only calls and reports with such a key search this table. A bind, which cannot fail after its key is known, only
+//! Only calls and reports with such a key search this table. A bind cannot fail after its key is known, so it only
 //! stores the key.
 
 use host::lock::Mutex;

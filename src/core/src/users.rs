@@ -1,6 +1,6 @@
 //! Users of an object, which prevent its free.
 //!
-//! A [`Use`] is one user. An object can be retired once, while it has no users; then it gets no more.
+//! An object without users can be retired once, and then gets none.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -84,7 +84,7 @@ impl<T: Transport> Endpoint<T> {
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let (key, mark) = self.ia.transport.post_bind(qp, tx, id, &window, bind.as_ref(), signalled)?;
-        // Before the end of the use, so that the free drops the last reference.
+        // Before the end of the use: the free must drop the last reference.
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });
         work.show_posted(ep, cookie);

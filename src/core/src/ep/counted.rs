@@ -22,8 +22,7 @@ impl<T: Transport> Endpoint<T> {
         counters
     }
 
-    /// Returns the numbers of connects and disconnects by the program, and of receives posted on the endpoint's own
-    /// queue.
+    /// Returns the numbers of the program's connects, disconnects, and receives on the endpoint's own queue.
     pub fn asked(&self) -> (u64, u64, u64) {
         let (connects, disconnects) = {
             let control = self.control.lock();
@@ -33,7 +32,7 @@ impl<T: Transport> Endpoint<T> {
         (connects, disconnects, receives.next_id + receives.flushed)
     }
 
-    /// Returns the counters and whether the endpoint is connected, or `None` if another thread holds one of its locks.
+    /// Returns the counters and whether the endpoint is connected, or `None` if one of its locks is held.
     fn glance(&self) -> Option<(Counters, bool)> {
         let requests = self.try_requests()?;
         let mut counters = self.of_requests(&requests);
@@ -85,7 +84,7 @@ impl<T: Transport> Ia<T> {
         all
     }
 
-    /// Returns the number of connected endpoints and the counters, or `None` if another thread holds a lock until then.
+    /// Returns the number of connected endpoints and the counters, or `None` if a lock is held until then.
     fn glance(&self, until: Instant) -> Option<(u64, Counters)> {
         let mut pause = Pause::new();
         let ended = patiently(&mut pause, until, || self.ended.try_lock())?;
@@ -141,8 +140,8 @@ pub enum Glanced {
 }
 
 impl<T: Transport> AdapterSink<T> {
-    /// Returns a summary without waiting for threads of the program, one of which may be stopped in a post: retries
-    /// locks until `until`.
+    /// Returns a summary without waiting for the program's threads, which may be stopped in a post: retries locks until
+    /// `until`.
     pub fn glance(&self, until: Instant) -> Glanced {
         let Some(ia) = self.adapter.upgrade().filter(|ia| !ia.is_shut()) else { return Glanced::Closed };
         let (Ok(name), Some((connections, counters))) = (memory::text(&ia.name), ia.glance(until)) else {

@@ -64,7 +64,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Unlocks after a post, then reports exceeded watermarks and resumes a message that waits for the receive.
+    /// Unlocks after a post, reports exceeded watermarks, and resumes a message that waits for the receive.
     #[cold]
     #[inline(never)]
     pub(crate) fn after_recv(&self, mut receives: MutexGuard<'_, Receives<T>>, awaited: bool) {
@@ -77,7 +77,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Completes a buffer that was taken for a connection that has ended.
+    /// Completes a buffer taken for a connection that has ended.
     pub(super) fn flush_late(&self, receives: &mut Receives<T>, srq: &Srq<T>, id: RecvId) {
         if let Some(Completed { cookie, charge }) = srq.complete(id) {
             receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, Some(charge));
@@ -100,7 +100,7 @@ impl<T: Transport> Endpoint<T> {
                     receives.complete(ep, cookie, ended, quiet, None);
                 }
             }
-            // `srq.complete` raises the event of a watermark, which must precede the completion on a common EVD.
+            // `srq.complete` raises a watermark's event, which must precede the completion on a common EVD.
             Some(srq) => {
                 receives.give_back(id);
                 if let Some(Completed { cookie, charge }) = srq.complete(id) {
@@ -110,8 +110,8 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Sets and arms the high watermarks on the endpoint's buffers. The attributes of an endpoint without an SRQ only
-    /// show the soft one.
+    /// Sets and arms the high watermarks on the endpoint's buffers. Without an SRQ, the attributes only show the soft
+    /// one.
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] for a hard watermark on a datagram endpoint, which has no connection to break.
@@ -134,7 +134,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Returns the number of buffers that the endpoint owns and whose completions are not queued.
+    /// Returns the number of buffers that the endpoint owns without a queued completion.
     pub fn recv_query(&self) -> usize {
         self.ia.transport.poll(None, Poll::Complete);
         self.receives.lock().buffers()
@@ -148,7 +148,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Reports exceeded watermarks to the program and to tracers. Called without a lock.
+    /// Reports exceeded watermarks to program and tracers. Called without a lock.
     pub(super) fn tell_of(&self, passed: Passed) {
         let ep = self.header.handle();
         if passed.soft {
@@ -160,7 +160,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Completes with an error the receives posted before the connection whose regions are not in the new zone.
+    /// Completes with an error the early receives whose regions are not in the new zone.
     pub(super) fn recheck_early(&self, receives: &mut Receives<T>) {
         let zone = receives.zone;
         let mut failed = Vec::new();
@@ -180,7 +180,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Posts the stored receives to a new queue pair by `post`. A receive whose check fails is completed with an error.
+    /// Posts the stored receives to a new queue pair. A receive whose check fails completes with an error.
     pub(super) fn hand_over(&self, receives: &mut Receives<T>, post: impl Fn(&Recv<'_>) -> Result<()>) -> Result<()> {
         while let Some(early) = receives.early.pop_front() {
             let zone = receives.zone.unwrap_or(0);

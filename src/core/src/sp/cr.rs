@@ -70,7 +70,7 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Withdraws the request, because the EVD is full.
+    /// Withdraws the request: the EVD is full.
     pub(super) fn withdraw(&self) -> Option<T::Incoming> {
         let incoming = self.incoming.lock().take()?;
         self.ia.disown(self);
@@ -122,7 +122,7 @@ impl<T: Transport> Cr<T> {
         Ok(())
     }
 
-    /// Rejects the request, because the adapter is being closed.
+    /// Rejects the request: the adapter is being closed.
     pub(crate) fn abandon(&self) {
         if let Ok(incoming) = self.take() {
             self.ia.transport.reject(incoming, Rejection::Provider, &[]);

@@ -22,7 +22,7 @@ pub(super) enum Provision<T: Transport> {
     Public(PspMode),
     /// The program, with the accept, at a common service point.
     Common,
-    /// This endpoint, for the only request.
+    /// This endpoint, once.
     Reserved(Arc<Endpoint<T>>),
 }
 
@@ -108,8 +108,7 @@ impl<T: Transport> ServicePoint<T> {
         self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
     }
 
-    /// Returns whether datagram requests are possible: the API version supports them, and the program supplies the
-    /// endpoint.
+    /// Returns whether datagram requests are possible: the API version has them, and the program supplies the endpoint.
     fn takes_datagrams(&self) -> bool {
         let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
         named && self.ia.api_caps.extended && self.ia.transport.attributes().datagrams

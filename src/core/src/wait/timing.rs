@@ -11,7 +11,7 @@ const SPIN_TIME: Duration = Duration::from_micros(30);
 const YIELD_AFTER: Duration = Duration::from_micros(5);
 /// A yield that takes this long has run another thread.
 const MIN_OTHER_RUN_TIME: Duration = Duration::from_micros(2);
-/// First maximum sleep on a word that others may change back. It doubles with each sleep.
+/// First maximum sleep on a word that others may change back; it doubles with each sleep.
 const FIRST_SLEEP: Duration = Duration::from_millis(50);
 const MAX_SLEEP: Duration = Duration::from_secs(3600);
 

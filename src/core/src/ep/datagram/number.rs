@@ -1,7 +1,7 @@
 //! Numbers of datagram endpoints, by which peers distinguish them.
 //!
-//! The live endpoints of a process have different numbers. The first 1,024 also differ from the numbers of all
-//! other processes on the host, and further ones as long as process numbers leave upper bits unused.
+//! The live endpoints of a process have different numbers. The first 1,024 also differ from those of all other
+//! processes on the host, and further ones while process numbers leave upper bits unused.
 
 use std::collections::VecDeque;
 use std::process;
@@ -65,8 +65,8 @@ impl Drop for Number {
     }
 }
 
-/// Returns the number of an index in a process, a bijection of the index. The lowest [`LOW`] bits of the index precede
-/// the process number; its other bits fill the number from the highest bit down.
+/// Returns the number of an index in a process, a bijection. The lowest [`LOW`] bits of the index precede the process
+/// number; the others fill the number from the highest bit down.
 fn encode(process: u32, index: u32) -> u32 {
     (process << LOW | index & ((1 << LOW) - 1)) ^ (index >> LOW).reverse_bits()
 }

@@ -1,4 +1,4 @@
-//! The state of a registry, and each step's effects on it. All functions run under the lock.
+//! The state of a registry, and each step's effects on it, under the lock.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::CString;
@@ -132,7 +132,7 @@ impl<B: Backend> Entries<B> {
     }
 
     /// Returns the listed identities: entries of the file, then of the file for other versions, built-in entries, and
-    /// providers without entries. Some programs load the library of the first entry of a name.
+    /// providers without entries. Some programs load the library of a name's first entry.
     pub(super) fn listed(&self) -> Vec<&Identity> {
         let mut listed = self.in_order();
         let of_file = |adapter: &&Adapter<B>| matches!(adapter.entries.front(), Some((Origin::Line(..), _)));
@@ -215,7 +215,7 @@ impl<B: Backend> Entries<B> {
     ) -> Result<Settled<B::Table>, OpenError> {
         let lacked_memory = self.lacked_memory;
         let adapter = self.find(identity).ok_or(OpenError::NotFound(Missing::Name))?;
-        // Idle even if the init registers nothing: it may find a device the next time.
+        // Idle even if the init registers nothing: it may find a device next time.
         adapter.phase = Phase::Idle;
         match library {
             Ok(library) => adapter.library = Some(library),
@@ -228,14 +228,14 @@ impl<B: Backend> Entries<B> {
         if let Some(ticket) = adapter.ticket() {
             return Ok(Settled::Ready(ticket));
         }
-        // An init returns nothing. Its lack of memory shows only if memory is still lacking.
+        // An init returns nothing, so only a persisting lack of memory is noticed.
         if lacked_memory || memory::probe(LARGE).is_err() {
             self.lacked_memory = false;
             return Err(OpenError::NoMemory);
         }
         let silent = "the library did not register this adapter: it may be for another version of uDAPL".to_owned();
         let reason = initialised.err().map_or(silent, |error| error.to_string());
-        // A provider with an init has decided not to serve, so no stand-in replaces it.
+        // A provider with an init has declined to serve, so no stand-in replaces it.
         if initialised == Err(InitError::Absent) {
             adapter.give_way(reason)
         } else {
@@ -256,7 +256,7 @@ impl<B: Backend> Adapter<B> {
     /// Replaces the unusable entry by the next stand-in.
     ///
     /// # Errors
-    /// [`OpenError::Unusable`] if there is none.
+    /// [`OpenError::Unusable`] without one.
     fn give_way(&mut self, reason: String) -> Result<Settled<B::Table>, OpenError> {
         let failure = self.failure(Some(reason));
         if self.entries.len() < 2 {
