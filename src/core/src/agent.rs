@@ -54,7 +54,6 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// Reserves memory for the calls of this number of CNOs.
     pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
         // One scheduled call per CNO, and one at its destruction.

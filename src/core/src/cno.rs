@@ -43,7 +43,6 @@ impl<T: Transport> Drop for Cno<T> {
 #[derive(Default)]
 struct CnoState {
     triggered: Option<Handle>,
-    /// The waiting threads, each with the EVD that woke it.
     waiters: VecDeque<Waiter>,
     next: u64,
     agent: Option<Agent>,
@@ -137,7 +136,7 @@ impl<T: Transport> Cno<T> {
         Ok(())
     }
 
-    /// Frees a used CNO. Waiters return and the agent is called, without an EVD.
+    /// Frees a used CNO. Waiters and the agent get no EVD.
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
         self.ia.disown(self);
@@ -185,7 +184,6 @@ impl<T: Transport> Cno<T> {
         Ok(())
     }
 
-    /// Starts or stops polling by the transport for an agent or a descriptor.
     fn watch(&self, on: bool) {
         let mut watch = self.watch.lock();
         if std::mem::replace(&mut *watch, on) != on {
@@ -209,7 +207,6 @@ impl<T: Transport> Cno<T> {
         Ok(())
     }
 
-    /// Reverts [`Cno::attach`].
     pub(crate) fn detach(&self, evd: Handle) {
         self.evds.lock().retain(|&known| known != evd);
     }
@@ -246,7 +243,7 @@ impl<T: Transport> Cno<T> {
         self.evds.lock()
     }
 
-    /// Handles a notification event on `evd`: wakes a waiter, or stores the trigger.
+    /// Handles a notification event on `evd`.
     pub(crate) fn trigger(&self, evd: Handle) {
         let waker = {
             let mut state = self.state.lock();

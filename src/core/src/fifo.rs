@@ -22,7 +22,6 @@ impl<V> Default for Fifo<V> {
 }
 
 impl<V> Fifo<V> {
-    /// Reserves slots for `more` values.
     pub fn room(&mut self, more: usize) -> Result<(), NoMemory> {
         let wanted = self.len().checked_add(more).ok_or(NoMemory)?;
         if wanted > self.slots.len() {
@@ -38,7 +37,6 @@ impl<V> Fifo<V> {
         Ok(())
     }
 
-    /// Reserves slots for `capacity` values, which becomes the limit.
     pub fn reserve(&mut self, capacity: usize) -> Result<(), NoMemory> {
         self.room(capacity.saturating_sub(self.len()))?;
         self.limit(capacity);
@@ -68,7 +66,6 @@ impl<V> Fifo<V> {
         self.len() >= self.limit
     }
 
-    /// Returns a free slot, or `None` if the limit is reached.
     #[inline(always)]
     pub fn vacancy(&mut self) -> Option<Vacancy<'_, V>> {
         if self.is_full() { None } else { Some(Vacancy { queue: self }) }
@@ -110,7 +107,6 @@ impl<V> Fifo<V> {
         Some(result)
     }
 
-    /// Returns the oldest value for removal.
     #[inline(always)]
     pub fn oldest(&mut self) -> Option<Oldest<'_, V>> {
         if self.is_empty() { None } else { Some(Oldest { queue: self }) }

@@ -83,7 +83,6 @@ struct Children {
 }
 
 impl<T: Transport> Ia<T> {
-    /// Creates an adapter without objects and without a handle.
     pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>, api_caps: ApiCaps) -> Result<Arc<Self>> {
         Ok(memory::arc(Ia {
             header: Header::default(),
@@ -123,13 +122,12 @@ impl<T: Transport> Ia<T> {
         Ok(())
     }
 
-    /// Disallows new objects. Returns `true` to the one caller that must free the existing objects.
+    /// Disallows new objects. Returns `true` to the one caller that must free the others.
     pub(crate) fn shut(&self) -> bool {
         self.children.lock().closed = true;
         !self.destroyed.swap(true, Ordering::AcqRel)
     }
 
-    /// Returns whether the close has begun.
     pub(crate) fn is_shut(&self) -> bool {
         self.destroyed.load(Ordering::Relaxed)
     }
@@ -172,7 +170,6 @@ impl<T: Transport> Ia<T> {
         self.adopt_shared(memory::arc(object)?)
     }
 
-    /// Like [`Ia::adopt`], for an `Arc`.
     pub(crate) fn adopt_shared<O: Object>(&self, object: Arc<O>) -> Result<Arc<O>> {
         let full = Error::InsufficientResources(Resource::Memory);
         let mut children = self.children.lock();
@@ -222,7 +219,6 @@ impl<T: Transport> Ia<T> {
         ((children.live[kind as usize].len() as u64 + freed).saturating_sub(own), freed)
     }
 
-    /// Uncounts an object whose creation failed.
     pub(crate) fn discount(&self, kind: Kind) {
         self.children.lock().freed[kind as usize] -= 1;
     }
@@ -247,7 +243,7 @@ impl<T: Transport> Ia<T> {
         self.wakeups.load(Ordering::Relaxed)
     }
 
-    /// Queues an asynchronous event, or logs a warning if there is no room.
+    /// Queues an asynchronous event, or logs its loss.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
         self.happenings.note(ConnStat::Async(reason));
         let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.clone()) else { return };

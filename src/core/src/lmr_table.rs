@@ -103,7 +103,7 @@ pub(crate) struct Registration {
 #[derive(Default)]
 #[repr(align(64))]
 struct RegionRow {
-    /// The whole context, or [`EMPTY`].
+    /// Or [`EMPTY`].
     context: AtomicU32,
     rights: AtomicU32,
     key: AtomicU64,
@@ -127,7 +127,7 @@ const EMPTY: u32 = u32::MAX;
 /// Makes the fast check of a row's zone fail.
 const DENIED: u64 = 1 << 32;
 
-/// Minimum number of free rows before one is reused.
+/// Minimum free rows before one is reused.
 const MIN_FREE: usize = 1024;
 
 const INDEX_BITS: u32 = 20;
@@ -140,7 +140,7 @@ const CHUNKS: usize = 9;
 /// Regions by context. A lookup takes no lock: rows never move, and the context reveals changes.
 pub struct LmrTable {
     near: Box<[RegionRow; FIRST_CHUNK]>,
-    /// The further chunks, allocated on demand.
+    /// Allocated on demand.
     far: [OnceLock<Box<[RegionRow]>>; CHUNKS - 1],
     removals: AtomicU64,
     rows: Mutex<Rows>,
@@ -170,7 +170,6 @@ impl LmrTable {
     /// Maximum number of regions of one adapter.
     pub const CAPACITY: usize = (1 << INDEX_BITS) - FIRST_CHUNK;
 
-    /// Returns an empty table.
     pub(crate) fn new() -> std::result::Result<Self, NoMemory> {
         let made = TABLES_CREATED.fetch_add(1, Ordering::Relaxed);
         let first_generation = (made.wrapping_mul(GENERATION_STEP) % GENERATION_MASK + 1) as u16;
@@ -331,7 +330,7 @@ impl LmrTable {
         Ok((segment, section.map(|_| CheckedSegment { segment, section: PhantomData })))
     }
 
-    /// Slow path of [`LmrTable::check`], for regions that start at 0 and for errors.
+    /// Slow path, for regions that start at 0 and for errors.
     #[cold]
     #[inline(never)]
     fn check_otherwise(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Result<Segment> {

@@ -23,7 +23,6 @@ use crate::srq::Srq;
 use crate::transport::{AdapterSink, Transport};
 use crate::users::Use;
 
-/// Implements [`Object`], and `ia` for types with the adapter in a field.
 macro_rules! objects {
     ($($object:ident: $kind:ident $(, in $ia:ident)?;)*) => {
         $(impl<T: Transport> Object for $object<T> {
@@ -35,7 +34,7 @@ macro_rules! objects {
         }
 
         $(impl<T: Transport> $object<T> {
-            /// Returns the adapter of the object.
+            /// Returns the adapter.
             pub fn ia(&self) -> &Arc<Ia<T>> {
                 &self.$ia
             }

@@ -8,7 +8,6 @@ use host::memory::{NoMemory, Room};
 
 use crate::slab::Handle;
 
-/// Not a key.
 const NONE: u32 = 0;
 
 /// The remote keys of regions with remote rights and of bound windows.
@@ -29,7 +28,6 @@ struct Rows {
 pub(crate) struct KeyRow(usize);
 
 impl RmrTable {
-    /// Allocates a row for the key of one owner.
     pub fn enter(&self) -> Result<KeyRow, NoMemory> {
         let mut rows = self.rows.lock();
         if let Some(at) = rows.free.pop() {

@@ -78,7 +78,7 @@ pub trait Object: Send + Sync + 'static {
     /// Kind in the cell, unique among the types of one slab.
     const KIND: Kind;
 
-    /// Returns the header of the object.
+    /// Returns the header.
     fn header(&self) -> &Header;
 }
 
@@ -95,7 +95,7 @@ impl Header {
         Header { handle: AtomicUsize::new(handle.0), ..Header::default() }
     }
 
-    /// Returns the handle; NULL before the insertion into a slab.
+    /// Returns the handle; NULL before an insertion.
     #[inline]
     pub fn handle(&self) -> Handle {
         Handle(self.handle.load(Ordering::Relaxed))
@@ -170,7 +170,7 @@ pub struct FirstCells {
 }
 
 impl FirstCells {
-    /// Returns an empty set.
+    /// Creates an empty set.
     pub const fn new() -> Self {
         FirstCells { first: AtomicUsize::new(0), len: AtomicUsize::new(0) }
     }
@@ -200,8 +200,7 @@ impl FirstCells {
         offset.rotate_right(size_of::<Cell>().trailing_zeros()) < len
     }
 
-    /// Enters the object of `handle` if it is alive, of type `O` and in one of the cells, and if the thread can enter
-    /// an epoch.
+    /// Enters a live object of type `O` in one of the cells, if the thread can enter an epoch.
     #[inline(always)]
     pub fn enter<O: Object>(&self, handle: Handle) -> Option<ObjectGuard<O>> {
         if !self.has(handle) {
@@ -213,7 +212,7 @@ impl FirstCells {
         Some(ObjectGuard { object, _section: section })
     }
 
-    /// Returns the kind of the live object of `handle`, if it is in one of the cells.
+    /// Returns the kind of a live object in one of the cells.
     #[inline(always)]
     pub fn kind(&self, handle: Handle) -> Option<Kind> {
         if !self.has(handle) {
@@ -286,7 +285,7 @@ impl<D> Slab<D> {
         self.cell(handle)?.get()
     }
 
-    /// Invalidates the handle of a live object, for exactly one caller.
+    /// Invalidates an object's handle, for exactly one caller.
     pub fn remove<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, D>> {
         let cell = self.cell(object.header().handle())?;
         // While this epoch guard exists, the cell is not reused, so an equal address is the same object.
@@ -297,7 +296,7 @@ impl<D> Slab<D> {
         killed.then(|| RetiredCell { slab: self, cell })
     }
 
-    /// Drops the object of a dead cell that no fast call uses, and frees the cell.
+    /// Requires that no fast call uses the object.
     fn reclaim(&self, cell: &'static Cell) {
         let (object, release) = (cell.object.load(Ordering::Relaxed), cell.release.load(Ordering::Relaxed));
         self.free.lock().cells.push_back(ptr::from_ref(cell).addr());
@@ -319,7 +318,7 @@ impl<D> Slab<D> {
         }
     }
 
-    /// Returns the cell of `handle`, if it is in this slab.
+    /// Returns the cell of `handle` in this slab.
     #[inline]
     pub fn cell(&self, handle: Handle) -> Option<&'static Cell> {
         self.chunks.iter().find_map(|chunk| chunk.cell(handle.0))

@@ -119,7 +119,6 @@ impl<T: Transport> Srq<T> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
 
-    /// Posts a receive of any number of segments.
     #[inline(never)]
     pub(crate) fn post_any_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
         segments.check()?;
@@ -219,7 +218,7 @@ impl<T: Transport> Srq<T> {
         result
     }
 
-    /// Records that an endpoint took a buffer. A second call has no effect.
+    /// Records that an endpoint took a buffer, once.
     pub(crate) fn taken(&self, id: RecvId) {
         let fires = self.accounting.lock().take(id);
         if fires {

@@ -27,7 +27,7 @@ pub(crate) struct SrqAccounting {
     pub armed: bool,
     /// Set when each [`OutstandingRecv`] owns a reference.
     ended: bool,
-    /// Number of held buffers and [`OutstandingRecv`]s.
+    /// Held buffers and [`OutstandingRecv`]s.
     outstanding: usize,
     buffers: Vec<Buffer>,
     /// The most recently freed buffer, or [`NONE`].
@@ -93,13 +93,11 @@ impl SrqAccounting {
         self.buffers.len()
     }
 
-    /// Allocates memory for `entries` buffers in total.
     pub fn room(&mut self, entries: usize) -> Result<()> {
         let more = entries.saturating_sub(self.buffers.len());
         Ok(self.buffers.room(more)?)
     }
 
-    /// Increases the number of buffers to `entries`.
     pub fn grow(&mut self, entries: usize) -> Result<()> {
         self.room(entries)?;
         for id in self.buffers.len()..entries {
@@ -109,7 +107,6 @@ impl SrqAccounting {
         Ok(())
     }
 
-    /// Returns a free buffer, or `None` if all entries are occupied.
     #[inline(always)]
     pub fn vacancy(&mut self) -> Option<Vacancy<'_>> {
         if self.outstanding >= self.max_recvs {
@@ -173,7 +170,6 @@ pub(crate) struct Completed {
     pub charge: OutstandingRecv,
 }
 
-/// Calls [`SrqAccounting::complete`], and creates the [`OutstandingRecv`].
 #[inline(always)]
 pub(crate) fn complete(accounting: &Arc<Mutex<SrqAccounting>>, id: RecvId) -> Option<(Completed, bool)> {
     let (cookie, fires) = accounting.lock().complete(id)?;
@@ -209,7 +205,7 @@ impl OutstandingRecv {
     /// The accounting must outlive the call.
     #[inline(always)]
     unsafe fn settle(&self) -> bool {
-        // SAFETY: the accounting lives, as the caller promises.
+        // SAFETY: the caller promises that the accounting lives.
         let mut accounting = unsafe { self.0.as_ref() }.lock();
         accounting.outstanding -= 1;
         accounting.ended

@@ -278,7 +278,7 @@ impl<T: Transport> Requests<T> {
 }
 
 impl InFlight {
-    /// Queues the completion of a successful transfer that requests an event. Returns `false` for other requests.
+    /// Queues a successful transfer's completion. Returns `false` if there is none.
     #[inline(always)]
     fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
         // References: the values are copied directly into the queue.
@@ -354,7 +354,7 @@ impl<T: Transport> Evd<T> {
 }
 
 impl<T: Transport> Queue<T> {
-    /// Adds an event. Returns `false` if the queue is full.
+    /// Returns `false` if the queue is full.
     #[inline(always)]
     pub(crate) fn add(&mut self, queued: impl FnOnce() -> Queued) -> bool {
         let Some(place) = self.events.vacancy() else { return false };

@@ -50,9 +50,9 @@ use crate::waker::{WakePlace, Waker};
 pub use pending::abandon;
 use timing::Timing;
 
-/// Interval of polls if nothing reports new work.
+/// Used if nothing reports new work.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// Maximum number of descriptors in one sleep: the thread's eventfd, and one per completion queue.
+/// Maximum descriptors of a sleep: the thread's eventfd, and one per completion queue.
 pub const MAX_FDS: usize = 17;
 
 /// What a thread sleeps on. Valid until the wait is resumed or the thread ends.
@@ -95,7 +95,7 @@ pub struct EvdOutcome {
     pub more: usize,
 }
 
-/// An armed completion queue, which is disarmed on drop.
+/// An armed completion queue. The drop disarms it.
 struct Watch<T: Transport> {
     evd: Arc<Evd<T>>,
     requests: bool,
@@ -148,10 +148,9 @@ trait Target: Sized + 'static {
 
     fn leave(&mut self);
 
-    /// Registers the waker, and begins watches.
     fn watch(&mut self, watches: &mut Watches<Self::Transport>, waker: &Arc<Waker>);
 
-    /// Returns the coverage of the watches, after the waker is marked as asleep.
+    /// Called after the waker is marked as asleep.
     fn coverage(&self, watches: &Watches<Self::Transport>, waker: &Arc<Waker>) -> Coverage;
 }
 
@@ -521,7 +520,7 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
     }
 }
 
-/// Begins to wait for a trigger, like [`evd_begin`]. Returns its EVD, or NULL if the CNO was destroyed.
+/// Begins to wait for a trigger. Returns its EVD, or NULL if the CNO was destroyed.
 ///
 /// # Errors
 /// [`Error::QueueEmpty`] after the timeout, [`Error::Interrupted`] after a signal.

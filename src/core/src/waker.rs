@@ -30,7 +30,6 @@ impl Word for AtomicU32 {
     }
 }
 
-/// The thread checks all conditions before it sleeps again.
 const AWAKE: u32 = 0;
 /// The thread sleeps or is about to sleep.
 const ASLEEP: u32 = 1;
@@ -39,14 +38,14 @@ const WOKEN: u32 = 2;
 struct SleepState<W>(W);
 
 impl<W: Word> SleepState<W> {
-    /// Ends the sleep, after a change of the condition. Returns whether the caller must wake the thread.
+    /// Called after a change of the condition. Returns whether the caller must wake the thread.
     fn end_sleep(&self) -> bool {
         // SYNC waker: the condition was changed before. If this swap is first, the sleeper finds the condition;
         // otherwise the swap finds that it sleeps.
         self.0.swap(WOKEN, Ordering::AcqRel) == ASLEEP
     }
 
-    /// Announces a sleep, before the check of the condition.
+    /// Called before the check of the condition.
     fn prepare_sleep(&self) {
         // SYNC waker: discards an earlier wake-up, whose condition the following check sees.
         self.0.swap(ASLEEP, Ordering::AcqRel);
@@ -137,7 +136,7 @@ impl Waker {
         }
     }
 
-    /// Announces a sleep in `place`, before the check of the condition.
+    /// Called before the check of the condition.
     pub fn prepare_sleep(&self, place: WakePlace) {
         if let WakePlace::WakeupFd(wakeup_fd) = &place {
             // Even if it appears clear: a late wake-up may follow.
@@ -154,7 +153,7 @@ impl Waker {
         drop(left);
     }
 
-    /// Marks the thread as awake, which needs no wake-up.
+    /// Marks the thread as awake.
     pub fn set_awake(&self) {
         self.state.set_awake();
     }

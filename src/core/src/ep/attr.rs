@@ -50,9 +50,9 @@ pub struct EpAttributes {
     pub max_rdma_read_in: usize,
     /// Maximum number of outstanding reads.
     pub max_rdma_read_out: usize,
-    /// Number of buffers above which an event is raised once.
+    /// Buffers above which an event is raised once.
     pub soft_watermark: Watermark,
-    /// Number of buffers above which the connection is broken.
+    /// Buffers above which the connection breaks.
     pub hard_watermark: Watermark,
     /// Maximum number of segments of an RDMA read; 0 for the adapter's limit.
     pub max_rdma_read_iov: usize,
@@ -121,7 +121,7 @@ impl EpAttributes {
         }
     }
 
-    /// Returns the value of an attribute, or `None` for another parameter.
+    /// Returns `None` for a parameter that is no attribute.
     fn get(&self, field: Field) -> Option<Setting> {
         let setting = match field {
             Field::MaxMessageSize => Setting::Size(self.max_message_size),

@@ -49,7 +49,6 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Starts to connect, if the state allows it and `check` succeeds.
     fn start(self: &Arc<Self>, request: &Connect<'_>, check: impl FnOnce(&Control<T>) -> Result<()>) -> Result<()> {
         debug_assert!(self.ia.transport.attributes().check_private_data(request.private_data.len()).is_ok());
         if request.timeout.is_some_and(|timeout| timeout.is_zero()) {
@@ -215,7 +214,6 @@ impl<T: Transport> Endpoint<T> {
         receives.watermarks_passed()
     }
 
-    /// Checks that the endpoint has the objects for a connect or an accept.
     pub(super) fn ready(&self, control: &Control<T>) -> Result<()> {
         if control.connect_evd.as_ref().is_none_or(Use::is_gone) {
             return Err(Error::InvalidHandle(Role::EvdConnect));
@@ -234,7 +232,6 @@ impl<T: Transport> Endpoint<T> {
         self.receives.lock().enter(state);
     }
 
-    /// Creates the queue pair from the current attributes, and posts the stored receives.
     fn make_qp(self: &Arc<Self>, control: &mut Control<T>) -> Result<Arc<T::Qp>> {
         let transport = &self.ia.transport;
         let mut requests = self.requests();
@@ -261,7 +258,6 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Returns the parameters of a queue pair with this sink.
     pub(super) fn qp_init<'a, S>(
         &'a self,
         control: &'a Control<T>,

@@ -51,7 +51,6 @@ impl<T: Transport> Endpoint<T> {
         counters
     }
 
-    /// Adds the counters of a freed endpoint to the sums of its adapter.
     pub(super) fn leave_counters(&self) {
         let mut ended = self.ia.ended.lock();
         let counters = self.counters();
@@ -101,7 +100,6 @@ impl<T: Transport> Ia<T> {
     }
 }
 
-/// Repeats `look` until it returns `Some` or the time has passed.
 fn patiently<R>(pause: &mut Pause, until: Instant, look: impl Fn() -> Option<R>) -> Option<R> {
     loop {
         let found = look();

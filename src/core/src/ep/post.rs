@@ -124,7 +124,6 @@ impl<T: Transport> Endpoint<T> {
         if requests.flight.is_full() { Err(full()) } else { Ok(requests.gate != Gate::Flush) }
     }
 
-    /// Polls the transport for completions of requests.
     pub(crate) fn drain_completions(&self) {
         let qp = self.requests().qp.clone();
         if let Some(qp) = qp {

@@ -50,7 +50,7 @@ impl Ended {
         Ended { done: RecvDone { id: 0, status, len: 0, solicited: false }, special: None }
     }
 
-    /// Returns the completion. `charge` is the occupied entry of an SRQ.
+    /// `charge` is the occupied entry of an SRQ.
     #[inline(always)]
     fn queued(&self, ep: Handle, cookie: u64, charge: Option<OutstandingRecv>) -> Queued {
         let RecvDone { status, len, .. } = self.done;
@@ -102,7 +102,7 @@ pub(crate) struct Receives<T: Transport> {
     /// Segments of receives posted before the queue pair exists.
     pub early: VecDeque<Early>,
     pub next_id: RecvId,
-    /// Buffers of the SRQ that were taken and are not complete.
+    /// Taken, incomplete buffers of the SRQ.
     pub taken: Vec<RecvId>,
     /// Completions that precede the connection event.
     pub held: Vec<Ended>,
@@ -114,7 +114,6 @@ pub(crate) struct Receives<T: Transport> {
     soft_armed: bool,
     /// `true` if the soft watermark is armed, or there is a hard one.
     pub watched: bool,
-    /// Counters of received messages.
     pub received: Tallies,
     /// Counters of those with more than bytes.
     pub specials: Specials,
@@ -160,7 +159,6 @@ impl<T: Transport> Receives<T> {
         flags && self.evd.is_some() && segments <= self.max_segments
     }
 
-    /// Returns the error for a receive that is not admitted, or has no zone.
     #[cold]
     pub fn refusal(&self, completion: CompletionFlags) -> Error {
         let quiet = completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled);
@@ -173,7 +171,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Stores a receive until there is a queue pair. Returns `false`, because no message can wait for it.
+    /// Stores a receive. Returns `false`, because no message can wait for it.
     #[cold]
     pub fn keep_early<S: SegmentList + ?Sized>(&mut self, id: RecvId, segments: &S) -> Result<bool> {
         self.early.room(1)?;
@@ -194,7 +192,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Queues the completion of a receive. `quiet` is the poster's choice, and `charge` the occupied entry of an SRQ.
+    /// Queues a completion. `quiet` is the poster's choice.
     #[inline(always)]
     pub fn complete(&mut self, ep: Handle, cookie: u64, ended: &Ended, quiet: bool, charge: Option<OutstandingRecv>) {
         self.note_end(ep, cookie, ended);
@@ -222,7 +220,6 @@ impl<T: Transport> Receives<T> {
         Some((cookie, quiet))
     }
 
-    /// Counts a successful receive, or logs a failed one.
     #[inline(always)]
     fn note_end(&mut self, ep: Handle, cookie: u64, ended: &Ended) {
         match ended.done.status {
@@ -294,7 +291,7 @@ impl<T: Transport> Receives<T> {
         self.watched = self.soft_armed || self.hard_limit.is_some();
     }
 
-    /// Returns the exceeded watermarks: the soft one once per arming, the hard one only with a connection to break.
+    /// Returns the exceeded watermarks: the soft one once per arming, the hard one only while connected.
     pub fn watermarks_passed(&mut self) -> Passed {
         if self.watched { self.compare() } else { Passed::default() }
     }

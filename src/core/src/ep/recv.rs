@@ -15,7 +15,6 @@ use crate::srq_accounting::Completed;
 use crate::transport::{Awaited, Checked, Poll, Recv, RecvId, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts a receive of any kind.
     #[inline(never)]
     pub(crate) fn post_any_recv<S: SegmentList + ?Sized>(
         &self,
@@ -84,7 +83,6 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Queues the completions that waited for the connection event.
     pub(super) fn release_held(&self, receives: &mut Receives<T>) {
         for ended in std::mem::take(&mut receives.held) {
             self.finish(receives, &ended);

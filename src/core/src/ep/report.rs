@@ -20,7 +20,6 @@ use crate::transport::{
 };
 
 impl<T: Transport> Endpoint<T> {
-    /// Handles a receive that completes before the connection event, or in a later life.
     #[cold]
     pub(super) fn keep_out_of_time(&self, receives: &mut Receives<T>, life: u64, ended: Ended) {
         if receives.life != life {
@@ -214,7 +213,7 @@ impl<T: Transport> EndpointSink<T> {
         ep.act_on(passed);
     }
 
-    /// Performs [`EndpointSink::recv_arrived`] in two steps.
+    /// [`EndpointSink::recv_arrived`] in two steps.
     #[cold]
     pub(crate) fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) -> Verdict {
         if receives.life != self.life {

@@ -24,7 +24,7 @@ use crate::users::Use;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Transfer(Transfer, u64),
-    /// A transfer that not all API versions have, and its length in bytes.
+    /// Kind, and length in bytes.
     Extended(Extended, u64),
     Bind(Handle),
 }
@@ -40,7 +40,6 @@ impl Work {
         }
     }
 
-    /// Fires the probe for a post.
     #[inline(never)]
     pub fn show_posted(self, ep: Handle, cookie: u64) {
         match self.moves() {
@@ -55,7 +54,6 @@ const _: () = assert!(size_of::<Work>() == 16);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlight {
-    /// Position that the transport assigned.
     pub mark: SeqNo,
     pub cookie: u64,
     pub flags: CompletionFlags,
@@ -63,7 +61,6 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Adds the completion, unless the request suppresses it.
     fn complete<T: Transport>(&self, batch: &mut Batch<'_, T>, ep: Handle, status: Status) {
         if self.asks_for_nothing(status) {
             return;
@@ -114,12 +111,10 @@ impl Flight {
         self.front().is_some_and(|oldest| oldest.mark <= reached)
     }
 
-    /// Removes the oldest request if its position is at most `reached`.
     fn pop_through(&mut self, reached: SeqNo) -> Option<InFlight> {
         if self.reaches(reached) { self.pop() } else { None }
     }
 
-    /// Removes the oldest request if its number is below `end`.
     fn pop_before(&mut self, end: RequestId) -> Option<InFlight> {
         if self.taken() as u64 >= end { None } else { self.pop() }
     }
@@ -166,7 +161,7 @@ pub(crate) struct Requests<T: Transport> {
     pub draining: bool,
     /// Remote memory regions bound only for this connection; some may be unbound.
     pub windows: Vec<Handle>,
-    /// Counters of posted requests, and of earlier connections.
+    /// Also of earlier connections.
     pub counters: Counters,
 }
 
@@ -218,7 +213,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Returns the maximum number of segments of a transfer, and the required right.
+    /// Returns the maximum number of segments, and the required right.
     #[inline(always)]
     pub fn needs(&self, transfer: Transfer) -> (usize, Rights) {
         match transfer {
@@ -228,12 +223,12 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Returns the length of a transfer with `total` local and `remote` remote bytes.
+    /// Like the function `length`, with the limit of this endpoint.
     pub fn length(&self, transfer: Transfer, total: u64, remote: u64) -> Result<u64> {
         length(transfer, total, remote, self.max_transfer)
     }
 
-    /// Returns whether a request, a send if `send`, can have these flags.
+    /// Returns whether a request can have these flags.
     pub fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
@@ -259,7 +254,6 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Returns the error for a request that [`Requests::zone_for`] rejects.
     #[cold]
     fn refusal(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Error {
         if let Err(error) = self.admit() {
@@ -282,7 +276,6 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Queues the completion of a request, unless the request suppresses it.
     pub fn complete(&self, ep: Handle, request: &InFlight, status: Status) {
         if let Some(evd) = &self.evd {
             evd.push_all(|batch| request.complete(batch, ep, status));

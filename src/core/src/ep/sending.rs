@@ -23,7 +23,6 @@ pub(crate) struct Locked<'a, T: Transport> {
 }
 
 impl<T: Transport> Locked<'_, T> {
-    /// Calls `what` with the requests unlocked.
     pub fn unlocked<R>(&mut self, what: impl FnOnce() -> R) -> R {
         // The drop of this guard runs polls that other threads leave to this one.
         MutexGuard::unlocked(&mut self.requests, what)
@@ -46,7 +45,7 @@ impl<T: Transport> DerefMut for Locked<'_, T> {
     }
 }
 
-/// On drop, runs the polls that other threads left to this one.
+/// The drop runs polls that other threads left.
 struct Turn<'a, T: Transport>(&'a Endpoint<T>);
 
 impl<T: Transport> Drop for Turn<'_, T> {
@@ -118,7 +117,6 @@ impl<T: Transport> Endpoint<T> {
         Some(Locked { requests: self.requests.try_lock()?, turn: Turn(self) })
     }
 
-    /// Repeats the transport's poll for threads that left it to this one.
     #[cold]
     #[inline(never)]
     fn run_deferred_poll(&self) {
@@ -143,7 +141,7 @@ impl<T: Transport> EndpointSink<T> {
         self.tx_of(self.endpoint.requests.lock())
     }
 
-    /// Like [`EndpointSink::lock_tx`], but returns `None` if another thread holds the lock. That thread then calls
+    /// Like [`EndpointSink::lock_tx`], but returns `None` if another thread holds the lock, which then calls
     /// [`Hooks::repoll`](crate::transport::Hooks::repoll).
     #[inline(always)]
     pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
@@ -153,7 +151,6 @@ impl<T: Transport> EndpointSink<T> {
         })
     }
 
-    /// Returns `None` if this sink belongs to an earlier connection.
     #[inline(always)]
     fn tx_of<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>) -> Option<TxGuard<'a, T>> {
         let locked = Locked { requests, turn: Turn(&self.endpoint) };

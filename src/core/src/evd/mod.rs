@@ -176,14 +176,13 @@ impl<T: Transport> Evd<T> {
         self.orphan.store(true, Ordering::Release);
     }
 
-    /// Frees an orphan that has no other user.
     pub(crate) fn free_if_orphaned(&self) {
         if self.orphan.load(Ordering::Acquire) && self.header.users.retire() {
             self.reclaim();
         }
     }
 
-    /// Returns the changeable parameters.
+    /// Returns the parameters.
     pub fn status(&self) -> EvdStatus {
         let queue = self.queue();
         EvdStatus { qlen: queue.qlen, enabled: queue.enabled, waitable: queue.is_waitable(), feed: queue.feed() }
@@ -272,7 +271,7 @@ impl<T: Transport> Evd<T> {
         if self.offer(Event::Software { pointer }) { Ok(()) } else { Err(Error::QueueFull) }
     }
 
-    /// Polls, and takes the oldest event.
+    /// Polls, and takes an event.
     ///
     /// # Errors
     /// Errors of [`Evd::take`].
@@ -322,7 +321,7 @@ impl<T: Transport> Evd<T> {
         self.tell(tell);
     }
 
-    /// Queues a notification event, unless the queue is full.
+    /// Queues a notification event.
     pub(crate) fn offer(&self, event: Event) -> bool {
         self.fill(|batch| batch.add(Queued::event(event), true)) == 0
     }
@@ -343,7 +342,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Queues the events that `add` adds, with one lock acquisition.
+    /// Queues the events that `add` adds, under one lock.
     pub(crate) fn push_all(&self, add: impl FnOnce(&mut Batch<'_, T>)) {
         let lost = self.fill(add);
         if lost > 0 {
@@ -370,7 +369,7 @@ impl<T: Transport> Evd<T> {
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 
-    /// Wakes a waiter or triggers the CNO. The queue must be unlocked.
+    /// The queue must be unlocked.
     #[cold]
     fn tell(&self, tell: PendingWakeup<T>) {
         match tell {

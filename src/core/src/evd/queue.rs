@@ -55,7 +55,6 @@ impl Queued {
         Queued { completion: NOTHING, more: More::Event(event) }
     }
 
-    /// Queues the event, and fires its probe.
     #[inline(never)]
     pub(crate) fn show_and_put(self, place: Vacancy<'_, Queued>) {
         match self.more {
@@ -99,7 +98,6 @@ pub(crate) enum PendingWakeup<T: Transport> {
     Object(Arc<Cno<T>>, usize),
 }
 
-/// The waiting thread's state.
 pub(crate) struct Wait {
     threshold: usize,
     announced: bool,
@@ -119,14 +117,13 @@ pub(crate) struct Queue<T: Transport> {
     pub(crate) events: Fifo<Queued>,
     pub qlen: usize,
     pub enabled: bool,
-    /// Bits of [`refuses`].
     pub(crate) refused: u8,
     dead: bool,
     pub(crate) wait: Option<Wait>,
     cno: Option<Use<Cno<T>>>,
     /// `true` if there is a waiter or a CNO.
     pub(crate) watched: bool,
-    /// Number of streams of endpoints that feed the EVD, by [`Feed`].
+    /// Number of streams that feed the EVD, by [`Feed`].
     pub feeds: [usize; 3],
     /// Number of request streams that complete here, plus one for asynchronous events, which may report a lost
     /// completion.
@@ -171,7 +168,7 @@ impl<T: Transport> Queue<T> {
         !self.events.is_empty() || self.wait.is_some()
     }
 
-    /// Returns the number of waits, and the number of events taken without a wait.
+    /// Returns the numbers of waits, and of events taken without a wait.
     pub fn counts(&self) -> (u64, u64) {
         let by_waits = self.quick_waits + self.waited_for;
         (self.quick_waits + self.waits, (self.events.taken() as u64).saturating_sub(by_waits))
@@ -202,7 +199,7 @@ impl<T: Transport> Queue<T> {
         if self.events.is_empty() || self.dead { PendingWakeup::Nobody } else { self.tell(1) }
     }
 
-    /// Returns the wakeup for new events, `announced` of which are notification events.
+    /// Returns the wakeup for new events with `announced` notification events.
     #[cold]
     #[inline(never)]
     pub fn tell(&mut self, announced: usize) -> PendingWakeup<T> {
@@ -226,7 +223,6 @@ impl<T: Transport> Queue<T> {
         self.pop().ok_or(Error::QueueEmpty)
     }
 
-    /// Takes the oldest event and stores its private data.
     fn pop(&mut self) -> Option<Queued> {
         let queued = self.events.pop()?;
         match &queued.more {
@@ -254,7 +250,6 @@ impl<T: Transport> Queue<T> {
         self.refused = if on { self.refused | bit } else { self.refused & !bit };
     }
 
-    /// Ends the wait, and disallows others.
     pub fn refuse_waits(&mut self) {
         self.set_waitable(false);
         if let Some(wait) = &mut self.wait {
@@ -266,7 +261,7 @@ impl<T: Transport> Queue<T> {
         self.dead
     }
 
-    /// Marks the EVD as freed. It accepts no more events.
+    /// Marks the EVD as freed.
     pub fn die(&mut self) {
         self.dead = true;
         self.events.limit(0);
@@ -295,7 +290,7 @@ impl<T: Transport> Queue<T> {
         self.wait.as_ref().and_then(|wait| wait.waker.clone())
     }
 
-    /// Returns the configuration of the streams, or the most restrictive one.
+    /// Returns the most restrictive configuration of the streams.
     pub fn feed(&self) -> Option<Feed> {
         match self.feeds {
             [0, 0, 0] => None,
@@ -318,7 +313,7 @@ impl<'a, T: Transport> Batch<'a, T> {
         Batch { queue, announced: 0, lost: 0 }
     }
 
-    /// Adds an event, a notification event if `notifies`. It is lost if the queue is full.
+    /// Adds an event, which is lost if the queue is full.
     pub fn add(&mut self, queued: Queued, notifies: bool) {
         if self.queue.add(|| queued) {
             self.announced += usize::from(notifies);
@@ -375,7 +370,7 @@ impl<T: Transport> Queue<T> {
         None
     }
 
-    /// Registers the waker before a sleep. Returns whether requests of any endpoint complete here.
+    /// Registers the waker. Returns whether requests of any endpoint complete here.
     pub fn block(&mut self, waker: &Arc<Waker>) -> bool {
         if let Some(wait) = &mut self.wait {
             if wait.waker.is_none() {

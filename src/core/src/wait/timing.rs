@@ -40,7 +40,7 @@ impl Timing {
         }
     }
 
-    /// Returns whether the wait polls again. If not, it sleeps.
+    /// Returns whether the wait polls again.
     pub fn keeps_spinning(&mut self, adaptive_spin: &AdaptiveSpin, now: Instant) -> bool {
         if !self.spins {
             return false;
@@ -76,7 +76,7 @@ impl Timing {
         self.end.is_some_and(|end| now >= end)
     }
 
-    /// Returns the maximum time of the next sleep on a shared word, and doubles it.
+    /// Returns the next maximum sleep on a shared word.
     pub fn next_sleep(&mut self) -> Duration {
         let now = self.longest_sleep;
         self.longest_sleep = (now * 2).min(MAX_SLEEP);

@@ -11,14 +11,12 @@ use dat_core::{ApiCaps, CompletionFlags, Endpoint, Evd, Handle, Object, Streams}
 
 use super::*;
 
-/// Posts four sends and two receives.
 fn busy(adapter: &Adapter<Fake>, end: &End<Fake>) {
     (0..4).for_each(|cookie| end.ep.post_send(&[], cookie, CompletionFlags::DEFAULT).unwrap());
     (0..2).for_each(|cookie| end.ep.post_recv(&[], 10 + cookie, CompletionFlags::DEFAULT).unwrap());
     fake(adapter).calls();
 }
 
-/// Returns the queued events as words.
 fn told(end: &End<Fake>) -> Vec<String> {
     std::iter::from_fn(|| end.connections.dequeue().ok())
         .map(|event| match event {

@@ -30,7 +30,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// Allocates a number other than 0.
+    /// Returns a number other than 0.
     pub fn new() -> Result<Self> {
         let mut indices = INDICES.lock();
         loop {
@@ -53,7 +53,6 @@ impl Number {
         }
     }
 
-    /// Returns the number.
     pub fn get(&self) -> u32 {
         self.number
     }
