@@ -45,7 +45,7 @@ impl Address {
         Address { native, socket }
     }
 
-    /// Reads the native format. Returns `None` for another family than IPv4 and IPv6, or missing bytes.
+    /// Reads the native format. Returns `None` unless it is IPv4 or IPv6, and complete.
     pub fn from_native(bytes: &[u8]) -> Option<Self> {
         let family = u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?);
         let port = u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?);

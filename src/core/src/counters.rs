@@ -80,12 +80,12 @@ impl Specials {
     }
 }
 
-/// The counters of an endpoint since its creation, or of an adapter since it was opened.
+/// The counters of an endpoint or of an adapter since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Operations.
     pub tallies: Tallies,
-    /// Operations that not all versions of the interface have.
+    /// Operations that not all API versions have.
     pub specials: Specials,
     /// Counters of the transport.
     pub flow: Flow,
@@ -170,7 +170,7 @@ impl ConnStat {
 pub struct ConnSummary {
     /// Established connections of both sides.
     pub established: u64,
-    /// Connections and attempts that ended other than by a disconnect.
+    /// Connections and attempts that ended without a disconnect.
     pub failures: u64,
     /// Asynchronous events.
     pub async_events: u64,

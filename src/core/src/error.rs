@@ -92,10 +92,10 @@ pub enum Arg {
     Value,
     Flags,
     SegmentCount,
-    /// The list of segments, or the memory of a segment.
+    /// The list of segments, or a segment's memory.
     Segments,
     Remote,
-    /// The endpoint over which a remote memory region would be bound.
+    /// The endpoint of a bind.
     Endpoint,
     /// A queue length or a number of entries.
     QueueLength,
@@ -119,7 +119,7 @@ pub enum StateError {
     /// The endpoint lacks a protection zone or an EVD that the call needs.
     EndpointNotReady,
     EndpointHasSrq,
-    /// Receives are posted, so the receive completion flags cannot change.
+    /// Receives are posted, so their completion flags cannot change.
     ReceivesPosted,
     IaInUse,
     PzInUse,
@@ -167,7 +167,7 @@ pub enum Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum AddressFault {
-    /// The address family is unsupported, or the address is, for example, multicast.
+    /// The address family is unsupported, or the address is not a host's.
     Unsupported,
     Unreachable,
     /// The bytes are not an address.

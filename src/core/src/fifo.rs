@@ -10,7 +10,7 @@ pub(crate) struct Fifo<V> {
     mask: usize,
     /// Number of values at which [`Fifo::vacancy`] fails; at most the number of slots.
     limit: usize,
-    /// Counts of removed and added values, which wrap around and number the values.
+    /// Counts of removed and added values, which number the values and wrap around.
     first: usize,
     end: usize,
 }
@@ -71,7 +71,7 @@ impl<V> Fifo<V> {
         if self.is_full() { None } else { Some(Vacancy { queue: self }) }
     }
 
-    /// Adds a value, regardless of the limit, and allocates if necessary.
+    /// Like [`Fifo::push`], but allocates.
     #[inline(always)]
     pub fn add(&mut self, value: V) {
         if let Err(value) = self.push(value) {
@@ -129,7 +129,7 @@ impl<V> Fifo<V> {
         self.get(0)
     }
 
-    /// Returns the value at position `nth`; the oldest has position 0.
+    /// Returns the value at position `nth`, the oldest at 0.
     #[inline(always)]
     pub fn get(&self, nth: usize) -> Option<&V> {
         if nth >= self.len() {

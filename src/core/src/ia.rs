@@ -132,7 +132,7 @@ impl<T: Transport> Ia<T> {
         self.destroyed.load(Ordering::Relaxed)
     }
 
-    /// Calls `f` with each live object of a kind, without a lock. The adapter must be closed.
+    /// Calls `f` without a lock. The adapter must be closed.
     pub(crate) fn each<O: Object>(&self, f: impl Fn(&Arc<O>)) {
         // Backwards, because a free moves the last object into the gap.
         for at in (0..self.count(O::KIND)).rev() {
@@ -143,7 +143,7 @@ impl<T: Transport> Ia<T> {
         }
     }
 
-    /// Returns the first `Some` of `f` for an object of a kind. The list is locked.
+    /// Returns the first `Some` of `f`. The list is locked.
     pub(crate) fn find<O: Object, R>(&self, mut f: impl FnMut(&O) -> Option<R>) -> Option<R> {
         let children = self.children.lock();
         children.live[O::KIND as usize].iter().find_map(|&handle| f(&*self.slab.get::<O>(handle)?))

@@ -15,7 +15,7 @@ use crate::slab::{Handle, Header, Kind};
 use crate::transport::{RegionKeys, Shown, Transport};
 use crate::users::Use;
 
-/// The memory of a region, as the program describes it.
+/// The program's description of a region's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// An address range of this process, by its first byte.

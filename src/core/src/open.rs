@@ -69,7 +69,7 @@ pub enum AsyncEvd<T: Transport> {
 }
 
 impl<T: Transport> Ia<T> {
-    /// Opens an instance. `slab` provides the handles of all its objects.
+    /// Opens an instance with the handles of `slab`.
     ///
     /// # Errors
     /// [`crate::error::Arg::QueueLength`] for 0, [`Role::EvdAsync`] for an EVD that does not accept asynchronous events
@@ -141,7 +141,7 @@ impl<T: Transport> Ia<T> {
         self.each::<Endpoint<T>>(|ep| ep.let_go());
         let mut datagram_qps = Vec::new();
         let _: Option<()> = self.find(|ep: &Endpoint<T>| {
-            // Without memory, the free of the endpoint closes the queue pair.
+            // Without memory, the endpoint's free closes it.
             let has_room = datagram_qps.room(1).is_ok();
             datagram_qps.extend(ep.datagram_qp().filter(|_| has_room));
             None

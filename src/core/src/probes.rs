@@ -33,14 +33,14 @@ macro_rules! at {
 pub(crate) enum WatermarkKind {
     SrqLow,
     EpSoft,
-    /// An endpoint holds more buffers than its hard high watermark, which ends the connection.
+    /// The hard high watermark, which ends the connection.
     EpHard,
 }
 
 /// What stalls, with its number in the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stall {
-    /// Requests of the program: the ring or the device is full, or earlier requests stall.
+    /// The program's requests: the ring or the device is full, or earlier requests stall.
     Requests,
     /// A received message: no receive is posted.
     Message,

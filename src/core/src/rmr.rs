@@ -125,7 +125,6 @@ impl<T: Transport> Rmr<T> {
         self.binding.lock()
     }
 
-    /// Replaces the locked binding. Returns the previous one.
     pub(crate) fn rebind(&self, held: &mut Option<Binding<T>>, binding: Option<Binding<T>>) -> Option<Binding<T>> {
         let key = binding.as_ref().map_or(0, |binding| binding.status.remote_key);
         self.ia.remote_keys.set(self.key_row, key, self.header.handle());

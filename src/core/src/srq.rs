@@ -45,7 +45,7 @@ pub struct SrqStatus {
     pub max_recvs: usize,
     /// Maximum number of segments of a receive.
     pub max_segments: usize,
-    /// The low watermark last set.
+    /// Low watermark.
     pub low_watermark: usize,
     /// Number of available buffers.
     pub available: usize,
@@ -60,7 +60,7 @@ impl<T: Transport> Drop for Srq<T> {
 }
 
 impl<T: Transport> Srq<T> {
-    /// Creates an SRQ for `max_recvs` receives of up to `max_segments` segments.
+    /// Creates an SRQ.
     ///
     /// # Errors
     /// [`Arg::Attributes`] for a size of 0 or above the adapter's limits, [`Error::ModelNotSupported`],
@@ -130,7 +130,7 @@ impl<T: Transport> Srq<T> {
         self.hand_in(&checked, cookie)
     }
 
-    /// Polls, and returns the parameters and counters.
+    /// Polls, and returns the status.
     pub fn query(&self) -> SrqStatus {
         self.ia.transport.poll(None, Poll::Complete);
         let accounting = self.accounting.lock();

@@ -44,7 +44,6 @@ enum Buffer {
     Taken(u64),
 }
 
-/// A free buffer, for a post.
 pub(crate) struct Vacancy<'a> {
     id: u32,
     buffer: &'a mut Buffer,
@@ -117,7 +116,7 @@ impl SrqAccounting {
         Some(Vacancy { id, buffer: buffers.get_mut(id as usize)?, free, outstanding, available })
     }
 
-    /// Marks a buffer as taken. Returns whether the watermark event must be raised.
+    /// Returns whether to raise the watermark event.
     #[inline(always)]
     pub fn take(&mut self, id: RecvId) -> bool {
         match self.buffers.get_mut(id as usize) {

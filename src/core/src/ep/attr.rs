@@ -29,7 +29,7 @@ impl Watermark {
     }
 }
 
-/// Attributes of an endpoint.
+/// An endpoint's attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // names of the specification
 pub struct EpAttributes {
@@ -166,7 +166,7 @@ impl EpAttributes {
         }
     }
 
-    /// Returns the configuration of the receive stream. Receives of an SRQ cannot be unsignalled.
+    /// Returns the receive stream's configuration. Receives of an SRQ cannot be unsignalled.
     pub fn recv_feed(&self, srq: bool) -> Feed {
         match self.recv_completion_flags {
             CompletionFlags::SOLICITED_WAIT => Feed::Solicited,

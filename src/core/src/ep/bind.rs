@@ -121,7 +121,6 @@ impl<T: Transport> Requests<T> {
         Ok(())
     }
 
-    /// Removes these bindings after the end of the connection.
     pub fn forget_windows(&mut self, ia: &Ia<T>, ep: Handle) {
         for noted in self.windows.drain(..) {
             if let Some(rmr) = ia.slab.get::<Rmr<T>>(noted) {
@@ -131,7 +130,7 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// Checks a bind to `segment`. Returns its offset in the region.
+/// Returns the offset of `segment` in the region.
 fn check_bind<T: Transport>(lmr: &Lmr<T>, segment: &LocalSegment, zone: u32, rights: Rights) -> Result<u64> {
     let offset = segment.addr.wrapping_sub(lmr.addr());
     if offset.checked_add(segment.len).is_none_or(|end| end > lmr.len) {

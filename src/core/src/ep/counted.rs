@@ -14,7 +14,7 @@ use crate::ia::{AdapterSink, Ia};
 use crate::transport::Transport;
 
 impl<T: Transport> Endpoint<T> {
-    /// Returns the counters since the endpoint's creation, over all connections.
+    /// Returns the counters of all connections.
     pub fn counters(&self) -> Counters {
         let mut counters = self.of_requests(&self.requests());
         add_receives(&mut counters, &self.receives.lock());
@@ -71,9 +71,9 @@ fn add_receives<T: Transport>(counters: &mut Counters, receives: &Receives<T>) {
 }
 
 impl<T: Transport> Ia<T> {
-    /// Returns the sums of all endpoints since the adapter was opened, including freed ones.
+    /// Returns the sums of all endpoints, including freed ones.
     pub fn counters(&self) -> Counters {
-        // While this lock is held, no endpoint adds its counters.
+        // Under this lock, no endpoint adds its counters.
         let ended = self.ended.lock();
         let mut all = *ended;
         let _: Option<()> = self.find(|ep: &Endpoint<T>| {

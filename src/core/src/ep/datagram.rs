@@ -42,7 +42,7 @@ use crate::transport::{
 pub(super) enum Service<T: Transport> {
     Connection,
     Datagrams(UdEndpoint<T>),
-    /// A connection of the transport's own, with its owner.
+    /// A connection of the transport's own.
     Internal(OnceCell<Weak<dyn ConnectionOwner>>),
 }
 
@@ -73,7 +73,7 @@ impl<T: Transport> Endpoint<T> {
         if let Service::Datagrams(own) = &self.service { Ok(own) } else { Err(Error::InvalidHandle(Role::Ep)) }
     }
 
-    /// Returns how many datagrams the endpoint has lost.
+    /// Returns the number of lost datagrams.
     pub fn lost_datagrams(&self) -> u64 {
         self.datagrams().map_or(0, |own| own.lost.load(Ordering::Relaxed))
     }
@@ -397,8 +397,7 @@ impl<T: Transport> DatagramSink<T> {
         ep.tell_of(passed);
     }
 
-    /// Reports that the sender announced one of the reported receives
-    /// ([`QpInit::solicited`](crate::transport::QpInit::solicited)).
+    /// Like [`EndpointSink::recv_announced`](super::EndpointSink::recv_announced).
     pub fn announced(&self) {
         if let Some(evd) = &self.endpoint.receives.lock().evd {
             evd.announce();

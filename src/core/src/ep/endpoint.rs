@@ -87,7 +87,6 @@ pub(super) struct Control<T: Transport> {
 }
 
 impl<T: Transport> Control<T> {
-    /// Returns the control part of an endpoint without other objects.
     pub fn new(state: EpState, attr: EpAttributes) -> Self {
         Control {
             state,
@@ -123,7 +122,7 @@ pub struct EpStatus<T: Transport> {
     pub remote: Option<(Arc<Address>, u64)>,
     /// Local port qualifier; 0 if there is none.
     pub local_qualifier: u64,
-    /// Kind of socket for connects in the common model.
+    /// Kind of socket in the common model.
     pub comm: Comm,
 }
 
@@ -267,7 +266,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Returns the state, whether no receive is outstanding, and whether no request is.
+    /// Returns the state, and whether no receive and no request are outstanding.
     pub fn status(&self) -> (EpState, bool, bool) {
         self.ia.transport.poll(None, Poll::Complete);
         self.drain_completions();
@@ -383,7 +382,6 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// Returns the error for a missing zone or EVD.
 pub(super) fn not_ready() -> Error {
     Error::InvalidState(StateError::EndpointNotReady)
 }

@@ -39,7 +39,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts an atomic operation on 8 bytes of the peer's memory. The only segment receives their old value.
+    /// Posts an atomic operation. The only segment receives the old value.
     ///
     /// # Errors
     /// * [`Error::ModelNotSupported`] if the transport or the peer does not support it
@@ -110,7 +110,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts an RDMA read into the memory of a remote key of this adapter, which is the context of `local`.
+    /// Posts an RDMA read into the memory of this adapter's remote key, the context of `local`.
     ///
     /// # Errors
     /// * [`Error::PrivilegesViolation`] for an unknown key, or without the right to write

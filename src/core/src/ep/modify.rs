@@ -31,7 +31,7 @@ pub enum Value<T: Transport> {
     Invalid,
 }
 
-/// Fields with their new values, each field once.
+/// New values, each field once.
 pub type Changes<T> = ArrayVec<(Field, Value<T>), { RULES.len() }>;
 
 const BAD_VALUE: Error = Error::InvalidParameter(Arg::Value);

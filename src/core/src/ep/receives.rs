@@ -95,11 +95,10 @@ pub(crate) struct Receives<T: Transport> {
     pub zone: Option<u32>,
     /// Receives of the endpoint's own queue, in posting order.
     pub posted: Fifo<Posted>,
-    /// Number of receives, from the oldest, that the transport has taken ([`Transport::TAKES_RECEIVES`]).
+    /// Oldest receives that the transport has taken ([`Transport::TAKES_RECEIVES`]).
     pub given: usize,
     /// The further segments of the receives not taken.
     pub others: Fifo<Segment>,
-    /// Segments of receives posted before the queue pair exists.
     pub early: VecDeque<Early>,
     pub next_id: RecvId,
     /// Taken, incomplete buffers of the SRQ.
@@ -272,7 +271,6 @@ impl<T: Transport> Receives<T> {
         Some((cookie, quiet))
     }
 
-    /// Records that a buffer of the SRQ is complete.
     #[inline(always)]
     pub fn give_back(&mut self, id: RecvId) {
         if let Some(at) = self.taken.iter().position(|&taken| taken == id) {

@@ -188,7 +188,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Enters a state. `ep` is NULL before the endpoint has a handle.
+    /// `ep` is NULL before the endpoint has a handle.
     pub fn enter(&mut self, ep: Handle, state: EpState) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);

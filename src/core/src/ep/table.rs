@@ -66,7 +66,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Returns whether a field of this class can be modified in `state`.
+    /// Returns whether such a field can be modified in `state`.
     pub fn admits(self, state: EpState) -> bool {
         use EpState::*;
         match self {
@@ -99,7 +99,7 @@ pub enum Setting {
     Count(usize),
     Qos(Qos),
     Flags(CompletionFlags),
-    /// The named attributes of a query, or their number: the counters, or none.
+    /// The named attributes of a query, or their number.
     Counters(bool),
 }
 
@@ -108,7 +108,7 @@ pub enum Setting {
 #[allow(missing_docs)]
 pub enum Check {
     None,
-    /// A protection zone of the same adapter, or none.
+    /// A zone of the same adapter, or none.
     Zone,
     /// An EVD of the same adapter that accepts this stream, or none.
     Evd(Streams),

@@ -233,7 +233,7 @@ impl<T: Transport> Queue<T> {
         Some(queued)
     }
 
-    /// Takes all events and the private data, for a drop without the lock.
+    /// For a drop without the lock.
     pub fn take_all(&mut self) -> impl Sized + use<T> {
         (mem::take(&mut self.events), self.shown.take())
     }
@@ -267,7 +267,7 @@ impl<T: Transport> Queue<T> {
         self.events.limit(0);
     }
 
-    /// Checks whether `qlen` is enough for the events and for the waiter's threshold.
+    /// Checks `qlen` against the events and the waiter's threshold.
     pub fn check_resize(&self, qlen: usize) -> Result<()> {
         let waited_for = self.wait.as_ref().map_or(0, |wait| wait.threshold);
         if self.events.len() > qlen || waited_for > qlen {
@@ -301,7 +301,7 @@ impl<T: Transport> Queue<T> {
     }
 }
 
-/// Adds events to a locked queue. Their wakeup follows after the unlock.
+/// Adds events to a locked queue; their wakeup follows.
 pub(crate) struct Batch<'a, T: Transport> {
     queue: &'a mut Queue<T>,
     announced: usize,
@@ -380,7 +380,7 @@ impl<T: Transport> Queue<T> {
         self.requests > 0
     }
 
-    /// Ends the wait. Returns the number of queued events.
+    /// Returns the number of queued events.
     pub fn end_wait(&mut self) -> usize {
         self.set_wait(None);
         self.events.len()

@@ -129,7 +129,7 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Passes the request to the service point at `qualifier`, or rejects it if there is none.
+    /// Passes the request to the service point at `qualifier`, if any, or rejects it.
     ///
     /// # Errors
     /// [`crate::error::Role::Cr`] if it is no longer pending; [`Arg::Qualifier`] for 0; [`Error::ModelNotSupported`]

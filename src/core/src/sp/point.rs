@@ -85,7 +85,6 @@ impl<T: Transport> ServicePoint<T> {
         drop(listener);
     }
 
-    /// Stops listening permanently.
     pub(super) fn shut(&self) {
         self.state.lock().shut = true;
         self.close();

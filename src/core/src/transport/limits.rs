@@ -90,7 +90,7 @@ pub struct AdapterAttributes {
 }
 
 impl Fabric {
-    /// Returns the attributes of shared memory, for a transport named `device`.
+    /// Returns the attributes of shared memory.
     pub fn memory(device: String) -> Self {
         Fabric {
             kind: FabricKind::Memory,

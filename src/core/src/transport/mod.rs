@@ -115,7 +115,7 @@ pub enum Rejection {
     Provider,
 }
 
-/// The connections on which a window grants its rights.
+/// The connections that can use a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// All connections of its zone.
@@ -125,7 +125,7 @@ pub enum Scope {
     Endpoint,
 }
 
-/// The progress that [`Transport::disconnect`] made before it returned.
+/// The progress of [`Transport::disconnect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
     /// The transport has released all buffers and reports nothing more.
@@ -146,7 +146,7 @@ pub enum Poll {
     Complete,
 }
 
-/// A word on which threads sleep until another thread or process changes it.
+/// A word on which threads sleep until it changes.
 pub trait Alarm: Send + Sync {
     /// Returns the word, whose address is fixed.
     fn word(&self) -> &AtomicU32;
@@ -241,8 +241,8 @@ pub trait Hooks: Parts {
     /// objects are destroyed; concurrent calls may keep the value alive briefly.
     fn close(&self) {}
 
-    /// Begins or ends (`on` is false) the need to report events without a call of the program, for an agent or a
-    /// descriptor.
+    /// Begins or ends the need to report events without a call of the program, for an agent or a descriptor. Calls come
+    /// in pairs.
     fn watch(&self, _on: bool) {}
 
     /// Resumes messages that wait for a buffer. Called without a lock after a post that requests this.
@@ -269,7 +269,7 @@ pub trait Hooks: Parts {
     /// requests locked; takes no lock.
     fn repoll(&self, _qp: &Self::Qp) {}
 
-    /// Checks whether the transport can connect to the address of a host.
+    /// Checks whether the transport can connect to a host.
     ///
     /// # Errors
     /// [`crate::Error::InvalidAddress`].
@@ -288,7 +288,7 @@ pub trait Hooks: Parts {
         Flow::default()
     }
 
-    /// Returns the device counter with this kernel name; 0 for an unknown name.
+    /// Returns the device counter with this kernel name, or 0.
     fn device_counter(&self, _name: &str) -> u64 {
         0
     }
@@ -336,9 +336,9 @@ pub trait Transport: Hooks + Datagrams {
     /// Creates a protection zone.
     fn zone_create(&self) -> Result<Self::Zone>;
 
-    /// Registers `len` bytes at `addr` with local and remote `rights`. `first` is the peers' address of the first byte:
-    /// `addr`, or 0 with [`AdapterAttributes::zero_based`]. Local segments use `addr`. Without atomic operations, the
-    /// right to them has no effect, here and in a bind.
+    /// Registers `len` bytes at `addr`. `first` is the peers' address of the first byte: `addr`, or 0 with
+    /// [`AdapterAttributes::zero_based`]. Local segments use `addr`. Without atomic operations, the right to them has
+    /// no effect, here and in a bind.
     ///
     /// # Errors
     /// [`crate::error::Arg::Region`] if the memory is not mapped with these rights; [`crate::Error::ModelNotSupported`]
@@ -391,7 +391,7 @@ pub trait Transport: Hooks + Datagrams {
 
     /// Posts a request on a connected queue pair. Returns its position, which is not below an earlier one. Requests
     /// complete in order: [`EndpointSink::requests_done`] covers all positions up to the reported one. A request that
-    /// the result marks as done needs no report.
+    /// the result marks as done needs no report, but may have one.
     fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Handed>;
 
     /// Binds `window` to `target`, or unbinds it, in order with the other requests. Returns the new remote key, valid
@@ -429,7 +429,7 @@ pub trait Transport: Hooks + Datagrams {
     /// Returns the port qualifier of the local end.
     fn local_qualifier(&self, qp: &Self::Qp) -> u64;
 
-    /// Ends a connection or an attempt immediately. If `broken`, the peer sees a failure. [`Closing::Done`] is the last
-    /// call of a sink.
+    /// Ends a connection or an attempt immediately. If `broken`, the peer sees a failure. After [`Closing::Done`] the
+    /// transport calls no sink of `qp`.
     fn disconnect(&self, qp: &Arc<Self::Qp>, broken: bool) -> Closing;
 }

@@ -9,7 +9,7 @@ const LISTENER_TIMEOUT: Duration = Duration::from_millis(200);
 const MIN_PAUSE: Duration = Duration::from_millis(1);
 const MAX_PAUSE: Duration = Duration::from_millis(16);
 
-/// The attempts of one connect, for transports whose network does not wait for a service point.
+/// The attempts of a connect, for networks that do not wait for a service point.
 #[derive(Debug)]
 pub struct ConnectRetry {
     end: Instant,
