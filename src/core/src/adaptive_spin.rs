@@ -10,12 +10,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Logarithm of 1 + the maximum number of consecutive waits without polling.
 const MAX_SHIFT: u32 = 8;
 
-/// Shift of the number of consecutive preempted waits.
 const COUNT_SHIFT: u32 = 16;
-/// Mask of the remaining number of waits without polling.
 const REMAINING_MASK: u32 = (1 << COUNT_SHIFT) - 1;
 
-/// Statistics of recent waits. Lost updates cost only time.
+/// The low bits count remaining waits without polling, the others consecutive preempted waits. Lost updates cost only
+/// time.
 #[derive(Debug, Default)]
 pub(crate) struct AdaptiveSpin(AtomicU32);
 

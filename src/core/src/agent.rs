@@ -26,7 +26,7 @@ pub struct Agent {
     pub call: fn(data: usize, function: usize, evd: Handle),
 }
 
-/// Stack size of the second thread, in bytes.
+/// Of the second thread.
 const STACK_BYTES: usize = 64 << 10;
 
 #[derive(Clone, Copy)]

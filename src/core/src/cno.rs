@@ -191,7 +191,7 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Attaches an EVD. Sleeping waiters wake, to arm for it.
+    /// Wakes sleeping waiters, to arm for the EVD.
     pub(crate) fn attach(&self, evd: Handle) -> Result<()> {
         {
             let mut evds = self.evds.lock();
@@ -243,7 +243,7 @@ impl<T: Transport> Cno<T> {
         self.evds.lock()
     }
 
-    /// Handles a notification event on `evd`.
+    /// Called for a notification event.
     pub(crate) fn trigger(&self, evd: Handle) {
         let waker = {
             let mut state = self.state.lock();

@@ -138,7 +138,6 @@ impl<T: Transport> Lmr<T> {
         Ok(())
     }
 
-    /// Deregisters the memory even if it is used.
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
         self.reclaim();

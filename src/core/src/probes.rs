@@ -28,7 +28,7 @@ macro_rules! at {
     }};
 }
 
-/// The watermarks, with their numbers in the probe.
+/// With the numbers in the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WatermarkKind {
     SrqLow,

@@ -141,7 +141,6 @@ impl<T: Transport> Rmr<T> {
         }
     }
 
-    /// Returns whether only this endpoint's connection can use the binding.
     pub(crate) fn is_bound_over(&self, ep: Handle) -> bool {
         self.binding.lock().as_ref().is_some_and(|binding| binding.only == Some(ep))
     }

@@ -16,7 +16,6 @@ pub(crate) struct RmrTable {
     rows: Mutex<Rows>,
 }
 
-/// The keys and their owners, in the same order.
 #[derive(Default)]
 struct Rows {
     keys: Vec<u32>,

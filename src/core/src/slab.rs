@@ -124,11 +124,11 @@ const CHUNKS: usize = 16;
 #[repr(C, align(64))]
 pub struct Cell {
     face: AtomicUsize,
-    /// Number of the kind; 0 if the cell is dead.
+    /// 0 if the cell is dead.
     kind: AtomicUsize,
     object: AtomicPtr<()>,
     release: AtomicPtr<()>,
-    /// Index in the adapter's list of objects, whose lock protects it.
+    /// Index in the adapter's list, whose lock protects it.
     pub(crate) listed: AtomicUsize,
     /// The next dead cell with an object: see [`RetiredCell::end`].
     next: AtomicUsize,

@@ -119,7 +119,7 @@ impl<T: Transport> Drop for Watch<T> {
 
 type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
 
-/// How the watches of a thread cover the events for which it waits.
+/// The coverage of a thread's events by its watches.
 enum Coverage {
     Full,
     /// Not all, but rearming helps.
@@ -215,7 +215,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Prepares a sleep, unless the last check before it ends the wait.
+    /// Prepares a sleep, unless a last check ends the wait.
     fn advance(mut self, now: Instant) -> Step<W::Outcome> {
         if self.waker.is_none() {
             self.waker = pending::waker();

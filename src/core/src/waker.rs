@@ -31,7 +31,7 @@ impl Word for AtomicU32 {
 }
 
 const AWAKE: u32 = 0;
-/// The thread sleeps or is about to sleep.
+/// Or about to sleep.
 const ASLEEP: u32 = 1;
 const WOKEN: u32 = 2;
 

@@ -32,7 +32,7 @@ impl<T: Transport> Endpoint<T> {
         (connects, disconnects, receives.next_id + receives.flushed)
     }
 
-    /// Returns the counters and whether the endpoint is connected, or `None` if one of its locks is held.
+    /// Returns `None` if a lock is held. The flag is set while connected.
     fn glance(&self) -> Option<(Counters, bool)> {
         let requests = self.try_requests()?;
         let mut counters = self.of_requests(&requests);
@@ -83,7 +83,7 @@ impl<T: Transport> Ia<T> {
         all
     }
 
-    /// Returns the number of connected endpoints and the counters, or `None` if a lock is held until then.
+    /// Returns the number of connected endpoints, and the counters.
     fn glance(&self, until: Instant) -> Option<(u64, Counters)> {
         let mut pause = Pause::new();
         let ended = patiently(&mut pause, until, || self.ended.try_lock())?;

@@ -138,7 +138,7 @@ impl<T: Transport> Sending<'_, T> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Passes the report to the owner of the transport's own connection. Returns it for any other endpoint.
+    /// Returns the report unless this is the transport's own connection.
     pub(super) fn notify_owner<R>(&self, report: R, tell: fn(Arc<dyn ConnectionOwner>, R)) -> Option<R> {
         let Service::Internal(owner) = &self.service else { return Some(report) };
         if let Some(owner) = owner.get().and_then(Weak::upgrade) {

@@ -147,7 +147,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Applies the draft, or changes nothing after an error. Returns the replaced EVD of connection events.
+    /// Changes nothing after an error. Returns the replaced EVD of connection events.
     fn put_in_place(
         &self,
         control: &mut Control<T>,

@@ -63,7 +63,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Unlocks after a post, reports exceeded watermarks, and resumes a message that waits for the receive.
     #[cold]
     #[inline(never)]
     pub(crate) fn after_recv(&self, mut receives: MutexGuard<'_, Receives<T>>, awaited: bool) {
@@ -76,7 +75,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Completes a buffer taken for a connection that has ended.
+    /// For a buffer whose connection has ended.
     pub(super) fn flush_late(&self, receives: &mut Receives<T>, srq: &Srq<T>, id: RecvId) {
         if let Some(Completed { cookie, charge }) = srq.complete(id) {
             receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, Some(charge));
@@ -138,7 +137,7 @@ impl<T: Transport> Endpoint<T> {
         self.receives.lock().buffers()
     }
 
-    /// Reports exceeded watermarks, and breaks the connection for the hard one. Called without a lock.
+    /// Called without a lock.
     pub(super) fn act_on(&self, passed: Passed) {
         self.tell_of(passed);
         if passed.hard {
@@ -146,7 +145,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Reports exceeded watermarks to program and tracers. Called without a lock.
+    /// Called without a lock.
     pub(super) fn tell_of(&self, passed: Passed) {
         let ep = self.header.handle();
         if passed.soft {

@@ -379,8 +379,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Counts a stream of an endpoint that feeds this EVD. A request stream (`requests`) wakes a sleeper, which arms
-    /// again.
+    /// Counts a stream. A request stream wakes a sleeper, which arms again.
     pub(crate) fn add_feed(&self, feed: Feed, requests: bool) {
         let waker = {
             let mut queue = self.queue();
@@ -393,7 +392,6 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Reverts [`Evd::add_feed`].
     pub(crate) fn remove_feed(&self, feed: Feed, requests: bool) {
         let mut queue = self.queue();
         queue.feeds[feed as usize] -= 1;

@@ -175,7 +175,6 @@ impl<T: Transport> Cr<T> {
     }
 }
 
-/// Releases the endpoint of a failed request.
 pub(super) fn dismiss<T: Transport>(ep: Option<Arc<Endpoint<T>>>) {
     let Some(ep) = ep else { return };
     if ep.shift(Trigger::RequestAnswered) == Ok(Next::Destroy) {

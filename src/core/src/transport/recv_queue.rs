@@ -34,7 +34,7 @@ impl Taken {
         self.capacity -= bytes;
     }
 
-    /// Sets this to receive `id` with `count` segments: `first` and the results of `next`.
+    /// The segments are `first` and results of `next`.
     #[inline(always)]
     pub(crate) fn set(&mut self, id: RecvId, count: usize, first: Segment, next: impl FnMut() -> Option<Segment>) {
         self.id = id;
@@ -123,7 +123,7 @@ impl RecvQueue {
         Ok(self.pop(&mut shown))
     }
 
-    /// Copies the oldest receive to `shown`. Returns `false` if there is none.
+    /// Returns `false` if there is no receive.
     fn show(&self, shown: &mut Taken) -> bool {
         let Some(&QueuedRecv { id, count, first }) = self.receives.front() else { return false };
         let mut nth = 0..;
@@ -131,7 +131,6 @@ impl RecvQueue {
         true
     }
 
-    /// Takes the oldest receive if it has at least `least` bytes.
     pub(super) fn pop_long(&mut self, taken: &mut Taken, least: u64) -> bool {
         self.show(taken) && taken.capacity >= least && self.pop(taken)
     }

@@ -12,7 +12,7 @@ use crate::transport::datagrams::LEAD;
 use crate::transport::recv_queue::{RecvQueue, Taken};
 use crate::transport::work::{Recv, RecvId, Segment};
 
-/// Number of connections that can wait without allocation.
+/// Connections that can wait without allocation.
 const LINE: usize = 256;
 
 /// A connection that takes buffers of an SRQ.

@@ -13,7 +13,6 @@ use crate::waker::Waker;
 struct Pending {
     /// Several, because a signal handler or an agent may wait, too.
     waits: Vec<Box<dyn Any>>,
-    /// Box of the last wait, for reuse.
     spare: Option<Box<dyn Any>>,
 }
 

@@ -5,11 +5,9 @@ use std::time::{Duration, Instant};
 
 use crate::adaptive_spin::AdaptiveSpin;
 
-/// Maximum time of polling before a sleep.
 const SPIN_TIME: Duration = Duration::from_micros(30);
-/// Time of polling before the wait yields its CPU once.
 const YIELD_AFTER: Duration = Duration::from_micros(5);
-/// A yield that takes this long has run another thread.
+/// A longer yield has run another thread.
 const MIN_OTHER_RUN_TIME: Duration = Duration::from_micros(2);
 /// First maximum sleep on a word that others may change back; it doubles with each sleep.
 const FIRST_SLEEP: Duration = Duration::from_millis(50);

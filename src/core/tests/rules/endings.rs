@@ -299,7 +299,7 @@ fn no_event_without_srq_or_connection() {
 fn both_events_of_ends_have_same_order() {
     let adapter = telling();
     let (srqs, events) = ([adapter.srq(4), adapter.srq(4)], adapter.events());
-    // The flushes between the two events give another thread time to interfere.
+    // The flushes between both events give another thread time.
     let told = adapter.evd(Streams::CONNECTIONS | Streams::TRANSFERS);
     let receives = adapter.evd(Streams::TRANSFERS);
     let halves = srqs

@@ -14,7 +14,6 @@ use host::symbol;
 use crate::api::Api;
 use crate::head::Head;
 
-/// Type of dat_registry_add_provider and dat_registry_remove_provider.
 type Function = unsafe extern "C" fn(*const Head, *const DAT_PROVIDER_INFO) -> DAT_RETURN;
 
 /// Major version, and the version node of its functions in all libraries of that version.

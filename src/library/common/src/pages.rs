@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dat_udat::dat::DAT_HANDLE;
 
-/// Maximum number of known pages.
 const MAX_PAGES: usize = 1024;
 
 /// Logarithm of the smallest page size, in bytes.
@@ -42,7 +41,6 @@ fn page_of(handle: DAT_HANDLE) -> usize {
     handle.addr().rotate_right(LOW_BITS) >> (PAGE_BITS - LOW_BITS)
 }
 
-/// Returns the index of a page's second slot.
 fn second_place(page: usize) -> usize {
     (page ^ (page / MAX_PAGES)) % MAX_PAGES
 }

@@ -24,7 +24,6 @@ use crate::tables::TABLES;
 pub struct Providers<A>(PhantomData<A>);
 
 impl<A: Api> Providers<A> {
-    /// Creates the providers of the version `A`.
     pub(crate) const fn new() -> Self {
         Providers(PhantomData)
     }

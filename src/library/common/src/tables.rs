@@ -15,7 +15,7 @@ const MAX_TABLES: usize = 256;
 pub struct Tables {
     /// The table in the first slot, or [`EMPTY_TABLE`] if that slot is free.
     first: AtomicPtr<Head>,
-    /// The tables. A free slot contains NULL.
+    /// A free slot contains NULL.
     places: [AtomicPtr<Head>; MAX_TABLES],
     /// Index of the first slot that was never used.
     end: AtomicUsize,

@@ -62,7 +62,6 @@ fn compilers_linker() -> PathBuf {
     libraries.with_file_name("bin").join("gcc-ld")
 }
 
-/// Links with a libc that offers only symbols of old systems.
 fn old_libc(out: &Path) {
     if env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "gnu") {
         libc::make(&out.join("libc"));

@@ -73,7 +73,6 @@ fn compile_static_part(source: &Path, folder: &Path) {
         .compile("old");
 }
 
-/// Returns the path of the compiler's libc.
 fn system_libc(compiler: &cc::Build) -> Result<PathBuf, String> {
     let compiler = compiler.try_get_compiler().map_err(|error| error.to_string())?;
     let output = compiler

@@ -72,7 +72,7 @@ pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
     certain.chain(tcp).chain(others).collect()
 }
 
-/// Returns whether the library of an entry is next to libdat.
+/// Next to libdat.
 fn is_installed(entry: &Entry, own: Option<&Path>) -> bool {
     own.is_some_and(|own| matches!(beside(&entry.library, own.to_owned()), Ok(Some(_))))
 }

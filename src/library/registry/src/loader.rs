@@ -135,7 +135,6 @@ fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
     })
 }
 
-/// Returns whether no descriptor is available.
 pub(crate) fn lacks_descriptors() -> bool {
     let full = |error: io::Error| matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
     File::open("/").err().is_some_and(full)

@@ -90,7 +90,6 @@ impl fmt::Display for InitError {
 pub struct Registry<B: Backend> {
     backend: B,
     state: Mutex<Option<Entries<B>>>,
-    /// Signalled when an adapter stops being busy.
     idle: Condvar,
 }
 
@@ -162,7 +161,6 @@ pub enum RemoveError {
     InUse,
 }
 
-/// Maximum number of names in a [`Snapshot`], and in its text.
 const MAX_NAMES: usize = 100;
 const MAX_SHOWN: usize = 20;
 
@@ -360,7 +358,6 @@ impl<B: Backend> Registry<B> {
         }
     }
 
-    /// Loads the library of a Busy adapter.
     fn load(&self, identity: &Identity, library: &CStr) -> Result<B::Library, LoadError> {
         let result = self.backend.load(library);
         let mut guard = self.lock();

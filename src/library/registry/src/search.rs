@@ -30,7 +30,6 @@ use crate::file;
 use crate::loader;
 use crate::step::{LineUse, Step};
 
-/// Variable that names the only configuration file.
 const OVERRIDE: &str = "DAT_OVERRIDE";
 
 /// The word for the built-in entries in `DAT_OVERRIDE` and in a line that switches them off.

@@ -11,15 +11,13 @@ use host::memory::Room;
 
 use crate::error::Result;
 
-/// Number of low index bits that no process number occupies: the kernel has at most 2²² processes.
+/// Low index bits that no process number occupies: the kernel has at most 2²² processes.
 const LOW: u32 = 10;
 
 static INDICES: Mutex<Indices> = Mutex::new(Indices { fresh: 0, free: VecDeque::new() });
 
 struct Indices {
-    /// The first index that was never used.
     fresh: u32,
-    /// Freed indices, the oldest first.
     free: VecDeque<u32>,
 }
 

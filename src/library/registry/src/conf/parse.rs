@@ -102,7 +102,6 @@ fn parse_line(line: u32, bytes: &[u8]) -> Option<Line> {
     })
 }
 
-/// The fields before a fault.
 #[derive(Default)]
 struct Seen {
     name: Option<CString>,

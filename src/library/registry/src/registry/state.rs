@@ -14,20 +14,16 @@ use crate::loader::{LARGE, LoadError};
 use crate::search::Found;
 use crate::select::{Missing, Request, select};
 
-/// Maximum number of registered providers.
 const DYNAMICS_MAX: usize = 65_536;
 
 pub(super) struct Entries<B: Backend> {
     /// The adapters by name, entries of the configuration first.
     pub(super) adapters: HashMap<CString, Vec<Adapter<B>>>,
-    /// Serial number of the next adapter.
     next: u64,
-    /// Names of entries for other major versions.
     others: HashSet<CString>,
-    /// Listed entries for other major versions.
     listed_only: Vec<Identity>,
     pub(super) bad: Vec<(Origin, BadLine)>,
-    /// Number of adapters per table.
+    /// Adapters per table.
     tables: HashMap<B::Table, usize>,
     pub(super) instances: Vec<Instance<B::Table>>,
     /// Threads inside a provider's open, once per nested call.
@@ -47,7 +43,6 @@ pub(super) struct Adapter<B: Backend> {
     /// Set while the working thread is inside the dynamic loader.
     pub(super) loading: bool,
     pub(super) library: Option<B::Library>,
-    /// The provider's table, if it has registered.
     pub(super) table: Option<B::Table>,
     pub(super) opens: usize,
     /// `true` if the adapter is listed only while its provider is registered.
@@ -69,7 +64,6 @@ pub(super) enum Phase {
     Failed,
 }
 
-/// An open instance.
 pub(super) struct Instance<T> {
     pub(super) address: usize,
     pub(super) purpose: Purpose,
@@ -119,7 +113,7 @@ impl<B: Backend> Entries<B> {
         &mut named[last]
     }
 
-    /// Returns the adapters that are listed, in order of creation.
+    /// In order of creation.
     fn in_order(&self) -> Vec<&Adapter<B>> {
         let is_listed = |adapter: &&Adapter<B>| !adapter.unlisted || adapter.table.is_some();
         let mut all: Vec<&Adapter<B>> = self.adapters.values().flatten().filter(is_listed).collect();
@@ -165,14 +159,12 @@ impl<B: Backend> Entries<B> {
         self.tables.values().sum::<usize>() < DYNAMICS_MAX
     }
 
-    /// Reserves memory for another provider.
     pub(super) fn reserve(&mut self, identity: &Identity) -> Result<(), NoMemory> {
         self.tables.room(1)?;
         self.adapters.room(1)?;
         self.adapters.get_mut(&identity.name).map_or(Ok(()), |named| named.room(1))
     }
 
-    /// Stores the table of an identity without one.
     pub(super) fn add(&mut self, identity: Identity, table: B::Table) {
         *self.tables.entry(table).or_default() += 1;
         match self.find(&identity) {
@@ -183,7 +175,7 @@ impl<B: Backend> Entries<B> {
         }
     }
 
-    /// Removes the table of an identity. Returns the table if it has no other user.
+    /// Returns the table if it has no other user.
     pub(super) fn remove(&mut self, identity: &Identity) -> Option<B::Table> {
         let named = self.adapters.get_mut(&identity.name)?;
         let at = named.iter().position(|adapter| adapter.identity == *identity)?;
@@ -245,7 +237,6 @@ impl<B: Backend> Entries<B> {
 }
 
 impl<B: Backend> Adapter<B> {
-    /// Returns a reference to the provider, if it has registered.
     pub(super) fn ticket(&mut self) -> Option<Ticket<B::Table>> {
         let table = self.table?;
         self.phase = Phase::Ready;
