@@ -17,7 +17,7 @@ use crate::event::{AsyncReason, ConnectionEvent, Extended, Transfer};
 use crate::slab::Handle;
 use crate::transport::Flow;
 
-/// Number of operations of one kind, and their bytes.
+/// Counts of one kind of operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of operations.

@@ -68,9 +68,9 @@ pub struct Ia<T: Transport> {
     pub(crate) ended: Mutex<Counters>,
     pub(crate) wakeups: AtomicU64,
     pub(crate) happenings: Happenings,
-    /// The API layer's baseline of the counters.
+    /// The API layer's counter baseline.
     pub counter_baseline: AttachedData,
-    /// Data that the API layer attaches to the adapter.
+    /// Data of the API layer.
     pub kept: AttachedData,
 }
 
@@ -211,7 +211,7 @@ impl<T: Transport> Ia<T> {
         self.children.lock().live[kind as usize].len()
     }
 
-    /// Returns how many objects of a kind were created, without the adapter's own EVD, and how many were freed.
+    /// Returns how many objects of a kind were created, without the adapter's own EVD, and freed.
     pub fn made(&self, kind: Kind) -> (u64, u64) {
         let own = u64::from(kind == Kind::Evd && self.own_async_evd().is_some());
         let children = self.children.lock();

@@ -43,13 +43,13 @@ pub struct Srq<T: Transport> {
 pub struct SrqStatus {
     /// Number of entries.
     pub max_recvs: usize,
-    /// Maximum number of segments of a receive.
+    /// Maximum segments of a receive.
     pub max_segments: usize,
     /// Low watermark.
     pub low_watermark: usize,
-    /// Number of available buffers.
+    /// Available buffers.
     pub available: usize,
-    /// Number of occupied entries.
+    /// Occupied entries.
     pub outstanding: usize,
 }
 

@@ -75,7 +75,7 @@ pub enum SleepPlace {
 pub struct Sleep {
     /// What to sleep on.
     pub place: SleepPlace,
-    /// Maximum time to sleep; `None` for no limit.
+    /// Maximum time; `None` for no limit.
     pub timeout: Option<Duration>,
 }
 
@@ -89,7 +89,7 @@ pub enum Step<R> {
 
 /// The result of [`evd_begin`] and [`evd_resume`].
 pub struct EvdOutcome {
-    /// The event, or the reason why there is none.
+    /// The event, or why there is none.
     pub result: Result<Event>,
     /// Number of remaining events.
     pub more: usize,

@@ -40,23 +40,23 @@ pub struct EpAttributes {
     pub qos: Qos,
     pub recv_completion_flags: CompletionFlags,
     pub request_completion_flags: CompletionFlags,
-    /// Maximum number of outstanding receives. Ignored with an SRQ.
+    /// Maximum outstanding receives. Ignored with an SRQ.
     pub max_recv_dtos: usize,
     pub max_request_dtos: usize,
-    /// Maximum number of segments of a receive. Ignored with an SRQ.
+    /// Maximum segments of a receive. Ignored with an SRQ.
     pub max_recv_iov: usize,
     pub max_request_iov: usize,
-    /// Maximum number of concurrent reads by the peer.
+    /// Maximum concurrent reads by the peer.
     pub max_rdma_read_in: usize,
-    /// Maximum number of outstanding reads.
+    /// Maximum outstanding reads.
     pub max_rdma_read_out: usize,
     /// Buffers above which an event is raised once.
     pub soft_watermark: Watermark,
     /// Buffers above which the connection breaks.
     pub hard_watermark: Watermark,
-    /// Maximum number of segments of an RDMA read; 0 for the adapter's limit.
+    /// Maximum segments of an RDMA read; 0 for the adapter's limit.
     pub max_rdma_read_iov: usize,
-    /// Maximum number of segments of an RDMA write; 0 for the adapter's limit.
+    /// Maximum segments of an RDMA write; 0 for the adapter's limit.
     pub max_rdma_write_iov: usize,
     /// `true` if a query returns the number of counters, given that it returns their address.
     pub counters_number: bool,

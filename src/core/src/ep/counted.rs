@@ -117,7 +117,7 @@ pub struct AdapterSnapshot {
     pub name: String,
     /// Version of the interface.
     pub version: (u8, u8),
-    /// Number of connected endpoints.
+    /// Connected endpoints.
     pub connections: u64,
     /// Counters of all endpoints.
     pub counters: Counters,

@@ -13,6 +13,7 @@ use crate::transport::{Closing, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
     /// Ends the connection or the attempt: sets the state, then queues completions and the event.
+    ///
     /// The order is: remote memory regions bound to this connection are unbound; known successes; the failed request or
     /// receive; the event; flushed completions, in posting order; an asynchronous event for an endpoint with an SRQ. On
     /// another EVD, flushed completions precede the event, so that a program that takes it finds them.

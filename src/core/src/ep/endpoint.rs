@@ -57,9 +57,9 @@ pub struct Endpoint<T: Transport> {
     /// Set if a thread left its poll to the holder of the requests' lock.
     pub(super) poll_deferred: AtomicBool,
     pub(crate) receives: Mutex<Receives<T>>,
-    /// Data that the API layer attaches to the endpoint.
+    /// Data of the API layer.
     pub kept: AttachedData,
-    /// The API layer's baseline of the counters.
+    /// The API layer's counter baseline.
     pub counter_baseline: AttachedData,
     pub(super) service: Service<T>,
 }
@@ -80,7 +80,6 @@ pub(super) struct Control<T: Transport> {
     pub private_data: Option<Arc<[u8]>>,
     /// Set if the connection of this life was established.
     pub was_up: bool,
-    /// Number of connects by the program.
     pub connects: u64,
     pub disconnects: u64,
     pub freed: bool,

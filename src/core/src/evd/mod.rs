@@ -36,7 +36,7 @@ pub struct EvdStatus {
     pub enabled: bool,
     /// `true` if threads may wait on the EVD.
     pub waitable: bool,
-    /// Configuration of the endpoints that feed it, if any.
+    /// Configuration of the feeding endpoints, if any.
     pub feed: Option<Feed>,
 }
 
@@ -68,7 +68,7 @@ pub struct Evd<T: Transport> {
     pub(crate) adaptive_spin: AdaptiveSpin,
     pub(crate) slept: AtomicU64,
     connection_events: AtomicU64,
-    /// The API layer's baseline of the counters.
+    /// The API layer's counter baseline.
     pub counter_baseline: AttachedData,
     /// Held while the CNO and its list of EVDs change.
     tie: Mutex<()>,

@@ -11,7 +11,7 @@
 //! * Core holds the endpoint's lock on requests during [`Datagrams::send_to`], and its lock on receives during
 //!   [`Datagrams::post_datagram_recv`]. For the lock rules of [the contract](super), the methods of [`DatagramSink`]
 //!   are data methods. Methods of [`Exchange`] need a thread without locks, and of this trait only
-//!   [`Datagrams::close_datagrams`] calls them.
+//!   [`Datagrams::close_datagrams`] may call them.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ pub use crate::ep::{DatagramSink, Exchange};
 use crate::error::Result;
 use crate::transport::{Connect, Handed, Parts, QpInit, Recv, RequestId, Segment, ShortSend, Transport};
 
-/// Number of bytes before a datagram in a receive, where some networks store a header.
+/// Bytes before a datagram in a receive, where some networks store a header.
 pub const LEAD: u64 = 40;
 
-/// Maximum length in bytes of a datagram over a connection.
+/// Maximum bytes of a datagram over a connection.
 pub const MAX_DATAGRAM: usize = 4096;
 
 /// A datagram to send.
@@ -32,7 +32,7 @@ pub struct Datagram<'a> {
     pub id: RequestId,
     /// Local memory, in order.
     pub segments: &'a [Segment],
-    /// Sum of the lengths of `segments`, at most the adapter's MTU.
+    /// Length of `segments`, at most the adapter's MTU.
     pub len: u64,
     /// `true` if the receive notifies a solicited waiter.
     pub solicited: bool,
@@ -85,7 +85,7 @@ pub trait Datagrams: Parts {
     fn send_to(&self, qp: &Arc<Self::DatagramQp>, to: &Self::AddressHandle, datagram: &Datagram<'_>) -> Result<Handed>;
 
     /// Closes queue pairs concurrently, and ends their exchanges without a report. Datagrams reported as sent leave
-    /// first, within 100 ms. The transport then uses no memory of the program. Core holds no lock, unless the queue
-    /// pairs are unused, and may repeat the call.
+    /// first; peers delay this by at most 100 ms. The transport then uses no memory of the program. Core holds no lock,
+    /// unless the queue pairs are unused, and may repeat the call.
     fn close_datagrams(&self, qps: &[Arc<Self::DatagramQp>]);
 }

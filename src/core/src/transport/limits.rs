@@ -148,18 +148,18 @@ impl AdapterAttributes {
 /// The sizes of a new queue pair.
 #[derive(Clone, Copy, Debug)]
 pub struct QpSizes {
-    /// Maximum number of outstanding receives; 0 with an SRQ.
+    /// Maximum outstanding receives; 0 with an SRQ.
     pub recvs: usize,
-    /// Maximum number of outstanding requests.
+    /// Maximum outstanding requests.
     pub requests: usize,
     /// `true` if these are defaults, so that a transport may create shorter queues and store the excess.
     pub usual: bool,
-    /// Maximum number of segments of a receive.
+    /// Maximum segments of a receive.
     pub recv_segments: usize,
-    /// Maximum number of segments of a request.
+    /// Maximum segments of a request.
     pub request_segments: usize,
-    /// Maximum number of concurrent reads by the peer.
+    /// Maximum concurrent reads by the peer.
     pub reads_in: u8,
-    /// Maximum number of outstanding reads.
+    /// Maximum outstanding reads.
     pub reads_out: u8,
 }

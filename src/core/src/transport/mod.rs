@@ -1,8 +1,8 @@
 //! The contract between core and a transport.
 //!
-//! Core is generic over [`Transport`], so fast-path calls are dispatched statically. A transport reports to core
-//! through sinks: [`EndpointSink`] for a connection, [`ListenerSink`] for a service point, [`AdapterSink`] for the
-//! adapter. [`datagrams`] is the contract for datagram endpoints.
+//! Calls of [`Transport`] are dispatched statically. A transport reports to core through sinks: [`EndpointSink`] for a
+//! connection, [`ListenerSink`] for a service point, [`AdapterSink`] for the adapter. [`datagrams`] is the contract for
+//! datagram endpoints.
 //!
 //! # Locks
 //! Core holds its own locks when it calls a transport. A transport therefore
@@ -84,8 +84,8 @@ pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
     pub recv_cq: Option<&'a T::Cq>,
     /// Shared receive queue that supplies the buffers.
     pub srq: Option<&'a T::Srq>,
-    /// `true` if only receives that the sender announces end waits. A transport that cannot recognise these reports all
-    /// as not announced, then calls [`EndpointSink::recv_announced`].
+    /// `true` if only receives that the sender announces end waits. A transport that cannot recognise these calls
+    /// [`EndpointSink::recv_announced`].
     pub solicited: bool,
     /// `true` if the peer may post writes with immediate data, atomic operations, and sends that revoke a window. The
     /// peer's [`Hooks::takes_extended`] returns this value.
@@ -100,7 +100,7 @@ pub struct Connect<'a> {
     pub address: &'a Address,
     /// Connection qualifier of the service point.
     pub qualifier: u64,
-    /// Bytes for the connection request, within the limit of [`AdapterAttributes::check_private_data`].
+    /// Within the limit of [`AdapterAttributes::check_private_data`].
     pub private_data: &'a [u8],
     /// Time limit for the establishment; `None` if the transport chooses.
     pub timeout: Option<Duration>,
@@ -237,8 +237,8 @@ pub enum Shown<'a, T: Parts> {
 
 /// Optional methods of a transport. The default does nothing, or returns the result for an unsupported feature.
 pub trait Hooks: Parts {
-    /// Releases everything outside the process, because the program closes the adapter. Called once, after all its
-    /// objects are destroyed; concurrent calls may keep the value alive briefly.
+    /// Releases everything outside the process. Called once, after all objects are destroyed; concurrent calls may keep
+    /// the value alive briefly.
     fn close(&self) {}
 
     /// Begins or ends the need to report events without a call of the program, for an agent or a descriptor. Calls come

@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 use crate::lmr_table::CheckedSegment;
 use crate::mem::Rights;
 
-/// Maximum number of segments of one work request.
+/// Maximum segments of a work request.
 pub const MAX_SEGMENTS: usize = 32;
 
 /// A checked range of registered local memory.
@@ -17,7 +17,7 @@ pub struct Segment {
     pub len: u64,
     /// Local key of the region ([`super::RegionKeys::local_key`]).
     pub key: u64,
-    /// Number of deregistrations at the check. While it is unchanged, the region is registered.
+    /// Deregistrations before the check. While their number is unchanged, the region is registered.
     pub since: u64,
 }
 
