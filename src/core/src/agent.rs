@@ -118,7 +118,6 @@ impl Agents {
         }
     }
 
-    /// Runs [`make_calls`] in its own thread, and restarts that thread if an agent ends it.
     fn serve(&self) {
         loop {
             // SAFETY: `make_calls` requires a live [`Agents`], which this is, and owns nothing while an agent runs.

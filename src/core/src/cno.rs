@@ -85,7 +85,7 @@ impl<T: Transport> Cno<T> {
         Self::create_in(ia, CnoState { agent, ..CnoState::default() })
     }
 
-    /// Creates a CNO with a descriptor, which is readable while a trigger is stored. The free closes it.
+    /// Creates a CNO with a descriptor, which the free closes.
     ///
     /// # Errors
     /// [`Error::InsufficientResources`], also without free descriptors.
@@ -233,7 +233,7 @@ impl<T: Transport> Cno<T> {
         evds.iter().copied().find(|&evd| slab.get::<Evd<T>>(evd).is_some_and(|evd| evd.is_busy()))
     }
 
-    /// Returns the EVD to report for a trigger of `evd`: itself, or after its free an EVD with an event.
+    /// Returns `evd`, or after its free an EVD with an event.
     fn named(&self, evd: Handle) -> Option<Handle> {
         let alive = self.ia.slab.get::<Evd<T>>(evd).is_some();
         if alive { Some(evd) } else { self.eventful() }
@@ -267,7 +267,7 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Takes the stored trigger. With a descriptor, drops that of a freed EVD unless another has an event.
+    /// Takes the stored trigger. With a descriptor, drops a freed EVD's trigger unless another has an event.
     pub(crate) fn take_trigger(&self) -> Option<Handle> {
         let (evd, polled) = {
             let mut state = self.state.lock();

@@ -250,7 +250,7 @@ pub enum Feed {
 }
 
 /// Returns whether a completion is a notification event, which ends waits and triggers CNOs. A failure always is one.
-/// `quiet` is the choice of the poster, `solicited` that of the sender.
+/// `quiet` is the poster's choice, `solicited` the sender's.
 #[inline(always)]
 pub(crate) fn notifies(feed: Feed, quiet: bool, solicited: bool, status: Status) -> bool {
     let wanted = if matches!(feed, Feed::Solicited) { solicited } else { !quiet };
@@ -258,8 +258,8 @@ pub(crate) fn notifies(feed: Feed, quiet: bool, solicited: bool, status: Status)
 }
 
 bitflags::bitflags! {
-    /// Completion flags of a post, or of a stream. An API version with the same bits needs no translation. Undefined
-    /// bits cause the same error as flags in the wrong place.
+    /// Completion flags of a post or of a stream, possibly with the API version's bits. Undefined bits cause the same
+    /// error as flags in the wrong place.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct CompletionFlags: u32 {
         /// No event on success.

@@ -405,8 +405,7 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
 }
 
 impl RegionRow {
-    /// Returns the checked segment, unless this row does not grant it or changes. `since` is the number of earlier
-    /// removals.
+    /// Returns the checked segment, unless this row does not grant it or changes.
     #[inline(always)]
     fn grants(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Option<Segment> {
         let &LocalSegment { context, addr, len } = segment;

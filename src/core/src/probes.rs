@@ -48,7 +48,7 @@ pub enum Stall {
     Receives,
 }
 
-/// A transfer was posted to an endpoint, or a receive to an endpoint or an SRQ.
+/// A transfer was posted, or a receive.
 #[inline(always)]
 pub(crate) fn posted(object: Handle, transfer: Transfer, cookie: u64, bytes: u64) {
     at!(posted, object.0, transfer as isize, cookie, bytes);

@@ -114,8 +114,7 @@ impl Header {
 
 /// Minimum number of freed cells before one is reused.
 pub const QUARANTINE: usize = 4096;
-/// Maximum time that a free waits for fast calls, which take microseconds unless a signal handler leaves one by
-/// longjmp.
+/// Maximum wait of a free for fast calls, which take microseconds, unless a signal handler leaves one by longjmp.
 const LIMIT: Duration = Duration::from_secs(1);
 const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = 16;
@@ -302,11 +301,11 @@ impl<D> Slab<D> {
         self.free.lock().cells.push_back(ptr::from_ref(cell).addr());
         // SAFETY: `insert` stored a `Release` as this pointer.
         let release = unsafe { mem::transmute::<*mut (), Release>(release) };
-        // SAFETY: `insert` stored the object with its `Release`, and only one thread reclaims the cell.
+        // SAFETY: `insert` stored both, and only one thread reclaims the cell.
         unsafe { release(object) };
     }
 
-    /// Invalidates all handles without dropping objects, which a forked child shares with its parent.
+    /// Invalidates all handles, but drops no object, which a forked child shares with its parent.
     pub fn abandon(&self) {
         epoch::in_child();
         for chunk in &self.chunks {
@@ -397,7 +396,7 @@ impl Cell {
         Kind::ALL.get(kind.wrapping_sub(1)).copied()
     }
 
-    /// Returns the object if it is alive and of type `O`. The pointer is valid until the caller's epoch guard ends.
+    /// The pointer is valid until the caller's epoch guard ends.
     #[inline(always)]
     fn object<O: Object>(&self) -> Option<*const O> {
         // SYNC born

@@ -128,8 +128,7 @@ impl SrqAccounting {
         }
     }
 
-    /// Frees a completed buffer, for an [`OutstandingRecv`] of the caller. Returns its cookie and whether to raise the
-    /// watermark event; `None` if it was free.
+    /// Frees a completed buffer. Returns its cookie and whether to raise the watermark event; `None` if it was free.
     #[inline(always)]
     fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let buffer = self.buffers.get_mut(id as usize)?;
@@ -230,7 +229,7 @@ impl Drop for OutstandingRecv {
             cold_path();
             return self.settle_counted();
         };
-        // SAFETY: the accounting lives while it counts this object, and then until the section ends.
+        // SAFETY: the accounting lives while it counts this object, then until the section ends.
         let ended = unsafe { self.settle() };
         drop(section);
         if ended {

@@ -8,7 +8,7 @@
 //!
 //! The thread polls for 30 µs, unless polling does not pay (`adaptive_spin`), and yields its CPU once after 5 µs. To
 //! miss no event, it then stores its waker in the object, arms the transport, polls again, checks the queue, and sleeps
-//! where `arm` says:
+//! on the result of `arm`:
 //!
 //! | `Armed` | transport | the thread sleeps on |
 //! |---|---|---|
@@ -19,9 +19,9 @@
 //! Sleeps on a shared word last at most 50 ms, then twice as long each, up to an hour, because a process that violates
 //! the protocol may restore the old value.
 //!
-//! The waiter tells `arm` whether completed requests end its sleep: for a CNO, an EVD on which requests complete, or
-//! one of asynchronous events, which may report a lost completion. A new request stream or EVD wakes the waiter, which
-//! arms again.
+//! The waiter passes to `arm` whether completed requests end its sleep: for a CNO, an EVD on which requests complete,
+//! or one of asynchronous events, which may report a lost completion. A new request stream or EVD wakes the waiter,
+//! which arms again.
 //!
 //! A wait in a signal handler that interrupts another wait has its own waker.
 
@@ -52,7 +52,7 @@ use timing::Timing;
 
 /// Used if nothing reports new work.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// Maximum descriptors of a sleep: the thread's eventfd, and one per completion queue.
+/// The thread's eventfd, and one per completion queue.
 pub const MAX_FDS: usize = 17;
 
 /// What a thread sleeps on. Valid until the wait is resumed or the thread ends.
@@ -253,7 +253,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Continues after a sleep, which a signal has ended if `interrupted`. Returns `None` if there is no such wait.
+    /// Like [`evd_resume`]. Returns `None` if there is no such wait.
     fn resume(interrupted: bool) -> Option<Step<W::Outcome>> {
         let mut wait = pending::pop::<Self>()?;
         if let Some(waker) = &wait.waker {

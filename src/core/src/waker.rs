@@ -89,7 +89,7 @@ impl Waker {
         current.flatten()
     }
 
-    /// Creates a waker for a signal handler in a sleeping thread. Returns `None` without memory.
+    /// Creates a waker for a signal handler in a sleeping thread.
     pub fn another() -> Option<Arc<Waker>> {
         memory::arc(Waker::new()).ok()
     }
@@ -103,8 +103,7 @@ impl Waker {
         }
     }
 
-    /// Returns the eventfd for [`WakePlace::WakeupFd`], or `None` if it cannot be created, so that the thread must
-    /// poll.
+    /// Returns the eventfd for [`WakePlace::WakeupFd`]; `None` if the thread must poll without.
     pub fn wakeup_fd(&self) -> Option<Arc<EventFd>> {
         let mut wakeup_fd = self.wakeup_fd.lock();
         if wakeup_fd.is_none() {

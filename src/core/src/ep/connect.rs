@@ -184,7 +184,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Marks the connection as established, and queues its event and the completions that waited for it.
+    /// Queues the event and the completions that waited for it.
     pub(super) fn establish(&self, control: &mut Control<T>, private_data: Vec<u8>) -> Passed {
         let active = control.state == EpState::ActiveConnectionPending;
         let Ok(Next::Go(to)) = next(control.state, Trigger::Established) else { return Default::default() };
@@ -290,8 +290,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Reverts [`Endpoint::make_qp`] after an error. Posted receives, whose segments were in the queue pair, are
-    /// flushed.
+    /// Reverts [`Endpoint::make_qp`]. Posted receives, whose segments were in the queue pair, are flushed.
     fn unmake_qp(&self, control: &mut Control<T>) {
         if let Some(qp) = control.qp.take() {
             let _ = self.ia.transport.disconnect(&qp, false);

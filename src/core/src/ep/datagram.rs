@@ -88,7 +88,7 @@ impl<T: Transport> Endpoint<T> {
         self.requests().datagram_qp.clone()
     }
 
-    /// Returns the queue pair, after creating it and posting the stored receives if necessary.
+    /// Returns the queue pair. The first call creates it and posts the stored receives.
     fn make_datagram_qp(self: &Arc<Self>, control: &mut Control<T>) -> Result<Arc<T::DatagramQp>> {
         let transport = &self.ia.transport;
         let mut requests = self.requests();
@@ -113,7 +113,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(qp)
     }
 
-    /// Requests an exchange from a service point. One connection event reports the outcome.
+    /// One connection event reports the outcome.
     pub(super) fn ask_peer(self: &Arc<Self>, control: &mut Control<T>, request: &Connect<'_>) -> Result<()> {
         let remote = memory::arc(request.address.clone())?;
         let qp = self.make_datagram_qp(control)?;
@@ -208,7 +208,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Sends one short segment under an epoch guard, which keeps it registered. Returns `false` if it sent nothing.
+    /// Returns `false` if it sent nothing. An epoch guard keeps the segment registered.
     #[inline(always)]
     fn send_short<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, to: &Ah<T>, solicited: bool) -> bool {
         if !segments.is_single() || segments.segment(0).len.wrapping_sub(1) >= T::INLINE_MAX {

@@ -1,6 +1,6 @@
 //! Posting of requests.
 //!
-//! The fast path in `usual` passes all other requests to `post_any`, which alone rejects requests:
+//! The fast path in `usual` passes all other requests to `post_any`, the only function that rejects requests:
 //! [`SegmentList::check`] checks the list, `Requests::zone_for` state, flags and number of segments,
 //! [`check_all`](crate::LmrTable::check_all) the memory, `length` the lengths, `make_room` the queue.
 
@@ -61,8 +61,8 @@ impl<T: Transport> Endpoint<T> {
         self.post(segments, cookie, completion, Transfer::Read, &remote)
     }
 
-    /// Posts a request with the limits and rights of the transfer in `like`, which also contains whether it consumes a
-    /// receive. `prepare` gets the segments and their total length, and returns operation, record and number of bytes.
+    /// `like` contains the transfer for limits and rights, and whether it consumes a receive. `prepare` gets the
+    /// segments and their total length, and returns operation, record and number of bytes.
     #[inline(never)]
     pub(crate) fn post_any<S: SegmentList + ?Sized>(
         &self,

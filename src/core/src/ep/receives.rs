@@ -242,7 +242,7 @@ impl<T: Transport> Receives<T> {
         segments.iter().skip(1).for_each(|&segment| self.others.add(segment));
     }
 
-    /// Passes the transport the oldest receive not taken. Returns `false` if there is none.
+    /// Passes on the oldest receive not taken. Returns `false` if there is none.
     pub fn take(&mut self, taken: &mut Taken) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         self.given += 1;
@@ -250,7 +250,7 @@ impl<T: Transport> Receives<T> {
         true
     }
 
-    /// Copies the oldest receive not taken to `taken`. Returns whether it has at least `least` bytes.
+    /// Shows the oldest receive not taken. Returns whether it has at least `least` bytes.
     pub fn show(&self, taken: &mut Taken, least: u64) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         let mut nth = 0..;

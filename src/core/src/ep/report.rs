@@ -1,6 +1,6 @@
 //! A transport's reports on the connection of an endpoint.
 //!
-//! A device may complete a receive before the connection event, which the completion then awaits.
+//! A device may complete a receive before the connection event. The completion is then deferred.
 
 use std::sync::Arc;
 

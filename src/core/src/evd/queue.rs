@@ -14,7 +14,7 @@ use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
-/// A queued event. Separate words store a DTO completion, because copies of a whole [`Event`] are slow.
+/// Separate words store a DTO completion, because copies of a whole [`Event`] are slow.
 pub(crate) struct Queued {
     /// Valid unless `more` is [`More::Event`].
     pub(crate) completion: Completion,
@@ -41,7 +41,7 @@ const NOTHING: Completion =
     Completion { ep: Handle::NULL, cookie: 0, len: 0, status: Status::Success, transfer: Transfer::Recv };
 
 impl Queued {
-    /// Returns a DTO completion. `charge` is the occupied entry of an SRQ.
+    /// `charge` is the occupied entry of an SRQ.
     #[inline(always)]
     pub fn transfer(completion: Completion, charge: Option<OutstandingRecv>) -> Self {
         Queued { completion, more: charge.map_or(More::Nothing, More::OutstandingRecv) }
@@ -77,7 +77,7 @@ impl Queued {
         }
     }
 
-    /// Frees the entry of an SRQ of a DTO completion. Returns `false` for another event.
+    /// Frees the SRQ's entry of a DTO completion. Returns `false` for another event.
     #[inline(always)]
     pub(crate) fn release(&mut self) -> bool {
         if !matches!(self.more, More::Nothing) {

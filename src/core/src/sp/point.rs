@@ -107,13 +107,13 @@ impl<T: Transport> ServicePoint<T> {
         self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
     }
 
-    /// Returns whether datagram requests are possible: the API version has them, and the program supplies the endpoint.
+    /// The API version must have datagrams, and the program must supply the endpoint.
     fn takes_datagrams(&self) -> bool {
         let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
         named && self.ia.api_caps.extended && self.ia.transport.attributes().datagrams
     }
 
-    /// Queues the event of a request. Returns the request if the service point is closed or its EVD is full.
+    /// Returns the request if the service point is closed or its EVD is full.
     pub(super) fn request(
         &self,
         incoming: T::Incoming,

@@ -84,8 +84,8 @@ pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
     pub recv_cq: Option<&'a T::Cq>,
     /// Shared receive queue that supplies the buffers.
     pub srq: Option<&'a T::Srq>,
-    /// `true` if only receives that the sender announces end waits. A transport that cannot recognise these calls
-    /// [`EndpointSink::recv_announced`].
+    /// `true` if only receives that the sender announces end waits. A transport that cannot recognise announced
+    /// receives uses [`EndpointSink::recv_announced`].
     pub solicited: bool,
     /// `true` if the peer may post writes with immediate data, atomic operations, and sends that revoke a window. The
     /// peer's [`Hooks::takes_extended`] returns this value.
@@ -248,8 +248,8 @@ pub trait Hooks: Parts {
     /// Resumes messages that wait for a buffer. Called without a lock after a post that requests this.
     fn kick(&self, _posted: Awaited<'_, Self>) {}
 
-    /// Posts a send of one segment of at most [`Transport::INLINE_MAX`] bytes, if a copy can complete it immediately.
-    /// The memory stays registered during the call. After `None`, which has no effect, core calls [`Transport::post`].
+    /// Posts a send if a copy can complete it immediately. The memory stays registered during the call. After `None`,
+    /// which has no effect, core calls [`Transport::post`].
     #[inline(always)]
     fn post_inline(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
         None
@@ -376,17 +376,16 @@ pub trait Transport: Hooks + Datagrams {
     /// Resizes the queue to `depth` receives and keeps the posted ones.
     fn srq_resize(&self, srq: &Self::Srq, depth: usize) -> Result<()>;
 
-    /// Requests a report of taken receives, by [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`] or
-    /// [`EndpointSink::recv_done`], when fewer than `limit` are left, or are already, even if no thread polls. 0
-    /// disarms. Core holds no lock that a report takes.
+    /// Requests a report of taken receives ([`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`],
+    /// [`EndpointSink::recv_done`]) when fewer than `limit` are left, even already, and without a poll. 0 disarms. Core
+    /// holds no lock that a report takes.
     fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
 
     /// Creates an unconnected queue pair and its sending direction.
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
-    /// Posts a receive in any state of the queue pair. Returns whether core must call [`Hooks::kick`], because a
-    /// message may wait for the receive. With [`Transport::TAKES_RECEIVES`], the receive can be taken once core has
-    /// released its lock.
+    /// Posts a receive in any state of the queue pair. Returns like [`Transport::srq_post`]. With
+    /// [`Transport::TAKES_RECEIVES`], the receive can be taken once core has released its lock.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
     /// Posts a request on a connected queue pair. Returns its position, which is not below an earlier one. Requests

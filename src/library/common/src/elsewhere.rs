@@ -22,7 +22,7 @@ const NODES: [(u32, &CStr); 2] = [(1, c"DAT_1.2"), (2, c"DAT_2.0")];
 /// Passes a call of `name` to the library of the provider's version. Returns `None` if that is this library, or none.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid, as the function's parameter says.
+/// Each pointer must be NULL or valid, as the function's parameter specifies.
 pub unsafe fn passed_on<A: Api>(
     name: &'static CStr,
     provider: *const Head,
