@@ -7,8 +7,8 @@
 //! # How a wait sleeps
 //!
 //! The thread polls for 30 µs, unless polling does not pay (`adaptive_spin`), and yields its CPU once after 5 µs. To
-//! miss no event, it then stores its waker in the object, arms the transport, polls again, checks the queue, and sleeps
-//! on the result of `arm`:
+//! miss no event, it then stores its waker in the object, arms the transport, polls again, checks the queue, and
+//! sleeps. The result of `arm` determines where:
 //!
 //! | `Armed` | transport | the thread sleeps on |
 //! |---|---|---|

@@ -384,7 +384,7 @@ pub trait Transport: Hooks + Datagrams {
     /// Creates an unconnected queue pair and its sending direction.
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
-    /// Posts a receive in any state of the queue pair. Returns like [`Transport::srq_post`]. With
+    /// Posts a receive in any state of the queue pair. The result is as for [`Transport::srq_post`]. With
     /// [`Transport::TAKES_RECEIVES`], the receive can be taken once core has released its lock.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
