@@ -1,22 +1,20 @@
 //! Decides whether a wait polls before it sleeps.
 //!
 //! Polling detects an event sooner than a sleep, and saves the peer a wake-up. But another thread may need the CPU,
-//! maybe the one for which it waits. A polling wait detects this, and records it in its object.
+//! maybe the awaited one. A polling wait records this in its object.
 //!
-//! If this happened in two consecutive waits, later waits on the object sleep immediately. At least every 256th wait
-//! polls again.
+//! After two such waits in a row, later waits on the object sleep immediately; at least every 256th polls again.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Logarithm of 1 + the maximum number of consecutive waits without polling.
 const MAX_SHIFT: u32 = 8;
 
-/// Shift of the number of consecutive preempted waits.
 const COUNT_SHIFT: u32 = 16;
-/// Mask of the remaining number of waits without polling.
 const REMAINING_MASK: u32 = (1 << COUNT_SHIFT) - 1;
 
-/// Statistics of recent waits. Lost concurrent updates cost only time.
+/// The low bits count remaining waits without polling, the others consecutive preempted waits. Lost updates cost only
+/// time.
 #[derive(Debug, Default)]
 pub(crate) struct AdaptiveSpin(AtomicU32);
 

@@ -10,7 +10,7 @@ const FAMILY_V6: u16 = 10;
 const STREAM: i32 = 1;
 const TCP: i32 = 6;
 
-/// A socket address and its native bytes. These stay in place until the value is moved.
+/// A socket address and its native bytes, which stay in place until the value is moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(8))]
 pub struct Address {
@@ -45,7 +45,7 @@ impl Address {
         Address { native, socket }
     }
 
-    /// Reads the native format. Returns `None` for another family than IPv4 and IPv6, or missing bytes.
+    /// Reads the native format. Returns `None` unless it is IPv4 or IPv6, and complete.
     pub fn from_native(bytes: &[u8]) -> Option<Self> {
         let family = u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?);
         let port = u16::from_be_bytes(bytes.get(2..4)?.try_into().ok()?);
@@ -100,7 +100,7 @@ impl Address {
         Address::new(socket)
     }
 
-    /// Returns the address that `named` means on the adapter `self`. The wildcard address means `self`. A loopback
+    /// Returns the address that `named` means on the adapter `self`: the wildcard address means `self`, and a loopback
     /// adapter has all addresses of the host.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Address {
     }
 }
 
-/// Returns the port for a qualifier: the same number if possible, else the choice of the C provider over rdma_cm.
+/// Returns the port for a qualifier: its number if possible, else the choice of the C provider over rdma_cm.
 pub fn port_of(qualifier: u64) -> u16 {
     match u16::try_from(qualifier) {
         Ok(port) => port,

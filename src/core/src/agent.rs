@@ -26,7 +26,7 @@ pub struct Agent {
     pub call: fn(data: usize, function: usize, evd: Handle),
 }
 
-/// Stack size of the second thread, in bytes.
+/// Of the second thread.
 const STACK_BYTES: usize = 64 << 10;
 
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ struct Call {
 #[derive(Default)]
 struct Pending {
     calls: VecDeque<Call>,
-    /// Identity of the thread that calls agents and of the one that restarts it.
+    /// Identity of both threads.
     thread: Option<Id>,
     calling: Option<Handle>,
     /// The second thread, until [`Agents::stop`] joins it.
@@ -54,10 +54,9 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// Reserves memory for the calls of this number of CNOs.
     pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
-        // One scheduled call per CNO, and one when it is destroyed.
+        // One scheduled call per CNO, and one at its destruction.
         let more = (2 * objects).saturating_sub(pending.calls.len());
         pending.calls.room(more)
     }
@@ -105,8 +104,8 @@ impl Agents {
         }
     }
 
-    /// Ends the threads after the scheduled calls, and waits for them, unless the caller is one of them. The caller
-    /// must hold no lock.
+    /// Ends the threads after the scheduled calls, and waits for them, unless the caller is one. The caller must hold
+    /// no lock.
     pub fn stop(&self) {
         let thread = {
             let mut pending = self.pending.lock();
@@ -119,7 +118,6 @@ impl Agents {
         }
     }
 
-    /// Runs [`make_calls`] in a thread of its own, and restarts that thread if an agent ends it.
     fn serve(&self) {
         loop {
             // SAFETY: `make_calls` requires a live [`Agents`], which this is, and owns nothing while an agent runs.
@@ -153,7 +151,6 @@ impl Agents {
                 return Some(due);
             }
             if pending.stopped {
-                // A later call starts another thread.
                 pending.thread = None;
                 return None;
             }

@@ -23,7 +23,6 @@ pub struct Ah<T: Transport> {
     claims: AtomicU8,
 }
 
-/// A part of a peer that the program frees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
     Handle = 1,

@@ -1,5 +1,4 @@
-//! Data that the API layer attaches to an object: addresses that must stay valid while the object lives, or data that
-//! core cannot interpret.
+//! Data that the API layer attaches to an object, such as addresses that must stay valid while it lives.
 
 use std::any::Any;
 

@@ -1,10 +1,10 @@
 //! Consumer notification objects (CNOs): waits for several EVDs.
 //!
-//! A CNO stores one trigger, and each trigger wakes one waiter. It has either an agent or an eventfd, which is readable
-//! exactly while a trigger is stored.
+//! A CNO stores one trigger, which wakes one waiter. It has an agent, or an eventfd that is readable exactly while a
+//! trigger is stored, or neither.
 //!
-//! A trigger replaces an earlier one. So the trigger of a freed EVD is passed to another EVD with an event: by the
-//! free, if there is an eventfd, or by the taker. This locks the list of EVDs, but not the trigger.
+//! A trigger replaces an earlier one. So the trigger of a freed EVD passes to another EVD with an event: by the free,
+//! if there is an eventfd, or by the taker. This locks the list of EVDs, but not the trigger.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -29,7 +29,7 @@ pub struct Cno<T: Transport> {
     pub(crate) ia: Arc<Ia<T>>,
     state: Mutex<CnoState>,
     evds: Mutex<Vec<Handle>>,
-    /// `true` while the transport must poll without a call of the program.
+    /// Set while the transport must poll without a call of the program.
     watch: Mutex<bool>,
     pub(crate) adaptive_spin: AdaptiveSpin,
 }
@@ -43,11 +43,9 @@ impl<T: Transport> Drop for Cno<T> {
 #[derive(Default)]
 struct CnoState {
     triggered: Option<Handle>,
-    /// The waiting threads, each with the EVD that woke it.
     waiters: VecDeque<Waiter>,
     next: u64,
     agent: Option<Agent>,
-    /// Readable exactly while a trigger is stored.
     wakeup_fd: Option<EventFd>,
     dead: bool,
 }
@@ -87,7 +85,7 @@ impl<T: Transport> Cno<T> {
         Self::create_in(ia, CnoState { agent, ..CnoState::default() })
     }
 
-    /// Creates a CNO with a descriptor, which is readable exactly while a trigger is stored. The free closes it.
+    /// Creates a CNO with a descriptor, which the free closes.
     ///
     /// # Errors
     /// [`Error::InsufficientResources`], also without free descriptors.
@@ -101,7 +99,6 @@ impl<T: Transport> Cno<T> {
 
     fn create_in(ia: &Arc<Ia<T>>, state: CnoState) -> Result<Arc<Self>> {
         ia.agents.room(ia.count(Kind::Cno) + 1)?;
-        // Nothing else polls for an agent or a descriptor.
         let watch = state.agent.is_some() || state.wakeup_fd.is_some();
         let cno = ia.adopt(Cno {
             header: Header::default(),
@@ -132,14 +129,14 @@ impl<T: Transport> Cno<T> {
         drop(state);
         drop(wakeup_fd);
         log::debug!(target: host::diagnostics::EVD, "notification object {}: freed", self.header.handle());
-        // Agent calls use this handle until the end of this function.
+        // Agent calls use this handle.
         let _dying = self.ia.disown(self);
         self.ia.agents.replace(self.header.handle(), None);
         self.ia.agents.wait_for(self.header.handle());
         Ok(())
     }
 
-    /// Frees a CNO that is used. Waiters return and the agent is called, without an EVD.
+    /// Frees a used CNO. Waiters and the agent get no EVD.
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
         self.ia.disown(self);
@@ -148,7 +145,7 @@ impl<T: Transport> Cno<T> {
         for waiter in &state.waiters {
             waiter.waker.wake();
         }
-        // Wake threads that sleep on the descriptor, too.
+        // Also wakes threads that sleep on the descriptor.
         if let Some(wakeup_fd) = state.wakeup_fd.take() {
             wakeup_fd.wake();
         }
@@ -178,7 +175,7 @@ impl<T: Transport> Cno<T> {
             if state.wakeup_fd.is_some() {
                 return Err(Error::InvalidState(StateError::CnoInUse));
             }
-            // A trigger for which the old agent was not called is passed to the new one.
+            // The new agent gets a trigger for which the old one was not called.
             let passed_on = self.ia.agents.replace(cno, agent);
             state.agent = agent.filter(|_| !passed_on);
         }
@@ -187,7 +184,6 @@ impl<T: Transport> Cno<T> {
         Ok(())
     }
 
-    /// Starts or stops polling by the transport for an agent or a descriptor.
     fn watch(&self, on: bool) {
         let mut watch = self.watch.lock();
         if std::mem::replace(&mut *watch, on) != on {
@@ -195,7 +191,7 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Attaches an EVD. Sleeping waiters wake, to arm for it.
+    /// Wakes sleeping waiters, to arm for the EVD.
     pub(crate) fn attach(&self, evd: Handle) -> Result<()> {
         {
             let mut evds = self.evds.lock();
@@ -211,13 +207,12 @@ impl<T: Transport> Cno<T> {
         Ok(())
     }
 
-    /// Reverts [`Cno::attach`].
     pub(crate) fn detach(&self, evd: Handle) {
         self.evds.lock().retain(|&known| known != evd);
     }
 
-    /// Passes the trigger of an EVD that is being freed to an EVD with an event, or drops it, if there is a descriptor.
-    /// A waiter gets the trigger anyway.
+    /// If there is a descriptor, passes the trigger of a dying EVD to an EVD with an event, or drops it. A waiter gets
+    /// the trigger anyway.
     pub(crate) fn forget(&self, evd: Handle) {
         {
             let mut state = self.state.lock();
@@ -226,7 +221,7 @@ impl<T: Transport> Cno<T> {
             }
             state.take();
         }
-        // An event that is queued after this check triggers by itself.
+        // Later events trigger by themselves.
         if let Some(other) = self.eventful() {
             self.trigger(other);
         }
@@ -238,7 +233,7 @@ impl<T: Transport> Cno<T> {
         evds.iter().copied().find(|&evd| slab.get::<Evd<T>>(evd).is_some_and(|evd| evd.is_busy()))
     }
 
-    /// Returns the EVD to report for a trigger of `evd`: itself, or if it was freed, an EVD with an event.
+    /// Returns `evd`, or after its free an EVD with an event.
     fn named(&self, evd: Handle) -> Option<Handle> {
         let alive = self.ia.slab.get::<Evd<T>>(evd).is_some();
         if alive { Some(evd) } else { self.eventful() }
@@ -248,11 +243,11 @@ impl<T: Transport> Cno<T> {
         self.evds.lock()
     }
 
-    /// Handles a notification event on `evd`: wakes a waiter, or stores the trigger.
+    /// Called for a notification event.
     pub(crate) fn trigger(&self, evd: Handle) {
         let waker = {
             let mut state = self.state.lock();
-            // Under the lock, so that a replacement of the agent finds the call.
+            // Under the lock: a replacement of the agent finds the call.
             if let Some(agent) = state.agent.take() {
                 self.ia.agents.schedule(self.header.handle(), agent, evd);
             }
@@ -272,7 +267,7 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Takes the stored trigger. With a descriptor, drops the trigger of a freed EVD unless another has an event.
+    /// Takes the stored trigger. With a descriptor, drops a freed EVD's trigger unless another has an event.
     pub(crate) fn take_trigger(&self) -> Option<Handle> {
         let (evd, polled) = {
             let mut state = self.state.lock();
@@ -293,7 +288,7 @@ impl<T: Transport> Cno<T> {
         number
     }
 
-    /// Returns the EVD that woke a thread, or if it was freed, preferably an EVD with an event.
+    /// Returns the EVD that woke a thread, or after its free preferably an EVD with an event.
     pub(crate) fn told(&self, number: u64) -> Option<Handle> {
         let told = {
             let state = self.state.lock();
@@ -305,7 +300,7 @@ impl<T: Transport> Cno<T> {
         Some(self.named(told).unwrap_or(told))
     }
 
-    /// Removes a waiting thread, and passes on its trigger unless it `took` it.
+    /// Removes a waiter, and passes on its trigger unless it `took` it.
     pub(crate) fn leave(&self, number: u64, took: bool) {
         let untaken = {
             let mut state = self.state.lock();

@@ -1,11 +1,11 @@
 //! Counters of endpoints and adapters.
 //!
-//! The locks of posts and completions protect an endpoint's counters, so a count costs one addition. Only counts of
-//! sleeps and connection events ([`ConnStat`]) are atomic. The transport counts stalls (`Flow` in
+//! The locks of posts and completions protect an endpoint's counters, so a count costs one addition. Only sleeps and
+//! connection events ([`ConnStat`]) are counted atomically. The transport counts stalls (`Flow` in
 //! `transport/gauge.rs`).
 //!
-//! A query of an adapter sums up its endpoints. It holds the lock of the sums of freed endpoints, so that it counts
-//! each endpoint once. This lock precedes the list of objects.
+//! A query of an adapter sums its endpoints under the lock of freed endpoints' sums, which precedes the list of
+//! objects. So it counts each endpoint once.
 //!
 //! Other processes cannot read the counters: shared memory would cost a load per count. A thread of the transport may
 //! report them ([`AdapterSnapshot`](crate::ep::AdapterSnapshot)).
@@ -17,7 +17,7 @@ use crate::event::{AsyncReason, ConnectionEvent, Extended, Transfer};
 use crate::slab::Handle;
 use crate::transport::Flow;
 
-/// Number of operations of one kind, and their bytes.
+/// Counts of one kind of operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of operations.
@@ -26,7 +26,7 @@ pub struct Tally {
     pub bytes: u64,
 }
 
-/// Counts for each [`Transfer`]: accepted requests and filled receives. The numbers of a kind are not adjacent, because
+/// Counts for each [`Transfer`]: accepted requests and filled receives. A kind's numbers are not adjacent, because
 /// vector instructions would be slower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tallies {
@@ -80,16 +80,16 @@ impl Specials {
     }
 }
 
-/// The counters of an endpoint since its creation, or of an adapter since it was opened.
+/// The counters of an endpoint or of an adapter since its creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Operations.
     pub tallies: Tallies,
-    /// Operations that not all versions of the interface have.
+    /// Operations that not all API versions have.
     pub specials: Specials,
     /// Counters of the transport.
     pub flow: Flow,
-    /// Datagrams that were dropped at the sender, or at the receiver for lack of a receive.
+    /// Datagrams dropped at the sender, or at the receiver for lack of a receive.
     pub lost: u64,
 }
 
@@ -170,7 +170,7 @@ impl ConnStat {
 pub struct ConnSummary {
     /// Established connections of both sides.
     pub established: u64,
-    /// Connections and attempts that ended other than by a disconnect.
+    /// Connections and attempts that ended without a disconnect.
     pub failures: u64,
     /// Asynchronous events.
     pub async_events: u64,

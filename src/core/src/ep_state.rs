@@ -85,7 +85,7 @@ pub fn next(state: EpState, trigger: Trigger) -> Result<Next, EpState> {
 
         (Unconnected, Reserve) => Next::Go(Reserved),
         (Reserved, Release) => Next::Go(Unconnected),
-        // The service point has already received its request.
+        // The service point already has its request.
         (_, Release) => Next::Stay,
         (Reserved, RequestArrived) => Next::Go(PassiveConnectionPending),
         (PassiveConnectionPending, RequestAnswered) => Next::Go(Unconnected),

@@ -1,4 +1,4 @@
-//! The errors of core, which each API version translates with one total `match`.
+//! The errors of core, which each API version translates.
 
 use host::memory::NoMemory;
 
@@ -7,8 +7,8 @@ use crate::ep_state::EpState;
 /// Result of a call of core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The reason why a call failed. Nothing has changed, except that a connect or an accept that failed in the transport
-/// may have flushed the posted receives.
+/// The reason why a call failed. Nothing has changed, except that a connect or an accept that the transport failed may
+/// have flushed posted receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // names of the specification
 pub enum Error {
@@ -52,7 +52,7 @@ impl From<NoMemory> for Error {
 }
 
 impl From<EpState> for Error {
-    /// Returns the error of a call that an endpoint does not allow in this state.
+    /// Returns the error of a call that this state does not allow.
     fn from(state: EpState) -> Self {
         Error::InvalidState(StateError::Endpoint(state))
     }
@@ -92,10 +92,10 @@ pub enum Arg {
     Value,
     Flags,
     SegmentCount,
-    /// The list of segments, or the memory of a segment.
+    /// The list of segments, or a segment's memory.
     Segments,
     Remote,
-    /// The endpoint over which a remote memory region would be bound.
+    /// The endpoint of a bind.
     Endpoint,
     /// A queue length or a number of entries.
     QueueLength,
@@ -119,7 +119,7 @@ pub enum StateError {
     /// The endpoint lacks a protection zone or an EVD that the call needs.
     EndpointNotReady,
     EndpointHasSrq,
-    /// Receives are posted, so the receive completion flags cannot change.
+    /// Receives are posted, so their completion flags cannot change.
     ReceivesPosted,
     IaInUse,
     PzInUse,
@@ -131,7 +131,7 @@ pub enum StateError {
     EvdConfigNotify,
     /// The threshold is not 1, and the EVD is configured for solicited events.
     EvdConfigSolicited,
-    /// More events are queued, or awaited by a waiter, than the new length.
+    /// More events are queued or awaited than the new length.
     EvdTooShort,
     /// An EVD is attached to the CNO, or a thread waits on it.
     CnoInUse,
@@ -167,7 +167,7 @@ pub enum Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum AddressFault {
-    /// The address family is unsupported, or the address is, for example, multicast.
+    /// The address family is unsupported, or the address is not a host's.
     Unsupported,
     Unreachable,
     /// The bytes are not an address.

@@ -57,17 +57,17 @@ pub struct Completion {
     pub transfer: Transfer,
 }
 
-/// The kinds of transfer that not all API versions have. They have their own event, [`Event::Extended`], to keep
-/// [`Event::Transfer`] small.
+/// The kinds of transfer that not all API versions have. [`Event::Extended`] reports them, to keep [`Event::Transfer`]
+/// small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // names of the specification
 pub enum Extended {
     WriteImmediate,
     FetchAdd,
     CompareSwap,
-    /// A receive that a write with immediate data has completed.
+    /// A receive that a write with immediate data completed.
     RecvImmediate,
-    /// A receive whose message has revoked a remote memory region.
+    /// A receive whose message revoked a remote memory region.
     RecvInvalidated,
     SendDatagram,
     RecvDatagram,
@@ -116,18 +116,18 @@ pub struct Peer {
     pub number: u32,
     /// Address of the peer.
     pub address: Address,
-    /// Private data of its request or reply.
+    /// Private data of the request or reply.
     pub private_data: Option<Arc<[u8]>>,
 }
 
 /// A kind of event about a peer of a datagram endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PeerEvent {
-    /// The peer has accepted, and datagrams can be sent to it.
+    /// The peer has accepted; datagrams can be sent to it.
     Answered,
-    /// The peer was accepted, and datagrams can be sent to it.
+    /// The peer was accepted; datagrams can be sent to it.
     Accepted,
-    /// The peer has rejected the request, or there is no listener.
+    /// The peer rejected the request, or there is no listener.
     Rejected,
     /// The peer was accepted, but is unreachable.
     Failed,
@@ -147,7 +147,7 @@ pub enum AsyncReason {
     SrqLowWatermark,
     /// An endpoint holds more receive buffers than its soft high watermark.
     EpSoftHighWatermark,
-    /// The connection of an endpoint with an SRQ has ended, so the endpoint takes no more buffers. Only raised with
+    /// The connection of an endpoint with an SRQ ended, so the endpoint takes no more buffers. Only raised with
     /// [`ApiCaps::tell_end_of_shared`](crate::ApiCaps::tell_end_of_shared).
     EndpointLeftShared,
     IaCatastrophic,
@@ -175,7 +175,7 @@ pub enum Event {
         status: Status,
         len: u64,
         operation: Extended,
-        /// Value of [`Extended::RecvImmediate`], remote key of [`Extended::RecvInvalidated`]; otherwise 0.
+        /// Value of [`Extended::RecvImmediate`], remote key of [`Extended::RecvInvalidated`]; else 0.
         extra: u32,
     },
     Bind {
@@ -196,15 +196,15 @@ pub enum Event {
     Connection {
         ep: Handle,
         kind: ConnectionEvent,
-        /// Private data of the peer, if any. The bytes stay valid until the next event with private data is taken from
-        /// the EVD, or the EVD is freed.
+        /// Private data of the peer. Valid until the next event with private data is taken from the EVD, or the EVD is
+        /// freed.
         private_data: Option<Arc<[u8]>>,
     },
-    /// A peer of a datagram endpoint has replied, or has received a reply.
+    /// A peer of a datagram endpoint has sent or received a reply.
     Peer {
         ep: Handle,
         kind: PeerEvent,
-        /// The peer. Its private data stays valid until its exchange is freed.
+        /// The peer. Its private data stays valid until the exchange is freed.
         peer: Arc<Peer>,
     },
     Async {
@@ -249,8 +249,8 @@ pub enum Feed {
     Solicited,
 }
 
-/// Returns whether a completion is a notification event, which ends waits and triggers CNOs. `feed` is the
-/// configuration of its stream, `quiet` the poster's choice, `solicited` the sender's. A failure always is one.
+/// Returns whether a completion is a notification event, which ends waits and triggers CNOs. A failure always is one.
+/// `quiet` is the poster's choice, `solicited` the sender's.
 #[inline(always)]
 pub(crate) fn notifies(feed: Feed, quiet: bool, solicited: bool, status: Status) -> bool {
     let wanted = if matches!(feed, Feed::Solicited) { solicited } else { !quiet };
@@ -258,8 +258,8 @@ pub(crate) fn notifies(feed: Feed, quiet: bool, solicited: bool, status: Status)
 }
 
 bitflags::bitflags! {
-    /// Completion flags of a post, or of an endpoint's stream. An API version may use the same bits, and then needs no
-    /// translation. Undefined bits cause the same error as flags in the wrong place.
+    /// Completion flags of a post or of a stream, possibly with the API version's bits. Undefined bits cause the same
+    /// error as flags in the wrong place.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct CompletionFlags: u32 {
         /// No event on success.
@@ -270,7 +270,7 @@ bitflags::bitflags! {
         const UNSIGNALLED = 0x04;
         /// The request starts only after all earlier reads.
         const BARRIER_FENCE = 0x08;
-        /// Every completion is a notification event; an attribute of a stream.
+        /// Every completion is a notification event; attribute of a stream.
         const EVD_THRESHOLD = 0x10;
     }
 }

@@ -10,7 +10,7 @@ pub(crate) struct Fifo<V> {
     mask: usize,
     /// Number of values at which [`Fifo::vacancy`] fails; at most the number of slots.
     limit: usize,
-    /// Counts of removed and added values, which wrap around and number the values.
+    /// Counts of removed and added values, which number the values and wrap around.
     first: usize,
     end: usize,
 }
@@ -22,7 +22,6 @@ impl<V> Default for Fifo<V> {
 }
 
 impl<V> Fifo<V> {
-    /// Reserves slots for `more` values.
     pub fn room(&mut self, more: usize) -> Result<(), NoMemory> {
         let wanted = self.len().checked_add(more).ok_or(NoMemory)?;
         if wanted > self.slots.len() {
@@ -38,7 +37,6 @@ impl<V> Fifo<V> {
         Ok(())
     }
 
-    /// Reserves slots for `capacity` values, which becomes the limit.
     pub fn reserve(&mut self, capacity: usize) -> Result<(), NoMemory> {
         self.room(capacity.saturating_sub(self.len()))?;
         self.limit(capacity);
@@ -68,13 +66,12 @@ impl<V> Fifo<V> {
         self.len() >= self.limit
     }
 
-    /// Returns a free slot, or `None` if the limit is reached.
     #[inline(always)]
     pub fn vacancy(&mut self) -> Option<Vacancy<'_, V>> {
         if self.is_full() { None } else { Some(Vacancy { queue: self }) }
     }
 
-    /// Adds a value, regardless of the limit, and allocates if necessary.
+    /// Like [`Fifo::push`], but allocates.
     #[inline(always)]
     pub fn add(&mut self, value: V) {
         if let Err(value) = self.push(value) {
@@ -110,13 +107,12 @@ impl<V> Fifo<V> {
         Some(result)
     }
 
-    /// Returns the oldest value for removal.
     #[inline(always)]
     pub fn oldest(&mut self) -> Option<Oldest<'_, V>> {
         if self.is_empty() { None } else { Some(Oldest { queue: self }) }
     }
 
-    /// Returns the number of values ever removed, which is the number of the oldest value.
+    /// Returns the number of removed values, which numbers the oldest value.
     pub fn taken(&self) -> usize {
         self.first
     }
@@ -133,7 +129,7 @@ impl<V> Fifo<V> {
         self.get(0)
     }
 
-    /// Returns the value at position `nth`; the oldest has position 0.
+    /// Returns the value at position `nth`, the oldest at 0.
     #[inline(always)]
     pub fn get(&self, nth: usize) -> Option<&V> {
         if nth >= self.len() {

@@ -24,7 +24,6 @@ pub(crate) struct AsyncOutlet<T: Transport> {
     pub evd: Arc<Evd<T>>,
     /// `true` if the adapter created the EVD and frees it.
     pub own: bool,
-    /// Until the drop.
     pub used: Option<Use<Evd<T>>>,
 }
 
@@ -35,14 +34,14 @@ impl<T: Transport> Drop for AsyncOutlet<T> {
     }
 }
 
-/// Features that not all API versions have. The default is none.
+/// Features that not all API versions have; by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ApiCaps {
-    /// `true` if an asynchronous event reports the end of a connection whose endpoint has an SRQ.
+    /// `true` if an asynchronous event reports that the connection of an endpoint with an SRQ has ended.
     pub tell_end_of_shared: bool,
     /// Version of the interface, for tools that inspect the adapter.
     pub version: (u8, u8),
-    /// `true` if peers may post extended operations: see [`QpInit::extended`](crate::transport::QpInit::extended).
+    /// `true` if peers may post extended operations ([`QpInit::extended`](crate::transport::QpInit::extended)).
     pub extended: bool,
 }
 
@@ -62,16 +61,16 @@ pub struct Ia<T: Transport> {
     pub(crate) remote_keys: RmrTable,
     pub(crate) agents: Arc<Agents>,
     pub(crate) api_caps: ApiCaps,
-    /// Held between the two events of a connection's end, which both EVDs then get in the same order.
+    /// Held between the two events of a connection's end, which all EVDs thus get in one order.
     pub(crate) telling_end: Mutex<()>,
     destroyed: AtomicBool,
-    /// Counters of freed endpoints. Locked while they change, and while all counters are summed.
+    /// Counters of freed endpoints. Locked during changes, and while all counters are summed.
     pub(crate) ended: Mutex<Counters>,
     pub(crate) wakeups: AtomicU64,
     pub(crate) happenings: Happenings,
-    /// The API layer's baseline of the counters.
+    /// The API layer's counter baseline.
     pub counter_baseline: AttachedData,
-    /// Data that the API layer attaches to the adapter.
+    /// Data of the API layer.
     pub kept: AttachedData,
 }
 
@@ -84,7 +83,6 @@ struct Children {
 }
 
 impl<T: Transport> Ia<T> {
-    /// Creates an adapter without objects and without a handle.
     pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>, api_caps: ApiCaps) -> Result<Arc<Self>> {
         Ok(memory::arc(Ia {
             header: Header::default(),
@@ -124,20 +122,19 @@ impl<T: Transport> Ia<T> {
         Ok(())
     }
 
-    /// Disallows new objects. Returns `true` to the one caller that must free the existing ones.
+    /// Disallows new objects. Returns `true` to the one caller that must free the others.
     pub(crate) fn shut(&self) -> bool {
         self.children.lock().closed = true;
         !self.destroyed.swap(true, Ordering::AcqRel)
     }
 
-    /// Returns whether the close has begun.
     pub(crate) fn is_shut(&self) -> bool {
         self.destroyed.load(Ordering::Relaxed)
     }
 
-    /// Calls `f` with each live object of a kind, without a lock. The adapter must be closed.
+    /// Calls `f` without a lock. The adapter must be closed.
     pub(crate) fn each<O: Object>(&self, f: impl Fn(&Arc<O>)) {
-        // Backwards: a free moves the last object into the gap.
+        // Backwards, because a free moves the last object into the gap.
         for at in (0..self.count(O::KIND)).rev() {
             let handle = self.children.lock().live[O::KIND as usize].get(at).copied();
             if let Some(object) = handle.and_then(|handle| self.slab.get::<O>(handle)) {
@@ -146,16 +143,16 @@ impl<T: Transport> Ia<T> {
         }
     }
 
-    /// Returns the first `Some` of `f` for an object of a kind. The list is locked.
+    /// Returns the first `Some` of `f`. The list is locked.
     pub(crate) fn find<O: Object, R>(&self, mut f: impl FnMut(&O) -> Option<R>) -> Option<R> {
         let children = self.children.lock();
         children.live[O::KIND as usize].iter().find_map(|&handle| f(&*self.slab.get::<O>(handle)?))
     }
 
-    /// Checks the limit of a kind, before the transport creates its part and [`Ia::adopt`] checks again.
+    /// Checks the limit of a kind early; [`Ia::adopt`] checks again.
     ///
     /// # Errors
-    /// [`Error::InsufficientResources`] at the limit of the adapter's attributes.
+    /// [`Error::InsufficientResources`] at the adapter's limit.
     pub(crate) fn room_for(&self, kind: Kind) -> Result<()> {
         self.within(kind, self.count(kind))
     }
@@ -173,7 +170,6 @@ impl<T: Transport> Ia<T> {
         self.adopt_shared(memory::arc(object)?)
     }
 
-    /// Like [`Ia::adopt`], for an `Arc`.
     pub(crate) fn adopt_shared<O: Object>(&self, object: Arc<O>) -> Result<Arc<O>> {
         let full = Error::InsufficientResources(Resource::Memory);
         let mut children = self.children.lock();
@@ -196,7 +192,7 @@ impl<T: Transport> Ia<T> {
     }
 
     /// Invalidates an object's handle and removes it from the list, for exactly one caller. The caller must drop the
-    /// result without a lock, which allows reuse of the handle.
+    /// result without a lock.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, T>> {
         let mut children = self.children.lock();
         let dying = self.slab.remove(object)?;
@@ -215,7 +211,7 @@ impl<T: Transport> Ia<T> {
         self.children.lock().live[kind as usize].len()
     }
 
-    /// Returns how many objects of a kind were created, without the adapter's own EVD, and how many were freed.
+    /// Returns how many objects of a kind were created, without the adapter's own EVD, and freed.
     pub fn made(&self, kind: Kind) -> (u64, u64) {
         let own = u64::from(kind == Kind::Evd && self.own_async_evd().is_some());
         let children = self.children.lock();
@@ -223,7 +219,6 @@ impl<T: Transport> Ia<T> {
         ((children.live[kind as usize].len() as u64 + freed).saturating_sub(own), freed)
     }
 
-    /// Uncounts an object whose creation failed.
     pub(crate) fn discount(&self, kind: Kind) {
         self.children.lock().freed[kind as usize] -= 1;
     }
@@ -248,7 +243,7 @@ impl<T: Transport> Ia<T> {
         self.wakeups.load(Ordering::Relaxed)
     }
 
-    /// Queues an asynchronous event, or logs a warning if there is no room.
+    /// Queues an asynchronous event, or logs its loss.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
         self.happenings.note(ConnStat::Async(reason));
         let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.clone()) else { return };

@@ -1,8 +1,7 @@
 //! Objects and rules of the Direct Access Transport.
 //!
-//! This crate defines the objects (adapters, protection zones, memory regions, EVDs, endpoints, SRQs, service points)
-//! and their operations in each state, independent of the C API and of the hardware. The API layer translates calls and
-//! results; a [`transport::Transport`] moves the bytes.
+//! This crate defines the objects and their operations in each state, independent of the C API and of the hardware. The
+//! API layer translates calls and results; a [`transport::Transport`] moves the bytes.
 //!
 //! Modules use modules of their own item and of later items. `tests-c/layers.sh` reads this list:
 //!

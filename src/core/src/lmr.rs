@@ -15,14 +15,14 @@ use crate::slab::{Handle, Header, Kind};
 use crate::transport::{RegionKeys, Shown, Transport};
 use crate::users::Use;
 
-/// The memory of a region, as the program describes it.
+/// The program's description of a region's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// An address range of this process: its first byte.
+    /// An address range of this process, by its first byte.
     Virtual(u64),
     /// The memory of another region.
     Region(Handle),
-    /// An address range that other processes share: its first byte, and its name.
+    /// An address range that other processes share, by its first byte and its name.
     Shared(u64, Box<[u8]>),
 }
 
@@ -32,7 +32,7 @@ pub struct Lmr<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     pz: Mutex<Option<Use<Pz<T>>>>,
-    /// The memory. The name of shared memory stays in place until the free.
+    /// The memory. A name of shared memory stays in place until the free.
     pub memory: Memory,
     pub(crate) start: u64,
     /// Determines the programs' address of the first byte.
@@ -94,7 +94,7 @@ impl<T: Transport> Lmr<T> {
             key_row.into_iter().for_each(|row| ia.remote_keys.leave(row));
             return Err(no_context(ia));
         };
-        // Without a handle, the memory must stay registered until no post can find it.
+        // Without a handle, the memory stays registered until no post can find it.
         let kept = region.clone();
         let lmr = ia.adopt(Lmr {
             header: Header::default(),
@@ -124,7 +124,7 @@ impl<T: Transport> Lmr<T> {
     /// Deregisters the memory.
     ///
     /// # Errors
-    /// [`StateError::LmrInUse`] while an RMR is bound to it, or while the request that unbinds it is delayed.
+    /// [`StateError::LmrInUse`] while an RMR is bound to it, or the unbinding request is delayed.
     pub fn free(&self) -> Result<()> {
         if !self.header.users.retire() {
             return Err(Error::InvalidState(StateError::LmrInUse));
@@ -138,7 +138,6 @@ impl<T: Transport> Lmr<T> {
         Ok(())
     }
 
-    /// Deregisters the memory even if it is used.
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
         self.reclaim();
@@ -150,7 +149,7 @@ impl<T: Transport> Lmr<T> {
         if let (Some(row), true) = (self.key_row, region.is_some()) {
             self.ia.remote_keys.leave(row);
         }
-        // Without a lock, because the transport may wait for a peer.
+        // Without a lock: the transport may wait for a peer.
         drop(region);
         self.pz.lock().take();
         self.ia.disown(self);

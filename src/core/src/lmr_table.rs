@@ -1,10 +1,10 @@
 //! The local memory regions of an adapter by context, as posts look them up.
 //!
-//! A row contains context, zone and end of the region, which a check compares. Rows above 2,047, and regions whose
-//! addresses start at 0, need the slow path.
+//! A check compares context, zone and end of the region in its row. Rows above 2,047, and regions whose addresses start
+//! at 0, need the slow path.
 //!
-//! A posted receive stores the number of deregistrations at its check. If this number is unchanged when the message
-//! arrives, its regions are still registered ([`LmrTable::recheck`]). Otherwise they are checked again.
+//! A posted receive stores the number of deregistrations at its check. If it is unchanged when the message arrives, its
+//! regions are still registered ([`LmrTable::recheck`]). Otherwise they are checked again.
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -22,7 +22,7 @@ use crate::mem::Rights;
 use crate::slab::Handle;
 use crate::transport::{Checked, Segment};
 
-/// A segment of a program, before its check.
+/// A program's segment, before its check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct LocalSegment {
@@ -37,13 +37,13 @@ pub trait SegmentList {
     /// Returns the number of segments.
     fn count(&self) -> usize;
 
-    /// Returns segment `at`, which must be below the number of segments.
+    /// Returns a segment; `at` is below the number of segments.
     fn segment(&self, at: usize) -> LocalSegment;
 
-    /// Returns whether there is exactly one segment, which [`SegmentList::segment`] can read.
+    /// Returns whether there is exactly one segment, readable by [`SegmentList::segment`].
     fn is_single(&self) -> bool;
 
-    /// Checks the number and the address of the list. Both are valid if [`SegmentList::is_single`].
+    /// Checks the number and the address of the list; valid if [`SegmentList::is_single`].
     ///
     /// # Errors
     /// [`Arg::SegmentCount`], [`Arg::Segments`].
@@ -92,7 +92,7 @@ impl Deref for CheckedSegment<'_> {
 pub(crate) struct Registration {
     /// Address of the first byte in the program's terms.
     pub addr: u64,
-    /// Real address of a byte minus the program's address.
+    /// Real address minus the program's address.
     pub origin: u64,
     pub len: u64,
     pub rights: Rights,
@@ -103,13 +103,13 @@ pub(crate) struct Registration {
 #[derive(Default)]
 #[repr(align(64))]
 struct RegionRow {
-    /// The whole context, or [`EMPTY`].
+    /// Or [`EMPTY`].
     context: AtomicU32,
     rights: AtomicU32,
     key: AtomicU64,
     addr: AtomicU64,
     len: AtomicU64,
-    /// Zone for local writes and reads. [`DENIED`] is set without the right, or if `origin` is not 0.
+    /// Zone for local writes and reads; [`DENIED`] without the right, or if `origin` is not 0.
     writers: AtomicU64,
     readers: AtomicU64,
     handle: AtomicUsize,
@@ -119,29 +119,28 @@ struct RegionRow {
 const _: () = assert!(size_of::<RegionRow>() == 64);
 
 const WRITABLE: Rights = Rights::LOCAL_WRITE;
-/// Rights of which any allows local reads: hardware has no right that only allows writes.
+/// Any of these rights allows local reads: hardware has no right that only allows writes.
 const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
 
-/// Context of an empty row. No row has its index.
 const EMPTY: u32 = u32::MAX;
 
-/// Added to the zone of a row that the fast check must not match.
+/// Makes the fast check of a row's zone fail.
 const DENIED: u64 = 1 << 32;
 
-/// Minimum number of free rows before one is reused.
+/// Minimum free rows before one is reused.
 const MIN_FREE: usize = 1024;
 
 const INDEX_BITS: u32 = 20;
 const INDEX_MASK: u32 = (1 << INDEX_BITS) - 1;
 const GENERATION_MASK: u32 = (1 << (32 - INDEX_BITS)) - 1;
-/// Rows of the first chunk: more than [`MIN_FREE`], so that most programs use only these rows.
+/// More than [`MIN_FREE`], so that most programs use only this chunk.
 const FIRST_CHUNK: usize = 2048;
 const CHUNKS: usize = 9;
 
-/// Regions by context. A lookup takes no lock: rows never move, and the context reveals a concurrent change.
+/// Regions by context. A lookup takes no lock: rows never move, and the context reveals changes.
 pub struct LmrTable {
     near: Box<[RegionRow; FIRST_CHUNK]>,
-    /// The further chunks, allocated on demand.
+    /// Allocated on demand.
     far: [OnceLock<Box<[RegionRow]>>; CHUNKS - 1],
     removals: AtomicU64,
     rows: Mutex<Rows>,
@@ -156,7 +155,7 @@ struct Rows {
 
 static TABLES_CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// Distance between the first generations of 64 tables, so that contexts of different tables differ initially.
+/// Distance between the first generations of 64 tables, so that their first contexts differ.
 const GENERATION_STEP: u32 = 64;
 
 /// Returns chunk and index of a row. Chunk k contains 2048 * 2^k rows.
@@ -171,7 +170,6 @@ impl LmrTable {
     /// Maximum number of regions of one adapter.
     pub const CAPACITY: usize = (1 << INDEX_BITS) - FIRST_CHUNK;
 
-    /// Returns an empty table.
     pub(crate) fn new() -> std::result::Result<Self, NoMemory> {
         let made = TABLES_CREATED.fetch_add(1, Ordering::Relaxed);
         let first_generation = (made.wrapping_mul(GENERATION_STEP) % GENERATION_MASK + 1) as u16;
@@ -197,7 +195,6 @@ impl LmrTable {
     /// Inserts a region and returns its context. Returns `None` if the table is full or out of memory.
     pub(crate) fn insert(&self, registration: &Registration) -> Option<u32> {
         let mut rows = self.rows.lock();
-        // A row is reused only after many others, and with another generation.
         let reuse = rows.free.len() > MIN_FREE || rows.used as usize >= Self::CAPACITY;
         let fresh = if reuse && !rows.free.is_empty() { None } else { self.fresh(&mut rows).ok() };
         let index = fresh.or_else(|| rows.free.pop_front())?;
@@ -238,7 +235,7 @@ impl LmrTable {
             rows.free.room(more)?;
             rows.next_generation.room(len)?;
             if let Some(far) = chunk.checked_sub(1) {
-                // Cannot fail: the rows are locked.
+                // Cannot fail: `rows` is locked.
                 let _ = self.far[far].set(empty_rows(len)?);
             }
         }
@@ -258,8 +255,8 @@ impl LmrTable {
         let mut rows = self.rows.lock();
         if let Some(row) = self.row(context) {
             row.context.store(EMPTY, Ordering::SeqCst);
-            // SYNC removals: raised after the row is emptied. A reader loads the number first, so one with the new
-            // number does not find the region.
+            // SYNC removals: raised after the row is emptied. A reader loads the number first, so with the new number
+            // it does not find the region.
             self.removals.store(self.removals.load(Ordering::Relaxed) + 1, Ordering::Release);
             rows.free.push_back(context & INDEX_MASK);
         }
@@ -320,7 +317,7 @@ impl LmrTable {
         }
     }
 
-    /// Like [`LmrTable::check`]. In a section, also returns the segment as a registered one.
+    /// Like [`LmrTable::check`]. In a section, also returns a segment that stays registered.
     #[inline(always)]
     pub fn check_in<'s>(
         &self,
@@ -333,7 +330,7 @@ impl LmrTable {
         Ok((segment, section.map(|_| CheckedSegment { segment, section: PhantomData })))
     }
 
-    /// Slow path of [`LmrTable::check`], for regions that start at 0 and for errors.
+    /// Slow path, for regions that start at 0 and for errors.
     #[cold]
     #[inline(never)]
     fn check_otherwise(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Result<Segment> {
@@ -378,7 +375,7 @@ impl LmrTable {
         Ok(total)
     }
 
-    /// Returns whether a segment is inside its region, in any zone.
+    /// Returns whether a segment is inside its region.
     pub fn covers(&self, segment: &LocalSegment) -> bool {
         self.find(segment.context).is_some_and(|registration| within(segment, &registration))
     }
@@ -408,8 +405,7 @@ fn within(segment: &LocalSegment, registration: &Registration) -> bool {
 }
 
 impl RegionRow {
-    /// Returns the checked segment, unless this row does not grant it or changes. `since` is the number of removals
-    /// before.
+    /// Returns the checked segment, unless this row does not grant it or changes.
     #[inline(always)]
     fn grants(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Option<Segment> {
         let &LocalSegment { context, addr, len } = segment;
@@ -418,7 +414,7 @@ impl RegionRow {
             return None;
         }
         let users = if writes { &self.writers } else { &self.readers };
-        // A segment that starts before the region has a wrapped offset past the end.
+        // A segment that starts before the region has a wrapped offset.
         let offset = addr.wrapping_sub(self.addr.load(Ordering::Relaxed));
         if users.load(Ordering::Relaxed) != zone.into() || offset.checked_add(len)? > self.len.load(Ordering::Relaxed) {
             return None;

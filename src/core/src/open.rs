@@ -1,4 +1,4 @@
-//! Open and close of an interface adapter, which closes all its objects.
+//! Open and close of an interface adapter.
 //!
 //! Only this module knows every kind of object. An abrupt close frees service points, requests, endpoints, SRQs, RMRs,
 //! LMRs, PZs, EVDs and CNOs, in this order, and wakes all waiters.
@@ -23,7 +23,6 @@ use crate::srq::Srq;
 use crate::transport::{AdapterSink, Transport};
 use crate::users::Use;
 
-/// Implements [`Object`], and `ia` for types with the adapter in a field.
 macro_rules! objects {
     ($($object:ident: $kind:ident $(, in $ia:ident)?;)*) => {
         $(impl<T: Transport> Object for $object<T> {
@@ -35,7 +34,7 @@ macro_rules! objects {
         }
 
         $(impl<T: Transport> $object<T> {
-            /// Returns the adapter of the object.
+            /// Returns the adapter.
             pub fn ia(&self) -> &Arc<Ia<T>> {
                 &self.$ia
             }
@@ -65,12 +64,12 @@ pub enum AsyncEvd<T: Transport> {
     Create(usize),
     /// An EVD of another open instance.
     Given(Arc<Evd<T>>),
-    /// An EVD outside this process. Core drops the events.
+    /// An EVD outside this process; core drops the events.
     Elsewhere,
 }
 
 impl<T: Transport> Ia<T> {
-    /// Opens an instance. `slab` provides the handles of all its objects.
+    /// Opens an instance with the handles of `slab`.
     ///
     /// # Errors
     /// [`crate::error::Arg::QueueLength`] for 0, [`Role::EvdAsync`] for an EVD that does not accept asynchronous events
@@ -125,7 +124,7 @@ impl<T: Transport> Ia<T> {
     ///
     /// # Errors
     /// [`Error::InvalidHandle`] if another thread closes it. The call does not wait for that thread, which may wait for
-    /// the agent that is the caller.
+    /// the calling agent.
     pub fn close_abrupt(&self) -> Result<()> {
         self.destroy()
     }
@@ -138,11 +137,11 @@ impl<T: Transport> Ia<T> {
         self.each::<Rsp<T>>(|rsp| rsp.free());
         self.each::<Csp<T>>(|csp| csp.free());
         self.each::<Cr<T>>(|cr| cr.abandon());
-        // All disconnects and datagram closes run concurrently, so each wait is shorter.
+        // Disconnects and datagram closes run concurrently.
         self.each::<Endpoint<T>>(|ep| ep.let_go());
         let mut datagram_qps = Vec::new();
         let _: Option<()> = self.find(|ep: &Endpoint<T>| {
-            // Without memory, the free of the endpoint closes the queue pair.
+            // Without memory, the endpoint's free closes it.
             let has_room = datagram_qps.room(1).is_ok();
             datagram_qps.extend(ep.datagram_qp().filter(|_| has_room));
             None
@@ -158,7 +157,7 @@ impl<T: Transport> Ia<T> {
         let own = self.own_async_evd();
         let outlet = self.async_outlet.lock().take();
         self.each::<Evd<T>>(|evd| {
-            // The adapter itself is one user.
+            // The adapter is one user.
             let lent = own == Some(evd.header().handle()) && evd.header.users.count() > 1;
             if lent {
                 evd.orphan();

@@ -1,14 +1,14 @@
 //! USDT probes for tracers such as bpftrace, perf, SystemTap and gdb.
 //!
 //! A probe is one `nop` and an ELF note that locates its arguments, as in SystemTap's `<sys/sdt.h>`. A detached probe
-//! only costs the `nop`: the code has the arguments anyway, except the bytes of an SRQ's receive. Semaphores would cost
-//! two instructions. A rare probe is one place per library, because a tracer needs time for each place.
+//! costs only the `nop`: the code has the arguments anyway, except the bytes of an SRQ's receive. Semaphores would cost
+//! two instructions. A rare probe is one place per library, because a tracer needs time for each.
 //!
 //! All probes have the provider `dat` and signed 64-bit arguments. docs/tracing.md describes them, and
 //! tests-c/probes/check.sh compares it with the libraries.
 //!
-//! A transfer is its [`Transfer`] number, and a bind the next higher one. An atomic operation counts as a read, and a
-//! write with immediate data as a write.
+//! A transfer is its [`Transfer`] number, and a bind the next higher one. An atomic operation counts as a read, a write
+//! with immediate data as a write.
 
 use crate::ep_state::EpState;
 use crate::event::{Completion, Status, Transfer};
@@ -28,19 +28,19 @@ macro_rules! at {
     }};
 }
 
-/// The watermarks, with their numbers in the probe.
+/// With the numbers in the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WatermarkKind {
     SrqLow,
     EpSoft,
-    /// An endpoint holds more buffers than its hard high watermark, which ends the connection.
+    /// The hard high watermark, which ends the connection.
     EpHard,
 }
 
 /// What stalls, with its number in the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stall {
-    /// Requests of the program: the ring or the device is full, or earlier requests stall.
+    /// The program's requests: the ring or the device is full, or earlier requests stall.
     Requests,
     /// A received message: no receive is posted.
     Message,
@@ -48,7 +48,7 @@ pub enum Stall {
     Receives,
 }
 
-/// A transfer was posted to an endpoint, or a receive to an endpoint or an SRQ.
+/// A transfer was posted, or a receive.
 #[inline(always)]
 pub(crate) fn posted(object: Handle, transfer: Transfer, cookie: u64, bytes: u64) {
     at!(posted, object.0, transfer as isize, cookie, bytes);

@@ -1,9 +1,8 @@
 //! Remote memory regions (RMRs): windows through which peers access local regions.
 //!
 //! A binding owns a use of the LMR, and a key for peers. The end of a connection removes the bindings that only it can
-//! use (`ep/end.rs`); their windows end by themselves. The report of a message that revokes a window contains the key,
-//! and the binding is removed before the completion is queued. The transport gets real addresses, and the peers'
-//! address of the first byte.
+//! use (`ep/end.rs`); their windows end by themselves. A message that revokes a window is reported with the key, and
+//! the binding is removed before the completion is queued.
 
 use std::mem;
 use std::sync::Arc;
@@ -103,7 +102,7 @@ impl<T: Transport> Rmr<T> {
             }
             (window, binding.take())
         };
-        // First and without a lock, because the transport may wait for a peer.
+        // First and without a lock: the transport may wait for a peer.
         if let Some(window) = &window {
             self.ia.transport.await_peers(Shown::Window(&**window));
         }
@@ -126,7 +125,6 @@ impl<T: Transport> Rmr<T> {
         self.binding.lock()
     }
 
-    /// Replaces the locked binding. Returns the previous one.
     pub(crate) fn rebind(&self, held: &mut Option<Binding<T>>, binding: Option<Binding<T>>) -> Option<Binding<T>> {
         let key = binding.as_ref().map_or(0, |binding| binding.status.remote_key);
         self.ia.remote_keys.set(self.key_row, key, self.header.handle());
@@ -143,7 +141,6 @@ impl<T: Transport> Rmr<T> {
         }
     }
 
-    /// Returns whether only this endpoint's connection can use the binding.
     pub(crate) fn is_bound_over(&self, ep: Handle) -> bool {
         self.binding.lock().as_ref().is_some_and(|binding| binding.only == Some(ep))
     }

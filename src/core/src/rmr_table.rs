@@ -1,6 +1,6 @@
 //! The remote keys of an adapter, with the regions and windows that they identify.
 //!
-//! Only calls and reports with such a key search this table. A bind, which cannot fail after its key is known, only
+//! Only calls and reports with such a key search this table. A bind cannot fail after its key is known, so it only
 //! stores the key.
 
 use host::lock::Mutex;
@@ -8,7 +8,6 @@ use host::memory::{NoMemory, Room};
 
 use crate::slab::Handle;
 
-/// Not a key.
 const NONE: u32 = 0;
 
 /// The remote keys of regions with remote rights and of bound windows.
@@ -17,7 +16,6 @@ pub(crate) struct RmrTable {
     rows: Mutex<Rows>,
 }
 
-/// The keys and their owners, in the same order.
 #[derive(Default)]
 struct Rows {
     keys: Vec<u32>,
@@ -29,7 +27,6 @@ struct Rows {
 pub(crate) struct KeyRow(usize);
 
 impl RmrTable {
-    /// Allocates a row for the key of one owner.
     pub fn enter(&self) -> Result<KeyRow, NoMemory> {
         let mut rows = self.rows.lock();
         if let Some(at) = rows.free.pop() {

@@ -1,13 +1,12 @@
 //! Handles: addresses of cells that are never freed.
 //!
-//! The first word of a cell belongs to the API layer. The second word contains the kind of a live object, or 0. A check
-//! of any address therefore reads no freed memory. A freed cell is reused only after [`QUARANTINE`] other frees.
+//! The first word of a cell belongs to the API layer; the second is the kind of a live object, or 0. So a check of any
+//! address reads no freed memory. A freed cell is reused only after [`QUARANTINE`] other frees.
 //!
 //! A fast call uses an object under an epoch guard ([`ObjectGuard`]); other calls hold a reference. A free invalidates
 //! the cell. The drop of its result ([`RetiredCell`]) waits for the fast calls, then releases the cell's reference.
 //!
-//! Fast calls only search [`FirstCells`]: the first 1024 cells of the slab in which the library first looked up a
-//! handle.
+//! Fast calls only search [`FirstCells`]: the first 1024 cells of the slab in which the library first found a handle.
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -79,11 +78,11 @@ pub trait Object: Send + Sync + 'static {
     /// Kind in the cell, unique among the types of one slab.
     const KIND: Kind;
 
-    /// Returns the header of the object.
+    /// Returns the header.
     fn header(&self) -> &Header;
 }
 
-/// The common part of all objects: handle, context of the program, users.
+/// The common part of all objects.
 #[derive(Debug, Default)]
 pub struct Header {
     handle: AtomicUsize,
@@ -96,7 +95,7 @@ impl Header {
         Header { handle: AtomicUsize::new(handle.0), ..Header::default() }
     }
 
-    /// Returns the handle; NULL before the insertion into a slab.
+    /// Returns the handle; NULL before an insertion.
     #[inline]
     pub fn handle(&self) -> Handle {
         Handle(self.handle.load(Ordering::Relaxed))
@@ -115,8 +114,7 @@ impl Header {
 
 /// Minimum number of freed cells before one is reused.
 pub const QUARANTINE: usize = 4096;
-/// Maximum time that a free waits for fast calls, which take microseconds, unless a longjmp out of a signal handler
-/// leaves one.
+/// Maximum wait of a free for fast calls, which take microseconds, unless a signal handler leaves one by longjmp.
 const LIMIT: Duration = Duration::from_secs(1);
 const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = 16;
@@ -125,11 +123,11 @@ const CHUNKS: usize = 16;
 #[repr(C, align(64))]
 pub struct Cell {
     face: AtomicUsize,
-    /// Number of the object's kind; 0 if the cell is dead.
+    /// 0 if the cell is dead.
     kind: AtomicUsize,
     object: AtomicPtr<()>,
     release: AtomicPtr<()>,
-    /// Index of the handle in the adapter's list of objects, whose lock protects it.
+    /// Index in the adapter's list, whose lock protects it.
     pub(crate) listed: AtomicUsize,
     /// The next dead cell with an object: see [`RetiredCell::end`].
     next: AtomicUsize,
@@ -149,10 +147,8 @@ impl Chunk {
         self.size.load(Ordering::Acquire) / size_of::<Cell>()
     }
 
-    /// Returns the cell at an address, if there is one.
     fn cell(&self, address: usize) -> Option<&'static Cell> {
-        // SYNC chunk: pairs with the store in `grow`. A thread that loads the size also sees the address and
-        // initialised cells.
+        // SYNC chunk: pairs with the store in `grow`. The size comes with the address and initialised cells.
         let size = self.size.load(Ordering::Acquire);
         let first = self.first.load(Ordering::Relaxed);
         let offset = address.wrapping_sub(first.addr());
@@ -164,16 +160,16 @@ impl Chunk {
     }
 }
 
-/// The first cells of a slab, set once, for fast lookups of nearly all objects.
+/// The first cells of a slab, for fast lookups of nearly all objects.
 #[derive(Debug)]
 pub struct FirstCells {
     first: AtomicUsize,
-    /// Number of cells; 0 until set.
+    /// 0 until set.
     len: AtomicUsize,
 }
 
 impl FirstCells {
-    /// Returns an empty set.
+    /// Creates an empty set.
     pub const fn new() -> Self {
         FirstCells { first: AtomicUsize::new(0), len: AtomicUsize::new(0) }
     }
@@ -183,8 +179,7 @@ impl FirstCells {
         let chunk = &slab.chunks[0];
         let (len, first) = (chunk.len(), chunk.first.load(Ordering::Relaxed).addr());
         if self.first.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            // SYNC chunk: pairs with the load in `enter`. The exchange succeeds once, so address and length belong
-            // together.
+            // SYNC chunk: pairs with the load in `enter`. The exchange succeeds once, so address and length match.
             self.len.store(len, Ordering::Release);
         }
     }
@@ -204,8 +199,7 @@ impl FirstCells {
         offset.rotate_right(size_of::<Cell>().trailing_zeros()) < len
     }
 
-    /// Enters the object of `handle` if it is alive, of type `O` and in one of the cells. Requires that the thread can
-    /// enter an epoch.
+    /// Enters a live object of type `O` in one of the cells, if the thread can enter an epoch.
     #[inline(always)]
     pub fn enter<O: Object>(&self, handle: Handle) -> Option<ObjectGuard<O>> {
         if !self.has(handle) {
@@ -217,7 +211,7 @@ impl FirstCells {
         Some(ObjectGuard { object, _section: section })
     }
 
-    /// Returns the kind of the live object of `handle`, if it is in one of the cells.
+    /// Returns the kind of a live object in one of the cells.
     #[inline(always)]
     pub fn kind(&self, handle: Handle) -> Option<Kind> {
         if !self.has(handle) {
@@ -236,7 +230,7 @@ impl Default for FirstCells {
 
 struct Free {
     cells: VecDeque<usize>,
-    /// The first dead cell whose object was not dropped yet: see [`RetiredCell::end`].
+    /// The first dead cell with an object: see [`RetiredCell::end`].
     left: usize,
     used: usize,
     chunks: usize,
@@ -252,8 +246,6 @@ pub struct Slab<D> {
 
 type Release = unsafe fn(*mut ());
 
-/// Drops the reference of a cell.
-///
 /// # Safety
 /// `object` must come from `Arc::<O>::into_raw`, and the caller must own the reference.
 unsafe fn release<O: Object>(object: *mut ()) {
@@ -292,10 +284,10 @@ impl<D> Slab<D> {
         self.cell(handle)?.get()
     }
 
-    /// Invalidates the handle of a live object, for exactly one caller.
+    /// Invalidates an object's handle, for exactly one caller.
     pub fn remove<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, D>> {
         let cell = self.cell(object.header().handle())?;
-        // While this epoch guard exists, no other object enters the cell, so an equal address is the same object.
+        // While this epoch guard exists, the cell is not reused, so an equal address is the same object.
         let killed = epoch::briefly(|| {
             cell.object::<O>().is_some_and(|known| ptr::eq(known, object))
                 && cell.kind.compare_exchange(O::KIND as usize, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -303,17 +295,17 @@ impl<D> Slab<D> {
         killed.then(|| RetiredCell { slab: self, cell })
     }
 
-    /// Drops the object of a dead cell that no fast call uses, and allows reuse of the cell.
+    /// Requires that no fast call uses the object.
     fn reclaim(&self, cell: &'static Cell) {
         let (object, release) = (cell.object.load(Ordering::Relaxed), cell.release.load(Ordering::Relaxed));
         self.free.lock().cells.push_back(ptr::from_ref(cell).addr());
         // SAFETY: `insert` stored a `Release` as this pointer.
         let release = unsafe { mem::transmute::<*mut (), Release>(release) };
-        // SAFETY: `insert` stored the object with its `Release`, and only one thread reclaims the cell.
+        // SAFETY: `insert` stored both, and only one thread reclaims the cell.
         unsafe { release(object) };
     }
 
-    /// Invalidates all handles without dropping objects, which a forked child shares with its parent.
+    /// Invalidates all handles, but drops no object, which a forked child shares with its parent.
     pub fn abandon(&self) {
         epoch::in_child();
         for chunk in &self.chunks {
@@ -325,7 +317,7 @@ impl<D> Slab<D> {
         }
     }
 
-    /// Returns the cell of `handle`, if it is in this slab.
+    /// Returns the cell of `handle` in this slab.
     #[inline]
     pub fn cell(&self, handle: Handle) -> Option<&'static Cell> {
         self.chunks.iter().find_map(|chunk| chunk.cell(handle.0))
@@ -339,7 +331,7 @@ impl<D> Slab<D> {
         let last = free.chunks.checked_sub(1);
         let full = last.is_none_or(|i| free.used == self.chunks[i].len());
         if full && self.grow(&mut free).is_none() {
-            // A cell that was freed recently is better than none.
+            // A recently freed cell is better than none.
             return free.cells.pop_front();
         }
         let chunk = &self.chunks[free.chunks - 1];
@@ -348,7 +340,7 @@ impl<D> Slab<D> {
         Some(address)
     }
 
-    /// Allocates a chunk, and room in the list of free cells, so that a free needs no memory.
+    /// Allocates a chunk, and room in the list of free cells: a free must need no memory.
     fn grow(&self, free: &mut Free) -> Option<()> {
         let chunk = self.chunks.get(free.chunks)?;
         let len = FIRST_CHUNK << free.chunks;
@@ -368,7 +360,7 @@ impl<D> Slab<D> {
         // `Cell::at` turns an address into a reference.
         let _ = first.expose_provenance();
         chunk.first.store(first, Ordering::Relaxed);
-        // SYNC chunk: the address and the initialised cells are stored before the size.
+        // SYNC chunk: the address and the initialised cells precede the size.
         chunk.size.store(len * size_of::<Cell>(), Ordering::Release);
         free.chunks += 1;
         free.used = 0;
@@ -377,13 +369,11 @@ impl<D> Slab<D> {
 }
 
 impl Cell {
-    /// Returns the cell at an address.
-    ///
     /// # Safety
     /// There must be a cell at `address`.
     #[inline(always)]
     unsafe fn at(address: usize) -> &'static Cell {
-        // SAFETY: the caller guarantees a cell. Cells are shared and never freed, and their addresses are exposed.
+        // SAFETY: the caller guarantees a cell, cells are never freed, and their addresses are exposed.
         unsafe { &*ptr::with_exposed_provenance::<Cell>(address) }
     }
 
@@ -394,7 +384,7 @@ impl Cell {
             let object = self.object::<O>()?;
             // SAFETY: until the epoch guard ends, the cell owns a reference from `Arc::into_raw`.
             unsafe { Arc::increment_strong_count(object) };
-            // SAFETY: this takes over the reference that the line above has counted.
+            // SAFETY: this takes over the reference counted above.
             Some(unsafe { Arc::from_raw(object) })
         })
     }
@@ -406,7 +396,7 @@ impl Cell {
         Kind::ALL.get(kind.wrapping_sub(1)).copied()
     }
 
-    /// Returns the object if it is alive and of type `O`. The pointer is valid until the caller's epoch guard ends.
+    /// The pointer is valid until the caller's epoch guard ends.
     #[inline(always)]
     fn object<O: Object>(&self) -> Option<*const O> {
         // SYNC born
@@ -415,16 +405,16 @@ impl Cell {
     }
 }
 
-/// A dead cell with its object, which is not reused while this value exists. The drop waits for fast calls, whose locks
-/// the caller must not hold, and drops the object.
+/// A dead cell with its object. The drop waits for fast calls, whose locks the caller must not hold, drops the object
+/// and frees the cell.
 pub struct RetiredCell<'a, D> {
     slab: &'a Slab<D>,
     cell: &'static Cell,
 }
 
 impl<D> RetiredCell<'_, D> {
-    /// Drops this object and those that earlier frees left, if all fast calls end within `limit`. Otherwise, or if this
-    /// thread is in one, leaves them to the next free.
+    /// Drops this object and those that earlier frees left, if all fast calls end within `limit`. Otherwise, or within
+    /// a fast call, leaves them to the next free.
     fn end(&self, limit: Duration) {
         let left = mem::take(&mut self.slab.free.lock().left);
         self.cell.next.store(left, Ordering::Relaxed);
@@ -446,7 +436,7 @@ impl<D> Drop for RetiredCell<'_, D> {
     }
 }
 
-/// A fast call's access to an object, which stays valid even if another thread frees its handle.
+/// A fast call's access to an object, which stays valid even if its handle is freed.
 pub struct ObjectGuard<O: Object> {
     object: *const O,
     _section: EpochGuard<Objects>,

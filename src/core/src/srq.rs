@@ -1,11 +1,11 @@
 //! Shared receive queues (SRQs).
 //!
-//! A posted buffer is *available* until an endpoint takes it. It is *outstanding* until the program dequeues its
+//! A posted buffer is *available* until an endpoint takes it, and *outstanding* until the program dequeues its
 //! completion, which a [`srq_accounting::OutstandingRecv`] counts.
 //!
-//! Posts and reports take the lock on the accounting, so only the post of a buffer calls the transport under it.
-//! Resizes and new watermarks, which are slow device calls, hold the lock `tuning` around accounting and call, so that
-//! both see them in the same order. Queries, resizes and new watermarks first poll all completions (`Poll::Complete`).
+//! Posts and reports lock the accounting, so only a post calls the transport under this lock. Resizes and new
+//! watermarks, slow device calls, hold `tuning` around accounting and call, so that both see one order. They, and
+//! queries, first poll all completions (`Poll::Complete`).
 
 use std::sync::Arc;
 
@@ -32,8 +32,8 @@ pub struct Srq<T: Transport> {
     pz: Mutex<Option<Use<Pz<T>>>>,
     max_segments: usize,
     pub(crate) queue: T::Srq,
-    /// Serialises changes of the size or the watermark, including the transport's call. Locked before the accounting,
-    /// and never for posting or receiving.
+    /// Serialises changes of size or watermark with the transport's call. Locked before the accounting, never for
+    /// posting or receiving.
     tuning: Mutex<()>,
     pub(crate) accounting: Arc<Mutex<SrqAccounting>>,
 }
@@ -43,13 +43,13 @@ pub struct Srq<T: Transport> {
 pub struct SrqStatus {
     /// Number of entries.
     pub max_recvs: usize,
-    /// Maximum number of segments of a receive.
+    /// Maximum segments of a receive.
     pub max_segments: usize,
-    /// The low watermark last set.
+    /// Low watermark.
     pub low_watermark: usize,
-    /// Number of available buffers.
+    /// Available buffers.
     pub available: usize,
-    /// Number of occupied entries.
+    /// Occupied entries.
     pub outstanding: usize,
 }
 
@@ -60,7 +60,7 @@ impl<T: Transport> Drop for Srq<T> {
 }
 
 impl<T: Transport> Srq<T> {
-    /// Creates an SRQ for `max_recvs` receives of up to `max_segments` segments.
+    /// Creates an SRQ.
     ///
     /// # Errors
     /// [`Arg::Attributes`] for a size of 0 or above the adapter's limits, [`Error::ModelNotSupported`],
@@ -119,7 +119,6 @@ impl<T: Transport> Srq<T> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
 
-    /// Posts a receive of any number of segments.
     #[inline(never)]
     pub(crate) fn post_any_recv<S: SegmentList + ?Sized>(&self, segments: &S, cookie: u64) -> Result<()> {
         segments.check()?;
@@ -131,7 +130,7 @@ impl<T: Transport> Srq<T> {
         self.hand_in(&checked, cookie)
     }
 
-    /// Polls, and returns the parameters and counters.
+    /// Polls, and returns the status.
     pub fn query(&self) -> SrqStatus {
         self.ia.transport.poll(None, Poll::Complete);
         let accounting = self.accounting.lock();
@@ -144,7 +143,7 @@ impl<T: Transport> Srq<T> {
         }
     }
 
-    /// Changes the number of entries to `max_recvs`. No buffer or message is lost, and the watermark is not re-armed.
+    /// Changes the number of entries to `max_recvs`. Keeps buffers and messages, and does not re-arm the watermark.
     ///
     /// # Errors
     /// [`Arg::QueueLength`] for 0 or above the adapter's limit, [`StateError::SrqTooShort`] below the outstanding
@@ -167,7 +166,7 @@ impl<T: Transport> Srq<T> {
             grows
         };
         if grows {
-            // The room is allocated first, so that `grow` cannot fail after the transport's resize.
+            // Allocates first, so that `grow` cannot fail after the transport's resize.
             self.accounting.lock().room(max_recvs)?;
             // A concurrent post fits, because the new size is larger.
             self.ia.transport.srq_resize(&self.queue, max_recvs)?;
@@ -176,22 +175,21 @@ impl<T: Transport> Srq<T> {
         Ok(())
     }
 
-    /// Sets the low watermark and arms its event, which is raised immediately if fewer buffers are available. 0 disarms
-    /// it.
+    /// Sets the low watermark and arms its event, which is raised immediately if fewer buffers are available. 0
+    /// disarms.
     ///
     /// # Errors
-    /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], or the error of the transport. The
-    /// old watermark and its arming are then unchanged.
+    /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], errors of the transport. Watermark
+    /// and arming are then unchanged.
     pub fn set_low_watermark(&self, low_watermark: usize) -> Result<()> {
         if !self.ia.transport.attributes().srq_low_watermark {
             return Err(Error::ModelNotSupported);
         }
         self.ia.transport.poll(None, Poll::Complete);
-        // The accounting is unlocked during the transport's call, because receives would wait. This is safe:
+        // The accounting is unlocked during the transport's call, so that receives need not wait. This is safe:
         // * `tuning` orders the calls, so the transport is armed for the watermark in the accounting.
-        // * Only the accounting raises the event, and disarms at the same time. So each arming raises one event, also
-        //   if the transport reports late for an earlier arming.
-        // * `Transport::srq_arm_limit` also reports buffers that were taken before it.
+        // * Only the accounting raises the event, and disarms with it: one event per arming, even after a late report.
+        // * `Transport::srq_arm_limit` also reports buffers taken before it.
         let tuning = self.tuning.lock();
         let (before, due) = {
             let mut accounting = self.accounting.lock();
@@ -206,7 +204,7 @@ impl<T: Transport> Srq<T> {
         let result = self.ia.transport.srq_arm_limit(&self.queue, limit);
         let due = match result {
             Ok(()) => due,
-            // Restore the old watermark. The available buffers may have dropped below it since.
+            // Restore the old watermark, below which the available buffers may have dropped.
             Err(_) => {
                 let mut accounting = self.accounting.lock();
                 (accounting.low_watermark, accounting.armed) = before;
@@ -220,7 +218,7 @@ impl<T: Transport> Srq<T> {
         result
     }
 
-    /// Records that an endpoint took a buffer. A second call has no effect.
+    /// Records that an endpoint took a buffer, once.
     pub(crate) fn taken(&self, id: RecvId) {
         let fires = self.accounting.lock().take(id);
         if fires {
@@ -235,8 +233,7 @@ impl<T: Transport> Srq<T> {
         self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
     }
 
-    /// Records that a buffer is complete, and that an endpoint took it if that was not reported. Returns `None` for an
-    /// unknown buffer.
+    /// Records that a buffer is complete, and was taken if that was not reported. Returns `None` for an unknown buffer.
     #[inline(always)]
     pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
         let (completed, fires) = srq_accounting::complete(&self.accounting, id)?;

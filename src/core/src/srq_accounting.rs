@@ -2,7 +2,7 @@
 //!
 //! A buffer is *held* until its completion. Then an [`OutstandingRecv`] in the completion event counts it.
 //!
-//! An event can outlive the queue. Only the end of the queue adds references for events, because they cost two locked
+//! An event can outlive the queue. Only the queue's end adds references for events, because they cost two locked
 //! instructions.
 
 use std::mem;
@@ -19,7 +19,7 @@ use crate::transport::RecvId;
 
 const NONE: u32 = u32::MAX;
 
-/// The state of each buffer, under a lock that posts and receives share.
+/// The state of each buffer, under a lock.
 pub(crate) struct SrqAccounting {
     pub max_recvs: usize,
     pub available: usize,
@@ -27,7 +27,7 @@ pub(crate) struct SrqAccounting {
     pub armed: bool,
     /// Set when each [`OutstandingRecv`] owns a reference.
     ended: bool,
-    /// Number of held buffers and [`OutstandingRecv`]s.
+    /// Held buffers and [`OutstandingRecv`]s.
     outstanding: usize,
     buffers: Vec<Buffer>,
     /// The most recently freed buffer, or [`NONE`].
@@ -38,13 +38,12 @@ pub(crate) struct SrqAccounting {
 enum Buffer {
     /// Next free buffer, or [`NONE`].
     Free(u32),
-    /// Endpoints can take it. Contains the poster's cookie.
+    /// Endpoints can take it; with the poster's cookie.
     Available(u64),
-    /// An endpoint has taken it. Contains the poster's cookie.
+    /// An endpoint has taken it; with the poster's cookie.
     Taken(u64),
 }
 
-/// A free buffer, for a post.
 pub(crate) struct Vacancy<'a> {
     id: u32,
     buffer: &'a mut Buffer,
@@ -93,13 +92,11 @@ impl SrqAccounting {
         self.buffers.len()
     }
 
-    /// Allocates memory for `entries` buffers in total.
     pub fn room(&mut self, entries: usize) -> Result<()> {
         let more = entries.saturating_sub(self.buffers.len());
         Ok(self.buffers.room(more)?)
     }
 
-    /// Increases the number of buffers to `entries`.
     pub fn grow(&mut self, entries: usize) -> Result<()> {
         self.room(entries)?;
         for id in self.buffers.len()..entries {
@@ -109,7 +106,6 @@ impl SrqAccounting {
         Ok(())
     }
 
-    /// Returns a free buffer, or `None` if all entries are occupied.
     #[inline(always)]
     pub fn vacancy(&mut self) -> Option<Vacancy<'_>> {
         if self.outstanding >= self.max_recvs {
@@ -120,7 +116,7 @@ impl SrqAccounting {
         Some(Vacancy { id, buffer: buffers.get_mut(id as usize)?, free, outstanding, available })
     }
 
-    /// Marks a buffer as taken. Returns whether the watermark event must be raised.
+    /// Returns whether to raise the watermark event.
     #[inline(always)]
     pub fn take(&mut self, id: RecvId) -> bool {
         match self.buffers.get_mut(id as usize) {
@@ -132,8 +128,7 @@ impl SrqAccounting {
         }
     }
 
-    /// Frees a completed buffer, for which the caller creates an [`OutstandingRecv`]. Returns its cookie and whether to
-    /// raise the watermark event; `None` if it was free.
+    /// Frees a completed buffer. Returns its cookie and whether to raise the watermark event; `None` if it was free.
     #[inline(always)]
     fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let buffer = self.buffers.get_mut(id as usize)?;
@@ -157,7 +152,7 @@ impl SrqAccounting {
         self.armed && self.fires()
     }
 
-    /// Returns whether the watermark event must be raised: `true` at most once per arming.
+    /// Returns whether to raise the watermark event: at most once per arming.
     #[inline]
     pub fn fires(&mut self) -> bool {
         let due = self.armed && self.available < self.low_watermark;
@@ -173,7 +168,6 @@ pub(crate) struct Completed {
     pub charge: OutstandingRecv,
 }
 
-/// Calls [`SrqAccounting::complete`], and creates the [`OutstandingRecv`].
 #[inline(always)]
 pub(crate) fn complete(accounting: &Arc<Mutex<SrqAccounting>>, id: RecvId) -> Option<(Completed, bool)> {
     let (cookie, fires) = accounting.lock().complete(id)?;
@@ -187,11 +181,11 @@ pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
         let mut books_now = accounting.lock();
         books_now.ended = true;
         for _ in 0..books_now.charges() {
-            // The drop of the [`OutstandingRecv`] drops this reference.
+            // The [`OutstandingRecv`]'s drop drops this reference.
             mem::forget(accounting.clone());
         }
     }
-    // A drop that was counted may still be leaving the lock. Later drops find `ended` set.
+    // A counted drop may still hold the lock. Later drops find `ended` set.
     epoch::synchronize::<Memory>(None);
 }
 
@@ -206,25 +200,24 @@ impl OutstandingRecv {
     /// Decrements the count. Returns whether this object has a reference, which the caller must drop.
     ///
     /// # Safety
-    /// The accounting must live until this call returns.
+    /// The accounting must outlive the call.
     #[inline(always)]
     unsafe fn settle(&self) -> bool {
-        // SAFETY: the accounting lives, as the caller promises.
+        // SAFETY: the caller promises that the accounting lives.
         let mut accounting = unsafe { self.0.as_ref() }.lock();
         accounting.outstanding -= 1;
         accounting.ended
     }
 
-    /// The drop for a thread that cannot enter a section.
     #[cold]
     #[inline(never)]
     fn settle_counted(&self) {
         let address = self.0.as_ptr();
-        // SAFETY: this is the address of an Arc's value, which lives as long as it counts this object.
+        // SAFETY: this is the address of an Arc's value, which lives while it counts this object.
         unsafe { Arc::increment_strong_count(address) };
         // SAFETY: the new reference keeps the accounting alive.
         let references = 1 + usize::from(unsafe { self.settle() });
-        // SAFETY: one reference was added above; the other belongs to this object, because the queue has ended.
+        // SAFETY: one reference was added above; this object owns the other, because the queue has ended.
         (0..references).for_each(|_| unsafe { Arc::decrement_strong_count(address) });
     }
 }
@@ -236,7 +229,7 @@ impl Drop for OutstandingRecv {
             cold_path();
             return self.settle_counted();
         };
-        // SAFETY: the accounting lives as long as it counts this object, and then until the section ends.
+        // SAFETY: the accounting lives while it counts this object, then until the section ends.
         let ended = unsafe { self.settle() };
         drop(section);
         if ended {

@@ -1,6 +1,6 @@
 //! Users of an object, which prevent its free.
 //!
-//! A [`Use`] is one user. An object can be retired once, while it has no users; then it gets no more.
+//! An object without users can be retired once, and then gets none.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::slab::Object;
 
 const RETIRED: usize = 1 << (usize::BITS - 1);
 
-/// Number of users, and a flag for a retired object.
+/// Number of users, and a flag.
 #[derive(Debug, Default)]
 pub struct Users(AtomicUsize);
 
@@ -63,7 +63,7 @@ pub enum Unusable {
     Full,
 }
 
-/// One use of an object.
+/// A use of an object.
 pub struct Use<O: Object>(Arc<O>);
 
 impl<O: Object> Use<O> {

@@ -1,10 +1,9 @@
 //! The fast path, from a post to the dequeue of its completion.
 //!
-//! It requires work of one segment, a connected endpoint, room in every queue, and no thread that waits on the EVD. The
-//! functions follow a message: the peer posts a receive, the program posts a request, the transport delivers the
-//! message and completes the request, both completions enter an EVD, and programs take them. Each function checks these
-//! conditions and passes other work to a slow-path function. All are inlined into the program's call or the transport's
-//! poll, and tests-c/perf/instructions.sh counts their instructions.
+//! It requires work of one segment, a connected endpoint, room in every queue, and no thread that waits on the EVD.
+//! Each function checks this, and passes other work to a slow-path function. They are in the order of a message's path:
+//! post, delivery, completion, dequeue. All are inlined into the program's call or the transport's poll, and
+//! tests-c/perf/instructions.sh counts their instructions.
 //!
 //! The lookup of a handle ([`FirstCells`](crate::FirstCells)) and the check of segments
 //! ([`LmrTable::check`](crate::LmrTable::check)) have fast paths of their own.
@@ -34,7 +33,7 @@ use crate::transport::{
 // ---- Posting ----
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts a receive in any state. If the endpoint is disconnected, the receive is flushed immediately.
+    /// Posts a receive in any state. A disconnected endpoint flushes it immediately.
     ///
     /// # Errors
     /// [`crate::error::StateError::EndpointHasSrq`], [`crate::error::StateError::EndpointNotReady`] without zone or
@@ -100,7 +99,7 @@ impl<T: Transport> Endpoint<T> {
             };
             let Some((id, place)) = flight.next_place() else { break 'usual };
             let segment = segments.segment(0);
-            // The epoch guard precedes the check, so that the memory stays registered during the copy.
+            // The epoch guard keeps the memory registered from the check to the copy.
             let section = if send && segment.len <= T::INLINE_MAX { EpochGuard::enter() } else { None };
             if segment.len == 0 {
                 break 'usual;
@@ -121,7 +120,7 @@ impl<T: Transport> Endpoint<T> {
             drop(section);
             let handed = match at_once {
                 Some(mark) => Handed::under_way(mark),
-                // Only a send that is not inline needs this comparison.
+                // Only a send that is not inline can be too long.
                 None if send && len > *max_transfer => return Err(Error::LengthError),
                 None => {
                     let operation = operation(transfer, remote, completion);
@@ -133,7 +132,7 @@ impl<T: Transport> Endpoint<T> {
             let work = Work::Transfer(transfer, len);
             let request = InFlight { mark: handed.mark, cookie, flags: completion, work };
             probes::posted(ep, transfer, cookie, len);
-            // Already complete, and no earlier request outstanding: queue the completion without an in-flight entry.
+            // A done request without an earlier outstanding one needs no in-flight entry.
             let ended = match evd {
                 Some(evd) if handed.done && place.is_first() => request.succeed(evd, ep),
                 _ => false,
@@ -141,7 +140,7 @@ impl<T: Transport> Endpoint<T> {
             if !ended {
                 place.fill(request);
                 if handed.done {
-                    // Returns `false`: `draining` is not set while the gate is open.
+                    // `false`: `draining` is not set while the gate is open.
                     let _ = requests.complete_through(ep, handed.mark);
                 }
             }
@@ -188,7 +187,7 @@ impl<T: Transport> Srq<T> {
         self.post_any_recv(segments, cookie)
     }
 
-    /// Posts a receive whose segments are checked.
+    /// Posts a receive with checked segments.
     #[inline(always)]
     pub(crate) fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<()> {
         let mut accounting = self.accounting.lock();
@@ -210,8 +209,7 @@ impl<T: Transport> Srq<T> {
 
 impl<T: Transport> EndpointSink<T> {
     /// Completes the oldest receive of the endpoint's own queue, if it has one segment, with a message of `len` bytes,
-    /// which `place` stores under the receive lock. For short messages of transports with
-    /// [`Transport::TAKES_RECEIVES`].
+    /// which `place` stores under the receive lock. For short messages with [`Transport::TAKES_RECEIVES`].
     #[inline(always)]
     pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> Delivery {
         let Endpoint { header, ia, receives, .. } = &*self.endpoint;
@@ -228,7 +226,7 @@ impl<T: Transport> EndpointSink<T> {
         if len > first.len {
             return Delivery::TooLong(id);
         }
-        // SAFETY: `LmrTable::check` of this table returned the segment when the receive was posted.
+        // SAFETY: `LmrTable::check` of this table returned the segment at the post.
         let checked = place.section().and_then(|section| unsafe { ia.lmrs.recheck(&first, section) });
         if !place.place(&first, checked) {
             return Delivery::NoMemory(id);
@@ -242,12 +240,12 @@ impl<T: Transport> EndpointSink<T> {
     }
 
     /// Reports a complete message that took a buffer of the SRQ: [`EndpointSink::recv_taken`] and
-    /// [`EndpointSink::recv_done`] in one call. With [`Verdict::Break`] the receive is not complete.
+    /// [`EndpointSink::recv_done`] in one call. After [`Verdict::Break`] the receive is incomplete.
     #[inline]
     pub fn recv_arrived(&self, done: RecvDone) -> Verdict {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
-        // Without a watermark, the brief ownership of the buffer has no effect.
+        // Without a watermark, taking the buffer has no effect of its own.
         if let Some(srq) = &ep.srq {
             if receives.life == self.life && receives.connected && !receives.watched {
                 if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
@@ -262,8 +260,8 @@ impl<T: Transport> EndpointSink<T> {
 }
 
 impl<T: Transport> Requests<T> {
-    /// Queues the completions of all requests up to position `reached`. Returns whether these were the last ones for
-    /// which the end of the connection waits.
+    /// Queues the completions of all requests up to `reached`. Returns whether these were the last ones for which the
+    /// end of the connection waits.
     #[inline(always)]
     pub(crate) fn complete_through(&mut self, ep: Handle, reached: SeqNo) -> bool {
         if let Some(evd) = &self.evd {
@@ -280,10 +278,10 @@ impl<T: Transport> Requests<T> {
 }
 
 impl InFlight {
-    /// Queues the completion of a successful transfer that requests an event. Returns `false` for other requests.
+    /// Queues a successful transfer's completion. Returns `false` if there is none.
     #[inline(always)]
     fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
-        // References, so that the values are copied directly into the queue.
+        // References: the values are copied directly into the queue.
         let Work::Transfer(transfer, len) = &self.work else { return false };
         let status = Status::Success;
         if self.asks_for_nothing(status) {
@@ -298,8 +296,8 @@ impl InFlight {
 // ---- Events ----
 
 impl<T: Transport> Evd<T> {
-    /// Queues an event, a notification event if `notifies`. If the queue is full, reports a lost event asynchronously.
-    /// Calls both closures under the lock, so that the event is written directly into the queue.
+    /// Queues an event, a notification event if `notifies`, or reports a lost event if the queue is full. Both closures
+    /// run under the lock, so that the event is written directly into the queue.
     #[inline(always)]
     pub(crate) fn push(&self, queued: impl FnOnce() -> Queued, notifies: impl FnOnce() -> bool) {
         let mut queue = self.queue.lock();
@@ -311,8 +309,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Returns whether there is an event or a waiter, after a poll if there was none. If not, [`Evd::take`] would find
-    /// nothing.
+    /// Returns whether there is an event or a waiter, after a poll if there was none. Otherwise [`Evd::take`] would
+    /// find nothing.
     #[inline(always)]
     pub fn look(&self) -> bool {
         self.is_busy() || {
@@ -321,8 +319,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Takes the oldest event. Passes a DTO completion to `transfer`, under the queue's lock, and any other event to
-    /// `other`.
+    /// Takes the oldest event, and passes it to `transfer`, under the queue's lock, if it is a DTO completion,
+    /// otherwise to `other`.
     ///
     /// # Errors
     /// [`crate::error::StateError::EvdWaiter`] while a thread waits, [`Error::QueueEmpty`].
@@ -336,7 +334,7 @@ impl<T: Transport> Evd<T> {
     }
 
     /// Takes the oldest event if it is a DTO completion and no thread waits. Returns the result of `transfer` and the
-    /// number of remaining events. For a wait (`waiting`), returns `None` also if the EVD is unwaitable.
+    /// number of remaining events. With `waiting`, also fails if the EVD is unwaitable.
     #[inline(always)]
     pub fn take_completion<R>(&self, waiting: bool, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, usize)> {
         let mut queue = self.queue.lock();
@@ -344,7 +342,7 @@ impl<T: Transport> Evd<T> {
         if queue.refused & refused != 0 {
             return None;
         }
-        // `release` has dropped the entry of an SRQ, so the skipped event needs no drop.
+        // `release` has dropped an SRQ's entry, so the event needs no drop.
         let result = queue.events.skip_if(|oldest| oldest.release().then(|| transfer(&oldest.completion)))?;
         queue.quick_waits += u64::from(waiting);
         let more = queue.len();
@@ -356,7 +354,7 @@ impl<T: Transport> Evd<T> {
 }
 
 impl<T: Transport> Queue<T> {
-    /// Adds an event. Returns `false` if the queue is full.
+    /// Returns `false` if the queue is full.
     #[inline(always)]
     pub(crate) fn add(&mut self, queued: impl FnOnce() -> Queued) -> bool {
         let Some(place) = self.events.vacancy() else { return false };

@@ -1,8 +1,8 @@
 //! Blocking waits, in steps.
 //!
-//! A wait must be a cancellation point, and cancellation unwinds the stack without running Rust destructors. So the API
-//! layer itself sleeps, in a frame that owns nothing, when a [`Step`] requests it. A list of the thread contains its
-//! sleeping waits. After an unwind, [`abandon`] removes the wait before code of the program runs.
+//! A wait must be a cancellation point, and cancellation unwinds the stack without Rust destructors. So the API layer
+//! sleeps itself, in a frame that owns nothing, when a [`Step`] requests it. A list of the thread contains its sleeping
+//! waits. After an unwind, [`abandon`] removes the wait before code of the program runs.
 //!
 //! # How a wait sleeps
 //!
@@ -16,12 +16,12 @@
 //! | `Word`, which others change, too | shm, if only this wait sleeps | that word, futex(2) |
 //! | `Descriptor` | verbs | the descriptor and an eventfd, ppoll(2) |
 //!
-//! Sleeps on a shared word last at most 50 ms, then twice as long each, up to an hour: a process that violates the
-//! protocol may restore the old value.
+//! Sleeps on a shared word last at most 50 ms, then twice as long each, up to an hour, because a process that violates
+//! the protocol may restore the old value.
 //!
-//! The waiter passes to `arm` whether completions of requests end its sleep: for a CNO, an EVD on which requests
-//! complete, or one of asynchronous events, which may report a lost completion. An added request stream or EVD wakes
-//! the waiter, which arms again.
+//! The waiter passes to `arm` whether completed requests end its sleep: for a CNO, an EVD on which requests complete,
+//! or one of asynchronous events, which may report a lost completion. A new request stream or EVD wakes the waiter,
+//! which arms again.
 //!
 //! A wait in a signal handler that interrupts another wait has its own waker.
 
@@ -50,9 +50,9 @@ use crate::waker::{WakePlace, Waker};
 pub use pending::abandon;
 use timing::Timing;
 
-/// Interval of polls if nothing reports new work.
+/// Used if nothing reports new work.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// Maximum number of descriptors in one sleep: the thread's eventfd, and one per completion queue.
+/// The thread's eventfd, and one per completion queue.
 pub const MAX_FDS: usize = 17;
 
 /// What a thread sleeps on. Valid until the wait is resumed or the thread ends.
@@ -75,11 +75,11 @@ pub enum SleepPlace {
 pub struct Sleep {
     /// What to sleep on.
     pub place: SleepPlace,
-    /// Maximum time to sleep; `None` for no limit.
+    /// Maximum time; `None` for no limit.
     pub timeout: Option<Duration>,
 }
 
-/// The next action of a waiting API layer.
+/// The next action of a waiter.
 #[allow(missing_docs)]
 pub enum Step<R> {
     Done(R),
@@ -89,13 +89,13 @@ pub enum Step<R> {
 
 /// The result of [`evd_begin`] and [`evd_resume`].
 pub struct EvdOutcome {
-    /// The event, or the reason why there is none.
+    /// The event, or why there is none.
     pub result: Result<Event>,
     /// Number of remaining events.
     pub more: usize,
 }
 
-/// An armed completion queue, which is disarmed on drop.
+/// An armed completion queue. The drop disarms it.
 struct Watch<T: Transport> {
     evd: Arc<Evd<T>>,
     requests: bool,
@@ -119,16 +119,16 @@ impl<T: Transport> Drop for Watch<T> {
 
 type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
 
-/// How the watches of a thread cover the events for which it waits.
+/// The coverage of a thread's events by its watches.
 enum Coverage {
     Full,
-    /// Not all, but new watches will.
+    /// Not all, but rearming helps.
     Rearm,
-    /// Not all, and new watches cannot. The thread must poll periodically.
+    /// Not all, even after rearming. The thread must poll periodically.
     Partial,
 }
 
-/// The object of a wait. [`Target::leave`] removes the waiter, and so does an outcome of [`Target::check`].
+/// The object of a wait. [`Target::leave`] or an outcome of [`Target::check`] removes the waiter.
 trait Target: Sized + 'static {
     type Transport: Transport;
     type Outcome;
@@ -143,15 +143,14 @@ trait Target: Sized + 'static {
 
     fn check(&mut self) -> Option<Self::Outcome>;
 
-    /// Returns the outcome of a wait that ends with this error. [`Error::TimeoutExpired`] is the timeout.
+    /// Returns the outcome for an error; [`Error::TimeoutExpired`] is the timeout.
     fn fail(&mut self, error: Error) -> Self::Outcome;
 
     fn leave(&mut self);
 
-    /// Registers the waker, and begins watches.
     fn watch(&mut self, watches: &mut Watches<Self::Transport>, waker: &Arc<Waker>);
 
-    /// Returns the coverage of the watches, after the waker is marked as asleep.
+    /// Called after the waker is marked as asleep.
     fn coverage(&self, watches: &Watches<Self::Transport>, waker: &Arc<Waker>) -> Coverage;
 }
 
@@ -183,7 +182,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Ends the watches, and detaches an awake thread's waker from its place, whose adapter may be closed next.
+    /// Ends the watches, and detaches the waker from its place, whose adapter may be closed next.
     fn disarm(&mut self) {
         self.watches.clear();
         if let Some(waker) = &self.waker {
@@ -202,7 +201,7 @@ impl<W: Target> Wait<W> {
         self.target.fail(error)
     }
 
-    /// Waits to the end without a waker, for lack of memory. The thread cannot be cancelled.
+    /// Waits without a waker, for lack of memory. The thread cannot be cancelled.
     fn wait_without_waker(mut self) -> W::Outcome {
         loop {
             self.target.poll();
@@ -216,7 +215,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Prepares a sleep, unless the last check before it ends the wait.
+    /// Prepares a sleep, unless a last check ends the wait.
     fn advance(mut self, now: Instant) -> Step<W::Outcome> {
         if self.waker.is_none() {
             self.waker = pending::waker();
@@ -254,13 +253,13 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Continues after a sleep, which a signal has ended if `interrupted`. Returns `None` without such a wait.
+    /// Like [`evd_resume`]. Returns `None` if there is no such wait.
     fn resume(interrupted: bool) -> Option<Step<W::Outcome>> {
         let mut wait = pending::pop::<Self>()?;
         if let Some(waker) = &wait.waker {
             waker.set_awake();
         }
-        // Poll before the watches end, because work in between would wake the thread again.
+        // Poll before the watches end: work in between would wake the thread again.
         wait.target.poll();
         if let Some(outcome) = wait.check() {
             return Some(Step::Done(outcome));
@@ -289,7 +288,7 @@ impl<W: Target> Drop for Wait<W> {
     }
 }
 
-/// Sets the waker's place to what all these queues wake. Returns the sleep there.
+/// Sets the waker's place to what all these queues wake, and returns the sleep there.
 fn prepare_sleep<'a>(
     waker: &Waker,
     armed: impl Iterator<Item = &'a Armed>,
@@ -400,14 +399,14 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 
     fn coverage(&self, watches: &Watches<T>, waker: &Arc<Waker>) -> Coverage {
-        // An endpoint may have added its requests before the thread was marked as asleep.
+        // An endpoint may have added its requests before the waker was marked as asleep.
         let all = watches.iter().all(|watch| watch.requests) || !self.evd.queue().block(waker);
         if all { Coverage::Full } else { Coverage::Rearm }
     }
 }
 
-/// Begins to wait for `threshold` events, at most for `limit` after too few were found. `looked` is `true` if
-/// [`Evd::take_completion`] has just found none.
+/// Begins to wait for `threshold` events, at most for `limit`. `looked` is `true` if [`Evd::take_completion`] has just
+/// found none.
 ///
 /// # Errors
 /// * [`Error::TimeoutExpired`]
@@ -421,7 +420,7 @@ pub fn evd_begin<T: Transport>(
     limit: Option<Duration>,
     looked: bool,
 ) -> Step<EvdOutcome> {
-    // Events that arrived before the call count as queued at its entry.
+    // Earlier events count as queued at the entry of the call.
     if !looked && evd.queue().len() < threshold {
         evd.poll();
     }
@@ -482,7 +481,7 @@ impl<T: Transport> Target for CnoWait<T> {
     }
 
     fn fail(&mut self, error: Error) -> Result<Handle> {
-        // uDAPL has the same code for a timeout and for no trigger.
+        // uDAPL has one code for a timeout and for no trigger.
         Err(if error == Error::TimeoutExpired { Error::QueueEmpty } else { error })
     }
 
@@ -502,7 +501,7 @@ impl<T: Transport> Target for CnoWait<T> {
     }
 
     fn coverage(&self, watches: &Watches<T>, _waker: &Arc<Waker>) -> Coverage {
-        // There are too many EVDs, or one was attached before the thread was marked as asleep.
+        // Too many EVDs, or one was attached before the waker was marked as asleep.
         let heard_of = if T::ARMS_ALL && !watches.is_empty() { usize::MAX } else { watches.len() };
         if self.cno.evds().len() > heard_of { Coverage::Partial } else { Coverage::Full }
     }
@@ -521,7 +520,7 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
     }
 }
 
-/// Begins to wait for a trigger, like [`evd_begin`]. Returns its EVD, or NULL if the CNO was destroyed.
+/// Begins to wait for a trigger. Returns its EVD, or NULL if the CNO was destroyed.
 ///
 /// # Errors
 /// [`Error::QueueEmpty`] after the timeout, [`Error::Interrupted`] after a signal.
@@ -529,7 +528,7 @@ pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Option<Duration>) -> Ste
     let timing = Timing::begin(&cno.adaptive_spin, limit);
     let mut target = CnoWait { cno, number: None };
     target.poll();
-    // A wait that ends immediately reveals nothing about polling.
+    // As in `evd_begin`.
     if let Some(outcome) = target.check() {
         return Step::Done(outcome);
     }

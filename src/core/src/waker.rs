@@ -1,8 +1,8 @@
 //! Wakers of sleeping threads. A thread keeps its waker until it ends; a wait in a signal handler that interrupts
 //! another wait has its own.
 //!
-//! A thread sleeps on one word if possible: its waker's, or one of the transport, which others also change. If the
-//! transport has a descriptor instead, it sleeps on that and on an eventfd.
+//! A thread sleeps on one word if possible: its waker's, or one that the transport shares with others. Otherwise it
+//! sleeps on the transport's descriptor and an eventfd.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -30,25 +30,24 @@ impl Word for AtomicU32 {
     }
 }
 
-/// The thread checks all conditions before it sleeps again.
 const AWAKE: u32 = 0;
-/// The thread sleeps or is about to sleep.
+/// Or about to sleep.
 const ASLEEP: u32 = 1;
 const WOKEN: u32 = 2;
 
 struct SleepState<W>(W);
 
 impl<W: Word> SleepState<W> {
-    /// Ends the sleep, after a change of the condition. Returns whether the caller must wake the thread.
+    /// Called after a change of the condition. Returns whether the caller must wake the thread.
     fn end_sleep(&self) -> bool {
-        // SYNC waker: the condition was changed before. One of this swap and the sleeper's is first: either the sleeper
-        // finds the condition, or this swap finds that it sleeps.
+        // SYNC waker: the condition was changed before. If this swap is first, the sleeper finds the condition;
+        // otherwise the swap finds that it sleeps.
         self.0.swap(WOKEN, Ordering::AcqRel) == ASLEEP
     }
 
-    /// Announces a sleep, before the check of the condition.
+    /// Called before the check of the condition.
     fn prepare_sleep(&self) {
-        // SYNC waker: discards an earlier wake-up, whose condition is visible to the check that follows.
+        // SYNC waker: discards an earlier wake-up, whose condition the following check sees.
         self.0.swap(ASLEEP, Ordering::AcqRel);
     }
 
@@ -81,7 +80,7 @@ impl Waker {
     pub fn current() -> Option<Arc<Waker>> {
         let current = CURRENT.with(|current| {
             let mut current = current.borrow_mut();
-            // A child of fork must not share the eventfd of its parent.
+            // A child of fork must not share its parent's eventfd.
             match &*current {
                 Some(waker) if waker.life == fork::life() => Some(waker.clone()),
                 _ => Some(current.insert(Self::another()?).clone()),
@@ -90,7 +89,7 @@ impl Waker {
         current.flatten()
     }
 
-    /// Creates a waker for a signal handler in a thread that sleeps. Returns `None` without memory.
+    /// Creates a waker for a signal handler in a sleeping thread.
     pub fn another() -> Option<Arc<Waker>> {
         memory::arc(Waker::new()).ok()
     }
@@ -104,7 +103,7 @@ impl Waker {
         }
     }
 
-    /// Returns the eventfd for [`WakePlace::WakeupFd`], or `None` if it cannot be created: then the thread must poll.
+    /// Returns the eventfd for [`WakePlace::WakeupFd`]; `None` if the thread must poll without.
     pub fn wakeup_fd(&self) -> Option<Arc<EventFd>> {
         let mut wakeup_fd = self.wakeup_fd.lock();
         if wakeup_fd.is_none() {
@@ -118,14 +117,14 @@ impl Waker {
         (&self.state.0, ASLEEP)
     }
 
-    /// Ends the thread's current or next sleep. Makes at most one system call per sleep.
+    /// Ends the current or next sleep, with at most one system call per sleep.
     pub fn wake(&self) {
         if self.state.end_sleep() {
             self.wake_in_place();
         }
     }
 
-    /// Wakes the thread. If this is late, it ends one later sleep spuriously.
+    /// Wakes the thread. A late call ends one later sleep spuriously.
     #[cold]
     fn wake_in_place(&self) {
         let place = self.place.lock().clone();
@@ -136,10 +135,10 @@ impl Waker {
         }
     }
 
-    /// Announces a sleep in `place`, before the check of the condition.
+    /// Called before the check of the condition.
     pub fn prepare_sleep(&self, place: WakePlace) {
         if let WakePlace::WakeupFd(wakeup_fd) = &place {
-            // Even if it appears clear, because a late wake-up may follow.
+            // Even if it appears clear: a late wake-up may follow.
             wakeup_fd.clear();
         }
         *self.place.lock() = place;
@@ -149,11 +148,11 @@ impl Waker {
     /// Detaches the waker from its last place.
     pub fn leave_place(&self) {
         let left = std::mem::replace(&mut *self.place.lock(), WakePlace::Own);
-        // The drop may take long, so it happens without the lock.
+        // The drop may take long.
         drop(left);
     }
 
-    /// Marks the thread as awake, which needs no wake-up.
+    /// Marks the thread as awake.
     pub fn set_awake(&self) {
         self.state.set_awake();
     }

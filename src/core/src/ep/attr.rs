@@ -1,7 +1,7 @@
 //! Endpoint attributes, their defaults and their effects.
 //!
-//! Types express what API versions encode differently: counts are unsigned, and watermarks and qualities of service are
-//! enumerations. The API layer rejects numbers out of range.
+//! API versions encode counts, watermarks and qualities of service differently. The API layer rejects numbers out of
+//! range.
 
 use crate::ep::table::{Against, Field, Purpose, Qos, RULES, Setting};
 use crate::error::{Arg, Error, Result};
@@ -29,37 +29,36 @@ impl Watermark {
     }
 }
 
-/// Attributes of an endpoint.
+/// An endpoint's attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // names of the specification
 pub struct EpAttributes {
-    /// Intended maximum length of a message in bytes; 0 for the adapter's limit. Posts may exceed this value, but not
-    /// the adapter's limit.
+    /// Intended maximum bytes of a message; 0 for the adapter's limit, which also limits posts instead of this value.
     pub max_message_size: u64,
     /// Like `max_message_size`, for RDMA transfers.
     pub max_rdma_size: u64,
     pub qos: Qos,
     pub recv_completion_flags: CompletionFlags,
     pub request_completion_flags: CompletionFlags,
-    /// Maximum number of outstanding receives. Ignored with an SRQ.
+    /// Maximum outstanding receives. Ignored with an SRQ.
     pub max_recv_dtos: usize,
     pub max_request_dtos: usize,
-    /// Maximum number of segments of a receive. Ignored with an SRQ.
+    /// Maximum segments of a receive. Ignored with an SRQ.
     pub max_recv_iov: usize,
     pub max_request_iov: usize,
-    /// Maximum number of concurrent reads by the peer.
+    /// Maximum concurrent reads by the peer.
     pub max_rdma_read_in: usize,
-    /// Maximum number of outstanding reads.
+    /// Maximum outstanding reads.
     pub max_rdma_read_out: usize,
-    /// Number of buffers above which an event is raised once.
+    /// Buffers above which an event is raised once.
     pub soft_watermark: Watermark,
-    /// Number of buffers above which the connection is broken.
+    /// Buffers above which the connection breaks.
     pub hard_watermark: Watermark,
-    /// Maximum number of segments of an RDMA read; 0 for the adapter's limit.
+    /// Maximum segments of an RDMA read; 0 for the adapter's limit.
     pub max_rdma_read_iov: usize,
-    /// Maximum number of segments of an RDMA write; 0 for the adapter's limit.
+    /// Maximum segments of an RDMA write; 0 for the adapter's limit.
     pub max_rdma_write_iov: usize,
-    /// `true` if a query returns the number of counters, provided that it returns their address.
+    /// `true` if a query returns the number of counters, given that it returns their address.
     pub counters_number: bool,
     /// `true` if a query returns the address of the counters.
     pub counters_list: bool,
@@ -68,7 +67,7 @@ pub struct EpAttributes {
     pub datagrams: bool,
 }
 
-/// Default number of outstanding receives and requests. Debian's dapltest posts 200 receives.
+/// Default number of outstanding receives and requests; Debian's dapltest posts 200 receives.
 const DEFAULT_DTOS: usize = 256;
 const DEFAULT_SEGMENTS: usize = 4;
 const DEFAULT_READS: usize = 4;
@@ -99,7 +98,7 @@ impl EpAttributes {
         }
     }
 
-    /// Checks the attributes of a new endpoint, which has these EVDs and an SRQ (`srq`) or not.
+    /// Checks the attributes of a new endpoint with these EVDs and an SRQ (`srq`) or not.
     ///
     /// # Errors
     /// The first of: [`Error::ModelNotSupported`] for datagrams on an adapter without them; [`Arg::Attributes`];
@@ -122,7 +121,7 @@ impl EpAttributes {
         }
     }
 
-    /// Returns the value of an attribute, or `None` for another parameter.
+    /// Returns `None` for a parameter that is no attribute.
     fn get(&self, field: Field) -> Option<Setting> {
         let setting = match field {
             Field::MaxMessageSize => Setting::Size(self.max_message_size),
@@ -162,12 +161,12 @@ impl EpAttributes {
             (Field::MaxRdmaWriteIov, Setting::Count(count)) => self.max_rdma_write_iov = count,
             (Field::ProviderSpecificCount, Setting::Counters(told)) => self.counters_number = told,
             (Field::ProviderSpecific, Setting::Counters(told)) => self.counters_list = told,
-            // A setting with one possible value is not stored.
+            // Settings with one possible value are not stored.
             _ => {}
         }
     }
 
-    /// Returns the configuration of the receive stream. Receives of an SRQ cannot be unsignalled.
+    /// Returns the receive stream's configuration. Receives of an SRQ cannot be unsignalled.
     pub fn recv_feed(&self, srq: bool) -> Feed {
         match self.recv_completion_flags {
             CompletionFlags::SOLICITED_WAIT => Feed::Solicited,

@@ -84,7 +84,7 @@ impl<T: Transport> Endpoint<T> {
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let (key, mark) = self.ia.transport.post_bind(qp, tx, id, &window, bind.as_ref(), signalled)?;
-        // Before the end of the use, so that the free drops the last reference.
+        // Before the end of the use: the free must drop the last reference.
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });
         work.show_posted(ep, cookie);
@@ -121,7 +121,6 @@ impl<T: Transport> Requests<T> {
         Ok(())
     }
 
-    /// Removes these bindings after the end of the connection.
     pub fn forget_windows(&mut self, ia: &Ia<T>, ep: Handle) {
         for noted in self.windows.drain(..) {
             if let Some(rmr) = ia.slab.get::<Rmr<T>>(noted) {
@@ -131,7 +130,7 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// Checks a bind to `segment`. Returns its offset in the region.
+/// Returns the offset of `segment` in the region.
 fn check_bind<T: Transport>(lmr: &Lmr<T>, segment: &LocalSegment, zone: u32, rights: Rights) -> Result<u64> {
     let offset = segment.addr.wrapping_sub(lmr.addr());
     if offset.checked_add(segment.len).is_none_or(|end| end > lmr.len) {

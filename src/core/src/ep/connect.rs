@@ -28,7 +28,7 @@ impl<T: Transport> Endpoint<T> {
         self.start(request, |_| Ok(()))
     }
 
-    /// Starts to connect in the common model, to a service point of any kind whose qualifier is the port of `address`.
+    /// Starts to connect in the common model, to any service point whose qualifier is the port of `address`.
     ///
     /// # Errors
     /// Errors of [`Endpoint::connect`]; [`AddressFault::Malformed`] if the address has no port or does not match the
@@ -49,7 +49,6 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Starts to connect, if the state allows it and `check` succeeds.
     fn start(self: &Arc<Self>, request: &Connect<'_>, check: impl FnOnce(&Control<T>) -> Result<()>) -> Result<()> {
         debug_assert!(self.ia.transport.attributes().check_private_data(request.private_data.len()).is_ok());
         if request.timeout.is_some_and(|timeout| timeout.is_zero()) {
@@ -105,7 +104,7 @@ impl<T: Transport> Endpoint<T> {
         self.connect(&Connect { address: &address, qualifier, timeout, private_data })
     }
 
-    /// Accepts a connection request with this endpoint. `trigger` specifies whether the endpoint came with the request.
+    /// Accepts a connection request. `trigger` specifies whether the endpoint came with it.
     pub(crate) fn accept(
         self: &Arc<Self>,
         trigger: Trigger,
@@ -185,14 +184,14 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Marks the connection as established. Queues the connection event, and the completions that waited for it.
+    /// Queues the event and the completions that waited for it.
     pub(super) fn establish(&self, control: &mut Control<T>, private_data: Vec<u8>) -> Passed {
         let active = control.state == EpState::ActiveConnectionPending;
         let Ok(Next::Go(to)) = next(control.state, Trigger::Established) else { return Default::default() };
         if let Some(qp) = &control.qp {
             control.local_qualifier = self.ia.transport.local_qualifier(qp);
         }
-        // Private data is a reply to the active side. The event of the passive side has none.
+        // The passive side's event has no private data.
         let private_data: Option<Arc<[u8]>> = (active && !private_data.is_empty()).then(|| private_data.into());
         control.private_data = private_data.clone();
         control.state = to;
@@ -202,8 +201,8 @@ impl<T: Transport> Endpoint<T> {
         let mut receives = self.receives.lock();
         receives.enter(to);
         if let Some(evd) = &control.connect_evd {
-            // A program that takes the event must find earlier messages: after it on the same EVD, or before it on
-            // a different EVD.
+            // A program that takes the event must find earlier messages: after it on the same EVD, before it on
+            // another.
             let same = receives.evd.as_ref().is_some_and(|recv| Arc::ptr_eq(recv.object(), evd.object()));
             if !same {
                 self.release_held(&mut receives);
@@ -215,7 +214,6 @@ impl<T: Transport> Endpoint<T> {
         receives.watermarks_passed()
     }
 
-    /// Checks that the endpoint has the objects for a connect or an accept.
     pub(super) fn ready(&self, control: &Control<T>) -> Result<()> {
         if control.connect_evd.as_ref().is_none_or(Use::is_gone) {
             return Err(Error::InvalidHandle(Role::EvdConnect));
@@ -234,7 +232,6 @@ impl<T: Transport> Endpoint<T> {
         self.receives.lock().enter(state);
     }
 
-    /// Creates the queue pair from the current attributes, and posts the stored receives.
     fn make_qp(self: &Arc<Self>, control: &mut Control<T>) -> Result<Arc<T::Qp>> {
         let transport = &self.ia.transport;
         let mut requests = self.requests();
@@ -247,7 +244,7 @@ impl<T: Transport> Endpoint<T> {
         receives.life = control.life;
         requests.qp = Some(qp.clone());
         requests.tx = tx;
-        // No message can wait before there is a connection.
+        // No message can wait without a connection.
         let handed = self.hand_over(&mut receives, |recv| transport.post_recv(&qp, recv).map(|_| ()));
         receives.qp = Some(qp.clone());
         drop(receives);
@@ -261,7 +258,6 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Returns the parameters of a queue pair with this sink, from the current attributes.
     pub(super) fn qp_init<'a, S>(
         &'a self,
         control: &'a Control<T>,
@@ -294,8 +290,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Reverts [`Endpoint::make_qp`] after an error. Posted receives are flushed, because their segments were in the
-    /// queue pair.
+    /// Reverts [`Endpoint::make_qp`]. Posted receives, whose segments were in the queue pair, are flushed.
     fn unmake_qp(&self, control: &mut Control<T>) {
         if let Some(qp) = control.qp.take() {
             let _ = self.ia.transport.disconnect(&qp, false);

@@ -14,7 +14,7 @@ use crate::ia::{AdapterSink, Ia};
 use crate::transport::Transport;
 
 impl<T: Transport> Endpoint<T> {
-    /// Returns the counters since the endpoint's creation, over all connections.
+    /// Returns the counters of all connections.
     pub fn counters(&self) -> Counters {
         let mut counters = self.of_requests(&self.requests());
         add_receives(&mut counters, &self.receives.lock());
@@ -22,8 +22,7 @@ impl<T: Transport> Endpoint<T> {
         counters
     }
 
-    /// Returns the numbers of connects and disconnects by the program, and of receives posted on the endpoint's own
-    /// queue.
+    /// Returns the numbers of the program's connects, disconnects, and receives on the endpoint's own queue.
     pub fn asked(&self) -> (u64, u64, u64) {
         let (connects, disconnects) = {
             let control = self.control.lock();
@@ -33,7 +32,7 @@ impl<T: Transport> Endpoint<T> {
         (connects, disconnects, receives.next_id + receives.flushed)
     }
 
-    /// Returns the counters and whether the endpoint is connected, or `None` if another thread holds one of its locks.
+    /// Returns `None` if a lock is held. The flag is set while connected.
     fn glance(&self) -> Option<(Counters, bool)> {
         let requests = self.try_requests()?;
         let mut counters = self.of_requests(&requests);
@@ -52,7 +51,6 @@ impl<T: Transport> Endpoint<T> {
         counters
     }
 
-    /// Adds the counters of a freed endpoint to the sums of its adapter.
     pub(super) fn leave_counters(&self) {
         let mut ended = self.ia.ended.lock();
         let counters = self.counters();
@@ -73,9 +71,9 @@ fn add_receives<T: Transport>(counters: &mut Counters, receives: &Receives<T>) {
 }
 
 impl<T: Transport> Ia<T> {
-    /// Returns the sums of all endpoints since the adapter was opened, including freed ones.
+    /// Returns the sums of all endpoints, including freed ones.
     pub fn counters(&self) -> Counters {
-        // While this lock is held, no endpoint adds its counters.
+        // Under this lock, no endpoint adds its counters.
         let ended = self.ended.lock();
         let mut all = *ended;
         let _: Option<()> = self.find(|ep: &Endpoint<T>| {
@@ -85,7 +83,7 @@ impl<T: Transport> Ia<T> {
         all
     }
 
-    /// Returns the number of connected endpoints and the counters, or `None` if another thread holds a lock until then.
+    /// Returns the number of connected endpoints, and the counters.
     fn glance(&self, until: Instant) -> Option<(u64, Counters)> {
         let mut pause = Pause::new();
         let ended = patiently(&mut pause, until, || self.ended.try_lock())?;
@@ -102,7 +100,6 @@ impl<T: Transport> Ia<T> {
     }
 }
 
-/// Repeats `look` until it returns `Some` or the time has passed.
 fn patiently<R>(pause: &mut Pause, until: Instant, look: impl Fn() -> Option<R>) -> Option<R> {
     loop {
         let found = look();
@@ -120,7 +117,7 @@ pub struct AdapterSnapshot {
     pub name: String,
     /// Version of the interface.
     pub version: (u8, u8),
-    /// Number of connected endpoints.
+    /// Connected endpoints.
     pub connections: u64,
     /// Counters of all endpoints.
     pub counters: Counters,
@@ -141,8 +138,8 @@ pub enum Glanced {
 }
 
 impl<T: Transport> AdapterSink<T> {
-    /// Returns a summary without waiting for threads of the program, one of which may be stopped in a post: retries
-    /// locks until `until`.
+    /// Returns a summary without waiting for the program's threads, which may be stopped in a post: retries locks until
+    /// `until`.
     pub fn glance(&self, until: Instant) -> Glanced {
         let Some(ia) = self.adapter.upgrade().filter(|ia| !ia.is_shut()) else { return Glanced::Closed };
         let (Ok(name), Some((connections, counters))) = (memory::text(&ia.name), ia.glance(until)) else {

@@ -1,10 +1,10 @@
 //! Datagram endpoints.
 //!
 //! Such an endpoint has any number of peers. The first exchange, or the first send to another endpoint's peer, creates
-//! its queue pair; the free of the endpoint closes it. The transport reports completions and lost datagrams to a
+//! its queue pair; the endpoint's free closes it. The transport reports completions and lost datagrams to a
 //! [`DatagramSink`].
 //!
-//! Each exchange ends with one event ([`Exchange`]). If it succeeds, the event contains an address handle ([`Ah`]),
+//! Each exchange ends with one event ([`Exchange`]). After a success, the event contains an address handle ([`Ah`]),
 //! which exists until the program frees handle and exchange, or the endpoint. No event reports the end of a peer.
 
 mod number;
@@ -42,19 +42,18 @@ use crate::transport::{
 pub(super) enum Service<T: Transport> {
     Connection,
     Datagrams(UdEndpoint<T>),
-    /// A connection of the transport's own, with its owner.
+    /// A connection of the transport's own.
     Internal(OnceCell<Weak<dyn ConnectionOwner>>),
 }
 
 pub(super) struct UdEndpoint<T: Transport> {
     number: Number,
     handles: Mutex<Vec<Arc<Ah<T>>>>,
-    /// Number of datagrams that were not sent or found no receive.
+    /// Number of datagrams not sent, or without a receive.
     lost: AtomicU64,
 }
 
 impl<T: Transport> UdEndpoint<T> {
-    /// Returns the part of a new endpoint.
     pub fn new() -> Result<Self> {
         Ok(UdEndpoint { number: Number::new()?, handles: Mutex::default(), lost: AtomicU64::new(0) })
     }
@@ -66,7 +65,7 @@ impl<T: Transport> Endpoint<T> {
         self.datagrams().is_ok()
     }
 
-    /// Returns the part that serves datagrams.
+    /// Returns the datagram part.
     ///
     /// # Errors
     /// [`Role::Ep`] for any other endpoint.
@@ -74,7 +73,7 @@ impl<T: Transport> Endpoint<T> {
         if let Service::Datagrams(own) = &self.service { Ok(own) } else { Err(Error::InvalidHandle(Role::Ep)) }
     }
 
-    /// Returns how many datagrams the endpoint has lost.
+    /// Returns the number of lost datagrams.
     pub fn lost_datagrams(&self) -> u64 {
         self.datagrams().map_or(0, |own| own.lost.load(Ordering::Relaxed))
     }
@@ -114,7 +113,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(qp)
     }
 
-    /// Requests an exchange from a service point. One connection event reports the outcome.
+    /// One connection event reports the outcome.
     pub(super) fn ask_peer(self: &Arc<Self>, control: &mut Control<T>, request: &Connect<'_>) -> Result<()> {
         let remote = memory::arc(request.address.clone())?;
         let qp = self.make_datagram_qp(control)?;
@@ -209,7 +208,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Sends one short segment under an epoch guard, which keeps it registered. Returns `false` if nothing was sent.
+    /// Returns `false` if it sent nothing. An epoch guard keeps the segment registered.
     #[inline(always)]
     fn send_short<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, to: &Ah<T>, solicited: bool) -> bool {
         if !segments.is_single() || segments.segment(0).len.wrapping_sub(1) >= T::INLINE_MAX {
@@ -260,7 +259,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Closes the queue pair, if there is one. Called without a lock.
+    /// Closes the queue pair, if any. Called without a lock.
     pub(super) fn close_datagrams(&self) {
         if let Some(qp) = self.datagram_qp() {
             self.ia.transport.close_datagrams(&[qp]);
@@ -361,8 +360,8 @@ impl<T: Transport> DatagramSink<T> {
     }
 
     /// Stores a datagram of `len` bytes in the oldest receive of the endpoint's own queue, and completes the receive.
-    /// `place` returns `false` if the memory of its segments is no longer registered. Returns `false` without a receive
-    /// of that length. For transports with [`Transport::TAKES_RECEIVES`].
+    /// Returns `false` without a receive of that length, or if `place` does: the segments are no longer registered. For
+    /// transports with [`Transport::TAKES_RECEIVES`].
     pub fn deliver(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) -> bool {
         let mut receives = self.endpoint.receives.lock();
         let mut taken = Taken::default();
@@ -378,7 +377,7 @@ impl<T: Transport> DatagramSink<T> {
         true
     }
 
-    /// Reports a complete receive of the endpoint's own queue, or of its SRQ, with the length of the datagram.
+    /// Reports a complete receive, of the endpoint's own queue or its SRQ, with the datagram's length.
     pub fn received(&self, done: RecvDone) {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
@@ -388,7 +387,7 @@ impl<T: Transport> DatagramSink<T> {
             }
             return;
         };
-        // The endpoint briefly owns the buffer, which can exceed the soft high watermark.
+        // The endpoint briefly owns the buffer, which can exceed the soft watermark.
         srq.taken(done.id);
         receives.taken.push(done.id);
         let passed = receives.watermarks_passed();
@@ -398,8 +397,7 @@ impl<T: Transport> DatagramSink<T> {
         ep.tell_of(passed);
     }
 
-    /// Reports that the sender announced one of the reported receives
-    /// ([`QpInit::solicited`](crate::transport::QpInit::solicited)).
+    /// Like [`EndpointSink::recv_announced`](super::EndpointSink::recv_announced).
     pub fn announced(&self) {
         if let Some(evd) = &self.endpoint.receives.lock().evd {
             evd.announce();
@@ -418,7 +416,7 @@ impl<T: Transport> DatagramSink<T> {
         ep.requests().drain(ep.header.handle(), Some((FailedRequest::Oldest, status)));
     }
 
-    /// Counts datagrams of the endpoint that were lost after their completion, or found no receive.
+    /// Counts datagrams that were lost after their completion, or found no receive.
     pub fn lost(&self, count: u64) {
         if let Service::Datagrams(own) = &self.endpoint.service {
             own.lost.fetch_add(count, Ordering::Relaxed);

@@ -1,7 +1,6 @@
 //! The end of a connection: each outstanding work request completes exactly once, and one event reports the end.
 //!
-//! [`Endpoint::end`] runs once per life. It queues the known successes, the failed request or receive, then flushed
-//! completions in posting order, and the connection event before or after them.
+//! [`Endpoint::end`] runs once per life.
 
 use std::sync::Arc;
 
@@ -13,12 +12,11 @@ use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
 use crate::transport::{Closing, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Ends the connection or the attempt: sets the state DISCONNECTED, then queues completions and the connection
-    /// event.
+    /// Ends the connection or the attempt: sets the state, then queues completions and the event.
     ///
-    /// Successful and failed completions precede the event. Flushed ones follow it on the same EVD, and precede it on
-    /// another EVD, so that a program that takes the event finds them. Before all of them, remote memory regions bound
-    /// to this connection are unbound. An asynchronous event for an endpoint with an SRQ comes last.
+    /// The order is: remote memory regions bound to this connection are unbound; known successes; the failed request or
+    /// receive; the event; flushed completions, in posting order; an asynchronous event for an endpoint with an SRQ. On
+    /// another EVD, flushed completions precede the event, so that a program that takes it finds them.
     pub(super) fn end(
         &self,
         control: &mut Control<T>,
@@ -70,7 +68,7 @@ impl<T: Transport> Endpoint<T> {
             self.ia.happenings.note(ConnStat::Ended(kind));
         }
         if let (Some(kind), Some(evd)) = (event, connect) {
-            // `connection` has stored the private data of a rejection.
+            // `connection` has stored a rejection's private data.
             let rejected = kind == ConnectionEvent::PeerRejected;
             let private_data = control.private_data.clone().filter(|_| rejected);
             evd.push_connection(Event::Connection { ep, kind, private_data });

@@ -3,9 +3,9 @@
 //! An endpoint has three locks, taken in this order: `control` (state, attributes, connection), `requests`, `receives`.
 //! A post takes only the lock of its direction.
 //!
-//! Each connection of an endpoint has a number, its *life*, which the transport's sink contains. Reports of an earlier
-//! life are dropped. A connect or an accept creates the queue pair from the current attributes, and passes it the
-//! receives that were posted before.
+//! Each connection of an endpoint has a number, its *life*. The transport's sink contains it, and drops reports of an
+//! earlier life. A connect or an accept creates the queue pair from the current attributes, and passes it the receives
+//! posted before.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -54,17 +54,17 @@ pub struct Endpoint<T: Transport> {
     pub(super) control: Mutex<Control<T>>,
     /// Locked by [`Endpoint::requests`], and by transports with [`Transport::KEEPS_TX`].
     pub(super) requests: Mutex<Requests<T>>,
-    /// Set if a thread found the requests locked and left its poll to the holder.
+    /// Set if a thread left its poll to the holder of the requests' lock.
     pub(super) poll_deferred: AtomicBool,
     pub(crate) receives: Mutex<Receives<T>>,
-    /// Data that the API layer attaches to the endpoint.
+    /// Data of the API layer.
     pub kept: AttachedData,
-    /// The API layer's baseline of the counters.
+    /// The API layer's counter baseline.
     pub counter_baseline: AttachedData,
     pub(super) service: Service<T>,
 }
 
-/// The part of an endpoint for both directions.
+/// The locked part of an endpoint for both directions.
 pub(super) struct Control<T: Transport> {
     pub state: EpState,
     pub attr: EpAttributes,
@@ -72,7 +72,7 @@ pub(super) struct Control<T: Transport> {
     pub connect_evd: Option<Use<Evd<T>>>,
     pub srq: Option<Use<Srq<T>>>,
     pub qp: Option<Arc<T::Qp>>,
-    /// Number of the connection, to recognise late reports. Incremented when a connection ends.
+    /// Number of the connection, incremented when it ends: see the head.
     pub life: u64,
     pub remote: Option<(Arc<Address>, u64)>,
     pub local_qualifier: u64,
@@ -80,14 +80,12 @@ pub(super) struct Control<T: Transport> {
     pub private_data: Option<Arc<[u8]>>,
     /// Set if the connection of this life was established.
     pub was_up: bool,
-    /// Number of connects by the program.
     pub connects: u64,
     pub disconnects: u64,
     pub freed: bool,
 }
 
 impl<T: Transport> Control<T> {
-    /// Returns the control part of an endpoint without other objects.
     pub fn new(state: EpState, attr: EpAttributes) -> Self {
         Control {
             state,
@@ -119,11 +117,11 @@ pub struct EpStatus<T: Transport> {
     pub request_evd: Option<Arc<Evd<T>>>,
     pub connect_evd: Option<Arc<Evd<T>>>,
     pub srq: Option<Arc<Srq<T>>>,
-    /// The peer's address and qualifier. The address stays valid until the endpoint is connected again, reset or freed.
+    /// The peer's address and qualifier. The address stays valid until the next connection, a reset or the free.
     pub remote: Option<(Arc<Address>, u64)>,
     /// Local port qualifier; 0 if there is none.
     pub local_qualifier: u64,
-    /// Kind of socket for connects in the common model.
+    /// Kind of socket in the common model.
     pub comm: Comm,
 }
 
@@ -131,7 +129,7 @@ fn used<O: Object>(object: Option<&Arc<O>>, role: Role) -> Result<Option<Use<O>>
     object.map(|object| Use::of(object).ok_or(Error::InvalidHandle(role))).transpose()
 }
 
-/// Returns the used object; `None` after its free, which is possible for an EVD of another adapter.
+/// Returns the used object; `None` after the free of an EVD of another adapter.
 fn shared<O: Object>(used: &Option<Use<O>>) -> Option<Arc<O>> {
     used.as_ref().filter(|used| !used.is_gone()).map(|used| used.object().clone())
 }
@@ -160,7 +158,7 @@ impl<T: Transport> Endpoint<T> {
         Self::create_in(ia, parts, attr, EpState::Unconnected)
     }
 
-    /// Creates the endpoint of a connection request. The program sets its zone and EVDs by a modify.
+    /// Creates the endpoint of a connection request. The program sets its zone and EVDs later.
     pub(crate) fn create_tentative(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
         let attr = EpAttributes::defaults(ia.transport.attributes());
         Self::create_in(ia, &EpParts::default(), attr, EpState::TentativeConnectionPending)
@@ -250,7 +248,7 @@ impl<T: Transport> Endpoint<T> {
     /// Returns all parameters.
     pub fn query(&self) -> EpStatus<T> {
         let control = self.control.lock();
-        // In separate statements, so that each guard is dropped before the next lock.
+        // Separate statements: each guard is dropped before the next lock.
         let request_evd = shared(&self.requests().evd);
         let recv_evd = shared(&self.receives.lock().evd);
         EpStatus {
@@ -267,7 +265,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Returns the state, whether no receive is outstanding, and whether no request is.
+    /// Returns the state, and whether no receive and no request are outstanding.
     pub fn status(&self) -> (EpState, bool, bool) {
         self.ia.transport.poll(None, Poll::Complete);
         self.drain_completions();
@@ -306,7 +304,7 @@ impl<T: Transport> Endpoint<T> {
 
     fn reclaim(&self, mut control: MutexGuard<'_, Control<T>>) {
         if std::mem::replace(&mut control.freed, true) {
-            // Another thread frees the endpoint. When either call returns, the program owns the buffers.
+            // Another thread frees the endpoint. After either call the program owns the buffers.
             if let Some(qp) = control.qp.clone() {
                 MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
             }
@@ -317,12 +315,12 @@ impl<T: Transport> Endpoint<T> {
             if self.ia.transport.disconnect(&qp, false) == Closing::Done {
                 break;
             }
-            // When the call returns, the program owns the buffers.
+            // After the call the program owns the buffers.
             MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
         }
         MutexGuard::unlocked(&mut control, || self.close_datagrams());
         self.end(&mut control, None, None, None);
-        // Sinks of the queue pair may keep the endpoint alive for a while.
+        // Sinks of the queue pair may still keep the endpoint alive.
         control.qp = None;
         control.pz = None;
         let connect_evd = control.connect_evd.take();
@@ -383,7 +381,6 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// Returns the error of a call for which the endpoint lacks a zone or an EVD.
 pub(super) fn not_ready() -> Error {
     Error::InvalidState(StateError::EndpointNotReady)
 }

@@ -1,8 +1,8 @@
 //! Requests and receives that not all versions have: writes with immediate data, atomic operations, sends that revoke a
 //! window, reads into a remote key.
 //!
-//! A version without them has no events for them. So a post fails if the transport detects that the peer does not
-//! support them (`Hooks::takes_extended`).
+//! A version without them has no events for them, so a post fails if the peer does not support them
+//! (`Hooks::takes_extended`).
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Requests, Work};
@@ -15,7 +15,7 @@ use crate::rmr::Rmr;
 use crate::transport::{Change, Operation, RemoteSegment, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts an RDMA write with immediate data, also without segments. It consumes a receive of the peer.
+    /// Posts an RDMA write with immediate data, possibly without segments. It consumes a receive of the peer.
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] if the transport or the peer does not support it; errors of
@@ -39,7 +39,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts an atomic operation on 8 bytes of the peer's memory. The only segment receives their old value.
+    /// Posts an atomic operation. The only segment receives the old value.
     ///
     /// # Errors
     /// * [`Error::ModelNotSupported`] if the transport or the peer does not support it
@@ -110,7 +110,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts an RDMA read into the memory of a remote key of this adapter, which is the context of `local`.
+    /// Posts an RDMA read into the memory of this adapter's remote key, the context of `local`.
     ///
     /// # Errors
     /// * [`Error::PrivilegesViolation`] for an unknown key, or without the right to write
@@ -139,7 +139,7 @@ impl<T: Transport> Endpoint<T> {
         if takes { Ok(()) } else { Err(Error::ModelNotSupported) }
     }
 
-    /// Converts a segment with a remote key to one with the context of its LMR.
+    /// Replaces a segment's remote key by the context of its LMR.
     fn behind_key(&self, named: &LocalSegment) -> Result<LocalSegment> {
         let unknown = Error::PrivilegesViolation(Access::Write);
         let slab = self.ia.slab;

@@ -1,8 +1,7 @@
 //! Connections of the transport's own, which transfer the datagrams of an endpoint.
 //!
 //! Such a connection has an endpoint without handle and EVDs, so a transport handles it like others. A
-//! [`ConnectionOwner`] gets its reports, and its sends complete without events. The transport passes received messages
-//! to the owner.
+//! [`ConnectionOwner`] gets its reports; the transport passes it received messages. Sends complete without events.
 
 use std::sync::{Arc, Weak};
 
@@ -29,7 +28,7 @@ pub trait ConnectionOwner: Send + Sync {
     /// Handles a change of the connection. A failure is reported as broken.
     fn connection(self: Arc<Self>, report: ConnectionReport);
 
-    /// Handles the completion of the last request of [`Sending::post`]. Further ones may be outstanding.
+    /// Handles the completion of the last request of [`Sending::post`]. Others may be outstanding.
     fn drained(self: Arc<Self>);
 }
 
@@ -72,7 +71,7 @@ impl<T: Transport> InternalConnection<T> {
         EndpointSink { endpoint: self.0.clone(), life: 1 }
     }
 
-    /// Sets the owner and the queue pair, with room for `requests` outstanding requests.
+    /// Sets the owner and the queue pair, with room for `requests` requests.
     pub fn open(&self, owner: Weak<dyn ConnectionOwner>, (qp, tx): (Arc<T::Qp>, T::Tx), requests: usize) -> Result<()> {
         let mut sending = self.0.requests();
         sending.flight.reserve(requests)?;
@@ -139,7 +138,7 @@ impl<T: Transport> Sending<'_, T> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Passes the report to the owner of a connection of the transport's own. Returns it for any other endpoint.
+    /// Returns the report unless this is the transport's own connection.
     pub(super) fn notify_owner<R>(&self, report: R, tell: fn(Arc<dyn ConnectionOwner>, R)) -> Option<R> {
         let Service::Internal(owner) = &self.service else { return Some(report) };
         if let Some(owner) = owner.get().and_then(Weak::upgrade) {

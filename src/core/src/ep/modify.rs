@@ -31,7 +31,7 @@ pub enum Value<T: Transport> {
     Invalid,
 }
 
-/// Fields with their new values, each field once.
+/// New values, each field once.
 pub type Changes<T> = ArrayVec<(Field, Value<T>), { RULES.len() }>;
 
 const BAD_VALUE: Error = Error::InvalidParameter(Arg::Value);
@@ -46,8 +46,8 @@ struct Draft<T: Transport> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Changes all fields of `changes`, or none. A new limit above 0 of outstanding receives or requests needs an EVD
-    /// for them, except on the endpoint of a connection request. Receives that are already posted must still fit.
+    /// Changes all fields of `changes`, or none. A new limit above 0 of outstanding receives or requests needs an EVD,
+    /// except on the endpoint of a connection request. Posted receives must still fit.
     ///
     /// # Errors
     /// In this order:
@@ -62,7 +62,7 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidParameter(Arg::Field));
         }
         let changed = |wanted| changes.iter().any(|(field, _)| *field == wanted);
-        // Dropped without a lock, because the drop may free an orphaned EVD of another adapter.
+        // Dropped without a lock, because this may free an orphaned EVD of another adapter.
         let _replaced;
         let mut control = self.live()?;
         if changes.iter().any(|(field, _)| !field.rule().class.admits(control.state)) {
@@ -88,7 +88,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let has_recv = draft.recv_evd.as_ref().map_or(receives.evd.is_some(), Option::is_some);
         let has_request = draft.request_evd.as_ref().map_or(requests.evd.is_some(), Option::is_some);
-        // A tentative endpoint starts without EVDs. The accept checks them.
+        // A tentative endpoint starts without EVDs, which the accept checks.
         let tentative = matches!(control.state, EpState::TentativeConnectionPending);
         let lacks_recv = changed(Field::MaxRecvDtos) && draft.attr.max_recv_dtos > 0 && !has_recv;
         let lacks_request = changed(Field::MaxRequestDtos) && draft.attr.max_request_dtos > 0 && !has_request;
@@ -147,7 +147,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Applies the draft, or changes nothing after an error. Returns the replaced EVD of connection events.
+    /// Changes nothing after an error. Returns the replaced EVD of connection events.
     fn put_in_place(
         &self,
         control: &mut Control<T>,
@@ -157,7 +157,7 @@ impl<T: Transport> Endpoint<T> {
     ) -> Result<Option<Use<Evd<T>>>> {
         let before = std::mem::replace(&mut control.attr, draft.attr);
         let old_feeds = (receives.feed, requests.feed);
-        // Only this can fail, for lack of memory, and nothing else has changed.
+        // Only this can fail, for lack of memory; nothing has changed before.
         if let Err(error) = self.configure(control, requests, receives) {
             control.attr = before;
             return Err(error);

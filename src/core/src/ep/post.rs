@@ -1,7 +1,7 @@
 //! Posting of requests.
 //!
-//! The fast path in `usual` passes all other requests to `post_any`. Only this function rejects requests:
-//! [`SegmentList::check`] checks the list, `Requests::zone_for` the state, the flags and the number of segments,
+//! The fast path in `usual` passes all other requests to `post_any`, the only function that rejects requests:
+//! [`SegmentList::check`] checks the list, `Requests::zone_for` state, flags and number of segments,
 //! [`check_all`](crate::LmrTable::check_all) the memory, `length` the lengths, `make_room` the queue.
 
 use crate::ep::endpoint::Endpoint;
@@ -61,9 +61,8 @@ impl<T: Transport> Endpoint<T> {
         self.post(segments, cookie, completion, Transfer::Read, &remote)
     }
 
-    /// Posts a request with the limits and rights of the transfer in `like`, which also contains whether it consumes a
-    /// receive of the peer. `prepare` gets the segments and their total length, and returns the operation, its record
-    /// and its number of bytes.
+    /// `like` contains the transfer for limits and rights, and whether it consumes a receive. `prepare` gets the
+    /// segments and their total length, and returns operation, record and number of bytes.
     #[inline(never)]
     pub(crate) fn post_any<S: SegmentList + ?Sized>(
         &self,
@@ -107,8 +106,8 @@ impl<T: Transport> Endpoint<T> {
         requests.complete(self.header.handle(), &request, Status::Flushed);
     }
 
-    /// Ensures a free entry, if necessary by a poll. Returns `false` if the connection has ended, so that the request
-    /// must be flushed.
+    /// Ensures a free entry, if necessary by a poll. Returns `false` if the connection has ended: the request must be
+    /// flushed.
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&self, requests: &mut Locked<'_, T>) -> Result<bool> {
@@ -125,7 +124,6 @@ impl<T: Transport> Endpoint<T> {
         if requests.flight.is_full() { Err(full()) } else { Ok(requests.gate != Gate::Flush) }
     }
 
-    /// Polls the transport for completions of requests.
     pub(crate) fn drain_completions(&self) {
         let qp = self.requests().qp.clone();
         if let Some(qp) = qp {

@@ -27,12 +27,12 @@ pub(crate) struct Posted {
     pub cookie: u64,
     /// `true` if the completion is not a notification event.
     pub quiet: bool,
-    /// Number of segments, and the first one; most receives have one. 0 if the transport stores them.
+    /// Number of segments, and the first; most receives have one. 0 if the transport stores them.
     pub count: usize,
     pub first: Segment,
 }
 
-/// The segments of a receive that was posted before the queue pair exists.
+/// The segments of a receive posted before the queue pair exists.
 pub(crate) struct Early {
     pub id: RecvId,
     pub segments: Box<[LocalSegment]>,
@@ -41,7 +41,7 @@ pub(crate) struct Early {
 #[derive(Clone, Copy)]
 pub(crate) struct Ended {
     pub done: RecvDone,
-    /// Kind and value, if a successful receive has more than bytes.
+    /// Kind and value of a successful receive with more than bytes.
     pub special: Option<(Extended, u32)>,
 }
 
@@ -50,7 +50,7 @@ impl Ended {
         Ended { done: RecvDone { id: 0, status, len: 0, solicited: false }, special: None }
     }
 
-    /// Returns the completion. `charge` is the occupied entry of an SRQ.
+    /// `charge` is the occupied entry of an SRQ.
     #[inline(always)]
     fn queued(&self, ep: Handle, cookie: u64, charge: Option<OutstandingRecv>) -> Queued {
         let RecvDone { status, len, .. } = self.done;
@@ -83,7 +83,7 @@ pub(crate) struct Passed {
     pub hard: bool,
 }
 
-/// The part of an endpoint that the lock on its receives protects.
+/// The part of an endpoint under the lock on its receives.
 pub(crate) struct Receives<T: Transport> {
     pub life: u64,
     /// Set in state DISCONNECTED: posted receives are flushed immediately.
@@ -95,16 +95,15 @@ pub(crate) struct Receives<T: Transport> {
     pub zone: Option<u32>,
     /// Receives of the endpoint's own queue, in posting order.
     pub posted: Fifo<Posted>,
-    /// Number of receives, from the oldest, that the transport has taken ([`Transport::TAKES_RECEIVES`]).
+    /// Oldest receives that the transport has taken ([`Transport::TAKES_RECEIVES`]).
     pub given: usize,
-    /// All segments but the first one of the receives that were not taken.
+    /// The further segments of the receives not taken.
     pub others: Fifo<Segment>,
-    /// Segments of the receives that were posted before the queue pair exists.
     pub early: VecDeque<Early>,
     pub next_id: RecvId,
-    /// Buffers of the SRQ that were taken and are not complete.
+    /// Taken, incomplete buffers of the SRQ.
     pub taken: Vec<RecvId>,
-    /// Completions that precede the event of the established connection.
+    /// Completions that precede the connection event.
     pub held: Vec<Ended>,
     pub capacity: usize,
     pub max_segments: usize,
@@ -114,11 +113,10 @@ pub(crate) struct Receives<T: Transport> {
     soft_armed: bool,
     /// `true` if the soft watermark is armed, or there is a hard one.
     pub watched: bool,
-    /// Counters of received messages.
     pub received: Tallies,
-    /// Counters of the messages among them with more than bytes.
+    /// Counters of those with more than bytes.
     pub specials: Specials,
-    /// Number of receives that were flushed by their post, and have no number.
+    /// Number of receives flushed by their post, which have no number.
     pub flushed: u64,
 }
 
@@ -137,7 +135,7 @@ impl<T: Transport> Receives<T> {
             others: Fifo::default(),
             early: VecDeque::new(),
             next_id: 0,
-            // Taking a buffer must not allocate, and few are taken concurrently.
+            // Taking a buffer must not allocate; few are taken concurrently.
             taken: memory::vec(if srq { 64 } else { 0 })?,
             held: Vec::new(),
             capacity: 0,
@@ -153,14 +151,13 @@ impl<T: Transport> Receives<T> {
         })
     }
 
-    /// Returns whether a receive with this many segments and these flags can be posted, apart from its memory.
+    /// Returns whether a receive with this many segments and these flags can be posted, memory aside.
     pub fn admits(&self, segments: usize, completion: CompletionFlags) -> bool {
         let flags = completion.is_empty()
             || (completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled));
         flags && self.evd.is_some() && segments <= self.max_segments
     }
 
-    /// Returns the error for a receive that is not admitted, or has no zone.
     #[cold]
     pub fn refusal(&self, completion: CompletionFlags) -> Error {
         let quiet = completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled);
@@ -173,7 +170,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Stores a receive until there is a queue pair. Returns `false`, because no message can wait for it.
+    /// Stores a receive. Returns `false`, because no message can wait for it.
     #[cold]
     pub fn keep_early<S: SegmentList + ?Sized>(&mut self, id: RecvId, segments: &S) -> Result<bool> {
         self.early.room(1)?;
@@ -194,7 +191,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Queues the completion of a receive. `quiet` is the poster's choice, and `charge` the occupied entry of an SRQ.
+    /// Queues a completion. `quiet` is the poster's choice.
     #[inline(always)]
     pub fn complete(&mut self, ep: Handle, cookie: u64, ended: &Ended, quiet: bool, charge: Option<OutstandingRecv>) {
         self.note_end(ep, cookie, ended);
@@ -203,15 +200,15 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Completes a receive that is not posted on the new queue pair, because of its memory.
+    /// Completes a receive that the new queue pair does not get, because of its memory.
     pub fn refuse(&mut self, ep: Handle, id: RecvId) {
         if let Some((cookie, _)) = self.remove(id) {
             self.complete(ep, cookie, &Ended::unfilled(Status::LocalProtection), false, None);
         }
     }
 
-    /// Removes a receive of the endpoint's own queue, and its segments if it is the oldest. Returns the cookie, and
-    /// whether the completion is not a notification event.
+    /// Removes a receive of the endpoint's own queue, and the segments of the oldest. Returns the cookie, and `true` if
+    /// the completion is not a notification event.
     pub fn remove(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let is_oldest = self.posted.front().is_some_and(|oldest| oldest.id == id);
         let removed = if is_oldest { self.posted.pop() } else { self.posted.remove(|posted| posted.id == id) };
@@ -222,7 +219,6 @@ impl<T: Transport> Receives<T> {
         Some((cookie, quiet))
     }
 
-    /// Counts a successful receive, or logs a failed one.
     #[inline(always)]
     fn note_end(&mut self, ep: Handle, cookie: u64, ended: &Ended) {
         match ended.done.status {
@@ -232,8 +228,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Stores the segments of receive `id`, which was posted before the queue pair existed. Must be called in posting
-    /// order.
+    /// Stores the segments of receive `id`, posted before the queue pair exists, in posting order.
     pub fn keep_segments(&mut self, id: RecvId, segments: &[Segment]) {
         if let Some(posted) = self.posted.find_mut(|posted| posted.id == id) {
             posted.count = segments.len();
@@ -242,12 +237,12 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Stores all segments but the first one of a posted receive.
+    /// Stores the further segments of a posted receive.
     pub fn keep_others(&mut self, segments: &[Segment]) {
         segments.iter().skip(1).for_each(|&segment| self.others.add(segment));
     }
 
-    /// Passes the oldest receive to the transport that it has not taken. Returns `false` if there is none.
+    /// Passes on the oldest receive not taken. Returns `false` if there is none.
     pub fn take(&mut self, taken: &mut Taken) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         self.given += 1;
@@ -255,7 +250,7 @@ impl<T: Transport> Receives<T> {
         true
     }
 
-    /// Copies the oldest receive that was not taken to `taken`. Returns whether it has at least `least` bytes.
+    /// Shows the oldest receive not taken. Returns whether it has at least `least` bytes.
     pub fn show(&self, taken: &mut Taken, least: u64) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         let mut nth = 0..;
@@ -263,8 +258,7 @@ impl<T: Transport> Receives<T> {
         taken.capacity >= least
     }
 
-    /// Removes the completed oldest receive of the endpoint's own queue. Returns the cookie, and whether the completion
-    /// is not a notification event.
+    /// Removes the completed oldest receive of the endpoint's own queue; the result is as for `remove`.
     #[inline(always)]
     pub fn take_oldest(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let Some(oldest) = self.posted.oldest().filter(|oldest| oldest.value().id == id) else {
@@ -277,7 +271,6 @@ impl<T: Transport> Receives<T> {
         Some((cookie, quiet))
     }
 
-    /// Records that a buffer of the SRQ is complete.
     #[inline(always)]
     pub fn give_back(&mut self, id: RecvId) {
         if let Some(at) = self.taken.iter().position(|&taken| taken == id) {
@@ -296,7 +289,7 @@ impl<T: Transport> Receives<T> {
         self.watched = self.soft_armed || self.hard_limit.is_some();
     }
 
-    /// Returns the exceeded watermarks: the soft one once per arming, the hard one only with a connection to break.
+    /// Returns the exceeded watermarks: the soft one once per arming, the hard one only while connected.
     pub fn watermarks_passed(&mut self) -> Passed {
         if self.watched { self.compare() } else { Passed::default() }
     }

@@ -15,7 +15,6 @@ use crate::srq_accounting::Completed;
 use crate::transport::{Awaited, Checked, Poll, Recv, RecvId, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts a receive of any kind.
     #[inline(never)]
     pub(crate) fn post_any_recv<S: SegmentList + ?Sized>(
         &self,
@@ -64,7 +63,6 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Unlocks after a post, then reports exceeded watermarks and resumes a message that waits for the receive.
     #[cold]
     #[inline(never)]
     pub(crate) fn after_recv(&self, mut receives: MutexGuard<'_, Receives<T>>, awaited: bool) {
@@ -77,14 +75,13 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Completes a buffer that was taken for a connection that has ended.
+    /// For a buffer whose connection has ended.
     pub(super) fn flush_late(&self, receives: &mut Receives<T>, srq: &Srq<T>, id: RecvId) {
         if let Some(Completed { cookie, charge }) = srq.complete(id) {
             receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, Some(charge));
         }
     }
 
-    /// Queues the completions that waited for the connection event.
     pub(super) fn release_held(&self, receives: &mut Receives<T>) {
         for ended in std::mem::take(&mut receives.held) {
             self.finish(receives, &ended);
@@ -100,7 +97,7 @@ impl<T: Transport> Endpoint<T> {
                     receives.complete(ep, cookie, ended, quiet, None);
                 }
             }
-            // `srq.complete` raises the event of a watermark, which must precede the completion on a common EVD.
+            // `srq.complete` raises a watermark's event, which must precede the completion on a common EVD.
             Some(srq) => {
                 receives.give_back(id);
                 if let Some(Completed { cookie, charge }) = srq.complete(id) {
@@ -110,8 +107,8 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Sets and arms the high watermarks on the endpoint's buffers. The attributes of an endpoint without an SRQ only
-    /// show the soft one.
+    /// Sets and arms the high watermarks on the endpoint's buffers. Without an SRQ, the attributes only show the soft
+    /// one.
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] for a hard watermark on a datagram endpoint, which has no connection to break.
@@ -134,13 +131,13 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Returns the number of buffers that the endpoint owns and whose completions are not queued.
+    /// Returns the number of buffers that the endpoint owns without a queued completion.
     pub fn recv_query(&self) -> usize {
         self.ia.transport.poll(None, Poll::Complete);
         self.receives.lock().buffers()
     }
 
-    /// Reports exceeded watermarks, and breaks the connection for the hard one. Called without a lock.
+    /// Called without a lock.
     pub(super) fn act_on(&self, passed: Passed) {
         self.tell_of(passed);
         if passed.hard {
@@ -148,7 +145,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Reports exceeded watermarks to the program and to tracers. Called without a lock.
+    /// Called without a lock.
     pub(super) fn tell_of(&self, passed: Passed) {
         let ep = self.header.handle();
         if passed.soft {
@@ -160,7 +157,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Completes with an error the receives posted before the connection whose regions are not in the new zone.
+    /// Completes with an error the early receives whose regions are not in the new zone.
     pub(super) fn recheck_early(&self, receives: &mut Receives<T>) {
         let zone = receives.zone;
         let mut failed = Vec::new();
@@ -180,7 +177,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Posts the stored receives to a new queue pair by `post`. A receive whose check fails is completed with an error.
+    /// Posts the stored receives to a new queue pair. A receive whose check fails completes with an error.
     pub(super) fn hand_over(&self, receives: &mut Receives<T>, post: impl Fn(&Recv<'_>) -> Result<()>) -> Result<()> {
         while let Some(early) = receives.early.pop_front() {
             let zone = receives.zone.unwrap_or(0);

@@ -1,7 +1,6 @@
 //! A transport's reports on the connection of an endpoint.
 //!
-//! A device may complete a receive before the connection manager reports the connection. Such a completion is stored
-//! until the connection event is queued.
+//! A device may complete a receive before the connection event. The completion is then deferred.
 
 use std::sync::Arc;
 
@@ -21,7 +20,6 @@ use crate::transport::{
 };
 
 impl<T: Transport> Endpoint<T> {
-    /// Handles a receive that completes before the connection event, or in a later life.
     #[cold]
     pub(super) fn keep_out_of_time(&self, receives: &mut Receives<T>, life: u64, ended: Ended) {
         if receives.life != life {
@@ -31,13 +29,12 @@ impl<T: Transport> Endpoint<T> {
         } else if receives.held.room(1).is_err() {
             self.finish(receives, &ended);
         } else {
-            // The transport is ahead of the connection event.
             receives.held.push(ended);
         }
     }
 }
 
-/// The sink of a queue pair, for one life of an endpoint. Reports in another life are dropped.
+/// The sink of a queue pair, for one life of an endpoint.
 pub struct EndpointSink<T: Transport> {
     pub(crate) endpoint: Arc<Endpoint<T>>,
     pub(crate) life: u64,
@@ -52,7 +49,7 @@ impl<T: Transport> EndpointSink<T> {
     /// Returns the segment if no region was deregistered since its check.
     ///
     /// # Safety
-    /// It must be a segment of a receive that core has posted on the adapter of the endpoint.
+    /// It must be a segment of a receive posted on this endpoint's adapter.
     #[inline(always)]
     pub unsafe fn recheck<'a>(
         &self,
@@ -63,8 +60,9 @@ impl<T: Transport> EndpointSink<T> {
         unsafe { self.endpoint.ia.lmrs.recheck(segment, section) }
     }
 
-    /// Takes the oldest receive of the endpoint's own queue that was not taken. Returns `false` if there is none. The
-    /// receive is outstanding until [`EndpointSink::recv_done`]. For transports with [`Transport::TAKES_RECEIVES`].
+    /// Takes the oldest receive of the endpoint's own queue that was not taken, which is outstanding until
+    /// [`EndpointSink::recv_done`]. Returns `false` if there is none. For transports with
+    /// [`Transport::TAKES_RECEIVES`].
     pub fn recv_take(&self, taken: &mut Taken) -> bool {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut receives = ep.receives.lock();
@@ -134,7 +132,7 @@ impl<T: Transport> EndpointSink<T> {
         if receives.life != life {
             return;
         }
-        // If completions wait for the connection event, the announcement waits with them.
+        // The announcement waits with the completions for the connection event.
         if let Some(held) = receives.held.last_mut() {
             held.done.solicited = true;
         } else if let Some(evd) = &receives.evd {
@@ -142,15 +140,15 @@ impl<T: Transport> EndpointSink<T> {
         }
     }
 
-    /// Reports that all requests up to position `reached` have succeeded. Returns whether the end of the connection has
-    /// waited for them; the caller must then call [`EndpointSink::drained`] without a lock.
+    /// Reports that all requests up to `reached` have succeeded. Returns whether the connection's end has waited for
+    /// them; the caller must then call [`EndpointSink::drained`] without a lock.
     #[inline]
     #[must_use]
     pub fn requests_done(&self, reached: SeqNo) -> bool {
         self.lock_tx().is_some_and(|mut tx| tx.request_done(reached))
     }
 
-    /// Ends a connection that has waited for its last request.
+    /// Ends a connection that waited for its last request.
     pub fn drained(&self) {
         let (ep, life) = (&*self.endpoint, self.life);
         let Some(()) = ep.notify_owner((), |owner, ()| owner.drained()) else { return };
@@ -164,7 +162,7 @@ impl<T: Transport> EndpointSink<T> {
         }
     }
 
-    /// Reports that the connection has failed, and the first receive or request that did. All other outstanding work is
+    /// Reports that the connection has failed, with the first failed receive or request. All other outstanding work is
     /// flushed. The transport has released all buffers.
     pub fn failed(&self, recv: Option<RecvDone>, request: Option<(FailedRequest, Status)>) {
         let (ep, life) = (&*self.endpoint, self.life);
@@ -184,8 +182,8 @@ impl<T: Transport> EndpointSink<T> {
         ep.end(&mut control, Some(event), recv, request);
     }
 
-    /// Reports a change of the connection or the attempt. Except for [`ConnectionReport::Established`], the transport
-    /// has released all buffers.
+    /// Reports a change of the connection or attempt. Except for [`ConnectionReport::Established`], the transport has
+    /// released all buffers.
     pub fn connection(&self, report: ConnectionReport) {
         let (ep, life) = (&*self.endpoint, self.life);
         let Some(report) = ep.notify_owner(report, |owner, report| owner.connection(report)) else { return };
@@ -215,7 +213,7 @@ impl<T: Transport> EndpointSink<T> {
         ep.act_on(passed);
     }
 
-    /// Performs [`EndpointSink::recv_arrived`] in two steps.
+    /// [`EndpointSink::recv_arrived`] in two steps.
     #[cold]
     pub(crate) fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) -> Verdict {
         if receives.life != self.life {

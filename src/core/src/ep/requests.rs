@@ -1,8 +1,8 @@
 //! The requests of an endpoint.
 //!
-//! Requests in flight are stored in posting order, each with the position ([`SeqNo`]) that the transport assigned.
-//! Positions never decrease. A transport reports that all requests up to a position have completed, so unsignalled
-//! requests need no report. The completions of one report enter their EVD under one lock.
+//! Requests in flight are in posting order, each with the position ([`SeqNo`]) that the transport assigned. A transport
+//! reports the completion of all requests up to a position, so unsignalled requests need no report. The completions of
+//! one report enter their EVD under one lock.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::users::Use;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     Transfer(Transfer, u64),
-    /// A transfer that not all API versions have, and its length in bytes.
+    /// Kind, and length in bytes.
     Extended(Extended, u64),
     Bind(Handle),
 }
@@ -40,7 +40,6 @@ impl Work {
         }
     }
 
-    /// Fires the probe for a post.
     #[inline(never)]
     pub fn show_posted(self, ep: Handle, cookie: u64) {
         match self.moves() {
@@ -55,7 +54,6 @@ const _: () = assert!(size_of::<Work>() == 16);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlight {
-    /// Position that the transport assigned.
     pub mark: SeqNo,
     pub cookie: u64,
     pub flags: CompletionFlags,
@@ -63,7 +61,6 @@ pub(crate) struct InFlight {
 }
 
 impl InFlight {
-    /// Adds the completion, unless the request suppresses it.
     fn complete<T: Transport>(&self, batch: &mut Batch<'_, T>, ep: Handle, status: Status) {
         if self.asks_for_nothing(status) {
             return;
@@ -84,14 +81,14 @@ impl InFlight {
         self.flags.contains(CompletionFlags::SUPPRESS) && matches!(status, Status::Success)
     }
 
-    /// Returns whether the completion is a notification event. Only the poster's flags count.
+    /// Returns whether the completion is a notification event, by the poster's flags.
     #[inline(always)]
     pub fn notifies(&self, status: Status) -> bool {
         notifies(Feed::Unsignalled, self.flags.contains(CompletionFlags::UNSIGNALLED), false, status)
     }
 }
 
-/// The requests in flight of an endpoint. The queue's numbers of its values are the requests' numbers.
+/// An endpoint's requests in flight. The queue numbers them like the requests.
 pub(crate) type Flight = Fifo<InFlight>;
 
 impl Flight {
@@ -114,12 +111,10 @@ impl Flight {
         self.front().is_some_and(|oldest| oldest.mark <= reached)
     }
 
-    /// Removes the oldest request if its position is at most `reached`.
     fn pop_through(&mut self, reached: SeqNo) -> Option<InFlight> {
         if self.reaches(reached) { self.pop() } else { None }
     }
 
-    /// Removes the oldest request if its number is below `end`.
     fn pop_before(&mut self, end: RequestId) -> Option<InFlight> {
         if self.taken() as u64 >= end { None } else { self.pop() }
     }
@@ -144,7 +139,7 @@ fn request_gate(state: EpState) -> Gate {
     }
 }
 
-/// The part of an endpoint that the lock on its requests protects.
+/// The part of an endpoint under the lock on its requests.
 pub(crate) struct Requests<T: Transport> {
     pub life: u64,
     pub gate: Gate,
@@ -152,7 +147,7 @@ pub(crate) struct Requests<T: Transport> {
     pub evd: Option<Use<Evd<T>>>,
     pub qp: Option<Arc<T::Qp>>,
     pub datagram_qp: Option<Arc<T::DatagramQp>>,
-    /// The transport's data of the sending direction of `qp`.
+    /// The transport's sending direction of `qp`.
     pub tx: T::Tx,
     pub zone: Option<u32>,
     pub flight: Flight,
@@ -160,13 +155,13 @@ pub(crate) struct Requests<T: Transport> {
     pub max_segments: usize,
     pub max_read_segments: usize,
     pub max_write_segments: usize,
-    /// The adapter's limit. Programs exceed the sizes in the attributes of an endpoint.
+    /// The adapter's limit, because programs exceed the sizes in an endpoint's attributes.
     pub max_transfer: u64,
     /// Set in state DISCONNECT_PENDING: the connection ends after the last request.
     pub draining: bool,
     /// Remote memory regions bound only for this connection; some may be unbound.
     pub windows: Vec<Handle>,
-    /// Counters of posted requests, and of earlier connections.
+    /// Also of earlier connections.
     pub counters: Counters,
 }
 
@@ -193,7 +188,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Enters a state. `ep` is NULL before the endpoint has a handle.
+    /// `ep` is NULL before the endpoint has a handle.
     pub fn enter(&mut self, ep: Handle, state: EpState) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);
@@ -218,7 +213,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Returns the maximum number of segments of a transfer, and the required right.
+    /// Returns the maximum number of segments, and the required right.
     #[inline(always)]
     pub fn needs(&self, transfer: Transfer) -> (usize, Rights) {
         match transfer {
@@ -228,12 +223,12 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Returns the length of a transfer with `total` local and `remote` remote bytes.
+    /// Like the function `length`, with the limit of this endpoint.
     pub fn length(&self, transfer: Transfer, total: u64, remote: u64) -> Result<u64> {
         length(transfer, total, remote, self.max_transfer)
     }
 
-    /// Returns whether a request, a send if `send`, can have these flags.
+    /// Returns whether a request can have these flags.
     pub fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
@@ -245,7 +240,7 @@ impl<T: Transport> Requests<T> {
         valid.contains(completion)
     }
 
-    /// Returns the zone for the segments of a request, after all checks except of their memory.
+    /// Returns the zone for a request's segments, after all checks except of their memory.
     ///
     /// # Errors
     /// The first of: [`crate::error::StateError::Endpoint`], [`Arg::Flags`], [`Arg::SegmentCount`],
@@ -259,7 +254,6 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Returns the error for a request that [`Requests::zone_for`] rejects.
     #[cold]
     fn refusal(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Error {
         if let Err(error) = self.admit() {
@@ -282,15 +276,13 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Queues the completion of a request, unless the request suppresses it.
     pub fn complete(&self, ep: Handle, request: &InFlight, status: Status) {
         if let Some(evd) = &self.evd {
             evd.push_all(|batch| request.complete(batch, ep, status));
         }
     }
 
-    /// Queues the completions of all requests up to position `reached`. Returns whether these were the last ones for
-    /// which the end of the connection waits.
+    /// The general form of [`Requests::complete_through`].
     #[inline(never)]
     pub fn complete_several(&mut self, ep: Handle, reached: SeqNo) -> bool {
         let flight = &mut self.flight;
@@ -306,7 +298,7 @@ impl<T: Transport> Requests<T> {
         self.draining && self.flight.is_empty()
     }
 
-    /// Queues a successful completion for each request before the failed one, and the failed one's completion.
+    /// Queues a success for each request before the failed one, and the failed one's completion.
     pub fn drain(&mut self, ep: Handle, failed: Option<(FailedRequest, Status)>) {
         let Some((which, status)) = failed else { return };
         let request = match which {

@@ -1,7 +1,7 @@
 //! The lock on an endpoint's requests and on the transport's state of the sending direction.
 //!
-//! A transport that polls many connections must not wait for a long post. If it cannot lock a connection, it leaves the
-//! poll to the holder, which repeats the transport's poll after unlocking.
+//! A transport that polls many connections must not wait for a long post. If a connection is locked, the transport
+//! leaves the poll to the holder, which repeats it after unlocking.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
@@ -23,9 +23,8 @@ pub(crate) struct Locked<'a, T: Transport> {
 }
 
 impl<T: Transport> Locked<'_, T> {
-    /// Calls `what` with the requests unlocked.
     pub fn unlocked<R>(&mut self, what: impl FnOnce() -> R) -> R {
-        // If another thread leaves a poll to this one, the drop of this guard runs it.
+        // The drop of this guard runs polls that other threads leave to this one.
         MutexGuard::unlocked(&mut self.requests, what)
     }
 }
@@ -46,7 +45,7 @@ impl<T: Transport> DerefMut for Locked<'_, T> {
     }
 }
 
-/// On drop, runs the polls that other threads left to this one.
+/// The drop runs polls that other threads left.
 struct Turn<'a, T: Transport>(&'a Endpoint<T>);
 
 impl<T: Transport> Drop for Turn<'_, T> {
@@ -63,7 +62,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
     }
 }
 
-/// The locked transport's state of the sending direction ([`Parts::Tx`](crate::transport::Parts::Tx)).
+/// The locked sending direction of the transport ([`Parts::Tx`](crate::transport::Parts::Tx)).
 pub struct TxGuard<'a, T: Transport>(Locked<'a, T>);
 
 impl<T: Transport> Deref for TxGuard<'_, T> {
@@ -83,7 +82,7 @@ impl<T: Transport> DerefMut for TxGuard<'_, T> {
 }
 
 impl<T: Transport> TxGuard<'_, T> {
-    /// Does the same as [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done).
+    /// Like [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done).
     #[inline(always)]
     #[must_use]
     pub fn request_done(&mut self, reached: SeqNo) -> bool {
@@ -104,8 +103,8 @@ impl<T: Transport> Endpoint<T> {
     fn try_lock_or_defer(&self) -> Option<MutexGuard<'_, Requests<T>>> {
         self.poll_deferred.store(true, Ordering::Relaxed);
         asymmetric::heavy();
-        // SYNC again: the flag was stored before the heavy half. The holder unlocks, which is a light half, and then
-        // loads the flag. So this attempt finds the lock free, or the holder finds the flag.
+        // SYNC again: the flag was stored before the heavy half. The holder unlocks, a light half, and then loads the
+        // flag. So this attempt finds the lock free, or the holder finds the flag.
         self.requests.try_lock()
     }
 
@@ -118,32 +117,31 @@ impl<T: Transport> Endpoint<T> {
         Some(Locked { requests: self.requests.try_lock()?, turn: Turn(self) })
     }
 
-    /// Repeats the transport's poll, for threads that left it to this one.
     #[cold]
     #[inline(never)]
     fn run_deferred_poll(&self) {
         while self.poll_deferred.load(Ordering::Relaxed) {
-            // SYNC again: a thread that has locked the requests since checks the flag after its unlock.
+            // SYNC again: a later holder of the lock checks the flag after its unlock.
             let Some(requests) = self.requests.try_lock() else { return };
             self.poll_deferred.store(false, Ordering::SeqCst);
             if let Some(qp) = &requests.qp {
                 self.ia.transport.repoll(qp);
             }
-            // Other threads may leave a poll until this unlock.
+            // Other threads may leave a poll until here.
             drop(requests);
         }
     }
 }
 
 impl<T: Transport> EndpointSink<T> {
-    /// Locks the transport's state of the sending direction. Returns `None` if the connection has ended for core.
-    /// Requires [`Transport::KEEPS_TX`].
+    /// Locks the transport's sending direction. Returns `None` if the connection has ended for core. Requires
+    /// [`Transport::KEEPS_TX`].
     #[inline(always)]
     pub fn lock_tx(&self) -> Option<TxGuard<'_, T>> {
         self.tx_of(self.endpoint.requests.lock())
     }
 
-    /// Like [`EndpointSink::lock_tx`], but returns `None` if another thread holds the lock. That thread then calls
+    /// Like [`EndpointSink::lock_tx`], but returns `None` if another thread holds the lock, which then calls
     /// [`Hooks::repoll`](crate::transport::Hooks::repoll).
     #[inline(always)]
     pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
@@ -153,7 +151,6 @@ impl<T: Transport> EndpointSink<T> {
         })
     }
 
-    /// Returns `None` if this sink belongs to an earlier connection.
     #[inline(always)]
     fn tx_of<'a>(&'a self, requests: MutexGuard<'a, Requests<T>>) -> Option<TxGuard<'a, T>> {
         let locked = Locked { requests, turn: Turn(&self.endpoint) };

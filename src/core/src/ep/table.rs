@@ -1,9 +1,9 @@
 //! The parameters of an endpoint: valid values, and the states in which they can change.
 //!
-//! [`RULES`] applies to creation and modification. The code, the manual page and the tests follow this table.
+//! [`RULES`] applies to creation and modification. The code, the manual page and the tests follow it.
 //!
 //! Errors of the state precede errors of values. The API layer decodes all fields, and marks bad values as *invalid*.
-//! Then core applies all of them or none, under the endpoint's locks.
+//! Core then applies all or none, under the endpoint's locks.
 
 use crate::ep_state::EpState;
 use crate::event::{CompletionFlags, Streams};
@@ -49,7 +49,6 @@ pub enum Field {
 impl Field {
     /// Returns the rule of this field.
     pub fn rule(self) -> &'static Rule {
-        // The rules are in the order of the fields.
         &RULES[self as usize]
     }
 }
@@ -67,7 +66,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// Returns whether a field of this class can be modified in `state`.
+    /// Returns whether such a field can be modified in `state`.
     pub fn admits(self, state: EpState) -> bool {
         use EpState::*;
         match self {
@@ -100,7 +99,7 @@ pub enum Setting {
     Count(usize),
     Qos(Qos),
     Flags(CompletionFlags),
-    /// The named attributes of a query, or their number: the counters, or none.
+    /// The named attributes of a query, or their number.
     Counters(bool),
 }
 
@@ -109,7 +108,7 @@ pub enum Setting {
 #[allow(missing_docs)]
 pub enum Check {
     None,
-    /// A protection zone of the same adapter, or none.
+    /// A zone of the same adapter, or none.
     Zone,
     /// An EVD of the same adapter that accepts this stream, or none.
     Evd(Streams),
@@ -124,10 +123,10 @@ pub enum Check {
     Flags {
         /// Valid flags at creation.
         create: Flags,
-        /// Valid flags in a modify. Receive flags cannot change while a receive is posted.
+        /// Valid flags in a modify; receive flags cannot change while a receive is posted.
         modify: Flags,
     },
-    /// A count. With a shared receive queue, receive counts are ignored at creation and cannot be modified.
+    /// A count. With an SRQ, a creation ignores receive counts, and they cannot be modified.
     Count {
         least: Least,
         most: Most<usize>,
@@ -162,8 +161,8 @@ pub enum Least {
     Zero,
     /// 1; 0 for a new endpoint without an EVD for the stream.
     One,
-    /// None, but a new endpoint has a count above 0 exactly if it has an EVD for the stream. See
-    /// [`super::Endpoint::modify`] for a modify.
+    /// None, but a new endpoint has a count above 0 exactly if it has an EVD for the stream.
+    /// [`super::Endpoint::modify`] describes a modify.
     Dispatcher,
 }
 
@@ -193,7 +192,7 @@ const RECV_FLAGS: Flags = Flags::OneOf(&[
 const REQUEST_FLAGS: Flags =
     Flags::OneOf(&[CompletionFlags::DEFAULT, CompletionFlags::UNSIGNALLED, CompletionFlags::EVD_THRESHOLD]);
 
-/// Field, class and condition of all parameters, in the order of the fields.
+/// The rules, in the order of the fields.
 pub const RULES: [Rule; 31] = {
     use Class::*;
     use Stream::*;
@@ -246,7 +245,7 @@ pub(super) struct Against<'a> {
 /// The call that sets a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// The creation of an endpoint, with or without an EVD for each stream.
+    /// The creation of an endpoint, which has these EVDs.
     Create { recv_evd: bool, request_evd: bool },
     /// A modify.
     Modify,

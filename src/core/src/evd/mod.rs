@@ -1,9 +1,9 @@
 //! Event dispatchers (EVDs): one queue for all sources.
 //!
-//! The queue's lock is held to move the events of one report. If the atomic flag `busy` is clear, a dequeue polls once
-//! without this lock. DTO completions are stored field by field for a direct copy to the program.
+//! The queue's lock is held to move the events of one report. If `busy` is clear, a dequeue polls once without this
+//! lock. DTO completions are stored field by field for a direct copy to the program.
 //!
-//! The EVD of connection events may belong to another adapter. An abrupt close of that adapter frees it anyway
+//! Connection events may go to an EVD of another adapter. An abrupt close of that adapter frees it anyway
 //! (`Use::is_gone`).
 
 mod queue;
@@ -36,7 +36,7 @@ pub struct EvdStatus {
     pub enabled: bool,
     /// `true` if threads may wait on the EVD.
     pub waitable: bool,
-    /// Configuration of the endpoints that feed it; `None` if there are none.
+    /// Configuration of the feeding endpoints, if any.
     pub feed: Option<Feed>,
 }
 
@@ -61,14 +61,14 @@ pub struct Evd<T: Transport> {
     pub streams: Streams,
     pub(crate) cq: Option<T::Cq>,
     pub(crate) queue: Mutex<Queue<T>>,
-    /// Set while the queue contains an event or has a waiter; otherwise a dequeue need not lock it.
+    /// Set while the queue contains an event or has a waiter; otherwise a dequeue takes no lock.
     pub(crate) busy: AtomicBool,
     /// Set if the adapter is closed while another adapter uses the EVD.
     orphan: AtomicBool,
     pub(crate) adaptive_spin: AdaptiveSpin,
     pub(crate) slept: AtomicU64,
     connection_events: AtomicU64,
-    /// The API layer's baseline of the counters.
+    /// The API layer's counter baseline.
     pub counter_baseline: AttachedData,
     /// Held while the CNO and its list of EVDs change.
     tie: Mutex<()>,
@@ -94,7 +94,7 @@ impl<T: Transport> Evd<T> {
         let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let mut queue = Queue::new(qlen)?;
-        // An asynchronous event may report a lost completion of a request.
+        // An asynchronous event may report a lost completion.
         queue.requests += usize::from(streams.contains(Streams::ASYNC));
         let evd = ia.adopt(Evd {
             header: Header::default(),
@@ -171,19 +171,18 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Marks this EVD as an orphan of its closed adapter. The end of its last use frees it.
+    /// Marks this EVD as an orphan of its closed adapter, which its last user frees.
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::Release);
     }
 
-    /// Frees an orphan that has no other user.
     pub(crate) fn free_if_orphaned(&self) {
         if self.orphan.load(Ordering::Acquire) && self.header.users.retire() {
             self.reclaim();
         }
     }
 
-    /// Returns the changeable parameters.
+    /// Returns the parameters.
     pub fn status(&self) -> EvdStatus {
         let queue = self.queue();
         EvdStatus { qlen: queue.qlen, enabled: queue.enabled, waitable: queue.is_waitable(), feed: queue.feed() }
@@ -194,7 +193,7 @@ impl<T: Transport> Evd<T> {
         self.queue().cno().map(|cno| cno.object().clone())
     }
 
-    /// Attaches the EVD to another CNO, or to none. Queued events do not trigger the new CNO.
+    /// Attaches another CNO, or none. Queued events do not trigger the new CNO.
     ///
     /// # Errors
     /// [`Role::Cno`] if the CNO is being freed, [`Role::Evd`] if the EVD is, [`Resource::Memory`].
@@ -244,7 +243,7 @@ impl<T: Transport> Evd<T> {
         self.queue().set_waitable(true);
     }
 
-    /// Changes the capacity to at least `qlen` events. No event is lost.
+    /// Changes the capacity to at least `qlen` events, and keeps all events.
     ///
     /// # Errors
     /// [`Arg::QueueLength`] for 0, [`StateError::EvdTooShort`] if more events are queued or a thread waits for more,
@@ -272,7 +271,7 @@ impl<T: Transport> Evd<T> {
         if self.offer(Event::Software { pointer }) { Ok(()) } else { Err(Error::QueueFull) }
     }
 
-    /// Polls, and takes the oldest event.
+    /// Polls, and takes an event.
     ///
     /// # Errors
     /// Errors of [`Evd::take`].
@@ -322,12 +321,12 @@ impl<T: Transport> Evd<T> {
         self.tell(tell);
     }
 
-    /// Queues a notification event, unless the queue is full.
+    /// Queues a notification event.
     pub(crate) fn offer(&self, event: Event) -> bool {
         self.fill(|batch| batch.add(Queued::event(event), true)) == 0
     }
 
-    /// Ends [`Evd::push`]: wakes a waiter or triggers the CNO, or reports a lost event.
+    /// Ends [`Evd::push`]: wakes a waiter, triggers the CNO, or reports a lost event.
     #[cold]
     #[inline(never)]
     pub(crate) fn end_push(&self, mut queue: MutexGuard<'_, Queue<T>>, kept: bool, notifies: bool) {
@@ -343,7 +342,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Queues the events that `add` adds, with one lock acquisition.
+    /// Queues the events that `add` adds, under one lock.
     pub(crate) fn push_all(&self, add: impl FnOnce(&mut Batch<'_, T>)) {
         let lost = self.fill(add);
         if lost > 0 {
@@ -370,7 +369,7 @@ impl<T: Transport> Evd<T> {
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 
-    /// Wakes a waiter or triggers the CNO. Requires that the queue is unlocked.
+    /// The queue must be unlocked.
     #[cold]
     fn tell(&self, tell: PendingWakeup<T>) {
         match tell {
@@ -380,8 +379,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Counts a stream of an endpoint that feeds this EVD. A request stream (`requests`) wakes a sleeping waiter, to
-    /// arm again.
+    /// Counts a stream. A request stream wakes a sleeper, which arms again.
     pub(crate) fn add_feed(&self, feed: Feed, requests: bool) {
         let waker = {
             let mut queue = self.queue();
@@ -394,7 +392,6 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Reverts [`Evd::add_feed`].
     pub(crate) fn remove_feed(&self, feed: Feed, requests: bool) {
         let mut queue = self.queue();
         queue.feeds[feed as usize] -= 1;

@@ -14,7 +14,7 @@ use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
-/// A queued event. A DTO completion is stored in separate words, because copies of a whole [`Event`] are slow.
+/// Separate words store a DTO completion, because copies of a whole [`Event`] are slow.
 pub(crate) struct Queued {
     /// Valid unless `more` is [`More::Event`].
     pub(crate) completion: Completion,
@@ -41,7 +41,7 @@ const NOTHING: Completion =
     Completion { ep: Handle::NULL, cookie: 0, len: 0, status: Status::Success, transfer: Transfer::Recv };
 
 impl Queued {
-    /// Returns a DTO completion. `charge` is the occupied entry of an SRQ.
+    /// `charge` is the occupied entry of an SRQ.
     #[inline(always)]
     pub fn transfer(completion: Completion, charge: Option<OutstandingRecv>) -> Self {
         Queued { completion, more: charge.map_or(More::Nothing, More::OutstandingRecv) }
@@ -55,7 +55,6 @@ impl Queued {
         Queued { completion: NOTHING, more: More::Event(event) }
     }
 
-    /// Queues the event, and fires its probe.
     #[inline(never)]
     pub(crate) fn show_and_put(self, place: Vacancy<'_, Queued>) {
         match self.more {
@@ -78,7 +77,7 @@ impl Queued {
         }
     }
 
-    /// Frees the entry of an SRQ of a DTO completion. Returns `false` for another event.
+    /// Frees the SRQ's entry of a DTO completion. Returns `false` for another event.
     #[inline(always)]
     pub(crate) fn release(&mut self) -> bool {
         if !matches!(self.more, More::Nothing) {
@@ -99,18 +98,17 @@ pub(crate) enum PendingWakeup<T: Transport> {
     Object(Arc<Cno<T>>, usize),
 }
 
-/// The waiting thread's state.
 pub(crate) struct Wait {
     threshold: usize,
     announced: bool,
-    /// Set when the EVD becomes unwaitable. This ends the wait even if the EVD becomes waitable again.
+    /// Set when the EVD becomes unwaitable. Ends the wait even if it becomes waitable again.
     refused: bool,
     waker: Option<Arc<Waker>>,
 }
 
-/// Bits of `Queue::refused`, one word for one check.
+/// Bits of `Queue::refused`, checked together.
 pub(crate) mod refuses {
-    /// No thread may take an event, because another thread waits.
+    /// Nothing may be taken, because a thread waits.
     pub const ALL: u8 = 1;
     pub const WAITS: u8 = 2;
 }
@@ -119,25 +117,22 @@ pub(crate) struct Queue<T: Transport> {
     pub(crate) events: Fifo<Queued>,
     pub qlen: usize,
     pub enabled: bool,
-    /// Bits of [`refuses`].
     pub(crate) refused: u8,
     dead: bool,
     pub(crate) wait: Option<Wait>,
     cno: Option<Use<Cno<T>>>,
     /// `true` if there is a waiter or a CNO.
     pub(crate) watched: bool,
-    /// Number of streams of endpoints that feed the EVD, by [`Feed`].
+    /// Number of streams that feed the EVD, by [`Feed`].
     pub feeds: [usize; 3],
-    /// Number of request streams that complete here. Asynchronous events count as one, because they may report a lost
+    /// Number of request streams that complete here, plus one for asynchronous events, which may report a lost
     /// completion.
     pub requests: usize,
-    /// Waits that took a queued DTO completion immediately. `waits` counts the other waits, and `waited_for` their
-    /// events.
+    /// Waits that took a queued DTO completion immediately. Neither `waits` nor `waited_for` counts them.
     pub(crate) quick_waits: u64,
     waits: u64,
     waited_for: u64,
-    /// Private data of the last event that had some, of which the program has the address. The endpoint may have been
-    /// reset since.
+    /// Private data of the last event that had some, to which the program may refer.
     shown: Option<Arc<[u8]>>,
 }
 
@@ -173,7 +168,7 @@ impl<T: Transport> Queue<T> {
         !self.events.is_empty() || self.wait.is_some()
     }
 
-    /// Returns the number of waits, and the number of events taken without a wait.
+    /// Returns the numbers of waits, and of events taken without a wait.
     pub fn counts(&self) -> (u64, u64) {
         let by_waits = self.quick_waits + self.waited_for;
         (self.quick_waits + self.waits, (self.events.taken() as u64).saturating_sub(by_waits))
@@ -204,7 +199,7 @@ impl<T: Transport> Queue<T> {
         if self.events.is_empty() || self.dead { PendingWakeup::Nobody } else { self.tell(1) }
     }
 
-    /// Returns the wakeup for new events, `announced` of which are notification events.
+    /// Returns the wakeup for new events with `announced` notification events.
     #[cold]
     #[inline(never)]
     pub fn tell(&mut self, announced: usize) -> PendingWakeup<T> {
@@ -228,7 +223,6 @@ impl<T: Transport> Queue<T> {
         self.pop().ok_or(Error::QueueEmpty)
     }
 
-    /// Takes the oldest event and stores its private data.
     fn pop(&mut self) -> Option<Queued> {
         let queued = self.events.pop()?;
         match &queued.more {
@@ -239,7 +233,7 @@ impl<T: Transport> Queue<T> {
         Some(queued)
     }
 
-    /// Takes all events and the stored private data, for a drop without the lock.
+    /// For a drop without the lock.
     pub fn take_all(&mut self) -> impl Sized + use<T> {
         (mem::take(&mut self.events), self.shown.take())
     }
@@ -256,7 +250,6 @@ impl<T: Transport> Queue<T> {
         self.refused = if on { self.refused | bit } else { self.refused & !bit };
     }
 
-    /// Ends the wait, and disallows others.
     pub fn refuse_waits(&mut self) {
         self.set_waitable(false);
         if let Some(wait) = &mut self.wait {
@@ -268,13 +261,13 @@ impl<T: Transport> Queue<T> {
         self.dead
     }
 
-    /// Marks the EVD as freed. It accepts no more events.
+    /// Marks the EVD as freed.
     pub fn die(&mut self) {
         self.dead = true;
         self.events.limit(0);
     }
 
-    /// Checks whether `qlen` is enough for the events and for the waiter's threshold.
+    /// Checks `qlen` against the events and the waiter's threshold.
     pub fn check_resize(&self, qlen: usize) -> Result<()> {
         let waited_for = self.wait.as_ref().map_or(0, |wait| wait.threshold);
         if self.events.len() > qlen || waited_for > qlen {
@@ -297,7 +290,7 @@ impl<T: Transport> Queue<T> {
         self.wait.as_ref().and_then(|wait| wait.waker.clone())
     }
 
-    /// Returns the configuration of the streams, or the most restrictive one.
+    /// Returns the most restrictive configuration of the streams.
     pub fn feed(&self) -> Option<Feed> {
         match self.feeds {
             [0, 0, 0] => None,
@@ -308,7 +301,7 @@ impl<T: Transport> Queue<T> {
     }
 }
 
-/// Adds events to a locked queue. Their wakeup follows after the unlock.
+/// Adds events to a locked queue; their wakeup follows.
 pub(crate) struct Batch<'a, T: Transport> {
     queue: &'a mut Queue<T>,
     announced: usize,
@@ -320,7 +313,7 @@ impl<'a, T: Transport> Batch<'a, T> {
         Batch { queue, announced: 0, lost: 0 }
     }
 
-    /// Adds an event, a notification event if `notifies`. The event is lost if the queue is full.
+    /// Adds an event, which is lost if the queue is full.
     pub fn add(&mut self, queued: Queued, notifies: bool) {
         if self.queue.add(|| queued) {
             self.announced += usize::from(notifies);
@@ -353,14 +346,14 @@ impl<T: Transport> Queue<T> {
                 Some(Feed::Threshold) | None => {}
             }
         }
-        // At entry all queued events count; after that only a notification event ends the wait.
+        // At entry all queued events count; later only a notification event ends the wait.
         let announced = self.events.len() >= threshold;
         self.set_wait(Some(Wait { threshold, announced, refused: false, waker: None }));
         self.waits += 1;
         Ok(())
     }
 
-    /// Returns the result of the wait, or `None` if it continues.
+    /// Returns the result of the wait, unless it continues.
     pub fn check_wait(&mut self) -> Option<Result<(Queued, usize)>> {
         if self.dead {
             return Some(Err(Error::Aborted));
@@ -377,7 +370,7 @@ impl<T: Transport> Queue<T> {
         None
     }
 
-    /// Registers the waker before a sleep. Returns whether requests of any endpoint complete here.
+    /// Registers the waker. Returns whether requests of any endpoint complete here.
     pub fn block(&mut self, waker: &Arc<Waker>) -> bool {
         if let Some(wait) = &mut self.wait {
             if wait.waker.is_none() {
@@ -387,7 +380,7 @@ impl<T: Transport> Queue<T> {
         self.requests > 0
     }
 
-    /// Ends the wait. Returns the number of queued events.
+    /// Returns the number of queued events.
     pub fn end_wait(&mut self) -> usize {
         self.set_wait(None);
         self.events.len()

@@ -70,7 +70,7 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Withdraws the request, because the EVD is full.
+    /// Withdraws the request: the EVD is full.
     pub(super) fn withdraw(&self) -> Option<T::Incoming> {
         let incoming = self.incoming.lock().take()?;
         self.ia.disown(self);
@@ -122,14 +122,14 @@ impl<T: Transport> Cr<T> {
         Ok(())
     }
 
-    /// Rejects the request, because the adapter is being closed.
+    /// Rejects the request: the adapter is being closed.
     pub(crate) fn abandon(&self) {
         if let Ok(incoming) = self.take() {
             self.ia.transport.reject(incoming, Rejection::Provider, &[]);
         }
     }
 
-    /// Passes the request to the service point at `qualifier`, or rejects it if there is none.
+    /// Passes the request to the service point at `qualifier`, if any, or rejects it.
     ///
     /// # Errors
     /// [`crate::error::Role::Cr`] if it is no longer pending; [`Arg::Qualifier`] for 0; [`Error::ModelNotSupported`]
@@ -175,7 +175,6 @@ impl<T: Transport> Cr<T> {
     }
 }
 
-/// Releases the endpoint of a failed request.
 pub(super) fn dismiss<T: Transport>(ep: Option<Arc<Endpoint<T>>>) {
     let Some(ep) = ep else { return };
     if ep.shift(Trigger::RequestAnswered) == Ok(Next::Destroy) {

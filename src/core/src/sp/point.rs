@@ -22,7 +22,7 @@ pub(super) enum Provision<T: Transport> {
     Public(PspMode),
     /// The program, with the accept, at a common service point.
     Common,
-    /// This endpoint, for the only request.
+    /// This endpoint, once.
     Reserved(Arc<Endpoint<T>>),
 }
 
@@ -85,7 +85,6 @@ impl<T: Transport> ServicePoint<T> {
         drop(listener);
     }
 
-    /// Stops listening permanently.
     pub(super) fn shut(&self) {
         self.state.lock().shut = true;
         self.close();
@@ -108,14 +107,13 @@ impl<T: Transport> ServicePoint<T> {
         self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
     }
 
-    /// Returns whether datagram requests are possible: the API version supports them, and the program supplies the
-    /// endpoint.
+    /// The API version must have datagrams, and the program must supply the endpoint.
     fn takes_datagrams(&self) -> bool {
         let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
         named && self.ia.api_caps.extended && self.ia.transport.attributes().datagrams
     }
 
-    /// Queues the event of a request. Returns the request if the service point is closed or its EVD is full.
+    /// Returns the request if the service point is closed or its EVD is full.
     pub(super) fn request(
         &self,
         incoming: T::Incoming,

@@ -18,7 +18,6 @@ use crate::testing::{Call, Fake, patience};
 
 const SIZE: usize = 16;
 
-/// An adapter and an SRQ that is full of buffers.
 struct Full {
     ia: Arc<Ia<Fake>>,
     srq: Arc<Srq<Fake>>,
@@ -26,12 +25,9 @@ struct Full {
     device: Mutex<Device>,
 }
 
-/// The transport's state of the queue.
 #[derive(Default)]
 struct Device {
-    /// The available receives.
     posted: Vec<RecvId>,
-    /// The armed limit.
     armed: usize,
 }
 
@@ -52,7 +48,6 @@ impl Full {
         &self.ia.transport
     }
 
-    /// Returns the transport's state after all calls so far.
     fn device(&self) -> MutexGuard<'_, Device> {
         let mut device = self.device.lock();
         for call in self.fake().calls() {
@@ -81,7 +76,6 @@ impl Full {
         drop(self.srq.complete(id).expect("a taken buffer"));
     }
 
-    /// Returns the number of new events.
     fn events(&self) -> usize {
         let evd = self.ia.async_evd().and_then(|evd| self.ia.slab.get::<Evd<Fake>>(evd)).unwrap();
         std::iter::from_fn(|| evd.dequeue().ok())

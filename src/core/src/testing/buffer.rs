@@ -11,7 +11,7 @@ use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::transport::{RemoteSegment, Transport};
 
-/// Memory that is registered while the value lives. Atomics, because a transport may write it at any time.
+/// Registered memory. Atomics, because a transport may write it at any time.
 pub struct Buffer<T: Transport> {
     lmr: Arc<Lmr<T>>,
     bytes: Box<[AtomicU8]>,

@@ -18,7 +18,7 @@ use crate::transport::{
     Shown, Transport, ZoneId,
 };
 
-/// A transport that accepts all calls and records them.
+/// Accepts and records all calls.
 pub struct Fake {
     attributes: AdapterAttributes,
     state: Mutex<State>,
@@ -29,12 +29,9 @@ struct State {
     listeners: Vec<(u64, ListenerSink<Fake>)>,
     adapter: Option<AdapterSink<Fake>>,
     calls: Vec<Call>,
-    /// Number of calls that succeed before one fails, and its error.
     refusal: Option<(usize, Error)>,
     closing: Closing,
-    /// `true` if binds are delayed.
     held_up: bool,
-    /// Reports that a change of an SRQ has begun, and receives the permission to end it.
     stop: Option<(Sender<()>, Receiver<()>)>,
 }
 
@@ -145,12 +142,12 @@ impl Fake {
         self.state.lock().closing = closing;
     }
 
-    /// Delays binds, so that peers can still use the regions of windows that they close.
+    /// Delays binds, so that peers can still use closed windows.
     pub fn holds_up_binds(&self, on: bool) {
         self.state.lock().held_up = on;
     }
 
-    /// Stops the next resize or arming of an SRQ in the middle. The receiver reports the stop, and the sender ends it.
+    /// Stops the next resize or arming of an SRQ. The receiver reports the stop, the sender ends it.
     pub fn stop_next_change(&self) -> (Receiver<()>, Sender<()>) {
         let (began, there) = channel();
         let (leave, given) = channel();
@@ -158,14 +155,13 @@ impl Fake {
         (there, leave)
     }
 
-    /// Stops a change of an SRQ if the test requests this.
     fn linger(&self) {
         let stop = self.state.lock().stop.take();
         if let Some((began, leave)) = stop {
             began.send(()).expect("the test waits");
             leave.recv_timeout(patience()).expect("the test gives leave");
         }
-        // Another thread may change the queue now, unless core prevents it.
+        // Another thread may change the queue, unless core prevents it.
         thread::yield_now();
     }
 

@@ -1,6 +1,6 @@
 //! A transport and helper functions for the tests of core, transports and API layers.
 //!
-//! * [`Fake`]: a transport without a second process. The test acts as the peer, and reports through the sinks.
+//! * [`Fake`]: a transport whose peer is the test, which reports through the sinks.
 //! * [`Adapter`], [`End`], [`Buffer`]: objects of a program, over any transport. The functions wait with a deadline.
 //!
 //! All functions panic on an error. No product enables the cargo feature `testing`, which includes this module.

@@ -1,18 +1,17 @@
 //! The contract for datagram endpoints, which have any number of peers.
 //!
 //! Such an endpoint has one queue pair. In an *exchange*, one side sends a request to a service point, the program
-//! there accepts, and each side gets an address handle of the other ([`Exchange::established`]). Core drops the handle
-//! when the program has freed handle and exchange. The peer's datagrams arrive anyway.
+//! there accepts, and each side gets the other's address handle ([`Exchange::established`]). Core drops the handle when
+//! the program has freed handle and exchange; the peer's datagrams still arrive.
 //!
 //! # Requirements that no signature expresses
 //! * A datagram is stored in one receive, from byte [`LEAD`] on. Without a receive of that length it is lost and
 //!   counted ([`DatagramSink::lost`]), and the receive remains.
-//! * A datagram that cannot be sent is lost and counted. A post never waits for the peer, and no peer delays another
-//!   peer.
+//! * A datagram that cannot be sent is lost and counted. A post never waits for the peer, and no peer delays another.
 //! * Core holds the endpoint's lock on requests during [`Datagrams::send_to`], and its lock on receives during
 //!   [`Datagrams::post_datagram_recv`]. For the lock rules of [the contract](super), the methods of [`DatagramSink`]
-//!   are data methods. Methods of [`Exchange`] need a thread without locks, and are not called in a method of this
-//!   trait except [`Datagrams::close_datagrams`].
+//!   are data methods. Methods of [`Exchange`] need a thread without locks, and of this trait only
+//!   [`Datagrams::close_datagrams`] may call them.
 
 use std::sync::Arc;
 
@@ -20,10 +19,10 @@ pub use crate::ep::{DatagramSink, Exchange};
 use crate::error::Result;
 use crate::transport::{Connect, Handed, Parts, QpInit, Recv, RequestId, Segment, ShortSend, Transport};
 
-/// Number of bytes before a datagram in a receive, where some networks store a header.
+/// Bytes before a datagram in a receive, where some networks store a header.
 pub const LEAD: u64 = 40;
 
-/// Maximum length in bytes of a datagram over a connection.
+/// Maximum bytes of a datagram over a connection.
 pub const MAX_DATAGRAM: usize = 4096;
 
 /// A datagram to send.
@@ -33,7 +32,7 @@ pub struct Datagram<'a> {
     pub id: RequestId,
     /// Local memory, in order.
     pub segments: &'a [Segment],
-    /// Sum of the lengths of `segments`, at most the adapter's MTU.
+    /// Length of `segments`, at most the adapter's MTU.
     pub len: u64,
     /// `true` if the receive notifies a solicited waiter.
     pub solicited: bool,
@@ -60,8 +59,7 @@ pub trait Datagrams: Parts {
     where
         Self: Transport;
 
-    /// Accepts a request for an exchange, and reports the outcome to `exchange`. After an error the request is still
-    /// pending.
+    /// Accepts a request for an exchange, and reports the outcome to `exchange`. After an error it is still pending.
     fn answer(
         &self,
         incoming: &mut Option<Self::Incoming>,
@@ -72,7 +70,7 @@ pub trait Datagrams: Parts {
     where
         Self: Transport;
 
-    /// May poll once if earlier datagrams for this peer wait. Called without a lock before each [`Datagrams::send_to`].
+    /// May poll once if earlier datagrams to this peer wait. Called without a lock before each [`Datagrams::send_to`].
     fn poll_if_queued(&self, _to: &Self::AddressHandle) {}
 
     /// Sends a datagram of at most [`Transport::INLINE_MAX`] bytes if it leaves immediately. After `false`, which has
@@ -82,12 +80,12 @@ pub trait Datagrams: Parts {
         false
     }
 
-    /// Sends a datagram to a peer of any endpoint in the zone. Returns a position like [`Transport::post`]. A lost
-    /// datagram counts as done.
+    /// Sends a datagram to a peer of any endpoint in the zone. Returns a position like [`Transport::post`]; a lost
+    /// datagram is done.
     fn send_to(&self, qp: &Arc<Self::DatagramQp>, to: &Self::AddressHandle, datagram: &Datagram<'_>) -> Result<Handed>;
 
     /// Closes queue pairs concurrently, and ends their exchanges without a report. Datagrams reported as sent leave
-    /// first, but peers delay this by at most 100 ms. The transport then uses no memory of the program. Core holds no
-    /// lock, unless the queue pairs are unused, and may repeat the call.
+    /// first; peers delay this by at most 100 ms. The transport then uses no memory of the program. Core holds no lock,
+    /// unless the queue pairs are unused, and may repeat the call.
     fn close_datagrams(&self, qps: &[Arc<Self::DatagramQp>]);
 }

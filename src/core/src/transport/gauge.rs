@@ -10,7 +10,7 @@ use crate::slab::Handle;
 pub struct Flow {
     /// Number of times that requests began to wait for resources or earlier requests.
     pub request_stalls: u64,
-    /// Number of times that a received message began to wait for a receive, if the transport can detect it.
+    /// Number of times that a received message began to wait for a receive, if detectable.
     pub message_stalls: u64,
     /// Number of wake-ups of a sleeping peer by the transport.
     pub peer_wakeups: u64,
@@ -24,8 +24,7 @@ impl Flow {
     }
 }
 
-/// State and number of the stalls of a part of a connection. The lock of that part protects changes, which are not
-/// atomic; any thread may read.
+/// State and number of the stalls of a part of a connection. The part's lock protects changes; any thread may read.
 #[derive(Debug, Default)]
 pub struct Gauge {
     waits: AtomicBool,

@@ -58,8 +58,7 @@ pub struct AdapterAttributes {
     pub max_lmr_block: u64,
     pub max_lmr_address: u64,
     pub max_pzs: usize,
-    /// Maximum length in bytes of a message or an RDMA transfer. Less than 4 GiB, because some API versions have 32-bit
-    /// lengths.
+    /// Maximum bytes of a message or an RDMA transfer, below 4 GiB because some API versions have 32-bit lengths.
     pub max_transfer: u64,
     pub max_rmrs: usize,
     pub max_rmr_address: u64,
@@ -72,8 +71,8 @@ pub struct AdapterAttributes {
     pub optimal_alignment: usize,
     pub srq: bool,
     pub srq_low_watermark: bool,
-    /// `true` if memory windows are supported. Otherwise no RMR can be created, `max_rmrs` is meaningless, and
-    /// `endpoint_windows` and `invalidate` are false.
+    /// `true` if memory windows are supported. Otherwise `max_rmrs` is meaningless, and `endpoint_windows` and
+    /// `invalidate` are false.
     pub rmr: bool,
     /// `true` if the peers' address of a region or window can start at 0.
     pub zero_based: bool,
@@ -91,7 +90,7 @@ pub struct AdapterAttributes {
 }
 
 impl Fabric {
-    /// Returns the attributes of shared memory, for a transport named `device`.
+    /// Returns the attributes of shared memory.
     pub fn memory(device: String) -> Self {
         Fabric {
             kind: FabricKind::Memory,
@@ -106,7 +105,7 @@ impl Fabric {
 }
 
 impl AdapterAttributes {
-    /// Returns the maximum number of objects of a kind, and the resource that is then exhausted.
+    /// Returns the maximum number of objects of a kind, and the resource exhausted at it.
     pub fn most(&self, kind: Kind) -> (usize, Resource) {
         match kind {
             Kind::Pz => (self.max_pzs, Resource::Zone),
@@ -115,15 +114,15 @@ impl AdapterAttributes {
             Kind::Evd => (self.max_evds, Resource::Evd),
             Kind::Ep => (self.max_eps, Resource::Endpoint),
             Kind::Srq => (self.max_srqs, Resource::Srq),
-            // These have no limit.
+            // No limit.
             Kind::Ia | Kind::Cno | Kind::Psp | Kind::Rsp | Kind::Csp | Kind::Cr | Kind::Ah => {
                 (usize::MAX, Resource::Memory)
             }
         }
     }
 
-    /// Checks the length of the private data of a connection request or an accept. The API layer calls this before it
-    /// reads the data; no later check follows.
+    /// Checks the length of the private data of a request or an accept. The API layer calls this before it reads the
+    /// data.
     ///
     /// # Errors
     /// [`Arg::PrivateDataSize`] above `max_private_data`.
@@ -149,18 +148,18 @@ impl AdapterAttributes {
 /// The sizes of a new queue pair.
 #[derive(Clone, Copy, Debug)]
 pub struct QpSizes {
-    /// Maximum number of outstanding receives; 0 with an SRQ.
+    /// Maximum outstanding receives; 0 with an SRQ.
     pub recvs: usize,
-    /// Maximum number of outstanding requests.
+    /// Maximum outstanding requests.
     pub requests: usize,
-    /// `true` if these are defaults. A transport may create shorter queues and store the excess.
+    /// `true` if these are defaults, so that a transport may create shorter queues and store the excess.
     pub usual: bool,
-    /// Maximum number of segments of a receive.
+    /// Maximum segments of a receive.
     pub recv_segments: usize,
-    /// Maximum number of segments of a request.
+    /// Maximum segments of a request.
     pub request_segments: usize,
-    /// Maximum number of concurrent reads by the peer.
+    /// Maximum concurrent reads by the peer.
     pub reads_in: u8,
-    /// Maximum number of outstanding reads.
+    /// Maximum outstanding reads.
     pub reads_out: u8,
 }

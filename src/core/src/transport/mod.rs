@@ -1,8 +1,8 @@
 //! The contract between core and a transport.
 //!
-//! Core is generic over [`Transport`], so calls on the fast path are dispatched statically. A transport reports to core
-//! through sinks: [`EndpointSink`] for a connection, [`ListenerSink`] for a service point, [`AdapterSink`] for the
-//! adapter. [`datagrams`] is the contract for datagram endpoints.
+//! Calls of [`Transport`] are dispatched statically. A transport reports to core through sinks: [`EndpointSink`] for a
+//! connection, [`ListenerSink`] for a service point, [`AdapterSink`] for the adapter. [`datagrams`] is the contract for
+//! datagram endpoints.
 //!
 //! # Locks
 //! Core holds its own locks when it calls a transport. A transport therefore
@@ -12,39 +12,33 @@
 //!   [`EndpointSink::recv_special`], [`EndpointSink::recv_announced`], [`EndpointSink::recheck`],
 //!   [`EndpointSink::requests_done`]) while it holds its completion locks, but must not take these locks in
 //!   [`Transport::post_recv`], [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
-//! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`]), which is the lock on
-//!   the endpoint's requests, while it holds its completion locks. Until it unlocks the sending direction, it must not
-//!   call another method of this sink, take a completion lock, or wait for a thread that holds one;
-//! * must hold no lock when it calls any other method of a sink, and must call none of them in [`Transport::connect`],
-//!   [`Transport::accept`], [`Hooks::drain`] and [`Transport::disconnect`], where core holds the endpoint's state
-//!   lock.
+//! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`], the lock on the
+//!   endpoint's requests) while it holds its completion locks. Until the unlock, it must not call another method of
+//!   this sink, take a completion lock, or wait for a thread that holds one;
+//! * must hold no lock when it calls any other method of a sink, and must call none in [`Transport::connect`],
+//!   [`Transport::accept`], [`Hooks::drain`] and [`Transport::disconnect`], where core holds the endpoint's state lock.
 //!
 //! # Requirements that no signature expresses
 //! * A request is complete when its bytes are at the destination: a send, when the message is in a receive buffer of
 //!   the peer. A message without a receive waits indefinitely, and its connection stays up.
 //! * The last bytes of a transfer become visible last, because programs poll them.
-//! * Core only checks local memory. The transport ensures that a peer accesses a region or a window only within its
-//!   range and rights, and over a queue pair of its zone. A request that violates this changes no memory, and its
-//!   connection fails.
+//! * Core only checks local memory. The transport limits a peer's access to the range and rights of a region or window,
+//!   over queue pairs of its zone. A request that violates this changes no memory, and its connection fails.
 //! * Exactly one of [`EndpointSink::failed`], [`EndpointSink::connection`] with a result other than established, and
 //!   [`Closing::Done`] reports the end of a queue pair. By then the transport has released all its buffers, and it
 //!   reports nothing afterwards.
 //! * Receives of a queue pair complete in posting order.
-//! * `None` for a completion queue in [`Transport::poll`], [`Transport::arm`] and [`Transport::disarm`] means all
-//!   completion queues of the adapter.
+//! * `None` for a completion queue means all completion queues of the adapter.
 //!
 //! # Errors
-//! A method that returns an error has had no effect. Each method may return [`crate::Error::InsufficientResources`] if
-//! memory or the device is exhausted, and [`crate::Error::Internal`] if core has violated the contract. Its
-//! documentation lists all other errors.
+//! A method that returns an error has had no effect. Each may return [`crate::Error::InsufficientResources`] if memory
+//! or the device is exhausted, and [`crate::Error::Internal`] if core violates the contract. Its documentation lists
+//! all other errors.
 //!
 //! # Receives
 //! With [`Transport::TAKES_RECEIVES`], core stores the receives of an endpoint, and the transport requests the oldest
-//! one for each message. Otherwise the transport stores them, for example in a [`RecvQueue`] or a [`SharedQueue`]. Core
-//! also stores receives that were posted before the queue pair exists: they are unchecked and may be removed from the
-//! middle.
-//!
-//! docs/dev/architecture.md compares the transports.
+//! for each message. Otherwise the transport stores them, for example in a [`RecvQueue`] or a [`SharedQueue`]. Core
+//! also stores receives that precede the queue pair: they are unchecked and may be removed from the middle.
 
 pub mod datagrams;
 mod gauge;
@@ -84,17 +78,17 @@ pub use crate::sp::ListenerSink;
 pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
     pub sink: S,
     pub zone: &'a T::Zone,
-    /// Completion queue of requests; `None` without a request EVD.
+    /// Completion queue of requests, if there is a request EVD.
     pub request_cq: Option<&'a T::Cq>,
-    /// Completion queue of receives; `None` without a receive EVD.
+    /// Completion queue of receives, if there is a receive EVD.
     pub recv_cq: Option<&'a T::Cq>,
     /// Shared receive queue that supplies the buffers.
     pub srq: Option<&'a T::Srq>,
-    /// `true` if only receives that the sender announces end waits. A transport that cannot recognise these receives
-    /// reports all as not announced, and calls [`EndpointSink::recv_announced`] when one was announced.
+    /// `true` if only receives that the sender announces end waits. A transport that cannot recognise announced
+    /// receives uses [`EndpointSink::recv_announced`].
     pub solicited: bool,
-    /// `true` if the peer may post extended operations: writes with immediate data, atomic operations, sends that
-    /// revoke a window. The peer's [`Hooks::takes_extended`] returns this value.
+    /// `true` if the peer may post writes with immediate data, atomic operations, and sends that revoke a window. The
+    /// peer's [`Hooks::takes_extended`] returns this value.
     pub extended: bool,
     pub sizes: QpSizes,
 }
@@ -106,9 +100,9 @@ pub struct Connect<'a> {
     pub address: &'a Address,
     /// Connection qualifier of the service point.
     pub qualifier: u64,
-    /// Bytes for the peer's connection request, within the limit of [`AdapterAttributes::check_private_data`].
+    /// Within the limit of [`AdapterAttributes::check_private_data`].
     pub private_data: &'a [u8],
-    /// Time limit for the establishment; `None` if the program sets none, so that the transport chooses.
+    /// Time limit for the establishment; `None` if the transport chooses.
     pub timeout: Option<Duration>,
 }
 
@@ -121,43 +115,43 @@ pub enum Rejection {
     Provider,
 }
 
-/// The connections on which a window grants its rights.
+/// The connections that can use a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// All connections of its zone.
     Zone,
-    /// The connection of the queue pair over which the window was bound. The end of this connection revokes the rights
+    /// The connection of the queue pair over which the window was bound. The end of the connection revokes the rights
     /// without a call of core, and the window can be bound again. Requires [`AdapterAttributes::endpoint_windows`].
     Endpoint,
 }
 
-/// The progress that [`Transport::disconnect`] made before it returned.
+/// The progress of [`Transport::disconnect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
     /// The transport has released all buffers and reports nothing more.
     Done,
     /// The transport reports [`ConnectionReport::Disconnected`] when it has released them.
     Later,
-    /// Like [`Closing::Later`], but until then the peer may write the program's memory. A call of the program must call
-    /// [`Hooks::await_end`] before it returns.
+    /// Like [`Closing::Later`], but until then the peer may write the program's memory, so a call of the program must
+    /// call [`Hooks::await_end`] before it returns.
     Exposed,
 }
 
 /// The behaviour of [`Transport::poll`] when another thread is already polling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Poll {
-    /// The call may leave the work to that thread, or to a later call. The caller polls again soon.
+    /// The call may leave the work to that thread or to a later call, which comes soon.
     IfFree,
-    /// The call waits for that thread. On return, all earlier completions have been reported.
+    /// The call waits for that thread, and all earlier completions have been reported on return.
     Complete,
 }
 
-/// A word on which threads sleep until another thread or process changes it.
+/// A word on which threads sleep until it changes.
 pub trait Alarm: Send + Sync {
-    /// Returns the word, whose address is fixed while the alarm exists.
+    /// Returns the word, whose address is fixed.
     fn word(&self) -> &AtomicU32;
 
-    /// Changes the word and wakes the threads that sleep on it, without blocking.
+    /// Changes the word and wakes its sleepers, without blocking.
     fn wake(&self);
 }
 
@@ -167,15 +161,14 @@ pub enum Armed {
     Reported,
     /// The descriptor becomes readable.
     Descriptor(RawFd),
-    /// The word changes, and its sleepers wake. The value was loaded before the transport polled, so the word differs
-    /// if there is work.
+    /// The word changes, and its sleepers wake. The value was loaded before the transport polled.
     ///
-    /// Another process may restore the old value. Therefore a sleep needs a time limit; the next arm finds missed work.
+    /// Another process may restore the old value, so a sleep needs a time limit; the next arm finds missed work.
     Word(Arc<dyn Alarm>, u32),
 }
 
 impl Armed {
-    /// Returns whether the transport has polled since it was armed, and has found nothing.
+    /// Returns whether the transport has polled since it was armed, and found nothing.
     pub fn has_looked(&self) -> bool {
         match self {
             Armed::Word(alarm, value) => alarm.word().load(Ordering::Acquire) == *value,
@@ -186,7 +179,7 @@ impl Armed {
 
 /// The keys of a registered region.
 pub trait RegionKeys {
-    /// Returns the key of the region in local segments, in a format of the transport.
+    /// Returns the region's key in local segments, in the transport's format.
     fn local_key(&self) -> u64;
     /// Returns the key of the region for peers; 0 without remote rights.
     fn remote_key(&self) -> u32;
@@ -214,8 +207,8 @@ pub trait Parts: Send + Sync + Sized + 'static {
 
     type Qp: Send + Sync;
 
-    /// The transport's data of the sending direction of a queue pair. The lock on the endpoint's requests protects it,
-    /// so that a post takes one lock. It is the default while there is no queue pair.
+    /// The sending direction of a queue pair, under the lock on the endpoint's requests, so that a post takes one lock.
+    /// Default while there is no queue pair.
     type Tx: Default + Send;
 
     /// A listening service point. A drop stops it.
@@ -234,50 +227,49 @@ pub enum Awaited<'a, T: Parts> {
 
 /// Memory that peers may still access: see [`Hooks::await_peers`].
 pub enum Shown<'a, T: Parts> {
-    /// The range of this window before the last call of [`Transport::post_bind`].
+    /// This window's range before the last call of [`Transport::post_bind`].
     Before(&'a T::Window),
-    /// The range of this window, which is unbound and is dropped next, although another thread may still hold it.
+    /// This unbound window, which is dropped next, although another thread may still hold it.
     Window(&'a T::Window),
     /// This region, which has no bound window and is dropped next.
     Region(&'a T::Region),
 }
 
-/// Optional methods of a transport. By default each does nothing, or returns the result for an unsupported feature.
+/// Optional methods of a transport. The default does nothing, or returns the result for an unsupported feature.
 pub trait Hooks: Parts {
-    /// Releases everything outside the process, because the program closes the adapter. Called once, after all its
-    /// objects are destroyed. Concurrent calls of other threads may keep the value alive briefly.
+    /// Releases everything outside the process. Called once, after all objects are destroyed; concurrent calls may keep
+    /// the value alive briefly.
     fn close(&self) {}
 
-    /// Begins or ends (`on` is false) the need to report events without a call of the program, for an agent or a
-    /// descriptor. The calls come in pairs.
+    /// Begins or ends the need to report events without a call of the program, for an agent or a descriptor. Calls come
+    /// in pairs.
     fn watch(&self, _on: bool) {}
 
-    /// Resumes messages that wait for a buffer. Called without a lock after a post that has requested this.
+    /// Resumes messages that wait for a buffer. Called without a lock after a post that requests this.
     fn kick(&self, _posted: Awaited<'_, Self>) {}
 
-    /// Posts a send of one segment of at most [`Transport::INLINE_MAX`] bytes, if it can complete immediately by a
-    /// copy. The memory stays registered during the call. After `None`, which has no effect, core calls
-    /// [`Transport::post`].
+    /// Posts a send if a copy can complete it immediately. The memory stays registered during the call. After `None`,
+    /// which has no effect, core calls [`Transport::post`].
     #[inline(always)]
     fn post_inline(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
         None
     }
 
     /// Waits, without a lock, until no peer accesses the memory. Returns `false` if a peer still can, because earlier
-    /// requests delay the bind that closes a window. Only the result for a region matters: the region is then kept.
+    /// requests delay the bind that closes a window. A region is then kept; other callers ignore the result.
     fn await_peers(&self, _shown: Shown<'_, Self>) -> bool {
         true
     }
 
-    /// Records that core ends the connection after the outstanding requests, so that the transport must report the last
-    /// completion even if it is unsignalled.
+    /// Records that core ends the connection after the outstanding requests, so that the last completion is reported
+    /// even if it is unsignalled.
     fn drain(&self, _qp: &Arc<Self::Qp>) {}
 
-    /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] has found the lock held. Called with the
-    /// endpoint's requests locked, and takes no lock.
+    /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] found the lock held. Called with the endpoint's
+    /// requests locked; takes no lock.
     fn repoll(&self, _qp: &Self::Qp) {}
 
-    /// Checks whether the transport can connect to the address of a host.
+    /// Checks whether the transport can connect to a host.
     ///
     /// # Errors
     /// [`crate::Error::InvalidAddress`].
@@ -285,8 +277,8 @@ pub trait Hooks: Parts {
         Ok(())
     }
 
-    /// Returns whether the peer of a connection accepts extended operations ([`QpInit::extended`]), or `true` if the
-    /// transport cannot know. Called with the endpoint's requests locked, before one is posted.
+    /// Returns whether the peer accepts extended operations ([`QpInit::extended`]), or `true` if unknown. Called with
+    /// the endpoint's requests locked.
     fn takes_extended(&self, _qp: &Self::Qp) -> bool {
         true
     }
@@ -296,16 +288,16 @@ pub trait Hooks: Parts {
         Flow::default()
     }
 
-    /// Returns the device counter with this kernel name; 0 for an unknown name.
+    /// Returns the device counter with this kernel name, or 0.
     fn device_counter(&self, _name: &str) -> u64 {
         0
     }
 
-    /// Waits after [`Closing::Later`] or [`Closing::Exposed`], without a lock, until the transport has released all
-    /// buffers and [`Transport::disconnect`] would return [`Closing::Done`].
+    /// Waits after [`Closing::Later`] or [`Closing::Exposed`], without a lock, until [`Transport::disconnect`] would
+    /// return [`Closing::Done`].
     fn await_end(&self, _qp: &Arc<Self::Qp>) {}
 
-    /// Releases what a forked child must not share with its parent. Called before other code of the child, and takes no
+    /// Releases what a forked child must not share with its parent. Called before other code of the child; takes no
     /// lock that a thread of the parent may have held.
     fn after_fork_in_child() {}
 }
@@ -323,13 +315,13 @@ pub trait Transport: Hooks + Datagrams {
     const TAKES_RECEIVES: bool = false;
 
     /// `true` if the transport locks [`Parts::Tx`] itself ([`EndpointSink::lock_tx`]). Otherwise, no thread defers its
-    /// poll to the holder of that lock.
+    /// poll to the lock's holder.
     const KEEPS_TX: bool = false;
 
     /// `true` if arming one completion queue arms all of them.
     const ARMS_ALL: bool = false;
 
-    /// Opens the adapter that `instance_data` of a configuration entry describes.
+    /// Opens the adapter that a configuration entry with this `instance_data` describes.
     ///
     /// # Errors
     /// [`crate::Error::InsufficientResources`] with [`crate::error::Resource::Device`] if the device does not exist.
@@ -338,15 +330,15 @@ pub trait Transport: Hooks + Datagrams {
     /// Returns limits and capabilities.
     fn attributes(&self) -> &AdapterAttributes;
 
-    /// Sets the sink for reports on the adapter, before any object is created. Called once.
+    /// Sets the sink for reports on the adapter. Called once, before any object is created.
     fn report_to(&self, _sink: AdapterSink<Self>) {}
 
     /// Creates a protection zone.
     fn zone_create(&self) -> Result<Self::Zone>;
 
-    /// Registers `len` bytes at `addr` with `rights`, local and remote. `first` is the peers' address of the first
-    /// byte: `addr`, or 0 with [`AdapterAttributes::zero_based`]. Local segments always use `addr`. Without atomic
-    /// operations, the right to them has no effect, here and in a bind.
+    /// Registers `len` bytes at `addr`. `first` is the peers' address of the first byte: `addr`, or 0 with
+    /// [`AdapterAttributes::zero_based`]. Local segments use `addr`. Without atomic operations, the right to them has
+    /// no effect, here and in a bind.
     ///
     /// # Errors
     /// [`crate::error::Arg::Region`] if the memory is not mapped with these rights; [`crate::Error::ModelNotSupported`]
@@ -362,8 +354,8 @@ pub trait Transport: Hooks + Datagrams {
     /// Creates a completion queue for at least `depth` completions.
     fn cq_create(&self, depth: usize) -> Result<Self::Cq>;
 
-    /// Polls `cq`, or all completion queues, and reports completions to their sinks. A poll that finds none makes no
-    /// system call, unless it waits for another thread.
+    /// Polls, and reports completions to their sinks. A poll that finds none makes no system call, unless it waits for
+    /// another thread.
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
     /// Arms the wakeup of a thread for new work. The caller polls again before it sleeps, unless [`Armed::has_looked`].
@@ -377,24 +369,23 @@ pub trait Transport: Hooks + Datagrams {
     /// [`AdapterAttributes::srq`].
     fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
 
-    /// Posts a receive. There is always room, because core counts receives. Returns whether a message may wait for it,
-    /// so that core must call [`Hooks::kick`].
+    /// Posts a receive. There is always room, because core counts receives. Returns whether core must call
+    /// [`Hooks::kick`], because a message may wait for the receive.
     fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<bool>;
 
     /// Resizes the queue to `depth` receives and keeps the posted ones.
     fn srq_resize(&self, srq: &Self::Srq, depth: usize) -> Result<()>;
 
-    /// Requests a report of taken receives, by [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`] or
-    /// [`EndpointSink::recv_done`], when fewer than `limit` are left, even if no thread polls or fewer are left
-    /// already. 0 disarms. Core holds no lock that a report takes.
+    /// Requests a report of taken receives ([`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`],
+    /// [`EndpointSink::recv_done`]) when fewer than `limit` are left, even already, and without a poll. 0 disarms. Core
+    /// holds no lock that a report takes.
     fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
 
     /// Creates an unconnected queue pair and its sending direction.
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
-    /// Posts a receive in any state of the queue pair. Returns whether a message may wait for it, so that core must
-    /// call [`Hooks::kick`]. With [`Transport::TAKES_RECEIVES`], the receive can be taken once core has released its
-    /// lock.
+    /// Posts a receive in any state of the queue pair. The result is as for [`Transport::srq_post`]. With
+    /// [`Transport::TAKES_RECEIVES`], the receive can be taken once core has released its lock.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
     /// Posts a request on a connected queue pair. Returns its position, which is not below an earlier one. Requests
@@ -402,8 +393,8 @@ pub trait Transport: Hooks + Datagrams {
     /// the result marks as done needs no report, but may have one.
     fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Handed>;
 
-    /// Binds `window` to `target`, or unbinds it, in order with the other requests. Returns the new remote key, which
-    /// is valid immediately, and the position of the request as in [`Transport::post`].
+    /// Binds `window` to `target`, or unbinds it, in order with the other requests. Returns the new remote key, valid
+    /// immediately, and the position as in [`Transport::post`].
     fn post_bind(
         &self,
         qp: &Arc<Self::Qp>,
@@ -417,7 +408,7 @@ pub trait Transport: Hooks + Datagrams {
     /// Polls for request completions of `qp` only. Called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);
 
-    /// Listens on `qualifier`, or on one that the transport chooses, and passes requests to `sink`.
+    /// Listens on `qualifier`, or on a chosen one, and passes requests to `sink`.
     ///
     /// # Errors
     /// [`crate::Error::QualifierInUse`], [`crate::Error::QualifierUnavailable`].
@@ -426,12 +417,12 @@ pub trait Transport: Hooks + Datagrams {
     /// Starts to connect. The outcome is reported after the call.
     fn connect(&self, qp: &Arc<Self::Qp>, connect: &Connect<'_>) -> Result<()>;
 
-    /// Accepts a request with `qp`; the outcome is reported later. `private_data` for the peer has at most
+    /// Accepts a request with `qp`; the outcome is reported later. `private_data` has at most
     /// [`AdapterAttributes::max_private_data`] bytes. After an error the request is still pending.
     fn accept(&self, incoming: &mut Option<Self::Incoming>, qp: &Arc<Self::Qp>, private_data: &[u8]) -> Result<()>;
 
-    /// Rejects a request. `private_data` for the peer has at most [`AdapterAttributes::max_reject_data`] bytes, and is
-    /// empty except for [`Rejection::Consumer`].
+    /// Rejects a request. `private_data` has at most [`AdapterAttributes::max_reject_data`] bytes, and is empty except
+    /// for [`Rejection::Consumer`].
     fn reject(&self, incoming: Self::Incoming, why: Rejection, private_data: &[u8]);
 
     /// Returns the port qualifier of the local end.

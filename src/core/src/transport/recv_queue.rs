@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::fifo::Fifo;
 use crate::transport::work::{Checked, MAX_SEGMENTS, Recv, RecvId, Segment};
 
-/// A receive taken from a queue, with inline room for the maximum number of segments.
+/// A receive taken from a queue, with inline room for [`MAX_SEGMENTS`] segments.
 #[derive(Default)]
 pub struct Taken {
     /// Number of the receive.
@@ -34,26 +34,26 @@ impl Taken {
         self.capacity -= bytes;
     }
 
-    /// Sets this to receive `id` with `count` segments: `first` and the results of `next`.
+    /// The segments are `first` and results of `next`.
     #[inline(always)]
     pub(crate) fn set(&mut self, id: RecvId, count: usize, first: Segment, next: impl FnMut() -> Option<Segment>) {
         self.id = id;
         self.segments.clear();
         let others = std::iter::from_fn(next);
-        // Cannot exceed the capacity, which is the maximum number of segments.
+        // Cannot exceed the capacity, [`MAX_SEGMENTS`].
         self.segments.extend(std::iter::once(first).chain(others).take(count.min(MAX_SEGMENTS)));
         self.capacity = self.segments.iter().map(|segment| segment.len).sum();
     }
 }
 
-/// A queued receive with its first segment; most have no other.
+/// A queued receive with its first, and mostly only, segment.
 struct QueuedRecv {
     id: RecvId,
     count: usize,
     first: Segment,
 }
 
-/// A queue of posted receives, for a transport that stores them or whose device is full. Allocates only when it grows.
+/// A queue of posted receives, for a transport that stores them or whose device is full. Only its growth allocates.
 #[derive(Default)]
 pub struct RecvQueue {
     receives: Fifo<QueuedRecv>,
@@ -107,7 +107,7 @@ impl RecvQueue {
         Some((id, first))
     }
 
-    /// Takes the oldest receive if `accept` returns `Ok` for it. Returns `false` if there is none.
+    /// Takes the oldest receive if `accept` returns `Ok`. Returns `false` if there is none.
     ///
     /// # Errors
     /// The error of `accept`; the receive stays in the queue.
@@ -123,7 +123,7 @@ impl RecvQueue {
         Ok(self.pop(&mut shown))
     }
 
-    /// Copies the oldest receive to `shown`. Returns `false` if there is none.
+    /// Returns `false` if there is no receive.
     fn show(&self, shown: &mut Taken) -> bool {
         let Some(&QueuedRecv { id, count, first }) = self.receives.front() else { return false };
         let mut nth = 0..;
@@ -131,7 +131,6 @@ impl RecvQueue {
         true
     }
 
-    /// Takes the oldest receive if it has at least `least` bytes.
     pub(super) fn pop_long(&mut self, taken: &mut Taken, least: u64) -> bool {
         self.show(taken) && taken.capacity >= least && self.pop(taken)
     }

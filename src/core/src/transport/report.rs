@@ -15,7 +15,7 @@ pub struct RecvDone {
     pub status: Status,
     /// Received bytes.
     pub len: u64,
-    /// `true` if the sender requested to notify a solicited waiter.
+    /// `true` if the sender notifies a solicited waiter.
     pub solicited: bool,
 }
 
@@ -23,10 +23,10 @@ pub struct RecvDone {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
     /// Immediate data of a write ([`Operation::WriteImmediate`](super::Operation::WriteImmediate)). The receive has the
-    /// length of the write, and its buffer is unchanged.
+    /// write's length, and its buffer is unchanged.
     Immediate(u32),
-    /// Key of a window that the message has revoked ([`Operation::SendInvalidate`](super::Operation::SendInvalidate)).
-    /// The window can be bound again, and its region deregistered.
+    /// Key of a window that the message revoked ([`Operation::SendInvalidate`](super::Operation::SendInvalidate)). The
+    /// window can be bound again, and its region deregistered.
     Invalidated(u32),
 }
 
@@ -71,14 +71,14 @@ pub enum Verdict {
     Break,
 }
 
-/// An arrived message, for [`EndpointSink::deliver`](super::EndpointSink::deliver). A trait, because the compiler may
-/// not inline a closure.
+/// An arrived message, for [`EndpointSink::deliver`](super::EndpointSink::deliver). A trait, because a closure may not
+/// be inlined.
 pub trait Placement<'s> {
     /// Returns the epoch guard of the delivery, if there is one.
     fn section(&self) -> Option<&'s EpochGuard<Memory>>;
 
     /// Stores the message in this segment, which is long enough. Returns `false` if its memory is no longer registered.
-    /// `checked` is the same segment if no region was deregistered since its check.
+    /// `checked` is the segment if no region was deregistered since its check.
     fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_>>) -> bool;
 }
 
@@ -88,11 +88,11 @@ pub trait Placement<'s> {
 pub enum Delivery {
     /// The oldest receive contains the message and is complete.
     Done,
-    /// There is no receive of one segment, or the endpoint is not ready. Use
-    /// [`EndpointSink::recv_take`](super::EndpointSink::recv_take).
+    /// There is no receive of one segment, or the endpoint is not ready.
+    /// [`EndpointSink::recv_take`](super::EndpointSink::recv_take) is needed.
     Other,
     /// The oldest receive, with this number, is too short.
     TooLong(RecvId),
-    /// The memory of the oldest receive, with this number, is no longer registered.
+    /// The memory of the oldest receive, with this number, is not registered.
     NoMemory(RecvId),
 }

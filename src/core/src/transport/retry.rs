@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-/// Time that a connect waits for a service point, for programs that start a client and a server together. The C
-/// libraries need this time to resolve an address.
+/// Time that a connect waits for a service point, for clients and servers that start together. The C libraries need as
+/// long to resolve an address.
 const LISTENER_TIMEOUT: Duration = Duration::from_millis(200);
-/// Pause before the second attempt, which doubles with each further attempt.
+/// First pause between attempts, doubled with each attempt.
 const MIN_PAUSE: Duration = Duration::from_millis(1);
 const MAX_PAUSE: Duration = Duration::from_millis(16);
 
-/// The attempts of one connect, for transports whose network does not wait for a service point.
+/// The attempts of a connect, for networks that do not wait for a service point.
 #[derive(Debug)]
 pub struct ConnectRetry {
     end: Instant,

@@ -12,7 +12,7 @@ use crate::transport::datagrams::LEAD;
 use crate::transport::recv_queue::{RecvQueue, Taken};
 use crate::transport::work::{Recv, RecvId, Segment};
 
-/// Number of connections that can wait without an allocation.
+/// Connections that can wait without allocation.
 const LINE: usize = 256;
 
 /// A connection that takes buffers of an SRQ.
@@ -59,7 +59,7 @@ impl<C: RnrWaiter> SharedQueue<C> {
         Ok(())
     }
 
-    /// Adds a receive. Returns whether a connection waits, so that the caller must call [`SharedQueue::kick`].
+    /// Adds a receive. Returns whether the caller must call [`SharedQueue::kick`].
     #[inline(always)]
     pub fn post(&self, recv: &Recv<'_>) -> bool {
         let mut buffers = self.buffers.lock();
@@ -75,7 +75,7 @@ impl<C: RnrWaiter> SharedQueue<C> {
         self.buffers.lock().queue.reserve(recvs, self.segments)
     }
 
-    /// Takes the oldest receive for `conn`. Returns `false` if there is none; the next receive then resumes `conn`.
+    /// Takes the oldest receive for `conn`. Returns `false` if there is none; the next one then resumes `conn`.
     #[inline]
     pub fn take(&self, conn: &Arc<C>, taken: &mut Taken) -> bool {
         let mut buffers = self.buffers.lock();
@@ -89,8 +89,8 @@ impl<C: RnrWaiter> SharedQueue<C> {
         false
     }
 
-    /// Takes the oldest receive for a datagram of `len` bytes, without its first bytes
-    /// ([`LEAD`]). Returns `false` if there is none, or it is too short.
+    /// Takes the oldest receive for a datagram of `len` bytes, without its first [`LEAD`] bytes. Returns `false` if
+    /// there is none, or it is too short.
     pub fn take_datagram(&self, taken: &mut Taken, len: u64) -> bool {
         let found = self.buffers.lock().queue.pop_long(taken, len.saturating_add(LEAD));
         if found {
@@ -105,7 +105,7 @@ impl<C: RnrWaiter> SharedQueue<C> {
         self.buffers.lock().queue.pop_one()
     }
 
-    /// Resumes waiting connections in their order while there are receives.
+    /// Resumes waiting connections in order while there are receives.
     pub fn kick(&self) {
         loop {
             let next = {

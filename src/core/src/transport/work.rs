@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 use crate::lmr_table::CheckedSegment;
 use crate::mem::Rights;
 
-/// Maximum number of segments of one work request.
+/// Maximum segments of a work request.
 pub const MAX_SEGMENTS: usize = 32;
 
 /// A checked range of registered local memory.
@@ -17,11 +17,11 @@ pub struct Segment {
     pub len: u64,
     /// Local key of the region ([`super::RegionKeys::local_key`]).
     pub key: u64,
-    /// Number of deregistrations at the check. While it is unchanged, the region is registered.
+    /// Deregistrations before the check. While their number is unchanged, the region is registered.
     pub since: u64,
 }
 
-/// The checked segments of a work request. Unused elements stay uninitialised.
+/// The checked segments of a work request.
 pub type Checked = ArrayVec<Segment, MAX_SEGMENTS>;
 
 /// A range of the peer's memory. Only the peer can check it.
@@ -35,11 +35,11 @@ pub struct RemoteSegment {
     pub key: u32,
 }
 
-/// Number of a request of one endpoint. It increases by one per post.
+/// Number of a request of one endpoint, increased by one per post.
 pub type RequestId = u64;
 
 /// A position among a queue pair's requests, which never decreases. The transport assigns one to each request
-/// ([`super::Transport::post`]), and reports completions up to one ([`super::EndpointSink::requests_done`]).
+/// ([`super::Transport::post`]), and reports completion up to one ([`super::EndpointSink::requests_done`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SeqNo(pub u64);
 
@@ -53,12 +53,12 @@ impl SeqNo {
 pub struct Handed {
     /// Position of the request.
     pub mark: SeqNo,
-    /// `true` if this and all earlier requests have completed, so that no report follows.
+    /// `true` if this and all earlier requests have completed. No report follows.
     pub done: bool,
 }
 
 impl Handed {
-    /// Returns the result for a request whose completion is reported later.
+    /// Returns the result for a request that completes later.
     pub const fn under_way(mark: SeqNo) -> Self {
         Handed { mark, done: false }
     }
@@ -69,7 +69,7 @@ impl Handed {
 pub enum FailedRequest {
     /// The oldest outstanding request.
     Oldest,
-    /// The request with this number. All earlier ones have succeeded.
+    /// The request with this number; earlier ones have succeeded.
     Number(RequestId),
 }
 
@@ -93,7 +93,7 @@ pub enum Operation {
         solicited: bool,
         key: u32,
     },
-    /// Like [`Operation::Write`], also of no byte, but then completes the peer's next receive with this value. Requires
+    /// Like [`Operation::Write`], possibly empty, but then completes the peer's next receive with this value. Requires
     /// [`AdapterAttributes::immediate`](super::AdapterAttributes::immediate).
     WriteImmediate {
         to: RemoteSegment,

@@ -8,12 +8,11 @@ use host::per_thread::PerThread;
 
 use crate::waker::Waker;
 
-/// The sleeping waits of a thread, each an `Option` in a box.
+/// Each wait is an `Option` in a box.
 #[derive(Default)]
 struct Pending {
-    /// There can be several, because a signal handler or an agent may wait, too.
+    /// Several, because a signal handler or an agent may wait, too.
     waits: Vec<Box<dyn Any>>,
-    /// Box of the last wait, for reuse.
     spare: Option<Box<dyn Any>>,
 }
 
@@ -38,7 +37,7 @@ pub fn push<W: Any>(wait: W) -> std::result::Result<(), W> {
     }
 }
 
-/// Removes the last wait of the calling thread, which will not be resumed.
+/// Removes the calling thread's last wait, which will not be resumed.
 pub fn abandon() {
     // The wait is dropped after the borrow of the list.
     drop(PENDING.with(|pending| pending.borrow_mut().waits.pop()));
@@ -50,7 +49,7 @@ pub fn waker() -> Option<Arc<Waker>> {
     if interrupted == Some(true) { Waker::another() } else { Waker::current() }
 }
 
-/// Removes the last wait of the calling thread, to resume it. Returns `None` if its type differs.
+/// Removes the calling thread's last wait, to resume it. Returns `None` if its type differs.
 pub fn pop<W: Any>() -> Option<W> {
     let last = PENDING.with(|pending| {
         let mut pending = pending.borrow_mut();

@@ -5,13 +5,11 @@ use std::time::{Duration, Instant};
 
 use crate::adaptive_spin::AdaptiveSpin;
 
-/// Maximum time of polling before a sleep.
 const SPIN_TIME: Duration = Duration::from_micros(30);
-/// Time of polling before the wait yields its CPU once.
 const YIELD_AFTER: Duration = Duration::from_micros(5);
-/// A yield that takes this long has run another thread.
+/// A longer yield has run another thread.
 const MIN_OTHER_RUN_TIME: Duration = Duration::from_micros(2);
-/// First maximum sleep on a word that others may change back. It doubles with each sleep.
+/// First maximum sleep on a word that others may change back; it doubles with each sleep.
 const FIRST_SLEEP: Duration = Duration::from_millis(50);
 const MAX_SLEEP: Duration = Duration::from_secs(3600);
 
@@ -40,7 +38,7 @@ impl Timing {
         }
     }
 
-    /// Returns whether the wait polls again. If not, it sleeps.
+    /// Returns whether the wait polls again.
     pub fn keeps_spinning(&mut self, adaptive_spin: &AdaptiveSpin, now: Instant) -> bool {
         if !self.spins {
             return false;
@@ -76,7 +74,7 @@ impl Timing {
         self.end.is_some_and(|end| now >= end)
     }
 
-    /// Returns the maximum time of the next sleep on a shared word, and doubles it.
+    /// Returns the next maximum sleep on a shared word.
     pub fn next_sleep(&mut self) -> Duration {
         let now = self.longest_sleep;
         self.longest_sleep = (now * 2).min(MAX_SLEEP);

@@ -1,4 +1,4 @@
-//! All interleavings of a thread that falls asleep and others that wake it, in a loom model. Run with `RUSTFLAGS="--cfg
+//! A loom model of all interleavings of a thread that falls asleep and others that wake it. Run with `RUSTFLAGS="--cfg
 //! loom" cargo test -p dat-core --lib --release waker`.
 
 use loom::sync::atomic::{AtomicBool, AtomicU32 as ModelU32};

@@ -11,14 +11,12 @@ use dat_core::{ApiCaps, CompletionFlags, Endpoint, Evd, Handle, Object, Streams}
 
 use super::*;
 
-/// Posts four sends and two receives.
 fn busy(adapter: &Adapter<Fake>, end: &End<Fake>) {
     (0..4).for_each(|cookie| end.ep.post_send(&[], cookie, CompletionFlags::DEFAULT).unwrap());
     (0..2).for_each(|cookie| end.ep.post_recv(&[], 10 + cookie, CompletionFlags::DEFAULT).unwrap());
     fake(adapter).calls();
 }
 
-/// Returns the queued events as words.
 fn told(end: &End<Fake>) -> Vec<String> {
     std::iter::from_fn(|| end.connections.dequeue().ok())
         .map(|event| match event {
@@ -301,7 +299,7 @@ fn no_event_without_srq_or_connection() {
 fn both_events_of_ends_have_same_order() {
     let adapter = telling();
     let (srqs, events) = ([adapter.srq(4), adapter.srq(4)], adapter.events());
-    // The flushes between the two events give another thread time to interfere.
+    // The flushes between both events give another thread time.
     let told = adapter.evd(Streams::CONNECTIONS | Streams::TRANSFERS);
     let receives = adapter.evd(Streams::TRANSFERS);
     let halves = srqs

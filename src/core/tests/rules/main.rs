@@ -1,4 +1,4 @@
-//! The rules of core: states, accounting, references, waits, over a transport whose peer is the test.
+//! The rules of core, over a transport whose peer is the test.
 
 mod adapters;
 mod connections;
@@ -30,7 +30,6 @@ fn fake(adapter: &Adapter<Fake>) -> &Fake {
     &adapter.ia.transport
 }
 
-/// Requests a connection.
 fn ask(end: &End<Fake>) -> Result<()> {
     request(end, &Address::loopback(), QUALIFIER, None, b"")
 }

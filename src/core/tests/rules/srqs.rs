@@ -1,4 +1,4 @@
-//! Shared receive queues: the books, over a transport that takes buffers as the test says.
+//! Shared receive queues: accounting.
 
 use dat_core::ep::Watermark;
 use dat_core::error::{Access, Arg, Error, Resource, StateError};
@@ -45,7 +45,7 @@ fn buffers_are_checked_within_the_zone_of_the_queue() {
     assert_eq!(post(&[buffer.at(0, 9)]), Some(Error::InvalidParameter(Arg::Segments)));
     assert_eq!(post(&[read_only.at(0, 8)]), Some(Error::PrivilegesViolation(Access::Write)));
     assert_eq!(post(&[theirs.at(0, 8)]), Some(Error::ProtectionViolation(Access::Write)));
-    // What the transport refuses is not on the books, nor lost to them.
+    // A rejected receive occupies no entry.
     fake(&adapter).refuse_after(0, Error::InsufficientResources(Resource::Memory));
     assert!(post(&[]).is_some());
     assert_eq!(counts(&srq), (0, 0));
@@ -117,7 +117,7 @@ fn a_buffer_counts_until_its_completion_is_dequeued() {
     let adapter = open();
     let srq = adapter.srq(10);
     let end = adapter.end_on(&srq);
-    // The numbers of the buffers, as the transport gets to know them.
+    // The buffers' numbers.
     fake(&adapter).calls();
     (0..3).for_each(|cookie| srq.post_recv(&[], cookie).unwrap());
     let ids: Vec<u64> = fake(&adapter)
@@ -128,10 +128,10 @@ fn a_buffer_counts_until_its_completion_is_dequeued() {
     let sink = establish(&adapter, &end);
     assert_eq!(sink.recv_taken(ids[0]), Verdict::Continue);
     assert_eq!((counts(&srq), end.ep.recv_query()), ((2, 3), 1));
-    // Told twice, it is taken once.
+    // A second report has no effect.
     sink.recv_done(received(ids[0]));
     assert_eq!((counts(&srq), end.ep.recv_query()), ((2, 3), 0));
-    // A transport that sees completions only takes and completes at once.
+    // A transport may only report completions.
     sink.recv_done(received(ids[1]));
     assert_eq!(counts(&srq), (1, 3));
     assert_eq!(end.arrived(), (0, Status::Success, 9));

@@ -375,7 +375,6 @@ fn signal_ends_wait_without_event() {
     }
 }
 
-/// Records an agent's calls.
 struct Heard {
     evd: AtomicUsize,
     calls: AtomicUsize,

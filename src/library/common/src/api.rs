@@ -38,7 +38,7 @@ pub trait Api: Sized + 'static {
 
     /// Returns the name of the type of a return code.
     fn name_of_type(code: DAT_RETURN) -> Option<&'static CStr> {
-        // DAT_NOT_IMPLEMENTED may contain the class bits; the mask removes them.
+        // The mask removes the class bits that DAT_NOT_IMPLEMENTED may contain.
         name_of([dat_error::DAT_RETURN_TYPE, Self::TYPES], code, DAT_TYPE_MASK)
     }
 
@@ -58,7 +58,7 @@ fn name_of(names: [Names; 2], code: DAT_RETURN, mask: DAT_RETURN) -> Option<&'st
     names.into_iter().flatten().find(|(value, _)| value & mask == code & mask).map(|(_, name)| *name)
 }
 
-/// The state of a library. It is never freed.
+/// The state of a library, never freed.
 pub struct Statics<A: Api> {
     /// The registry of adapters.
     pub registry: Registry<Providers<A>>,

@@ -8,9 +8,8 @@
 //!
 //! The provider checks whether the object is alive and of the right kind, and all other handles.
 //!
-//! A dispatched call costs three loads, two comparisons and an indirect jump. Functions of `dispatch!` do not
-//! allocate, lock or panic; only the first handle on a page and invalid handles cost a system call. They own no value
-//! with a destructor, so `pthread_cancel` can unwind a provider's wait through them.
+//! Functions of `dispatch!` do not allocate, lock or panic; only the first handle on a page and invalid handles cost a
+//! system call. They own no value with a destructor, so `pthread_cancel` can unwind a provider's wait through them.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -20,13 +19,11 @@ use crate::head::Head;
 use crate::pages::{PAGES, Pages};
 use crate::tables::TABLES;
 
-/// Returns the word at `handle`.
-///
 /// # Safety
-/// The handle must be aligned, and its 8 bytes must be readable.
+/// The handle must be aligned, and its 8 bytes readable.
 #[inline(always)]
 unsafe fn first_word(handle: DAT_HANDLE) -> *const Head {
-    // SAFETY: aligned and readable, as the caller promises. Atomic, because the memory of a stale handle may be in use.
+    // SAFETY: aligned and readable, as the caller promises. Atomic, because a stale handle's memory may be in use.
     let word = unsafe { AtomicPtr::<Head>::from_ptr(handle.cast()) };
     word.load(Ordering::Relaxed)
 }
@@ -50,20 +47,20 @@ pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
     Some(table)
 }
 
-/// Like [`provider_of`], but only for the first table and for pages in their first slot.
+/// [`provider_of`] for the first table and pages in their first slot only.
 #[inline(always)]
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what is not known to be readable is not read")]
 pub fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {
     if !PAGES.has_first(handle) {
         return None;
     }
-    // SAFETY: aligned, and the page has had an object. Our providers never unmap such pages. If a provider in C does,
-    // the handle is invalid, which the program must not pass.
+    // SAFETY: aligned, and the page has had an object. Our providers never unmap such pages; if a provider in C does,
+    // the handle is invalid, and the program must not pass it.
     let table = unsafe { first_word(handle) };
     TABLES.is_first(table).then_some(table)
 }
 
-/// Returns `None`. It replaces [`provider_if_first`] in calls without a fast path.
+/// Replaces [`provider_if_first`] in calls without a fast path.
 #[inline(always)]
 pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
     None
@@ -72,7 +69,8 @@ pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
 /// Defines an exported function that calls the provider's function of the same name and arguments.
 ///
 /// The first argument determines the table. `$subtype` completes `DAT_INVALID_HANDLE`; `$node` is the version node.
-/// `$if_first` finds the table on the fast path, and `$find` otherwise; by default, any registered one. The types, the
+/// `$if_first` finds the table on the fast path, `$find` otherwise; by default, any registered one. The types, the
+/// codes and the module `slot` must be in scope.
 /// codes and the module `slot` must be in scope.
 #[macro_export]
 macro_rules! dispatch {
@@ -105,7 +103,7 @@ macro_rules! dispatch {
                 }
             }
 
-            // A separate function, so that the fast path needs no stack frame.
+            // Separate, so that the fast path needs no stack frame.
             #[cold]
             #[inline(never)]
             unsafe extern $abi fn slow_path($handle: $handle_type $(, $argument: $type)*) -> DAT_RETURN {

@@ -1,7 +1,7 @@
 //! The library of another version of the interface in the same process.
 //!
 //! A provider in C calls dat_registry_add_provider and dat_registry_remove_provider without a symbol version. So the
-//! library that the process loaded first gets the call, and passes it to the library of the provider's version.
+//! first loaded library gets the call, and passes it to the library of the provider's version.
 
 use std::ffi::{CStr, c_void};
 use std::mem;
@@ -14,17 +14,15 @@ use host::symbol;
 use crate::api::Api;
 use crate::head::Head;
 
-/// Type of dat_registry_add_provider and dat_registry_remove_provider.
 type Function = unsafe extern "C" fn(*const Head, *const DAT_PROVIDER_INFO) -> DAT_RETURN;
 
 /// Major version, and the version node of its functions in all libraries of that version.
 const NODES: [(u32, &CStr); 2] = [(1, c"DAT_1.2"), (2, c"DAT_2.0")];
 
-/// Passes a call of the function `name` to the library of the provider's version. Returns `None` if that is this
-/// library, or none.
+/// Passes a call of `name` to the library of the provider's version. Returns `None` if that is this library, or none.
 ///
 /// # Safety
-/// Each pointer must be NULL or valid, as the parameter of that function says.
+/// Each pointer must be NULL or valid, as the function's parameter specifies.
 pub unsafe fn passed_on<A: Api>(
     name: &'static CStr,
     provider: *const Head,

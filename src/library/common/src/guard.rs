@@ -9,8 +9,7 @@ use host::memory::{self, NoMemory};
 
 use crate::api::{Api, OUT_OF_MEMORY};
 
-/// Runs the body of a slow function that creates something, like [`slow`]. Returns `DAT_INSUFFICIENT_RESOURCES` if
-/// memory is low.
+/// Like [`slow`], for a function that creates something: returns `DAT_INSUFFICIENT_RESOURCES` if memory is low.
 pub fn making<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     match memory::admit() {
         Ok(_admitted) => slow::<A>(body),
@@ -24,7 +23,7 @@ pub fn slow<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN
     framed::<A>(CALL, RETURN, body)
 }
 
-/// Does the same as [`slow`], for a function that providers call.
+/// Like [`slow`], for a function that providers call.
 pub fn slow_for_provider<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     framed::<A>(PROVIDER_CALL, PROVIDER_CALL, body)
 }

@@ -47,7 +47,7 @@ pub unsafe fn dat_ia_openv<A: Api>(
     })
 }
 
-/// An open instance that is not bound yet.
+/// An open instance, not yet bound.
 #[derive(Debug)]
 pub struct Opened {
     /// The handle from the provider.
@@ -56,7 +56,7 @@ pub struct Opened {
     pub ticket: Ticket<Table>,
 }
 
-/// Opens an instance with the provider whose entry serves the request. After an error, no instance is open.
+/// Opens an instance with the provider whose entry serves the request; after an error, none is open.
 ///
 /// # Safety
 /// `async_evd` must be NULL or valid as the parameter of dat_ia_open says.
@@ -69,7 +69,7 @@ pub unsafe fn open<A: Api>(
     let ticket = registry.open(request).map_err(|error| not_found::<A>(request, error))?;
     let mut handle: DAT_IA_HANDLE = ptr::null_mut();
     let note = registry.opening();
-    // SAFETY: the ticket keeps the table registered, the name is a C string, and the pointers are valid or the
+    // SAFETY: the ticket keeps the table registered, the name is a C string, and the other pointers are valid or the
     // caller's.
     let code = unsafe { open_instance::<A>(ticket.table.0, request.name, min_qlen, async_evd, &mut handle) };
     drop(note);
@@ -81,8 +81,6 @@ pub unsafe fn open<A: Api>(
     Ok(Opened { handle, ticket })
 }
 
-/// Opens an instance with the provider's function.
-///
 /// # Safety
 /// Each pointer must be NULL or valid as the parameter of [`dat_ia_openv`] says; `table` is registered.
 unsafe fn open_instance<A: Api>(
@@ -92,7 +90,7 @@ unsafe fn open_instance<A: Api>(
     async_evd: *mut DAT_EVD_HANDLE,
     opened: *mut DAT_IA_HANDLE,
 ) -> DAT_RETURN {
-    // Some providers dereference it without checking for NULL.
+    // Some providers dereference it unchecked.
     if async_evd.is_null() {
         return A::CODES.argument(3);
     }
@@ -122,7 +120,7 @@ fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     }
 }
 
-/// Shows a user at a terminal where to find the reason. If errors are logged, the provider has logged the reason.
+/// Shows a user at a terminal where to find the reason, unless logged errors contain it.
 #[cold]
 fn tell_refused(name: &CStr, code: DAT_RETURN) {
     if DAT_GET_TYPE(code) == DAT_INSUFFICIENT_RESOURCES && !log::log_enabled!(log::Level::Error) {
@@ -146,7 +144,7 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
     let snapshot = A::statics().registry.snapshot(request.name);
     let name = request.name.to_string_lossy();
     let hint = match (&snapshot.bad_line, missing, snapshot.nearest(&name)) {
-        // Other names would distract from the line to repair.
+        // Other names would hide the line to repair.
         (Some((origin, bad)), ..) => format!("{origin} may be its line: {}", bad.fault),
         (None, Missing::Name, Some(nearest)) => format!("perhaps {nearest} was meant"),
         _ => format!("there are: {}", snapshot.shown()),
@@ -171,14 +169,14 @@ pub fn close<A: Api>(
     flags: DAT_CLOSE_FLAGS,
     purpose: Purpose,
 ) -> Option<Result<(), DAT_RETURN>> {
-    // Unbind first: after the close, a new instance of another thread may have the same address.
+    // Unbind first: after the close, another thread's new instance may have the same address.
     let ticket = A::statics().registry.unbind(handle.addr(), purpose)?;
-    // SAFETY: the ticket's provider created the handle, which was still bound and thus not closed through this library.
-    // The ticket keeps the table registered.
+    // SAFETY: the ticket's provider created the handle, which was still bound and thus not closed by this library. The
+    // ticket keeps the table registered.
     let result = unsafe { close_instance::<A>(ticket.table.0, handle, flags) };
     match result {
         Ok(()) => A::statics().registry.release(ticket),
-        // Another thread has closed the handle with the provider directly.
+        // Another thread closed the handle with the provider directly.
         Err(code) if DAT_GET_TYPE(code) == DAT_INVALID_HANDLE => A::statics().registry.release(ticket),
         Err(_) => A::statics().registry.bind(handle.addr(), purpose, ticket),
     }

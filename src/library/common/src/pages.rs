@@ -1,28 +1,27 @@
 //! The pages that have contained objects of providers.
 //!
-//! A program may pass any number as a handle. So dispatch reads memory only on a known page. A page becomes known with
-//! the first handle on it, if the kernel confirms that it is readable. Our providers never unmap the memory of objects.
-//! If a provider in C does, a stale handle can end the program, as with the library in C.
+//! A program may pass any number as a handle, so dispatch reads memory only on a known page. The first handle on a page
+//! makes it known, if the kernel confirms that it is readable. Our providers never unmap objects. If a provider in C
+//! does, a stale handle can end the program, as with the library in C.
 //!
-//! 1,024 pages (65,536 objects) can be known. The number of a page determines its slot. If memory is aligned to
-//! megabytes, pages share a slot; so each has a second slot, from other bits of its number. All pages become unknown
-//! when a provider removes its table. While a provider is registered, each invalid handle costs the system call.
+//! 1,024 pages (65,536 objects) can be known. A page's number determines its slot, and other bits a second slot,
+//! because memory aligned to megabytes shares slots. All pages become unknown when a provider removes its table. While
+//! a provider is registered, each invalid handle costs the system call.
 
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dat_udat::dat::DAT_HANDLE;
 
-/// Maximum number of known pages.
 const MAX_PAGES: usize = 1024;
 
 /// Logarithm of the smallest page size, in bytes.
 const PAGE_BITS: u32 = 12;
 
-/// Lowest address of a program's memory. Smaller numbers are handles of other libraries.
+/// Lowest address of a program's memory. Other libraries use smaller numbers as handles.
 const MIN_ADDRESS: usize = 65536;
 
-/// End of the addresses that the kernel uses unless a program requests others: 47 bits on x86-64, 48 on aarch64.
+/// End of the addresses that the kernel uses by default: 47 bits on x86-64, 48 on aarch64.
 const END_ADDRESS: usize = if cfg!(target_arch = "aarch64") { 1 << 48 } else { 1 << 47 };
 
 /// A set of pages, each with two slots.
@@ -34,15 +33,14 @@ pub struct Pages {
 /// The known pages of this library in this process.
 pub static PAGES: Pages = Pages::new();
 
-/// Returns the page number of a handle, or for an unaligned one, a number that no page has.
+/// Returns the page number of a handle; for an unaligned one, a number that no page has.
 #[inline(always)]
 fn page_of(handle: DAT_HANDLE) -> usize {
-    // Moves the low bits, which are 0 in an aligned address, to the top.
+    // The low bits, 0 in an aligned address, become the top bits.
     const LOW_BITS: u32 = align_of::<usize>().trailing_zeros();
     handle.addr().rotate_right(LOW_BITS) >> (PAGE_BITS - LOW_BITS)
 }
 
-/// Returns the index of a page's second slot.
 fn second_place(page: usize) -> usize {
     (page ^ (page / MAX_PAGES)) % MAX_PAGES
 }
@@ -80,8 +78,8 @@ impl Pages {
         if handle.addr() % align_of::<usize>() != 0 || !(MIN_ADDRESS..END_ADDRESS).contains(&handle.addr()) {
             return false;
         }
-        // The kernel compares the half word with this value, and would wait without time if they were equal. They are
-        // not: the first word of an object is the address of a table, and therefore even.
+        // The kernel compares the half word with this value, and would wait indefinitely if they were equal. An
+        // object's first word is the address of a table, and therefore even.
         const ODD: u32 = 0x5a5a_5a5b;
         let no_time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the kernel checks the address and changes nothing.
@@ -107,7 +105,7 @@ impl Pages {
         self.second[second_place(page)].store(page, Ordering::Relaxed);
     }
 
-    /// Removes all pages, because a provider may unmap its memory. A concurrent call may still find a page.
+    /// Removes all pages: a provider may unmap its memory. A concurrent call may still find a page.
     pub fn forget(&self) {
         for places in [&self.first, &self.second] {
             for (place, page) in places.iter().enumerate() {

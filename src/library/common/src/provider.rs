@@ -24,7 +24,6 @@ use crate::tables::TABLES;
 pub struct Providers<A>(PhantomData<A>);
 
 impl<A: Api> Providers<A> {
-    /// Creates the providers of the version `A`.
     pub(crate) const fn new() -> Self {
         Providers(PhantomData)
     }
@@ -99,7 +98,7 @@ impl<A: Api> Backend for Providers<A> {
     }
 }
 
-/// A call of a provider's init function, or of its fini function, which has no instance data.
+/// A call of a provider's init, or of its fini, which has no instance data.
 struct Call {
     function: NonNull<c_void>,
     info: DAT_PROVIDER_INFO,
@@ -107,8 +106,8 @@ struct Call {
 }
 
 impl Call {
-    /// Runs the call in a separate thread, so that a function that exits its thread does not end the program's thread.
-    /// If no thread can be created, runs the call in this thread.
+    /// Runs the call in a separate thread, so that a function that exits its thread does not end the program's. If no
+    /// thread can be created, runs it in this thread.
     fn make(mut self) -> Ended {
         let argument = (&raw mut self).cast();
         // SAFETY: the argument is a `Call`, which outlives the thread. Providers allow calls from any thread.
@@ -157,7 +156,7 @@ pub fn info_of(identity: &Identity) -> DAT_PROVIDER_INFO {
     }
 }
 
-/// Returns the identity under which a provider registers. Returns `None` if its name is empty or unterminated.
+/// Returns the identity under which a provider registers, or `None` if its name is empty or unterminated.
 pub fn identity_of(info: &DAT_PROVIDER_INFO) -> Option<Identity> {
     let bytes = info.ia_name.map(|byte| byte.to_ne_bytes()[0]);
     let name = CStr::from_bytes_until_nul(&bytes).ok()?;

@@ -56,7 +56,7 @@ pub unsafe fn dat_registry_list_providers<A: Api>(
     })
 }
 
-/// Runs the provider's call `name`: passes it on if the process has another library for the provider's version, or else
+/// Runs the provider's call `name`: passes it on to the process's other library for the provider's version, if any, or
 /// calls `here` with the identity in `info`.
 ///
 /// # Safety

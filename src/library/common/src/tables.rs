@@ -1,6 +1,6 @@
 //! The registered provider tables.
 //!
-//! A lookup takes no lock and compares a few words. The first slot contains the table of the first registered adapter,
+//! A lookup takes no lock and compares a few words. The first slot contains the first registered adapter's table,
 //! usually a program's only one. Writers hold the registry's lock.
 
 use std::ptr;
@@ -15,13 +15,13 @@ const MAX_TABLES: usize = 256;
 pub struct Tables {
     /// The table in the first slot, or [`EMPTY_TABLE`] if that slot is free.
     first: AtomicPtr<Head>,
-    /// The tables. A free slot contains NULL.
+    /// A free slot contains NULL.
     places: [AtomicPtr<Head>; MAX_TABLES],
     /// Index of the first slot that was never used.
     end: AtomicUsize,
 }
 
-/// A table of NULL slots for the first slot. NULL is unsuitable: the memory at an invalid handle often contains 0.
+/// A table of NULL slots for the first slot. NULL is unsuitable: memory at an invalid handle is often 0.
 static EMPTY_TABLE: [AtomicUsize; WORDS] = [const { AtomicUsize::new(0) }; WORDS];
 
 /// Size of the largest table of any version, in words.
@@ -46,7 +46,7 @@ impl Tables {
         }
     }
 
-    /// Returns whether `table` is in the first slot, which makes it readable.
+    /// Returns whether `table` is in the first slot, and thus readable.
     #[inline(always)]
     pub fn is_first(&self, table: *const Head) -> bool {
         // Pairs with the store in `insert`: the table's contents are visible.

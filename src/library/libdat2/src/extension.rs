@@ -1,6 +1,6 @@
 //! dat_extension_op, the only variadic function of the interface.
 //!
-//! Stable Rust cannot define variadic functions. So the exported function is assembly: it builds a `va_list` from the
+//! Stable Rust cannot define variadic functions, so the exported function is assembly: it builds a `va_list` from the
 //! argument registers, and calls [`extension_op`].
 
 use std::arch::global_asm;
@@ -19,8 +19,7 @@ use crate::ia::close;
 
 dat_library::symver!("DAT_2.0", dat_extension_op);
 
-/// Defines `DAT_RETURN dat_extension_op(DAT_HANDLE ext_handle, DAT_EXTENDED_OP ext_op, ...)` as these instructions.
-/// build.rs exports it.
+/// Defines `DAT_RETURN dat_extension_op(DAT_HANDLE ext_handle, DAT_EXTENDED_OP ext_op, ...)`, which build.rs exports.
 macro_rules! function {
     ($($line:literal,)*) => {
         global_asm!(
@@ -93,7 +92,7 @@ function! {
     "ret",
 }
 
-/// Opens or closes an adapter for a query. Passes other operations to the provider of the handle.
+/// Opens or closes an adapter for a query, or passes the operation to the handle's provider.
 ///
 /// # Safety
 /// The list must contain the arguments of the operation.
@@ -120,7 +119,7 @@ unsafe extern "C" fn extension_op(
     }
 }
 
-/// Length of the asynchronous EVD of a query, which is not used.
+/// Length of a query's asynchronous EVD, which is not used.
 const QUERY_QLEN: DAT_COUNT = 8;
 
 /// Opens an adapter to read its attributes. The handle is only valid for `DAT_IB_CLOSE_QUERY_OP`.

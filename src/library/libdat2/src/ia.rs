@@ -3,8 +3,8 @@
 //! A handle is the address that the provider returned. The C library returns small numbers, which providers translate
 //! with dats_get_ia_handle; here, that call returns its argument.
 //!
-//! Memory is read only at the handle of an open adapter, because programs pass handles of closed ones. An adapter that
-//! was opened for a query can only be closed.
+//! Memory is read only at the handle of an open adapter, because programs pass handles of closed ones. An adapter
+//! opened for a query can only be closed.
 
 use dat_library::api::{Api, INVALID_IA};
 use dat_library::dispatch::provider_of;
@@ -31,8 +31,8 @@ pub fn close<A: Api>(handle: DAT_IA_HANDLE, flags: DAT_CLOSE_FLAGS, purpose: Pur
     ia::close::<A>(handle, flags, purpose).unwrap_or(Err(INVALID_IA))
 }
 
-/// Closes the instance and releases its entry. Does not read the memory at `ia_handle` otherwise, because programs
-/// close adapters twice.
+/// Closes the instance and releases its entry. Never reads memory at another `ia_handle`: programs close adapters
+/// twice.
 ///
 /// # Safety
 /// Any value may be passed.
@@ -40,7 +40,7 @@ pub unsafe fn dat_ia_close<A: Api>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CL
     slow::<A>(|| close::<A>(ia_handle, close_flags, Purpose::Use))
 }
 
-/// Returns the handle through `ia_handle`, if its adapter is open, or this thread is opening it.
+/// Returns the handle through `ia_handle`, if its adapter is open, or being opened by this thread.
 ///
 /// # Safety
 /// `ia_handle` must be NULL or writable.

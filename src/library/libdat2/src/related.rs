@@ -50,7 +50,7 @@ pub unsafe fn dat_registry_providers_related<A: Api>(
     })
 }
 
-/// Returns the relation of `name` to `other`, or `None` if `name` is not open, or its provider does not know.
+/// Returns `None` if `name` is not open, or its provider does not know.
 fn asked<A: Api>(name: &CStr, other: &CStr) -> Option<bool> {
     let (address, ticket) = A::statics().registry.instance_of(name)?;
     let answer = ask(address, &ticket, other);
@@ -58,7 +58,6 @@ fn asked<A: Api>(name: &CStr, other: &CStr) -> Option<bool> {
     answer
 }
 
-/// Calls the provider's function.
 fn ask(address: usize, ticket: &Ticket<Table>, other: &CStr) -> Option<bool> {
     let table: *const DAT_PROVIDER = ticket.table.0.cast();
     // SAFETY: the ticket keeps the table registered, and registered tables are of this version.

@@ -6,7 +6,7 @@
 //!
 //! All crates except verbs compile for musl, which `make check` verifies; no test links them. Shared libraries for musl
 //! need `-C target-feature=-crt-static`, a musl linker such as musl-gcc with lld, and a libgcc_s for musl, which Debian
-//! lacks. When linked manually, the uDAPL 1.2 demo ran over shm.
+//! lacks. Linked manually, the uDAPL 1.2 demo ran over shm.
 //!
 //! The musl loader ignores symbol versions, so a process cannot contain programs of both uDAPL versions. It does not
 //! report a library's directory, so a relative LD_LIBRARY_PATH fails after a change of the directory.
@@ -22,7 +22,7 @@ mod libc;
 ///
 /// # Parameters
 /// * `soname` - the name that programs load.
-/// * `nodes` - the version nodes, as a version script. rustc's own script hides all symbols without a node.
+/// * `nodes` - the version nodes, as a version script. rustc's own script hides all other symbols.
 pub fn library(soname: &str, nodes: &str) {
     println!("cargo::rerun-if-changed=build.rs");
     let out = out();
@@ -37,7 +37,7 @@ pub fn library(soname: &str, nodes: &str) {
     argument(format!("-B{}", compilers_linker().display()));
     argument("-fuse-ld=lld".to_owned());
 
-    // Providers, which are never unloaded, store addresses in this library.
+    // Providers, never unloaded, store addresses in this library.
     argument("-Wl,-z,nodelete".to_owned());
     old_libc(&out);
 }
@@ -62,7 +62,6 @@ fn compilers_linker() -> PathBuf {
     libraries.with_file_name("bin").join("gcc-ld")
 }
 
-/// Links with a libc that offers only symbols of old systems.
 fn old_libc(out: &Path) {
     if env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "gnu") {
         libc::make(&out.join("libc"));

@@ -1,8 +1,8 @@
 //! A libc for linking that offers old versions of its functions.
 //!
-//! The linker binds each libc function to its newest version, so older systems cannot load the library. So it gets a
-//! copy of the system's libc in which the default version of each function is the newest one up to [`NEWEST`]. The copy
-//! is never executed.
+//! The linker binds each libc function to its newest version, which older systems lack. So it gets a copy of the
+//! system's libc in which the default version of each function is the newest up to [`NEWEST`]. The copy is never
+//! executed.
 //!
 //! cargo-zigbuild needs no copy, but zig links its own unwinder, and libgcc_s unwinds cancelled threads.
 
@@ -48,13 +48,13 @@ pub fn make(folder: &Path) {
     super::write(&source, STATIC_PART);
     compile_static_part(&source, folder);
 
-    // The system's script also names the dynamic linker, for __tls_get_addr. Every process has it, so the name resolves
-    // anyway.
+    // The system's script also names the dynamic linker, for __tls_get_addr. Every process has it, so the name
+    // resolves.
     super::write(&folder.join("libc.so"), "INPUT(-l:libc.so.6 -l:libold.a -l:libc_nonshared.a)\n");
     println!("cargo::rustc-link-search=native={}", folder.display());
 
     // Before glibc 2.34, these libraries contained the functions of threads and of the loader, with the same names and
-    // versions. Now they are empty, but they must be needed for older systems.
+    // versions. Now they are empty, but older systems need them.
     super::argument("-Wl,--push-state,--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,--pop-state".to_owned());
 }
 
@@ -73,7 +73,6 @@ fn compile_static_part(source: &Path, folder: &Path) {
         .compile("old");
 }
 
-/// Returns the path of the compiler's libc.
 fn system_libc(compiler: &cc::Build) -> Result<PathBuf, String> {
     let compiler = compiler.try_get_compiler().map_err(|error| error.to_string())?;
     let output = compiler
@@ -82,7 +81,7 @@ fn system_libc(compiler: &cc::Build) -> Result<PathBuf, String> {
         .output()
         .map_err(|error| format!("{:?}: {error}", compiler.path()))?;
     let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-    // If the compiler does not find it, it prints the bare name.
+    // A compiler that does not find it prints the bare name.
     if path.is_absolute() { Ok(path) } else { Err(format!("{:?} knows no libc.so.6", compiler.path())) }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! * `shm`, which connects processes of one host.
 //! * `verbs-<interface>` for each network interface of an RDMA device.
-//! * `tcp` for the interface of the default route. It is listed only if its library is installed.
-//! * `tcp-<interface>` for each network interface. These are not listed, because a host can have many.
+//! * `tcp` for the interface of the default route, listed only if its library is installed.
+//! * `tcp-<interface>` for each network interface, not listed, because a host can have many.
 //!
 //! Devices are read from sysfs, and interfaces from /proc, so nothing has to be loaded. A transport has one provider
 //! library per major version of uDAPL: `libdapl<transport>.so.<major>`.
@@ -40,7 +40,7 @@ pub struct BuiltIn {
     pub listed: bool,
 }
 
-/// Returns the built-in entries for a version, in the order above. RDMA interfaces are in the order of their devices.
+/// Returns the built-in entries for a version, in this order. RDMA interfaces are in the order of their devices.
 pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
     let Version { major, minor } = version;
     let entry = |(transport, name, instance_data): (&str, Vec<u8>, Vec<u8>)| {
@@ -72,7 +72,7 @@ pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
     certain.chain(tcp).chain(others).collect()
 }
 
-/// Returns whether the library of an entry is next to libdat.
+/// Next to libdat.
 fn is_installed(entry: &Entry, own: Option<&Path>) -> bool {
     own.is_some_and(|own| matches!(beside(&entry.library, own.to_owned()), Ok(Some(_))))
 }

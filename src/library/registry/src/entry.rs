@@ -38,7 +38,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// Returns whether an identity can have stand-ins: entries that replace one whose library cannot be loaded.
+    /// Returns whether identities can have stand-ins: entries that replace one whose library cannot be loaded.
     pub fn has_stand_ins(self) -> bool {
         self.major >= 2
     }

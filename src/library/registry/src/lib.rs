@@ -1,7 +1,7 @@
 //! The registry of interface adapters (IAs).
 //!
-//! The registry finds the entry with the name of an IA, loads its provider library, and counts its users. [`Backend`]
-//! calls the functions of a provider, so the registry does not depend on a version.
+//! The registry finds the entry with the name of an IA, loads its provider library, and counts its users. It calls
+//! providers through [`Backend`], so it does not depend on a version.
 //!
 //! * [`conf`]: the parser of dat.conf and of instance data
 //! * [`file`]: bounded reads of files
@@ -12,8 +12,8 @@
 //! * [`loader`]: the dynamic loader
 //!
 //! # Locks
-//! One mutex protects the entries. No thread holds it while a library is loaded or a provider's function runs, so a
-//! provider may call the registry. A thread sleeps while another thread works on the entry that it needs.
+//! One mutex protects the entries. It is free while a library is loaded or a provider's function runs, so a provider
+//! may call the registry. A thread sleeps while another works on the entry that it needs.
 
 pub mod builtin;
 pub mod conf;

@@ -1,11 +1,11 @@
 //! The dynamic loader: finds and opens provider libraries.
 //!
-//! A provider library finds the functions of libdat by name in the global scope. [`Loader::load`] adds them to that
-//! scope, where they are missing if a plug-in with local scope has loaded libdat.
+//! A provider library finds the functions of libdat by name in the global scope. [`Loader::load`] adds them there,
+//! because a plug-in with local scope may have loaded libdat.
 //!
-//! Provider libraries are loaded with local scope, so their symbols never replace others. They are never unloaded,
-//! because thread-local data with destructors would outlive their code. RTLD_NODELETE is not used: with it, glibc
-//! returns a library whose loading lacked memory in the last step to the next caller.
+//! Provider libraries have local scope, so their symbols never replace others. They are never unloaded, because
+//! thread-local data with destructors would outlive their code. RTLD_NODELETE is not used: with it, glibc returns a
+//! library whose loading lacked memory in the last step to the next caller.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
 use std::fs::File;
@@ -28,7 +28,7 @@ pub struct Loader {
 /// Why a library cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
-    /// Lack of memory or of descriptors. Another attempt may succeed.
+    /// Lack of memory or descriptors; another attempt may succeed.
     NoMemory,
     /// The loader's message.
     Refused(String),
@@ -50,8 +50,8 @@ impl Loader {
     /// Loads a library, which is never unloaded. Its constructors may call the registry, so the caller must not hold
     /// the registry's lock.
     ///
-    /// A name with a slash is a path. Any other name is first searched in this library's directory, also with symbolic
-    /// links resolved, and then by the loader. A file in this directory is used even if it is broken.
+    /// A name with a slash is a path. Any other name is searched in this library's directory, also with symbolic links
+    /// resolved, and then by the loader. A file in this directory is used even if broken.
     pub fn load(&self, library: &CStr) -> Result<Library, LoadError> {
         let own = own_file(promote());
         let path = own.map_or(Ok(None), |own| beside(library, own))?;
@@ -60,7 +60,7 @@ impl Loader {
     }
 }
 
-/// Returns the path of `library` next to the library `own`, if the file exists and the name contains no slash.
+/// Returns the path of `library` next to the library `own`, if the file exists and the name has no slash.
 ///
 /// # Errors
 /// [`LoadError::NoMemory`].
@@ -95,7 +95,7 @@ fn own_file(own: Option<NonNull<c_void>>) -> Option<PathBuf> {
 #[cfg(target_env = "gnu")]
 fn origin(library: NonNull<c_void>) -> Option<PathBuf> {
     let mut directory = vec![0u8; libc::PATH_MAX as usize + 1];
-    // SAFETY: the handle is never closed. The loader writes a path that it has opened, which fits into PATH_MAX.
+    // SAFETY: the handle is never closed. The loader writes a path that it opened, which fits into PATH_MAX.
     let failed = unsafe { libc::dlinfo(library.as_ptr(), libc::RTLD_DI_ORIGIN, directory.as_mut_ptr().cast()) } != 0;
     if failed {
         return None;
@@ -110,8 +110,8 @@ fn origin(_library: NonNull<c_void>) -> Option<PathBuf> {
     None
 }
 
-/// Adds this library's symbols to the global scope. Returns its handle, or `None` if the program itself contains this
-/// code.
+/// Adds this library's symbols to the global scope. Returns its handle, or `None` if this code is in the program
+/// itself.
 fn promote() -> Option<NonNull<c_void>> {
     let handle = own_library::keep_with_global_names();
     if handle.is_none() {
@@ -126,7 +126,7 @@ fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
         // SAFETY: the path is a C string. No lock is held while constructors run.
         NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) })
     };
-    // The loader does not always report a lack of memory. After a short one, the second attempt succeeds; a longer one
+    // The loader does not always report a lack of memory. If it is short, the second attempt succeeds; otherwise it
     // shows in the message or in an allocation.
     attempt().or_else(attempt).ok_or_else(|| {
         let message = last_error();
@@ -135,7 +135,6 @@ fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
     })
 }
 
-/// Returns whether no descriptor is available.
 pub(crate) fn lacks_descriptors() -> bool {
     let full = |error: io::Error| matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
     File::open("/").err().is_some_and(full)
@@ -144,7 +143,7 @@ pub(crate) fn lacks_descriptors() -> bool {
 /// Upper bound of an allocation by the loader or by a registering provider, in bytes.
 pub(crate) const LARGE: usize = 64 << 10;
 
-/// Returns whether the loader's message, which may be a constant, reports a lack of memory.
+/// Returns whether the loader's message reports a lack of memory.
 fn lacks_memory(message: &str) -> bool {
     // SAFETY: ENOMEM is a valid error number.
     let text = unsafe { libc::strerror(libc::ENOMEM) };

@@ -10,10 +10,10 @@
 //!      \-- cannot be loaded ---+--> Failed     (no second attempt)
 //! ```
 //!
-//! One thread works on a Busy adapter, without the lock; others wait. If an entry with a stand-in cannot be loaded, the
-//! stand-in replaces it. Only the last one becomes Failed.
+//! One thread works on a Busy adapter, without the lock; others wait. If an entry cannot be loaded, its stand-in
+//! replaces it; only the last one becomes Failed.
 //!
-//! The lock is the standard library's, because the child of a fork can unlock it: it has no table of waiting threads.
+//! The lock is the standard library's, which a fork's child can unlock: it has no table of waiting threads.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -37,7 +37,7 @@ mod tests;
 
 use state::{Entries, Instance, Phase, Settled};
 
-/// What a version of uDAPL adds to the registry. Only [`load`](Backend::load), [`init`](Backend::init) and
+/// What a version of uDAPL adds to the registry. [`load`](Backend::load), [`init`](Backend::init) and
 /// [`fini`](Backend::fini) are called without the registry's lock, and may call the registry.
 pub trait Backend {
     /// A provider's table of functions.
@@ -65,7 +65,7 @@ pub trait Backend {
     fn retire(&self, table: Self::Table);
 }
 
-/// Minimum spare capacity, one per thread that opens an adapter.
+/// Minimum spare capacity: one per opening thread.
 const SPARE_CAPACITY: usize = 64;
 
 /// A failed init.
@@ -73,7 +73,7 @@ const SPARE_CAPACITY: usize = 64;
 pub enum InitError {
     /// The library has no init.
     Absent,
-    /// The init ended its thread. A table that it registered before is not used.
+    /// The init ended its thread. A table that it registered is not used.
     Ended,
 }
 
@@ -90,7 +90,6 @@ impl fmt::Display for InitError {
 pub struct Registry<B: Backend> {
     backend: B,
     state: Mutex<Option<Entries<B>>>,
-    /// Signalled when an adapter stops being busy.
     idle: Condvar,
 }
 
@@ -119,7 +118,7 @@ pub enum OpenError {
     NotFound(Missing),
     /// The entry for the request cannot be used.
     Unusable(LoadFailure),
-    /// Lack of memory or descriptors. Another attempt may succeed.
+    /// Lack of memory or descriptors; another attempt may succeed.
     NoMemory,
 }
 
@@ -162,14 +161,13 @@ pub enum RemoveError {
     InUse,
 }
 
-/// Maximum number of names in a [`Snapshot`], and in its text.
 const MAX_NAMES: usize = 100;
 const MAX_SHOWN: usize = 20;
 
 /// What the registry knows about a missing name.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    /// Names that can be opened, in order, without duplicates; at most 100.
+    /// The first 100 names that can be opened, in order, without duplicates.
     pub names: Vec<String>,
     /// A bad line with the requested name.
     pub bad_line: Option<(Origin, BadLine)>,
@@ -200,8 +198,8 @@ impl<B: Backend> Registry<B> {
         Registry { backend, state: Mutex::new(None), idle: Condvar::new() }
     }
 
-    /// Locks the entries during a fork. Waits until no other thread is in the dynamic loader, because otherwise the
-    /// child could never load a library; but at most for `limit`, because such a thread may wait for the fork.
+    /// Locks the entries during a fork. First waits until no other thread is in the dynamic loader, because otherwise
+    /// the child could never load a library; but at most for `limit`, because that thread may wait for the fork.
     pub fn hold_for_fork(&self, limit: Duration) -> EntriesGuard<'_, B> {
         let me = Id::current();
         let others_are_loading =
@@ -214,7 +212,7 @@ impl<B: Backend> Registry<B> {
     }
 
     fn raw_lock(&self) -> MutexGuard<'_, Option<Entries<B>>> {
-        // Every change is the end of its step, so a panic leaves consistent entries.
+        // Every change ends its step, so a panic leaves consistent entries.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -224,7 +222,7 @@ impl<B: Backend> Registry<B> {
         Guard(guard)
     }
 
-    /// Does what [`Registry::lock`] does, but can fail. Then the next call reads the configuration.
+    /// Fallible [`Registry::lock`]. After a failure, the next call reads the configuration.
     fn ready(&self) -> Result<Guard<'_, B>, NoMemory> {
         let mut guard = self.raw_lock();
         if guard.is_none() {
@@ -308,7 +306,7 @@ impl<B: Backend> Registry<B> {
         let mut guard = self.ready().map_err(|_| OpenError::NoMemory)?;
         loop {
             let state = guard.get();
-            // Now `bind` and `opening` need no memory.
+            // So that `bind` and `opening` need no memory.
             state.instances.room(SPARE_CAPACITY).map_err(|_| OpenError::NoMemory)?;
             state.opening.room(SPARE_CAPACITY).map_err(|_| OpenError::NoMemory)?;
             let identity = state.select(request).map_err(OpenError::NotFound)?;
@@ -360,7 +358,6 @@ impl<B: Backend> Registry<B> {
         }
     }
 
-    /// Loads the library of a Busy adapter.
     fn load(&self, identity: &Identity, library: &CStr) -> Result<B::Library, LoadError> {
         let result = self.backend.load(library);
         let mut guard = self.lock();
@@ -489,7 +486,7 @@ impl<B: Backend> Guard<'_, B> {
 pub struct EntriesGuard<'a, B: Backend>(MutexGuard<'a, Option<Entries<B>>>);
 
 impl<B: Backend> EntriesGuard<'_, B> {
-    /// Resets adapters on which other threads work. For the child of a fork, which lacks these threads.
+    /// Resets adapters on which other threads work, for a fork's child, which lacks these threads.
     pub fn abandon_other_threads(&mut self) {
         let me = Id::current();
         let Some(state) = &mut *self.0 else { return };

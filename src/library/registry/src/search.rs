@@ -1,16 +1,15 @@
 //! The search for the configuration:
 //!
-//! 1. `DAT_OVERRIDE`, unless the process is privileged: only that file, or with the word `builtin`, the entries of
-//!    [`builtin`].
+//! 1. `DAT_OVERRIDE`, unless the process is privileged: only that file, or for `builtin`, the entries of [`builtin`].
 //! 2. `/etc/dat.conf`.
 //! 3. `/etc/rdma/dat.conf`.
 //! 4. The entries of [`builtin`].
 //!
 //! A file that cannot be read ends the search without entries, because it may switch names off. A file in `/etc`
-//! without lines for this major version is skipped: packages of uDAPL 2.0 install such files.
+//! without lines for this major version, which packages of uDAPL 2.0 install, is skipped.
 //!
-//! Built-in entries follow the entries of a file in `/etc`, unless a line for this version has their name. A
-//! `nondefault` line switches off its name; with the name [`ALL_BUILT_IN`], all built-in names.
+//! Built-in entries follow those of a file in `/etc`, unless a line for this version has their name. A `nondefault`
+//! line switches off its name, or for the name [`ALL_BUILT_IN`], all built-in names.
 //!
 //! At most [`file::MAX_BYTES`] of a file, [`conf::LINE_MAX`] of a line and [`LINES_MAX`] lines count.
 
@@ -31,10 +30,9 @@ use crate::file;
 use crate::loader;
 use crate::step::{LineUse, Step};
 
-/// Variable that names the only configuration file.
 const OVERRIDE: &str = "DAT_OVERRIDE";
 
-/// The word for the built-in entries in `DAT_OVERRIDE`, and in a line that switches them off.
+/// The word for the built-in entries in `DAT_OVERRIDE` and in a line that switches them off.
 pub const ALL_BUILT_IN: &str = "builtin";
 
 /// Maximum number of lines of a file, without comments and blank lines.
@@ -71,7 +69,7 @@ impl Places {
         }
     }
 
-    /// Returns the places of the libdat in the file `own`, for other code.
+    /// Returns the places of the libdat in the file `own`.
     pub fn of_library(own: Option<PathBuf>) -> Self {
         Places { own, ..Places::of_this_process() }
     }
@@ -152,7 +150,7 @@ impl Found {
         for BuiltIn { entry, listed: is_listed } in builtin::entries(version, sources) {
             let off = self.switched_off.contains(&entry.name);
             if none || off {
-                // Do not report each of the many unlisted entries.
+                // Unlisted entries are too many to report.
                 if is_listed || off {
                     tell(Step::Line(&Origin::BuiltIn, LineUse::NonDefault(&entry)));
                 }
@@ -186,7 +184,7 @@ impl Found {
             }
             last = number;
             if memory::is_short() {
-                // The registry sees the use of the reserve, and searches again later.
+                // The registry notices the use of the reserve, and searches again later.
                 return false;
             }
             match line {

@@ -1,7 +1,7 @@
 //! Numbers of datagram endpoints, by which peers distinguish them.
 //!
-//! The live endpoints of a process have different numbers. The first 1,024 also differ from the numbers of all
-//! other processes on the host, and further ones as long as process numbers leave upper bits unused.
+//! The live endpoints of a process have different numbers. The first 1,024 also differ from those of all other
+//! processes on the host, and further ones while process numbers leave upper bits unused.
 
 use std::collections::VecDeque;
 use std::process;
@@ -11,15 +11,13 @@ use host::memory::Room;
 
 use crate::error::Result;
 
-/// Number of low index bits that no process number occupies: the kernel has at most 2²² processes.
+/// Low index bits that no process number occupies: the kernel has at most 2²² processes.
 const LOW: u32 = 10;
 
 static INDICES: Mutex<Indices> = Mutex::new(Indices { fresh: 0, free: VecDeque::new() });
 
 struct Indices {
-    /// The first index that was never used.
     fresh: u32,
-    /// Freed indices, the oldest first.
     free: VecDeque<u32>,
 }
 
@@ -30,7 +28,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// Allocates a number other than 0.
+    /// Returns a number other than 0.
     pub fn new() -> Result<Self> {
         let mut indices = INDICES.lock();
         loop {
@@ -53,7 +51,6 @@ impl Number {
         }
     }
 
-    /// Returns the number.
     pub fn get(&self) -> u32 {
         self.number
     }
@@ -65,8 +62,8 @@ impl Drop for Number {
     }
 }
 
-/// Returns the number of an index in a process, a bijection of the index. The lowest [`LOW`] bits of the index precede
-/// the process number; its other bits fill the number from the highest bit down.
+/// Returns the number of an index in a process, a bijection. The lowest [`LOW`] bits of the index precede the process
+/// number; the others fill the number from the highest bit down.
 fn encode(process: u32, index: u32) -> u32 {
     (process << LOW | index & ((1 << LOW) - 1)) ^ (index >> LOW).reverse_bits()
 }

@@ -84,7 +84,7 @@ pub enum Line {
     Bad(BadLine),
 }
 
-/// Parses a configuration file. Returns all entries, even if they will not be used, and bad lines, in order.
+/// Parses a configuration file. Returns all entries, used or not, and bad lines, in order.
 pub fn parse(text: &[u8]) -> impl Iterator<Item = Line> + '_ {
     (1u32..).zip(text.split(|byte| *byte == b'\n')).filter_map(|(line, bytes)| parse_line(line, bytes))
 }
@@ -102,7 +102,6 @@ fn parse_line(line: u32, bytes: &[u8]) -> Option<Line> {
     })
 }
 
-/// The fields before a fault.
 #[derive(Default)]
 struct Seen {
     name: Option<CString>,

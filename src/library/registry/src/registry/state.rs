@@ -1,4 +1,4 @@
-//! The state of a registry, and each step's effects on it. All functions run under the lock.
+//! The state of a registry, and each step's effects on it, under the lock.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::CString;
@@ -14,20 +14,16 @@ use crate::loader::{LARGE, LoadError};
 use crate::search::Found;
 use crate::select::{Missing, Request, select};
 
-/// Maximum number of registered providers.
 const DYNAMICS_MAX: usize = 65_536;
 
 pub(super) struct Entries<B: Backend> {
     /// The adapters by name, entries of the configuration first.
     pub(super) adapters: HashMap<CString, Vec<Adapter<B>>>,
-    /// Serial number of the next adapter.
     next: u64,
-    /// Names of entries for other major versions.
     others: HashSet<CString>,
-    /// Listed entries for other major versions.
     listed_only: Vec<Identity>,
     pub(super) bad: Vec<(Origin, BadLine)>,
-    /// Number of adapters per table.
+    /// Adapters per table.
     tables: HashMap<B::Table, usize>,
     pub(super) instances: Vec<Instance<B::Table>>,
     /// Threads inside a provider's open, once per nested call.
@@ -47,7 +43,6 @@ pub(super) struct Adapter<B: Backend> {
     /// Set while the working thread is inside the dynamic loader.
     pub(super) loading: bool,
     pub(super) library: Option<B::Library>,
-    /// The provider's table, if it has registered.
     pub(super) table: Option<B::Table>,
     pub(super) opens: usize,
     /// `true` if the adapter is listed only while its provider is registered.
@@ -69,7 +64,6 @@ pub(super) enum Phase {
     Failed,
 }
 
-/// An open instance.
 pub(super) struct Instance<T> {
     pub(super) address: usize,
     pub(super) purpose: Purpose,
@@ -119,7 +113,7 @@ impl<B: Backend> Entries<B> {
         &mut named[last]
     }
 
-    /// Returns the adapters that are listed, in order of creation.
+    /// In order of creation.
     fn in_order(&self) -> Vec<&Adapter<B>> {
         let is_listed = |adapter: &&Adapter<B>| !adapter.unlisted || adapter.table.is_some();
         let mut all: Vec<&Adapter<B>> = self.adapters.values().flatten().filter(is_listed).collect();
@@ -132,7 +126,7 @@ impl<B: Backend> Entries<B> {
     }
 
     /// Returns the listed identities: entries of the file, then of the file for other versions, built-in entries, and
-    /// providers without entries. Some programs load the library of the first entry of a name.
+    /// providers without entries. Some programs load the library of a name's first entry.
     pub(super) fn listed(&self) -> Vec<&Identity> {
         let mut listed = self.in_order();
         let of_file = |adapter: &&Adapter<B>| matches!(adapter.entries.front(), Some((Origin::Line(..), _)));
@@ -165,14 +159,12 @@ impl<B: Backend> Entries<B> {
         self.tables.values().sum::<usize>() < DYNAMICS_MAX
     }
 
-    /// Reserves memory for another provider.
     pub(super) fn reserve(&mut self, identity: &Identity) -> Result<(), NoMemory> {
         self.tables.room(1)?;
         self.adapters.room(1)?;
         self.adapters.get_mut(&identity.name).map_or(Ok(()), |named| named.room(1))
     }
 
-    /// Stores the table of an identity without one.
     pub(super) fn add(&mut self, identity: Identity, table: B::Table) {
         *self.tables.entry(table).or_default() += 1;
         match self.find(&identity) {
@@ -183,7 +175,7 @@ impl<B: Backend> Entries<B> {
         }
     }
 
-    /// Removes the table of an identity. Returns the table if it has no other user.
+    /// Returns the table if it has no other user.
     pub(super) fn remove(&mut self, identity: &Identity) -> Option<B::Table> {
         let named = self.adapters.get_mut(&identity.name)?;
         let at = named.iter().position(|adapter| adapter.identity == *identity)?;
@@ -215,7 +207,7 @@ impl<B: Backend> Entries<B> {
     ) -> Result<Settled<B::Table>, OpenError> {
         let lacked_memory = self.lacked_memory;
         let adapter = self.find(identity).ok_or(OpenError::NotFound(Missing::Name))?;
-        // Idle even if the init registers nothing: it may find a device the next time.
+        // Idle even if the init registers nothing: it may find a device next time.
         adapter.phase = Phase::Idle;
         match library {
             Ok(library) => adapter.library = Some(library),
@@ -228,14 +220,14 @@ impl<B: Backend> Entries<B> {
         if let Some(ticket) = adapter.ticket() {
             return Ok(Settled::Ready(ticket));
         }
-        // An init returns nothing. Its lack of memory shows only if memory is still lacking.
+        // An init returns nothing, so only a persisting lack of memory is noticed.
         if lacked_memory || memory::probe(LARGE).is_err() {
             self.lacked_memory = false;
             return Err(OpenError::NoMemory);
         }
         let silent = "the library did not register this adapter: it may be for another version of uDAPL".to_owned();
         let reason = initialised.err().map_or(silent, |error| error.to_string());
-        // A provider with an init has decided not to serve, so no stand-in replaces it.
+        // A provider with an init has declined to serve, so no stand-in replaces it.
         if initialised == Err(InitError::Absent) {
             adapter.give_way(reason)
         } else {
@@ -245,7 +237,6 @@ impl<B: Backend> Entries<B> {
 }
 
 impl<B: Backend> Adapter<B> {
-    /// Returns a reference to the provider, if it has registered.
     pub(super) fn ticket(&mut self) -> Option<Ticket<B::Table>> {
         let table = self.table?;
         self.phase = Phase::Ready;
@@ -256,7 +247,7 @@ impl<B: Backend> Adapter<B> {
     /// Replaces the unusable entry by the next stand-in.
     ///
     /// # Errors
-    /// [`OpenError::Unusable`] if there is none.
+    /// [`OpenError::Unusable`] without one.
     fn give_way(&mut self, reason: String) -> Result<Settled<B::Table>, OpenError> {
         let failure = self.failure(Some(reason));
         if self.entries.len() < 2 {
