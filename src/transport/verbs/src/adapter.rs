@@ -42,7 +42,7 @@ impl Verbs {
         if let Some(thread) = thread {
             thread.join();
         }
-        // Some connections may still be ending. A destroyed queue pair uses no buffer.
+        // Connections may still be ending. A destroyed queue pair uses no buffer.
         let draining = std::mem::take(&mut self.device.work.lock().draining);
         draining.iter().for_each(Qp::finish);
         // The remaining tasks would keep their queue pairs alive, and these the device.
@@ -52,7 +52,7 @@ impl Verbs {
         drop(cm_owners);
     }
 
-    /// Adds an empty segment to a receive without segments on soft-iWARP, which rejects such a receive.
+    /// Adds an empty segment to a receive without segments, which soft-iWARP rejects.
     #[inline(always)]
     fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
         if recv.segments.is_empty() && self.device.limits.soft_iwarp {

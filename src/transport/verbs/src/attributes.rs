@@ -1,5 +1,5 @@
-//! Limits and capabilities of an adapter. Soft-RoCE and soft-iWARP, which deviate from their attributes in places, are
-//! identified by vendor numbers.
+//! Limits and capabilities of an adapter. Vendor numbers identify Soft-RoCE and soft-iWARP, which deviate from their
+//! attributes in places.
 
 use std::ffi::{OsString, c_int};
 use std::io;
@@ -44,10 +44,9 @@ pub struct Limits {
     /// The device has type 2 windows.
     pub single_windows: bool,
     pub atomics: bool,
-    /// The device is Soft-RoCE, which does not restrict peers to a window's range, and has its own status for messages
-    /// that are too long.
+    /// Soft-RoCE does not restrict peers to a window's range, and has its own status for messages that are too long.
     pub soft_roce: bool,
-    /// The device is soft-iWARP, which connects in the calling thread, and rejects receives without segments.
+    /// Soft-iWARP connects in the calling thread, and rejects receives without segments.
     pub soft_iwarp: bool,
     pub iwarp: bool,
     pub ethernet: bool,
@@ -75,8 +74,8 @@ impl Limits {
         }
     }
 
-    /// Returns whether the peer's device retries a message without a receive. On iWARP the message ends the connection, so
-    /// the device must have each posted receive.
+    /// Returns whether the peer's device retries a message without a receive. On iWARP it ends the connection, so the
+    /// device must have each posted receive.
     pub fn repeats(&self) -> bool {
         !self.iwarp
     }
@@ -91,13 +90,13 @@ impl Limits {
         if self.iwarp { MAX_INLINE / 2 } else { MAX_INLINE }
     }
 
-    /// Returns whether an event reports the last buffer that a queue pair takes from a shared queue.
+    /// Returns whether an event reports the last buffer that a queue pair takes from an SRQ.
     pub fn reports_last_buffer(&self) -> bool {
         !self.soft_roce && !self.soft_iwarp
     }
 
-    /// Returns whether work with this status only shows that the connection has ended. On iWARP the device flushes all work
-    /// when the peer ends the connection. Soft-iWARP has other statuses for outstanding work.
+    /// Returns whether this status only shows that the connection has ended. iWARP devices flush all work when the peer
+    /// ends the connection, soft-iWARP with other statuses for outstanding work.
     pub fn is_end(&self, status: ibv_wc_status::Type) -> bool {
         match status {
             ibv_wc_status::IBV_WC_WR_FLUSH_ERR => self.iwarp,
@@ -111,8 +110,7 @@ impl Limits {
         remote_access(self.granted(Rights::REMOTE)) as u32
     }
 
-    /// Returns the rights that the device can grant. It rejects the right to atomic operations without support for
-    /// these.
+    /// Returns the rights that the device can grant. Without atomic operations, it rejects the right to them.
     pub fn granted(&self, rights: Rights) -> Rights {
         if self.atomics { rights } else { rights.difference(Rights::REMOTE_ATOMIC) }
     }
@@ -122,12 +120,10 @@ fn count(value: c_int) -> usize {
     usize::try_from(value).unwrap_or(0)
 }
 
-/// Returns whether the device has one of these capabilities.
 fn has(attr: &ibv_device_attr, flags: ibv_device_cap_flags) -> bool {
     attr.device_cap_flags & flags.0 != 0
 }
 
-/// Reads the attributes of the adapter at `place`.
 pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, Limits)> {
     let attr = context.query()?;
     let port = context.query_port(place.port)?;
@@ -199,7 +195,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     Ok((attributes, limits))
 }
 
-/// Returns the MTU in bytes for a port's code. The user can request a smaller valid MTU.
+/// Returns the MTU in bytes for a port's code. The user can request a smaller one.
 fn mtu(code: u32, asked: Option<OsString>) -> usize {
     let active = MTUS[usize::try_from(code).unwrap_or(0).clamp(1, MTUS.len()) - 1];
     let asked = asked.and_then(|value| value.to_str()?.trim().parse().ok()).filter(|bytes| MTUS.contains(bytes));

@@ -11,12 +11,12 @@
 //!
 //! # Reports
 //! A thread holds the queue's lock from the poll to the last report. So when a poll returns, all earlier completions
-//! have been reported, even those read by other threads. Reports that may end a connection are made afterwards, without
-//! a lock. Each poll returns up to 16 completions; core gets one report for consecutive requests.
+//! have been reported, even those read by other threads. Reports that may end a connection follow without a lock. Core
+//! gets one report for consecutive requests.
 //!
-//! A completion contains the number of its queue pair. Each queue has a table of its queue pairs, caches the last one
-//! found, and drops completions of others. All requests are signalled, even if the program suppresses their
-//! completions: so counts are exact, idle endpoints are detected, and an entry is free once its completion is read.
+//! Each queue has a table of its queue pairs by number, caches the last one found, and drops completions of others. All
+//! requests are signalled, even if the program suppresses their completions: so counts are exact, idle endpoints are
+//! detected, and an entry is free once its completion is read.
 //!
 //! An event may arrive shortly before or after its completion. So a queue for solicited messages is read until it is
 //! empty before the event is reported. After such messages, the channel is read, the only system call of a dequeue.
@@ -50,7 +50,7 @@ pub struct CompletionQueue {
     depth: usize,
     channel: Arc<CompletionChannel>,
     parts: Mutex<Vec<Part>>,
-    /// Locked from the poll until its completions are reported, which keeps reports in order.
+    /// Locked from the poll until its completions are reported.
     fetch: Mutex<Fetch>,
     /// Number of sleeping waiters.
     armed: AtomicUsize,
@@ -108,7 +108,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Returns the number of entries, without those for an SRQ.
+    /// Returns the number of entries, apart from those for an SRQ.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -147,8 +147,7 @@ impl CompletionQueue {
         Ok(cq)
     }
 
-    /// Returns the queues for requests and receives of a queue pair, given its EVDs' queues. Creates one if there are
-    /// none.
+    /// Returns a queue pair's queues for requests and receives, given those of its EVDs. Creates one if there are none.
     pub fn for_work(
         device: &Device,
         requests: Option<&Arc<Self>>,
@@ -164,9 +163,9 @@ impl CompletionQueue {
         })
     }
 
-    /// Adds a part with `expected` entries, or if the device fails to create it, with `need`. The caller unlocks
-    /// `parts` before it adds the returned source to `fetch`: a polling thread that holds `fetch` may wait for a lock
-    /// whose holder waits for `parts`.
+    /// Adds a part with `expected` entries, or if that fails, with `need`. The caller unlocks `parts` before it adds
+    /// the returned source to `fetch`: a polling thread that holds `fetch` may wait for a lock whose holder waits for
+    /// `parts`.
     fn add_part(
         &self,
         device: &Device,
@@ -297,8 +296,8 @@ impl CompletionQueue {
         drop(gone);
     }
 
-    /// Polls until the queue is empty. On return, all completions before the call have been reported, even those read
-    /// by other threads.
+    /// Polls until the queue is empty. Completions before the call have then been reported, even those read by other
+    /// threads.
     #[inline]
     pub fn drain(&self) {
         if self.drain_own() {
@@ -306,8 +305,8 @@ impl CompletionQueue {
         }
     }
 
-    /// Polls until the queue is empty, unless another thread has polled since the last call. Must not be called
-    /// concurrently.
+    /// Does what [`CompletionQueue::drain`] does, unless another thread has polled since the last call. Must not be
+    /// called concurrently.
     pub fn drain_if_unread(&self) {
         if !self.read.swap(false, Ordering::Relaxed) {
             self.drain();
@@ -415,7 +414,7 @@ impl CompletionQueue {
         found
     }
 
-    /// Reads the channel for an event of solicited messages. Reports the event after one more poll of the part.
+    /// Reads the channel for a solicited event, which is reported after one more poll of the part.
     #[cold]
     fn read_solicited_event(
         &self,
@@ -466,8 +465,8 @@ impl CompletionQueue {
         self.drain_others();
     }
 
-    /// Rearms the queue if threads sleep on it, because their event may have been read. Returns whether there are any;
-    /// the caller must then poll again.
+    /// Rearms the queue if threads sleep on it, because their event may have been read. Returns whether the caller must
+    /// poll again.
     fn notify_sleepers(&self) -> bool {
         let slept_on = self.armed.load(Ordering::Acquire) > 0;
         if slept_on {
@@ -477,7 +476,6 @@ impl CompletionQueue {
     }
 }
 
-/// Requests an event for the next completion, or for the next `solicited` one.
 fn arm(raw: &RawCq, solicited: bool) {
     if let Err(error) = raw.arm(solicited) {
         log::error!("a completion queue does not announce completions: {error}");
@@ -505,7 +503,6 @@ fn report(run: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), touched:
     }
 }
 
-/// Returns the index of a queue pair, or where to insert it.
 #[inline(never)]
 fn position<Q>(table: &[(u32, Q)], number: u32) -> std::result::Result<usize, usize> {
     table.binary_search_by_key(&number, |(number, _)| *number)
@@ -524,7 +521,6 @@ fn find<'a, Q>(table: &'a [(u32, Q)], number: u32, last: &mut usize) -> Option<&
     table.get(*last).map(|(_, qp)| qp)
 }
 
-/// Adds a queue pair to `touched`, once.
 #[cold]
 #[inline(never)]
 fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
@@ -533,7 +529,6 @@ fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
     }
 }
 
-/// Reports completions of a UD queue pair.
 #[cold]
 #[inline(never)]
 fn report_datagrams(run: &[ibv_wc], number: u32, datagrams: &[Arc<UdQp>]) {
@@ -544,7 +539,7 @@ fn report_datagrams(run: &[ibv_wc], number: u32, datagrams: &[Arc<UdQp>]) {
 }
 
 impl Part {
-    /// Returns the number of entries that an SRQ needs in addition to its reserved ones.
+    /// Returns the number of entries that an SRQ needs beyond its reserved ones.
     fn missing(&self, shared: Option<(usize, usize)>) -> usize {
         let Some((address, receives)) = shared else { return 0 };
         receives.saturating_sub(self.shared.get(&address).copied().unwrap_or(0))

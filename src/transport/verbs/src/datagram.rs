@@ -1,12 +1,12 @@
 //! Endpoints for datagrams, each with one UD queue pair.
 //!
-//! [`cm`] exchanges requests and replies with peers by rdma_cm's service for UD (SIDR). [`hello`] is their format.
+//! [`cm`] exchanges requests and replies with peers by rdma_cm's service for UD (SIDR), in the format of [`hello`].
 //! [`answers`] repeats lost replies. The result is an address handle ([`UdPeer`]). Nothing reports the end of a peer.
 //!
 //! The device, never the CPU, reads datagrams from the program's memory, so unmapped memory only fails the request. A
 //! datagram completes when the device reports it. A list contains all outstanding datagrams in order: first those on
-//! the device, then those that wait for room. An endpoint without an SRQ of the program has its own, so that a reset of
-//! the queue pair discards no receives.
+//! the device, then those that wait for room. Without an SRQ of the program, an endpoint has its own, so that a reset
+//! of the queue pair discards no receives.
 //!
 //! A receive that is too short, or any other local error, moves the queue pair to the error state. The flushed
 //! datagrams wait until the progress thread has made the queue pair ready again, with the same number ([`ending`]). If
@@ -91,13 +91,13 @@ struct Sends {
     segments: VecDeque<Segment>,
     /// Number of segments removed from the front.
     removed: u64,
-    /// Number of datagrams on the device: the oldest ones.
+    /// Number of datagrams on the device, the oldest ones.
     on_device: usize,
     /// Maximum of `on_device`.
     room: usize,
 }
 
-/// An outstanding datagram. It keeps its address handle alive.
+/// An outstanding datagram.
 struct Outstanding {
     id: RequestId,
     peer: Arc<UdPeer>,
@@ -107,7 +107,6 @@ struct Outstanding {
 }
 
 impl Sends {
-    /// Posts waiting datagrams while the device has room.
     fn feed(&mut self, raw: &RawQp) -> std::io::Result<()> {
         while self.open && self.failed.is_none() && self.on_device < self.room {
             let Some(next) = self.outstanding.get(self.on_device) else { break };
@@ -146,7 +145,6 @@ impl Sends {
 }
 
 impl UdQp {
-    /// Creates a queue pair that can already receive.
     pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs, DatagramSink<Verbs>>) -> Result<Arc<Self>> {
         let (pd, sizes) = (&init.zone.pd, init.sizes);
         let own = || SharedQueue::new(device, init.zone, sizes.recvs.max(1), sizes.recv_segments.max(1));
@@ -193,7 +191,6 @@ impl UdQp {
         Ok(qp)
     }
 
-    /// Returns the number that the device and peers use.
     pub fn number(&self) -> u32 {
         self.raw.number()
     }
@@ -203,7 +200,7 @@ impl UdQp {
         self.srq.queue.post(recv)
     }
 
-    /// Posts a datagram, or adds it to the waiting ones.
+    /// Posts a datagram, or queues it.
     pub fn send(&self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
         let mut sends = self.sends.lock();
         if !sends.open {
@@ -225,8 +222,7 @@ impl UdQp {
         self.entries.iter().for_each(|entries| entries.cq.drain());
     }
 
-    /// Handles completions: several successful requests, or any single one. The caller holds the completion queue's
-    /// lock.
+    /// Handles completions: several successful requests, or any single one. Called under the completion queue's lock.
     pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) {
         let Some(last) = completions.last() else { return };
         self.completions.fetch_add(1, Ordering::Release);

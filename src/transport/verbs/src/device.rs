@@ -1,5 +1,5 @@
-//! The state shared by an open adapter, its objects and its progress thread: the device, the event channel, and tables
-//! of queue pairs, rdma_cm identifiers, completion queues and SRQs. Posting and polling use none of the tables.
+//! The state shared by an open adapter, its objects and its progress thread. Posting and polling use none of the
+//! tables.
 //!
 //! # Polling
 //! An adapter may have thousands of completion queues, because programs create several EVDs for each endpoint. So
@@ -10,13 +10,12 @@
 //!
 //! # Device removal
 //! [`Device::lose`] handles the device's fatal event, and its removal, which rdma_cm reports to each identifier bound
-//! to it. An otherwise unused identifier ([`Sentinel`]) receives the report without any connections. Then the program
-//! gets one event, all queue pairs end, and new objects are refused.
+//! to it. Without connections, an otherwise unused identifier ([`Sentinel`]) receives the report. Then the program gets
+//! one event, all queue pairs end, and new objects are refused.
 //!
-//! Without disassociation, as on Soft-RoCE, the kernel continues to serve the process, and the removal waits until all
-//! descriptors of the device are closed. So closing the adapter also closes the files that librdmacm opened (`Retained`
-//! in `sys/cm.rs`). Only an open adapter binds identifiers to a device; other code reads from /sys which device has an
-//! address.
+//! Without disassociation, as on Soft-RoCE, the removal waits until all descriptors of the device are closed. So
+//! closing the adapter also closes the files that librdmacm opened (`Retained` in `sys/cm.rs`). Only an open adapter
+//! binds identifiers to a device; other code reads from /sys which device has an address.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -97,12 +96,12 @@ pub struct Device {
     pub(crate) regions: Regions,
     pub(crate) place: Place,
     pub(crate) attributes: AdapterAttributes,
-    /// Sink for the device's loss, until it is reported.
+    /// Sink for the device's loss, until reported.
     pub(crate) adapter: Mutex<Option<AdapterSink<Verbs>>>,
     pub(crate) limits: Limits,
     /// Set by tests to treat SRQs as not resizable.
     pub(crate) force_backlog: bool,
-    /// Number of sleeping waits and of agents, which rely on the progress thread to poll.
+    /// Number of sleeping waits and of agents, for which the progress thread polls.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
     /// Declared before `wakeup_fd`, because it must be dropped first.
@@ -205,7 +204,7 @@ impl Device {
         })
     }
 
-    /// Handles the failure or removal of the device: ends all connections, and reports an event to the program.
+    /// Handles the failure or removal of the device: ends all connections, and reports an event.
     pub fn lose(&self) {
         if !self.sentinel.gone.swap(true, Ordering::AcqRel) {
             log::error!("device {} cannot go on: all connections end", self.place.name);
@@ -283,8 +282,8 @@ impl Device {
         }
     }
 
-    /// Polls the completion queues that were not read since the last round. Does nothing if another thread does so, or
-    /// if the next round is not due: rounds take at most a tenth of a thread's time.
+    /// Polls the completion queues that were not read since the last round. Does nothing while another thread does so,
+    /// or if the next round is not due.
     pub fn drain_unread(&self) {
         let Some(mut next) = self.next_round.try_lock() else { return };
         let begin = Instant::now();
@@ -306,7 +305,7 @@ impl Device {
         cqs.into_iter().for_each(|cq| cq.drain());
     }
 
-    /// Returns the SRQs with a backlog. The progress thread must poll for these, because other threads may not.
+    /// Returns the SRQs with a backlog, for which the progress thread must poll.
     pub fn starving(&self) -> Vec<Arc<SharedQueue>> {
         channels::each(&self.srqs).filter(|srq| srq.is_starving()).collect()
     }

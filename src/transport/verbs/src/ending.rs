@@ -10,9 +10,6 @@
 //! soft-iWARP report none, so it waits for 10 ms without a completion. Soft-iWARP does not flush a late post, so there
 //! it does not wait for missing completions. Freeing an endpoint waits for the end ([`Qp::await_end`]). Closing an
 //! adapter begins all ends before it waits for the first.
-//!
-//! On iWARP the kernel blocks the destruction of an attempt's identifier and queue pair until the peer responds, for up
-//! to 20 seconds. So a separate thread frees these ([`Qp::abandon`]).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,16 +27,15 @@ pub const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// Time without a completion after which a queue pair on an SRQ counts as drained, if the device does not report the
 /// last buffer.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
-/// Time without a completion after which it does so on other devices, if the report is missing.
+/// The same time on other devices, if the report is missing.
 pub const SRQ_LIMIT: Duration = Duration::from_secs(1);
-/// Time without a completion after which queue pairs of a removed device count as drained.
+/// The same time for queue pairs of a removed device.
 pub const GONE_QUIET: Duration = Duration::from_millis(200);
 /// Time for which the kernel may repeat a lost disconnect message.
 const REPEAT_TIME: Duration = Duration::from_secs(10);
 
 impl Qp {
-    /// Begins the end of an accepted or established connection; the progress thread finishes it. Returns `false` if
-    /// there is no such connection.
+    /// Begins the end of an accepted or established connection. Returns `false` if there is none.
     pub fn begin_end(self: &Arc<Self>, cause: ConnectionReport) -> bool {
         let cm = {
             let mut state = self.state.lock();
@@ -113,13 +109,13 @@ impl Qp {
         false
     }
 
-    /// Resets a drained queue pair and reports its end to core. Only the first call has an effect.
+    /// Resets a drained queue pair and reports its end. Only the first call has an effect.
     pub fn finish(self: &Arc<Self>) {
         if std::mem::replace(&mut self.state.lock().finishing, true) {
             return;
         }
-        // After the reset the device accesses no buffer. Some devices drop unread completions at the reset; others
-        // complete more work during it. So this polls before and after.
+        // Some devices drop unread completions at the reset; others complete more work during it. So this polls before
+        // and after.
         self.drain();
         self.reset();
         self.drain();
@@ -147,7 +143,7 @@ impl Qp {
         }
     }
 
-    /// Waits until the end is reported to core. After `2 * DRAIN_LIMIT`, this thread reports it.
+    /// Waits until the end is reported. After `2 * DRAIN_LIMIT`, this thread reports it.
     pub fn await_end(self: &Arc<Self>) {
         let limit = Instant::now() + 2 * DRAIN_LIMIT;
         let mut state = self.state.lock();
@@ -189,14 +185,14 @@ impl Qp {
         true
     }
 
-    /// Frees the queue pair and its identifier in a separate thread. Polls first, because completions of flushed
-    /// receives stay in the completion queue when the device destroys the queue pair.
+    /// Frees the queue pair and its identifier in a separate thread: on iWARP the kernel blocks this until the peer
+    /// responds, for up to 20 seconds. Polls first, because completions of flushed receives outlive the queue pair.
     fn free_in_thread(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
         let qp = self.clone();
         let free = move || {
             qp.drain();
             qp.leave();
-            // The kernel blocks here. Usually this thread has the last reference to the queue pair.
+            // Usually this thread has the last reference to the queue pair.
             drop(cm);
             drop(qp);
         };
@@ -205,7 +201,7 @@ impl Qp {
         }
     }
 
-    /// Ends an attempt and reports the cause to core. Called without a lock.
+    /// Ends an attempt and reports the cause. Called without a lock.
     pub fn give_up(self: &Arc<Self>, report: ConnectionReport) {
         if self.abandon() {
             self.sink.connection(report);

@@ -1,8 +1,8 @@
 //! Resolves the instance data of a configuration to device, port and address.
 //!
 //! Names are resolved to addresses. An rdma_cm identifier bound to an address reveals its device and port, which must
-//! be the requested ones. An interface may belong to several devices. InfiniBand interfaces are listed for the device,
-//! not for a port.
+//! be the requested ones. An interface may belong to several devices. InfiniBand interfaces are listed per device, not
+//! per port.
 
 #![forbid(unsafe_code)]
 
@@ -73,7 +73,7 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
 /// Bytes of memory that the resolver takes for all sources of names.
 pub const RESOLVER: usize = 256 << 10;
 
-/// Returns the addresses that the word may mean, best first. Does not resolve host names.
+/// Returns the addresses that the word may mean, best first, without resolving host names.
 fn candidates(wanted: &Instance, sysfs: &Path, interfaces: &Interfaces) -> Vec<Candidate> {
     let Instance { word, port } = wanted;
     if let Ok(address) = word.parse::<IpAddr>() {
@@ -130,8 +130,8 @@ fn choose(
     Err(topic.reason(format!("looked for {wanted}: {why}")))
 }
 
-/// Returns the addresses of an interface, IPv4 first, then its aliases' addresses. Excludes link-local addresses, which
-/// cannot be used without an interface.
+/// Returns the addresses of an interface, IPv4 first, then its aliases' addresses. Link-local addresses are unusable
+/// without an interface.
 fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
     let usable =
         || interfaces.iter().filter(|(_, address)| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()));
@@ -177,7 +177,7 @@ fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String 
 }
 
 /// Returns whether the interface with this address belongs to a device. Does not bind an identifier, because librdmacm
-/// would open the device and keep it open.
+/// would keep the device open.
 pub fn has_device(address: IpAddr) -> bool {
     let sysfs = Path::new(sysfs::ROOT);
     let interfaces = net::interfaces();
@@ -214,7 +214,7 @@ fn bind(address: IpAddr) -> Result<(String, u8), Reason> {
         let id = CmId::bound(RDMA_PS_TCP, &channel, 0, SocketAddr::new(address, 0))?;
         id.device().ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))
     };
-    // librdmacm opens the device, and reports even temporary failures as a missing device.
+    // librdmacm reports even temporary failures to open the device as a missing device.
     let none = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EADDRNOTAVAIL));
     let pauses = [0, 1, 10, 50].map(Duration::from_millis);
     repeat(pauses, |error| none(error) && has_device(address), find).map_err(|error| {

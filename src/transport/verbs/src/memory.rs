@@ -23,8 +23,7 @@ pub struct Zone {
     number: u32,
 }
 
-/// Registered memory that is never accessed. An unbind binds a window to zero bytes of a region, which some devices
-/// require.
+/// Registered memory that is never accessed, for unbinds: some devices require a region to bind to zero bytes.
 pub(crate) struct Anchor {
     pub(crate) mr: Mr,
     pub(crate) bytes: Box<[u8; 64]>,
@@ -72,8 +71,7 @@ pub(crate) struct Shared {
     elsewhere: Mutex<Vec<(Arc<Pd>, Mr)>>,
 }
 
-/// Regions by local key. Soft-RoCE looks up buffers of an SRQ in the endpoint's zone, so their memory may be registered
-/// in several zones.
+/// Regions by local key. For SRQs of Soft-RoCE, memory may be registered in several zones.
 #[derive(Default)]
 pub struct Regions(RwLock<HashMap<u32, Weak<Shared>>>);
 

@@ -3,8 +3,8 @@
 //! [`Qp::complete`] passes completions to core, under the lock of a completion queue. [`Qp::report`] then makes the
 //! reports that must be made without a lock.
 //!
-//! Queue pairs are created for up to [`MAX_INLINE`] bytes of inline data, or without inline data if the device would
-//! otherwise shorten the queue. Sends and writes that fit are sent inline.
+//! A queue pair has up to [`MAX_INLINE`] bytes of inline data, or none if the device would otherwise shorten the queue.
+//! Sends and writes that fit are sent inline.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use crate::sys::qp::RawQp;
 use crate::window::Type2Windows;
 use crate::work_queue::{WorkQueue, post};
 
-/// Work request identifiers: the core's numbers, with a bit that marks receives.
+/// Work request identifiers: core's numbers, with a bit that marks receives.
 pub mod wr {
     const RECV: u64 = 1 << 63;
 
@@ -48,7 +48,7 @@ pub mod wr {
         id & !RECV
     }
 
-    /// Returns whether an identifier belongs to a receive, and core's number.
+    /// Returns whether an identifier marks a receive, and core's number.
     pub fn split(id: u64) -> (bool, u64) {
         (id & RECV != 0, id & !RECV)
     }
@@ -73,8 +73,7 @@ fn good_recv(completion: &ibv_wc, id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: completion.byte_len.into(), solicited: false }
 }
 
-/// Returns whether one report covers both consecutive completions: a successful request implies the success of earlier
-/// ones.
+/// Returns whether one report covers both completions: a successful request implies the success of earlier ones.
 #[inline]
 pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
     let sent = |completion: &ibv_wc| is_good(completion) && !wr::split(completion.wr_id).0;
@@ -244,7 +243,7 @@ impl Qp {
     /// Posts a request off the fast path. Shortens the segments of a read or atomic operation to its length, because
     /// the device would fill all of them.
     ///
-    /// An iWARP read has exactly one segment. It needs no fence, which soft-iWARP rejects: the peer answers reads in
+    /// An iWARP read has exactly one segment. It needs no fence, which soft-iWARP rejects: the peer handles reads in
     /// order.
     #[inline(never)]
     fn post_rare(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
@@ -326,7 +325,7 @@ impl Qp {
     }
 
     /// Passes a receive to core that failed, or that has an immediate value or an invalidated key. Returns whether
-    /// [`Qp::report`] must be called. Ignores the immediate value of a send, which no program of this library sends.
+    /// [`Qp::report`] must be called. Ignores the immediate value of a send, which libdat never sends.
     #[cold]
     #[inline(never)]
     fn complete_unusual(&self, completion: &ibv_wc, id: u64) -> bool {
@@ -364,7 +363,7 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Returns whether this completion means a failure, not just the end of the connection, which rdma_cm reports.
+    /// Returns whether the work failed, instead of being flushed by an end that rdma_cm reports.
     fn note_failure(&self, completion: &ibv_wc) -> bool {
         let failed = !self.device.limits.is_end(completion.status);
         if failed {
@@ -431,7 +430,7 @@ impl Qp {
         again
     }
 
-    /// Causes the device to check its fenced requests again. Returns `false` once there are none.
+    /// Makes the device check its fenced requests again. Returns `false` once there are none.
     pub fn pass_fence(&self) -> bool {
         self.reap();
         let waits = self.sends.lock().fence_waits();

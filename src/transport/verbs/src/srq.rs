@@ -3,15 +3,14 @@
 //! On iWARP there is no backlog, because a message without a receive ends its connection. If such a device cannot
 //! resize a queue, the queue is created with spare room, and larger resizes fail.
 //!
-//! While there is a backlog, the SRQ limit of the device is used to refill its queue in time, because no other thread
-//! may be polling. `DAT_VERBS_SRQ_BACKLOG=1` forces this for tests. If the device rejects a receive of the backlog, the
-//! progress thread retries every 20 ms. If the queue of the device is empty and it rejects receives for five seconds,
-//! or if it reports a failed queue, the connections on the queue end. The receives stay for endpoints that connect
-//! later.
+//! While there is a backlog, the device's SRQ limit triggers the refill, because no other thread may be polling.
+//! `DAT_VERBS_SRQ_BACKLOG=1` forces a backlog for tests. If the device rejects a receive of the backlog, the progress
+//! thread retries every 20 ms. If the device's queue is empty and it rejects receives for five seconds, or if it
+//! reports a failed queue, the connections on the queue end. The receives stay for later connections.
 //!
-//! Soft-RoCE looks up receive buffers in the endpoint's zone, not in the queue's. So there the receives wait until the
-//! first endpoint is created, and their memory is registered in its zone too if the zones differ. Endpoints of several
-//! zones cannot share a queue; the second one fails for lack of resources.
+//! Soft-RoCE looks up receive buffers in the endpoint's zone, not in the queue's. So there receives wait until the
+//! first endpoint is created, and their memory is also registered in its zone. A second endpoint of another zone fails
+//! for lack of resources.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +35,7 @@ pub struct SharedQueue {
     pub(crate) raw: Arc<RawSrq>,
     device: Arc<Device>,
     zone: Arc<Pd>,
-    /// Set if the device looks up buffers in the queue pair's zone, so receives wait for a queue pair.
+    /// Set if the device looks up buffers in the queue pair's zone, so receives wait for one.
     by_user: bool,
     /// Set if the device must have all receives, so there is no backlog.
     strict: bool,
@@ -190,7 +189,7 @@ impl SharedQueue {
         }
         state.backlog.push(recv);
         if state.backlog.len() == 1 {
-            // The device must raise an event before its queue is empty, because no other thread may be polling.
+            // The device must raise an event before its queue is empty.
             self.apply_limit(&state);
         }
         Ok(())
@@ -277,7 +276,7 @@ impl SharedQueue {
         state.reserve(depth, self.by_user)
     }
 
-    /// Enlarges the queue of the device to `room` receives, if all its completion queues can have entries for them.
+    /// Enlarges the device's queue to `room` receives, if all its completion queues can have entries for them.
     /// Otherwise the backlog takes the rest.
     fn grow(&self, room: usize) {
         let address = self.raw.address();
@@ -311,7 +310,7 @@ impl SharedQueue {
         Ok(())
     }
 
-    /// Handles the device's limit event. Returns whether receives that it counted are not reported yet.
+    /// Handles the device's limit event. Returns whether receives that it counted are still unreported.
     pub fn limit_reached(&self) -> bool {
         let mut state = self.state.lock();
         if !state.backlog.is_empty() || state.limit > 0 {
@@ -322,7 +321,7 @@ impl SharedQueue {
         self.limit_settled(&mut state)
     }
 
-    /// Returns whether receives counted by the limit event are not reported yet.
+    /// Returns whether receives counted by the limit event are still unreported.
     pub fn limit_pending(&self) -> bool {
         self.limit_settled(&mut self.state.lock())
     }
@@ -353,8 +352,8 @@ impl SharedQueue {
         self.raw.set_limit(small(limit.min(state.room)))
     }
 
-    /// Retries rejected receives. Returns whether the queue of the device is empty and it has rejected receives for too
-    /// long, so that the connections must end. The receives stay.
+    /// Retries rejected receives. Returns whether the connections must end: the device's queue is empty, and it has
+    /// rejected receives for too long.
     pub fn try_again(&self) -> bool {
         let mut state = self.state.lock();
         if !state.refusals.any() {

@@ -1,7 +1,7 @@
 //! The end and the recovery of UD queue pairs.
 //!
-//! Until its reset, the device takes receives of the SRQ. So an end stops the queue pair and reports all completions
-//! first. Several queue pairs end concurrently.
+//! The device takes receives of the SRQ until the reset. So an end first stops the queue pair and reports all
+//! completions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -54,7 +54,7 @@ impl UdQp {
         }
     }
 
-    /// Returns whether the device has completed all work of a queue pair that ends, or a time limit has passed.
+    /// Returns whether the device has completed all work, or a time limit has passed.
     fn is_still(&self) -> bool {
         self.drain();
         let idle = self.sends.lock().on_device == 0;
@@ -69,8 +69,7 @@ impl UdQp {
         ending.ended || idle && reached || self.device.is_gone() && quiet >= GONE_QUIET || since > DRAIN_LIMIT
     }
 
-    /// Finishes the end: the device uses no memory for the queue pair, and its completions are reported. Core completes
-    /// the remaining datagrams.
+    /// Finishes the end. Core completes the remaining datagrams.
     fn halt(&self) {
         let mut ending = self.ending.lock();
         if !std::mem::replace(&mut ending.ended, true) {
@@ -82,7 +81,7 @@ impl UdQp {
         drop(left);
     }
 
-    /// Resets the queue pair, which discards its work, and reports what the device has done.
+    /// Resets the queue pair, and reports what the device has done.
     fn reset(&self) {
         // Some devices drop unread completions.
         self.drain();
@@ -97,8 +96,7 @@ impl UdQp {
         self.entries.iter().for_each(|entries| entries.cq.leave_datagrams(self.number()));
     }
 
-    /// Recovers a failed queue pair once the device has returned its requests. Returns whether the progress
-    /// thread must retry.
+    /// Recovers a failed queue pair once the device has returned its requests. Returns whether to retry.
     pub fn recover(self: &Arc<Self>) -> bool {
         {
             let ending = self.ending.lock();
@@ -138,7 +136,7 @@ impl UdQp {
         false
     }
 
-    /// Ends all attempts and makes the queue pair fail, because the device is gone.
+    /// Ends all attempts and fails the queue pair, because the device is gone.
     pub fn lose(self: &Arc<Self>) {
         let attempts = self.attempts.lock().clone();
         attempts.iter().for_each(|attempt| attempt.give_up(ConnectionReport::Unreachable));

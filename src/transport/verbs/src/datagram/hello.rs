@@ -1,5 +1,5 @@
-//! The header before the private data of a UD request and reply. SIDR requests contain neither the sender's address nor
-//! the length of private data, and replies only the queue pair.
+//! The header before the private data of a UD request and reply. SIDR transmits neither the requester's address nor the
+//! length of private data; a reply contains only the queue pair.
 
 use arrayvec::ArrayVec;
 
@@ -44,7 +44,7 @@ impl Hello {
         bytes
     }
 
-    /// Decodes the header and private data, which may be followed by padding. Returns `None` for other formats.
+    /// Decodes the header and private data, which padding may follow. Returns `None` for other formats.
     pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (header, rest) = bytes.split_first_chunk::<HEADER>()?;
         let (&magic, header) = header.split_first_chunk()?;

@@ -18,13 +18,12 @@ use super::datagram::Way;
 use super::device::name_of;
 use super::{INITIALISED, Owned, again, check_room, made, with_fork_lock};
 
-/// Executes a call that returns 0, or -1 with errno, and repeats it after EINTR. Prevents forks, because the library holds
-/// locks.
+/// Executes a call that returns 0, or -1 with errno, under the fork lock. Repeats it after EINTR or EAGAIN.
 fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
     again(|| once(&mut call))
 }
 
-/// Does what [`outcome`] does, but never repeats the call, which may have done part of its work.
+/// Like [`outcome`], but never repeats the call, which may have done part of its work.
 fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
     with_fork_lock(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
 }
@@ -60,7 +59,6 @@ unsafe fn bytes(at: *const c_void, len: u8) -> Vec<u8> {
 }
 
 impl EventChannel {
-    /// Creates a channel with a non-blocking descriptor.
     pub fn new() -> io::Result<Arc<Self>> {
         check_room()?;
         // SAFETY: the call takes no arguments.
@@ -215,7 +213,7 @@ impl CmId {
         outcome(|| unsafe { rdma_resolve_route(self.as_ptr(), millis(limit)) })
     }
 
-    /// Returns the attributes for the transition of a queue pair to `state`, and their mask.
+    /// Returns attributes and mask for a queue pair's transition to `state`.
     pub fn qp_attributes(&self, state: ibv_qp_state::Type) -> io::Result<(ibv_qp_attr, c_int)> {
         // SAFETY: zero is valid for all fields.
         let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
@@ -274,7 +272,7 @@ impl CmId {
     }
 }
 
-/// Descriptors of librdmacm's device context. The removal of the device waits until they are closed, but librdmacm closes
+/// Descriptors of librdmacm's device context. The device's removal waits until they are closed, but librdmacm closes
 /// them only when it detects a new device.
 #[derive(Clone, Copy, Debug)]
 pub struct Retained {

@@ -14,7 +14,7 @@ use super::device::Context;
 use super::memory::Pd;
 use super::qp::{RawQp, elements, solicited_if};
 
-/// The Q_Key of all UD queue pairs, the same as in the C implementation.
+/// The Q_Key of all UD queue pairs, as in the C implementation.
 const Q_KEY: u32 = 0x7865_4321;
 
 pub type AddressHandle = Owned<ibv_ah, Arc<Pd>>;
@@ -35,8 +35,7 @@ pub struct Port {
 }
 
 impl Way {
-    /// Creates a way from the port `number` and its GID index `from` to another port. With `global`, the network has
-    /// only GIDs.
+    /// Creates a way from GID index `from` of port `number` to another port. With `global`, the network has only GIDs.
     pub fn new(number: u8, from: u8, to: &Port, global: bool) -> Self {
         Way(ibv_ah_attr {
             grh: ibv_global_route {
@@ -83,7 +82,6 @@ impl CmId {
 }
 
 impl Context {
-    /// Returns the indices of a GID on a port.
     pub fn gid_indices(&self, port: u8, gid: &[u8; 16]) -> Vec<u8> {
         let count = self.query_port(port).map_or(0, |port| port.gid_tbl_len).clamp(0, 256);
         (0..=u8::MAX)

@@ -59,8 +59,7 @@ pub mod event {
     pub const QP_LAST_WQE_REACHED: c_uint = 16;
 }
 
-/// The layout of `ibv_async_event`, with an integer instead of an enumeration, because libraries newer than the
-/// bindings may deliver other values.
+/// `ibv_async_event` with an integer for the enumeration, because newer libraries may deliver other values.
 #[repr(C)]
 pub(super) struct RawAsyncEvent {
     pub(super) element: *mut c_void,
@@ -97,7 +96,7 @@ impl Context {
         Ok(attr)
     }
 
-    /// Returns the GID of a port at an index, the first of which is 0.
+    /// Returns a port's GID at an index, from 0.
     pub fn query_gid(&self, port: u8, index: u8) -> io::Result<[u8; 16]> {
         let mut gid = ibv_gid { raw: [0; 16] };
         // SAFETY: `gid` is writable.

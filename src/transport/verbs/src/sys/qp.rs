@@ -1,8 +1,8 @@
 //! Queue pairs and shared receive queues.
 //!
-//! Soft-RoCE writes a request into a queue in memory, then notifies the kernel with a system call. If only that call
-//! fails, no bad request is returned: the request is posted. The kernel is then notified again; if that fails, the
-//! queue pair enters the error state, which flushes all its work.
+//! Soft-RoCE writes a request into a queue in memory, then notifies the kernel. If only that system call fails, the
+//! request is posted, and no bad request is returned. The notification is then repeated; if that fails, the queue pair
+//! enters the error state, which flushes its work.
 
 use std::ffi::c_int;
 use std::io;
@@ -196,14 +196,12 @@ impl RawQp {
     #[inline(always)]
     pub(super) fn hand_over(&self, wr: &mut ibv_send_wr) -> io::Result<()> {
         let mut bad = ptr::null_mut();
-        // SAFETY: the request and its list outlive the call, which copies them. The device checks the keys of the
-        // memory that they name.
+        // SAFETY: the request and its list outlive the call, which copies them. The device checks the memory keys.
         let posted = uncancelled(|| unsafe { ibv_post_send(self.raw.as_ptr(), wr, &raw mut bad) });
         if posted == 0 { Ok(()) } else { self.not_posted(posted, bad.is_null()) }
     }
 
-    /// Handles a failed post. If the call returned no bad request, the request is queued, but the kernel was not
-    /// notified.
+    /// Handles a failed post. Without a bad request, the request is queued, but the kernel was not notified.
     #[cold]
     #[inline(never)]
     fn not_posted(&self, answer: c_int, queued: bool) -> io::Result<()> {
@@ -217,8 +215,7 @@ impl RawQp {
         posted
     }
 
-    /// Repeats the notification of the kernel. If this fails, moves the queue pair to the error state, which flushes
-    /// its work.
+    /// Repeats the notification of the kernel. If this fails, moves the queue pair to the error state.
     fn ring_again(&self, error: &io::Error) {
         log::debug!(
             target: host::diagnostics::EP,
@@ -286,7 +283,6 @@ impl RawQp {
     }
 }
 
-/// Converts a receive, and posts it with `post`.
 #[inline(always)]
 fn post_receive(
     id: u64,
@@ -311,7 +307,7 @@ fn with_elements(segments: &[Segment], post: impl FnOnce(&mut [ibv_sge]) -> io::
     post(&mut elements(segments))
 }
 
-/// Upper limit of a driver's bytes per receive, including its rounding of depths.
+/// Upper limit of a driver's bytes per receive, rounding included.
 const MAX_RECEIVE_SIZE: usize = 2 * (64 + MAX_SEGMENTS * size_of::<ibv_sge>());
 
 pub type RawSrq = Owned<ibv_srq, Arc<Pd>>;
