@@ -28,7 +28,7 @@ use crate::tx::{Failed, Tx};
 
 mod ending;
 
-/// Maximum reads of a socket per poll, so that other connections have their turn.
+/// Maximum reads of a socket per poll, before other connections' turn.
 const READS: usize = 8;
 /// Time after which a poll starts no further read.
 const TURN: Duration = Duration::from_micros(500);
@@ -157,9 +157,6 @@ impl After {
 
 impl Conn {
     /// Creates an unconnected queue pair.
-    ///
-    /// # Errors
-    /// There is no memory.
     pub fn new(
         device: &Arc<Device>,
         sink: EndpointSink<Tcp>,
@@ -195,12 +192,11 @@ impl Conn {
         self.number
     }
 
-    /// Returns the number of the connection that received next, the last time that this one received `received`.
+    /// Returns the connection that received next, the last time that this one received `received`.
     pub fn next(&self, received: Received) -> u64 {
         self.next[received as usize].load(Ordering::Relaxed)
     }
 
-    /// Records the connection that received next after this one received `received`.
     pub fn set_next(&self, received: Received, number: u64) {
         self.next[received as usize].store(number, Ordering::Relaxed);
     }
@@ -263,7 +259,7 @@ impl Conn {
         self.to_datagrams.load(Ordering::Relaxed)
     }
 
-    /// Reports that the connection is established, with the private data of the acceptor. Called without a lock.
+    /// Reports the connection as established, with the acceptor's private data. Called without a lock.
     pub fn established(self: &Arc<Self>, private_data: Vec<u8>) {
         let phase = self.phase();
         if !matches!(phase, Phase::Connecting | Phase::Accepting) {
@@ -379,8 +375,7 @@ impl Conn {
         });
     }
 
-    /// Fails the connection if it has a partly sent payload in this region, which is about to be freed. Called without
-    /// a lock.
+    /// Fails the connection if it has a partly sent payload in this region, about to be freed. Called without a lock.
     pub fn region_freed(self: &Arc<Self>, key: u32) {
         let stream = self.receiving.lock().stream().cloned();
         if let Some(NotSent::Lost(id)) = stream.and_then(|stream| stream.lost_with(key)) {
@@ -411,12 +406,10 @@ impl Conn {
         self.heard(|tx| if tx.on_handled(header.handled, header.window) { Ok(()) } else { Err(None) })
     }
 
-    /// Returns the destination of the next `len` bytes of a response.
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
         self.sink.lock_tx()?.response(len)
     }
 
-    /// Records bytes of a response that have arrived.
     pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> std::result::Result<(), ConnEnd> {
         self.heard(|tx| tx.on_response(len, placed).map_err(Some))
     }

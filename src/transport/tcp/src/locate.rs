@@ -21,11 +21,9 @@ pub struct Place {
     pub address: IpAddr,
 }
 
-/// Finds the adapter that `instance` describes: "tcp", "tcp NETDEV", or "tcp ADDRESS". If it is empty, the entry's name
-/// is used: `tcp` or `tcp-NETDEV`. Without an interface, the default route's is used.
-///
-/// # Errors
-/// The reason contains the request and the existing interfaces.
+/// Finds the adapter that `instance` describes: "tcp", "tcp NETDEV", or "tcp ADDRESS". If it is empty, `name` is `tcp`
+/// or `tcp-NETDEV`. Without an interface, the default route's is used. An error contains the request and the existing
+/// interfaces.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let unreadable = |fault: &str| Topic::InstanceData.reason(format!("instance data \"{instance}\": {fault}"));
     let mut words = instance.split_whitespace();
@@ -77,8 +75,7 @@ fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String
     })
 }
 
-/// Returns the only interface to other hosts, with its address. Fails if there are none or several; loopback does not
-/// count.
+/// Returns the only interface to other hosts, with its address. Fails if there are none or several, loopback apart.
 fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
     let leads = |netdev: &str| !addresses(interfaces, netdev).iter().any(IpAddr::is_loopback);
     let mut all: Vec<&str> =
@@ -99,7 +96,7 @@ fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
     }
 }
 
-/// Returns the interface of the default route: the IPv4 route with the lowest metric, otherwise the IPv6 one.
+/// Returns the interface of the default route: IPv4 with the lowest metric, otherwise IPv6.
 fn default_route() -> Option<String> {
     let v4 = fs::read_to_string("/proc/thread-self/net/route").unwrap_or_default();
     let v6 = || fs::read_to_string("/proc/thread-self/net/ipv6_route").unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The peer's requests, handled in order.
 //!
-//! The bytes of requests arrive in arbitrary pieces. The first record of a message takes a receive; the first record of a
-//! write checks its rights. Payloads are stored as they arrive.
+//! Their bytes arrive in arbitrary pieces. The first record of a message takes a receive; the first record of a write
+//! checks its rights. Payloads are stored as they arrive.
 
 use std::sync::Arc;
 
@@ -88,10 +88,8 @@ impl Requests {
         self.turn = TURN;
     }
 
-    /// Handles bytes of requests. Returns how many; fewer than all if a request waits.
-    ///
-    /// # Errors
-    /// The connection fails.
+    /// Handles bytes of requests. Returns their number, which is smaller if a request waits. After an error, the
+    /// connection fails.
     pub fn feed(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &[u8]) -> Result<usize, Fatal> {
         let mut rest = bytes;
         self.waits = false;
@@ -185,8 +183,8 @@ impl Requests {
 
     // ---- Datagrams ----
 
-    /// Handles a record of a datagram connection, whose header and head have arrived. Returns whether all of it has
-    /// arrived. Only a complete datagram takes a receive, so that no peer can block one.
+    /// Handles a record of a datagram connection, whose header and head have arrived. Returns whether all of it has.
+    /// Only a complete datagram takes a receive, so that no peer can block one.
     fn datagram(&mut self, receiver: &DatagramReceiver<Tcp>, stream: &Stream, rest: &mut &[u8]) -> Result<bool, Fatal> {
         let Some(header) = self.header else { return Ok(false) };
         let len = self.left as usize;
@@ -268,7 +266,7 @@ impl Requests {
 
     // ---- Writes ----
 
-    /// Begins a part of a write. Checks the rights to the whole range first, so that a violation changes nothing.
+    /// Begins a part of a write. First checks the rights to the whole range, so that a violation changes nothing.
     fn begin_write(&mut self, stream: &Stream, to: RemoteSegment, offset: u64) -> Result<RecordOutcome, Fatal> {
         let rest = to.len - offset;
         if self.left > rest || (self.left == 0 && rest > 0) {
@@ -313,7 +311,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Returns where the rest of the payload can be received to, and the number of bytes.
+    /// Returns where to receive the rest of the payload, and the number of bytes.
     pub fn direct(&self) -> Option<(Place, u64)> {
         if !self.begun {
             return None;
@@ -368,7 +366,7 @@ impl Requests {
 
     // ---- Responses ----
 
-    /// Sends bytes that the peer reads, while the socket has room.
+    /// Sends bytes that the peer reads, while there is room.
     fn read(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, head: &[u8]) -> Result<RecordOutcome, Fatal> {
         let from = record::read_target(head).ok_or_else(violation)?;
         loop {

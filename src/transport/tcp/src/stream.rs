@@ -1,8 +1,8 @@
 //! The shared state of both directions of a connection: its socket, and unsent bytes.
 //!
-//! A record is sent with one system call, from the program's memory. The part that the socket does not take stays here
-//! and is sent before anything else: bytes before the payload as a copy, the payload as a reference to registered
-//! memory, which is looked up again. Between calls no memory of the program is used.
+//! A record is sent with one system call, from the program's memory. What the socket does not take stays here and is
+//! sent before anything else: bytes before the payload as a copy, the payload as a reference to registered memory,
+//! which is looked up again. Between calls no memory of the program is used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -21,8 +21,7 @@ use crate::device::{Device, Regions};
 use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, WAITED, kind};
 use crate::socket::Socket;
 
-/// Length above which payloads hold their region by a counter, so that only a free of the same region waits for the
-/// call.
+/// Length above which payloads hold their region by a counter, so that only a free of that region waits for the call.
 const LONG: u64 = 4096;
 
 /// Pieces of a payload, and of the bytes before it.
@@ -45,9 +44,9 @@ pub enum Body<'a> {
 pub enum NotSent {
     /// The socket has no room. [`Stream::on_room`] reports when it has.
     Busy,
-    /// The memory of the payload is not registered, or the peer may not read it.
+    /// The payload's memory is not registered, or the peer may not read it.
     NoMemory,
-    /// The same, but a part of the payload was sent: of this request, or of a response. The connection must fail.
+    /// The same, but part of the payload was sent: of this request, or of a response. The connection must fail.
     Lost(Option<RequestId>),
     /// The connection has ended, which a read reports.
     Gone,
@@ -167,8 +166,8 @@ impl Stream {
         self.handled.load(Ordering::Acquire) - told
     }
 
-    /// Returns whether to acknowledge immediately, because the peer may soon wait. Otherwise the acknowledgement is
-    /// sent with the program's next message.
+    /// Returns whether to acknowledge immediately, because the peer may soon wait, instead of with the program's next
+    /// message.
     pub fn should_tell(&self) -> bool {
         self.owed() >= u64::from(self.window() / 4 * 3)
     }
@@ -194,9 +193,6 @@ impl Stream {
     // ---- Sending ----
 
     /// Locks the sending side, and sends the rest of an earlier record.
-    ///
-    /// # Errors
-    /// Nothing can be sent now.
     pub fn sender(&self) -> Result<Sender<'_>, NotSent> {
         let mut out = self.out.lock();
         if out.leaving {
@@ -297,7 +293,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Returns whether a request of this end is partly sent, so the peer cannot have handled it.
+    /// Returns whether a request is partly sent, so the peer cannot have handled it.
     pub fn holds_request(&self) -> bool {
         matches!(self.out.lock().body, Kept::Local(..))
     }
@@ -331,10 +327,7 @@ impl Stream {
         })
     }
 
-    /// Sends a record without a payload.
-    ///
-    /// # Errors
-    /// Nothing was sent.
+    /// Sends a record without a payload. After an error, nothing was sent.
     pub fn send_record(&self, kind: u8, flags: u8, aux: u64) -> Result<(), NotSent> {
         let mut sender = self.sender()?;
         let header = sender.header(kind, flags, 0, aux);
@@ -349,7 +342,7 @@ impl Stream {
     // ---- The end ----
 
     /// Ends the sending direction, and sends `end` to the peer. Afterwards no memory of the program is used. Returns
-    /// whether the socket should stay open until the peer has read everything.
+    /// whether to keep the socket open until the peer has read everything.
     pub fn leave(&self, end: Option<End>) -> bool {
         let mut out = self.out.lock();
         if out.leaving {
@@ -373,7 +366,7 @@ impl Stream {
         }
     }
 
-    /// Shuts down both directions after an error, so that a read reports the end.
+    /// Shuts down both directions, so that a read reports the end.
     fn cut(&self) -> NotSent {
         self.cut.store(true, Ordering::Release);
         self.socket.shut_down(Shutdown::Both);
@@ -449,14 +442,9 @@ impl Sender<'_> {
     }
 
     /// Sends records: the bytes `head`, then `len` bytes of `body` from `offset`. On success, the stream sends later
-    /// what the socket did not take.
-    /// sends later what the socket did not take.
-    ///
-    /// # Errors
-    /// Nothing was sent.
+    /// what the socket did not take. After an error, nothing was sent.
     pub fn send(mut self, head: &[u8], body: Body<'_>, offset: u64, len: u64) -> Result<(), NotSent> {
         let Sender { stream, out, .. } = &mut self;
-        // Reserve memory for what the socket does not take.
         let copied = if let Body::Copied(_) = body { len as usize } else { 0 };
         stream.reserve(out, head.len() + copied)?;
         let sent = match body {
@@ -495,11 +483,8 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Sends a record with a payload that `compute` returns, after memory was reserved. Sends nothing if it returns
-    /// `None`.
-    ///
-    /// # Errors
-    /// Nothing was sent, and `compute` was not called.
+    /// Sends a record with a payload that `compute` returns, after reserving memory. Sends nothing if it returns
+    /// `None`. After an error, nothing was sent, and `compute` was not called.
     pub fn send_computed(mut self, header: Header, compute: impl FnOnce() -> Option<[u8; 8]>) -> Result<(), NotSent> {
         let Sender { stream, out, .. } = &mut self;
         stream.reserve(out, HEADER + 8)?;

@@ -1,6 +1,6 @@
 //! Connection management. The progress thread handles the events of rdma_cm, without a lock.
 //!
-//! Each address of a device has its own listeners, so an endpoint connects to the given address, apart from
+//! Each address of a device has its own listeners, so an endpoint connects to the given address, but see
 //! `destination`. Private data and qualifiers have the format of the C provider over rdma_cm. An identifier outlives
 //! its connection by 10 s, in which the kernel can repeat a lost disconnect message.
 
