@@ -89,13 +89,11 @@ struct Polling {
     next: Option<Arc<Conn>>,
     /// Set if the last expectation was right, so polls read `next` before they ask the set.
     is_steady: bool,
-    /// Number of successive polls with data.
     streak: u32,
     /// Number of successive reads of `next` without data.
     misses: u32,
 }
 
-/// The shared state of an open adapter.
 pub struct Device {
     pub place: Place,
     pub regions: Regions,
@@ -103,7 +101,6 @@ pub struct Device {
     sockets: Epoll,
     /// Listening sockets, and sockets in a handshake.
     pub handshakes: Handshakes,
-    /// Attempts at connections.
     pub work: Mutex<Work>,
     pub wakeup: EventFd,
     pub stop: AtomicBool,
@@ -159,7 +156,6 @@ pub fn descriptors(most: usize) -> usize {
     limit.map_or(most, |limit| most.min(limit as usize / 8))
 }
 
-/// Allocates the buffer of a poll.
 fn buffer() -> Option<Vec<u8>> {
     let mut buffer = memory::vec(BUFFER).ok()?;
     buffer.resize(BUFFER, 0);
@@ -212,7 +208,6 @@ impl Device {
         memory::arc(device).map_err(|_| no_memory())
     }
 
-    /// Returns a unique number for a connection.
     pub fn next_number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
@@ -278,7 +273,6 @@ impl Device {
         }
     }
 
-    /// Wakes the progress thread if program threads sleep.
     pub fn wake_if_parked(&self) {
         if self.parked.load(Ordering::SeqCst) && self.parked.swap(false, Ordering::SeqCst) {
             self.wakeup.wake();
@@ -316,7 +310,6 @@ impl Device {
         self.poll_once(how);
     }
 
-    /// Returns the number of polls by program threads.
     pub fn polls(&self) -> u64 {
         self.polls.load(Ordering::Relaxed)
     }
@@ -447,7 +440,6 @@ impl Device {
         self.run_deferred();
     }
 
-    /// Sends pending data of noted connections.
     fn flush(&self, noted: &mut Vec<Arc<Conn>>, after: &mut Vec<After>) {
         if !self.is_noted() || !self.is_noted.swap(false, Ordering::AcqRel) {
             return;
@@ -469,12 +461,10 @@ impl Device {
         }
     }
 
-    /// Ends a program thread's sleep.
     pub fn end_sleep(&self) {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Returns whether a program thread sleeps, or is about to.
     pub fn has_sleepers(&self) -> bool {
         self.sleepers.load(Ordering::SeqCst) > 0
     }
@@ -486,7 +476,6 @@ impl Device {
 
     // ---- Work of the progress thread ----
 
-    /// Adds work for the progress thread.
     pub fn command(&self, change: impl FnOnce(&mut Work)) {
         change(&mut self.work.lock());
         self.wakeup.wake();

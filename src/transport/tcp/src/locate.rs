@@ -12,12 +12,10 @@ use host::topic::{Reason, Topic};
 /// The first word of instance data.
 const TCP: &str = "tcp";
 
-/// The location of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Name of the network interface.
     pub netdev: String,
-    /// Local address.
     pub address: IpAddr,
 }
 
@@ -61,7 +59,6 @@ fn owner(interfaces: &[(String, IpAddr)], address: IpAddr) -> Result<(String, Ip
     })
 }
 
-/// Returns an interface, with its first address.
 fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String, IpAddr), Reason> {
     let address = addresses(interfaces, netdev).first().copied();
     address.map(|address| (netdev.to_owned(), address)).ok_or_else(|| {
@@ -103,7 +100,6 @@ fn default_route() -> Option<String> {
     route_of_v4(&v4).or_else(|| route_of_v6(&v6()))
 }
 
-/// Returns the interface of the default route in the kernel's IPv4 table.
 fn route_of_v4(table: &str) -> Option<String> {
     let routes = table.lines().skip(1).filter_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
@@ -117,7 +113,6 @@ fn route_of_v4(table: &str) -> Option<String> {
     routes.min().map(|(_, netdev)| netdev)
 }
 
-/// Returns the interface of the default route in the kernel's IPv6 table.
 fn route_of_v6(table: &str) -> Option<String> {
     let routes = table.lines().filter_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();

@@ -164,7 +164,6 @@ pub fn read_target(head: &[u8]) -> Option<RemoteSegment> {
     (len <= LARGEST).then_some(RemoteSegment { addr, len, key })
 }
 
-/// Decodes a head that is one number.
 pub fn read_number(head: &[u8]) -> Option<u32> {
     head.try_into().ok().map(u32::from_le_bytes)
 }

@@ -272,7 +272,6 @@ impl Transport for Verbs {
 
     #[inline(always)]
     fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
-        // This transport has no queue of unexpected messages.
         qp.post_recv(&self.padded(recv)).map(|()| false)
     }
 

@@ -250,7 +250,6 @@ fn remaining(qp: &Qp) -> Duration {
     (left + Duration::from_secs(1)).min(MAX_ROUTE_TIMEOUT)
 }
 
-/// Moves the queue pair to RTS.
 fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
     for state in [ibv_qp_state::IBV_QPS_INIT, ibv_qp_state::IBV_QPS_RTR, ibv_qp_state::IBV_QPS_RTS] {
         let (mut attr, mut mask) = id.qp_attributes(state)?;
@@ -392,7 +391,6 @@ fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>)
     }
 }
 
-/// Sends the connection request.
 fn send_request(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     let private_data = std::mem::take(&mut qp.state.lock().private_data);
     id.connect(&terms(qp, qp.reads, &private_data))

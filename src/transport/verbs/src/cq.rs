@@ -74,7 +74,6 @@ struct Fetch {
     batch: Box<Batch>,
     sources: Vec<Source>,
     table: Table,
-    /// The UD queue pairs that complete here.
     datagrams: Vec<Arc<UdQp>>,
     /// Queue pairs to call [`Qp::report`] for, without a lock.
     touched: Vec<Arc<Qp>>,
@@ -124,7 +123,7 @@ impl Drop for Reservation {
 }
 
 impl CompletionQueue {
-    /// Creates a queue without parts, for an EVD of length `depth`.
+    /// Creates a queue without parts.
     pub fn new(device: &Device, depth: usize) -> Result<Arc<Self>> {
         let channel = device.channels.get(&device.context).map_err(exhausted(Resource::Evd))?;
         let cq = memory::arc(CompletionQueue {
@@ -244,7 +243,6 @@ impl CompletionQueue {
         })
     }
 
-    /// Releases the entries of an SRQ.
     pub fn forget_shared(&self, address: usize) {
         for part in self.parts.lock().iter_mut() {
             part.taken -= part.shared.remove(&address).unwrap_or(0);
@@ -262,7 +260,6 @@ impl CompletionQueue {
         Ok(())
     }
 
-    /// Stops reporting completions of `qp`.
     pub fn leave(&self, qp: &Qp) {
         let gone = {
             let Fetch { table, sources, .. } = &mut *self.fetch.lock();
@@ -274,7 +271,6 @@ impl CompletionQueue {
         drop(gone);
     }
 
-    /// Starts reporting completions of a UD queue pair.
     pub fn join_datagrams(&self, qp: &Arc<UdQp>) -> Result<()> {
         let mut fetch = self.fetch.lock();
         fetch.datagrams.room(1)?;
@@ -282,7 +278,6 @@ impl CompletionQueue {
         Ok(())
     }
 
-    /// Stops reporting completions of the UD queue pair `number`.
     pub fn leave_datagrams(&self, number: u32) {
         let mut gone = Vec::new();
         self.fetch.lock().datagrams.retain(|qp| {
@@ -360,7 +355,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Returns whether any thread has read an event of this queue since the last call.
+    /// Returns whether an event of this queue was read since the last call.
     fn was_announced(&self) -> bool {
         let mut any = false;
         for part in self.parts.lock().iter() {
@@ -482,7 +477,7 @@ fn arm(raw: &RawCq, solicited: bool) {
     }
 }
 
-/// Reports completions to their queue pairs. Adds those to `touched` for which [`Qp::report`] must be called.
+/// Reports completions to their queue pairs. Adds to `touched` those that need [`Qp::report`].
 #[inline(never)]
 fn report_runs(done: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), touched: &mut Vec<Arc<Qp>>) {
     for run in done.chunk_by(belong_together) {
@@ -508,7 +503,7 @@ fn position<Q>(table: &[(u32, Q)], number: u32) -> std::result::Result<usize, us
     table.binary_search_by_key(&number, |(number, _)| *number)
 }
 
-/// Finds a queue pair. `last` caches the index of the last one found.
+/// `last` caches the index of the last queue pair found.
 #[inline(always)]
 fn find<'a, Q>(table: &'a [(u32, Q)], number: u32, last: &mut usize) -> Option<&'a Q> {
     if let Some((known, qp)) = table.get(*last) {

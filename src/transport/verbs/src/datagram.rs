@@ -61,13 +61,12 @@ impl UdPeer {
     }
 }
 
-/// The UD queue pair of an endpoint.
 pub struct UdQp {
     pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pd: Arc<Pd>,
     sink: DatagramSink<Verbs>,
-    /// Entries in completion queues, for requests and for receives.
+    /// Entries in completion queues: requests, receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Attachment,
     sends: Mutex<Sends>,
@@ -93,11 +92,9 @@ struct Sends {
     removed: u64,
     /// Number of datagrams on the device, the oldest ones.
     on_device: usize,
-    /// Maximum of `on_device`.
     room: usize,
 }
 
-/// An outstanding datagram.
 struct Outstanding {
     id: RequestId,
     peer: Arc<UdPeer>,
@@ -118,7 +115,6 @@ impl Sends {
         Ok(())
     }
 
-    /// Adds a datagram after all others.
     fn push(&mut self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
         let Datagram { id, segments, solicited, .. } = *datagram;
         self.outstanding.room(1)?;
@@ -129,14 +125,12 @@ impl Sends {
         Ok(())
     }
 
-    /// Removes the oldest datagrams.
     fn remove(&mut self, count: usize) {
         let segments: usize = self.outstanding.drain(..count).map(|removed| removed.segments.1).sum();
         self.segments.drain(..segments);
         self.removed += segments as u64;
     }
 
-    /// Removes the last datagram.
     fn pop(&mut self) {
         if let Some(last) = self.outstanding.pop_back() {
             self.segments.truncate(self.segments.len() - last.segments.1);
@@ -200,7 +194,6 @@ impl UdQp {
         self.srq.queue.post(recv)
     }
 
-    /// Posts a datagram, or queues it.
     pub fn send(&self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
         let mut sends = self.sends.lock();
         if !sends.open {
@@ -217,7 +210,6 @@ impl UdQp {
         }
     }
 
-    /// Polls for requests and receives.
     pub fn drain(&self) {
         self.entries.iter().for_each(|entries| entries.cq.drain());
     }

@@ -81,12 +81,10 @@ pub struct Work {
     pub drain: bool,
 }
 
-/// The shared state of an open adapter.
 pub struct Device {
     /// Queue pairs by number. Declared before `context`, because they must be dropped first.
     pub(crate) table: RwLock<HashMap<u32, Arc<Qp>>>,
     pub(crate) datagrams: Mutex<Vec<Weak<UdQp>>>,
-    /// Replies to UD requests.
     pub(crate) answers: Answers,
     pub(crate) cm_owners: Mutex<HashMap<u64, CmOwner>>,
     pub(crate) work: Mutex<Work>,
@@ -112,7 +110,7 @@ pub struct Device {
     _unused_cq: Option<UnusedCq>,
     pub(crate) context: Arc<Context>,
     next_token: AtomicU64,
-    /// Earliest time of the next periodic round; see [`Device::drain_unread`].
+    /// Earliest time of the next periodic round.
     next_round: Mutex<Option<Instant>>,
 }
 
@@ -221,7 +219,6 @@ impl Device {
         self.work.lock().leaving.move_to(Instant::now(), |_| true);
     }
 
-    /// Returns whether the device has failed or was removed.
     pub fn is_gone(&self) -> bool {
         self.sentinel.gone.load(Ordering::Acquire)
     }
@@ -234,10 +231,7 @@ impl Device {
         }
     }
 
-    /// Checks that the device is usable.
-    ///
-    /// # Errors
-    /// [`Resource::Device`] if it has failed or was removed.
+    /// Fails with [`Resource::Device`] if the device has failed or was removed.
     pub fn check_device(&self) -> Result<()> {
         if self.is_gone() { Err(Error::InsufficientResources(Resource::Device)) } else { Ok(()) }
     }
@@ -275,7 +269,6 @@ impl Device {
         self.wakeup_fd.wake();
     }
 
-    /// Polls all completion queues until they are empty.
     pub fn drain(&self) {
         for cq in channels::each(&self.cqs) {
             cq.drain();
@@ -310,27 +303,26 @@ impl Device {
         channels::each(&self.srqs).filter(|srq| srq.is_starving()).collect()
     }
 
-    /// Polls the completion queues of all queue pairs on an SRQ, given by its address.
+    /// Polls the completion queues on the SRQ with this address.
     pub fn drain_takers(&self, address: usize) {
         self.drain_queues_of(&self.takers(address));
         let takes = |qp: &Arc<UdQp>| qp.srq.queue.raw.address() == address;
         channels::each(&self.datagrams).filter(takes).for_each(|qp| qp.drain());
     }
 
-    /// Ends the connections on an SRQ, given by its address.
+    /// Ends the connections on the SRQ with this address.
     pub fn end_takers(&self, address: usize) {
         for qp in self.takers(address) {
             qp.begin_end(ConnectionReport::Broken);
         }
     }
 
-    /// Returns the connected queue pairs on an SRQ, given by its address.
+    /// Returns the connected queue pairs on the SRQ with this address.
     fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
         let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.queue.raw.address() == address);
         self.qps().into_iter().filter(takes).collect()
     }
 
-    /// Returns the SRQ with this address, as in asynchronous events.
     pub fn srq(&self, address: usize) -> Option<Arc<SharedQueue>> {
         channels::each(&self.srqs).find(|srq| srq.raw.address() == address)
     }

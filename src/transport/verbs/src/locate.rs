@@ -21,7 +21,6 @@ use crate::sys::cm::{CmId, EventChannel};
 use crate::sys::device;
 use crate::sys::repeat;
 
-/// The location of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub name: String,
@@ -34,7 +33,6 @@ pub struct Place {
 /// An address that instance data may mean, and the device if one was named.
 type Candidate = (IpAddr, Option<String>);
 
-/// Names and addresses of network interfaces.
 type Interfaces = [(String, IpAddr)];
 
 /// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address or the name of this host.
@@ -204,7 +202,6 @@ fn forbidden() -> Option<String> {
     })
 }
 
-/// Returns the device and port of an address.
 fn bind(address: IpAddr) -> Result<(String, u8), Reason> {
     let find = || {
         let channel = EventChannel::new().map_err(|error| match error.raw_os_error() {

@@ -54,7 +54,6 @@ impl Zone {
     }
 }
 
-/// Registered memory.
 pub struct Region {
     pub(crate) shared: Arc<Shared>,
     remote: bool,
@@ -131,7 +130,6 @@ pub(crate) fn remote_access(rights: Rights) -> Access {
 }
 
 impl Region {
-    /// Registers `len` bytes at `addr`.
     pub fn new(device: &Arc<Device>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
         let mut access = remote_access(device.limits.granted(rights));
         if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
@@ -161,7 +159,6 @@ impl Region {
     }
 }
 
-/// Logs and translates a failed registration.
 fn explain(error: &io::Error, addr: u64, len: u64) -> Error {
     match error.raw_os_error() {
         Some(libc::EFAULT) => {

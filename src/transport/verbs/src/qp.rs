@@ -56,7 +56,6 @@ pub mod wr {
 
 /// Flags of receive completions with an immediate value or an invalidated key.
 const SPECIAL: u32 = ibv_wc_flags::IBV_WC_WITH_IMM.0 | WITH_INV | WITH_INV_OF_SOFT_ROCE;
-/// Flag for an invalidated key.
 const WITH_INV: u32 = ibv_wc_flags::IBV_WC_WITH_INV.0;
 /// The kernel's value of this flag, which Soft-RoCE reports. Other devices use the bit for checksums, but not on
 /// connected queue pairs.
@@ -80,15 +79,12 @@ pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
     one.qp_num == next.qp_num && sent(one) && sent(next)
 }
 
-/// The phase of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QpPhase {
-    /// Not used yet.
     #[default]
     Idle,
     /// The active end waits for the reply.
     Connecting,
-    /// The passive end has accepted.
     Accepting,
     Connected,
     /// In the error state, with outstanding work.
@@ -96,7 +92,6 @@ pub enum QpPhase {
     Dead,
 }
 
-/// The state that depends on the phase.
 #[derive(Default)]
 pub struct QpState {
     pub phase: QpPhase,
@@ -105,7 +100,6 @@ pub struct QpState {
     pub private_data: Vec<u8>,
     /// The route being resolved: local address, remote address, deadline.
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
-    /// The cause of the end.
     pub cause: Option<ConnectionReport>,
     pub failed_recv: Option<RecvDone>,
     pub failed_request: Option<(FailedRequest, Status)>,
@@ -119,23 +113,20 @@ pub struct QpState {
     pub quiet: Option<(u64, Instant)>,
 }
 
-/// A connected queue pair.
 pub struct Qp {
     pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pub(crate) sink: EndpointSink<Verbs>,
-    /// Entries in completion queues, for requests and for receives.
+    /// Entries in completion queues: requests, receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Option<Attachment>,
-    /// Maximum concurrent reads: served by this end, and by the peer.
+    /// Maximum concurrent reads served by this end, and by the peer.
     pub(crate) reads: (u8, u8),
     pub(crate) sends: Mutex<WorkQueue>,
     pub(crate) recvs: Mutex<WorkQueue>,
-    /// Its type 2 windows.
     pub(crate) singles: Mutex<Type2Windows>,
     /// Changes with each completion.
     pub(crate) completions: AtomicU64,
-    /// Set once the connection has failed.
     failed: AtomicBool,
     /// Set if the last request has completed, until [`Qp::report`] reports it.
     drained: AtomicBool,
@@ -146,7 +137,6 @@ pub struct Qp {
     pub(crate) ended: Condvar,
 }
 
-/// Minimum length of a queue.
 const MIN_DEPTH: usize = 16;
 /// Maximum length of a queue if the program sets none. The C library uses 16 entries then, and rejects further work;
 /// here it waits in the backlog, except for receives on iWARP.
@@ -165,7 +155,7 @@ impl Qp {
         let sizes = init.sizes;
         let srq = init.srq.map(|srq| srq.attach(&init.zone.pd)).transpose()?;
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
-        // A completion queue of the device must have entries for all work.
+        // A completion queue needs entries for all work.
         let most = if sizes.usual { MAX_DEFAULT_DEPTH.min(device.limits.cqe) } else { device.limits.cqe };
         let sends = (sizes.requests + 1).min(most);
         let strict = !device.limits.repeats();
@@ -257,13 +247,12 @@ impl Qp {
         let fence = request.fence && !iwarp_read;
         self.hand_over(&self.sends, request.id, Some(&request.operation), segments, fence)?;
         if fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
-            // The program may not call the library until the request completes, so the progress thread handles it.
+            // The program may not call the library until the request completes.
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
         Ok(())
     }
 
-    /// Posts work of one direction: a receive if `operation` is `None`.
     #[inline(always)]
     fn hand_over(
         &self,
@@ -410,7 +399,7 @@ impl Qp {
         let refused = queue.resume(last, &self.raw);
         drop(queue);
         if refused {
-            // The progress thread retries, because there may be no further completion.
+            // There may be no further completion.
             self.device.command(|work| work.refused.push_back(self.clone()));
         }
     }
@@ -458,7 +447,6 @@ impl Qp {
         self.entries[0].cq.drain();
     }
 
-    /// Polls for requests and receives.
     pub fn drain(&self) {
         self.entries.iter().for_each(|entries| entries.cq.drain());
     }

@@ -55,7 +55,6 @@ struct SrqState {
     backlog: RecvQueue,
     /// Refusals of the first receive of the backlog.
     refusals: Refusals,
-    /// Maximum number of segments.
     segments: usize,
     /// Number of receives below which core gets an event; 0 for none.
     limit: usize,
@@ -108,7 +107,6 @@ fn with_spare_room(depth: usize) -> usize {
 }
 
 impl SharedQueue {
-    /// Creates a queue for `depth` receives of up to `segments` segments.
     pub fn new(device: &Arc<Device>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
         let most = device.limits.shared_recvs();
         let strict = !device.limits.repeats();
@@ -217,7 +215,6 @@ impl SharedQueue {
         self.raw.post(wr::recv(id), &found)
     }
 
-    /// Records that the device has consumed a receive.
     #[inline]
     pub fn consumed(&self) {
         let mut state = self.state.lock();
@@ -298,7 +295,6 @@ impl SharedQueue {
         }
     }
 
-    /// Sets the number of receives below which core gets an event.
     pub fn set_limit(&self, limit: usize) -> Result<()> {
         let mut state = self.state.lock();
         let before = std::mem::replace(&mut state.limit, limit);
@@ -369,7 +365,6 @@ impl SharedQueue {
         !state.backlog.is_empty() && state.users > 0
     }
 
-    /// Returns the length of the device's queue.
     pub fn room(&self) -> usize {
         self.state.lock().room
     }

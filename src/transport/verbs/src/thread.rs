@@ -46,7 +46,6 @@ pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
     thread::start(c"dat-verbs", move || run(&device))
 }
 
-/// The thread's state between turns.
 #[derive(Default)]
 struct Turns {
     /// Addresses of SRQs that reached their limit by unreported receives.

@@ -35,7 +35,6 @@ pub struct Window {
 }
 
 enum Bound {
-    /// A type 1 window, and its region.
     Device {
         mw: Arc<Mw>,
         region: Mutex<Option<Arc<Shared>>>,
@@ -85,7 +84,7 @@ pub struct Kept {
     /// The old and new region.
     _regions: [Option<Arc<Shared>>; 2],
     _under: Option<Under>,
-    /// The old and new binding of a window for one queue pair.
+    /// The old and new binding of a [`Single`].
     shown: [Option<Arc<Shown>>; 2],
     _under_way: Option<Arc<()>>,
 }

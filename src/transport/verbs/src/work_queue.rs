@@ -69,7 +69,7 @@ pub struct WorkQueue {
     fence_noted: bool,
     backlog: VecDeque<Waiting>,
     refusals: Refusals,
-    /// The endpoint and the kind of work, for `stalls`.
+    /// For `stalls`.
     ep: Handle,
     work: Stall,
     pub stalls: Gauge,
@@ -122,7 +122,7 @@ impl WorkQueue {
         self.posted += 1;
     }
 
-    /// Adds a request, or a receive if `operation` is `None`, to the backlog.
+    /// Adds work to the backlog.
     #[cold]
     #[inline(never)]
     pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], fence: bool) -> Result<()> {

@@ -39,7 +39,6 @@ pub struct Attempt {
 }
 
 impl UdQp {
-    /// Starts to resolve a peer's service point.
     pub fn resolve(self: &Arc<Self>, connect: &Connect<'_>, exchange: Exchange<Verbs>) -> Result<()> {
         let device = &self.device;
         let (from, to) = cm::ends(device, connect);
@@ -140,7 +139,6 @@ impl Attempt {
         }
     }
 
-    /// Handles the peer's acceptance.
     fn answered(&self, event: &Event) {
         let (Some((hello, private_data)), Some((way, number))) = (Hello::read(&event.private_data), &event.answer)
         else {

@@ -15,10 +15,8 @@ use rdma_sys::ibv_qp_state;
 use super::UdQp;
 use crate::ending::{DRAIN_LIMIT, GONE_QUIET, SRQ_LIMIT};
 
-/// The progress of an end.
 #[derive(Default)]
 pub(super) struct Ending {
-    /// Time of the beginning.
     since: Option<Instant>,
     /// Value of `completions`, and the time of its last change.
     quiet: Option<(u64, Instant)>,
@@ -90,7 +88,6 @@ impl UdQp {
         self.sends.lock().on_device = 0;
     }
 
-    /// Removes the queue pair from all tables.
     pub(super) fn leave(&self) {
         self.srq.end();
         self.entries.iter().for_each(|entries| entries.cq.leave_datagrams(self.number()));

@@ -18,11 +18,9 @@ const MAGIC: [u8; 4] = [0xda, 0x7d, 0x60, 1];
 pub struct Hello {
     /// Endpoint number ([`DatagramSink::number`](dat_core::transport::datagrams::DatagramSink::number)).
     pub endpoint: u32,
-    /// Queue pair number.
     pub qp: u32,
     /// Number of the request, unique for the endpoint. Unused in a reply.
     pub request: u32,
-    /// Address of its port.
     pub port: Port,
 }
 

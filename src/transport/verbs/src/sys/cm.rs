@@ -199,7 +199,6 @@ impl CmId {
         })
     }
 
-    /// Starts to resolve `to` from the local address `from`.
     pub fn resolve_addr(&self, from: SocketAddr, to: SocketAddr, limit: Duration) -> io::Result<()> {
         let (mut from, mut to) = (native(from), native(to));
         // SAFETY: a live identifier, and two whole socket addresses.

@@ -76,7 +76,6 @@ impl UnusedCq {
 pub type RawCq = Owned<ibv_cq, (Arc<Channel>, Box<AtomicBool>)>;
 
 impl RawCq {
-    /// Creates a queue for at least `depth` completions.
     pub fn new(channel: &Arc<Channel>, depth: usize) -> io::Result<Arc<Self>> {
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         let parents = (channel.clone(), memory::boxed(AtomicBool::new(false))?);

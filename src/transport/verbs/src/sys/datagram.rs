@@ -112,7 +112,6 @@ impl RawQp {
         Ok(())
     }
 
-    /// Posts a signalled datagram to the peer's queue pair `number`.
     pub fn post_datagram(
         &self,
         id: u64,

@@ -8,7 +8,6 @@ use rdma_sys::*;
 
 use super::{Owned, check_room, code, keep_memory_over_forks, made, text, with_fork_lock};
 
-/// Returns the names of all devices.
 pub fn names() -> Vec<String> {
     with_fork_lock(|| with_list(|list| list.iter().map(|&device| name_of(device)).collect())).unwrap_or_else(|error| {
         log::warn!("cannot list the RDMA devices: {error}");
@@ -36,7 +35,6 @@ fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
 /// An open device, with descriptors for commands and events.
 pub type Context = Owned<ibv_context, (), 2>;
 
-/// An asynchronous event.
 #[derive(Debug)]
 pub struct AsyncEvent {
     /// A value of [`event`], or any other.

@@ -160,12 +160,11 @@ unsafe impl<T: Object, P: Send, const N: usize> Send for Owned<T, P, N> {}
 unsafe impl<T: Object, P: Sync, const N: usize> Sync for Owned<T, P, N> {}
 
 impl<T: Object, P> Owned<T, P> {
-    /// Wraps an object without descriptors.
     fn of(raw: NonNull<T>, parent: P) -> Self {
         Owned { raw, notes: [], descriptors: [], parent }
     }
 
-    /// Wraps an object without descriptors that `call` creates from its parent.
+    /// Wraps an object that `call` creates from its parent.
     fn made(parent: P, mut call: impl FnMut(&P) -> *mut T) -> io::Result<Self> {
         Ok(Self::of(made(|| call(&parent))?, parent))
     }
@@ -249,7 +248,7 @@ fn destroy(warning: &str, mut call: impl FnMut() -> c_int) {
     }
 }
 
-/// Checks that the process can map `bytes` and 64 KiB more; see the module.
+/// Checks that the process can map `bytes` and 64 KiB more.
 fn must_be_mappable(bytes: usize) -> io::Result<()> {
     let bytes = bytes.saturating_add(64 << 10);
     let (access, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
@@ -279,7 +278,7 @@ pub fn version(text: &str) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// Returns whether a kernel of this release copies registered pages for forked children.
+/// Returns whether this kernel release copies registered pages for forked children.
 fn kernel_copies(release: &str) -> bool {
     version(release) >= (5, 12)
 }

@@ -21,7 +21,7 @@ use super::cq::RawCq;
 use super::memory::{Mr, Mw, Pd};
 use super::{Owned, code, meaning, must_be_mappable, repeat};
 
-/// The parents of a queue pair: zone, completion queues for requests and receives, SRQ.
+/// Zone, completion queues for requests and receives, SRQ.
 type Parents = (Arc<Pd>, [Arc<RawCq>; 2], Option<Arc<RawSrq>>);
 
 pub struct RawQp {
@@ -41,13 +41,12 @@ fn bind_info((mr, addr, length, access): Range<'_>) -> ibv_mw_bind_info {
 /// enough room.
 pub const MAX_MESSAGE: u64 = 0x7fff_ffff;
 
-/// Converts a segment for the device.
 #[inline(always)]
 fn element(segment: &Segment) -> ibv_sge {
     ibv_sge { addr: segment.addr, length: segment.len.min(MAX_MESSAGE) as u32, lkey: segment.key as u32 }
 }
 
-/// Converts up to [`MAX_SEGMENTS`] segments for the device. Does not initialise unused entries.
+/// Converts up to [`MAX_SEGMENTS`] segments. Does not initialise unused entries.
 #[inline(always)]
 pub(super) fn elements(segments: &[Segment]) -> ArrayVec<ibv_sge, MAX_SEGMENTS> {
     segments.iter().take(MAX_SEGMENTS).map(element).collect()
@@ -84,7 +83,6 @@ pub(super) struct PostSend {
     pub(super) request_size: u32,
 }
 
-/// Number of the kernel's command.
 pub(super) const POST_SEND: u32 = 28;
 
 impl RawQp {
@@ -126,7 +124,6 @@ impl RawQp {
         self.modify(&mut attr, ibv_qp_attr_mask::IBV_QP_STATE.0 as c_int)
     }
 
-    /// Posts a signalled request.
     #[inline(always)]
     pub fn post_send(&self, id: u64, operation: &Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
         match segments {
@@ -186,13 +183,12 @@ impl RawQp {
         self.hand_over(&mut wr)
     }
 
-    /// Returns whether to send these bytes inline. 0 bytes need neither a copy nor a fetch.
+    /// Returns whether to send inline. 0 bytes need neither a copy nor a fetch.
     #[inline(always)]
     fn takes(&self, elements: &[ibv_sge]) -> bool {
         total(elements).wrapping_sub(1) < self.inline
     }
 
-    /// Posts a converted request.
     #[inline(always)]
     pub(super) fn hand_over(&self, wr: &mut ibv_send_wr) -> io::Result<()> {
         let mut bad = ptr::null_mut();
@@ -265,7 +261,7 @@ impl RawQp {
         meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.as_ptr(), &raw mut bind) }))
     }
 
-    /// Binds a new type 2 window to a range, under `key`.
+    /// Binds a new type 2 window, under `key`.
     pub fn post_bind_single(&self, id: u64, mw: &Mw, key: u32, range: Range<'_>) -> io::Result<()> {
         // SAFETY: zero is valid for all fields.
         let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
@@ -300,7 +296,7 @@ fn post_receive(
     }
 }
 
-/// Calls `post` with any number of segments. Out of line, because most requests have one.
+/// Out of line, because most requests have one segment.
 #[cold]
 #[inline(never)]
 fn with_elements(segments: &[Segment], post: impl FnOnce(&mut [ibv_sge]) -> io::Result<()>) -> io::Result<()> {
