@@ -58,7 +58,6 @@ enum Half {
         qualifier: u64,
         sink: ListenerSink<Tcp>,
     },
-    /// A peer of a service point, without a complete greeting.
     Greeting {
         socket: Socket,
         service: u64,
@@ -66,17 +65,14 @@ enum Half {
         got: Greeting,
         until: Instant,
     },
-    /// An attempt that waits for the TCP connection.
     Connecting {
         socket: Socket,
         attempt: Attempt,
     },
-    /// An attempt without a listener, which is repeated at `until`.
     Waiting {
         attempt: Attempt,
         until: Instant,
     },
-    /// An attempt that waits for the peer's greeting.
     Answer {
         socket: Socket,
         conn: Arc<Conn>,
@@ -96,11 +92,9 @@ impl Half {
     }
 }
 
-/// Sockets of service points and of connections before their establishment.
 pub struct Handshakes {
     sockets: Epoll,
     halves: Mutex<Halves>,
-    /// Set after a lack of descriptors.
     accept_paused: AtomicBool,
 }
 

@@ -26,22 +26,18 @@ const TURN: u64 = 2 << 20;
 /// Fixed cost of a response in this limit.
 const RESPONSE: u64 = 16 << 10;
 
-/// The outcome of a step of a request.
 enum RecordOutcome {
-    /// The request can continue.
     Continue,
     /// The request waits for a receive, or for room to respond.
     Wait,
 }
 
-/// A partly received message or write.
 #[derive(Clone, Copy)]
 struct Partial {
     len: u64,
     offset: u64,
 }
 
-/// The requests of a peer.
 #[derive(Default)]
 pub struct Requests {
     /// The header and head of the current record.
@@ -71,19 +67,16 @@ fn fatal(recv: Option<RecvDone>, peer: Option<Status>) -> Fatal {
     Fatal { recv, request: None, peer }
 }
 
-/// Returns the failure for a protocol violation.
 #[cold]
 fn violation() -> Fatal {
     Fatal::default()
 }
 
 impl Requests {
-    /// Returns whether the current request waits.
     pub fn waits(&self) -> bool {
         self.waits
     }
 
-    /// Begins a turn of the connection.
     pub fn begin_turn(&mut self) {
         self.turn = TURN;
     }
@@ -147,7 +140,6 @@ impl Requests {
         }
     }
 
-    /// Begins a request whose header and head have arrived.
     fn begin(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>) -> Result<RecordOutcome, Fatal> {
         let Some(header) = self.header else { return Ok(RecordOutcome::Wait) };
         let head = ArrayVec::<u8, MAX_HEAD>::try_from(&self.start[HEADER..]).unwrap_or_default();
@@ -223,7 +215,6 @@ impl Requests {
         RecvDone { id: self.taken.id, status, len, solicited }
     }
 
-    /// Takes a receive for a message of `len` bytes.
     fn take(&mut self, conn: &Arc<Conn>, len: u64) -> Result<RecordOutcome, Fatal> {
         if !conn.take(&mut self.taken)? {
             return Ok(RecordOutcome::Wait);
@@ -282,7 +273,6 @@ impl Requests {
 
     // ---- Payloads ----
 
-    /// Stores bytes of the payload.
     fn store(&mut self, stream: &Stream, bytes: &[u8]) -> Result<(), Fatal> {
         let len = bytes.len() as u64;
         let regions = stream.regions();
@@ -328,7 +318,6 @@ impl Requests {
         Some((place, len))
     }
 
-    /// Records that bytes of the payload are in place.
     pub fn advance(&mut self, bytes: u64) {
         self.left -= bytes;
         if let Some(partial) = &mut self.message {
@@ -338,7 +327,6 @@ impl Requests {
         }
     }
 
-    /// Ends a record.
     fn end(&mut self, conn: &Arc<Conn>, stream: &Stream) -> Result<(), Fatal> {
         let Some(header) = self.header.take() else { return Ok(()) };
         self.start.clear();

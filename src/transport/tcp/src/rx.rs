@@ -39,7 +39,6 @@ pub struct Fatal {
 pub enum ConnEnd {
     /// This end detected a failure.
     Failed(Fatal),
-    /// The peer has left.
     Left(End),
 }
 
@@ -49,16 +48,14 @@ impl From<Fatal> for ConnEnd {
     }
 }
 
-/// Returns the failure after a violation of the protocol.
 #[cold]
 fn violation() -> ConnEnd {
     ConnEnd::Failed(Fatal::default())
 }
 
-/// Destination of the rest of a payload.
 #[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
 pub enum Place {
-    /// Segments of this end, from an offset.
+    /// Own segments, from an offset.
     Local(Checked, u64),
     /// Target of the peer's write, from an offset.
     Granted(RemoteSegment, u64),
@@ -67,7 +64,6 @@ pub enum Place {
 /// The last bytes of a transfer until they are complete.
 pub type Tail = ArrayVec<u8, { TAIL as usize }>;
 
-/// Position of a piece in a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     pub offset: u64,
@@ -109,14 +105,12 @@ pub fn gather<'b, const N: usize>(gathered: &mut ArrayVec<u8, N>, wanted: usize,
     rest
 }
 
-/// The record of which bytes are missing.
 #[derive(Clone, Copy)]
 struct Current {
     header: Header,
     left: u64,
 }
 
-/// The receiving direction; by default without a connection.
 #[derive(Default)]
 pub struct Rx {
     stream: Option<Arc<Stream>>,
@@ -151,7 +145,6 @@ impl Rx {
         self.stream.as_ref()
     }
 
-    /// Begins a turn, which limits the bytes of responses.
     pub fn begin_turn(&mut self) {
         self.requests.begin_turn();
         self.had_records = self.current.is_some();

@@ -21,13 +21,12 @@ use crate::device::{Device, Regions};
 use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, WAITED, kind};
 use crate::socket::Socket;
 
-/// Length above which payloads hold their region by a counter, so that only a free of that region waits for the call.
+/// Length above which payloads hold their region by a counter, so that only its own free waits for the call.
 const LONG: u64 = 4096;
 
 /// Pieces of a payload, and of the bytes before it.
 type Pieces<'a> = ArrayVec<Source<'a>, { MAX_SEGMENTS + 2 }>;
 
-/// The location of a payload.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<'a> {
     None,
@@ -35,7 +34,6 @@ pub enum Body<'a> {
     Local(RequestId, &'a [Segment]),
     /// In segments that are not used after the call: unsent bytes are copied.
     Copied(&'a [Segment]),
-    /// In memory that the peer reads.
     Granted(RemoteSegment),
 }
 
@@ -44,15 +42,14 @@ pub enum Body<'a> {
 pub enum NotSent {
     /// The socket has no room. [`Stream::on_room`] reports when it has.
     Busy,
-    /// The payload's memory is not registered, or the peer may not read it.
+    /// The payload's memory is not registered, or not readable for the peer.
     NoMemory,
-    /// The same, but part of the payload was sent: of this request, or of a response. The connection must fail.
+    /// The same, but part of the payload was sent, of this request or of a response. The connection must fail.
     Lost(Option<RequestId>),
     /// The connection has ended, which a read reports.
     Gone,
 }
 
-/// The body of a partly sent record.
 #[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
 enum Kept {
     None,
@@ -70,7 +67,6 @@ impl Kept {
     }
 }
 
-/// The unsent rest of a record.
 struct Out {
     /// Bytes before the payload; the first `gone` were sent.
     head: Vec<u8>,
@@ -94,7 +90,6 @@ impl Out {
     }
 }
 
-/// A connected socket.
 pub struct Stream {
     device: Arc<Device>,
     number: u64,
@@ -114,7 +109,6 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Creates a stream over `socket` for the connection `number` of a protection zone.
     pub fn new(device: &Arc<Device>, socket: Socket, number: u64, zone: u32) -> dat_core::error::Result<Arc<Stream>> {
         Ok(memory::arc(Stream {
             device: device.clone(),
@@ -154,12 +148,11 @@ impl Stream {
 
     // ---- The window ----
 
-    /// Adds `bytes` to the handled bytes of the peer's requests.
     pub fn note_handled(&self, bytes: u64) {
         self.handled.fetch_add(bytes, Ordering::AcqRel);
     }
 
-    /// Returns the handled bytes that are not acknowledged.
+    /// Returns the handled bytes without an acknowledgement.
     pub fn owed(&self) -> u64 {
         // In this order, because both grow.
         let told = self.told.load(Ordering::Acquire);
@@ -172,7 +165,6 @@ impl Stream {
         self.owed() >= u64::from(self.window() / 4 * 3)
     }
 
-    /// Returns the maximum outstanding bytes of the peer's requests.
     pub fn window(&self) -> u32 {
         self.window.load(Ordering::Relaxed)
     }
@@ -185,7 +177,7 @@ impl Stream {
         self.window.store(window, Ordering::Relaxed);
     }
 
-    /// Records that this end waits for the peer's window, which the next record reports.
+    /// Records that this end waits for the peer's window.
     pub fn note_waited(&self) {
         self.waited.store(true, Ordering::Relaxed);
     }
@@ -298,7 +290,6 @@ impl Stream {
         matches!(self.out.lock().body, Kept::Local(..))
     }
 
-    /// Returns the failure if the rest of a record is in the region with this key.
     pub fn lost_with(&self, key: u32) -> Option<NotSent> {
         let out = self.out.lock();
         match &out.body {
@@ -310,7 +301,6 @@ impl Stream {
         }
     }
 
-    /// Enables the report that the socket has room.
     fn await_room(&self, out: &mut Out) {
         out.awaits_room = true;
         if !out.armed {
@@ -327,7 +317,7 @@ impl Stream {
         })
     }
 
-    /// Sends a record without a payload. After an error, nothing was sent.
+    /// Sends a record without a payload, or on an error nothing.
     pub fn send_record(&self, kind: u8, flags: u8, aux: u64) -> Result<(), NotSent> {
         let mut sender = self.sender()?;
         let header = sender.header(kind, flags, 0, aux);
@@ -373,12 +363,11 @@ impl Stream {
         NotSent::Gone
     }
 
-    /// Returns whether sending failed.
     pub fn is_cut(&self) -> bool {
         self.cut.load(Ordering::Acquire)
     }
 
-    /// Copies the rest of a payload, and adds the last record. Returns `false` on failure.
+    /// Copies the rest of a payload, and adds the last record.
     fn detach(&self, out: &mut Out, end: Option<End>) -> bool {
         let len = out.len as usize;
         if out.head.room(len + HEADER).is_err() {
@@ -404,7 +393,7 @@ impl Stream {
     }
 }
 
-/// Appends all pieces except their first `skip` bytes to a list with enough capacity.
+/// Appends all pieces except their first `skip` bytes.
 fn append(list: &mut Vec<u8>, pieces: &[Source<'_>], mut skip: usize) {
     for piece in pieces {
         let rest = piece.split(skip.min(piece.len())).1;

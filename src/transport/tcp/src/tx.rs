@@ -45,13 +45,12 @@ struct Waiting {
     local: bool,
 }
 
-/// The progress of a request.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Progress {
     /// Nothing.
     #[default]
     New,
-    /// The record that precedes its payload.
+    /// The record before its payload.
     Begun,
     /// This number of payload bytes.
     Bytes(u64),
@@ -68,7 +67,6 @@ struct TxInFlight {
     pending_read: u64,
 }
 
-/// A request with an incomplete response.
 struct PendingRead {
     id: RequestId,
     count: usize,
@@ -76,10 +74,8 @@ struct PendingRead {
     offset: u64,
 }
 
-/// A request that cannot be executed, which ends the connection.
 pub type Failed = (RequestId, Status);
 
-/// The reason why requests stop.
 enum Stop {
     /// They wait for the peer.
     Peer,
@@ -89,7 +85,6 @@ enum Stop {
     Failed(Failed),
 }
 
-/// The next record of a request.
 struct Stage {
     kind: u8,
     flags: u8,
@@ -102,7 +97,6 @@ struct Stage {
 /// Sent bytes of requests at the end of each request that gathered records complete.
 type Ends = ArrayVec<u64, COMPLETED>;
 
-/// A payload sent from the program's memory.
 struct Long {
     id: RequestId,
     segments: Checked,
@@ -132,11 +126,9 @@ pub struct Tx {
     waiting: VecDeque<Waiting>,
     /// Progress of the oldest of these.
     progress: Progress,
-    /// The segments of requests that wait.
     segments: VecDeque<Segment>,
     in_flight: VecDeque<TxInFlight>,
     pending_reads: VecDeque<PendingRead>,
-    /// The segments of the responses.
     places: VecDeque<Segment>,
     asked: u64,
     answered: u64,
@@ -147,7 +139,6 @@ pub struct Tx {
 }
 
 impl Waiting {
-    /// Returns the next record after `progress`.
     fn stage(&self, progress: Progress) -> Stage {
         let solicited = |solicited: bool| if solicited { record::SOLICITED } else { 0 };
         let offset = match progress {
@@ -185,7 +176,7 @@ impl Waiting {
         }
     }
 
-    /// Returns the progress after a record with `part` bytes of payload, or `None` once all is sent.
+    /// Returns the progress after `part` bytes of payload, or `None` once all is sent.
     fn after(&self, stage: &Stage, part: u64) -> Option<Progress> {
         let end = stage.offset + part;
         match stage.kind {
@@ -200,7 +191,6 @@ impl Waiting {
 }
 
 impl Tx {
-    /// Creates an unconnected direction, with memory for requests of these sizes.
     pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Tx> {
         let mut tx =
             Tx { ep: Some(ep), reads: usize::from(sizes.reads_out.max(1)), window: MIN_WINDOW, ..Tx::default() };
@@ -212,17 +202,15 @@ impl Tx {
         Ok(tx)
     }
 
-    /// Attaches the stream of a connection.
     pub fn open(&mut self, stream: Arc<Stream>) {
         self.stream = Some(stream);
     }
 
-    /// Returns whether a stream is attached.
     pub fn is_open(&self) -> bool {
         self.stream.is_some()
     }
 
-    /// Limits outstanding reads to those that the peer serves, but at least one, which fails if it serves none.
+    /// Limits outstanding reads to those that the peer serves. At least one is allowed, which fails if it serves none.
     pub fn limit_reads(&mut self, reads: u8) {
         self.reads = self.reads.min(usize::from(reads.max(1)));
     }
@@ -235,7 +223,6 @@ impl Tx {
         done
     }
 
-    /// Returns how often requests had to wait.
     pub fn stalls(&self) -> u64 {
         self.stalls.stalls()
     }
@@ -358,7 +345,6 @@ impl Tx {
         stop.map_or(Ok(()), Err)
     }
 
-    /// Returns the reason why requests stop after an attempt to send.
     fn stop(&self, error: NotSent) -> Stop {
         match error {
             NotSent::Busy => Stop::Busy,
