@@ -34,7 +34,6 @@ pub struct Verbs {
 }
 
 impl Verbs {
-    /// Stops the progress thread, and ends its tasks.
     fn stop(&self) {
         self.device.stop.store(true, Ordering::Release);
         self.device.wakeup_fd.wake();
@@ -221,7 +220,7 @@ impl Transport for Verbs {
 
     #[inline]
     fn poll(&self, cq: Option<&Arc<CompletionQueue>>, how: Poll) {
-        // Completions are reported under the queue's lock, after earlier completions read by other threads.
+        // Under the queue's lock, so after completions read by other threads.
         match (cq, how) {
             (Some(cq), _) => cq.drain(),
             (None, Poll::Complete) => self.device.drain(),

@@ -29,7 +29,6 @@ const SOFT_IWARP: u32 = 0x62_6d74;
 /// MTUs in bytes, by their codes from 1.
 const MTUS: [usize; 5] = [256, 512, 1024, 2048, 4096];
 
-/// Limits of a device that core does not need.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Maximum entries of a completion queue.
@@ -80,7 +79,7 @@ impl Limits {
         !self.iwarp
     }
 
-    /// Returns the maximum length of a shared queue: each receive needs an entry in every completion queue.
+    /// Returns the maximum length of an SRQ: each receive needs an entry in every completion queue.
     pub fn shared_recvs(&self) -> usize {
         (self.cqe / 2).max(1)
     }
@@ -145,7 +144,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         firmware_version: version(&firmware),
         address: Address::new(SocketAddr::new(place.address, 0)),
         max_eps: count(attr.max_qp),
-        // One entry stays free, so that no post finds a full queue.
+        // One stays free, so that no post finds a full queue.
         max_dto_per_ep: count(attr.max_qp_wr).min(of_cq).saturating_sub(1),
         max_rdma_read_per_ep_in: limits.reads_in.into(),
         max_rdma_read_per_ep_out: limits.reads_out.into(),

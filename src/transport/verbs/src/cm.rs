@@ -40,7 +40,7 @@ pub enum CmOwner {
 pub struct Listener {
     device: Arc<Device>,
     id: CmId,
-    /// Listener for UD requests, on the same port.
+    /// For UD requests, on the same port.
     datagrams: Option<CmId>,
 }
 
@@ -67,9 +67,9 @@ pub struct Incoming {
 pub const DEFAULT_ROUTE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Time limit for one neighbour lookup. If the kernel misses the reply, it waits until the limit.
 pub const NEIGHBOUR_TIMEOUT: Duration = Duration::from_secs(1);
-/// RNR timer in the encoding of the wire: 0.16 ms. The kernel's default, 0, means 655 ms.
+/// RNR timer, encoded: 0.16 ms. The kernel's default, 0, means 655 ms.
 const RNR_TIMER: u8 = 8;
-/// Retransmission timeout for Soft-RoCE in the encoding of the wire: 0.27 s.
+/// Retransmission timeout for Soft-RoCE, encoded: 0.27 s.
 const SOFT_ROCE_TIMEOUT: u8 = 16;
 /// Maximum time limit for one route resolution.
 const MAX_ROUTE_TIMEOUT: Duration = Duration::from_secs(600);
@@ -264,7 +264,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
             }
             _ => {
                 attr.max_rd_atomic = reads.1;
-                // RNR retries are unlimited, because a receive may be posted late.
+                // Unlimited, because a receive may be posted late.
                 attr.rnr_retry = 7;
                 attr.retry_cnt = RETRIES;
                 if qp.device.limits.soft_roce {
@@ -381,7 +381,7 @@ fn request(device: &Arc<Device>, event: Event) {
     let _ = sink.request(incoming, info);
 }
 
-/// Executes the next step of an attempt. If it fails, ends the attempt.
+/// Executes a step of an attempt. If it fails, ends the attempt.
 fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>) {
     let Some(id) = qp.state.lock().cm.clone() else { return };
     if let Err(error) = next(qp, &id) {
@@ -438,7 +438,6 @@ fn terms<'a>(qp: &Qp, reads: (u8, u8), private_data: &'a [u8]) -> Terms<'a> {
     Terms { qp_number: qp.raw.number(), srq: qp.srq.is_some(), reads, private_data }
 }
 
-/// Handles the peer's acceptance: makes the queue pair ready and confirms.
 fn answered(qp: &Arc<Qp>, event: Event) {
     let mut up = false;
     let reads = fewer(qp.reads, event.reads);

@@ -50,7 +50,7 @@ pub struct CompletionQueue {
     depth: usize,
     channel: Arc<CompletionChannel>,
     parts: Mutex<Vec<Part>>,
-    /// Locked from the poll until its completions are reported.
+    /// Locked from a poll until its completions are reported.
     fetch: Mutex<Fetch>,
     /// Number of sleeping waiters.
     armed: AtomicUsize,
@@ -65,11 +65,10 @@ struct Part {
     solicited: bool,
     depth: usize,
     taken: usize,
-    /// SRQs whose receives complete here, by address, with the number of entries reserved for them.
+    /// Entries reserved for SRQs whose receives complete here, by address.
     shared: BTreeMap<usize, usize>,
 }
 
-/// The state of the polling thread.
 struct Fetch {
     batch: Box<Batch>,
     sources: Vec<Source>,
@@ -88,7 +87,7 @@ struct Source {
     solicited: bool,
     /// Index of the queue pair of the last completion.
     last: usize,
-    /// Set if an event arrived: one of the messages polled so far, or the next one, is solicited.
+    /// Set if an event arrived: a message polled so far, or the next one, is solicited.
     due: bool,
 }
 
@@ -99,7 +98,7 @@ struct Found {
     drained: bool,
 }
 
-/// Entries of a part reserved for a queue pair, until dropped.
+/// Entries of a part reserved for a queue pair, apart from those for an SRQ.
 pub struct Reservation {
     pub(crate) cq: Arc<CompletionQueue>,
     pub(crate) raw: Arc<RawCq>,
@@ -107,7 +106,6 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Returns the number of entries, apart from those for an SRQ.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -163,8 +161,7 @@ impl CompletionQueue {
     }
 
     /// Adds a part with `expected` entries, or if that fails, with `need`. The caller unlocks `parts` before it adds
-    /// the returned source to `fetch`: a polling thread that holds `fetch` may wait for a lock whose holder waits for
-    /// `parts`.
+    /// the source to `fetch`: a polling thread that holds `fetch` may wait for a lock whose holder waits for `parts`.
     fn add_part(
         &self,
         device: &Device,
@@ -184,12 +181,8 @@ impl CompletionQueue {
         Ok(Source { raw, solicited, last: 0, due: false })
     }
 
-    /// Reserves entries for a queue pair.
-    ///
-    /// # Parameters
-    /// * `count` - entries for its own work.
-    /// * `shared` - address and length of its SRQ, whose queue pairs share entries.
-    /// * `solicited` - whether waiters wake only for solicited messages.
+    /// Reserves `count` entries for a queue pair, and those that its SRQ (address, length) lacks. With `solicited`,
+    /// waiters wake only for solicited messages.
     pub fn reserve(
         self: &Arc<Self>,
         device: &Device,
@@ -212,7 +205,7 @@ impl CompletionQueue {
             Some(at) => at,
             None => {
                 let need = count + shared.map_or(0, |(_, receives)| receives);
-                // Doubling limits the number of parts if the device cannot resize them.
+                // Doubling limits the number of parts.
                 let others = parts.iter().filter(|part| part.solicited == solicited).map(|part| part.depth).sum();
                 let expected = if parts.is_empty() { self.depth } else { others };
                 source = Some(self.add_part(device, &mut parts, need, expected, solicited)?);
@@ -231,7 +224,7 @@ impl CompletionQueue {
         Ok(reservation)
     }
 
-    /// Reserves entries for a resized SRQ, if it completes here. Returns `false` if the device has no room.
+    /// Reserves entries for a resized SRQ, if it completes here. Returns `false` without room.
     pub fn enlarge_shared(&self, device: &Device, address: usize, receives: usize) -> bool {
         self.parts.lock().iter_mut().filter(|part| part.shared.contains_key(&address)).all(|part| {
             let need = part.taken + part.missing(Some((address, receives)));
@@ -291,8 +284,7 @@ impl CompletionQueue {
         drop(gone);
     }
 
-    /// Polls until the queue is empty. Completions before the call have then been reported, even those read by other
-    /// threads.
+    /// Polls until the queue is empty. Earlier completions have then been reported, even those read by other threads.
     #[inline]
     pub fn drain(&self) {
         if self.drain_own() {
@@ -300,8 +292,8 @@ impl CompletionQueue {
         }
     }
 
-    /// Does what [`CompletionQueue::drain`] does, unless another thread has polled since the last call. Must not be
-    /// called concurrently.
+    /// Does what [`CompletionQueue::drain`] does, unless a thread has polled since the last call. Not for concurrent
+    /// calls.
     pub fn drain_if_unread(&self) {
         if !self.read.swap(false, Ordering::Relaxed) {
             self.drain();
@@ -309,8 +301,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Polls only this queue until it is empty. Returns whether events were read from the channel, maybe of other
-    /// queues.
+    /// Polls only this queue until it is empty. Returns whether events were read from the channel.
     #[inline]
     fn drain_own(&self) -> bool {
         let mut fetch = self.fetch.lock();
@@ -321,7 +312,6 @@ impl CompletionQueue {
         self.drain_rest(fetch, found)
     }
 
-    /// Continues after a poll that left something to do.
     #[cold]
     fn drain_rest<'a>(&'a self, mut fetch: MutexGuard<'a, Fetch>, mut found: Found) -> bool {
         let mut drained = false;
@@ -341,7 +331,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Rearms and polls the channel's other queues that had events and have sleeping waiters.
+    /// Rearms and polls the channel's other queues with events and sleeping waiters.
     #[cold]
     fn drain_others(&self) {
         let mut more = true;
@@ -435,7 +425,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Requests an event for the next completion. Returns the descriptor that becomes readable.
+    /// Requests an event for the next completion. Returns the descriptor.
     pub fn arm(&self) -> RawFd {
         self.armed.fetch_add(1, Ordering::AcqRel);
         self.notify();
@@ -460,8 +450,7 @@ impl CompletionQueue {
         self.drain_others();
     }
 
-    /// Rearms the queue if threads sleep on it, because their event may have been read. Returns whether the caller must
-    /// poll again.
+    /// Rearms the queue if threads sleep on it, because their event may have been read. Returns whether to poll again.
     fn notify_sleepers(&self) -> bool {
         let slept_on = self.armed.load(Ordering::Acquire) > 0;
         if slept_on {
@@ -534,13 +523,12 @@ fn report_datagrams(run: &[ibv_wc], number: u32, datagrams: &[Arc<UdQp>]) {
 }
 
 impl Part {
-    /// Returns the number of entries that an SRQ needs beyond its reserved ones.
     fn missing(&self, shared: Option<(usize, usize)>) -> usize {
         let Some((address, receives)) = shared else { return 0 };
         receives.saturating_sub(self.shared.get(&address).copied().unwrap_or(0))
     }
 
-    /// Resizes to at least `need` entries, or twice the length if that is more. Returns `false` on failure.
+    /// Resizes to `need` entries, or up to twice the length if that is more. Returns `false` on failure.
     fn grow(&mut self, device: &Device, need: usize) -> bool {
         if need > device.limits.cqe {
             return false;

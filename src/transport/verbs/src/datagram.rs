@@ -74,9 +74,9 @@ pub struct UdQp {
     attempts: Mutex<Vec<Arc<Attempt>>>,
     /// Number of polls with completions.
     completions: AtomicU64,
-    /// Set once the device has reported the last buffer from the SRQ.
+    /// Set once the device has reported the last SRQ buffer.
     pub(crate) last_reached: AtomicBool,
-    /// Locked during a reset, so that a queue pair that ends is not made ready again.
+    /// Locked during a reset, so that an ending queue pair is not made ready again.
     ending: Mutex<Ending>,
 }
 
@@ -86,7 +86,7 @@ struct Sends {
     failed: Option<Instant>,
     /// Outstanding datagrams, oldest first.
     outstanding: VecDeque<Outstanding>,
-    /// Segments of the datagrams, in the same order.
+    /// Their segments, in the same order.
     segments: VecDeque<Segment>,
     /// Number of segments removed from the front.
     removed: u64,
@@ -189,7 +189,6 @@ impl UdQp {
         self.raw.number()
     }
 
-    /// Posts a receive to the endpoint's own SRQ.
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
         self.srq.queue.post(recv)
     }

@@ -63,11 +63,11 @@ pub struct Work {
     pub awaited: VecDeque<Arc<Qp>>,
     /// Queue pairs whose backlog the device has rejected.
     pub refused: VecDeque<Arc<Qp>>,
-    /// Queue pairs with outstanding fenced requests, which Soft-RoCE may forget.
+    /// Queue pairs with fenced requests, which Soft-RoCE may forget.
     pub fenced: VecDeque<Weak<Qp>>,
     /// Timeouts of connection attempts, which may have ended earlier.
     pub timers: Timers<Weak<Qp>>,
-    /// Accepted UD exchanges to report; without the peer if the reply could not be sent.
+    /// Accepted UD exchanges to report, without a peer if the reply was not sent.
     pub answered: VecDeque<(Exchange<Verbs>, Option<Arc<UdPeer>>)>,
     /// UD exchanges to report as unreachable.
     pub unreachable: VecDeque<Arc<Attempt>>,
@@ -75,14 +75,14 @@ pub struct Work {
     pub failed: VecDeque<Arc<UdQp>>,
     /// Failed connection attempts to report.
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
-    /// Identifiers whose disconnect message the kernel may repeat, by the time at which they are destroyed.
+    /// Identifiers whose disconnect message the kernel may repeat, by time of destruction.
     pub leaving: Timers<Arc<CmId>>,
     /// Set to poll all completion queues.
     pub drain: bool,
 }
 
 pub struct Device {
-    /// Queue pairs by number. Declared before `context`, because they must be dropped first.
+    /// Queue pairs by number, dropped before `context`.
     pub(crate) table: RwLock<HashMap<u32, Arc<Qp>>>,
     pub(crate) datagrams: Mutex<Vec<Weak<UdQp>>>,
     pub(crate) answers: Answers,
@@ -102,7 +102,7 @@ pub struct Device {
     /// Number of sleeping waits and of agents, for which the progress thread polls.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
-    /// Declared before `wakeup_fd`, because it must be dropped first.
+    /// Dropped before `wakeup_fd`.
     _note: CloseOnFork,
     pub(crate) wakeup_fd: EventFd,
     sentinel: Sentinel,
@@ -114,10 +114,10 @@ pub struct Device {
     next_round: Mutex<Option<Instant>>,
 }
 
-/// The identifier that reports the device's removal.
+/// Reports the device's removal.
 struct Sentinel {
     id: Option<CmId>,
-    /// The descriptors of librdmacm to close after a removal.
+    /// librdmacm's descriptors to close after a removal.
     retained: Option<Retained>,
     gone: AtomicBool,
 }
@@ -135,7 +135,7 @@ impl Sentinel {
 
 impl Drop for Sentinel {
     fn drop(&mut self) {
-        // All other identifiers have been dropped, and the context is still open.
+        // Other identifiers have been dropped; the context is still open.
         drop(self.id.take());
         if self.gone.load(Ordering::Acquire) {
             if let Some(retained) = self.retained {
@@ -202,7 +202,7 @@ impl Device {
         })
     }
 
-    /// Handles the failure or removal of the device: ends all connections, and reports an event.
+    /// Handles the device's failure or removal: ends all connections, and reports an event.
     pub fn lose(&self) {
         if !self.sentinel.gone.swap(true, Ordering::AcqRel) {
             log::error!("device {} cannot go on: all connections end", self.place.name);
@@ -223,7 +223,7 @@ impl Device {
         self.sentinel.gone.load(Ordering::Acquire)
     }
 
-    /// Reports the loss of the device to the program, once.
+    /// Reports the loss to the program, once.
     pub fn report_loss(&self) {
         let sink = self.adapter.lock().take_if(|_| self.is_gone());
         if let Some(sink) = sink {
@@ -275,8 +275,8 @@ impl Device {
         }
     }
 
-    /// Polls the completion queues that were not read since the last round. Does nothing while another thread does so,
-    /// or if the next round is not due.
+    /// Polls the completion queues that were not read since the last round, unless another thread does so or the next
+    /// round is not due.
     pub fn drain_unread(&self) {
         let Some(mut next) = self.next_round.try_lock() else { return };
         let begin = Instant::now();
@@ -290,7 +290,6 @@ impl Device {
         *next = Some(end + ((end - begin) * 9).min(MAX_DRAIN_INTERVAL));
     }
 
-    /// Polls the completion queues of these queue pairs, each queue once.
     pub fn drain_queues_of<'a>(&self, qps: impl IntoIterator<Item = &'a Arc<Qp>>) {
         let mut cqs: Vec<_> = qps.into_iter().flat_map(|qp| &qp.entries).map(|entries| &entries.cq).collect();
         cqs.sort_by_key(|cq| Arc::as_ptr(cq));

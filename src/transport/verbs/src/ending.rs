@@ -31,7 +31,7 @@ const SRQ_QUIET: Duration = Duration::from_millis(10);
 pub const SRQ_LIMIT: Duration = Duration::from_secs(1);
 /// The same time for queue pairs of a removed device.
 pub const GONE_QUIET: Duration = Duration::from_millis(200);
-/// Time for which the kernel may repeat a lost disconnect message.
+/// Time for which the kernel may repeat a lost disconnect message, while the identifier exists.
 const REPEAT_TIME: Duration = Duration::from_secs(10);
 
 impl Qp {
@@ -66,13 +66,13 @@ impl Qp {
         }
     }
 
-    /// Discards all work of the device. Frees windows first, while their queue pair exists.
+    /// Frees windows first, while their queue pair exists.
     fn reset(&self) {
         self.end_binds();
         self.go(ibv_qp_state::IBV_QPS_RESET);
     }
 
-    /// Returns whether all work has completed, as far as polled, or a time limit has passed.
+    /// Returns whether all work has completed, as far as polled, or a limit has passed.
     pub fn drained(&self) -> bool {
         let all = self.sends.lock().is_back() && self.recvs.lock().is_back();
         let now = Instant::now();
@@ -129,7 +129,6 @@ impl Qp {
         let cause = ended.cause.unwrap_or(ConnectionReport::Disconnected);
         log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause}", self.number());
         if let Some(cm) = ended.cm {
-            // The kernel repeats a lost disconnect message while the identifier exists.
             let leave = Instant::now()
                 + if ended.disconnected && !self.device.is_gone() { REPEAT_TIME } else { Duration::ZERO };
             self.device.cm_owners.lock().remove(&cm.token());

@@ -36,10 +36,7 @@ type Candidate = (IpAddr, Option<String>);
 type Interfaces = [(String, IpAddr)];
 
 /// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address or the name of this host.
-/// If it is empty, `name` is `verbs-NETDEV`.
-///
-/// # Errors
-/// The reason contains the requested name and the existing devices.
+/// If it is empty, `name` is `verbs-NETDEV`. An error contains the requested name and the existing devices.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let sysfs = Path::new(sysfs::ROOT);
     let devices = device::names();
@@ -68,7 +65,7 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     })
 }
 
-/// Bytes of memory that the resolver takes for all sources of names.
+/// Bytes of memory that the resolver takes.
 pub const RESOLVER: usize = 256 << 10;
 
 /// Returns the addresses that the word may mean, best first, without resolving host names.
@@ -93,7 +90,7 @@ fn in_order(mut found: Vec<Candidate>) -> Vec<Candidate> {
     found
 }
 
-/// Returns the first candidate whose device and port are the requested ones.
+/// Returns the first candidate with the requested device and port.
 fn choose(
     wanted: &Instance,
     candidates: &[Candidate],
@@ -146,7 +143,6 @@ fn netdevs_of(sysfs: &Path, device: &str, port: Option<u8>) -> Vec<String> {
     found.into_iter().filter_map(|name| name.into_string().ok()).collect()
 }
 
-/// Describes all devices with their interfaces and addresses.
 fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String {
     if devices.is_empty() {
         return match sysfs::devices(sysfs).as_slice() {

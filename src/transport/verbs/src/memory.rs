@@ -75,10 +75,7 @@ pub(crate) struct Shared {
 pub struct Regions(RwLock<HashMap<u32, Weak<Shared>>>);
 
 impl Regions {
-    /// Returns the local key in `pd` of the region with this key in its own zone.
-    ///
-    /// # Errors
-    /// EINVAL if there is no such region.
+    /// Returns the local key in `pd` of the region with this key in its own zone, or EINVAL if there is none.
     pub fn key_in(&self, key: u32, pd: &Arc<Pd>) -> io::Result<u32> {
         let region = self.0.read().get(&key).and_then(Weak::upgrade);
         let region = region.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;

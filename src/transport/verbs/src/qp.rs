@@ -54,11 +54,11 @@ pub mod wr {
     }
 }
 
-/// Flags of receive completions with an immediate value or an invalidated key.
+/// Flags for an immediate value or an invalidated key.
 const SPECIAL: u32 = ibv_wc_flags::IBV_WC_WITH_IMM.0 | WITH_INV | WITH_INV_OF_SOFT_ROCE;
 const WITH_INV: u32 = ibv_wc_flags::IBV_WC_WITH_INV.0;
-/// The kernel's value of this flag, which Soft-RoCE reports. Other devices use the bit for checksums, but not on
-/// connected queue pairs.
+/// The kernel's value, which Soft-RoCE reports. Other devices use the bit for checksums, but not on connected queue
+/// pairs.
 const WITH_INV_OF_SOFT_ROCE: u32 = ibv_wc_flags::IBV_WC_IP_CSUM_OK.0;
 const _: () = assert!(ibv_wc_status::IBV_WC_SUCCESS == 0);
 
@@ -66,7 +66,7 @@ fn is_good(completion: &ibv_wc) -> bool {
     completion.status == ibv_wc_status::IBV_WC_SUCCESS
 }
 
-/// Converts a successful receive. Its solicited flag is reported later, by the completion queue.
+/// The completion queue reports the solicited flag later.
 #[inline(always)]
 fn good_recv(completion: &ibv_wc, id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: completion.byte_len.into(), solicited: false }
@@ -83,7 +83,6 @@ pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
 pub enum QpPhase {
     #[default]
     Idle,
-    /// The active end waits for the reply.
     Connecting,
     Accepting,
     Connected,
@@ -96,16 +95,14 @@ pub enum QpPhase {
 pub struct QpState {
     pub phase: QpPhase,
     pub cm: Option<Arc<CmId>>,
-    /// Private data of the request, until it is sent.
+    /// Private data of the request, until sent.
     pub private_data: Vec<u8>,
-    /// The route being resolved: local address, remote address, deadline.
+    /// Local address, remote address, deadline.
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
     pub cause: Option<ConnectionReport>,
     pub failed_recv: Option<RecvDone>,
     pub failed_request: Option<(FailedRequest, Status)>,
-    /// Set once a disconnect message was sent.
     pub disconnected: bool,
-    /// Time when the end began.
     pub since: Option<Instant>,
     /// Set once a thread finishes the end.
     pub finishing: bool,
@@ -130,7 +127,7 @@ pub struct Qp {
     failed: AtomicBool,
     /// Set if the last request has completed, until [`Qp::report`] reports it.
     drained: AtomicBool,
-    /// Set once the device has reported the last buffer from the SRQ.
+    /// Set once the device has reported the last SRQ buffer.
     pub(crate) last_reached: AtomicBool,
     pub(crate) state: Mutex<QpState>,
     /// Notified when the phase becomes [`QpPhase::Dead`].
@@ -146,7 +143,7 @@ const MIN_DEPTH: usize = 16;
 const MAX_DEFAULT_DEPTH: usize = 63;
 /// Maximum inline data in bytes. More would enlarge all entries of the queue.
 pub const MAX_INLINE: u32 = 128;
-/// An empty segment, for work that must have a segment.
+/// For work that must have a segment.
 pub const NO_BYTE: &[Segment] = &[Segment { addr: 0, len: 0, key: 0, since: 0 }];
 
 impl Qp {
@@ -277,8 +274,8 @@ impl Qp {
         Ok(())
     }
 
-    /// Passes completions to core; several only if [`belong_together`] holds. Returns whether [`Qp::report`] must be
-    /// called. The caller holds the completion queue's lock, which keeps reports in order.
+    /// Passes completions to core; several only if [`belong_together`] holds. Returns whether to call [`Qp::report`].
+    /// Called under the completion queue's lock.
     #[inline]
     pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) -> bool {
         let Some(last) = completions.last() else { return false };
@@ -313,8 +310,8 @@ impl Qp {
         hard
     }
 
-    /// Passes a receive to core that failed, or that has an immediate value or an invalidated key. Returns whether
-    /// [`Qp::report`] must be called. Ignores the immediate value of a send, which libdat never sends.
+    /// Passes a receive to core that failed, or that has an immediate value or an invalidated key. Returns whether to
+    /// call [`Qp::report`]. Ignores the immediate value of a send, which libdat never sends.
     #[cold]
     #[inline(never)]
     fn complete_unusual(&self, completion: &ibv_wc, id: u64) -> bool {
@@ -340,7 +337,7 @@ impl Qp {
         false
     }
 
-    /// Stores the first failed receive. Returns whether the connection has failed.
+    /// Returns whether the connection has failed.
     fn note_failed_recv(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_receive(completion.status, self.device.limits.soft_roce);
         // Core flushes receives itself, in order. Failures wait until all work has completed.
@@ -379,7 +376,7 @@ impl Qp {
         self.note_failed_send(last, id)
     }
 
-    /// Stores the first failed request. Returns whether the connection has failed.
+    /// Returns whether the connection has failed.
     #[cold]
     fn note_failed_send(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_completion(completion.status);
@@ -392,7 +389,7 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Posts backlog work of one direction after completions up to the number `last`.
+    /// Posts backlog work after completions up to `last`.
     #[cold]
     #[inline(never)]
     fn resume(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, last: u64) {
@@ -476,7 +473,7 @@ pub fn as_long_as_possible<R>(
     }
 }
 
-/// Returns the first `len` bytes of segments, in `cut` if they must be shortened.
+/// Returns the first `len` bytes of segments, in `cut` if shortened.
 fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [Segment] {
     if segments.iter().map(|segment| segment.len).sum::<u64>() == len {
         return segments;

@@ -39,28 +39,26 @@ pub struct SharedQueue {
     by_user: bool,
     /// Set if the device must have all receives, so there is no backlog.
     strict: bool,
-    /// Locked during a resize, and while a queue pair reserves entries for the current size.
+    /// Locked during a resize, and while entries are reserved for the current size.
     sizing: Mutex<()>,
     state: Mutex<SrqState>,
 }
 
 struct SrqState {
-    /// Maximum number of receives on the device, limited by its completion queues.
+    /// Maximum of `posted`, because of the completion queues.
     most: usize,
     /// Length of the device's queue.
     room: usize,
     /// Number of receives on the device.
     posted: usize,
-    /// Receives for which the device has no room.
     backlog: RecvQueue,
-    /// Refusals of the first receive of the backlog.
     refusals: Refusals,
     segments: usize,
     /// Number of receives below which core gets an event; 0 for none.
     limit: usize,
-    /// Set if the queue of the device cannot be resized.
+    /// Set if the device's queue cannot be resized.
     fixed: bool,
-    /// Set after the device's limit event, until core has counted the receives concerned.
+    /// Set after the device's limit event, until core has counted its receives.
     due: bool,
     /// Set if the device got receives since that event.
     fed: bool,
@@ -145,10 +143,8 @@ impl SharedQueue {
         Ok(queue)
     }
 
-    /// Attaches a queue pair of the zone `pd`.
-    ///
-    /// # Errors
-    /// [`Resource::Srq`] if the device can use the queue only for another zone.
+    /// Attaches a queue pair of the zone `pd`. Fails with [`Resource::Srq`] if the device can use the queue only for
+    /// another zone.
     pub fn attach(self: &Arc<Self>, pd: &Arc<Pd>) -> Result<Attachment> {
         let mut state = self.state.lock();
         if self.by_user && !Arc::ptr_eq(&state.found_in, pd) {
@@ -176,7 +172,7 @@ impl SharedQueue {
         self.post_otherwise(state, recv)
     }
 
-    /// Posts a receive that needs the backlog or a key of another zone.
+    /// Posts a receive to the backlog, or with a key of another zone.
     #[cold]
     #[inline(never)]
     fn post_otherwise(&self, mut state: MutexGuard<'_, SrqState>, recv: &Recv<'_>) -> Result<()> {
@@ -246,16 +242,14 @@ impl SharedQueue {
         }
     }
 
-    /// Reserves entries of `cq` for the receives of this queue, and `count` for other work of a queue pair.
+    /// Reserves entries of `cq` for this queue's receives, and `count` for a queue pair's other work.
     pub fn reserve(&self, cq: &Arc<CompletionQueue>, count: usize, solicited: bool) -> Result<Reservation> {
         let _sizing = self.sizing.lock();
         cq.reserve(&self.device, count, Some((self.raw.address(), self.room())), solicited)
     }
 
-    /// Resizes the queue to `depth` receives.
-    ///
-    /// # Errors
-    /// [`Resource::Srq`] if the device must have all receives but lacks room. [`Resource::Memory`].
+    /// Resizes the queue to `depth` receives. Fails with [`Resource::Srq`] if the device must have all receives but
+    /// lacks room.
     pub fn resize(&self, depth: usize) -> Result<()> {
         let _sizing = self.sizing.lock();
         let wanted = {
@@ -273,11 +267,10 @@ impl SharedQueue {
         state.reserve(depth, self.by_user)
     }
 
-    /// Enlarges the device's queue to `room` receives, if all its completion queues can have entries for them.
-    /// Otherwise the backlog takes the rest.
+    /// Enlarges the device's queue to `room` receives, if all its completion queues have room for them.
     fn grow(&self, room: usize) {
         let address = self.raw.address();
-        // Completion queues first, so that none is ever too short.
+        // First, so that none is ever too short.
         if !channels::each(&self.device.cqs).all(|cq| cq.enlarge_shared(&self.device, address, room)) {
             log::info!(target: host::diagnostics::SRQ, "a completion queue keeps a shared receive queue short");
             return;
@@ -359,7 +352,7 @@ impl SharedQueue {
         state.posted == 0 && state.refusals.are_hopeless(Instant::now())
     }
 
-    /// Returns whether there is a backlog and an attached queue pair.
+    /// Returns whether a queue pair is attached and there is a backlog.
     pub fn is_starving(&self) -> bool {
         let state = self.state.lock();
         !state.backlog.is_empty() && state.users > 0

@@ -38,7 +38,7 @@ const DRAIN_TICK: Duration = Duration::from_millis(1);
 const MAX_EVENTS: usize = 64;
 /// Time between polls while threads sleep, agents are set or an SRQ has a backlog.
 const WATCH_TICK: Duration = Duration::from_millis(20);
-/// Time between polls otherwise, while there are connections.
+/// The same otherwise, while there are connections.
 const IDLE_TICK: Duration = Duration::from_millis(100);
 
 pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
@@ -74,7 +74,7 @@ fn isolate<R>(piece: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(piece)).ok()
 }
 
-/// Handles pending events, then due tasks. Returns the time until the next task.
+/// Handles events, then due tasks. Returns the time until the next task.
 fn turn(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     // Remaining events end the next sleep immediately.
     for found in iter::from_fn(|| device.context.next_event()).take(MAX_EVENTS) {
@@ -177,13 +177,12 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
     Some(tick)
 }
 
-/// Removes attempts and connections that have ended.
 fn tidy(device: &Device) {
     again(&device.work, |work| &mut work.awaited, |qp| qp.phase() == QpPhase::Connected);
     device.work.lock().timers.retain(|qp| qp.strong_count() > 0);
 }
 
-/// Polls for queue pairs in the error state, and finishes drained ones.
+/// Polls for ending queue pairs, and finishes drained ones.
 fn drain(device: &Arc<Device>) {
     let draining: Vec<_> = device.work.lock().draining.iter().cloned().collect();
     isolate(|| device.drain_queues_of(&draining));

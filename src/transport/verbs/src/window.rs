@@ -84,12 +84,12 @@ pub struct Kept {
     /// The old and new region.
     _regions: [Option<Arc<Shared>>; 2],
     _under: Option<Under>,
-    /// The old and new binding of a [`Single`].
+    /// The old and new binding of a `Single`.
     shown: [Option<Arc<Shown>>; 2],
     _under_way: Option<Arc<()>>,
 }
 
-/// Maximum time for which a free waits for binds.
+/// Maximum wait of a free for binds.
 const BIND_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time between polls during this wait.
 const BIND_POLL_INTERVAL: Duration = Duration::from_micros(200);
@@ -185,7 +185,6 @@ impl Single {
         Ok(memory::arc(Shown { key: mw.next_key(), mw, qp, under })?)
     }
 
-    /// Drops the binding with this key and queue pair, if any.
     fn revoke(&self, key: u32, qp: u32) {
         let gone = self.shown.lock().take_if(|shown| (shown.key, shown.qp) == (key, qp));
         drop(gone);
@@ -208,7 +207,7 @@ fn register(pd: &Arc<Pd>, target: &BindTarget<'_, Region>, access: Access) -> io
 #[derive(Default)]
 pub struct Type2Windows {
     bound: HashMap<u32, Weak<Single>>,
-    /// Windows that the peer has revoked, whose device objects must be freed.
+    /// Windows that the peer has revoked, to be freed.
     revoked: Vec<(u32, Weak<Single>)>,
 }
 
@@ -257,7 +256,7 @@ impl Qp {
         Ok(key)
     }
 
-    /// Frees the device objects of revoked windows. Called without a lock.
+    /// Frees revoked windows. Called without a lock.
     pub fn free_revoked(&self) {
         // `pop` keeps the capacity, because completions add entries where they cannot allocate.
         let next = || self.singles.lock().revoked.pop();

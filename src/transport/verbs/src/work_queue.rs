@@ -19,7 +19,7 @@ use crate::qp::wr;
 use crate::sys::qp::RawQp;
 use crate::window::Kept;
 
-/// Maximum time for which a device without work may reject the backlog.
+/// Maximum time for which an idle device may reject work.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The time since which the device rejects the next work of a backlog although it has room. The cause may be temporary,
@@ -63,9 +63,8 @@ pub struct WorkQueue {
     posted: u64,
     done: u64,
     room: u64,
-    /// Number of requests up to the last fenced one.
     fenced: u64,
-    /// Set while the queue pair is in the progress thread's list.
+    /// Set while in the progress thread's list.
     fence_noted: bool,
     backlog: VecDeque<Waiting>,
     refusals: Refusals,
@@ -86,8 +85,8 @@ struct Waiting {
 }
 
 impl WorkQueue {
-    /// Creates a direction of `ep` for a device queue of `len` entries. One entry stays free, because a completion may
-    /// arrive before its entry is reusable.
+    /// Creates a direction of `ep` for a device queue of `len` entries. One stays free, because a completion may arrive
+    /// before its entry is reusable.
     pub fn new(ep: Handle, work: Stall, len: usize) -> Self {
         let room = len.saturating_sub(1).max(1) as u64;
         WorkQueue {
@@ -106,7 +105,7 @@ impl WorkQueue {
         }
     }
 
-    /// Returns whether the queue accepts work. The end of the connection completes later work.
+    /// Returns whether the queue accepts work. The connection's end completes later work.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.open
@@ -142,8 +141,8 @@ impl WorkQueue {
         self.binds.push_back((id, kept));
     }
 
-    /// Records that the last request is fenced. Returns whether the caller must add the queue pair to the progress
-    /// thread's list. It stays there until [`WorkQueue::fence_waits`] returns `false`.
+    /// Records that the last request is fenced. Returns whether to add the queue pair to the progress thread's list,
+    /// until [`WorkQueue::fence_waits`] returns `false`.
     pub fn note_fence(&mut self) -> bool {
         self.fenced = self.posted + self.backlog.len() as u64;
         !std::mem::replace(&mut self.fence_noted, true)

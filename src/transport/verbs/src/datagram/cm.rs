@@ -32,7 +32,7 @@ pub struct Attempt {
     qp: Arc<UdQp>,
     id: Arc<CmId>,
     private_data: Box<[u8]>,
-    /// The route being resolved: local address, remote address, deadline.
+    /// Local address, remote address, deadline.
     route: (SocketAddr, SocketAddr, Instant),
     /// `None` once the outcome is known.
     exchange: Mutex<Option<Exchange<Verbs>>>,
@@ -101,7 +101,7 @@ impl UdQp {
 }
 
 impl Attempt {
-    /// Handles an event of the attempt. Called without a lock.
+    /// Called without a lock.
     pub fn handle(&self, event: &Event) {
         log::debug!(target: host::diagnostics::CM, "datagrams on {}: event {} status {}", self.qp.number(), event.kind, event.status);
         if self.exchange.lock().is_none() {
@@ -163,7 +163,7 @@ impl Attempt {
         self.exchange.lock().take()
     }
 
-    /// Ends the attempt and reports why. Called without a lock.
+    /// Called without a lock.
     pub fn give_up(&self, report: ConnectionReport) {
         if let Some(exchange) = self.conclude() {
             exchange.failed(report);

@@ -79,7 +79,6 @@ impl UdQp {
         drop(left);
     }
 
-    /// Resets the queue pair, and reports what the device has done.
     fn reset(&self) {
         // Some devices drop unread completions.
         self.drain();
@@ -133,7 +132,6 @@ impl UdQp {
         false
     }
 
-    /// Ends all attempts and fails the queue pair, because the device is gone.
     pub fn lose(self: &Arc<Self>) {
         let attempts = self.attempts.lock().clone();
         attempts.iter().for_each(|attempt| attempt.give_up(ConnectionReport::Unreachable));

@@ -19,7 +19,7 @@ pub struct Hello {
     /// Endpoint number ([`DatagramSink::number`](dat_core::transport::datagrams::DatagramSink::number)).
     pub endpoint: u32,
     pub qp: u32,
-    /// Number of the request, unique for the endpoint. Unused in a reply.
+    /// Unique for the endpoint. Unused in a reply.
     pub request: u32,
     pub port: Port,
 }

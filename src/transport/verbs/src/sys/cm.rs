@@ -18,7 +18,7 @@ use super::datagram::Way;
 use super::device::name_of;
 use super::{INITIALISED, Owned, again, check_room, made, with_fork_lock};
 
-/// Executes a call that returns 0, or -1 with errno, under the fork lock. Repeats it after EINTR or EAGAIN.
+/// Executes a call that returns 0, or -1 with errno. Repeats it after EINTR or EAGAIN.
 fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
     again(|| once(&mut call))
 }
@@ -123,7 +123,7 @@ pub struct Terms<'a> {
     pub private_data: &'a [u8],
 }
 
-/// Maximum number of retransmissions. Some devices retry indefinitely if it is 7, the maximum value.
+/// Maximum number of retransmissions. With 7, the maximum value, some devices retry indefinitely.
 pub const RETRIES: u8 = 6;
 
 impl Terms<'_> {
@@ -252,7 +252,7 @@ impl CmId {
         outcome(|| unsafe { rdma_disconnect(self.as_ptr()) })
     }
 
-    /// Reports that data arrived before the connection was established.
+    /// Reports that data arrived before the establishment.
     pub fn established_by_data(&self) {
         // SAFETY: a live identifier.
         let _ = outcome(|| unsafe { rdma_notify(self.as_ptr(), ibv_event_type::IBV_EVENT_COMM_EST) });

@@ -24,7 +24,7 @@ impl Channel {
         Ok(memory::arc(Owned::with_descriptors(context.clone(), make, |raw| [raw.fd])?)?)
     }
 
-    /// Takes all events, and sets their queues' flags. Returns whether there were any.
+    /// Sets the flags of queues with events. Returns whether there were any.
     pub fn drain(&self) -> bool {
         let mut any = false;
         let mut cq = ptr::null_mut();
@@ -60,7 +60,7 @@ pub type UnusedCq = Owned<ibv_cq, Arc<Context>>;
 const DEPTH_OVER_INVALID_KEY: c_int = 32 << 10;
 
 impl UnusedCq {
-    /// Creates the first completion queue of a soft-iWARP context, which covers offset 0x90000.
+    /// Creates a completion queue over offset 0x90000 of a soft-iWARP context. It must be the first.
     ///
     /// The kernel maps each queue at the lowest free offset. The driver rejects 0x90000 as invalid, so no further queue
     /// could be created there.
@@ -118,7 +118,7 @@ impl RawCq {
         self.parent.1.load(Ordering::Acquire)
     }
 
-    /// Resizes the queue to at least `depth` completions. Loses none.
+    /// Resizes the queue to at least `depth` completions.
     pub fn resize(&self, depth: usize) -> io::Result<()> {
         must_be_mappable(depth.saturating_mul(MAX_COMPLETION_SIZE))?;
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;

@@ -92,7 +92,6 @@ impl Context {
 }
 
 impl RawQp {
-    /// Moves a UD queue pair from RESET to RTS.
     pub fn make_ready(&self, port: u8) -> io::Result<()> {
         // SAFETY: zero is valid for all fields.
         let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
@@ -135,7 +134,7 @@ impl RawQp {
 /// IBV_LINK_LAYER_ETHERNET, missing in the bindings.
 const ETHERNET: u8 = 2;
 
-/// Returns whether a port is an Ethernet port, which has only GIDs.
+/// Returns whether this is an Ethernet port, which has only GIDs.
 pub fn is_ethernet(port: &ibv_port_attr) -> bool {
     port.link_layer == ETHERNET
 }

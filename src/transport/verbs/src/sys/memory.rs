@@ -17,7 +17,7 @@ pub type Pd = Owned<ibv_pd, Arc<Context>>;
 pub type Mr = Owned<ibv_mr, Arc<Pd>>;
 /// A memory window. A posted bind changes its `rkey`, under the caller's lock.
 pub type Mw = Owned<ibv_mw, Arc<Pd>>;
-/// A set of `IBV_ACCESS_*` bits.
+/// `IBV_ACCESS_*` bits.
 pub type Access = c_int;
 
 impl Pd {

@@ -59,8 +59,8 @@ const INITIALISATION_MEMORY: usize = 1 << 20;
 /// Checks that the process has the descriptors and memory that both libraries take for their initialisation: a
 /// directory, a file in it, and one spare descriptor.
 ///
-/// They initialise themselves only once. A driver that cannot be loaded with the first device list is missing for the
-/// lifetime of the process. So is a device for which librdmacm lacks memory with the first channel. If it lacks memory
+/// They initialise themselves only once. A driver that fails to load with the first device list is missing for the
+/// lifetime of the process; so is a device for which librdmacm lacks memory with the first channel. If it lacks memory
 /// for all devices, it deadlocks.
 pub fn check_room() -> io::Result<()> {
     if !INITIALISED.load(Ordering::Relaxed) {
@@ -95,7 +95,7 @@ pub fn repeat<R>(
     })
 }
 
-/// Repeats a call that fails with EINTR or EAGAIN, which the libraries pass on.
+/// Repeats a call after EINTR or EAGAIN, which the libraries pass on.
 fn again<R>(call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
     let pauses = (0..20).map(|n| Duration::from_micros(n * 100));
     repeat(pauses, |error| matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)), call)
@@ -106,7 +106,6 @@ fn made<T>(mut call: impl FnMut() -> *mut T) -> io::Result<NonNull<T>> {
     again(|| NonNull::new(call()).ok_or_else(io::Error::last_os_error))
 }
 
-/// A kind of object of the libraries.
 pub trait Object {
     /// Log message if an object cannot be destroyed.
     const STAYS: &str;
@@ -196,14 +195,14 @@ impl<T: Object, P, const N: usize> Owned<T, P, N> {
         self.raw.as_ptr()
     }
 
-    /// Returns the address that identifies the object in asynchronous events.
+    /// Returns the address that asynchronous events contain.
     pub fn address(&self) -> usize {
         self.raw.addr().get()
     }
 }
 
 impl<T: Object, P, const N: usize> AsFd for Owned<T, P, N> {
-    /// Returns the last descriptor, which becomes readable when there is an event.
+    /// Returns the last descriptor, readable when there is an event.
     fn as_fd(&self) -> BorrowedFd<'_> {
         const { assert!(N > 0, "the object has no descriptor") };
         // SAFETY: the descriptor belongs to the object, which lives as long as this value.
@@ -235,7 +234,7 @@ impl<T: Object, P, const N: usize> Drop for Owned<T, P, N> {
     }
 }
 
-/// Executes a call that returns 0 or an errno, and repeats it after EINTR or EAGAIN.
+/// Executes a call that returns 0 or an errno. Repeats it after EINTR or EAGAIN.
 fn code(mut call: impl FnMut() -> c_int) -> io::Result<()> {
     again(|| meaning(call()))
 }

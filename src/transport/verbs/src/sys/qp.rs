@@ -26,7 +26,6 @@ type Parents = (Arc<Pd>, [Arc<RawCq>; 2], Option<Arc<RawSrq>>);
 
 pub struct RawQp {
     raw: Owned<ibv_qp, Parents>,
-    /// Maximum inline data in bytes.
     inline: u64,
 }
 
@@ -86,7 +85,7 @@ pub(super) struct PostSend {
 pub(super) const POST_SEND: u32 = 28;
 
 impl RawQp {
-    /// Creates a queue pair of `kind` in the state RESET. `cqs` are for requests and receives.
+    /// Creates a queue pair in RESET. `cqs` are for requests and receives.
     pub fn new(
         kind: ibv_qp_type::Type,
         pd: &Arc<Pd>,
@@ -325,7 +324,6 @@ impl RawSrq {
         code(|| unsafe { ibv_modify_srq(self.as_ptr(), &raw mut attr, mask.0 as c_int) })
     }
 
-    /// Resizes the queue to at least `depth` receives. Loses none.
     pub fn resize(&self, depth: u32) -> io::Result<()> {
         must_be_mappable((depth as usize).saturating_mul(MAX_RECEIVE_SIZE))?;
         let attr = ibv_srq_attr { max_wr: depth, max_sge: 0, srq_limit: 0 };
