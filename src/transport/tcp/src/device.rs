@@ -242,6 +242,7 @@ impl Device {
         self.sockets.add(socket.as_fd(), number)
     }
 
+    /// Removes a socket from the set, before it is closed.
     pub fn remove_socket(&self, socket: &Socket) {
         let _ = self.sockets.delete(socket.as_fd());
     }

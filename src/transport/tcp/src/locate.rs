@@ -72,7 +72,7 @@ fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String
     })
 }
 
-/// Returns the only interface to other hosts, with its address. Fails if there are none or several, loopback apart.
+/// Returns the only interface to other hosts, with its address. Fails if there are none or several, without loopback.
 fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
     let leads = |netdev: &str| !addresses(interfaces, netdev).iter().any(IpAddr::is_loopback);
     let mut all: Vec<&str> =

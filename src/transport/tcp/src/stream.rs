@@ -367,7 +367,7 @@ impl Stream {
         self.cut.load(Ordering::Acquire)
     }
 
-    /// Copies the rest of a payload, and adds the last record.
+    /// Copies the rest of a payload, and adds the last record. Returns `false` on failure.
     fn detach(&self, out: &mut Out, end: Option<End>) -> bool {
         let len = out.len as usize;
         if out.head.room(len + HEADER).is_err() {
@@ -393,7 +393,7 @@ impl Stream {
     }
 }
 
-/// Appends all pieces except their first `skip` bytes.
+/// Appends all pieces except their first `skip` bytes to a list with enough capacity.
 fn append(list: &mut Vec<u8>, pieces: &[Source<'_>], mut skip: usize) {
     for piece in pieces {
         let rest = piece.split(skip.min(piece.len())).1;

@@ -80,7 +80,7 @@ pub fn after_fork_in_child() {
 pub struct Channels(Mutex<Vec<Weak<CompletionChannel>>>);
 
 impl Channels {
-    /// Returns a new channel, or at the limit the one with the fewest queues.
+    /// Returns a new channel, or at the limit or without a descriptor the one with the fewest queues.
     pub fn get(&self, context: &Arc<Context>) -> std::io::Result<Arc<CompletionChannel>> {
         let mut channels = self.0.lock();
         channels.retain(|channel| channel.strong_count() > 0);

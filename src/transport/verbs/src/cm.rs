@@ -2,7 +2,7 @@
 //!
 //! Each address of a device has its own listeners, so an endpoint connects to the given address, but see
 //! `destination`. Private data and qualifiers have the format of the C provider over rdma_cm. An identifier outlives
-//! its connection by 10 s, in which the kernel can repeat a lost disconnect message.
+//! its connection by up to 10 s, in which the kernel can repeat a lost disconnect message.
 
 use std::iter;
 use std::net::{IpAddr, SocketAddr, UdpSocket};

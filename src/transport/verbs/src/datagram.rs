@@ -95,6 +95,7 @@ struct Sends {
     room: usize,
 }
 
+/// An outstanding datagram, which keeps its address handle alive.
 struct Outstanding {
     id: RequestId,
     peer: Arc<UdPeer>,

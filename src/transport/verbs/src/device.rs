@@ -1,5 +1,4 @@
-//! The state shared by an open adapter, its objects and its progress thread. Posting and polling use none of the
-//! tables.
+//! The state shared by an open adapter, its objects and its progress thread. Posting and polling use no table of it.
 //!
 //! # Polling
 //! An adapter may have thousands of completion queues, because programs create several EVDs for each endpoint. So
