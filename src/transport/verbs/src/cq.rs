@@ -50,7 +50,7 @@ pub struct CompletionQueue {
     depth: usize,
     channel: Arc<CompletionChannel>,
     parts: Mutex<Vec<Part>>,
-    /// Locked from a poll until its completions are reported.
+    /// Locked from a poll until its completions are reported, which keeps reports in order.
     fetch: Mutex<Fetch>,
     /// Number of sleeping waiters.
     armed: AtomicUsize,

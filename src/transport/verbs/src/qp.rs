@@ -244,7 +244,7 @@ impl Qp {
         let fence = request.fence && !iwarp_read;
         self.hand_over(&self.sends, request.id, Some(&request.operation), segments, fence)?;
         if fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
-            // The program may not call the library until the request completes.
+            // The program might not call the library before the request completes.
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
         Ok(())
