@@ -38,7 +38,7 @@ pub struct Tcp {
     closed: AtomicBool,
 }
 
-/// A completion queue. Completions of all connections are found at once, so that there is nothing to keep.
+/// A completion queue, without state: a poll finds the completions of all connections.
 pub struct Cq;
 
 fn attributes(device: &Device) -> AdapterAttributes {
@@ -273,7 +273,7 @@ impl Transport for Tcp {
     }
 
     fn srq_arm_limit(&self, _srq: &Arc<SharedQueue<Conn>>, _limit: usize) -> Result<()> {
-        // Every buffer that is taken is reported at once.
+        // Each taken buffer is reported immediately.
         Ok(())
     }
 

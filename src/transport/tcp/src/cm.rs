@@ -8,10 +8,9 @@
 //! established; an empty record ───────────> established
 //! ```
 //!
-//! If no socket listens, the active side repeats its attempt ([`ConnectRetry`]).
-//!
-//! The progress thread handles these sockets in a separate epoll set. After [`GREETING_TIMEOUT`], it closes peers without a
-//! complete greeting, and accepted ones without a record. At [`MAX_GREETINGS`] greetings, it closes the oldest.
+//! The progress thread handles these sockets in a separate epoll set. After [`GREETING_TIMEOUT`], it closes peers
+//! without a complete greeting, and accepted ones without a record. At [`MAX_GREETINGS`] greetings, it closes the
+//! oldest. Without a listener, the active side repeats its attempt ([`ConnectRetry`]).
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -46,21 +45,19 @@ const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 const MIN_GREETING_TIME: Duration = Duration::from_secs(1);
 /// Maximum number of peers without a complete greeting; half of it for one network.
 const MAX_GREETINGS: usize = 1024;
-/// Maximum number of accepted connections before the next socket's turn.
+/// Maximum number of accepts before the next socket's turn.
 const MAX_ACCEPTS: usize = 64;
 /// Time without accepts after a lack of descriptors.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
-/// A socket in the set of the progress thread.
 enum Half {
     Listening {
         socket: Socket,
         qualifier: u64,
         sink: ListenerSink<Tcp>,
     },
-    /// A peer of a service point, without a complete greeting.
     Greeting {
         socket: Socket,
         service: u64,
@@ -68,17 +65,14 @@ enum Half {
         got: Greeting,
         until: Instant,
     },
-    /// An attempt that waits for the TCP connection.
     Connecting {
         socket: Socket,
         attempt: Attempt,
     },
-    /// An attempt without a listener, which is repeated at `until`.
     Waiting {
         attempt: Attempt,
         until: Instant,
     },
-    /// An attempt that waits for the peer's greeting.
     Answer {
         socket: Socket,
         conn: Arc<Conn>,
@@ -98,15 +92,13 @@ impl Half {
     }
 }
 
-/// Sockets of service points and of connections before they are established.
 pub struct Handshakes {
     sockets: Epoll,
     halves: Mutex<Halves>,
-    /// Set after a lack of descriptors.
     accept_paused: AtomicBool,
 }
 
-/// Sockets, sorted by number. Unlike a hash table, the list needs no memory to replace removed entries.
+/// Sockets by number. Unlike a hash table, the list needs no memory to replace removed entries.
 #[derive(Default)]
 struct Halves(Vec<(u64, Box<Half>)>);
 
@@ -190,8 +182,8 @@ impl Handshakes {
         next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Returns whether `most` peers, in the network of `of` or in all, have had `time` for their greeting. If so, closes the
-    /// oldest.
+    /// Returns whether `most` peers, in the network of `of` or in all, have had `time` for their greeting, and then
+    /// closes the oldest.
     fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
         let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
         let halves = self.halves.lock();
@@ -228,7 +220,7 @@ impl Handshakes {
     }
 }
 
-/// Returns the part of an address that identifies a host. An IPv6 host can have 2^64 addresses.
+/// Returns the part of an address that identifies a host, because an IPv6 host can have 2^64 addresses.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -274,7 +266,7 @@ impl Incoming {
         }
     }
 
-    /// Accepts the request with `conn`. After an error, the request is still pending.
+    /// Accepts the request with `conn`. After an error, it is still pending.
     pub fn accept(incoming: &mut Option<Self>, conn: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
         let device = conn.device();
@@ -375,7 +367,7 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Handles a ready socket. The progress thread calls this without a lock.
+/// Handles a ready socket. Called without a lock.
 pub fn handle(device: &Arc<Device>, ready: Ready) {
     let number = ready.token;
     let set = &device.handshakes;
@@ -435,7 +427,6 @@ fn receive(socket: &Socket, got: &mut Greeting) -> io::Result<bool> {
     }
 }
 
-/// Handles bytes of a greeting at a service point.
 fn greet(device: &Arc<Device>, number: u64, half: Half) {
     let Half::Greeting { socket, service, peer, mut got, until } = half else { return };
     match receive(&socket, &mut got) {
@@ -471,7 +462,7 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
     let _ = sink.request(incoming, about);
 }
 
-/// Sends the greeting of the active side on a new TCP connection.
+/// Sends the active side's greeting on a new TCP connection.
 fn begin(device: &Arc<Device>, socket: Socket, attempt: Attempt) {
     let conn = attempt.conn.clone();
     let sent = socket.take_error().and_then(|()| match socket.local() == socket.peer() {

@@ -28,12 +28,11 @@ use crate::tx::{Failed, Tx};
 
 mod ending;
 
-/// Maximum reads of a socket per poll, so that other connections have their turn.
+/// Maximum reads of a socket per poll, before other connections' turn.
 const READS: usize = 8;
 /// Time after which a poll starts no further read.
 const TURN: Duration = Duration::from_micros(500);
 
-/// The phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 #[repr(u8)]
 pub enum Phase {
@@ -45,7 +44,6 @@ pub enum Phase {
     Accepting,
     /// Data can flow.
     Up,
-    /// The connection has ended.
     Dead,
 }
 
@@ -85,7 +83,6 @@ pub enum Received {
     Records,
 }
 
-/// One end of a connection.
 pub struct Conn {
     sink: EndpointSink<Tcp>,
     device: Arc<Device>,
@@ -156,10 +153,6 @@ impl After {
 }
 
 impl Conn {
-    /// Creates an unconnected queue pair.
-    ///
-    /// # Errors
-    /// There is no memory.
     pub fn new(
         device: &Arc<Device>,
         sink: EndpointSink<Tcp>,
@@ -195,12 +188,11 @@ impl Conn {
         self.number
     }
 
-    /// Returns the number of the connection that received next, the last time that this one received `received`.
+    /// Returns the connection that received next, the last time that this one received `received`.
     pub fn next(&self, received: Received) -> u64 {
         self.next[received as usize].load(Ordering::Relaxed)
     }
 
-    /// Records the connection that received next after this one received `received`.
     pub fn set_next(&self, received: Received, number: u64) {
         self.next[received as usize].store(number, Ordering::Relaxed);
     }
@@ -209,7 +201,6 @@ impl Conn {
         self.terms
     }
 
-    /// Returns the local port, or 0.
     pub fn port(&self) -> u64 {
         self.port.load(Ordering::Relaxed)
     }
@@ -253,17 +244,15 @@ impl Conn {
         }
     }
 
-    /// Returns whether the program of the peer takes extended operations.
     pub fn takes_extended(&self) -> bool {
         self.to_extended.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of the peer's endpoint if that carries datagrams, otherwise 0.
     pub fn peer_number(&self) -> u32 {
         self.to_datagrams.load(Ordering::Relaxed)
     }
 
-    /// Reports that the connection is established, with the private data of the acceptor. Called without a lock.
+    /// Reports the connection as established, with the acceptor's private data. Called without a lock.
     pub fn established(self: &Arc<Self>, private_data: Vec<u8>) {
         let phase = self.phase();
         if !matches!(phase, Phase::Connecting | Phase::Accepting) {
@@ -379,8 +368,7 @@ impl Conn {
         });
     }
 
-    /// Fails the connection if it has a partly sent payload in this region, which is about to be freed. Called without
-    /// a lock.
+    /// Fails the connection if it has a partly sent payload in this region, about to be freed. Called without a lock.
     pub fn region_freed(self: &Arc<Self>, key: u32) {
         let stream = self.receiving.lock().stream().cloned();
         if let Some(NotSent::Lost(id)) = stream.and_then(|stream| stream.lost_with(key)) {
@@ -388,7 +376,6 @@ impl Conn {
         }
     }
 
-    /// Sends requests, and reports complete ones.
     fn pump(self: &Arc<Self>, after: &mut Vec<After>) {
         let Some(mut tx) = self.sink.lock_tx() else { return };
         self.pump_locked(&mut tx);
@@ -399,24 +386,21 @@ impl Conn {
         }
     }
 
-    /// Sends requests. The caller has locked the sending direction.
+    /// The caller has locked the sending direction.
     pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
         if let Err(failed) = tx.pump() {
             self.device.later(After::ConnEnd(self.clone(), request_failed(failed)));
         }
     }
 
-    /// Handles the acknowledgement in a header.
     pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), ConnEnd> {
         self.heard(|tx| if tx.on_handled(header.handled, header.window) { Ok(()) } else { Err(None) })
     }
 
-    /// Returns the destination of the next `len` bytes of a response.
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
         self.sink.lock_tx()?.response(len)
     }
 
-    /// Records bytes of a response that have arrived.
     pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> std::result::Result<(), ConnEnd> {
         self.heard(|tx| tx.on_response(len, placed).map_err(Some))
     }
@@ -475,27 +459,22 @@ impl Conn {
         self.stalls.set(self.sink.ep(), Stall::Message, waits);
     }
 
-    /// Returns how often a message had to wait for a receive.
     pub fn stalls(&self) -> u64 {
         self.stalls.stalls()
     }
 
-    /// Returns the receiver of datagrams, if any.
     pub fn datagrams(&self) -> Option<&DatagramReceiver<Tcp>> {
         self.receiver.datagrams()
     }
 
-    /// Reports a complete receive.
     pub fn complete(&self, done: RecvDone) {
         self.sink.recv_done(done);
     }
 
-    /// Reports a complete receive with an immediate value or an invalidated key.
     pub fn complete_special(&self, done: RecvDone, what: Special) {
         self.sink.recv_special(done, what);
     }
 
-    /// Returns whether a message waits for a receive of the endpoint's own queue.
     pub fn awaits_recv(&self) -> bool {
         self.rnr.load(Ordering::SeqCst)
     }

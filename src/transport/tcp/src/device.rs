@@ -3,17 +3,17 @@
 //! # Polling
 //! A program thread that dequeues polls the whole adapter. So does one that waits, until it sleeps on the set of
 //! sockets (epoll). The progress thread checks every [`TICK`] whether the program still polls; while program threads
-//! sleep, every [`PARK`]. If the program does neither, the progress thread sleeps on the set and polls itself, so a
-//! target that makes no call is served.
+//! sleep, every [`PARK`]. If the program does neither, the progress thread sleeps on the set and polls itself, to serve
+//! the peers of a program that makes no call.
 //!
 //! An idle poll makes one system call: it reads the expected next socket, or in every eighth poll asks the set, whose
 //! cost is independent of idle sockets. The expected socket is the one that followed the same kind of record of the
 //! same connection last time, because programs tend to use their connections in a fixed order.
 //!
 //! # Deferred work
-//! A connection with an unsent acknowledgement or gathered requests is noted ([`Device::note`]). These are sent by the
-//! next poll that finds nothing, by each complete poll, and after [`STREAK`] other polls. A report that needs a lock
-//! held by the reporting thread is deferred to the end of the poll ([`Device::later`]).
+//! A connection with an unsent acknowledgement or gathered requests is noted ([`Device::note`]). The next poll that
+//! finds nothing sends these, and so does each complete poll, or one after [`STREAK`] others. A report that needs a
+//! lock held by the reporting thread is deferred to the end of the poll ([`Device::later`]).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -52,7 +52,7 @@ pub type Regions = RegionTable<()>;
 const BUFFER: usize = 32 << 10;
 /// Maximum number of sockets per poll.
 const BATCH: usize = 64;
-/// Maximum time of a poll that must report everything that happened before it.
+/// Maximum time of a complete poll, which must report everything that happened before it.
 const COMPLETE: Duration = Duration::from_millis(10);
 /// Number of successive polls with data after which the set is asked and acknowledgements are sent, so that a busy peer
 /// does not starve others.
@@ -89,13 +89,11 @@ struct Polling {
     next: Option<Arc<Conn>>,
     /// Set if the last expectation was right, so polls read `next` before they ask the set.
     is_steady: bool,
-    /// Number of successive polls with data.
     streak: u32,
     /// Number of successive reads of `next` without data.
     misses: u32,
 }
 
-/// The shared state of an open adapter.
 pub struct Device {
     pub place: Place,
     pub regions: Regions,
@@ -103,7 +101,6 @@ pub struct Device {
     sockets: Epoll,
     /// Listening sockets, and sockets in a handshake.
     pub handshakes: Handshakes,
-    /// Attempts at connections.
     pub work: Mutex<Work>,
     pub wakeup: EventFd,
     pub stop: AtomicBool,
@@ -153,13 +150,12 @@ impl Hasher for Spread {
     }
 }
 
-/// Returns a limit for descriptors that peers cause: `most`, or an eighth of the process's limit if that is less.
+/// Returns a limit for descriptors that peers cause: `most`, but at most an eighth of the process's limit.
 pub fn descriptors(most: usize) -> usize {
     let limit = host::limit::open_files().ok().flatten();
     limit.map_or(most, |limit| most.min(limit as usize / 8))
 }
 
-/// Allocates the buffer of a poll.
 fn buffer() -> Option<Vec<u8>> {
     let mut buffer = memory::vec(BUFFER).ok()?;
     buffer.resize(BUFFER, 0);
@@ -167,10 +163,7 @@ fn buffer() -> Option<Vec<u8>> {
 }
 
 impl Device {
-    /// Opens the adapter of a place.
-    ///
-    /// # Errors
-    /// The reason, as one line.
+    /// Opens the adapter of a place. An error is one line.
     pub fn open(place: Place) -> std::result::Result<Arc<Device>, Reason> {
         // The address must be usable.
         Socket::listen(SocketAddr::new(place.address, 0)).map_err(|error| {
@@ -215,7 +208,6 @@ impl Device {
         memory::arc(device).map_err(|_| no_memory())
     }
 
-    /// Returns a unique number for a connection.
     pub fn next_number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
@@ -223,9 +215,6 @@ impl Device {
     // ---- Connections and their sockets ----
 
     /// Reserves memory for one more connection.
-    ///
-    /// # Errors
-    /// There is no memory.
     pub fn expect(&self) -> Result<()> {
         Ok(self.table.write().room(1)?)
     }
@@ -249,10 +238,6 @@ impl Device {
         self.table.read().values().cloned().collect()
     }
 
-    /// Adds the socket of a connection to the set.
-    ///
-    /// # Errors
-    /// The error of the system.
     pub fn add_socket(&self, socket: &Socket, number: u64) -> std::io::Result<()> {
         self.sockets.add(socket.as_fd(), number)
     }
@@ -267,14 +252,14 @@ impl Device {
         let _ = self.sockets.modify(socket.as_fd(), number, room);
     }
 
-    /// Returns the descriptor of the set, which is readable when a socket is.
+    /// Returns the descriptor of the set, readable when a socket is.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.sockets.as_fd()
     }
 
     // ---- Deferred work ----
 
-    /// Adds a connection to those inspected by the next poll without other work.
+    /// Adds a connection to those that the next poll without other work inspects.
     pub fn note(&self, conn: &Arc<Conn>) {
         self.noted.lock().push(conn.clone());
         // The progress thread sets its flag before it checks this one.
@@ -289,7 +274,6 @@ impl Device {
         }
     }
 
-    /// Wakes the progress thread if program threads sleep.
     pub fn wake_if_parked(&self) {
         if self.parked.load(Ordering::SeqCst) && self.parked.swap(false, Ordering::SeqCst) {
             self.wakeup.wake();
@@ -327,7 +311,6 @@ impl Device {
         self.poll_once(how);
     }
 
-    /// Returns the number of polls by program threads.
     pub fn polls(&self) -> u64 {
         self.polls.load(Ordering::Relaxed)
     }
@@ -337,7 +320,7 @@ impl Device {
         self.polling.try_lock().is_none()
     }
 
-    /// Polls all connections, and reports their events. Returns whether there were any.
+    /// Polls all connections. Returns whether there were any events.
     pub fn poll_once(&self, how: Poll) -> bool {
         let mut after = Vec::new();
         let mut found = self.collect(how, &mut after);
@@ -357,8 +340,8 @@ impl Device {
         found
     }
 
-    /// Reports accepted connections that a peer used before it ended a different connection. That connection's socket
-    /// may have been read first, but programs rely on the peer's order. Called without a lock.
+    /// Reports accepted connections that a peer used before it ended another. The socket of the other may have been
+    /// read first, but programs rely on the peer's order. Called without a lock.
     pub fn settle(&self) {
         if self.unsettled.load(Ordering::Acquire) == 0 {
             return;
@@ -375,7 +358,7 @@ impl Device {
         }
     }
 
-    /// Handles ready sockets, and collects in `after` what must be done without a lock. Returns whether there was data.
+    /// Handles ready sockets, and collects in `after` work for a thread without a lock. Returns whether there was data.
     fn collect(&self, how: Poll, after: &mut Vec<After>) -> bool {
         let polling = match how {
             Poll::IfFree => self.polling.try_lock(),
@@ -441,7 +424,7 @@ impl Device {
         found
     }
 
-    /// Records what a connection has received, and determines which one to expect next.
+    /// Records what a connection has received, and determines the one to expect next.
     fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, received: Received) {
         polling.last = (conn.number(), received);
         polling.next = match conn.next(received) {
@@ -458,7 +441,6 @@ impl Device {
         self.run_deferred();
     }
 
-    /// Sends pending data of noted connections.
     fn flush(&self, noted: &mut Vec<Arc<Conn>>, after: &mut Vec<After>) {
         if !self.is_noted() || !self.is_noted.swap(false, Ordering::AcqRel) {
             return;
@@ -480,24 +462,21 @@ impl Device {
         }
     }
 
-    /// Ends a program thread's sleep.
     pub fn end_sleep(&self) {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Returns whether a program thread sleeps, or is about to.
     pub fn has_sleepers(&self) -> bool {
         self.sleepers.load(Ordering::SeqCst) > 0
     }
 
-    /// Returns whether there are neither connections nor attempts nor streams whose peer still reads.
+    /// Returns whether there are neither connections nor attempts nor lingering streams.
     pub fn is_idle(&self) -> bool {
         self.table.read().is_empty() && self.leaving.lock().is_empty()
     }
 
     // ---- Work of the progress thread ----
 
-    /// Adds work for the progress thread.
     pub fn command(&self, change: impl FnOnce(&mut Work)) {
         change(&mut self.work.lock());
         self.wakeup.wake();
@@ -510,8 +489,7 @@ impl Device {
 
     // ---- Memory ----
 
-    /// Records that a connection may have a partly sent payload in registered memory. Returns `false` if there is no
-    /// memory.
+    /// Records that a connection may have a partly sent payload in registered memory. Returns `false` without memory.
     pub fn list_blocked(&self, number: u64) -> bool {
         let mut blocked = self.blocked.lock();
         let has_room = blocked.room(1).is_ok();
@@ -533,7 +511,7 @@ impl Device {
         }
     }
 
-    /// Invalidates a window for a connection. Returns `false` if the connection has no right to it.
+    /// Invalidates a window for a connection. Returns `false` if it has no right to it.
     pub fn invalidate(&self, key: u32, own: &AccessContext) -> bool {
         self.regions.invalidate(key, own).is_some()
     }

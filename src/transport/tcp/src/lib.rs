@@ -1,9 +1,9 @@
 //! The transport tcp: connections over the kernel's TCP sockets, between hosts without RDMA.
 //!
-//! Core calls [`adapter`]. An open adapter has a [`device`], which polls, and a progress [`thread`], which connects ([`cm`],
-//! [`hello`]). [`conn`] is one end of a connection, [`tx`] and [`rx`] are its directions, [`requests`] executes the peer's
-//! requests, [`stream`] is the socket of both directions. [`record`] defines the wire format. [`locate`] finds the interface
-//! in a configuration. [`socket`] makes all system calls on sockets.
+//! Core calls [`adapter`]. An open adapter has a [`device`], which polls, and a progress [`thread`], which connects
+//! ([`cm`], [`hello`]). [`conn`] is one end of a connection, [`tx`] and [`rx`] are its directions, [`requests`]
+//! executes the peer's requests, [`stream`] is the socket of both directions. [`record`] defines the wire format.
+//! [`locate`] finds a configuration's interface. [`socket`] makes all system calls on sockets.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

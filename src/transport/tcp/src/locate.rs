@@ -12,20 +12,16 @@ use host::topic::{Reason, Topic};
 /// The first word of instance data.
 const TCP: &str = "tcp";
 
-/// The location of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Name of the network interface.
     pub netdev: String,
-    /// Local address.
     pub address: IpAddr,
 }
 
-/// Finds the adapter that `instance` describes: "tcp", "tcp NETDEV", or "tcp ADDRESS". If it is empty, the entry's name
-/// is used: `tcp` or `tcp-NETDEV`. Without an interface, the default route's is used.
-///
-/// # Errors
-/// The reason contains the request and the existing interfaces.
+/// Finds the adapter that `instance` describes: "tcp", "tcp NETDEV", or "tcp ADDRESS". If it is empty, `name` is `tcp`
+/// or `tcp-NETDEV`. Without an interface, the default route's is used. An error contains the request and the existing
+/// interfaces.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let unreadable = |fault: &str| Topic::InstanceData.reason(format!("instance data \"{instance}\": {fault}"));
     let mut words = instance.split_whitespace();
@@ -63,7 +59,6 @@ fn owner(interfaces: &[(String, IpAddr)], address: IpAddr) -> Result<(String, Ip
     })
 }
 
-/// Returns an interface, with its first address.
 fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String, IpAddr), Reason> {
     let address = addresses(interfaces, netdev).first().copied();
     address.map(|address| (netdev.to_owned(), address)).ok_or_else(|| {
@@ -77,8 +72,7 @@ fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String
     })
 }
 
-/// Returns the only interface to other hosts, with its address. Fails if there are none or several; loopback does not
-/// count.
+/// Returns the only interface to other hosts, with its address. Fails if there are none or several, without loopback.
 fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
     let leads = |netdev: &str| !addresses(interfaces, netdev).iter().any(IpAddr::is_loopback);
     let mut all: Vec<&str> =
@@ -99,14 +93,13 @@ fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
     }
 }
 
-/// Returns the interface of the default route: the IPv4 route with the lowest metric, otherwise the IPv6 one.
+/// Returns the interface of the default route: IPv4 with the lowest metric, otherwise IPv6.
 fn default_route() -> Option<String> {
     let v4 = fs::read_to_string("/proc/thread-self/net/route").unwrap_or_default();
     let v6 = || fs::read_to_string("/proc/thread-self/net/ipv6_route").unwrap_or_default();
     route_of_v4(&v4).or_else(|| route_of_v6(&v6()))
 }
 
-/// Returns the interface of the default route in the kernel's IPv4 table.
 fn route_of_v4(table: &str) -> Option<String> {
     let routes = table.lines().skip(1).filter_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();
@@ -120,7 +113,6 @@ fn route_of_v4(table: &str) -> Option<String> {
     routes.min().map(|(_, netdev)| netdev)
 }
 
-/// Returns the interface of the default route in the kernel's IPv6 table.
 fn route_of_v6(table: &str) -> Option<String> {
     let routes = table.lines().filter_map(|line| {
         let words: Vec<_> = line.split_whitespace().collect();

@@ -22,7 +22,7 @@ use dat_core::transport::RemoteSegment;
 /// Bytes of a header.
 pub const HEADER: usize = 32;
 pub const MAX_HEAD: usize = ATOMIC;
-/// Maximum payload of a record. Longer ones would delay later reports.
+/// Maximum payload of a record, because longer ones would delay later reports.
 pub const MAX_PAYLOAD: u64 = 1 << 20;
 /// Initial window.
 pub const MIN_WINDOW: u32 = 128 << 10;
@@ -73,7 +73,7 @@ pub struct Header {
     pub flags: u8,
     /// Bytes of head and payload.
     pub len: u32,
-    /// Total bytes of the receiver's requests that the sender has handled.
+    /// Bytes of the receiver's requests that the sender has handled.
     pub handled: u64,
     /// Bytes of requests that the receiver may have outstanding.
     pub window: u32,
@@ -164,7 +164,6 @@ pub fn read_target(head: &[u8]) -> Option<RemoteSegment> {
     (len <= LARGEST).then_some(RemoteSegment { addr, len, key })
 }
 
-/// Decodes a head that is one number.
 pub fn read_number(head: &[u8]) -> Option<u32> {
     head.try_into().ok().map(u32::from_le_bytes)
 }

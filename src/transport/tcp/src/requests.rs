@@ -1,7 +1,7 @@
 //! The peer's requests, handled in order.
 //!
-//! The bytes of requests arrive in arbitrary pieces. The first record of a message takes a receive; the first record of a
-//! write checks its rights. Payloads are stored as they arrive.
+//! Their bytes arrive in arbitrary pieces. The first record of a message takes a receive; the first record of a write
+//! checks its rights. Payloads are stored as they arrive.
 
 use std::sync::Arc;
 
@@ -26,22 +26,18 @@ const TURN: u64 = 2 << 20;
 /// Fixed cost of a response in this limit.
 const RESPONSE: u64 = 16 << 10;
 
-/// The outcome of a step of a request.
 enum RecordOutcome {
-    /// The request can continue.
     Continue,
     /// The request waits for a receive, or for room to respond.
     Wait,
 }
 
-/// A partly received message or write.
 #[derive(Clone, Copy)]
 struct Partial {
     len: u64,
     offset: u64,
 }
 
-/// The requests of a peer.
 #[derive(Default)]
 pub struct Requests {
     /// The header and head of the current record.
@@ -71,27 +67,22 @@ fn fatal(recv: Option<RecvDone>, peer: Option<Status>) -> Fatal {
     Fatal { recv, request: None, peer }
 }
 
-/// Returns the failure for a protocol violation.
 #[cold]
 fn violation() -> Fatal {
     Fatal::default()
 }
 
 impl Requests {
-    /// Returns whether the current request waits.
     pub fn waits(&self) -> bool {
         self.waits
     }
 
-    /// Begins a turn of the connection.
     pub fn begin_turn(&mut self) {
         self.turn = TURN;
     }
 
-    /// Handles bytes of requests. Returns how many; fewer than all if a request waits.
-    ///
-    /// # Errors
-    /// The connection fails.
+    /// Handles bytes of requests. Returns their number, which is smaller if a request waits. After an error, the
+    /// connection fails.
     pub fn feed(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &[u8]) -> Result<usize, Fatal> {
         let mut rest = bytes;
         self.waits = false;
@@ -149,7 +140,6 @@ impl Requests {
         }
     }
 
-    /// Begins a request whose header and head have arrived.
     fn begin(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>) -> Result<RecordOutcome, Fatal> {
         let Some(header) = self.header else { return Ok(RecordOutcome::Wait) };
         let head = ArrayVec::<u8, MAX_HEAD>::try_from(&self.start[HEADER..]).unwrap_or_default();
@@ -185,8 +175,8 @@ impl Requests {
 
     // ---- Datagrams ----
 
-    /// Handles a record of a datagram connection, whose header and head have arrived. Returns whether all of it has
-    /// arrived. Only a complete datagram takes a receive, so that no peer can block one.
+    /// Handles a record of a datagram connection, whose header and head have arrived. Returns whether all of it has.
+    /// Only a complete datagram takes a receive, so that no peer can block one.
     fn datagram(&mut self, receiver: &DatagramReceiver<Tcp>, stream: &Stream, rest: &mut &[u8]) -> Result<bool, Fatal> {
         let Some(header) = self.header else { return Ok(false) };
         let len = self.left as usize;
@@ -225,7 +215,6 @@ impl Requests {
         RecvDone { id: self.taken.id, status, len, solicited }
     }
 
-    /// Takes a receive for a message of `len` bytes.
     fn take(&mut self, conn: &Arc<Conn>, len: u64) -> Result<RecordOutcome, Fatal> {
         if !conn.take(&mut self.taken)? {
             return Ok(RecordOutcome::Wait);
@@ -268,7 +257,7 @@ impl Requests {
 
     // ---- Writes ----
 
-    /// Begins a part of a write. Checks the rights to the whole range first, so that a violation changes nothing.
+    /// Begins a part of a write. First checks the rights to the whole range, so that a violation changes nothing.
     fn begin_write(&mut self, stream: &Stream, to: RemoteSegment, offset: u64) -> Result<RecordOutcome, Fatal> {
         let rest = to.len - offset;
         if self.left > rest || (self.left == 0 && rest > 0) {
@@ -284,7 +273,6 @@ impl Requests {
 
     // ---- Payloads ----
 
-    /// Stores bytes of the payload.
     fn store(&mut self, stream: &Stream, bytes: &[u8]) -> Result<(), Fatal> {
         let len = bytes.len() as u64;
         let regions = stream.regions();
@@ -313,7 +301,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Returns where the rest of the payload can be received to, and the number of bytes.
+    /// Returns where to receive the rest of the payload, and the number of bytes.
     pub fn direct(&self) -> Option<(Place, u64)> {
         if !self.begun {
             return None;
@@ -330,7 +318,6 @@ impl Requests {
         Some((place, len))
     }
 
-    /// Records that bytes of the payload are in place.
     pub fn advance(&mut self, bytes: u64) {
         self.left -= bytes;
         if let Some(partial) = &mut self.message {
@@ -340,7 +327,6 @@ impl Requests {
         }
     }
 
-    /// Ends a record.
     fn end(&mut self, conn: &Arc<Conn>, stream: &Stream) -> Result<(), Fatal> {
         let Some(header) = self.header.take() else { return Ok(()) };
         self.start.clear();
@@ -368,7 +354,7 @@ impl Requests {
 
     // ---- Responses ----
 
-    /// Sends bytes that the peer reads, while the socket has room.
+    /// Sends bytes that the peer reads, while there is room.
     fn read(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, head: &[u8]) -> Result<RecordOutcome, Fatal> {
         let from = record::read_target(head).ok_or_else(violation)?;
         loop {

@@ -1,9 +1,8 @@
 //! The receiving direction of a connection: splits the byte stream of the socket into records.
 //!
-//! [`Requests`] handles requests in order. While one waits, for a receive or for room to respond, this module stores the
-//! bytes of later requests, up to the peer's window. All other records are handled as they arrive.
-//!
-//! The socket receives long payloads directly into their destination.
+//! [`Requests`] handles requests in order. While one waits, for a receive or for room to respond, this module stores
+//! later ones, up to the peer's window. Other records are handled as they arrive. Long payloads are received directly
+//! into their destination.
 
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use crate::stream::Stream;
 const MIN_DIRECT: u64 = 4096;
 /// Maximum bytes of the last word of a transfer, which is stored last and atomically.
 pub const TAIL: u64 = 8;
-/// Capacity of the stored requests that is not freed.
+/// Capacity for stored requests that is not freed.
 const MAX_KEPT: usize = 64 << 10;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,7 +39,6 @@ pub struct Fatal {
 pub enum ConnEnd {
     /// This end detected a failure.
     Failed(Fatal),
-    /// The peer has left.
     Left(End),
 }
 
@@ -50,16 +48,14 @@ impl From<Fatal> for ConnEnd {
     }
 }
 
-/// Returns the failure after a violation of the protocol.
 #[cold]
 fn violation() -> ConnEnd {
     ConnEnd::Failed(Fatal::default())
 }
 
-/// Destination of the rest of a payload.
 #[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
 pub enum Place {
-    /// Segments of this end, from an offset.
+    /// Own segments, from an offset.
     Local(Checked, u64),
     /// Target of the peer's write, from an offset.
     Granted(RemoteSegment, u64),
@@ -68,14 +64,14 @@ pub enum Place {
 /// The last bytes of a transfer until they are complete.
 pub type Tail = ArrayVec<u8, { TAIL as usize }>;
 
-/// Position of a piece in a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
     pub offset: u64,
     pub len: u64,
 }
 
-/// Stores `bytes` by `store(offset, bytes, is_last)`, and the last word last, in one call. Returns `false` if `store` does.
+/// Stores `bytes` by `store(offset, bytes, is_last)`, and the last word last, in one call. Returns `false` if `store`
+/// does.
 pub fn store_piece(
     tail: &mut Tail,
     piece: Piece,
@@ -101,7 +97,7 @@ pub fn store_piece(
     true
 }
 
-/// Moves bytes to `gathered` until it has `wanted` bytes. Returns the rest.
+/// Moves bytes to `gathered` until it has `wanted`. Returns the rest.
 pub fn gather<'b, const N: usize>(gathered: &mut ArrayVec<u8, N>, wanted: usize, bytes: &'b [u8]) -> &'b [u8] {
     let missing = wanted.saturating_sub(gathered.len()).min(gathered.remaining_capacity());
     let (piece, rest) = bytes.split_at(missing.min(bytes.len()));
@@ -109,14 +105,12 @@ pub fn gather<'b, const N: usize>(gathered: &mut ArrayVec<u8, N>, wanted: usize,
     rest
 }
 
-/// The record of which bytes are missing.
 #[derive(Clone, Copy)]
 struct Current {
     header: Header,
     left: u64,
 }
 
-/// The receiving direction; by default without a connection.
 #[derive(Default)]
 pub struct Rx {
     stream: Option<Arc<Stream>>,
@@ -151,7 +145,6 @@ impl Rx {
         self.stream.as_ref()
     }
 
-    /// Begins a turn, in which the connection sends limited bytes of responses.
     pub fn begin_turn(&mut self) {
         self.requests.begin_turn();
         self.had_records = self.current.is_some();
@@ -161,7 +154,7 @@ impl Rx {
         self.had_records
     }
 
-    /// Receives from the socket through `buffer`. Returns whether the socket may have more, or `None` if it had nothing.
+    /// Receives through `buffer`. Returns whether the socket may have more, or `None` if it had nothing.
     pub fn receive(&mut self, conn: &Arc<Conn>, buffer: &mut [u8]) -> Result<Option<bool>, ConnEnd> {
         if self.over {
             return Ok(None);
@@ -201,13 +194,13 @@ impl Rx {
         Ok(Some(received == asked))
     }
 
-    /// Returns the reason for the end of a stream without an END record.
+    /// Returns the reason for a stream's end without an END record.
     fn end_of(&self, stream: &Stream) -> End {
         let whole = self.current.is_none() && self.frame.is_empty();
         if whole && !stream.is_cut() && !stream.socket().is_silent() { End::Disconnected } else { End::Broken(None) }
     }
 
-    /// Returns the destination and length for receiving the rest of the payload directly.
+    /// Returns destination and length for receiving the rest of the payload directly.
     fn direct(&mut self, conn: &Arc<Conn>) -> Option<(Place, u64)> {
         let current = self.current?;
         if current.left < MIN_DIRECT {
@@ -221,7 +214,6 @@ impl Rx {
         Some((Place::Local(places, offset), current.left - tail))
     }
 
-    /// Handles payload bytes that were received directly.
     fn advance(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: u64) -> Result<(), ConnEnd> {
         let Some(current) = &mut self.current else { return Ok(()) };
         current.left -= bytes;
@@ -300,7 +292,7 @@ impl Rx {
         Ok(rest)
     }
 
-    /// Stores bytes of a response of which `left` bytes were missing.
+    /// Stores bytes of a response that lacked `left` bytes.
     fn respond(&mut self, conn: &Arc<Conn>, stream: &Stream, left: u64, bytes: &[u8]) -> Result<(), ConnEnd> {
         let (places, offset, ends) = conn.response(left).ok_or_else(violation)?;
         // Otherwise the bytes do not end the response, and need no last word.
@@ -317,7 +309,6 @@ impl Rx {
         self.gone < self.kept.len() || self.requests.waits()
     }
 
-    /// Handles bytes of requests, or stores them if a request waits.
     fn pass(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &[u8]) -> Result<(), ConnEnd> {
         let done = if self.keeps() { 0 } else { self.requests.feed(conn, stream, bytes)? };
         let rest = &bytes[done..];
@@ -356,11 +347,11 @@ impl Rx {
     }
 }
 
-/// Result of the call, length of the destination, and maximum number of bytes.
+/// Result of the call, length of the destination, maximum number of bytes.
 type Received = (std::io::Result<Option<usize>>, usize, usize);
 
-/// Receives up to `len` bytes into a place, and the next header into `buffer`. Returns `None` if the memory is not registered
-/// for that.
+/// Receives up to `len` bytes into a place, and the next header into `buffer`. Returns `None` if the memory is not
+/// registered for that.
 fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -> Option<Received> {
     const MAX_PIECES: usize = MAX_SEGMENTS + 2;
     let regions = stream.regions();

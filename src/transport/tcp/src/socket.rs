@@ -16,10 +16,10 @@ use rustix::net::{
 
 /// Idle time before the first keepalive probe.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
-/// Number of lost keepalive probes after which the kernel closes the connection.
+/// Number of lost keepalive probes that end the connection.
 const KEEPALIVE_PROBES: u32 = 5;
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
-/// Maximum time between retransmissions (Linux 6.15). 15 retransmissions then take 14 seconds, otherwise 15 minutes.
+/// Maximum time between retransmissions (Linux 6.15). 15 of them then take 14 seconds, otherwise 15 minutes.
 const MAX_RETRY_MS: libc::c_int = 1000;
 /// The option's number, which libc lacks.
 const TCP_RTO_MAX_MS: libc::c_int = 44;
@@ -48,7 +48,7 @@ fn flags() -> SocketFlags {
 }
 
 impl Socket {
-    /// Creates a descriptor and registers it in [`CloseOnFork`], without a fork between the two.
+    /// Creates a descriptor and registers it in [`CloseOnFork`], without a fork in between.
     fn noted(create: impl FnOnce() -> rustix::io::Result<OwnedFd>) -> io::Result<Socket> {
         with_fork_lock(|| {
             let fd = create()?;
@@ -73,8 +73,8 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Starts to connect from `from` to `to`. The socket becomes writable when the attempt ends; then [`Socket::take_error`]
-    /// returns the result.
+    /// Starts to connect. The socket becomes writable when the attempt ends; then [`Socket::take_error`] returns the
+    /// result.
     pub fn connect(from: SocketAddr, to: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(&to)?;
         // A service point may listen at this socket's port.
@@ -111,8 +111,8 @@ impl Socket {
         }
     }
 
-    /// Disables the delay of small segments, and enables the detection of lost hosts. Within this host, pacing congestion
-    /// control, for example BBR, would halve the bandwidth.
+    /// Disables the delay of small segments, and enables the detection of lost hosts. Within this host, pacing
+    /// congestion control such as BBR would halve the bandwidth.
     fn set_up(&self, within_host: bool) {
         let _ = sockopt::set_tcp_nodelay(self, true);
         if within_host {
@@ -156,7 +156,7 @@ impl Socket {
         closed && (info.tcpi_retransmits > 0 || info.tcpi_probes > 0 || silence >= MIN_SILENCE)
     }
 
-    /// Sends as many bytes as the socket has room for, and returns their number.
+    /// Sends as many bytes as the socket has room for. Returns their number.
     pub fn send(&self, pieces: &[Source<'_>]) -> io::Result<usize> {
         let vecs = Source::as_vecs(pieces);
         let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
@@ -165,7 +165,7 @@ impl Socket {
             .map_or(Ok(0), Ok)
     }
 
-    /// Receives into the pieces. Returns the number of bytes, `None` if there are none, and `Some(0)` after the end of the stream.
+    /// Receives into the pieces. Returns the number of bytes, 0 after the end of the stream, `None` if there are none.
     pub fn recv(&self, pieces: &[Target<'_>]) -> io::Result<Option<usize>> {
         let vecs = Target::as_vecs(pieces);
         let flags = libc::MSG_DONTWAIT;
@@ -173,8 +173,8 @@ impl Socket {
         self.transfer(vecs, |fd, message| unsafe { libc::syscall(libc::SYS_recvmsg, fd, message, flags) })
     }
 
-    /// Repeats a call until no signal interrupts it, and preserves errno. Returns `None` if it would block. `call` must be a
-    /// direct system call, because libc's functions are cancellation points.
+    /// Repeats a call until no signal interrupts it, and preserves errno. Returns `None` if it would block. `call` must
+    /// be a direct system call, because libc's functions are cancellation points.
     fn transfer(
         &self,
         vecs: &[libc::iovec],
@@ -221,7 +221,7 @@ impl Socket {
         }
     }
 
-    /// Returns whether there are bytes to receive; `None` if there are none yet, `false` after the end of the stream.
+    /// Returns whether there are bytes to receive: `None` if there are none yet, `false` after the end of the stream.
     pub fn peek(&self) -> io::Result<Option<bool>> {
         let mut byte = [0_u8; 1];
         match net::recv(&self.fd, &mut byte[..], RecvFlags::DONTWAIT | RecvFlags::PEEK) {

@@ -1,8 +1,8 @@
 //! The shared state of both directions of a connection: its socket, and unsent bytes.
 //!
-//! A record is sent with one system call, from the program's memory. The part that the socket does not take stays here
-//! and is sent before anything else: bytes before the payload as a copy, the payload as a reference to registered
-//! memory, which is looked up again. Between calls no memory of the program is used.
+//! A record is sent with one system call, from the program's memory. What the socket does not take stays here and is
+//! sent before anything else: bytes before the payload as a copy, the payload as a reference to registered memory,
+//! which is looked up again. Between calls no memory of the program is used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -21,14 +21,12 @@ use crate::device::{Device, Regions};
 use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, WAITED, kind};
 use crate::socket::Socket;
 
-/// Length above which payloads hold their region by a counter, so that only a free of the same region waits for the
-/// call.
+/// Length above which payloads hold their region by a counter, so that only its own free waits for the call.
 const LONG: u64 = 4096;
 
 /// Pieces of a payload, and of the bytes before it.
 type Pieces<'a> = ArrayVec<Source<'a>, { MAX_SEGMENTS + 2 }>;
 
-/// The location of a payload.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<'a> {
     None,
@@ -36,7 +34,6 @@ pub enum Body<'a> {
     Local(RequestId, &'a [Segment]),
     /// In segments that are not used after the call: unsent bytes are copied.
     Copied(&'a [Segment]),
-    /// In memory that the peer reads.
     Granted(RemoteSegment),
 }
 
@@ -45,15 +42,14 @@ pub enum Body<'a> {
 pub enum NotSent {
     /// The socket has no room. [`Stream::on_room`] reports when it has.
     Busy,
-    /// The memory of the payload is not registered, or the peer may not read it.
+    /// The payload's memory is not registered, or not readable for the peer.
     NoMemory,
-    /// The same, but a part of the payload was sent: of this request, or of a response. The connection must fail.
+    /// The same, but part of the payload was sent, of this request or of a response. The connection must fail.
     Lost(Option<RequestId>),
     /// The connection has ended, which a read reports.
     Gone,
 }
 
-/// The body of a partly sent record.
 #[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
 enum Kept {
     None,
@@ -71,7 +67,6 @@ impl Kept {
     }
 }
 
-/// The unsent rest of a record.
 struct Out {
     /// Bytes before the payload; the first `gone` were sent.
     head: Vec<u8>,
@@ -95,7 +90,6 @@ impl Out {
     }
 }
 
-/// A connected socket.
 pub struct Stream {
     device: Arc<Device>,
     number: u64,
@@ -115,7 +109,6 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Creates a stream over `socket` for the connection `number` of a protection zone.
     pub fn new(device: &Arc<Device>, socket: Socket, number: u64, zone: u32) -> dat_core::error::Result<Arc<Stream>> {
         Ok(memory::arc(Stream {
             device: device.clone(),
@@ -155,25 +148,23 @@ impl Stream {
 
     // ---- The window ----
 
-    /// Adds `bytes` to the handled bytes of the peer's requests.
     pub fn note_handled(&self, bytes: u64) {
         self.handled.fetch_add(bytes, Ordering::AcqRel);
     }
 
-    /// Returns the handled bytes that are not acknowledged.
+    /// Returns the handled bytes without an acknowledgement.
     pub fn owed(&self) -> u64 {
         // In this order, because both grow.
         let told = self.told.load(Ordering::Acquire);
         self.handled.load(Ordering::Acquire) - told
     }
 
-    /// Returns whether to acknowledge immediately, because the peer may soon wait. Otherwise the acknowledgement is
-    /// sent with the program's next message.
+    /// Returns whether to acknowledge immediately, because the peer may soon wait, instead of with the program's next
+    /// message.
     pub fn should_tell(&self) -> bool {
         self.owed() >= u64::from(self.window() / 4 * 3)
     }
 
-    /// Returns the maximum outstanding bytes of the peer's requests.
     pub fn window(&self) -> u32 {
         self.window.load(Ordering::Relaxed)
     }
@@ -186,7 +177,7 @@ impl Stream {
         self.window.store(window, Ordering::Relaxed);
     }
 
-    /// Records that this end waits for the peer's window, which the next record reports.
+    /// Records that this end waits for the peer's window.
     pub fn note_waited(&self) {
         self.waited.store(true, Ordering::Relaxed);
     }
@@ -194,9 +185,6 @@ impl Stream {
     // ---- Sending ----
 
     /// Locks the sending side, and sends the rest of an earlier record.
-    ///
-    /// # Errors
-    /// Nothing can be sent now.
     pub fn sender(&self) -> Result<Sender<'_>, NotSent> {
         let mut out = self.out.lock();
         if out.leaving {
@@ -297,12 +285,11 @@ impl Stream {
         Ok(())
     }
 
-    /// Returns whether a request of this end is partly sent, so the peer cannot have handled it.
+    /// Returns whether a request is partly sent, so the peer cannot have handled it.
     pub fn holds_request(&self) -> bool {
         matches!(self.out.lock().body, Kept::Local(..))
     }
 
-    /// Returns the failure if the rest of a record is in the region with this key.
     pub fn lost_with(&self, key: u32) -> Option<NotSent> {
         let out = self.out.lock();
         match &out.body {
@@ -314,7 +301,6 @@ impl Stream {
         }
     }
 
-    /// Enables the report that the socket has room.
     fn await_room(&self, out: &mut Out) {
         out.awaits_room = true;
         if !out.armed {
@@ -331,10 +317,7 @@ impl Stream {
         })
     }
 
-    /// Sends a record without a payload.
-    ///
-    /// # Errors
-    /// Nothing was sent.
+    /// Sends a record without a payload, or on an error nothing.
     pub fn send_record(&self, kind: u8, flags: u8, aux: u64) -> Result<(), NotSent> {
         let mut sender = self.sender()?;
         let header = sender.header(kind, flags, 0, aux);
@@ -349,7 +332,7 @@ impl Stream {
     // ---- The end ----
 
     /// Ends the sending direction, and sends `end` to the peer. Afterwards no memory of the program is used. Returns
-    /// whether the socket should stay open until the peer has read everything.
+    /// whether to keep the socket open until the peer has read everything.
     pub fn leave(&self, end: Option<End>) -> bool {
         let mut out = self.out.lock();
         if out.leaving {
@@ -373,14 +356,13 @@ impl Stream {
         }
     }
 
-    /// Shuts down both directions after an error, so that a read reports the end.
+    /// Shuts down both directions, so that a read reports the end.
     fn cut(&self) -> NotSent {
         self.cut.store(true, Ordering::Release);
         self.socket.shut_down(Shutdown::Both);
         NotSent::Gone
     }
 
-    /// Returns whether sending failed.
     pub fn is_cut(&self) -> bool {
         self.cut.load(Ordering::Acquire)
     }
@@ -449,14 +431,9 @@ impl Sender<'_> {
     }
 
     /// Sends records: the bytes `head`, then `len` bytes of `body` from `offset`. On success, the stream sends later
-    /// what the socket did not take.
-    /// sends later what the socket did not take.
-    ///
-    /// # Errors
-    /// Nothing was sent.
+    /// what the socket did not take. After an error, nothing was sent.
     pub fn send(mut self, head: &[u8], body: Body<'_>, offset: u64, len: u64) -> Result<(), NotSent> {
         let Sender { stream, out, .. } = &mut self;
-        // Reserve memory for what the socket does not take.
         let copied = if let Body::Copied(_) = body { len as usize } else { 0 };
         stream.reserve(out, head.len() + copied)?;
         let sent = match body {
@@ -495,11 +472,8 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Sends a record with a payload that `compute` returns, after memory was reserved. Sends nothing if it returns
-    /// `None`.
-    ///
-    /// # Errors
-    /// Nothing was sent, and `compute` was not called.
+    /// Sends a record with a payload that `compute` returns, after reserving memory. Sends nothing if it returns
+    /// `None`. After an error, nothing was sent, and `compute` was not called.
     pub fn send_computed(mut self, header: Header, compute: impl FnOnce() -> Option<[u8; 8]>) -> Result<(), NotSent> {
         let Sender { stream, out, .. } = &mut self;
         stream.reserve(out, HEADER + 8)?;

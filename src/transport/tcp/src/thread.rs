@@ -1,4 +1,4 @@
-//! The progress thread of an adapter: handles connections, and polls while the program does not ([`crate::device`]).
+//! The progress thread: handles connections, and polls while the program does not ([`crate::device`]).
 
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,8 +2,8 @@
 //!
 //! Requests are sent in posting order, as one or several records each. Records with short payloads are gathered into
 //! one system call. A request waits for the peer's window, for room in the socket, for a fence, or for the limit of
-//! outstanding reads. It completes when the peer has handled its last record and the whole response, if any, has
-//! arrived. Core gets completions in order, by number ([`SeqNo`]).
+//! outstanding reads. It completes when the peer has handled its last record and any response has arrived. Core gets
+//! completions in order, by number ([`SeqNo`]).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,13 +24,13 @@ use crate::stream::{Body, NotSent, Sender, Stream};
 
 /// Maximum bytes of gathered records.
 const BATCH: usize = 4096;
-/// Maximum copied payload, which allows further records after it.
+/// Maximum copied payload, after which further records may follow.
 const SHORT: u64 = 512;
 /// Minimum payload of a part, except for the last.
 const MIN_PART: u64 = 4096;
 /// Maximum number of requests completed by gathered records.
 const COMPLETED: usize = BATCH / HEADER;
-/// Maximum number of requests that a post defers to the next call while earlier ones are outstanding.
+/// Maximum number of requests that a post defers while earlier ones are outstanding.
 const GATHERED: usize = 16;
 
 /// A request that is not completely sent.
@@ -45,13 +45,12 @@ struct Waiting {
     local: bool,
 }
 
-/// The progress of a request.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Progress {
     /// Nothing.
     #[default]
     New,
-    /// The record that precedes its payload.
+    /// The record before its payload.
     Begun,
     /// This number of payload bytes.
     Bytes(u64),
@@ -68,7 +67,6 @@ struct TxInFlight {
     pending_read: u64,
 }
 
-/// A request with an incomplete response.
 struct PendingRead {
     id: RequestId,
     count: usize,
@@ -76,10 +74,8 @@ struct PendingRead {
     offset: u64,
 }
 
-/// A request that cannot be executed, which ends the connection.
 pub type Failed = (RequestId, Status);
 
-/// The reason why requests stop.
 enum Stop {
     /// They wait for the peer.
     Peer,
@@ -89,7 +85,6 @@ enum Stop {
     Failed(Failed),
 }
 
-/// The next record of a request.
 struct Stage {
     kind: u8,
     flags: u8,
@@ -102,7 +97,6 @@ struct Stage {
 /// Sent bytes of requests at the end of each request that gathered records complete.
 type Ends = ArrayVec<u64, COMPLETED>;
 
-/// A payload sent from the program's memory.
 struct Long {
     id: RequestId,
     segments: Checked,
@@ -132,11 +126,9 @@ pub struct Tx {
     waiting: VecDeque<Waiting>,
     /// Progress of the oldest of these.
     progress: Progress,
-    /// The segments of requests that wait.
     segments: VecDeque<Segment>,
     in_flight: VecDeque<TxInFlight>,
     pending_reads: VecDeque<PendingRead>,
-    /// The segments of the responses.
     places: VecDeque<Segment>,
     asked: u64,
     answered: u64,
@@ -147,7 +139,6 @@ pub struct Tx {
 }
 
 impl Waiting {
-    /// Returns the next record after `progress`.
     fn stage(&self, progress: Progress) -> Stage {
         let solicited = |solicited: bool| if solicited { record::SOLICITED } else { 0 };
         let offset = match progress {
@@ -185,7 +176,7 @@ impl Waiting {
         }
     }
 
-    /// Returns the progress after a record with `part` bytes of payload; `None` once all is sent.
+    /// Returns the progress after `part` bytes of payload, or `None` once all is sent.
     fn after(&self, stage: &Stage, part: u64) -> Option<Progress> {
         let end = stage.offset + part;
         match stage.kind {
@@ -200,10 +191,6 @@ impl Waiting {
 }
 
 impl Tx {
-    /// Creates an unconnected direction, with memory for requests of these sizes.
-    ///
-    /// # Errors
-    /// There is no memory.
     pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Tx> {
         let mut tx =
             Tx { ep: Some(ep), reads: usize::from(sizes.reads_out.max(1)), window: MIN_WINDOW, ..Tx::default() };
@@ -215,18 +202,15 @@ impl Tx {
         Ok(tx)
     }
 
-    /// Attaches the stream of a connection.
     pub fn open(&mut self, stream: Arc<Stream>) {
         self.stream = Some(stream);
     }
 
-    /// Returns whether a stream is attached.
     pub fn is_open(&self) -> bool {
         self.stream.is_some()
     }
 
-    /// Sets the maximum outstanding reads to those that the peer serves, but at least one, which fails if the peer
-    /// serves none.
+    /// Limits outstanding reads to those that the peer serves. At least one is allowed, which fails if it serves none.
     pub fn limit_reads(&mut self, reads: u8) {
         self.reads = self.reads.min(usize::from(reads.max(1)));
     }
@@ -239,7 +223,6 @@ impl Tx {
         done
     }
 
-    /// Returns how often requests had to wait.
     pub fn stalls(&self) -> u64 {
         self.stalls.stalls()
     }
@@ -270,9 +253,6 @@ impl Tx {
     }
 
     /// Queues a request that completes together with those before it.
-    ///
-    /// # Errors
-    /// [`dat_core::error::Resource::Memory`].
     pub fn post_done(&mut self, id: RequestId) -> Result<()> {
         self.waiting.room(1)?;
         self.in_flight.room(self.waiting.len() + 1)?;
@@ -281,8 +261,8 @@ impl Tx {
         Ok(())
     }
 
-    /// Returns whether the waiting requests can be deferred to the next call: earlier ones are outstanding, and these
-    /// are few and short.
+    /// Returns whether the waiting requests can be deferred to the next call: they are few and short, and earlier ones
+    /// are outstanding.
     pub fn can_gather(&self) -> bool {
         !self.in_flight.is_empty()
             && self.waiting.len() < GATHERED
@@ -310,10 +290,7 @@ impl Tx {
         sent.is_ok()
     }
 
-    /// Sends requests. Returns whether the socket had no room.
-    ///
-    /// # Errors
-    /// A request cannot be executed.
+    /// Sends requests. Returns whether the socket had no room, or the request that cannot be executed.
     pub fn pump(&mut self) -> std::result::Result<bool, Failed> {
         let result = self.launch_all();
         self.note_stall();
@@ -368,7 +345,6 @@ impl Tx {
         stop.map_or(Ok(()), Err)
     }
 
-    /// Returns the reason why requests stop after an attempt to send.
     fn stop(&self, error: NotSent) -> Stop {
         match error {
             NotSent::Busy => Stop::Busy,
@@ -379,7 +355,7 @@ impl Tx {
         }
     }
 
-    /// Returns the failure of a request with unregistered memory. Earlier requests are reported first.
+    /// Returns the failure of a request with unregistered memory, which earlier requests' reports precede.
     fn lost(&self) -> Stop {
         let is_last =
             self.pending_reads.is_empty() && self.in_flight.back().is_none_or(|last| last.end <= self.handled);
@@ -389,10 +365,8 @@ impl Tx {
         }
     }
 
-    /// Adds the next record to `heads`. Returns a payload to send from its place; no record can follow it.
-    ///
-    /// # Errors
-    /// Nothing can be added; `None` if nothing is left, or `heads` is full.
+    /// Adds the next record to `heads`. Returns a payload to send from its place, which no record can follow. The error
+    /// is `None` if nothing is left, or `heads` is full.
     fn gather(
         &self,
         stream: &Stream,
@@ -499,8 +473,8 @@ impl Tx {
         true
     }
 
-    /// Returns the segments of the current response, and the bytes that have arrived. Returns `None` if no response is
-    /// expected, or not `len` further bytes.
+    /// Returns the segments of the current response, and the bytes that have arrived, or `None` if no response, or not
+    /// `len` further bytes, are expected.
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
         let pending_read = self.pending_reads.front()?;
         if len > pending_read.len - pending_read.offset || (len == 0 && pending_read.len > 0) {
@@ -510,10 +484,7 @@ impl Tx {
         Some((places, pending_read.offset, pending_read.offset + len == pending_read.len))
     }
 
-    /// Records bytes of a response that are in place, or lost.
-    ///
-    /// # Errors
-    /// The memory of the response is not registered.
+    /// Records bytes of a response that are in place, or lost. Fails if its memory is not registered.
     pub fn on_response(&mut self, len: u64, placed: bool) -> std::result::Result<(), Failed> {
         let Some(pending_read) = self.pending_reads.front_mut() else { return Ok(()) };
         if !placed {
@@ -541,7 +512,6 @@ impl Tx {
     }
 }
 
-/// Returns whether the peer sends a response to the request.
 fn has_response(operation: &Operation) -> bool {
     matches!(operation, Operation::Read(_) | Operation::Atomic { .. })
 }

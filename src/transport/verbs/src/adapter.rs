@@ -34,7 +34,6 @@ pub struct Verbs {
 }
 
 impl Verbs {
-    /// Stops the progress thread, and ends its tasks.
     fn stop(&self) {
         self.device.stop.store(true, Ordering::Release);
         self.device.wakeup_fd.wake();
@@ -42,7 +41,7 @@ impl Verbs {
         if let Some(thread) = thread {
             thread.join();
         }
-        // Some connections may still be ending. A destroyed queue pair uses no buffer.
+        // Connections may still be ending. A destroyed queue pair uses no buffer.
         let draining = std::mem::take(&mut self.device.work.lock().draining);
         draining.iter().for_each(Qp::finish);
         // The remaining tasks would keep their queue pairs alive, and these the device.
@@ -52,7 +51,7 @@ impl Verbs {
         drop(cm_owners);
     }
 
-    /// Adds an empty segment to a receive without segments on soft-iWARP, which rejects such a receive.
+    /// Adds an empty segment to a receive without segments, which soft-iWARP rejects.
     #[inline(always)]
     fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
         if recv.segments.is_empty() && self.device.limits.soft_iwarp {
@@ -221,7 +220,7 @@ impl Transport for Verbs {
 
     #[inline]
     fn poll(&self, cq: Option<&Arc<CompletionQueue>>, how: Poll) {
-        // Completions are reported under the queue's lock, after earlier completions read by other threads.
+        // Under the queue's lock, so after completions read by other threads.
         match (cq, how) {
             (Some(cq), _) => cq.drain(),
             (None, Poll::Complete) => self.device.drain(),
@@ -272,7 +271,6 @@ impl Transport for Verbs {
 
     #[inline(always)]
     fn post_recv(&self, qp: &Qp, recv: &Recv<'_>) -> Result<bool> {
-        // This transport has no queue of unexpected messages.
         qp.post_recv(&self.padded(recv)).map(|()| false)
     }
 

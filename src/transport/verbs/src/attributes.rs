@@ -1,5 +1,5 @@
-//! Limits and capabilities of an adapter. Soft-RoCE and soft-iWARP, which deviate from their attributes in places, are
-//! identified by vendor numbers.
+//! Limits and capabilities of an adapter. Vendor numbers identify Soft-RoCE and soft-iWARP, which deviate from their
+//! attributes in places.
 
 use std::ffi::{OsString, c_int};
 use std::io;
@@ -29,7 +29,6 @@ const SOFT_IWARP: u32 = 0x62_6d74;
 /// MTUs in bytes, by their codes from 1.
 const MTUS: [usize; 5] = [256, 512, 1024, 2048, 4096];
 
-/// Limits of a device that core does not need.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Maximum entries of a completion queue.
@@ -44,10 +43,9 @@ pub struct Limits {
     /// The device has type 2 windows.
     pub single_windows: bool,
     pub atomics: bool,
-    /// The device is Soft-RoCE, which does not restrict peers to a window's range, and has its own status for messages
-    /// that are too long.
+    /// Soft-RoCE does not restrict peers to a window's range, and has its own status for messages that are too long.
     pub soft_roce: bool,
-    /// The device is soft-iWARP, which connects in the calling thread, and rejects receives without segments.
+    /// Soft-iWARP connects in the calling thread, and rejects receives without segments.
     pub soft_iwarp: bool,
     pub iwarp: bool,
     pub ethernet: bool,
@@ -75,13 +73,13 @@ impl Limits {
         }
     }
 
-    /// Returns whether the peer's device retries a message without a receive. On iWARP the message ends the connection, so
-    /// the device must have each posted receive.
+    /// Returns whether the peer's device retries a message without a receive. On iWARP it ends the connection, so the
+    /// device must have each posted receive.
     pub fn repeats(&self) -> bool {
         !self.iwarp
     }
 
-    /// Returns the maximum length of a shared queue: each receive needs an entry in every completion queue.
+    /// Returns the maximum length of an SRQ: each receive needs an entry in every completion queue.
     pub fn shared_recvs(&self) -> usize {
         (self.cqe / 2).max(1)
     }
@@ -91,13 +89,13 @@ impl Limits {
         if self.iwarp { MAX_INLINE / 2 } else { MAX_INLINE }
     }
 
-    /// Returns whether an event reports the last buffer that a queue pair takes from a shared queue.
+    /// Returns whether an event reports the last buffer that a queue pair takes from an SRQ.
     pub fn reports_last_buffer(&self) -> bool {
         !self.soft_roce && !self.soft_iwarp
     }
 
-    /// Returns whether work with this status only shows that the connection has ended. On iWARP the device flushes all work
-    /// when the peer ends the connection. Soft-iWARP has other statuses for outstanding work.
+    /// Returns whether this status only shows that the connection has ended. iWARP devices flush all work when the peer
+    /// ends the connection, soft-iWARP with other statuses for outstanding work.
     pub fn is_end(&self, status: ibv_wc_status::Type) -> bool {
         match status {
             ibv_wc_status::IBV_WC_WR_FLUSH_ERR => self.iwarp,
@@ -111,8 +109,7 @@ impl Limits {
         remote_access(self.granted(Rights::REMOTE)) as u32
     }
 
-    /// Returns the rights that the device can grant. It rejects the right to atomic operations without support for
-    /// these.
+    /// Returns the rights that the device can grant. Without atomic operations, it rejects the right to them.
     pub fn granted(&self, rights: Rights) -> Rights {
         if self.atomics { rights } else { rights.difference(Rights::REMOTE_ATOMIC) }
     }
@@ -122,12 +119,10 @@ fn count(value: c_int) -> usize {
     usize::try_from(value).unwrap_or(0)
 }
 
-/// Returns whether the device has one of these capabilities.
 fn has(attr: &ibv_device_attr, flags: ibv_device_cap_flags) -> bool {
     attr.device_cap_flags & flags.0 != 0
 }
 
-/// Reads the attributes of the adapter at `place`.
 pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, Limits)> {
     let attr = context.query()?;
     let port = context.query_port(place.port)?;
@@ -149,7 +144,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         firmware_version: version(&firmware),
         address: Address::new(SocketAddr::new(place.address, 0)),
         max_eps: count(attr.max_qp),
-        // One entry stays free, so that no post finds a full queue.
+        // One stays free, so that no post finds a full queue.
         max_dto_per_ep: count(attr.max_qp_wr).min(of_cq).saturating_sub(1),
         max_rdma_read_per_ep_in: limits.reads_in.into(),
         max_rdma_read_per_ep_out: limits.reads_out.into(),
@@ -199,7 +194,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     Ok((attributes, limits))
 }
 
-/// Returns the MTU in bytes for a port's code. The user can request a smaller valid MTU.
+/// Returns the MTU in bytes for a port's code. The user can request a smaller one.
 fn mtu(code: u32, asked: Option<OsString>) -> usize {
     let active = MTUS[usize::try_from(code).unwrap_or(0).clamp(1, MTUS.len()) - 1];
     let asked = asked.and_then(|value| value.to_str()?.trim().parse().ok()).filter(|bytes| MTUS.contains(bytes));

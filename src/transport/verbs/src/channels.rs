@@ -1,7 +1,7 @@
 //! The completion channels of an adapter, each with its completion queues.
 //!
-//! A channel costs a descriptor, and its events wake the sleepers of all its queues. So each queue gets its own channel up to
-//! a limit on descriptors. Further queues share the channel with the fewest queues.
+//! A channel costs a descriptor, and its events wake the sleepers of all its queues. So each queue gets its own
+//! channel, up to a limit; further queues share the channel with the fewest queues.
 //!
 //! The thread that takes an event rearms the queue, and polls it for its sleepers.
 
@@ -50,7 +50,7 @@ pub fn each<T>(list: &Mutex<Vec<Weak<T>>>) -> impl Iterator<Item = Arc<T>> + '_ 
     })
 }
 
-/// Number of channels in the process. Not a lock, because the child of a fork could inherit a held one.
+/// Number of channels in the process. Not a lock, because a forked child could inherit a held one.
 static CHANNELS: AtomicUsize = AtomicUsize::new(0);
 
 /// A counted channel.
@@ -71,7 +71,7 @@ impl Drop for OwnPlace {
     }
 }
 
-/// Resets the count in the child of a fork, which does not use its parent's channels.
+/// Resets the count in a forked child, which does not use its parent's channels.
 pub fn after_fork_in_child() {
     CHANNELS.store(0, Ordering::Release);
 }
@@ -80,7 +80,7 @@ pub fn after_fork_in_child() {
 pub struct Channels(Mutex<Vec<Weak<CompletionChannel>>>);
 
 impl Channels {
-    /// Returns a channel for a new queue: a new one, or without a free descriptor the one with the fewest queues.
+    /// Returns a new channel, or at the limit or without a descriptor the one with the fewest queues.
     pub fn get(&self, context: &Arc<Context>) -> std::io::Result<Arc<CompletionChannel>> {
         let mut channels = self.0.lock();
         channels.retain(|channel| channel.strong_count() > 0);
@@ -101,7 +101,7 @@ impl Channels {
     }
 }
 
-/// Returns the maximum number of channels in the process, except for the first one of each adapter.
+/// Returns the maximum number of channels in the process, apart from each adapter's first.
 fn max_channels() -> usize {
     match limit::open_files() {
         Ok(Some(files)) => usize::try_from(files / 8).unwrap_or(usize::MAX).min(256),

@@ -1,9 +1,8 @@
 //! Connection management. The progress thread handles the events of rdma_cm, without a lock.
 //!
-//! Each address of a device has its own listeners, so an endpoint connects to the given address. Only a local address
-//! that no RDMA device has is replaced by the adapter's own (`destination`). Private data and qualifiers have the
-//! format of the C provider over rdma_cm. An identifier outlives its connection by some seconds, during which the
-//! kernel can repeat a lost disconnect message.
+//! Each address of a device has its own listeners, so an endpoint connects to the given address, but see
+//! `destination`. Private data and qualifiers have the format of the C provider over rdma_cm. An identifier outlives
+//! its connection by up to 10 s, in which the kernel can repeat a lost disconnect message.
 
 use std::iter;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -41,7 +40,7 @@ pub enum CmOwner {
 pub struct Listener {
     device: Arc<Device>,
     id: CmId,
-    /// Listener for UD requests, on the same port.
+    /// For UD requests, on the same port.
     datagrams: Option<CmId>,
 }
 
@@ -60,17 +59,17 @@ pub struct Incoming {
     /// The peer's hello, for a UD request.
     pub(crate) requester: Option<Hello>,
     device: Arc<Device>,
-    /// Maximum concurrent reads: served by this end, and by the peer.
+    /// Maximum concurrent reads served by this end, and by the peer.
     reads: (u8, u8),
 }
 
 /// Time limit for the route resolution if the program set none.
 pub const DEFAULT_ROUTE_TIMEOUT: Duration = Duration::from_secs(20);
-/// Time limit for one neighbour lookup: the kernel may miss the reply, and then waits until the limit.
+/// Time limit for one neighbour lookup. If the kernel misses the reply, it waits until the limit.
 pub const NEIGHBOUR_TIMEOUT: Duration = Duration::from_secs(1);
-/// RNR timer in the encoding of the wire: 0.16 ms. The kernel's default, 0, means 655 ms.
+/// RNR timer, encoded: 0.16 ms. The kernel's default, 0, means 655 ms.
 const RNR_TIMER: u8 = 8;
-/// Retransmission timeout for Soft-RoCE in the encoding of the wire: 0.27 s.
+/// Retransmission timeout for Soft-RoCE, encoded: 0.27 s.
 const SOFT_ROCE_TIMEOUT: u8 = 16;
 /// Maximum time limit for one route resolution.
 const MAX_ROUTE_TIMEOUT: Duration = Duration::from_secs(600);
@@ -155,8 +154,8 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
     Ok((listener, qualifier))
 }
 
-/// Binds identifiers for connections and, if requested, for UD, to the same port. A port selected by the kernel may be
-/// in use for UD, so this tries up to [`MAX_BIND_ATTEMPTS`] ports.
+/// Binds identifiers for connections and, if requested, for UD, to the same port. The kernel's port may be in use for
+/// UD, so this tries up to [`MAX_BIND_ATTEMPTS`] ports.
 fn bind(device: &Device, qualifier: Option<u64>, datagrams: bool) -> std::io::Result<(CmId, Option<CmId>)> {
     let bound =
         |space, port| CmId::bound(space, &device.channel, device.token(), SocketAddr::new(device.place.address, port));
@@ -183,8 +182,8 @@ fn bind(device: &Device, qualifier: Option<u64>, datagrams: bool) -> std::io::Re
 /// Maximum number of ports to try.
 const MAX_BIND_ATTEMPTS: u32 = 16;
 
-/// Returns the address to connect to. A local address that no RDMA device has, such as loopback, is replaced by the
-/// adapter's own, because rdma_cm has no route to it.
+/// Returns the address to connect to. rdma_cm has no route to a local address that no RDMA device has, such as
+/// loopback, so the adapter's own replaces it.
 fn destination(device: &Device, address: &Address) -> IpAddr {
     let ip = address.ip();
     let here = device.place.address;
@@ -193,7 +192,7 @@ fn destination(device: &Device, address: &Address) -> IpAddr {
     if stands_for_here { here } else { ip }
 }
 
-/// Checks that an address has the family of the adapter's.
+/// Checks that an address has the adapter's family.
 pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     let fits = |ip: IpAddr| ip.is_ipv4() == device.place.address.is_ipv4();
     if fits(address.ip()) || fits(destination(device, address)) {
@@ -241,7 +240,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the remaining time of an attempt plus 1 s, so that the adapter's own timer ends the attempt.
+/// Returns the remaining time of an attempt plus 1 s, so that the adapter's own timer ends it.
 fn remaining(qp: &Qp) -> Duration {
     let left = qp
         .state
@@ -251,7 +250,6 @@ fn remaining(qp: &Qp) -> Duration {
     (left + Duration::from_secs(1)).min(MAX_ROUTE_TIMEOUT)
 }
 
-/// Moves the queue pair to RTS.
 fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
     for state in [ibv_qp_state::IBV_QPS_INIT, ibv_qp_state::IBV_QPS_RTR, ibv_qp_state::IBV_QPS_RTS] {
         let (mut attr, mut mask) = id.qp_attributes(state)?;
@@ -266,7 +264,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
             }
             _ => {
                 attr.max_rd_atomic = reads.1;
-                // RNR retries are unlimited, because a receive may be posted late.
+                // Unlimited, because a receive may be posted late.
                 attr.rnr_retry = 7;
                 attr.retry_cnt = RETRIES;
                 if qp.device.limits.soft_roce {
@@ -359,7 +357,7 @@ fn request(device: &Arc<Device>, event: Event) {
     let datagrams = id.ps == RDMA_PS_UDP;
     let hello = Hello::read(&event.private_data).filter(|_| datagrams);
     if datagrams && hello.is_none() {
-        // Another kind of program sent this. The drop of `id` rejects it.
+        // Another kind of program sent this. Dropping `id` rejects it.
         return;
     }
     let requester = hello.map(|(hello, _)| hello);
@@ -383,7 +381,7 @@ fn request(device: &Arc<Device>, event: Event) {
     let _ = sink.request(incoming, info);
 }
 
-/// Executes the next step of an attempt, and ends the attempt if it fails.
+/// Executes a step of an attempt. If it fails, ends the attempt.
 fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>) {
     let Some(id) = qp.state.lock().cm.clone() else { return };
     if let Err(error) = next(qp, &id) {
@@ -393,13 +391,12 @@ fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>)
     }
 }
 
-/// Sends the connection request.
 fn send_request(qp: &Arc<Qp>, id: &CmId) -> std::io::Result<()> {
     let private_data = std::mem::take(&mut qp.state.lock().private_data);
     id.connect(&terms(qp, qp.reads, &private_data))
 }
 
-/// Sends the request in a separate thread. Soft-iWARP connects its TCP socket in the calling thread, for up to two
+/// Sends the request in a separate thread: soft-iWARP connects its TCP socket in the calling thread, for up to two
 /// minutes if the peer drops packets, and destroys no queue pair in that time.
 fn request_in_thread(qp: Arc<Qp>) {
     let again = qp.clone();
@@ -409,7 +406,7 @@ fn request_in_thread(qp: Arc<Qp>) {
     }
 }
 
-/// Returns the report for an attempt that failed with this error.
+/// Returns the report for an attempt that failed with `error`.
 pub fn report_on(error: &std::io::Error) -> ConnectionReport {
     match error.raw_os_error() {
         Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EADDRNOTAVAIL | libc::ENODEV) => {
@@ -419,14 +416,13 @@ pub fn report_on(error: &std::io::Error) -> ConnectionReport {
     }
 }
 
-/// Returns the maximum concurrent reads (in, out) that both ends support. If the peer serves none, one is still
-/// allowed: it fails, instead of waiting indefinitely.
+/// Returns the maximum concurrent reads (in, out) of both ends. If the peer serves none, one is still allowed: it
+/// fails, instead of waiting indefinitely.
 pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
     (ours.0.min(theirs.0), ours.1.min(theirs.1.max(1)))
 }
 
-/// Repeats a neighbour lookup that timed out, until the attempt's deadline. The neighbour may be slow, or the kernel
-/// may have missed its reply.
+/// Repeats a neighbour lookup that timed out, until the attempt's deadline.
 pub fn retry_lookup(device: &Device, way: Option<(SocketAddr, SocketAddr, Instant)>, id: &CmId) -> std::io::Result<()> {
     match way {
         Some((from, to, until)) if Instant::now() < until && !device.is_gone() => {
@@ -442,8 +438,6 @@ fn terms<'a>(qp: &Qp, reads: (u8, u8), private_data: &'a [u8]) -> Terms<'a> {
     Terms { qp_number: qp.raw.number(), srq: qp.srq.is_some(), reads, private_data }
 }
 
-/// Handles the peer's acceptance: makes the queue pair ready and confirms. The peer may support fewer concurrent reads
-/// than this end.
 fn answered(qp: &Arc<Qp>, event: Event) {
     let mut up = false;
     let reads = fewer(qp.reads, event.reads);
@@ -462,8 +456,8 @@ fn answered(qp: &Arc<Qp>, event: Event) {
     }
 }
 
-/// Reports an accepted connection as established, unless that was done. Called when the peer has used or ended the
-/// connection: the kernel may report that before the establishment, or instead.
+/// Reports an accepted connection as established, unless that was done. Called when the peer has used or ended it,
+/// which the kernel may report before the establishment, or instead.
 pub fn used_by_peer(qp: &Arc<Qp>) {
     if qp.phase() == QpPhase::Accepting {
         established(qp, Vec::new());

@@ -11,12 +11,12 @@
 //!
 //! # Reports
 //! A thread holds the queue's lock from the poll to the last report. So when a poll returns, all earlier completions
-//! have been reported, even those read by other threads. Reports that may end a connection are made afterwards, without
-//! a lock. Each poll returns up to 16 completions; core gets one report for consecutive requests.
+//! have been reported, even those read by other threads. Reports that may end a connection follow without a lock. Core
+//! gets one report for consecutive requests.
 //!
-//! A completion contains the number of its queue pair. Each queue has a table of its queue pairs, caches the last one
-//! found, and drops completions of others. All requests are signalled, even if the program suppresses their
-//! completions: so counts are exact, idle endpoints are detected, and an entry is free once its completion is read.
+//! Each queue has a table of its queue pairs by number, caches the last one found, and drops completions of others. All
+//! requests are signalled, even if the program suppresses their completions: so counts are exact, idle endpoints are
+//! detected, and an entry is free once its completion is read.
 //!
 //! An event may arrive shortly before or after its completion. So a queue for solicited messages is read until it is
 //! empty before the event is reported. After such messages, the channel is read, the only system call of a dequeue.
@@ -50,7 +50,7 @@ pub struct CompletionQueue {
     depth: usize,
     channel: Arc<CompletionChannel>,
     parts: Mutex<Vec<Part>>,
-    /// Locked from the poll until its completions are reported, which keeps reports in order.
+    /// Locked from a poll until its completions are reported, which keeps reports in order.
     fetch: Mutex<Fetch>,
     /// Number of sleeping waiters.
     armed: AtomicUsize,
@@ -65,16 +65,14 @@ struct Part {
     solicited: bool,
     depth: usize,
     taken: usize,
-    /// SRQs whose receives complete here, by address, with the number of entries reserved for them.
+    /// Entries reserved for SRQs whose receives complete here, by address.
     shared: BTreeMap<usize, usize>,
 }
 
-/// The state of the polling thread.
 struct Fetch {
     batch: Box<Batch>,
     sources: Vec<Source>,
     table: Table,
-    /// The UD queue pairs that complete here.
     datagrams: Vec<Arc<UdQp>>,
     /// Queue pairs to call [`Qp::report`] for, without a lock.
     touched: Vec<Arc<Qp>>,
@@ -89,7 +87,7 @@ struct Source {
     solicited: bool,
     /// Index of the queue pair of the last completion.
     last: usize,
-    /// Set if an event arrived: one of the messages polled so far, or the next one, is solicited.
+    /// Set if an event arrived: a message polled so far, or the next one, is solicited.
     due: bool,
 }
 
@@ -100,7 +98,7 @@ struct Found {
     drained: bool,
 }
 
-/// Entries of a part reserved for a queue pair, until dropped.
+/// Entries of a part reserved for a queue pair, apart from those for an SRQ.
 pub struct Reservation {
     pub(crate) cq: Arc<CompletionQueue>,
     pub(crate) raw: Arc<RawCq>,
@@ -108,7 +106,6 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Returns the number of entries, without those for an SRQ.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -124,7 +121,7 @@ impl Drop for Reservation {
 }
 
 impl CompletionQueue {
-    /// Creates a queue without parts, for an EVD of length `depth`.
+    /// Creates a queue without parts.
     pub fn new(device: &Device, depth: usize) -> Result<Arc<Self>> {
         let channel = device.channels.get(&device.context).map_err(exhausted(Resource::Evd))?;
         let cq = memory::arc(CompletionQueue {
@@ -147,8 +144,7 @@ impl CompletionQueue {
         Ok(cq)
     }
 
-    /// Returns the queues for requests and receives of a queue pair, given its EVDs' queues. Creates one if there are
-    /// none.
+    /// Returns a queue pair's queues for requests and receives, given those of its EVDs. Creates one if there are none.
     pub fn for_work(
         device: &Device,
         requests: Option<&Arc<Self>>,
@@ -164,9 +160,8 @@ impl CompletionQueue {
         })
     }
 
-    /// Adds a part with `expected` entries, or if the device fails to create it, with `need`. The caller unlocks
-    /// `parts` before it adds the returned source to `fetch`: a polling thread that holds `fetch` may wait for a lock
-    /// whose holder waits for `parts`.
+    /// Adds a part with `expected` entries, or if that fails, with `need`. The caller unlocks `parts` before it adds
+    /// the source to `fetch`: a polling thread that holds `fetch` may wait for a lock whose holder waits for `parts`.
     fn add_part(
         &self,
         device: &Device,
@@ -186,12 +181,8 @@ impl CompletionQueue {
         Ok(Source { raw, solicited, last: 0, due: false })
     }
 
-    /// Reserves entries for a queue pair.
-    ///
-    /// # Parameters
-    /// * `count` - entries for its own work.
-    /// * `shared` - address and length of its SRQ, whose queue pairs share entries.
-    /// * `solicited` - whether waiters wake only for solicited messages.
+    /// Reserves `count` entries for a queue pair, and those that its SRQ (address, length) lacks. With `solicited`,
+    /// waiters wake only for solicited messages.
     pub fn reserve(
         self: &Arc<Self>,
         device: &Device,
@@ -214,7 +205,7 @@ impl CompletionQueue {
             Some(at) => at,
             None => {
                 let need = count + shared.map_or(0, |(_, receives)| receives);
-                // Doubling limits the number of parts if the device cannot resize them.
+                // Doubling limits the number of parts.
                 let others = parts.iter().filter(|part| part.solicited == solicited).map(|part| part.depth).sum();
                 let expected = if parts.is_empty() { self.depth } else { others };
                 source = Some(self.add_part(device, &mut parts, need, expected, solicited)?);
@@ -233,7 +224,7 @@ impl CompletionQueue {
         Ok(reservation)
     }
 
-    /// Reserves entries for a resized SRQ, if it completes here. Returns `false` if the device has no room.
+    /// Reserves entries for a resized SRQ, if it completes here. Returns `false` without room.
     pub fn enlarge_shared(&self, device: &Device, address: usize, receives: usize) -> bool {
         self.parts.lock().iter_mut().filter(|part| part.shared.contains_key(&address)).all(|part| {
             let need = part.taken + part.missing(Some((address, receives)));
@@ -245,7 +236,6 @@ impl CompletionQueue {
         })
     }
 
-    /// Releases the entries of an SRQ.
     pub fn forget_shared(&self, address: usize) {
         for part in self.parts.lock().iter_mut() {
             part.taken -= part.shared.remove(&address).unwrap_or(0);
@@ -263,7 +253,6 @@ impl CompletionQueue {
         Ok(())
     }
 
-    /// Stops reporting completions of `qp`.
     pub fn leave(&self, qp: &Qp) {
         let gone = {
             let Fetch { table, sources, .. } = &mut *self.fetch.lock();
@@ -275,7 +264,6 @@ impl CompletionQueue {
         drop(gone);
     }
 
-    /// Starts reporting completions of a UD queue pair.
     pub fn join_datagrams(&self, qp: &Arc<UdQp>) -> Result<()> {
         let mut fetch = self.fetch.lock();
         fetch.datagrams.room(1)?;
@@ -283,7 +271,6 @@ impl CompletionQueue {
         Ok(())
     }
 
-    /// Stops reporting completions of the UD queue pair `number`.
     pub fn leave_datagrams(&self, number: u32) {
         let mut gone = Vec::new();
         self.fetch.lock().datagrams.retain(|qp| {
@@ -297,8 +284,7 @@ impl CompletionQueue {
         drop(gone);
     }
 
-    /// Polls until the queue is empty. On return, all completions before the call have been reported, even those read
-    /// by other threads.
+    /// Polls until the queue is empty. Earlier completions have then been reported, even those read by other threads.
     #[inline]
     pub fn drain(&self) {
         if self.drain_own() {
@@ -306,8 +292,8 @@ impl CompletionQueue {
         }
     }
 
-    /// Polls until the queue is empty, unless another thread has polled since the last call. Must not be called
-    /// concurrently.
+    /// Does what [`CompletionQueue::drain`] does, unless a thread has polled since the last call. Not for concurrent
+    /// calls.
     pub fn drain_if_unread(&self) {
         if !self.read.swap(false, Ordering::Relaxed) {
             self.drain();
@@ -315,8 +301,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Polls only this queue until it is empty. Returns whether events were read from the channel, maybe of other
-    /// queues.
+    /// Polls only this queue until it is empty. Returns whether events were read from the channel.
     #[inline]
     fn drain_own(&self) -> bool {
         let mut fetch = self.fetch.lock();
@@ -327,7 +312,6 @@ impl CompletionQueue {
         self.drain_rest(fetch, found)
     }
 
-    /// Continues after a poll that left something to do.
     #[cold]
     fn drain_rest<'a>(&'a self, mut fetch: MutexGuard<'a, Fetch>, mut found: Found) -> bool {
         let mut drained = false;
@@ -347,7 +331,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Rearms and polls the channel's other queues that had events and have sleeping waiters.
+    /// Rearms and polls the channel's other queues with events and sleeping waiters.
     #[cold]
     fn drain_others(&self) {
         let mut more = true;
@@ -361,7 +345,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Returns whether any thread has read an event of this queue since the last call.
+    /// Returns whether an event of this queue was read since the last call.
     fn was_announced(&self) -> bool {
         let mut any = false;
         for part in self.parts.lock().iter() {
@@ -415,7 +399,7 @@ impl CompletionQueue {
         found
     }
 
-    /// Reads the channel for an event of solicited messages. Reports the event after one more poll of the part.
+    /// Reads the channel for a solicited event, which is reported after one more poll of the part.
     #[cold]
     fn read_solicited_event(
         &self,
@@ -441,7 +425,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Requests an event for the next completion. Returns the descriptor that becomes readable.
+    /// Requests an event for the next completion. Returns the descriptor.
     pub fn arm(&self) -> RawFd {
         self.armed.fetch_add(1, Ordering::AcqRel);
         self.notify();
@@ -466,8 +450,7 @@ impl CompletionQueue {
         self.drain_others();
     }
 
-    /// Rearms the queue if threads sleep on it, because their event may have been read. Returns whether there are any;
-    /// the caller must then poll again.
+    /// Rearms the queue if threads sleep on it, because their event may have been read. Returns whether to poll again.
     fn notify_sleepers(&self) -> bool {
         let slept_on = self.armed.load(Ordering::Acquire) > 0;
         if slept_on {
@@ -477,14 +460,13 @@ impl CompletionQueue {
     }
 }
 
-/// Requests an event for the next completion, or for the next `solicited` one.
 fn arm(raw: &RawCq, solicited: bool) {
     if let Err(error) = raw.arm(solicited) {
         log::error!("a completion queue does not announce completions: {error}");
     }
 }
 
-/// Reports completions to their queue pairs. Adds those to `touched` for which [`Qp::report`] must be called.
+/// Reports completions to their queue pairs. Adds to `touched` those that need [`Qp::report`].
 #[inline(never)]
 fn report_runs(done: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), touched: &mut Vec<Arc<Qp>>) {
     for run in done.chunk_by(belong_together) {
@@ -505,13 +487,12 @@ fn report(run: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), touched:
     }
 }
 
-/// Returns the index of a queue pair, or where to insert it.
 #[inline(never)]
 fn position<Q>(table: &[(u32, Q)], number: u32) -> std::result::Result<usize, usize> {
     table.binary_search_by_key(&number, |(number, _)| *number)
 }
 
-/// Finds a queue pair. `last` caches the index of the last one found.
+/// `last` caches the index of the last queue pair found.
 #[inline(always)]
 fn find<'a, Q>(table: &'a [(u32, Q)], number: u32, last: &mut usize) -> Option<&'a Q> {
     if let Some((known, qp)) = table.get(*last) {
@@ -524,7 +505,6 @@ fn find<'a, Q>(table: &'a [(u32, Q)], number: u32, last: &mut usize) -> Option<&
     table.get(*last).map(|(_, qp)| qp)
 }
 
-/// Adds a queue pair to `touched`, once.
 #[cold]
 #[inline(never)]
 fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
@@ -533,7 +513,6 @@ fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
     }
 }
 
-/// Reports completions of a UD queue pair.
 #[cold]
 #[inline(never)]
 fn report_datagrams(run: &[ibv_wc], number: u32, datagrams: &[Arc<UdQp>]) {
@@ -544,13 +523,12 @@ fn report_datagrams(run: &[ibv_wc], number: u32, datagrams: &[Arc<UdQp>]) {
 }
 
 impl Part {
-    /// Returns the number of entries that an SRQ needs in addition to its reserved ones.
     fn missing(&self, shared: Option<(usize, usize)>) -> usize {
         let Some((address, receives)) = shared else { return 0 };
         receives.saturating_sub(self.shared.get(&address).copied().unwrap_or(0))
     }
 
-    /// Resizes to at least `need` entries, or twice the length if that is more. Returns `false` on failure.
+    /// Resizes to `need` entries, or up to twice the length if that is more. Returns `false` on failure.
     fn grow(&mut self, device: &Device, need: usize) -> bool {
         if need > device.limits.cqe {
             return false;

@@ -1,12 +1,12 @@
 //! Endpoints for datagrams, each with one UD queue pair.
 //!
-//! [`cm`] exchanges requests and replies with peers by rdma_cm's service for UD (SIDR). [`hello`] is their format.
+//! [`cm`] exchanges requests and replies with peers by rdma_cm's service for UD (SIDR), in the format of [`hello`].
 //! [`answers`] repeats lost replies. The result is an address handle ([`UdPeer`]). Nothing reports the end of a peer.
 //!
 //! The device, never the CPU, reads datagrams from the program's memory, so unmapped memory only fails the request. A
 //! datagram completes when the device reports it. A list contains all outstanding datagrams in order: first those on
-//! the device, then those that wait for room. An endpoint without an SRQ of the program has its own, so that a reset of
-//! the queue pair discards no receives.
+//! the device, then those that wait for room. Without an SRQ of the program, an endpoint has its own, so that a reset
+//! of the queue pair discards no receives.
 //!
 //! A receive that is too short, or any other local error, moves the queue pair to the error state. The flushed
 //! datagrams wait until the progress thread has made the queue pair ready again, with the same number ([`ending`]). If
@@ -61,13 +61,12 @@ impl UdPeer {
     }
 }
 
-/// The UD queue pair of an endpoint.
 pub struct UdQp {
     pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pd: Arc<Pd>,
     sink: DatagramSink<Verbs>,
-    /// Entries in completion queues, for requests and for receives.
+    /// Entries in completion queues: requests, receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Attachment,
     sends: Mutex<Sends>,
@@ -75,9 +74,9 @@ pub struct UdQp {
     attempts: Mutex<Vec<Arc<Attempt>>>,
     /// Number of polls with completions.
     completions: AtomicU64,
-    /// Set once the device has reported the last buffer from the SRQ.
+    /// Set once the device has reported the last SRQ buffer.
     pub(crate) last_reached: AtomicBool,
-    /// Locked during a reset, so that a queue pair that ends is not made ready again.
+    /// Locked during a reset, so that an ending queue pair is not made ready again.
     ending: Mutex<Ending>,
 }
 
@@ -87,17 +86,16 @@ struct Sends {
     failed: Option<Instant>,
     /// Outstanding datagrams, oldest first.
     outstanding: VecDeque<Outstanding>,
-    /// Segments of the datagrams, in the same order.
+    /// Their segments, in the same order.
     segments: VecDeque<Segment>,
     /// Number of segments removed from the front.
     removed: u64,
-    /// Number of datagrams on the device: the oldest ones.
+    /// Number of datagrams on the device, the oldest ones.
     on_device: usize,
-    /// Maximum of `on_device`.
     room: usize,
 }
 
-/// An outstanding datagram. It keeps its address handle alive.
+/// An outstanding datagram, which keeps its address handle alive.
 struct Outstanding {
     id: RequestId,
     peer: Arc<UdPeer>,
@@ -107,7 +105,6 @@ struct Outstanding {
 }
 
 impl Sends {
-    /// Posts waiting datagrams while the device has room.
     fn feed(&mut self, raw: &RawQp) -> std::io::Result<()> {
         while self.open && self.failed.is_none() && self.on_device < self.room {
             let Some(next) = self.outstanding.get(self.on_device) else { break };
@@ -119,7 +116,6 @@ impl Sends {
         Ok(())
     }
 
-    /// Adds a datagram after all others.
     fn push(&mut self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
         let Datagram { id, segments, solicited, .. } = *datagram;
         self.outstanding.room(1)?;
@@ -130,14 +126,12 @@ impl Sends {
         Ok(())
     }
 
-    /// Removes the oldest datagrams.
     fn remove(&mut self, count: usize) {
         let segments: usize = self.outstanding.drain(..count).map(|removed| removed.segments.1).sum();
         self.segments.drain(..segments);
         self.removed += segments as u64;
     }
 
-    /// Removes the last datagram.
     fn pop(&mut self) {
         if let Some(last) = self.outstanding.pop_back() {
             self.segments.truncate(self.segments.len() - last.segments.1);
@@ -146,7 +140,6 @@ impl Sends {
 }
 
 impl UdQp {
-    /// Creates a queue pair that can already receive.
     pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs, DatagramSink<Verbs>>) -> Result<Arc<Self>> {
         let (pd, sizes) = (&init.zone.pd, init.sizes);
         let own = || SharedQueue::new(device, init.zone, sizes.recvs.max(1), sizes.recv_segments.max(1));
@@ -193,17 +186,14 @@ impl UdQp {
         Ok(qp)
     }
 
-    /// Returns the number that the device and peers use.
     pub fn number(&self) -> u32 {
         self.raw.number()
     }
 
-    /// Posts a receive to the endpoint's own SRQ.
     pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
         self.srq.queue.post(recv)
     }
 
-    /// Posts a datagram, or adds it to the waiting ones.
     pub fn send(&self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
         let mut sends = self.sends.lock();
         if !sends.open {
@@ -220,13 +210,11 @@ impl UdQp {
         }
     }
 
-    /// Polls for requests and receives.
     pub fn drain(&self) {
         self.entries.iter().for_each(|entries| entries.cq.drain());
     }
 
-    /// Handles completions: several successful requests, or any single one. The caller holds the completion queue's
-    /// lock.
+    /// Handles completions: several successful requests, or any single one. Called under the completion queue's lock.
     pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) {
         let Some(last) = completions.last() else { return };
         self.completions.fetch_add(1, Ordering::Release);

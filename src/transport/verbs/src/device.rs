@@ -1,5 +1,5 @@
-//! The state shared by an open adapter, its objects and its progress thread: the device, the event channel, and tables
-//! of queue pairs, rdma_cm identifiers, completion queues and SRQs. Posting and polling use none of the tables.
+//! The state shared by an open adapter, its objects and its progress thread. Posting and polling use none of its
+//! tables.
 //!
 //! # Polling
 //! An adapter may have thousands of completion queues, because programs create several EVDs for each endpoint. So
@@ -10,13 +10,12 @@
 //!
 //! # Device removal
 //! [`Device::lose`] handles the device's fatal event, and its removal, which rdma_cm reports to each identifier bound
-//! to it. An otherwise unused identifier ([`Sentinel`]) receives the report without any connections. Then the program
-//! gets one event, all queue pairs end, and new objects are refused.
+//! to it. Without connections, an otherwise unused identifier ([`Sentinel`]) receives the report. Then the program gets
+//! one event, all queue pairs end, and new objects are refused.
 //!
-//! Without disassociation, as on Soft-RoCE, the kernel continues to serve the process, and the removal waits until all
-//! descriptors of the device are closed. So closing the adapter also closes the files that librdmacm opened (`Retained`
-//! in `sys/cm.rs`). Only an open adapter binds identifiers to a device; other code reads from /sys which device has an
-//! address.
+//! Without disassociation, as on Soft-RoCE, the removal waits until all descriptors of the device are closed. So
+//! closing the adapter also closes the files that librdmacm opened (`Retained` in `sys/cm.rs`). Only an open adapter
+//! binds identifiers to a device; other code reads from /sys which device has an address.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -64,11 +63,11 @@ pub struct Work {
     pub awaited: VecDeque<Arc<Qp>>,
     /// Queue pairs whose backlog the device has rejected.
     pub refused: VecDeque<Arc<Qp>>,
-    /// Queue pairs with outstanding fenced requests, which Soft-RoCE may forget.
+    /// Queue pairs with fenced requests, which Soft-RoCE may forget.
     pub fenced: VecDeque<Weak<Qp>>,
     /// Timeouts of connection attempts, which may have ended earlier.
     pub timers: Timers<Weak<Qp>>,
-    /// Accepted UD exchanges to report; without the peer if the reply could not be sent.
+    /// Accepted UD exchanges to report, without a peer if the reply was not sent.
     pub answered: VecDeque<(Exchange<Verbs>, Option<Arc<UdPeer>>)>,
     /// UD exchanges to report as unreachable.
     pub unreachable: VecDeque<Arc<Attempt>>,
@@ -76,18 +75,16 @@ pub struct Work {
     pub failed: VecDeque<Arc<UdQp>>,
     /// Failed connection attempts to report.
     pub reports: VecDeque<(Arc<Qp>, ConnectionReport)>,
-    /// Identifiers whose disconnect message the kernel may repeat, by the time at which they are destroyed.
+    /// Identifiers whose disconnect message the kernel may repeat, by time of destruction.
     pub leaving: Timers<Arc<CmId>>,
     /// Set to poll all completion queues.
     pub drain: bool,
 }
 
-/// The shared state of an open adapter.
 pub struct Device {
-    /// Queue pairs by number. Declared before `context`, because they must be dropped first.
+    /// Queue pairs by number, dropped before `context`.
     pub(crate) table: RwLock<HashMap<u32, Arc<Qp>>>,
     pub(crate) datagrams: Mutex<Vec<Weak<UdQp>>>,
-    /// Replies to UD requests.
     pub(crate) answers: Answers,
     pub(crate) cm_owners: Mutex<HashMap<u64, CmOwner>>,
     pub(crate) work: Mutex<Work>,
@@ -97,15 +94,15 @@ pub struct Device {
     pub(crate) regions: Regions,
     pub(crate) place: Place,
     pub(crate) attributes: AdapterAttributes,
-    /// Sink for the device's loss, until it is reported.
+    /// Sink for the device's loss, until reported.
     pub(crate) adapter: Mutex<Option<AdapterSink<Verbs>>>,
     pub(crate) limits: Limits,
     /// Set by tests to treat SRQs as not resizable.
     pub(crate) force_backlog: bool,
-    /// Number of sleeping waits and of agents, which rely on the progress thread to poll.
+    /// Number of sleeping waits and of agents, for which the progress thread polls.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
-    /// Declared before `wakeup_fd`, because it must be dropped first.
+    /// Dropped before `wakeup_fd`.
     _note: CloseOnFork,
     pub(crate) wakeup_fd: EventFd,
     sentinel: Sentinel,
@@ -113,14 +110,14 @@ pub struct Device {
     _unused_cq: Option<UnusedCq>,
     pub(crate) context: Arc<Context>,
     next_token: AtomicU64,
-    /// Earliest time of the next periodic round; see [`Device::drain_unread`].
+    /// Earliest time of the next periodic round.
     next_round: Mutex<Option<Instant>>,
 }
 
-/// The identifier that reports the device's removal.
+/// Reports the device's removal.
 struct Sentinel {
     id: Option<CmId>,
-    /// The descriptors of librdmacm to close after a removal.
+    /// librdmacm's descriptors to close after a removal.
     retained: Option<Retained>,
     gone: AtomicBool,
 }
@@ -138,7 +135,7 @@ impl Sentinel {
 
 impl Drop for Sentinel {
     fn drop(&mut self) {
-        // All other identifiers have been dropped, and the context is still open.
+        // Other identifiers have been dropped; the context is still open.
         drop(self.id.take());
         if self.gone.load(Ordering::Acquire) {
             if let Some(retained) = self.retained {
@@ -205,7 +202,7 @@ impl Device {
         })
     }
 
-    /// Handles the failure or removal of the device: ends all connections, and reports an event to the program.
+    /// Handles the device's failure or removal: ends all connections, and reports an event.
     pub fn lose(&self) {
         if !self.sentinel.gone.swap(true, Ordering::AcqRel) {
             log::error!("device {} cannot go on: all connections end", self.place.name);
@@ -222,12 +219,11 @@ impl Device {
         self.work.lock().leaving.move_to(Instant::now(), |_| true);
     }
 
-    /// Returns whether the device has failed or was removed.
     pub fn is_gone(&self) -> bool {
         self.sentinel.gone.load(Ordering::Acquire)
     }
 
-    /// Reports the loss of the device to the program, once.
+    /// Reports the loss to the program, once.
     pub fn report_loss(&self) {
         let sink = self.adapter.lock().take_if(|_| self.is_gone());
         if let Some(sink) = sink {
@@ -235,10 +231,7 @@ impl Device {
         }
     }
 
-    /// Checks that the device is usable.
-    ///
-    /// # Errors
-    /// [`Resource::Device`] if it has failed or was removed.
+    /// Fails with [`Resource::Device`] if the device has failed or was removed.
     pub fn check_device(&self) -> Result<()> {
         if self.is_gone() { Err(Error::InsufficientResources(Resource::Device)) } else { Ok(()) }
     }
@@ -276,15 +269,14 @@ impl Device {
         self.wakeup_fd.wake();
     }
 
-    /// Polls all completion queues until they are empty.
     pub fn drain(&self) {
         for cq in channels::each(&self.cqs) {
             cq.drain();
         }
     }
 
-    /// Polls the completion queues that were not read since the last round. Does nothing if another thread does so, or
-    /// if the next round is not due: rounds take at most a tenth of a thread's time.
+    /// Polls the completion queues that were not read since the last round, unless another thread does so or the next
+    /// round is not due.
     pub fn drain_unread(&self) {
         let Some(mut next) = self.next_round.try_lock() else { return };
         let begin = Instant::now();
@@ -298,7 +290,6 @@ impl Device {
         *next = Some(end + ((end - begin) * 9).min(MAX_DRAIN_INTERVAL));
     }
 
-    /// Polls the completion queues of these queue pairs, each queue once.
     pub fn drain_queues_of<'a>(&self, qps: impl IntoIterator<Item = &'a Arc<Qp>>) {
         let mut cqs: Vec<_> = qps.into_iter().flat_map(|qp| &qp.entries).map(|entries| &entries.cq).collect();
         cqs.sort_by_key(|cq| Arc::as_ptr(cq));
@@ -306,32 +297,31 @@ impl Device {
         cqs.into_iter().for_each(|cq| cq.drain());
     }
 
-    /// Returns the SRQs with a backlog. The progress thread must poll for these, because other threads may not.
+    /// Returns the SRQs with a backlog, for which the progress thread must poll.
     pub fn starving(&self) -> Vec<Arc<SharedQueue>> {
         channels::each(&self.srqs).filter(|srq| srq.is_starving()).collect()
     }
 
-    /// Polls the completion queues of all queue pairs on an SRQ, given by its address.
+    /// Polls the completion queues on the SRQ with this address.
     pub fn drain_takers(&self, address: usize) {
         self.drain_queues_of(&self.takers(address));
         let takes = |qp: &Arc<UdQp>| qp.srq.queue.raw.address() == address;
         channels::each(&self.datagrams).filter(takes).for_each(|qp| qp.drain());
     }
 
-    /// Ends the connections on an SRQ, given by its address.
+    /// Ends the connections on the SRQ with this address.
     pub fn end_takers(&self, address: usize) {
         for qp in self.takers(address) {
             qp.begin_end(ConnectionReport::Broken);
         }
     }
 
-    /// Returns the connected queue pairs on an SRQ, given by its address.
+    /// Returns the connected queue pairs on the SRQ with this address.
     fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
         let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.queue.raw.address() == address);
         self.qps().into_iter().filter(takes).collect()
     }
 
-    /// Returns the SRQ with this address, as in asynchronous events.
     pub fn srq(&self, address: usize) -> Option<Arc<SharedQueue>> {
         channels::each(&self.srqs).find(|srq| srq.raw.address() == address)
     }

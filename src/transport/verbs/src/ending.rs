@@ -10,9 +10,6 @@
 //! soft-iWARP report none, so it waits for 10 ms without a completion. Soft-iWARP does not flush a late post, so there
 //! it does not wait for missing completions. Freeing an endpoint waits for the end ([`Qp::await_end`]). Closing an
 //! adapter begins all ends before it waits for the first.
-//!
-//! On iWARP the kernel blocks the destruction of an attempt's identifier and queue pair until the peer responds, for up
-//! to 20 seconds. So a separate thread frees these ([`Qp::abandon`]).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,16 +27,15 @@ pub const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// Time without a completion after which a queue pair on an SRQ counts as drained, if the device does not report the
 /// last buffer.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
-/// Time without a completion after which it does so on other devices, if the report is missing.
+/// The same time on other devices, if the report is missing.
 pub const SRQ_LIMIT: Duration = Duration::from_secs(1);
-/// Time without a completion after which queue pairs of a removed device count as drained.
+/// The same time for queue pairs of a removed device.
 pub const GONE_QUIET: Duration = Duration::from_millis(200);
-/// Time for which the kernel may repeat a lost disconnect message.
+/// Time for which the kernel may repeat a lost disconnect message, while the identifier exists.
 const REPEAT_TIME: Duration = Duration::from_secs(10);
 
 impl Qp {
-    /// Begins the end of an accepted or established connection; the progress thread finishes it. Returns `false` if
-    /// there is no such connection.
+    /// Begins the end of an accepted or established connection. Returns `false` if there is none.
     pub fn begin_end(self: &Arc<Self>, cause: ConnectionReport) -> bool {
         let cm = {
             let mut state = self.state.lock();
@@ -70,13 +66,13 @@ impl Qp {
         }
     }
 
-    /// Discards all work of the device. Frees windows first, while their queue pair exists.
+    /// Frees windows first, while their queue pair exists.
     fn reset(&self) {
         self.end_binds();
         self.go(ibv_qp_state::IBV_QPS_RESET);
     }
 
-    /// Returns whether all work has completed, as far as polled, or a time limit has passed.
+    /// Returns whether all work has completed, as far as polled, or a limit has passed.
     pub fn drained(&self) -> bool {
         let all = self.sends.lock().is_back() && self.recvs.lock().is_back();
         let now = Instant::now();
@@ -113,13 +109,13 @@ impl Qp {
         false
     }
 
-    /// Resets a drained queue pair and reports its end to core. Only the first call has an effect.
+    /// Resets a drained queue pair and reports its end. Only the first call has an effect.
     pub fn finish(self: &Arc<Self>) {
         if std::mem::replace(&mut self.state.lock().finishing, true) {
             return;
         }
-        // After the reset the device accesses no buffer. Some devices drop unread completions at the reset; others
-        // complete more work during it. So this polls before and after.
+        // Some devices drop unread completions at the reset; others complete more work during it. So this polls before
+        // and after.
         self.drain();
         self.reset();
         self.drain();
@@ -133,7 +129,6 @@ impl Qp {
         let cause = ended.cause.unwrap_or(ConnectionReport::Disconnected);
         log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause}", self.number());
         if let Some(cm) = ended.cm {
-            // The kernel repeats a lost disconnect message while the identifier exists.
             let leave = Instant::now()
                 + if ended.disconnected && !self.device.is_gone() { REPEAT_TIME } else { Duration::ZERO };
             self.device.cm_owners.lock().remove(&cm.token());
@@ -147,7 +142,7 @@ impl Qp {
         }
     }
 
-    /// Waits until the end is reported to core. After `2 * DRAIN_LIMIT`, this thread reports it.
+    /// Waits until the end is reported. After `2 * DRAIN_LIMIT`, this thread reports it.
     pub fn await_end(self: &Arc<Self>) {
         let limit = Instant::now() + 2 * DRAIN_LIMIT;
         let mut state = self.state.lock();
@@ -189,14 +184,14 @@ impl Qp {
         true
     }
 
-    /// Frees the queue pair and its identifier in a separate thread. Polls first, because completions of flushed
-    /// receives stay in the completion queue when the device destroys the queue pair.
+    /// Frees the queue pair and its identifier in a separate thread: on iWARP the kernel blocks this until the peer
+    /// responds, for up to 20 seconds. Polls first, because completions of flushed receives outlive the queue pair.
     fn free_in_thread(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
         let qp = self.clone();
         let free = move || {
             qp.drain();
             qp.leave();
-            // The kernel blocks here. Usually this thread has the last reference to the queue pair.
+            // Usually this thread has the last reference to the queue pair.
             drop(cm);
             drop(qp);
         };
@@ -205,7 +200,7 @@ impl Qp {
         }
     }
 
-    /// Ends an attempt and reports the cause to core. Called without a lock.
+    /// Ends an attempt and reports the cause. Called without a lock.
     pub fn give_up(self: &Arc<Self>, report: ConnectionReport) {
         if self.abandon() {
             self.sink.connection(report);

@@ -3,8 +3,8 @@
 //! Core calls [`adapter`]. An open adapter shares a [`device`] with its progress [`thread`], which handles connections
 //! ([`cm`], [`rejection`]), asynchronous events and the ends of queue pairs ([`ending`]). [`cq`] reports completions;
 //! [`channels`] wake sleepers. [`qp`] is one end of a connection, [`work_queue`] one of its directions, [`datagram`] an
-//! endpoint for datagrams. [`srq`], [`memory`] and [`window`] contain the other objects. [`locate`] finds the device of a
-//! configuration, [`attributes`] reads its limits, [`status`] translates its errors. [`sys`] makes all calls into libibverbs
+//! endpoint for datagrams. [`srq`], [`memory`] and [`window`] are the other objects. [`locate`] finds a configuration's
+//! device, [`attributes`] reads its limits, [`status`] translates its errors. [`sys`] makes all calls into libibverbs
 //! and librdmacm.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]

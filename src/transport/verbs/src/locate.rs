@@ -1,8 +1,8 @@
 //! Resolves the instance data of a configuration to device, port and address.
 //!
 //! Names are resolved to addresses. An rdma_cm identifier bound to an address reveals its device and port, which must
-//! be the requested ones. An interface may belong to several devices. InfiniBand interfaces are listed for the device,
-//! not for a port.
+//! be the requested ones. An interface may belong to several devices. InfiniBand interfaces are listed per device, not
+//! per port.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +21,6 @@ use crate::sys::cm::{CmId, EventChannel};
 use crate::sys::device;
 use crate::sys::repeat;
 
-/// The location of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     pub name: String,
@@ -34,14 +33,10 @@ pub struct Place {
 /// An address that instance data may mean, and the device if one was named.
 type Candidate = (IpAddr, Option<String>);
 
-/// Names and addresses of network interfaces.
 type Interfaces = [(String, IpAddr)];
 
 /// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address or the name of this host.
-/// If it is empty, `name` is `verbs-NETDEV`.
-///
-/// # Errors
-/// The reason contains the requested name and the existing devices.
+/// If it is empty, `name` is `verbs-NETDEV`. An error contains the requested name and the existing devices.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let sysfs = Path::new(sysfs::ROOT);
     let devices = device::names();
@@ -70,10 +65,10 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     })
 }
 
-/// Bytes of memory that the resolver takes for all sources of names.
+/// Bytes of memory that the resolver takes.
 pub const RESOLVER: usize = 256 << 10;
 
-/// Returns the addresses that the word may mean, best first. Does not resolve host names.
+/// Returns the addresses that the word may mean, best first, without resolving host names.
 fn candidates(wanted: &Instance, sysfs: &Path, interfaces: &Interfaces) -> Vec<Candidate> {
     let Instance { word, port } = wanted;
     if let Ok(address) = word.parse::<IpAddr>() {
@@ -95,7 +90,7 @@ fn in_order(mut found: Vec<Candidate>) -> Vec<Candidate> {
     found
 }
 
-/// Returns the first candidate whose device and port are the requested ones.
+/// Returns the first candidate with the requested device and port.
 fn choose(
     wanted: &Instance,
     candidates: &[Candidate],
@@ -130,8 +125,8 @@ fn choose(
     Err(topic.reason(format!("looked for {wanted}: {why}")))
 }
 
-/// Returns the addresses of an interface, IPv4 first, then its aliases' addresses. Excludes link-local addresses, which
-/// cannot be used without an interface.
+/// Returns the addresses of an interface, IPv4 first, then its aliases' addresses. Link-local addresses are unusable
+/// without an interface.
 fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
     let usable =
         || interfaces.iter().filter(|(_, address)| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()));
@@ -148,7 +143,6 @@ fn netdevs_of(sysfs: &Path, device: &str, port: Option<u8>) -> Vec<String> {
     found.into_iter().filter_map(|name| name.into_string().ok()).collect()
 }
 
-/// Describes all devices with their interfaces and addresses.
 fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String {
     if devices.is_empty() {
         return match sysfs::devices(sysfs).as_slice() {
@@ -177,7 +171,7 @@ fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String 
 }
 
 /// Returns whether the interface with this address belongs to a device. Does not bind an identifier, because librdmacm
-/// would open the device and keep it open.
+/// would keep the device open.
 pub fn has_device(address: IpAddr) -> bool {
     let sysfs = Path::new(sysfs::ROOT);
     let interfaces = net::interfaces();
@@ -204,7 +198,6 @@ fn forbidden() -> Option<String> {
     })
 }
 
-/// Returns the device and port of an address.
 fn bind(address: IpAddr) -> Result<(String, u8), Reason> {
     let find = || {
         let channel = EventChannel::new().map_err(|error| match error.raw_os_error() {
@@ -214,7 +207,7 @@ fn bind(address: IpAddr) -> Result<(String, u8), Reason> {
         let id = CmId::bound(RDMA_PS_TCP, &channel, 0, SocketAddr::new(address, 0))?;
         id.device().ok_or_else(|| io::Error::from_raw_os_error(libc::ENODEV))
     };
-    // librdmacm opens the device, and reports even temporary failures as a missing device.
+    // librdmacm reports even temporary failures to open the device as a missing device.
     let none = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::ENODEV | libc::EADDRNOTAVAIL));
     let pauses = [0, 1, 10, 50].map(Duration::from_millis);
     repeat(pauses, |error| none(error) && has_device(address), find).map_err(|error| {

@@ -23,8 +23,7 @@ pub struct Zone {
     number: u32,
 }
 
-/// Registered memory that is never accessed. An unbind binds a window to zero bytes of a region, which some devices
-/// require.
+/// Registered memory that is never accessed, for unbinds: some devices require a region to bind to zero bytes.
 pub(crate) struct Anchor {
     pub(crate) mr: Mr,
     pub(crate) bytes: Box<[u8; 64]>,
@@ -55,7 +54,6 @@ impl Zone {
     }
 }
 
-/// Registered memory.
 pub struct Region {
     pub(crate) shared: Arc<Shared>,
     remote: bool,
@@ -72,16 +70,12 @@ pub(crate) struct Shared {
     elsewhere: Mutex<Vec<(Arc<Pd>, Mr)>>,
 }
 
-/// Regions by local key. Soft-RoCE looks up buffers of an SRQ in the endpoint's zone, so their memory may be registered
-/// in several zones.
+/// Regions by local key. For SRQs of Soft-RoCE, memory may be registered in several zones.
 #[derive(Default)]
 pub struct Regions(RwLock<HashMap<u32, Weak<Shared>>>);
 
 impl Regions {
-    /// Returns the local key in `pd` of the region with this key in its own zone.
-    ///
-    /// # Errors
-    /// EINVAL if there is no such region.
+    /// Returns the local key in `pd` of the region with this key in its own zone, or EINVAL if there is none.
     pub fn key_in(&self, key: u32, pd: &Arc<Pd>) -> io::Result<u32> {
         let region = self.0.read().get(&key).and_then(Weak::upgrade);
         let region = region.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
@@ -133,7 +127,6 @@ pub(crate) fn remote_access(rights: Rights) -> Access {
 }
 
 impl Region {
-    /// Registers `len` bytes at `addr`.
     pub fn new(device: &Arc<Device>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
         let mut access = remote_access(device.limits.granted(rights));
         if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
@@ -163,7 +156,6 @@ impl Region {
     }
 }
 
-/// Logs and translates a failed registration.
 fn explain(error: &io::Error, addr: u64, len: u64) -> Error {
     match error.raw_os_error() {
         Some(libc::EFAULT) => {

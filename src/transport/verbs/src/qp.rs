@@ -3,8 +3,8 @@
 //! [`Qp::complete`] passes completions to core, under the lock of a completion queue. [`Qp::report`] then makes the
 //! reports that must be made without a lock.
 //!
-//! Queue pairs are created for up to [`MAX_INLINE`] bytes of inline data, or without inline data if the device would
-//! otherwise shorten the queue. Sends and writes that fit are sent inline.
+//! A queue pair has up to [`MAX_INLINE`] bytes of inline data, or none if the device would otherwise shorten the queue.
+//! Sends and writes that fit are sent inline.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use crate::sys::qp::RawQp;
 use crate::window::Type2Windows;
 use crate::work_queue::{WorkQueue, post};
 
-/// Work request identifiers: the core's numbers, with a bit that marks receives.
+/// Work request identifiers: core's numbers, with a bit that marks receives.
 pub mod wr {
     const RECV: u64 = 1 << 63;
 
@@ -48,18 +48,17 @@ pub mod wr {
         id & !RECV
     }
 
-    /// Returns whether an identifier belongs to a receive, and core's number.
+    /// Returns whether an identifier marks a receive, and core's number.
     pub fn split(id: u64) -> (bool, u64) {
         (id & RECV != 0, id & !RECV)
     }
 }
 
-/// Flags of receive completions with an immediate value or an invalidated key.
+/// Flags for an immediate value or an invalidated key.
 const SPECIAL: u32 = ibv_wc_flags::IBV_WC_WITH_IMM.0 | WITH_INV | WITH_INV_OF_SOFT_ROCE;
-/// Flag for an invalidated key.
 const WITH_INV: u32 = ibv_wc_flags::IBV_WC_WITH_INV.0;
-/// The kernel's value of this flag, which Soft-RoCE reports. Other devices use the bit for checksums, but not on
-/// connected queue pairs.
+/// The kernel's value, which Soft-RoCE reports. Other devices use the bit for checksums, but not on connected queue
+/// pairs.
 const WITH_INV_OF_SOFT_ROCE: u32 = ibv_wc_flags::IBV_WC_IP_CSUM_OK.0;
 const _: () = assert!(ibv_wc_status::IBV_WC_SUCCESS == 0);
 
@@ -67,29 +66,24 @@ fn is_good(completion: &ibv_wc) -> bool {
     completion.status == ibv_wc_status::IBV_WC_SUCCESS
 }
 
-/// Converts a successful receive. Its solicited flag is reported later, by the completion queue.
+/// The completion queue reports the solicited flag later.
 #[inline(always)]
 fn good_recv(completion: &ibv_wc, id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: completion.byte_len.into(), solicited: false }
 }
 
-/// Returns whether one report covers both consecutive completions: a successful request implies the success of earlier
-/// ones.
+/// Returns whether one report covers both completions: a successful request implies the success of earlier ones.
 #[inline]
 pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
     let sent = |completion: &ibv_wc| is_good(completion) && !wr::split(completion.wr_id).0;
     one.qp_num == next.qp_num && sent(one) && sent(next)
 }
 
-/// The phase of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QpPhase {
-    /// Not used yet.
     #[default]
     Idle,
-    /// The active end waits for the reply.
     Connecting,
-    /// The passive end has accepted.
     Accepting,
     Connected,
     /// In the error state, with outstanding work.
@@ -97,22 +91,18 @@ pub enum QpPhase {
     Dead,
 }
 
-/// The state that depends on the phase.
 #[derive(Default)]
 pub struct QpState {
     pub phase: QpPhase,
     pub cm: Option<Arc<CmId>>,
-    /// Private data of the request, until it is sent.
+    /// Private data of the request, until sent.
     pub private_data: Vec<u8>,
-    /// The route being resolved: local address, remote address, deadline.
+    /// Local address, remote address, deadline.
     pub way: Option<(SocketAddr, SocketAddr, Instant)>,
-    /// The cause of the end.
     pub cause: Option<ConnectionReport>,
     pub failed_recv: Option<RecvDone>,
     pub failed_request: Option<(FailedRequest, Status)>,
-    /// Set once a disconnect message was sent.
     pub disconnected: bool,
-    /// Time when the end began.
     pub since: Option<Instant>,
     /// Set once a thread finishes the end.
     pub finishing: bool,
@@ -120,34 +110,30 @@ pub struct QpState {
     pub quiet: Option<(u64, Instant)>,
 }
 
-/// A connected queue pair.
 pub struct Qp {
     pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pub(crate) sink: EndpointSink<Verbs>,
-    /// Entries in completion queues, for requests and for receives.
+    /// Entries in completion queues: requests, receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Option<Attachment>,
-    /// Maximum concurrent reads: served by this end, and by the peer.
+    /// Maximum concurrent reads served by this end, and by the peer.
     pub(crate) reads: (u8, u8),
     pub(crate) sends: Mutex<WorkQueue>,
     pub(crate) recvs: Mutex<WorkQueue>,
-    /// Its type 2 windows.
     pub(crate) singles: Mutex<Type2Windows>,
     /// Changes with each completion.
     pub(crate) completions: AtomicU64,
-    /// Set once the connection has failed.
     failed: AtomicBool,
     /// Set if the last request has completed, until [`Qp::report`] reports it.
     drained: AtomicBool,
-    /// Set once the device has reported the last buffer from the SRQ.
+    /// Set once the device has reported the last SRQ buffer.
     pub(crate) last_reached: AtomicBool,
     pub(crate) state: Mutex<QpState>,
     /// Notified when the phase becomes [`QpPhase::Dead`].
     pub(crate) ended: Condvar,
 }
 
-/// Minimum length of a queue.
 const MIN_DEPTH: usize = 16;
 /// Maximum length of a queue if the program sets none. The C library uses 16 entries then, and rejects further work;
 /// here it waits in the backlog, except for receives on iWARP.
@@ -157,7 +143,7 @@ const MIN_DEPTH: usize = 16;
 const MAX_DEFAULT_DEPTH: usize = 63;
 /// Maximum inline data in bytes. More would enlarge all entries of the queue.
 pub const MAX_INLINE: u32 = 128;
-/// An empty segment, for work that must have a segment.
+/// For work that must have a segment.
 pub const NO_BYTE: &[Segment] = &[Segment { addr: 0, len: 0, key: 0, since: 0 }];
 
 impl Qp {
@@ -166,7 +152,7 @@ impl Qp {
         let sizes = init.sizes;
         let srq = init.srq.map(|srq| srq.attach(&init.zone.pd)).transpose()?;
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
-        // A completion queue of the device must have entries for all work.
+        // A completion queue needs entries for all work.
         let most = if sizes.usual { MAX_DEFAULT_DEPTH.min(device.limits.cqe) } else { device.limits.cqe };
         let sends = (sizes.requests + 1).min(most);
         let strict = !device.limits.repeats();
@@ -244,7 +230,7 @@ impl Qp {
     /// Posts a request off the fast path. Shortens the segments of a read or atomic operation to its length, because
     /// the device would fill all of them.
     ///
-    /// An iWARP read has exactly one segment. It needs no fence, which soft-iWARP rejects: the peer answers reads in
+    /// An iWARP read has exactly one segment. It needs no fence, which soft-iWARP rejects: the peer handles reads in
     /// order.
     #[inline(never)]
     fn post_rare(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
@@ -258,13 +244,12 @@ impl Qp {
         let fence = request.fence && !iwarp_read;
         self.hand_over(&self.sends, request.id, Some(&request.operation), segments, fence)?;
         if fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
-            // The program may not call the library until the request completes, so the progress thread handles it.
+            // The program might not call the library before the request completes.
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
         Ok(())
     }
 
-    /// Posts work of one direction: a receive if `operation` is `None`.
     #[inline(always)]
     fn hand_over(
         &self,
@@ -289,8 +274,8 @@ impl Qp {
         Ok(())
     }
 
-    /// Passes completions to core; several only if [`belong_together`] holds. Returns whether [`Qp::report`] must be
-    /// called. The caller holds the completion queue's lock, which keeps reports in order.
+    /// Passes completions to core; several only if [`belong_together`] holds. Returns whether to call [`Qp::report`].
+    /// Called under the completion queue's lock.
     #[inline]
     pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) -> bool {
         let Some(last) = completions.last() else { return false };
@@ -325,8 +310,8 @@ impl Qp {
         hard
     }
 
-    /// Passes a receive to core that failed, or that has an immediate value or an invalidated key. Returns whether
-    /// [`Qp::report`] must be called. Ignores the immediate value of a send, which no program of this library sends.
+    /// Passes a receive to core that failed, or that has an immediate value or an invalidated key. Returns whether to
+    /// call [`Qp::report`]. Ignores the immediate value of a send, which libdat never sends.
     #[cold]
     #[inline(never)]
     fn complete_unusual(&self, completion: &ibv_wc, id: u64) -> bool {
@@ -352,7 +337,7 @@ impl Qp {
         false
     }
 
-    /// Stores the first failed receive. Returns whether the connection has failed.
+    /// Returns whether the connection has failed.
     fn note_failed_recv(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_receive(completion.status, self.device.limits.soft_roce);
         // Core flushes receives itself, in order. Failures wait until all work has completed.
@@ -364,7 +349,7 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Returns whether this completion means a failure, not just the end of the connection, which rdma_cm reports.
+    /// Returns whether the work failed, instead of being flushed by an end that rdma_cm reports.
     fn note_failure(&self, completion: &ibv_wc) -> bool {
         let failed = !self.device.limits.is_end(completion.status);
         if failed {
@@ -391,7 +376,7 @@ impl Qp {
         self.note_failed_send(last, id)
     }
 
-    /// Stores the first failed request. Returns whether the connection has failed.
+    /// Returns whether the connection has failed.
     #[cold]
     fn note_failed_send(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_completion(completion.status);
@@ -404,14 +389,14 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Posts backlog work of one direction after completions up to the number `last`.
+    /// Posts backlog work after completions up to `last`.
     #[cold]
     #[inline(never)]
     fn resume(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, last: u64) {
         let refused = queue.resume(last, &self.raw);
         drop(queue);
         if refused {
-            // The progress thread retries, because there may be no further completion.
+            // There may be no further completion.
             self.device.command(|work| work.refused.push_back(self.clone()));
         }
     }
@@ -431,7 +416,7 @@ impl Qp {
         again
     }
 
-    /// Causes the device to check its fenced requests again. Returns `false` once there are none.
+    /// Makes the device check its fenced requests again. Returns `false` once there are none.
     pub fn pass_fence(&self) -> bool {
         self.reap();
         let waits = self.sends.lock().fence_waits();
@@ -459,7 +444,6 @@ impl Qp {
         self.entries[0].cq.drain();
     }
 
-    /// Polls for requests and receives.
     pub fn drain(&self) {
         self.entries.iter().for_each(|entries| entries.cq.drain());
     }
@@ -489,7 +473,7 @@ pub fn as_long_as_possible<R>(
     }
 }
 
-/// Returns the first `len` bytes of segments, in `cut` if they must be shortened.
+/// Returns the first `len` bytes of segments, in `cut` if shortened.
 fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [Segment] {
     if segments.iter().map(|segment| segment.len).sum::<u64>() == len {
         return segments;

@@ -1,8 +1,8 @@
 //! The wire format of rejections: a header as in the C providers over rdma_cm, then private data.
 //!
-//! The header distinguishes a rejection by the program from the end of a process. The C providers write a version into it,
-//! and do not read it. InfiniBand pads private data with zeros. So our last byte of the header is the length plus one; it is 0
-//! in the C provider, where the length is unknown, and 1 in its predecessor without private data.
+//! The header distinguishes a rejection by the program from the end of a process. The C providers write a version into
+//! it, and do not read it. InfiniBand pads private data with zeros, so our last byte of the header is the length plus
+//! one. It is 0 in the C provider, where the length is unknown, and 1 in its predecessor without private data.
 
 use arrayvec::ArrayVec;
 use dat_core::transport::ConnectionReport;
@@ -40,8 +40,8 @@ pub fn read(status: i32, bytes: &[u8], iwarp: bool) -> ConnectionReport {
     }
 }
 
-/// Returns the private data of a rejection. Without a length, these are all bytes after the header, with the padding, or
-/// none if all are zero.
+/// Returns the private data of a rejection. Without a length, these are all bytes after the header, or none if all are
+/// zero.
 fn private_data(bytes: &[u8]) -> &[u8] {
     let Some((header, data)) = bytes.split_first_chunk::<HEADER>() else { return &[] };
     let length = match header {

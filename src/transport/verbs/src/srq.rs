@@ -3,15 +3,14 @@
 //! On iWARP there is no backlog, because a message without a receive ends its connection. If such a device cannot
 //! resize a queue, the queue is created with spare room, and larger resizes fail.
 //!
-//! While there is a backlog, the SRQ limit of the device is used to refill its queue in time, because no other thread
-//! may be polling. `DAT_VERBS_SRQ_BACKLOG=1` forces this for tests. If the device rejects a receive of the backlog, the
-//! progress thread retries every 20 ms. If the queue of the device is empty and it rejects receives for five seconds,
-//! or if it reports a failed queue, the connections on the queue end. The receives stay for endpoints that connect
-//! later.
+//! While there is a backlog, the device's SRQ limit triggers the refill, because no other thread may be polling.
+//! `DAT_VERBS_SRQ_BACKLOG=1` forces a backlog for tests. If the device rejects a receive of the backlog, the progress
+//! thread retries every 20 ms. If the device's queue is empty and it rejects receives for five seconds, or if it
+//! reports a failed queue, the connections on the queue end. The receives stay for later connections.
 //!
-//! Soft-RoCE looks up receive buffers in the endpoint's zone, not in the queue's. So there the receives wait until the
-//! first endpoint is created, and their memory is registered in its zone too if the zones differ. Endpoints of several
-//! zones cannot share a queue; the second one fails for lack of resources.
+//! Soft-RoCE looks up receive buffers in the endpoint's zone, not in the queue's. So there receives wait until the
+//! first endpoint is created, and their memory is also registered in its zone. A second endpoint of another zone fails
+//! for lack of resources.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,33 +35,30 @@ pub struct SharedQueue {
     pub(crate) raw: Arc<RawSrq>,
     device: Arc<Device>,
     zone: Arc<Pd>,
-    /// Set if the device looks up buffers in the queue pair's zone, so receives wait for a queue pair.
+    /// Set if the device looks up buffers in the queue pair's zone, so receives wait for one.
     by_user: bool,
     /// Set if the device must have all receives, so there is no backlog.
     strict: bool,
-    /// Locked during a resize, and while a queue pair reserves entries for the current size.
+    /// Locked during a resize, and while entries are reserved for the current size.
     sizing: Mutex<()>,
     state: Mutex<SrqState>,
 }
 
 struct SrqState {
-    /// Maximum number of receives on the device, limited by its completion queues.
+    /// Maximum of `posted`, because of the completion queues.
     most: usize,
     /// Length of the device's queue.
     room: usize,
     /// Number of receives on the device.
     posted: usize,
-    /// Receives for which the device has no room.
     backlog: RecvQueue,
-    /// Refusals of the first receive of the backlog.
     refusals: Refusals,
-    /// Maximum number of segments.
     segments: usize,
     /// Number of receives below which core gets an event; 0 for none.
     limit: usize,
-    /// Set if the queue of the device cannot be resized.
+    /// Set if the device's queue cannot be resized.
     fixed: bool,
-    /// Set after the device's limit event, until core has counted the receives concerned.
+    /// Set after the device's limit event, until core has counted its receives.
     due: bool,
     /// Set if the device got receives since that event.
     fed: bool,
@@ -109,7 +105,6 @@ fn with_spare_room(depth: usize) -> usize {
 }
 
 impl SharedQueue {
-    /// Creates a queue for `depth` receives of up to `segments` segments.
     pub fn new(device: &Arc<Device>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
         let most = device.limits.shared_recvs();
         let strict = !device.limits.repeats();
@@ -148,10 +143,8 @@ impl SharedQueue {
         Ok(queue)
     }
 
-    /// Attaches a queue pair of the zone `pd`.
-    ///
-    /// # Errors
-    /// [`Resource::Srq`] if the device can use the queue only for another zone.
+    /// Attaches a queue pair of the zone `pd`. Fails with [`Resource::Srq`] if the device can use the queue only for
+    /// another zone.
     pub fn attach(self: &Arc<Self>, pd: &Arc<Pd>) -> Result<Attachment> {
         let mut state = self.state.lock();
         if self.by_user && !Arc::ptr_eq(&state.found_in, pd) {
@@ -179,7 +172,7 @@ impl SharedQueue {
         self.post_otherwise(state, recv)
     }
 
-    /// Posts a receive that needs the backlog or a key of another zone.
+    /// Posts a receive to the backlog, or with a key of another zone.
     #[cold]
     #[inline(never)]
     fn post_otherwise(&self, mut state: MutexGuard<'_, SrqState>, recv: &Recv<'_>) -> Result<()> {
@@ -190,7 +183,7 @@ impl SharedQueue {
         }
         state.backlog.push(recv);
         if state.backlog.len() == 1 {
-            // The device must raise an event before its queue is empty, because no other thread may be polling.
+            // The device must raise an event before its queue is empty.
             self.apply_limit(&state);
         }
         Ok(())
@@ -218,7 +211,6 @@ impl SharedQueue {
         self.raw.post(wr::recv(id), &found)
     }
 
-    /// Records that the device has consumed a receive.
     #[inline]
     pub fn consumed(&self) {
         let mut state = self.state.lock();
@@ -250,16 +242,14 @@ impl SharedQueue {
         }
     }
 
-    /// Reserves entries of `cq` for the receives of this queue, and `count` for other work of a queue pair.
+    /// Reserves entries of `cq` for this queue's receives, and `count` for a queue pair's other work.
     pub fn reserve(&self, cq: &Arc<CompletionQueue>, count: usize, solicited: bool) -> Result<Reservation> {
         let _sizing = self.sizing.lock();
         cq.reserve(&self.device, count, Some((self.raw.address(), self.room())), solicited)
     }
 
-    /// Resizes the queue to `depth` receives.
-    ///
-    /// # Errors
-    /// [`Resource::Srq`] if the device must have all receives but lacks room. [`Resource::Memory`].
+    /// Resizes the queue to `depth` receives. Fails with [`Resource::Srq`] if the device must have all receives but
+    /// lacks room.
     pub fn resize(&self, depth: usize) -> Result<()> {
         let _sizing = self.sizing.lock();
         let wanted = {
@@ -277,11 +267,10 @@ impl SharedQueue {
         state.reserve(depth, self.by_user)
     }
 
-    /// Enlarges the queue of the device to `room` receives, if all its completion queues can have entries for them.
-    /// Otherwise the backlog takes the rest.
+    /// Enlarges the device's queue to `room` receives, if all its completion queues have room for them.
     fn grow(&self, room: usize) {
         let address = self.raw.address();
-        // Completion queues first, so that none is ever too short.
+        // First, so that none is ever too short.
         if !channels::each(&self.device.cqs).all(|cq| cq.enlarge_shared(&self.device, address, room)) {
             log::info!(target: host::diagnostics::SRQ, "a completion queue keeps a shared receive queue short");
             return;
@@ -299,7 +288,6 @@ impl SharedQueue {
         }
     }
 
-    /// Sets the number of receives below which core gets an event.
     pub fn set_limit(&self, limit: usize) -> Result<()> {
         let mut state = self.state.lock();
         let before = std::mem::replace(&mut state.limit, limit);
@@ -311,7 +299,7 @@ impl SharedQueue {
         Ok(())
     }
 
-    /// Handles the device's limit event. Returns whether receives that it counted are not reported yet.
+    /// Handles the device's limit event. Returns whether receives that it counted are still unreported.
     pub fn limit_reached(&self) -> bool {
         let mut state = self.state.lock();
         if !state.backlog.is_empty() || state.limit > 0 {
@@ -322,7 +310,7 @@ impl SharedQueue {
         self.limit_settled(&mut state)
     }
 
-    /// Returns whether receives counted by the limit event are not reported yet.
+    /// Returns whether receives counted by the limit event are still unreported.
     pub fn limit_pending(&self) -> bool {
         self.limit_settled(&mut self.state.lock())
     }
@@ -353,8 +341,8 @@ impl SharedQueue {
         self.raw.set_limit(small(limit.min(state.room)))
     }
 
-    /// Retries rejected receives. Returns whether the queue of the device is empty and it has rejected receives for too
-    /// long, so that the connections must end. The receives stay.
+    /// Retries rejected receives. Returns whether the connections must end: the device's queue is empty, and it has
+    /// rejected receives for too long.
     pub fn try_again(&self) -> bool {
         let mut state = self.state.lock();
         if !state.refusals.any() {
@@ -364,13 +352,12 @@ impl SharedQueue {
         state.posted == 0 && state.refusals.are_hopeless(Instant::now())
     }
 
-    /// Returns whether there is a backlog and an attached queue pair.
+    /// Returns whether a queue pair is attached and there is a backlog.
     pub fn is_starving(&self) -> bool {
         let state = self.state.lock();
         !state.backlog.is_empty() && state.users > 0
     }
 
-    /// Returns the length of the device's queue.
     pub fn room(&self) -> usize {
         self.state.lock().room
     }

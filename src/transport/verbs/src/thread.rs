@@ -1,11 +1,10 @@
-//! The progress thread of an adapter. It handles connections, asynchronous events and the ends of queue pairs. Threads
-//! that dequeue or wait poll for completions; this thread polls periodically, because completions may matter while no
-//! other thread does.
+//! The progress thread of an adapter. It handles connections, asynchronous events and the ends of queue pairs. It
+//! sleeps on rdma_cm's event channel, the device's asynchronous events, and a wakeup descriptor for tasks from other
+//! threads.
 //!
-//! It sleeps on three descriptors: rdma_cm's event channel, the device's asynchronous events, and a wakeup descriptor
-//! for tasks from other threads. It polls every [`WATCH_TICK`] while a thread sleeps or an agent is set: an overflow, a
-//! watermark, the last request of a graceful disconnect or a failure may concern a queue that no thread reads. A panic
-//! loses only the task in which it occurs.
+//! Threads that dequeue or wait poll for completions. While a thread sleeps or an agent is set, this thread polls every
+//! [`WATCH_TICK`]: an overflow, a watermark, the last request of a graceful disconnect or a failure may concern a queue
+//! that no thread reads. A panic loses only the task in which it occurs.
 //!
 //! Soft-RoCE may forget a fenced request that starts to wait while the last read before it completes: it records the
 //! wait only after the completion that should end it. So while such a request is outstanding (`Work::fenced`), the
@@ -33,13 +32,13 @@ use crate::qp::{Qp, QpPhase};
 use crate::srq::SharedQueue;
 use crate::sys::device::{AsyncEvent, event};
 
-/// Time between polls of queue pairs with outstanding work in the error state.
+/// Time between polls of queue pairs in the error state.
 const DRAIN_TICK: Duration = Duration::from_millis(1);
 /// Maximum number of events per turn: a flood of requests must not delay the ends of connections.
 const MAX_EVENTS: usize = 64;
 /// Time between polls while threads sleep, agents are set or an SRQ has a backlog.
 const WATCH_TICK: Duration = Duration::from_millis(20);
-/// Time between polls otherwise, while there are connections.
+/// The same otherwise, while there are connections.
 const IDLE_TICK: Duration = Duration::from_millis(100);
 
 pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
@@ -47,10 +46,9 @@ pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
     thread::start(c"dat-verbs", move || run(&device))
 }
 
-/// The thread's state between turns.
 #[derive(Default)]
 struct Turns {
-    /// Addresses of SRQs that reached their limit by receives that are not reported yet.
+    /// Addresses of SRQs that reached their limit by unreported receives.
     limits_due: Vec<usize>,
     /// Time of the last periodic poll.
     watched: Option<Instant>,
@@ -71,12 +69,12 @@ fn run(device: &Arc<Device>) {
     }
 }
 
-/// Runs one task and catches a panic, so that the others still run. The panic hook has already logged it.
+/// Runs one task and catches a panic, which the panic hook has logged.
 fn isolate<R>(piece: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(piece)).ok()
 }
 
-/// Handles pending events, then due tasks. Returns the time until the next task.
+/// Handles events, then due tasks. Returns the time until the next task.
 fn turn(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     // Remaining events end the next sleep immediately.
     for found in iter::from_fn(|| device.context.next_event()).take(MAX_EVENTS) {
@@ -88,13 +86,12 @@ fn turn(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     work(device, turns)
 }
 
-/// Iterates over tasks that `take` removes, without a lock between them. A panic loses only its own task.
+/// Iterates over tasks that `take` removes, without a lock between them.
 fn each<T>(device: &Device, mut take: impl FnMut(&mut Work) -> Option<T>) -> impl Iterator<Item = T> {
     iter::from_fn(move || take(&mut device.work.lock()))
 }
 
-/// Visits each task of a list once, oldest first, without a lock. Puts those back for which `stays` returns `true`. A
-/// task that panics is lost.
+/// Visits each task of a list once, oldest first, without a lock, and puts those back for which `stays` returns `true`.
 fn again<W, T>(work: &Mutex<W>, list: fn(&mut W) -> &mut VecDeque<T>, mut stays: impl FnMut(&T) -> bool) {
     let left = list(&mut work.lock()).len();
     for _ in 0..left {
@@ -146,7 +143,7 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     next.into_iter().flatten().min()
 }
 
-/// Polls for completions and retries rejected work, if due. Returns the time until the next poll.
+/// Polls and retries rejected work, if due. Returns the time until the next poll.
 fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Duration> {
     let (drain, demanded) = {
         let mut work = device.work.lock();
@@ -180,13 +177,12 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
     Some(tick)
 }
 
-/// Removes attempts and connections that have ended.
 fn tidy(device: &Device) {
     again(&device.work, |work| &mut work.awaited, |qp| qp.phase() == QpPhase::Connected);
     device.work.lock().timers.retain(|qp| qp.strong_count() > 0);
 }
 
-/// Polls for queue pairs in the error state, and finishes those without outstanding work.
+/// Polls for ending queue pairs, and finishes drained ones.
 fn drain(device: &Arc<Device>) {
     let draining: Vec<_> = device.work.lock().draining.iter().cloned().collect();
     isolate(|| device.drain_queues_of(&draining));
@@ -203,7 +199,7 @@ fn drain(device: &Arc<Device>) {
     );
 }
 
-/// Retries rejected receives of an SRQ. Ends its connections if the device keeps rejecting them.
+/// Retries rejected receives of an SRQ, or ends its connections.
 fn feed(device: &Device, srq: &SharedQueue) {
     device.drain_takers(srq.raw.address());
     if srq.try_again() {
@@ -274,7 +270,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
 }
 
 fn sleep(device: &Device, turns: &mut Turns, limit: Option<Duration>) {
-    // The descriptor of a removed device always reports an error, so it is left out.
+    // The descriptor of a removed device always reports an error.
     let events = (!turns.lost).then(|| device.context.as_fd());
     let found = poll::wait([Some(device.wakeup_fd.as_fd()), Some(device.channel.as_fd()), events], limit);
     if let Ok([_, _, events]) = found {

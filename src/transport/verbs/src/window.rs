@@ -5,8 +5,8 @@
 //! | zone | type 1 window | registration of the range |
 //! | endpoint | type 2 window over the region | type 2 window over a registration of the range |
 //!
-//! Soft-RoCE does not restrict peers to the range of a window, only to the range of a registration. Also, a bind
-//! after a message that waits for a receive would stop the queue pair, so a bind with zone scope posts an empty write.
+//! Soft-RoCE restricts peers only to the range of a registration, not of a window. There a bind after a message that
+//! waits for a receive would stop the queue pair, so a bind with zone scope posts an empty write.
 
 use std::collections::HashMap;
 use std::io;
@@ -35,7 +35,6 @@ pub struct Window {
 }
 
 enum Bound {
-    /// A type 1 window, and its region.
     Device {
         mw: Arc<Mw>,
         region: Mutex<Option<Arc<Shared>>>,
@@ -48,7 +47,7 @@ enum Bound {
     Single(Arc<Single>),
 }
 
-/// A window for one queue pair. Each bind creates a type 2 window, which a device binds only once.
+/// A window for one queue pair. Each bind creates a type 2 window, because a device binds it only once.
 struct Single {
     pd: Arc<Pd>,
     /// Set if each bind registers its range.
@@ -56,11 +55,11 @@ struct Single {
     shown: Mutex<Option<Arc<Shown>>>,
 }
 
-/// A binding to one queue pair, which a drop ends. It must be dropped before the queue pair is destroyed.
+/// A binding to one queue pair. Must be dropped before the queue pair is destroyed.
 struct Shown {
     mw: Mw,
     key: u32,
-    /// Number of the queue pair. Queue pairs may have windows with the same key.
+    /// Number of the queue pair, because queue pairs may have windows with the same key.
     qp: u32,
     /// After `mw`, because it must be dropped later.
     under: Under,
@@ -78,24 +77,24 @@ impl Under {
     }
 }
 
-/// Objects that a bind needs until it has completed, even if the program frees its references.
+/// Objects that a bind needs until it has completed.
 #[derive(Default)]
 pub struct Kept {
     _device: Option<(Arc<Mw>, Arc<Anchor>)>,
     /// The old and new region.
     _regions: [Option<Arc<Shared>>; 2],
     _under: Option<Under>,
-    /// The old and new binding of a window for one queue pair.
+    /// The old and new binding of a `Single`.
     shown: [Option<Arc<Shown>>; 2],
     _under_way: Option<Arc<()>>,
 }
 
-/// Maximum time for which a free waits for binds.
+/// Maximum wait of a free for binds.
 const BIND_TIMEOUT: Duration = Duration::from_secs(1);
 /// Time between polls during this wait.
 const BIND_POLL_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Polls until `needed` returns `false`, because peers can access old bindings until then, and the program may never poll.
+/// Polls until `needed` returns `false`: peers can access old bindings until then, and the program may never poll.
 /// Returns `false` after [`BIND_TIMEOUT`]. Called without a lock.
 pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
     let limit = Instant::now() + BIND_TIMEOUT;
@@ -127,8 +126,7 @@ impl Window {
         Ok(Window { bound, under_way: memory::arc(())? })
     }
 
-    /// Posts a bind to `target`, or an unbind, with the number `id`. Returns the new key, or 0, and the objects that must live
-    /// until the bind has completed.
+    /// Posts bind `id` to `target`, or an unbind. Returns the new key, or 0, and the objects that it needs.
     fn bind(&self, raw: &RawQp, id: u64, target: Option<&BindTarget<'_, Region>>) -> Result<(u32, Kept)> {
         let failed = exhausted(Resource::Region);
         let _under_way = Some(self.under_way.clone());
@@ -175,7 +173,6 @@ impl Window {
 }
 
 impl Single {
-    /// Creates a binding to `target` for the queue pair `qp`.
     fn show(&self, target: &BindTarget<'_, Region>, qp: u32) -> Result<Arc<Shown>> {
         let failed = exhausted(Resource::Region);
         let under = if self.ranges {
@@ -188,7 +185,6 @@ impl Single {
         Ok(memory::arc(Shown { key: mw.next_key(), mw, qp, under })?)
     }
 
-    /// Drops the binding with this key and queue pair, if it still exists.
     fn revoke(&self, key: u32, qp: u32) {
         let gone = self.shown.lock().take_if(|shown| (shown.key, shown.qp) == (key, qp));
         drop(gone);
@@ -199,7 +195,7 @@ fn range_of<'a>(mr: &'a Mr, target: &BindTarget<'_, Region>) -> Range<'a> {
     (mr, target.addr, target.len, remote_access(target.rights) as u32)
 }
 
-/// Registers the range of a binding. Remote writes require the local right to write, too.
+/// Registers the range of a binding. Remote writes also require the local right to write.
 fn register(pd: &Arc<Pd>, target: &BindTarget<'_, Region>, access: Access) -> io::Result<Under> {
     let writes = remote_access(target.rights) & (REMOTE_WRITE | REMOTE_ATOMIC) != 0;
     let local = if writes { LOCAL_WRITE } else { 0 };
@@ -211,7 +207,7 @@ fn register(pd: &Arc<Pd>, target: &BindTarget<'_, Region>, access: Access) -> io
 #[derive(Default)]
 pub struct Type2Windows {
     bound: HashMap<u32, Weak<Single>>,
-    /// Windows that the peer has revoked, whose device objects must be freed.
+    /// Windows that the peer has revoked, to be freed.
     revoked: Vec<(u32, Weak<Single>)>,
 }
 
@@ -233,7 +229,7 @@ impl Type2Windows {
 }
 
 impl Qp {
-    /// Posts the bind of a window to `target`, or its unbind. Returns the new key, or 0.
+    /// Posts the bind of a window to `target`, or an unbind. Returns the new key, or 0.
     pub fn post_bind(&self, id: u64, window: &Window, target: Option<&BindTarget<'_, Region>>) -> Result<u32> {
         let mut queue = self.sends.lock();
         if !queue.is_open() {
@@ -245,7 +241,7 @@ impl Qp {
         self.singles.lock().room()?;
         let (key, kept) = window.bind(&self.raw, wr::send(id), target)?;
         if let Bound::Single(single) = &window.bound {
-            // The queue is open, so the end of the connection has not begun, and will revoke the window.
+            // The queue is open, so the end of the connection will revoke the window.
             let mut singles = self.singles.lock();
             if let [Some(before), _] = &kept.shown {
                 if before.qp == self.number() {
@@ -260,7 +256,7 @@ impl Qp {
         Ok(key)
     }
 
-    /// Frees the device objects of revoked windows. Called without a lock.
+    /// Frees revoked windows. Called without a lock.
     pub fn free_revoked(&self) {
         // `pop` keeps the capacity, because completions add entries where they cannot allocate.
         let next = || self.singles.lock().revoked.pop();

@@ -1,10 +1,9 @@
 //! The outstanding work of one direction of a queue pair: posted to the device, or in a backlog.
 //!
-//! A program may request longer queues than the device supports. Then work without room waits in the backlog, in order, until
-//! earlier work completes.
+//! A program may request longer queues than the device supports. Work without room waits in the backlog, in order.
 //!
-//! If the device rejects work although it has room, the progress thread retries every 20 ms. After five seconds without any
-//! posted work, it ends the connection, which flushes the backlog.
+//! If the device rejects work although it has room, the progress thread retries every 20 ms. After five seconds without
+//! any posted work, it ends the connection, which flushes the backlog.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,11 +19,11 @@ use crate::qp::wr;
 use crate::sys::qp::RawQp;
 use crate::window::Kept;
 
-/// Maximum time for which a device without work may reject work of a backlog.
+/// Maximum time for which an idle device may reject work.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time since which the device rejects the next work of a backlog although it has room. The progress thread retries,
-/// because the cause, for example lack of memory, may be temporary.
+/// The time since which the device rejects the next work of a backlog although it has room. The cause may be temporary,
+/// for example a lack of memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Refusals(Option<Instant>);
 
@@ -64,13 +63,12 @@ pub struct WorkQueue {
     posted: u64,
     done: u64,
     room: u64,
-    /// Number of requests up to the last fenced one.
     fenced: u64,
-    /// Set while the queue pair is in the progress thread's list.
+    /// Set while in the progress thread's list.
     fence_noted: bool,
     backlog: VecDeque<Waiting>,
     refusals: Refusals,
-    /// The endpoint and the kind of work, for `stalls`.
+    /// For `stalls`.
     ep: Handle,
     work: Stall,
     pub stalls: Gauge,
@@ -87,8 +85,8 @@ struct Waiting {
 }
 
 impl WorkQueue {
-    /// Creates a direction of the endpoint `ep` for a device queue of `len` entries. One entry stays free, because a completion
-    /// may arrive before its entry is reusable.
+    /// Creates a direction of `ep` for a device queue of `len` entries. One stays free, because a completion may arrive
+    /// before its entry is reusable.
     pub fn new(ep: Handle, work: Stall, len: usize) -> Self {
         let room = len.saturating_sub(1).max(1) as u64;
         WorkQueue {
@@ -107,7 +105,7 @@ impl WorkQueue {
         }
     }
 
-    /// Returns whether the queue accepts work. The end of the connection completes later work.
+    /// Returns whether the queue accepts work. The connection's end completes later work.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.open
@@ -123,7 +121,7 @@ impl WorkQueue {
         self.posted += 1;
     }
 
-    /// Adds a request, or a receive if `operation` is `None`, to the backlog.
+    /// Adds work to the backlog.
     #[cold]
     #[inline(never)]
     pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], fence: bool) -> Result<()> {
@@ -143,14 +141,14 @@ impl WorkQueue {
         self.binds.push_back((id, kept));
     }
 
-    /// Records that the last request is fenced. Returns whether the caller must add the queue pair to the progress thread's
-    /// list, until [`WorkQueue::fence_waits`] returns `false`.
+    /// Records that the last request is fenced. Returns whether to add the queue pair to the progress thread's list,
+    /// until [`WorkQueue::fence_waits`] returns `false`.
     pub fn note_fence(&mut self) -> bool {
         self.fenced = self.posted + self.backlog.len() as u64;
         !std::mem::replace(&mut self.fence_noted, true)
     }
 
-    /// Returns whether a fenced request has not completed, as far as polled.
+    /// Returns whether a fenced request is outstanding, as far as polled.
     pub fn fence_waits(&mut self) -> bool {
         self.fence_noted = self.open && self.done < self.fenced;
         self.fence_noted
@@ -164,8 +162,8 @@ impl WorkQueue {
         !self.binds.is_empty() || !self.backlog.is_empty()
     }
 
-    /// Frees objects of binds up to the number `last`, and posts work of the backlog. Returns whether the device has rejected
-    /// it for the first time; then [`WorkQueue::try_again`] must be called later.
+    /// Frees objects of binds up to `last`, and posts work of the backlog. If this returns `true`, the device has
+    /// rejected it for the first time, and [`WorkQueue::try_again`] must be called later.
     #[cold]
     pub fn resume(&mut self, last: u64, raw: &RawQp) -> bool {
         while self.binds.front().is_some_and(|(bind, _)| *bind <= last) {
@@ -174,7 +172,7 @@ impl WorkQueue {
         !self.backlog.is_empty() && self.feed(raw)
     }
 
-    /// Posts work of the backlog while there is room. Returns whether the device has rejected it for the first time.
+    /// Posts work of the backlog. Returns whether the device has rejected it for the first time.
     fn feed(&mut self, raw: &RawQp) -> bool {
         while self.open && self.posted - self.done < self.room {
             let Some(next) = self.backlog.pop_front() else { break };

@@ -69,7 +69,6 @@ fn report(conn: &Conn, attempt: io::Result<()>) {
     }
 }
 
-/// Returns the report for a failed attempt.
 pub fn failure(error: &io::Error) -> ConnectionReport {
     match error.raw_os_error() {
         Some(

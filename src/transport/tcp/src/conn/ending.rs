@@ -9,12 +9,12 @@ use crate::record::End;
 use crate::rx::Fatal;
 
 impl Conn {
-    /// Ends the connection for the program. Afterwards, the connection calls no sink and uses no memory of the program.
+    /// Ends the connection for the program. Afterwards, it calls no sink and uses no memory of the program.
     pub fn disconnect(&self, end: End) {
         self.close(false, Some(end));
     }
 
-    /// Detaches the stream, and sends `end` to the peer. If `report` is set, reports all completed requests. Returns whether
+    /// Detaches the stream, and sends `end` to the peer. With `report`, reports all completed requests. Returns whether
     /// the connection had not ended before.
     fn close(&self, report: bool, end: Option<End>) -> bool {
         let before = Phase::from_u8(self.phase.fetch_max(Phase::Dead as u8, Ordering::AcqRel));
@@ -23,7 +23,7 @@ impl Conn {
         }
         let first = before < Phase::Dead;
         let mut drained = false;
-        // Without a stream, no later call uses memory of the program, even in the middle of a record.
+        // Without a stream, no later call uses memory of the program.
         let left = {
             let mut receiving = self.receiving.lock();
             self.note_stall(false);
@@ -44,7 +44,7 @@ impl Conn {
         first
     }
 
-    /// Ends the connection after a failure of this end. Called without a lock.
+    /// Ends the connection after a local failure. Called without a lock.
     pub fn fail(&self, fatal: Fatal) {
         if self.close(true, Some(End::Broken(fatal.peer))) {
             self.sink.failed(fatal.recv, fatal.request);

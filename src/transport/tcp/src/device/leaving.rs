@@ -23,7 +23,6 @@ const CLOSE_LINGER: Duration = Duration::from_millis(200);
 #[derive(Default)]
 pub struct Leaving {
     streams: HashMap<u64, (Arc<Stream>, Instant)>,
-    /// Set when the adapter is closed.
     closed: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Recent replies to requests for datagrams. If a reply is lost, the peer's kernel repeats its request. The local kernel has
-//! discarded the first one, so the repetition arrives as a new request, and gets the same reply.
+//! Recent replies to requests for datagrams. After a lost reply, the peer's kernel repeats its request, which arrives
+//! as a new one, because the local kernel has discarded the first. It gets the same reply.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! UD exchanges with peers by rdma_cm (SIDR). The request contains the requester's address, and the reply the
-//! responder's. Neither side keeps an identifier afterwards, because there is no connection.
+//! UD exchanges with peers by rdma_cm (SIDR). The request contains the requester's address, the reply the responder's.
+//! Neither side keeps an identifier afterwards.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -32,14 +32,13 @@ pub struct Attempt {
     qp: Arc<UdQp>,
     id: Arc<CmId>,
     private_data: Box<[u8]>,
-    /// The route being resolved: local address, remote address, deadline.
+    /// Local address, remote address, deadline.
     route: (SocketAddr, SocketAddr, Instant),
     /// `None` once the outcome is known.
     exchange: Mutex<Option<Exchange<Verbs>>>,
 }
 
 impl UdQp {
-    /// Starts to resolve a peer's service point.
     pub fn resolve(self: &Arc<Self>, connect: &Connect<'_>, exchange: Exchange<Verbs>) -> Result<()> {
         let device = &self.device;
         let (from, to) = cm::ends(device, connect);
@@ -102,7 +101,7 @@ impl UdQp {
 }
 
 impl Attempt {
-    /// Handles an event of the attempt's identifier. Called without a lock.
+    /// Called without a lock.
     pub fn handle(&self, event: &Event) {
         log::debug!(target: host::diagnostics::CM, "datagrams on {}: event {} status {}", self.qp.number(), event.kind, event.status);
         if self.exchange.lock().is_none() {
@@ -140,7 +139,6 @@ impl Attempt {
         }
     }
 
-    /// Handles the peer's acceptance.
     fn answered(&self, event: &Event) {
         let (Some((hello, private_data)), Some((way, number))) = (Hello::read(&event.private_data), &event.answer)
         else {
@@ -157,7 +155,7 @@ impl Attempt {
         }
     }
 
-    /// Ends the attempt. Returns the exchange for the report, unless the attempt had ended.
+    /// Ends the attempt. Returns the exchange to report, unless it had ended.
     pub(super) fn conclude(&self) -> Option<Exchange<Verbs>> {
         self.qp.attempts.lock().retain(|attempt| !std::ptr::eq(&**attempt, self));
         let party = self.qp.device.cm_owners.lock().remove(&self.id.token());
@@ -165,7 +163,7 @@ impl Attempt {
         self.exchange.lock().take()
     }
 
-    /// Ends the attempt and reports why. Called without a lock.
+    /// Called without a lock.
     pub fn give_up(&self, report: ConnectionReport) {
         if let Some(exchange) = self.conclude() {
             exchange.failed(report);
@@ -173,8 +171,8 @@ impl Attempt {
     }
 }
 
-/// Returns the index of a GID of the adapter's port. Ethernet may have it once per RoCE version; like the kernel's
-/// connection management, this prefers the routable RoCE v2.
+/// Returns the index of a GID of the adapter's port. Ethernet may have it once per RoCE version; like the kernel, this
+/// prefers the routable RoCE v2.
 fn own_index(device: &Device, gid: &[u8; 16]) -> u8 {
     let found = device.context.gid_indices(device.place.port, gid);
     let types =

@@ -1,7 +1,7 @@
 //! The end and the recovery of UD queue pairs.
 //!
-//! Until its reset, the device takes receives of the SRQ. So an end stops the queue pair and reports all completions
-//! first. Several queue pairs end concurrently.
+//! The device takes receives of the SRQ until the reset. So an end first stops the queue pair and reports all
+//! completions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,10 +15,8 @@ use rdma_sys::ibv_qp_state;
 use super::UdQp;
 use crate::ending::{DRAIN_LIMIT, GONE_QUIET, SRQ_LIMIT};
 
-/// The progress of an end.
 #[derive(Default)]
 pub(super) struct Ending {
-    /// Time of the beginning.
     since: Option<Instant>,
     /// Value of `completions`, and the time of its last change.
     quiet: Option<(u64, Instant)>,
@@ -54,7 +52,7 @@ impl UdQp {
         }
     }
 
-    /// Returns whether the device has completed all work of a queue pair that ends, or a time limit has passed.
+    /// Returns whether the device has completed all work, or a time limit has passed.
     fn is_still(&self) -> bool {
         self.drain();
         let idle = self.sends.lock().on_device == 0;
@@ -69,8 +67,7 @@ impl UdQp {
         ending.ended || idle && reached || self.device.is_gone() && quiet >= GONE_QUIET || since > DRAIN_LIMIT
     }
 
-    /// Finishes the end: the device uses no memory for the queue pair, and its completions are reported. Core completes
-    /// the remaining datagrams.
+    /// Finishes the end. Core completes the remaining datagrams.
     fn halt(&self) {
         let mut ending = self.ending.lock();
         if !std::mem::replace(&mut ending.ended, true) {
@@ -82,7 +79,6 @@ impl UdQp {
         drop(left);
     }
 
-    /// Resets the queue pair, which discards its work, and reports what the device has done.
     fn reset(&self) {
         // Some devices drop unread completions.
         self.drain();
@@ -91,14 +87,12 @@ impl UdQp {
         self.sends.lock().on_device = 0;
     }
 
-    /// Removes the queue pair from all tables.
     pub(super) fn leave(&self) {
         self.srq.end();
         self.entries.iter().for_each(|entries| entries.cq.leave_datagrams(self.number()));
     }
 
-    /// Recovers a failed queue pair once the device has returned its requests. Returns whether the progress
-    /// thread must retry.
+    /// Recovers a failed queue pair once the device has returned its requests. Returns whether to retry.
     pub fn recover(self: &Arc<Self>) -> bool {
         {
             let ending = self.ending.lock();
@@ -138,7 +132,6 @@ impl UdQp {
         false
     }
 
-    /// Ends all attempts and makes the queue pair fail, because the device is gone.
     pub fn lose(self: &Arc<Self>) {
         let attempts = self.attempts.lock().clone();
         attempts.iter().for_each(|attempt| attempt.give_up(ConnectionReport::Unreachable));

@@ -1,5 +1,5 @@
-//! The header before the private data of a UD request and reply. SIDR requests contain neither the sender's address nor
-//! the length of private data, and replies only the queue pair.
+//! The header before the private data of a UD request and reply. SIDR transmits neither the requester's address nor the
+//! length of private data; a reply contains only the queue pair.
 
 use arrayvec::ArrayVec;
 
@@ -18,11 +18,9 @@ const MAGIC: [u8; 4] = [0xda, 0x7d, 0x60, 1];
 pub struct Hello {
     /// Endpoint number ([`DatagramSink::number`](dat_core::transport::datagrams::DatagramSink::number)).
     pub endpoint: u32,
-    /// Queue pair number.
     pub qp: u32,
-    /// Number of the request, unique for the endpoint. Unused in a reply.
+    /// Unique for the endpoint. Unused in a reply.
     pub request: u32,
-    /// Address of its port.
     pub port: Port,
 }
 
@@ -44,7 +42,7 @@ impl Hello {
         bytes
     }
 
-    /// Decodes the header and private data, which may be followed by padding. Returns `None` for other formats.
+    /// Decodes the header and private data, which padding may follow. Returns `None` for other formats.
     pub fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (header, rest) = bytes.split_first_chunk::<HEADER>()?;
         let (&magic, header) = header.split_first_chunk()?;

@@ -18,13 +18,12 @@ use super::datagram::Way;
 use super::device::name_of;
 use super::{INITIALISED, Owned, again, check_room, made, with_fork_lock};
 
-/// Executes a call that returns 0, or -1 with errno, and repeats it after EINTR. Prevents forks, because the library holds
-/// locks.
+/// Executes a call that returns 0, or -1 with errno. Repeats it after EINTR or EAGAIN.
 fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
     again(|| once(&mut call))
 }
 
-/// Does what [`outcome`] does, but never repeats the call, which may have done part of its work.
+/// Like [`outcome`], but never repeats the call, which may have done part of its work.
 fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
     with_fork_lock(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
 }
@@ -60,7 +59,6 @@ unsafe fn bytes(at: *const c_void, len: u8) -> Vec<u8> {
 }
 
 impl EventChannel {
-    /// Creates a channel with a non-blocking descriptor.
     pub fn new() -> io::Result<Arc<Self>> {
         check_room()?;
         // SAFETY: the call takes no arguments.
@@ -125,7 +123,7 @@ pub struct Terms<'a> {
     pub private_data: &'a [u8],
 }
 
-/// Maximum number of retransmissions. Some devices retry indefinitely if it is 7, the maximum value.
+/// Maximum number of retransmissions. With 7, the maximum value, some devices retry indefinitely.
 pub const RETRIES: u8 = 6;
 
 impl Terms<'_> {
@@ -201,7 +199,6 @@ impl CmId {
         })
     }
 
-    /// Starts to resolve `to` from the local address `from`.
     pub fn resolve_addr(&self, from: SocketAddr, to: SocketAddr, limit: Duration) -> io::Result<()> {
         let (mut from, mut to) = (native(from), native(to));
         // SAFETY: a live identifier, and two whole socket addresses.
@@ -215,7 +212,7 @@ impl CmId {
         outcome(|| unsafe { rdma_resolve_route(self.as_ptr(), millis(limit)) })
     }
 
-    /// Returns the attributes for the transition of a queue pair to `state`, and their mask.
+    /// Returns attributes and mask for a queue pair's transition to `state`.
     pub fn qp_attributes(&self, state: ibv_qp_state::Type) -> io::Result<(ibv_qp_attr, c_int)> {
         // SAFETY: zero is valid for all fields.
         let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
@@ -255,7 +252,7 @@ impl CmId {
         outcome(|| unsafe { rdma_disconnect(self.as_ptr()) })
     }
 
-    /// Reports that data arrived before the connection was established.
+    /// Reports that data arrived before the establishment.
     pub fn established_by_data(&self) {
         // SAFETY: a live identifier.
         let _ = outcome(|| unsafe { rdma_notify(self.as_ptr(), ibv_event_type::IBV_EVENT_COMM_EST) });
@@ -274,7 +271,7 @@ impl CmId {
     }
 }
 
-/// Descriptors of librdmacm's device context. The removal of the device waits until they are closed, but librdmacm closes
+/// Descriptors of librdmacm's device context. The device's removal waits until they are closed, but librdmacm closes
 /// them only when it detects a new device.
 #[derive(Clone, Copy, Debug)]
 pub struct Retained {

@@ -18,14 +18,13 @@ use super::{Owned, code, made, must_be_mappable};
 pub type Channel = Owned<ibv_comp_channel, Arc<Context>, 1>;
 
 impl Channel {
-    /// Creates a channel with a non-blocking descriptor.
     pub fn new(context: &Arc<Context>) -> io::Result<Arc<Self>> {
         // SAFETY: an open context.
         let make = |context: &Arc<Context>| made(|| unsafe { ibv_create_comp_channel(context.as_ptr()) });
         Ok(memory::arc(Owned::with_descriptors(context.clone(), make, |raw| [raw.fd])?)?)
     }
 
-    /// Takes all events, and sets their queues' flags. Returns whether there were any.
+    /// Sets the flags of queues with events. Returns whether there were any.
     pub fn drain(&self) -> bool {
         let mut any = false;
         let mut cq = ptr::null_mut();
@@ -61,11 +60,10 @@ pub type UnusedCq = Owned<ibv_cq, Arc<Context>>;
 const DEPTH_OVER_INVALID_KEY: c_int = 32 << 10;
 
 impl UnusedCq {
-    /// Creates a completion queue that covers the offset 0x90000 of a soft-iWARP context. It must be the context's
-    /// first queue.
+    /// Creates a completion queue over offset 0x90000 of a soft-iWARP context. It must be the first.
     ///
-    /// The kernel assigns each queue the lowest free offset for its mapping. The driver rejects 0x90000 as invalid, so
-    /// no further queue could be created once the offset is reached.
+    /// The kernel maps each queue at the lowest free offset. The driver rejects 0x90000 as invalid, so no further queue
+    /// could be created there.
     pub fn over_invalid_key(context: &Arc<Context>) -> io::Result<Self> {
         // SAFETY: an open context; a completion queue needs no channel and no cookie.
         Owned::made(context.clone(), |context| unsafe {
@@ -78,7 +76,6 @@ impl UnusedCq {
 pub type RawCq = Owned<ibv_cq, (Arc<Channel>, Box<AtomicBool>)>;
 
 impl RawCq {
-    /// Creates a queue for at least `depth` completions.
     pub fn new(channel: &Arc<Channel>, depth: usize) -> io::Result<Arc<Self>> {
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         let parents = (channel.clone(), memory::boxed(AtomicBool::new(false))?);
@@ -112,17 +109,16 @@ impl RawCq {
         code(|| unsafe { ibv_req_notify_cq(self.as_ptr(), solicited.into()) })
     }
 
-    /// Returns and clears whether there was an event for this queue.
+    /// Returns and clears whether there was an event.
     pub fn take_announced(&self) -> bool {
         self.parent.1.load(Ordering::Relaxed) && self.parent.1.swap(false, Ordering::AcqRel)
     }
 
-    /// Returns whether there was an event for this queue.
     pub fn is_announced(&self) -> bool {
         self.parent.1.load(Ordering::Acquire)
     }
 
-    /// Resizes the queue to at least `depth` completions. Loses none.
+    /// Resizes the queue to at least `depth` completions.
     pub fn resize(&self, depth: usize) -> io::Result<()> {
         must_be_mappable(depth.saturating_mul(MAX_COMPLETION_SIZE))?;
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
@@ -131,5 +127,5 @@ impl RawCq {
     }
 }
 
-/// Upper limit of a driver's bytes per completion, including its rounding of depths.
+/// Upper limit of a driver's bytes per completion, rounding included.
 const MAX_COMPLETION_SIZE: usize = 256;

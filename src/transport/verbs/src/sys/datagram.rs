@@ -14,7 +14,7 @@ use super::device::Context;
 use super::memory::Pd;
 use super::qp::{RawQp, elements, solicited_if};
 
-/// The Q_Key of all UD queue pairs, the same as in the C implementation.
+/// The Q_Key of all UD queue pairs, as in the C implementation.
 const Q_KEY: u32 = 0x7865_4321;
 
 pub type AddressHandle = Owned<ibv_ah, Arc<Pd>>;
@@ -35,8 +35,7 @@ pub struct Port {
 }
 
 impl Way {
-    /// Creates a way from the port `number` and its GID index `from` to another port. With `global`, the network has
-    /// only GIDs.
+    /// Creates a way from GID index `from` of port `number` to another port. With `global`, the network has only GIDs.
     pub fn new(number: u8, from: u8, to: &Port, global: bool) -> Self {
         Way(ibv_ah_attr {
             grh: ibv_global_route {
@@ -83,7 +82,6 @@ impl CmId {
 }
 
 impl Context {
-    /// Returns the indices of a GID on a port.
     pub fn gid_indices(&self, port: u8, gid: &[u8; 16]) -> Vec<u8> {
         let count = self.query_port(port).map_or(0, |port| port.gid_tbl_len).clamp(0, 256);
         (0..=u8::MAX)
@@ -94,7 +92,6 @@ impl Context {
 }
 
 impl RawQp {
-    /// Moves a UD queue pair from RESET to RTS.
     pub fn make_ready(&self, port: u8) -> io::Result<()> {
         // SAFETY: zero is valid for all fields.
         let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
@@ -114,7 +111,6 @@ impl RawQp {
         Ok(())
     }
 
-    /// Posts a signalled datagram to the peer's queue pair `number`.
     pub fn post_datagram(
         &self,
         id: u64,
@@ -138,7 +134,7 @@ impl RawQp {
 /// IBV_LINK_LAYER_ETHERNET, missing in the bindings.
 const ETHERNET: u8 = 2;
 
-/// Returns whether a port is an Ethernet port, which has only GIDs.
+/// Returns whether this is an Ethernet port, which has only GIDs.
 pub fn is_ethernet(port: &ibv_port_attr) -> bool {
     port.link_layer == ETHERNET
 }

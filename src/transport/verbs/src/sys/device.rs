@@ -8,7 +8,6 @@ use rdma_sys::*;
 
 use super::{Owned, check_room, code, keep_memory_over_forks, made, text, with_fork_lock};
 
-/// Returns the names of all devices.
 pub fn names() -> Vec<String> {
     with_fork_lock(|| with_list(|list| list.iter().map(|&device| name_of(device)).collect())).unwrap_or_else(|error| {
         log::warn!("cannot list the RDMA devices: {error}");
@@ -36,7 +35,6 @@ fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
 /// An open device, with descriptors for commands and events.
 pub type Context = Owned<ibv_context, (), 2>;
 
-/// An asynchronous event.
 #[derive(Debug)]
 pub struct AsyncEvent {
     /// A value of [`event`], or any other.
@@ -59,8 +57,7 @@ pub mod event {
     pub const QP_LAST_WQE_REACHED: c_uint = 16;
 }
 
-/// The layout of `ibv_async_event`, with an integer instead of an enumeration, because libraries newer than the
-/// bindings may deliver other values.
+/// `ibv_async_event` with an integer for the enumeration, because newer libraries may deliver other values.
 #[repr(C)]
 pub(super) struct RawAsyncEvent {
     pub(super) element: *mut c_void,
@@ -97,7 +94,7 @@ impl Context {
         Ok(attr)
     }
 
-    /// Returns the GID of a port at an index, the first of which is 0.
+    /// Returns a port's GID at an index, from 0.
     pub fn query_gid(&self, port: u8, index: u8) -> io::Result<[u8; 16]> {
         let mut gid = ibv_gid { raw: [0; 16] };
         // SAFETY: `gid` is writable.

@@ -1,4 +1,4 @@
-//! Compile-time checks that the structures and numbers declared in Rust (rdma-sys, this crate) match the headers of
+//! Compile-time checks of the structures and numbers declared in Rust (rdma-sys, this crate) against the headers of
 //! rdma-core. rdma-sys generates its other structures from these headers.
 
 use std::mem::offset_of;

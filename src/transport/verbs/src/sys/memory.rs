@@ -17,7 +17,7 @@ pub type Pd = Owned<ibv_pd, Arc<Context>>;
 pub type Mr = Owned<ibv_mr, Arc<Pd>>;
 /// A memory window. A posted bind changes its `rkey`, under the caller's lock.
 pub type Mw = Owned<ibv_mw, Arc<Pd>>;
-/// A set of `IBV_ACCESS_*` bits.
+/// `IBV_ACCESS_*` bits.
 pub type Access = c_int;
 
 impl Pd {
@@ -37,8 +37,8 @@ impl Mr {
 }
 
 impl Mw {
-    /// Creates an unbound window. All queue pairs of the zone can bind a type 1 window, repeatedly, and serve it. A
-    /// type 2 window is bound once; only the queue pair that binds it serves it, and must outlive it.
+    /// Creates an unbound window. Every queue pair of the zone can bind a type 1 window, repeatedly, and serve it. A
+    /// type 2 window is bound once; only the binding queue pair serves it, and must outlive it.
     pub fn new(pd: &Arc<Pd>, kind: ibv_mw_type::Type) -> io::Result<Self> {
         // SAFETY: a live zone.
         Owned::made(pd.clone(), |pd| unsafe { ibv_alloc_mw(pd.as_ptr(), kind) }.unwrap_or(ptr::null_mut()))

@@ -1,33 +1,30 @@
 //! Owning wrappers around the objects of libibverbs and librdmacm.
 //!
-//! Each value owns its parents (a queue pair owns its zone and completion queues, a zone its device), so parents
-//! outlive their children. Both libraries are thread-safe, which makes [`Owned`] `Send` and `Sync`.
+//! Each value owns its parents (a queue pair its zone and completion queues, a zone its device), so parents outlive
+//! their children. Both libraries are thread-safe, so [`Owned`] is `Send` and `Sync`.
 //!
 //! # Forks
-//! Neither library protects its locks across a fork. So [`with_fork_lock`] wraps the calls of librdmacm, and the calls
-//! that list, open or close devices or create descriptors. All other calls take only locks of their own objects, which
-//! a child never uses.
+//! Neither library protects its locks across a fork. So [`with_fork_lock`] wraps calls of librdmacm, and calls that
+//! list, open or close devices or create descriptors. Other calls take only locks of their own objects, which a child
+//! never uses.
 //!
-//! Since Linux 5.12 a fork copies registered pages for the child. ibv_is_fork_initialized reports this; before
-//! rdma-core 35, which introduces the function, the kernel release decides. On such kernels ibv_fork_init must not be
-//! called, because it would exclude the pages from children (MADV_DONTFORK). On older kernels it must be called before
-//! a device is opened: copy on write would give the parent pages that the device does not use.
+//! Since Linux 5.12 a fork copies registered pages for the child. There ibv_fork_init must not be called, because it
+//! would exclude the pages from children (MADV_DONTFORK). On older kernels it must be called before a device is opened:
+//! copy on write would give the parent pages that the device does not use.
 //!
 //! # Cancellation
 //! Both libraries enter the kernel through libc, where a thread can be cancelled. So calls are made with cancellation
 //! disabled, except those that only access memory: field accesses, `ibv_poll_cq`, `ibv_post_recv` and
-//! `ibv_post_srq_recv`. `ibv_post_send` enters the kernel on devices such as Soft-RoCE, whose queues the kernel reads.
+//! `ibv_post_srq_recv`. `ibv_post_send` enters the kernel on devices such as Soft-RoCE.
 //!
 //! # Errors
-//! A status or event that the bindings do not know is kept as a number. EINTR and EAGAIN repeat a call. A call that
-//! destroys an object is repeated on any error, up to four times within 61 ms. If it still fails, such as
-//! ibv_destroy_qp with EBUSY, the object remains until the adapter is closed, and a warning is logged. Queue pairs are
-//! reset first, so the device accesses no buffer. Functions newer than the libraries of Debian 11 are looked up at run
-//! time.
+//! Unknown statuses and events are kept as numbers. A call is repeated on EINTR and EAGAIN; a call that destroys an
+//! object, on any error, up to four times within 61 ms. If it still fails, such as ibv_destroy_qp with EBUSY, a warning
+//! is logged, and the object remains until the adapter is closed. Queue pairs are reset first, so the device accesses
+//! no buffer. Functions newer than the libraries of Debian 11 are looked up at run time.
 //!
-//! The driver of Soft-RoCE (rdma-core 44) resizes a completion queue or shared receive queue by unmapping its memory
-//! before it maps the new size. If that mapping fails, the next use crashes. So [`must_be_mappable`] first tries to map
-//! as much.
+//! Soft-RoCE's driver (rdma-core 44) resizes a completion queue or SRQ by unmapping its memory before it maps the new
+//! size. If that mapping fails, the next use crashes. So [`must_be_mappable`] first tries to map as much.
 
 pub mod cm;
 pub mod cq;
@@ -53,21 +50,18 @@ use host::fork::CloseOnFork;
 use host::{descriptor, fork, symbol};
 use rdma_sys::*;
 
-/// Set once both libraries have initialised themselves, when the first event channel exists.
+/// Set once both libraries are initialised, when the first event channel exists.
 static INITIALISED: AtomicBool = AtomicBool::new(false);
 
-/// Bytes of memory for the initialisation of both libraries with all drivers; twice what rdma-core 44 takes.
+/// Bytes of memory for initialising both libraries with all drivers; twice what rdma-core 44 takes.
 const INITIALISATION_MEMORY: usize = 1 << 20;
 
-/// Checks that the process has the descriptors and memory that the libraries take for their initialisation: a
+/// Checks that the process has the descriptors and memory that both libraries take for their initialisation: a
 /// directory, a file in it, and one spare descriptor.
 ///
-/// The libraries initialise themselves only once. A driver that cannot be loaded with the first device list is missing
-/// for the lifetime of the process. So is a device for which librdmacm lacks memory with the first channel. If it lacks
-/// memory for all devices, it deadlocks.
-///
-/// # Errors
-/// The error of the system.
+/// They initialise themselves only once. A driver that fails to load with the first device list is missing for the
+/// lifetime of the process; so is a device for which librdmacm lacks memory with the first channel. If it lacks memory
+/// for all devices, it deadlocks.
 pub fn check_room() -> io::Result<()> {
     if !INITIALISED.load(Ordering::Relaxed) {
         host::memory::probe(INITIALISATION_MEMORY)?;
@@ -101,7 +95,7 @@ pub fn repeat<R>(
     })
 }
 
-/// Repeats a call that fails with EINTR or EAGAIN, which the libraries pass on.
+/// Repeats a call after EINTR or EAGAIN, which the libraries pass on.
 fn again<R>(call: impl FnMut() -> io::Result<R>) -> io::Result<R> {
     let pauses = (0..20).map(|n| Duration::from_micros(n * 100));
     repeat(pauses, |error| matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN)), call)
@@ -112,7 +106,6 @@ fn made<T>(mut call: impl FnMut() -> *mut T) -> io::Result<NonNull<T>> {
     again(|| NonNull::new(call()).ok_or_else(io::Error::last_os_error))
 }
 
-/// A kind of object of the libraries.
 pub trait Object {
     /// Log message if an object cannot be destroyed.
     const STAYS: &str;
@@ -124,7 +117,6 @@ pub trait Object {
     unsafe fn end(raw: *mut Self) -> c_int;
 }
 
-/// Implements [`Object`] with the functions of the libraries.
 macro_rules! objects {
     ($($object:ident: $end:expr, $stays:literal;)*) => {
         $(impl Object for $object {
@@ -167,12 +159,11 @@ unsafe impl<T: Object, P: Send, const N: usize> Send for Owned<T, P, N> {}
 unsafe impl<T: Object, P: Sync, const N: usize> Sync for Owned<T, P, N> {}
 
 impl<T: Object, P> Owned<T, P> {
-    /// Wraps an object without descriptors.
     fn of(raw: NonNull<T>, parent: P) -> Self {
         Owned { raw, notes: [], descriptors: [], parent }
     }
 
-    /// Wraps an object without descriptors that `call` creates from its parent.
+    /// Wraps an object that `call` creates from its parent.
     fn made(parent: P, mut call: impl FnMut(&P) -> *mut T) -> io::Result<Self> {
         Ok(Self::of(made(|| call(&parent))?, parent))
     }
@@ -204,14 +195,14 @@ impl<T: Object, P, const N: usize> Owned<T, P, N> {
         self.raw.as_ptr()
     }
 
-    /// Returns the address that identifies the object in asynchronous events.
+    /// Returns the address that asynchronous events contain.
     pub fn address(&self) -> usize {
         self.raw.addr().get()
     }
 }
 
 impl<T: Object, P, const N: usize> AsFd for Owned<T, P, N> {
-    /// Returns the last descriptor, which becomes readable when there is an event.
+    /// Returns the last descriptor, readable when there is an event.
     fn as_fd(&self) -> BorrowedFd<'_> {
         const { assert!(N > 0, "the object has no descriptor") };
         // SAFETY: the descriptor belongs to the object, which lives as long as this value.
@@ -243,13 +234,12 @@ impl<T: Object, P, const N: usize> Drop for Owned<T, P, N> {
     }
 }
 
-/// Executes a call that returns 0 or an errno, and repeats it after EINTR or EAGAIN.
+/// Executes a call that returns 0 or an errno. Repeats it after EINTR or EAGAIN.
 fn code(mut call: impl FnMut() -> c_int) -> io::Result<()> {
     again(|| meaning(call()))
 }
 
-/// Executes a call that destroys an object, and repeats it on any error, which may be temporary. If all attempts fail,
-/// logs `warning`; the object then remains until the device is closed.
+/// Executes a call that destroys an object, and repeats it on any error. If all attempts fail, logs `warning`.
 fn destroy(warning: &str, mut call: impl FnMut() -> c_int) {
     let pauses = [0, 1, 10, 50].map(Duration::from_millis);
     if let Err(error) = repeat(pauses, |_| true, || meaning(call())) {
@@ -257,7 +247,7 @@ fn destroy(warning: &str, mut call: impl FnMut() -> c_int) {
     }
 }
 
-/// Checks that the process can map `bytes` and 64 KiB more; see the module.
+/// Checks that the process can map `bytes` and 64 KiB more.
 fn must_be_mappable(bytes: usize) -> io::Result<()> {
     let bytes = bytes.saturating_add(64 << 10);
     let (access, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
@@ -287,13 +277,13 @@ pub fn version(text: &str) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// Returns whether a kernel of this release copies registered pages for forked children.
+/// Returns whether this kernel release copies registered pages for forked children.
 fn kernel_copies(release: &str) -> bool {
     version(release) >= (5, 12)
 }
 
-/// Ensures that the parent keeps its registered pages after a fork; see the module. Must be called before memory is
-/// registered, and under the fork lock, because the library stores its state without a lock.
+/// Ensures that the parent keeps its registered pages after a fork. Called before memory is registered, and under the
+/// fork lock, because the library stores its state without a lock.
 fn keep_memory_over_forks() {
     // rdma-core has it since 35.
     let done = match symbol::named(c"ibv_is_fork_initialized") {

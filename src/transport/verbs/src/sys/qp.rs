@@ -1,8 +1,8 @@
 //! Queue pairs and shared receive queues.
 //!
-//! Soft-RoCE writes a request into a queue in memory, then notifies the kernel with a system call. If only that call
-//! fails, no bad request is returned: the request is posted. The kernel is then notified again; if that fails, the
-//! queue pair enters the error state, which flushes all its work.
+//! Soft-RoCE writes a request into a queue in memory, then notifies the kernel. If only that system call fails, the
+//! request is posted, and no bad request is returned. The notification is then repeated; if that fails, the queue pair
+//! enters the error state, which flushes its work.
 
 use std::ffi::c_int;
 use std::io;
@@ -21,12 +21,11 @@ use super::cq::RawCq;
 use super::memory::{Mr, Mw, Pd};
 use super::{Owned, code, meaning, must_be_mappable, repeat};
 
-/// The parents of a queue pair: zone, completion queues for requests and receives, SRQ.
+/// Zone, completion queues for requests and receives, SRQ.
 type Parents = (Arc<Pd>, [Arc<RawCq>; 2], Option<Arc<RawSrq>>);
 
 pub struct RawQp {
     raw: Owned<ibv_qp, Parents>,
-    /// Maximum inline data in bytes.
     inline: u64,
 }
 
@@ -41,13 +40,12 @@ fn bind_info((mr, addr, length, access): Range<'_>) -> ibv_mw_bind_info {
 /// enough room.
 pub const MAX_MESSAGE: u64 = 0x7fff_ffff;
 
-/// Converts a segment for the device.
 #[inline(always)]
 fn element(segment: &Segment) -> ibv_sge {
     ibv_sge { addr: segment.addr, length: segment.len.min(MAX_MESSAGE) as u32, lkey: segment.key as u32 }
 }
 
-/// Converts up to [`MAX_SEGMENTS`] segments for the device. Does not initialise unused entries.
+/// Converts up to [`MAX_SEGMENTS`] segments. Does not initialise unused entries.
 #[inline(always)]
 pub(super) fn elements(segments: &[Segment]) -> ArrayVec<ibv_sge, MAX_SEGMENTS> {
     segments.iter().take(MAX_SEGMENTS).map(element).collect()
@@ -84,11 +82,10 @@ pub(super) struct PostSend {
     pub(super) request_size: u32,
 }
 
-/// Number of the kernel's command.
 pub(super) const POST_SEND: u32 = 28;
 
 impl RawQp {
-    /// Creates a queue pair of `kind` in the state RESET. `cqs` are for requests and receives.
+    /// Creates a queue pair in RESET. `cqs` are for requests and receives.
     pub fn new(
         kind: ibv_qp_type::Type,
         pd: &Arc<Pd>,
@@ -126,7 +123,6 @@ impl RawQp {
         self.modify(&mut attr, ibv_qp_attr_mask::IBV_QP_STATE.0 as c_int)
     }
 
-    /// Posts a signalled request.
     #[inline(always)]
     pub fn post_send(&self, id: u64, operation: &Operation, segments: &[Segment], fence: bool) -> io::Result<()> {
         match segments {
@@ -186,24 +182,21 @@ impl RawQp {
         self.hand_over(&mut wr)
     }
 
-    /// Returns whether to send these bytes inline. 0 bytes need neither a copy nor a fetch.
+    /// Returns whether to send inline. 0 bytes need neither a copy nor a fetch.
     #[inline(always)]
     fn takes(&self, elements: &[ibv_sge]) -> bool {
         total(elements).wrapping_sub(1) < self.inline
     }
 
-    /// Posts a converted request.
     #[inline(always)]
     pub(super) fn hand_over(&self, wr: &mut ibv_send_wr) -> io::Result<()> {
         let mut bad = ptr::null_mut();
-        // SAFETY: the request and its list outlive the call, which copies them. The device checks the keys of the
-        // memory that they name.
+        // SAFETY: the request and its list outlive the call, which copies them. The device checks the memory keys.
         let posted = uncancelled(|| unsafe { ibv_post_send(self.raw.as_ptr(), wr, &raw mut bad) });
         if posted == 0 { Ok(()) } else { self.not_posted(posted, bad.is_null()) }
     }
 
-    /// Handles a failed post. If the call returned no bad request, the request is queued, but the kernel was not
-    /// notified.
+    /// Handles a failed post. Without a bad request, the request is queued, but the kernel was not notified.
     #[cold]
     #[inline(never)]
     fn not_posted(&self, answer: c_int, queued: bool) -> io::Result<()> {
@@ -217,8 +210,7 @@ impl RawQp {
         posted
     }
 
-    /// Repeats the notification of the kernel. If this fails, moves the queue pair to the error state, which flushes
-    /// its work.
+    /// Repeats the notification of the kernel. If this fails, moves the queue pair to the error state.
     fn ring_again(&self, error: &io::Error) {
         log::debug!(
             target: host::diagnostics::EP,
@@ -268,7 +260,7 @@ impl RawQp {
         meaning(uncancelled(|| unsafe { ibv_bind_mw(self.raw.as_ptr(), mw.as_ptr(), &raw mut bind) }))
     }
 
-    /// Binds a new type 2 window to a range, under `key`.
+    /// Binds a new type 2 window, under `key`.
     pub fn post_bind_single(&self, id: u64, mw: &Mw, key: u32, range: Range<'_>) -> io::Result<()> {
         // SAFETY: zero is valid for all fields.
         let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
@@ -286,7 +278,6 @@ impl RawQp {
     }
 }
 
-/// Converts a receive, and posts it with `post`.
 #[inline(always)]
 fn post_receive(
     id: u64,
@@ -304,14 +295,14 @@ fn post_receive(
     }
 }
 
-/// Calls `post` with any number of segments. Out of line, because most requests have one.
+/// Out of line, because most requests have one segment.
 #[cold]
 #[inline(never)]
 fn with_elements(segments: &[Segment], post: impl FnOnce(&mut [ibv_sge]) -> io::Result<()>) -> io::Result<()> {
     post(&mut elements(segments))
 }
 
-/// Upper limit of a driver's bytes per receive, including its rounding of depths.
+/// Upper limit of a driver's bytes per receive, rounding included.
 const MAX_RECEIVE_SIZE: usize = 2 * (64 + MAX_SEGMENTS * size_of::<ibv_sge>());
 
 pub type RawSrq = Owned<ibv_srq, Arc<Pd>>;
@@ -333,7 +324,6 @@ impl RawSrq {
         code(|| unsafe { ibv_modify_srq(self.as_ptr(), &raw mut attr, mask.0 as c_int) })
     }
 
-    /// Resizes the queue to at least `depth` receives. Loses none.
     pub fn resize(&self, depth: u32) -> io::Result<()> {
         must_be_mappable((depth as usize).saturating_mul(MAX_RECEIVE_SIZE))?;
         let attr = ibv_srq_attr { max_wr: depth, max_sge: 0, srq_limit: 0 };
