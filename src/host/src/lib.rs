@@ -1,4 +1,4 @@
-//! Access to the operating system. This crate knows no objects and no versions of the interface, and no transport.
+//! Access to the operating system, without knowledge of objects, versions of the interface and transports.
 //!
 //! | module | contents |
 //! |---|---|
@@ -62,8 +62,8 @@ pub mod timers;
 pub mod topic;
 pub mod zone;
 
-/// Marks the calling path as unlikely, like `std::hint::cold_path` (stable only since Rust 1.95). Inlining leaves no
-/// call, only the mark.
+/// Marks the calling path as unlikely, like `std::hint::cold_path` (stable only since Rust 1.95). Leaves no call when
+/// inlined.
 #[cold]
 #[inline(always)]
 pub const fn cold_path() {}

@@ -1,8 +1,7 @@
 //! Locks that allocate nothing: a few words each, and a futex for threads that wait.
 //!
-//! parking_lot ends the process if it cannot allocate its table of waiting threads. So this module supplies other words
-//! for the types of parking_lot. A free lock costs one exchange, or plain stores if one thread takes a mutex
-//! repeatedly.
+//! parking_lot ends the process if it cannot allocate its table of waiting threads, so this module supplies other words
+//! for its types. A free lock costs one exchange, or plain stores if one thread takes a mutex repeatedly.
 
 mod biased;
 mod exclusive;
@@ -25,8 +24,8 @@ pub use biased::Biased;
 /// A mutual-exclusion lock.
 ///
 /// Unlocking includes [`asymmetric::light`](crate::asymmetric::light). So a thread can leave a message, call
-/// [`asymmetric::heavy`](crate::asymmetric::heavy) and try to lock: if that fails, the holder finds the message when it
-/// checks for one after unlocking.
+/// [`asymmetric::heavy`](crate::asymmetric::heavy) and try to lock: if that fails, the holder finds the message after
+/// unlocking.
 pub type Mutex<T> = lock_api::Mutex<RawLock, T>;
 
 /// Exclusive access to the data of a [`Mutex`].

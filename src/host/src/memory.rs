@@ -9,8 +9,8 @@
 //! * A call that creates something starts with [`admit`], which fails if the whole call may lack memory. Calls that
 //!   free always start: a quarter of the reserve is theirs, and lists of freed items grow when items are created.
 //!
-//! The reserve is 2 MiB of zeroed data of the library, which takes no memory until it is used. It serves pieces of up
-//! to 32 KiB. Few of them outlive a call: private data of connections, and what comments at an `Arc` or `Box` explain.
+//! The reserve is 2 MiB of zeroed data, which takes no memory until it is used. It serves pieces of up to 32 KiB. Few
+//! outlive a call: private data of connections, and what comments at an `Arc` or `Box` explain.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;

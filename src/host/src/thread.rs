@@ -1,7 +1,7 @@
 //! Threads of the libraries, and the identity of the calling thread.
 //!
-//! The standard library needs a pthread key for both, and ends the process if the program has used up all 1,024 keys.
-//! This module needs none.
+//! The standard library needs a pthread key for both, and ends the process if the program has used up all 1,024. This
+//! module needs none.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
@@ -29,7 +29,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// A unique identity of a thread of this process, which it keeps in the child of a fork.
+/// A unique identity of a thread of this process, also in the child of a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Id(u64);
 
@@ -104,7 +104,7 @@ impl Thread {
         self.id
     }
 
-    /// Waits for the end of the thread. If it is the calling thread, only detaches it.
+    /// Waits for the end of the thread, or only detaches the calling thread.
     pub fn join(self) {
         if self.id == Id::current() {
             return;
@@ -128,8 +128,7 @@ struct Beginning<F> {
     body: F,
 }
 
-/// Starts a thread that handles no signal of the program. A panic in `body`, which the panic hook logs, ends only the
-/// thread.
+/// Starts a thread that handles no signal of the program. A panic in `body` ends only the thread.
 ///
 /// # Parameters
 /// * `name` - at most 15 bytes.
@@ -140,7 +139,7 @@ pub fn start<F: FnOnce() + Send + 'static>(name: &'static CStr, body: F) -> io::
     start_on(STACK, name, body)
 }
 
-/// Does what [`start`] does, with a stack of `stack` bytes.
+/// Starts a thread like [`start`], with `stack` bytes of stack.
 pub fn start_on<F: FnOnce() + Send + 'static>(stack: usize, name: &'static CStr, body: F) -> io::Result<Thread> {
     let id = Id::new();
     let mut place: Vec<Beginning<F>> = Vec::new();
@@ -170,8 +169,8 @@ extern "C-unwind" fn main<F: FnOnce()>(argument: *mut c_void) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// Starts a joinable thread that blocks every signal of the program. Its stack has `stack` bytes, or the program's
-/// default size.
+/// Starts a joinable thread that blocks every signal of the program, with `stack` bytes of stack or the program's
+/// default.
 fn create(stack: Option<usize>, start: Start, argument: *mut c_void) -> io::Result<libc::pthread_t> {
     let mut native = MaybeUninit::<libc::pthread_t>::uninit();
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
@@ -218,8 +217,8 @@ struct Task {
     returned: bool,
 }
 
-/// Calls a foreign function, which may end its thread, on a new thread, and waits for the end. The new thread has the
-/// caller's [`Id`], handles no signal of the program, and has a stack of the default size.
+/// Calls a foreign function that may end its thread, on a new thread, and waits for the end. The new thread has the
+/// caller's [`Id`], handles no signal of the program, and has the default stack size.
 ///
 /// # Errors
 /// The error of the system if it cannot create a thread. Then nothing was called.

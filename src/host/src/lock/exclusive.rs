@@ -46,7 +46,6 @@ impl Exclusive {
 
     /// Tries to take the word.
     ///
-    /// # Parameters
     /// * `tried` - attempts of other threads must not fail because of this one, which may not keep the word: see
     ///   [`Exclusive::keep`].
     #[inline]
@@ -59,8 +58,7 @@ impl Exclusive {
         }
     }
 
-    /// Sets whether the holder surely keeps the word. If a thread waits for the word, that thread will get it, so the
-    /// word stays `WANTED`.
+    /// Sets whether the holder surely keeps the word. If a thread waits, it will get the word, which so stays `WANTED`.
     pub(super) fn keep(&self, sure: bool) {
         let (from, to) = if sure { (TRIED, TAKEN) } else { (TAKEN, TRIED) };
         let _ = self.0.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);

@@ -43,7 +43,7 @@ pub(super) fn available() -> bool {
 }
 
 loom::lazy_static! {
-    /// A futex for all words. The kernel compares the word and puts the thread to sleep under a lock.
+    /// A futex for all words. Under a lock, the kernel compares the word and puts the thread to sleep.
     static ref SLEEPERS: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
 }
 
@@ -186,7 +186,7 @@ mod tests {
             }
         }
 
-        /// Tries to lock, and leaves a message if that fails. Returns whether the thread had the lock.
+        /// Tries to lock, and otherwise leaves a message. Returns whether the thread had the lock.
         fn attempt(&self) -> bool {
             let had = self.word.take(TRIES) || {
                 self.again.store(true, Ordering::Relaxed);
