@@ -40,7 +40,7 @@ unsafe fn agent_function(function: usize) -> DAT_AGENT_FUNC {
 
 /// Calls an agent. Has no destructors, because an agent that exits its thread unwinds this frame.
 fn call(data: usize, function: usize, evd: Handle) {
-    // SAFETY: `agent` got the address from a function of this type, except that this type can unwind.
+    // SAFETY: `agent` got the address from this type of function, which here can unwind.
     let function: unsafe extern "C-unwind" fn(DAT_PVOID, DAT_EVD_HANDLE) =
         unsafe { std::mem::transmute(std::ptr::with_exposed_provenance::<()>(function)) };
     // SAFETY: an agent accepts its own data, and a handle or NULL.

@@ -3,8 +3,7 @@
 //!
 //! A list of attributes has a fixed address, and each query overwrites its values. Programs use lists even after the
 //! object was freed: they create endpoints with a freed endpoint's attributes, and read the attributes of a closed
-//! adapter. So lists are never freed. New objects reuse spare lists with the same names, which bounds their number by
-//! the maximum of simultaneous objects.
+//! adapter. So lists are never freed, but new objects reuse spare lists with the same names, which bounds their number.
 //!
 //! A program can read digits during a query, so they are atomic bytes with a final zero.
 
@@ -146,7 +145,7 @@ impl Lists {
         Lists { names, spare: Mutex::new(Spare { lists: Vec::new(), made: 0 }) }
     }
 
-    /// Calls `f` with the unused lists. Excludes forks, so that the child can lock them.
+    /// Calls `f` with the unused lists. Excludes forks, so that the child can lock the lists.
     fn spare<R>(&self, f: impl FnOnce(&mut Spare) -> R) -> R {
         fork::with_fork_lock(|| f(&mut self.spare.lock().unwrap_or_else(PoisonError::into_inner)))
     }
@@ -182,7 +181,7 @@ impl Drop for Lent {
     }
 }
 
-/// Returns the counters of an endpoint, or an empty list if there is no memory.
+/// Returns the counters of an endpoint; an empty list without memory.
 pub fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> Attributes {
     // Counters are read under the list's lock, so that no older value overwrites a newer one.
     let report =
@@ -196,7 +195,7 @@ pub fn has_returned<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR)
     of_ep == Some(list)
 }
 
-/// Returns `head` followed by the adapter's counters, or only `head` if there is no memory.
+/// Returns `head` followed by the adapter's counters; only `head` without memory.
 pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: &'static [DAT_NAMED_ATTR]) -> Attributes {
     // The head changes with the port's state.
     let report = ia.kept.with(

@@ -1,7 +1,7 @@
 //! Handles and their objects.
 //!
 //! A handle is the address of a cell that begins with the address of the provider table. Registries read the adapter's
-//! name from the table of a handle, so each name has a table and a slab.
+//! name from this table, so each name has a table and a slab.
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
@@ -27,11 +27,11 @@ pub struct Domain<F: Provider> {
     first: AtomicPtr<Space<F>>,
     /// First cells of the slab in which a lookup first succeeded.
     window: FirstCells,
-    /// A standard mutex, because the child of a fork can always unlock it.
+    /// A standard mutex, which the child of a fork can always unlock.
     registrations: Mutex<Registrations<F>>,
     /// The locked registrations during a fork.
     pub(crate) fork: Hold<MutexGuard<'static, Registrations<F>>>,
-    /// Set once the handlers for forks are installed.
+    /// Set once fork handlers are installed.
     pub(crate) fork_watch: Once,
 }
 
@@ -109,8 +109,8 @@ impl<F: Provider> Domain<F> {
         self.cell(handle)?.get()
     }
 
-    /// Returns the live object of this type and handle in an epoch section. Also returns `None` if the handle is not
-    /// among the first cells or the thread cannot enter a section.
+    /// Returns the live object of this type and handle in an epoch section. `None` also if the handle is not among the
+    /// first cells or the thread cannot enter a section.
     #[inline(always)]
     pub fn get_fast<O: Object>(&self, handle: DAT_HANDLE) -> Option<ObjectGuard<O>> {
         self.window.enter(Handle(handle.addr()))
@@ -163,7 +163,7 @@ pub fn raw(handle: Handle) -> DAT_HANDLE {
     ptr::with_exposed_provenance_mut::<c_void>(handle.0)
 }
 
-/// Returns the object of an argument, which has this role.
+/// Returns the object of the argument with this role.
 pub fn find<F: Provider, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Arc<O>> {
     F::domain().get::<O>(handle).ok_or(Fault::Handle(role))
 }
@@ -173,7 +173,7 @@ pub fn find_or_null<F: Provider, O: Object>(handle: DAT_HANDLE, role: Role) -> A
     if handle.is_null() { Ok(None) } else { find::<F, O>(handle, role).map(Some) }
 }
 
-/// Fails unless both objects belong to the same open adapter. The other has this role.
+/// Fails unless both objects belong to the same open adapter. `role` is the other's.
 pub fn same_ia<T: Transport>(ia: &Arc<Ia<T>>, other: &Arc<Ia<T>>, role: Role) -> Answer<()> {
     if Arc::ptr_eq(ia, other) { Ok(()) } else { Err(Fault::Handle(role)) }
 }

@@ -57,7 +57,7 @@ pub struct Bind<V: Version> {
 }
 
 /// Implements dat_rmr_bind. `lmr` returns the LMR of a nonempty segment, and how peers address it. The triplet is the
-/// argument at `position`, followed by the rights; the RMR context is the argument at `last`. `positions` lists the
+/// argument at `position`, before the rights; the RMR context is the argument at `last`. `positions` lists the
 /// arguments that core checks.
 pub fn bind<F: Provider>(
     call: &Bind<F::Version>,

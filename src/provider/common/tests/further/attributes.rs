@@ -13,7 +13,7 @@ use crate::slots::{FakeProvider, OK, Setup, arg_error, connection, handle_error,
 #[test]
 fn returns_named_attributes() {
     let setup = Setup::new();
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let (mut ia, mut provider): (DAT_IA_ATTR, DAT_PROVIDER_ATTR) = unsafe { std::mem::zeroed() };
     let all = (DAT_IA_FIELD_ALL, DAT_PROVIDER_FIELD_ALL);
     let mut query = || slot!(setup.table, ia_query_func(setup.ia, null_mut(), all.0, &mut ia, all.1, &mut provider));

@@ -229,6 +229,6 @@ pub struct LmrPlaces {
 }
 
 pub fn blank_event() -> DAT_EVENT {
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     unsafe { std::mem::zeroed() }
 }

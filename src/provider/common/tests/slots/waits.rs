@@ -244,7 +244,7 @@ fn post_with_pending_cancellation_wakes_waiter() {
 #[test]
 fn a_signal_interrupts_a_wait() {
     extern "C" fn nothing(_: c_int) {}
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = (nothing as extern "C" fn(c_int) as *const ()).addr();
     // SAFETY: the action is complete, and the process does not use this signal otherwise.
