@@ -1,4 +1,4 @@
-//! The functions of a library, and the structures that differ between the versions.
+//! The functions of a library, and structures that differ between versions.
 
 use std::ffi::{CStr, c_char};
 use std::net::SocketAddr;
@@ -126,7 +126,7 @@ impl Calls {
     }
 }
 
-/// Converts a length to uDAPL 2.0, whose adapters offer none that does not fit.
+/// Converts a length to uDAPL 2.0; adapters offer no length that does not fit.
 #[inline(always)]
 pub fn short(length: u64) -> udat20::DAT_SEG_LENGTH {
     udat20::DAT_SEG_LENGTH::try_from(length).unwrap_or(udat20::DAT_SEG_LENGTH::MAX)

@@ -46,9 +46,8 @@ pub struct EpAttributes {
 
 impl EpAttributes {
     /// Creates attributes for transfers of up to `largest` bytes.
-    ///
-    /// `requests` is the maximum number of posted sends and RDMA operations. `receives` is the maximum number of posted
-    /// receives; a shared receive queue replaces it.
+    /// `requests` is the maximum number of posted sends and RDMA operations, `receives` of posted receives, unless
+    /// there is a shared receive queue.
     pub fn new(adapter: &Attributes, largest: u64, receives: usize, requests: usize) -> Self {
         let count = |count: usize| DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX);
         let requests = count(requests);
@@ -110,7 +109,7 @@ macro_rules! post {
 }
 
 impl Ep {
-    /// Creates an endpoint, whose receives come from `srq` if there is one.
+    /// Creates an endpoint, whose receives come from `srq`, if any.
     pub fn new(pz: &Pz, evds: &Evds, srq: Option<&Srq>, attr: &EpAttributes) -> Result<Self> {
         let (ia, calls) = (pz.ia(), pz.ia().library().calls());
         let objects = [&evds.recv, &evds.request, &evds.connect];
@@ -148,8 +147,7 @@ impl Ep {
         EpId::of(self.raw())
     }
 
-    /// Starts to connect to the connection qualifier of `host`. An event reports the outcome, at the latest after
-    /// `timeout`.
+    /// Starts to connect to the connection qualifier of `host`. An event reports the outcome within `timeout`.
     pub fn connect(&self, host: IpAddr, qualifier: u64, timeout: Duration, private_data: &[u8]) -> Result<()> {
         let host = SockAddr::from(SocketAddr::new(host, 0));
         // SAFETY: the endpoint is live; the call reads the address and the private data before it returns.

@@ -63,8 +63,8 @@ macro_rules! take {
         if code != DAT_SUCCESS {
             return if is_nothing(code) { Ok(None) } else { Err($evd.library().error($name, code)) };
         }
-        // SAFETY: the call wrote the event, and its number determines the valid member of the data. Private data is
-        // valid until the next event is taken.
+        // SAFETY: the call wrote the event, whose number determines the valid member. Private data is valid until the
+        // next event is taken.
         unsafe {
             let (number, data) = ((*$place).event_number, &raw const (*$place).event_data);
             Ok(Some(match number {
@@ -106,8 +106,8 @@ impl Evd {
         take!(self, "dat_evd_dequeue", |calls, place| (calls.dat_evd_dequeue)(self.raw(), place))
     }
 
-    /// Waits for an event and takes it. Returns `None` after `timeout`, which is at most 71 minutes, or after a signal
-    /// handler has run. Without `timeout`, waits indefinitely.
+    /// Waits for an event and takes it. Returns `None` after `timeout`, at most 71 minutes, or after a signal handler
+    /// has run. Without `timeout`, waits indefinitely.
     #[inline(always)]
     pub fn wait(&self, timeout: Option<Duration>) -> Result<Option<Event>> {
         let (timeout, mut more) = (timeout.map_or(DAT_TIMEOUT_INFINITE, microseconds), 0);
@@ -144,8 +144,8 @@ impl Cno {
         Object::new(ia, "dat_cno_create", calls.dat_cno_free, Vec::new(), create).map(Self)
     }
 
-    /// Waits until a dispatcher triggers the object, `timeout` passes or a signal handler has run. The caller must poll
-    /// all dispatchers, because several may have triggered it.
+    /// Waits until a dispatcher triggers the object, `timeout` passes or a signal handler has run. Poll all dispatchers
+    /// then, because several may have triggered it.
     pub fn wait(&self, timeout: Duration) -> Result<()> {
         let mut triggered = DAT_HANDLE_NULL;
         // SAFETY: the notification object is live, and the place is local.

@@ -1,7 +1,7 @@
 //! A safe binding to uDAPL: the functions of libdat2.so.2 and libdat.so.1, which the process loads at run time.
 //!
-//! The types follow uDAPL 2.0. [`abi`] has both forms of functions and structures that differ in uDAPL 1.2. Attributes
-//! that uDAPL 1.2 lacks are an `Option`.
+//! The types follow uDAPL 2.0. [`abi`] has both forms of what differs in uDAPL 1.2. Attributes that uDAPL 1.2 lacks are
+//! an `Option`.
 //!
 //! An object keeps the objects that it refers to, and is freed with its last clone: endpoints before dispatchers, all
 //! before the adapter. Each function returns the error of its call.

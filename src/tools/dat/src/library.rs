@@ -26,7 +26,7 @@ impl Api {
     /// All versions, the oldest first.
     pub const ALL: [Api; 2] = [Api::V12, Api::V20];
 
-    /// Returns the file name that programs of this version are linked with.
+    /// Returns the file name with which programs of this version are linked.
     pub fn library(self) -> &'static str {
         match self {
             Api::V12 => "libdat.so.1",
@@ -75,7 +75,7 @@ pub struct Adapter {
     pub request: Request,
 }
 
-/// A library, which is never unloaded because its providers have threads.
+/// A library, never unloaded because its providers have threads.
 #[derive(Clone, Copy)]
 pub struct Library {
     api: Api,
@@ -108,8 +108,7 @@ impl Library {
         Ok(Self { api, calls: Box::leak(Box::new(calls)), file: Box::leak(Box::from(file)) })
     }
 
-    /// Adds the symbols of the library, which some providers use, to the global scope, as in a program that is linked
-    /// with it.
+    /// Adds the symbols of the library, which some providers use, to the global scope, as in a program linked with it.
     pub(crate) fn publish(self) {
         // The library is loaded, so this does not fail. Otherwise, opening the adapter reports the missing symbol.
         let _ = load(self.file, unix::RTLD_GLOBAL | libc::RTLD_NOLOAD).map(std::mem::forget);
@@ -195,7 +194,7 @@ fn adapter(info: &DAT_PROVIDER_INFO) -> Adapter {
     }
 }
 
-/// Returns the string in an array, which ends at a NUL byte or at the end.
+/// Returns the string in an array, up to a NUL byte or the end.
 pub(crate) fn string(array: &[c_char]) -> CString {
     let bytes: Vec<u8> = array.iter().map(|&byte| byte as u8).take_while(|&byte| byte != 0).collect();
     CString::new(bytes).unwrap_or_default()
@@ -204,7 +203,7 @@ pub(crate) fn string(array: &[c_char]) -> CString {
 /// Returns the file from which the function at an address was loaded.
 pub(crate) fn file_of(address: usize) -> Option<PathBuf> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: dladdr only compares the address, and fills the structure if it finds a library there.
+    // SAFETY: dladdr only compares the address, and fills the structure if a library contains it.
     let known = unsafe { libc::dladdr(std::ptr::without_provenance(address), found.as_mut_ptr()) } != 0;
     // SAFETY: the structure contains numbers and pointers, for which zeros are valid.
     let file = unsafe { found.assume_init() }.dli_fname;

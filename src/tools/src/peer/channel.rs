@@ -17,7 +17,7 @@ pub struct Channel {
     sends: Region,
     buffer: usize,
     sending: [bool; SENDS],
-    /// Identifies the channel in cookies: handles of freed endpoints are reused.
+    /// Identifies the channel in cookies, because handles of freed endpoints are reused.
     serial: u32,
 }
 
@@ -27,7 +27,7 @@ pub enum Done {
     Send,
     /// The RDMA operation with this number.
     Rdma(usize),
-    /// A transfer of another channel, or one that ended with its connection.
+    /// A transfer of another channel, or one flushed with its connection.
     Other,
 }
 

@@ -70,7 +70,7 @@ pub fn client() -> ArgGroup {
     ArgGroup::new("client").args(["host", "own_peer"])
 }
 
-/// Returns the maximum memory that a peer may make this process allocate: half of the memory of the host.
+/// Returns the memory that a peer may make this process allocate: half of the host's.
 #[allow(clippy::useless_conversion, reason = "the types differ between architectures")]
 pub fn max_memory() -> u64 {
     let system = rustix::system::sysinfo();

@@ -1,5 +1,4 @@
-//! The control connection, on which the two processes agree on measurements. It has its own adapter instance, apart
-//! from the measured one.
+//! The control connection, on which the two processes agree on measurements, with its own adapter instance.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -15,12 +14,12 @@ use super::limit::Limit;
 use super::plan::Plan;
 use crate::peer::{Channel, Done, Node, Occurrence, Target};
 
-/// Private data of the request and the acceptance of this connection.
+/// Private data of this connection's request and acceptance.
 pub const GREETING: &[u8] = b"dat-perf 5";
 
 pub const GONE: &str = "the peer has gone away";
 
-/// Maximum bytes of a message. The longest message has the memory of all threads.
+/// Maximum bytes of a message: the memory of all threads.
 const MAX_MESSAGE: usize = 16_384;
 const MAX_REASON: usize = 160;
 /// Receive buffers: a client sends turns without waiting for the target of RDMA.
@@ -70,7 +69,7 @@ impl Message {
 }
 
 pub struct Control {
-    // The endpoint is freed before the objects of its adapter.
+    // Declared before its adapter, so that the endpoint is freed first.
     channel: Channel,
     node: Node,
     /// Messages that were received and not read yet.
@@ -177,7 +176,7 @@ impl Control {
         Ok(())
     }
 
-    /// Handles one event. Returns `None` if none arrives until a time.
+    /// Handles one event. Returns `None` if none arrives in time.
     fn handle_event(&mut self, until: Instant) -> anyhow::Result<Option<()>> {
         match self.node.next(Some(until), &self.limit.interrupt, false)? {
             Occurrence::Event(Event::Completion(completion)) => {

@@ -11,7 +11,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::plan::Plan;
 use crate::print;
 
-/// Pins this thread, and the threads that it starts later, to a CPU of a list, which threads use in turn. An empty list
+/// Pins this thread, and threads that it starts later, to a CPU of a list, which threads use in turn. An empty list
 /// leaves the choice to the system.
 pub fn pin(cpus: &[usize], thread: usize) -> anyhow::Result<()> {
     if cpus.is_empty() {

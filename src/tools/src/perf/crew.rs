@@ -1,4 +1,4 @@
-//! The threads of a process in a measurement. The first one also talks to the peer, passes each turn to the others, and
+//! The threads of a process in a measurement. The first also talks to the peer, passes each turn to the others, and
 //! waits for them.
 
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
@@ -91,7 +91,7 @@ impl<'a> Member<'a> {
         !self.worker.client && !both && matches!(test, Test::ReadLat | Test::WriteBw | Test::ReadBw)
     }
 
-    /// Performs the transfers of a turn. Returns the time of the counted ones and adds the usage.
+    /// Performs the transfers of a turn. Returns the time of the counted ones, and adds the usage.
     fn make(&mut self, turn: Turn, usage: &mut Usage) -> anyhow::Result<Duration> {
         let (start, end) = (self.made, self.made + turn.all());
         self.made = end;
@@ -104,7 +104,7 @@ impl<'a> Member<'a> {
             self.transfer(start, end)?;
             return Ok(began.elapsed());
         }
-        // The first transfer does not count, because the peer may not have received the turn yet.
+        // The first transfer does not count: the peer may not have received the turn yet.
         self.transfer(start, start + 1)?;
         let before = Usage::until_now();
         self.steps.start();
@@ -121,9 +121,8 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Waits for the next turn; a target of RDMA polls or sleeps until then.
-    ///
-    /// `next` returns the next turn, if there is one; with `true`, it waits for one.
+    /// Waits for the next turn, which `next` returns; with `true`, `next` waits. A target of RDMA polls or sleeps until
+    /// then.
     fn await_turn(&self, mut next: impl FnMut(bool) -> anyhow::Result<Option<Turn>>) -> anyhow::Result<Turn> {
         let Plan { size, wait, target_polls, crowded, test, .. } = self.worker.plan;
         // The target of read_lat sleeps, so that it does not disturb the measurement.

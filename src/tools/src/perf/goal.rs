@@ -10,7 +10,7 @@ use super::plan::Plan;
 
 /// Target duration of a turn.
 const TURN: Duration = Duration::from_millis(250);
-/// Maximum growth of the transfers from turn to turn: the times of a turn may be unusual.
+/// Maximum growth from turn to turn: the times of a turn may be unusual.
 const MAX_GROWTH: u64 = 16;
 /// The warm-up takes at most the total time divided by this.
 const WARMUP_SHARE: u32 = 10;
@@ -46,7 +46,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// Creates the goal of a plan. A `duration` replaces the plan's number of transfers; `until` is the latest end.
+    /// Creates the goal of a plan. A `duration` replaces its number of transfers; `until` is the latest end.
     pub fn new(plan: &Plan, duration: Option<Duration>, until: Instant) -> Self {
         let time = duration.unwrap_or(Duration::MAX).min(until.saturating_duration_since(Instant::now()));
         let transfers = if duration.is_some() { u64::MAX } else { plan.iterations };

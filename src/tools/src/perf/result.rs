@@ -57,7 +57,7 @@ pub struct Class {
 }
 
 impl Measurement {
-    /// Creates the result from the measurements of the threads, and the usage of the client (`own`) and the server.
+    /// Creates the result from the threads' measurements, and the usage of the client (`own`) and the server.
     pub fn new(adapter: &str, plan: &Plan, threads: &[Measured], own: Usage, server: Usage) -> Self {
         let all = together(threads);
         let time = |ticks: f64| rounded(of_one_transfer(plan, threads, ticks), 1);
@@ -133,7 +133,7 @@ fn of_one_transfer(plan: &Plan, threads: &[Measured], ticks: f64) -> f64 {
     (ticks * tick - pauses).max(0.0) / ways
 }
 
-/// Returns the sum over all turns of the time from the first thread's start to the last thread's end.
+/// Returns the sum over all turns of the time from the first thread's start to the last one's end.
 fn whole_time(threads: &[Measured]) -> Duration {
     let turns = threads.iter().map(|thread| thread.turns.len()).max().unwrap_or(0);
     let turn = |at: usize| {

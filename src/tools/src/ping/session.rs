@@ -28,7 +28,7 @@ pub struct Plan<'a> {
 
 pub enum Peer {
     Session(Box<Session>),
-    /// A program other than dat-ping accepted the connection: its address, and the duration of the attempt.
+    /// A program other than dat-ping accepted: its address, and the duration of the attempt.
     Other(IpAddr, Duration),
 }
 
@@ -83,7 +83,7 @@ impl Session {
         Ok(Ok(Peer::Session(Box::new(Session { address: host, channels, memory, server, node }))))
     }
 
-    /// Returns whether rounds use shared receive queues, which both adapters have.
+    /// Returns whether rounds use shared receive queues: both adapters have them.
     pub fn has_srq(&self) -> bool {
         self.channels.len() > 1
     }
