@@ -50,12 +50,12 @@ pub struct Argument {
 pub enum How {
     /// Calls the slot of the provider to which the first argument belongs.
     Dispatch,
-    /// libdat executes it around the provider's slot. If the slot has fewer arguments, contains the name of the whole
-    /// function's type.
+    /// libdat executes it around the provider's slot. A slot with fewer arguments has the name of the whole function's
+    /// type here.
     Wrap(Option<Ident>),
     /// libdat executes it without a slot.
     Own,
-    /// As `Dispatch`, with `...`: the last argument of the slot is the list of these arguments.
+    /// Like `Dispatch`, with `...`: the last argument of the slot is the list of these arguments.
     Variadic,
     /// A slot without a function.
     Slot,
@@ -137,7 +137,7 @@ impl Calls {
 }
 
 impl CallGroup {
-    /// Reads a list. `own` is the version's list that belongs into it, if there is one.
+    /// Reads a list, with the version's list `own` in it, if any.
     fn read(lists: &Lists, list: &str, own: Option<&Ident>, interface: &Interface) -> Result<CallGroup> {
         let title = doc::lines(&lists.find(list)?.attrs).into_iter().next().unwrap_or_default();
         let about = title.strip_prefix("Calls: ").and_then(|rest| rest.split_once('.'));

@@ -1,4 +1,4 @@
-//! Generator of the files that are derived from the C interface (src/interface), and from the arguments of the tools.
+//! Generator of the files derived from the C interface (src/interface) and the arguments of the tools.
 //!
 //! | derived | from | module |
 //! |---|---|---|
@@ -8,10 +8,10 @@
 //! | docs/man/*.1, docs/completions | arguments of the tools | `tools` |
 //! | SYNOPSIS, PARAMETERS and RETURN VALUES of docs/man/*.3 | calls | `man` |
 //!
-//! File names of later versions contain the version. `man` also checks that the manually written sections about a later
-//! version contain its codes.
+//! File names of later versions contain the version. `man` also checks the codes in manually written sections about a
+//! later version.
 //!
-//! `cargo run -p dat-derived` writes the files. With `--check`, it only compares them. The exit status is 1 if a check
+//! `cargo run -p dat-derived` writes the files; with `--check`, it only compares them. The exit status is 1 if a check
 //! fails.
 
 mod calls;

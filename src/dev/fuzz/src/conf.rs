@@ -45,7 +45,7 @@ fn line_of(entry: &Entry) -> Vec<u8> {
     .join(&b' ')
 }
 
-/// Mock provider libraries. None registers a provider itself, and some names fail to load.
+/// Mock provider libraries. None registers a provider, and some names fail to load.
 struct Loader(Mutex<Option<Found>>);
 
 impl Backend for Loader {

@@ -68,7 +68,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns up to `most` bytes; their number is the next byte.
+    /// Returns up to `most` bytes, after a byte with their number.
     pub fn bytes(&mut self, most: usize) -> &'a [u8] {
         let len = usize::from(self.byte()).min(most).min(self.0.len());
         self.0.bytes(len).unwrap_or(&[])

@@ -27,8 +27,8 @@ struct Scene {
     host: Option<Host>,
 }
 
-/// Checks that the process answers its well-behaved peer, that endpoints and requests stay usable, and that each posted
-/// receive completes.
+/// Checks that the process answers its well-behaved peer, endpoints and requests stay usable, and each posted receive
+/// completes.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let mut victim = victim::get();

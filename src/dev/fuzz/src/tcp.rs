@@ -52,7 +52,7 @@ struct Program {
     listener: TcpListener,
 }
 
-/// Returns the program. The lock makes its inputs run one after the other.
+/// Returns the program, locked so that its inputs run in turn.
 fn program() -> MutexGuard<'static, Program> {
     static PROGRAM: LazyLock<Mutex<Program>> = LazyLock::new(|| Mutex::new(Program::new()));
     PROGRAM.lock().unwrap_or_else(|poison| poison.into_inner())
@@ -362,7 +362,7 @@ impl Session<'_> {
         match what % 22 {
             0..=5 => {
                 self.record(input);
-                // Only a separate step sends part of the bytes.
+                // Only a separate step sends only part of the bytes.
                 if input.byte() < 0xc0 {
                     self.peer.send_all();
                 }

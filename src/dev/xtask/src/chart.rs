@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `xtask chart`: the chart of `make bench` in SVG. Its panels show values by size, on logarithmic axes.
+//! `xtask chart`: the chart of `make bench` in SVG, with values by size on logarithmic axes.
 
 use std::fmt::{Display, Write as _};
 use std::io;
@@ -155,7 +155,7 @@ impl Panel {
     }
 }
 
-/// Returns the sizes with a label, each with its place and row. A size without room has no label.
+/// Returns the sizes with a label, each with its place and row. A size without room has none.
 fn labels(sizes: impl Iterator<Item = f64>, place: impl Fn(f64) -> f64) -> Vec<(f64, f64, usize)> {
     let mut sizes: Vec<f64> = sizes.collect();
     sizes.sort_by(f64::total_cmp);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The limits on the size of the project: `tests-c/limits.txt` compared with measured values.
-//!
-//! The head of `tests-c/limits.txt` specifies its format and rules.
+//! The limits on the size of the project: compares `tests-c/limits.txt`, whose head specifies its format and rules,
+//! with measured values.
 
 mod measure;
 mod source;
@@ -58,7 +57,7 @@ struct Test {
     text: String,
 }
 
-/// Compares each measured value with its row, and finds rows that are no longer measured.
+/// Compares each measured value with its row, and finds rows without a value.
 fn compare(table: &Table, measured: &[Measurement]) -> Vec<Test> {
     let mut tests: Vec<Test> = measured.iter().map(|m| judge(table.row(&m.name), m)).collect();
     // Without git, no row of this kind is measured.

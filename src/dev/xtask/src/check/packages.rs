@@ -78,7 +78,7 @@ fn succeeds(command: &mut Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns the packages that are needed to build the transport over RDMA devices and not installed.
+/// Returns the missing packages for building the transport over RDMA devices.
 pub fn verbs() -> Vec<String> {
     let needs = succeeds(&mut Command::new(crate::root().join("src/transport/verbs/needs.sh")));
     needs.unwrap_or_default().lines().map(String::from).collect()
@@ -110,7 +110,7 @@ pub fn missing(step: &str) -> Vec<String> {
     packages.into_iter().collect()
 }
 
-/// Installs the packages that the steps lack, if allowed. Returns a line for each package that is still missing.
+/// Installs the packages that the steps lack, if allowed. Returns a line for each that is still missing.
 pub fn provide(context: &Context, steps: &[Step]) -> Result<Vec<String>> {
     let lacking = || -> BTreeSet<String> { steps.iter().flat_map(|step| missing(&step.name)).collect() };
     let wanted = lacking();

@@ -131,7 +131,7 @@ fn sentences(paragraph: &str) -> Vec<&str> {
     found
 }
 
-/// Returns the paragraphs of comments. Blank lines, list items, tables and code end a paragraph.
+/// Returns the paragraphs of comments. Blank lines, list items, tables and code end them.
 fn paragraphs(lines: &[Line]) -> Vec<(usize, String)> {
     let stripped = lines.iter().map(|line| {
         let comment = line.comment.trim();
@@ -159,7 +159,7 @@ fn of_page(text: &str) -> Vec<(usize, String)> {
     join(prose, |line| line)
 }
 
-/// Joins lines to paragraphs. `rest` returns what a line adds to the paragraph that it continues.
+/// Joins lines to paragraphs. `rest` returns what a line adds to its paragraph.
 fn join(lines: impl Iterator<Item = String>, rest: impl Fn(&str) -> &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut is_open = false;
