@@ -48,7 +48,7 @@ pub struct Argument {
 
 /// How the library executes a call.
 pub enum How {
-    /// Calls the slot of the provider to which the first argument belongs.
+    /// Calls the slot of the first argument's provider.
     Dispatch,
     /// libdat executes it around the provider's slot. A slot with fewer arguments has the name of the whole function's
     /// type here.
@@ -158,7 +158,6 @@ impl CallGroup {
     }
 }
 
-/// Returns the common slots, followed by the version's.
 fn slots(lists: &Lists) -> Result<Vec<Slot>> {
     let further = lists.invocations("for_each_slot")?.into_iter().next().ok_or("no list of slots")?;
     let (_, common) = invocations(lists.body(&further.list)?)?.into_iter().next().ok_or("no common slots")?;
@@ -196,7 +195,6 @@ impl Call {
     }
 }
 
-/// Entry of a call, as written in the list.
 struct CallEntry {
     attrs: Vec<Attribute>,
     abi: LitStr,

@@ -30,10 +30,9 @@ use std::process::ExitCode;
 use crate::calls::Calls;
 use crate::interface::INTERFACES;
 
-/// A result, or an error message.
 type Result<T> = std::result::Result<T, String>;
 
-/// A derived file and its expected contents.
+/// A derived file with its expected contents.
 struct Derived {
     /// Path in the tree.
     path: String,
@@ -56,7 +55,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the top of the source tree.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
@@ -82,7 +80,6 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
-/// Writes a file unless it is up to date.
 fn write(file: &Derived) -> Result<()> {
     let path = root().join(&file.path);
     if fs::read_to_string(&path).is_ok_and(|old| old == file.text) {
@@ -95,7 +92,6 @@ fn write(file: &Derived) -> Result<()> {
     Ok(())
 }
 
-/// Compares a file with the tree.
 fn check(file: &Derived) -> Result<()> {
     match fs::read_to_string(root().join(&file.path)) {
         Ok(old) if old == file.text => Ok(()),
@@ -108,7 +104,6 @@ fn check(file: &Derived) -> Result<()> {
     }
 }
 
-/// Returns the number of the first line that differs.
 fn first_difference(old: &str, new: &str) -> usize {
     1 + old.lines().zip(new.lines()).take_while(|(a, b)| a == b).count()
 }

@@ -29,7 +29,6 @@ const MANUAL_SECTIONS: &[(&str, &[&str])] = &[
 /// Section about the changes in a later version.
 const CHANGES: &str = "UDAPL 2.0";
 
-/// Maximum length of a line.
 const WIDTH: usize = 78;
 
 /// Returns the pages with derived sections. A call of several versions is described as in the first.
@@ -69,7 +68,6 @@ pub fn faults(root: &Path, versions: &[Calls]) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// A function and its page.
 struct Paged<'a> {
     /// Index of the version.
     nth: usize,
@@ -101,7 +99,6 @@ fn read(root: &Path, page: &str) -> Result<(String, String)> {
     Ok((path, text))
 }
 
-/// Returns the start and the end of a section's text.
 fn place(page: &str, heading: &str) -> Option<(usize, usize)> {
     let head = format!("\n.SH {heading}\n");
     let begin = page.find(&head)? + head.len();

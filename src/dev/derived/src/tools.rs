@@ -20,7 +20,6 @@ pub fn all() -> Result<Vec<Derived>> {
     Ok(files)
 }
 
-/// The files of a tool.
 fn of<T: Tool>() -> Result<Vec<Derived>> {
     let command = <T as CommandFactory>::command();
     let name = command.get_name().to_owned();
@@ -49,7 +48,6 @@ fn shown(command: &Command) -> Command {
     Command::new("tool").version("any").args(arguments).groups(groups)
 }
 
-/// The manual page of a tool.
 fn page(command: Command, sections: &[Section]) -> Result<String> {
     let version = command.get_version().unwrap_or_default().to_owned();
     let title = command.get_name().to_uppercase();

@@ -134,7 +134,6 @@ pub fn run(data: &[u8]) {
     registry(found, &identities, &listed);
 }
 
-/// Tests a registry with the entries `identities` that lists `listed`.
 fn registry(found: Found, identities: &[Identity], listed: &[Identity]) {
     let libraries: Vec<CString> = found.entries.iter().map(|(_, entry)| entry.library.clone()).collect();
     let registry = Registry::new(Loader(Mutex::new(Some(found))));

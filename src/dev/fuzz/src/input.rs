@@ -2,7 +2,6 @@
 
 use arbitrary::Unstructured;
 
-/// Boundary values.
 const EDGES: [u64; 16] = [
     0,
     1,

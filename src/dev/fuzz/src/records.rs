@@ -34,7 +34,6 @@ struct Shown {
 }
 
 impl Shown {
-    /// Binds a window for this connection or its zone.
     fn new(victim: &Victim, end: &End<Shm>, scope: Scope) -> Shown {
         let rmr = Rmr::create(&victim.adapter.pz, scope).expect("a window");
         let (lmr, rights) = (Some(victim.open.lmr()), Rights::REMOTE_READ | Rights::REMOTE_WRITE);

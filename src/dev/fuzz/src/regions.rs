@@ -19,7 +19,6 @@ const ONE: u64 = 1 << 63;
 static LOOSE: LazyLock<Mutex<LooseTable>> = LazyLock::new(|| Mutex::new(LooseTable::new().expect("memory")));
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table::new().expect("memory")));
 
-/// Returns whether a range is inside another, without overflow.
 fn is_inside(addr: u64, len: u64, base: u64, size: u64) -> bool {
     let end = |addr: u64, len: u64| u128::from(addr) + u128::from(len);
     addr >= base && end(addr, len) <= end(base, size)

@@ -17,7 +17,7 @@ use dat_shm::fuzzing::{self, Attempt, Face, Peer};
 
 use crate::input::Input;
 
-/// Size in bytes of the memory for receives and requests.
+/// Bytes of the memory for receives and requests.
 pub const MEMORY: usize = 32 * 1024;
 /// Size in bytes of peer-accessible memory.
 pub const OPEN: usize = 4096;

@@ -105,7 +105,6 @@ pub fn run(args: &Args) -> Result<bool> {
     Ok(total.failed == 0)
 }
 
-/// Returns the requested steps in the order of the table.
 fn choose(args: &Args, table: &[Step]) -> Result<Vec<Step>> {
     if let Some(unknown) = args.steps.iter().find(|name| !table.iter().any(|step| step.name == **name)) {
         let names: Vec<&str> = table.iter().map(|step| step.name.as_str()).collect();

@@ -22,7 +22,6 @@ use signal_hook::iterator::Signals;
 /// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Groups that are alive.
 static GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 /// Directories of [`remove_on_signals`].
@@ -72,7 +71,7 @@ impl Group {
     }
 
     fn signal(&self, signal: Signal) {
-        // The group may have no process left.
+        // The group may be empty.
         let _ = kill_process_group(self.pid, signal);
     }
 

@@ -101,7 +101,6 @@ fn judge(row: Option<&Row>, measured: &Measurement) -> Test {
     Test { passed: fault.is_none(), text }
 }
 
-/// Returns the way to lower the value of a row.
 fn remedy(name: &str) -> &'static str {
     match name.split(':').next() {
         Some("lines") => "remove lines",
@@ -116,12 +115,11 @@ fn remedy(name: &str) -> &'static str {
     }
 }
 
-/// Returns whether `--write` lowers a number of the row.
 fn can_fall(row: &Row, value: u64) -> bool {
     value < row.best || value + slack(&row.name, value) < row.limit
 }
 
-/// Returns a number with commas between groups of three digits.
+/// Separates groups of three digits by commas.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

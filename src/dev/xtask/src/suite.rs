@@ -173,7 +173,6 @@ struct Suite {
 }
 
 impl Suite {
-    /// Runs all programs, and prints the reasons for skips and the closing line.
     fn run_all(&self) -> Result<bool> {
         let mut records: BTreeMap<usize, Record> = BTreeMap::new();
         let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
@@ -241,7 +240,6 @@ impl Suite {
         })
     }
 
-    /// Runs programs from the queue until it is empty.
     fn work<'u>(
         &self,
         slot: usize,

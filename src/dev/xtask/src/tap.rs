@@ -68,7 +68,6 @@ impl Results {
     }
 }
 
-/// The result of one line of TAP.
 enum Line<'a> {
     Passed,
     Failed,

@@ -24,9 +24,7 @@ pub struct Header {
 pub enum Part {
     /// The common module of this name and the version's, or the only one.
     Module(&'static str),
-    /// Prototypes of calls.
     Calls(Level),
-    /// Types of slots.
     SlotTypes(Level),
     Table,
     /// The texts in macros/ with the header's name.

@@ -13,7 +13,7 @@ use super::table::Step;
 
 type Tool = (&'static str, &'static str);
 
-/// Commands that all steps with programs of the C suite need.
+/// Commands for all steps with programs of the C suite.
 const COMPILERS: &[Tool] =
     &[("gcc", "gcc"), ("g++", "g++"), ("clang", "clang"), ("readelf", "binutils"), ("pkg-config", "pkg-config")];
 
@@ -61,7 +61,6 @@ fn tools(step: &str) -> &'static [Tool] {
     }
 }
 
-/// Returns whether a step builds or uses the transport over RDMA devices.
 fn uses_verbs(step: &str) -> bool {
     !matches!(step, "fmt" | "layers" | "limits" | "crates" | "loom" | "musl")
 }

@@ -18,7 +18,7 @@ use crate::tap::{self, Counts, Results};
 const BRIEFLY: &str = "QUICK=stress.words stress.handles stress.everyone";
 /// Subjects that test the core, which both versions share. The step `c` runs them.
 const CORE: &str = "stress neighbours containers faults";
-/// Time limit of a program in seconds while the virtual machine runs, too.
+/// Time limit of a program in seconds alongside the virtual machine.
 const BESIDE: &str = "TIMEOUT=300";
 /// Scripts that read headers only.
 const HEADERS: &str = "abi/check_headers.sh abi/header_compile.sh";
@@ -110,7 +110,6 @@ fn skip(context: &Context, step: &Step, reason: String) -> Result<Results> {
     Ok(results)
 }
 
-/// Adds a failure if a command failed without a failed test.
 fn with_status(mut results: Results, end: End) -> Results {
     if !end.is_success() && results.counts.failed == 0 {
         results.counts.failed = 1;
@@ -135,7 +134,6 @@ fn cargo(context: &Context, step: &Step, command: &mut Command) -> Result<Result
     Ok(with_status(tap::cargo(&output), end))
 }
 
-/// Runs a command that ends with a closing line.
 fn closing(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
     let (end, output) = context.run(step, command)?;
     Ok(closed(&output, end))
@@ -150,7 +148,6 @@ fn own(context: &Context) -> Command {
     context.command(&context.xtask.display().to_string())
 }
 
-/// Counts a part of a step as skipped if packages are missing.
 fn left_out(mut results: Results, what: &str, lacking: &[String]) -> Results {
     if !lacking.is_empty() {
         results.skip(format!("{what}: not installed: {}", lacking.join(" ")));
@@ -203,7 +200,6 @@ fn loom(context: &Context, step: &Step) -> Result<Results> {
     cargo(context, step, command.env("RUSTFLAGS", variable("RUSTFLAGS", "") + " --cfg loom"))
 }
 
-/// Fuzzes the debug build, which checks most.
 fn fuzz(context: &Context, step: &Step) -> Result<Results> {
     builds::debug(context, step)?;
     let mut command = context.command(&context.target.join("debug/dat-fuzz").display().to_string());
@@ -281,7 +277,6 @@ fn alone(context: &Context, step: &Step) -> Result<Results> {
     Ok(results)
 }
 
-/// Runs the programs over TCP that need the machine for themselves.
 fn tcp_alone(context: &Context, step: &Step) -> Result<Results> {
     let scale = format!("DAT_TEST_SCALE={}", context.slow);
     let mut results = suite(context, step, &["check", "IA=tcp-lo", BESIDE, "ALONE=only", "TESTS=^tcp/", &scale])?;
@@ -290,7 +285,6 @@ fn tcp_alone(context: &Context, step: &Step) -> Result<Results> {
     Ok(results)
 }
 
-/// Runs a part of the suite over the loopback interface.
 fn over_tcp(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
     let arguments = ["check", "IA=tcp-lo", "ALONE=skip", BESIDE, api, tests];
     if api == "API=2.0" { with_dapl2(context, step, &arguments) } else { suite(context, step, &arguments) }

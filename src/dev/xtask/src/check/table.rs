@@ -25,7 +25,6 @@ pub enum Lane {
     Cargo,
     /// Steps that build or run programs in tests-c/build.
     Suite,
-    /// The virtual machine.
     Machine,
     /// After all other steps, because these need the machine for themselves or the others' results.
     Last,

@@ -16,11 +16,10 @@ use super::style;
 const NOT_PRODUCT: [&str; 4] = ["dat-conformance", "dat-fuzz", "dat-libfuzzer", "xtask"];
 /// Names of modules that only tests use.
 const TEST_MODULES: [&str; 5] = ["tests", "testing", "model", "fuzzing", "twin"];
-/// Names of the transports.
 const TRANSPORTS: [&str; 3] = ["shm", "tcp", "verbs"];
 /// Files whose naming of a transport does not count: the table itself, and a generated file.
 const NOT_NAMING: [&str; 2] = [super::TABLE, "Cargo.lock"];
-/// The crate and the file that define the trait `Transport`.
+/// Crate and file of the trait `Transport`.
 const TRANSPORT_TRAIT: (&str, &str) = ("dat-core", "src/transport/mod.rs");
 const INSTRUCTIONS: &str = "tests-c/perf/instructions.txt";
 
@@ -52,7 +51,6 @@ pub struct File {
     pub path: String,
     pub lines: Vec<Line>,
     length: u64,
-    /// Set if the file is part of the product.
     is_product: bool,
 }
 
@@ -184,7 +182,6 @@ fn longest(crates: &[Crate], measured: &mut Vec<Measurement>) {
     measured.extend([file_max, function_max]);
 }
 
-/// Measures the traits that a transport implements.
 fn traits(crates: &[Crate], measured: &mut Vec<Measurement>) -> Result<()> {
     let (package, path) = TRANSPORT_TRAIT;
     let krate = crates.iter().find(|krate| krate.name == package).with_context(|| format!("no crate {package}"))?;
@@ -247,7 +244,7 @@ pub fn patterns(transport: &str, directories: impl Iterator<Item = String>) -> V
     prefixes.into_iter().chain(directories).collect()
 }
 
-/// Returns whether a text contains one of the strings before no lower-case letter.
+/// Returns whether a text contains one of the strings, not followed by a lower-case letter.
 pub fn names_any(text: &str, patterns: &[String]) -> bool {
     let ends = |rest: &str| !rest.starts_with(|char: char| char.is_ascii_lowercase());
     patterns.iter().any(|pattern| text.match_indices(pattern.as_str()).any(|(at, _)| ends(&text[at + pattern.len()..])))

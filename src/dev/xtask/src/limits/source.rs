@@ -92,7 +92,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Consumes a block comment with those nested in it.
+    /// Consumes a block comment and those in it.
     fn block_comment(&mut self) {
         let mut depth = 0;
         loop {
@@ -114,7 +114,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Consumes a string literal and keeps its quotation marks.
+    /// Consumes a string literal, but keeps its quotation marks.
     fn string(&mut self) {
         self.take(1, Part::Code);
         loop {

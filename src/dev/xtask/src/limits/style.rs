@@ -142,7 +142,6 @@ fn paragraphs(lines: &[Line]) -> Vec<(usize, String)> {
     join(stripped, |line| line.strip_prefix("/// ").unwrap_or(line))
 }
 
-/// Returns the paragraphs of a page in Markdown.
 fn of_page(text: &str) -> Vec<(usize, String)> {
     let (mut is_code, mut is_hidden, mut is_indented) = (false, false, false);
     let mut is_blank = true;

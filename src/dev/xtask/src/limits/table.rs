@@ -6,9 +6,8 @@ use anyhow::{Context, Result, bail};
 
 use super::measure::Measurement;
 
-/// Style limit on the lines of a file, from CONTRIBUTING.md.
+/// Limits of style, from CONTRIBUTING.md.
 const FILE_LINES: u64 = 600;
-/// Style limit on the lines of a function, from CONTRIBUTING.md.
 const FUNCTION_LINES: u64 = 80;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -32,7 +32,7 @@ pub struct Environment {
     memcheck: bool,
     scale: f64,
     search_path: OsString,
-    /// The rendezvous directories of shm, whose paths must be short.
+    /// shm's rendezvous directories, whose paths must be short.
     rendezvous: TempDir,
 }
 
@@ -140,7 +140,6 @@ impl Environment {
     }
 }
 
-/// Returns the first network interface of each RDMA device of this host.
 fn rdma_interfaces() -> Vec<String> {
     let root = Path::new(sysfs::ROOT);
     let first = |device: OsString| sysfs::interfaces(root, &device, None).into_iter().next()?.into_string().ok();
