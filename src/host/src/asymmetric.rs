@@ -72,7 +72,7 @@ fn light_first() {
 pub fn light_if_available() {
     #[cfg(not(loom))]
     compiler_fence(Ordering::SeqCst);
-    // In loom, each thread must execute its own fence.
+    // In loom, each thread executes its own fence.
     #[cfg(loom)]
     fence(Ordering::SeqCst);
 }

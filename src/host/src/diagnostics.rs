@@ -53,7 +53,6 @@ const MASKS: [&str; 2] = ["DAT_DBG_TYPE", "DAPL_DBG_TYPE"];
 /// Variables with a mask of destinations.
 const DESTINATIONS: [&str; 2] = ["DAT_DBG_DEST", "DAPL_DBG_DEST"];
 
-/// Socket of the system log.
 const SYSTEM_LOG: &str = "/dev/log";
 
 /// Variables with levels of the `log` facade: `error` to `trace`, `off`.
@@ -62,26 +61,22 @@ const WORDS: [&str; 2] = ["DAT_LOG", "RUST_LOG"];
 /// Keyword in the first of [`WORDS`] for the time in each line.
 const TIME: &str = "time";
 
-/// First words of the names of this project's modules.
+/// First words of this project's module names.
 const OURS: [&str; 4] = ["dat", "dapl", "libdat", "libdapl"];
 
-/// Maximum length of a line in bytes.
+/// In bytes.
 const LINE_MAX: usize = 1024;
 
 /// Set once without a lock, because the child of a fork could find the lock held.
 static OUTPUT: OnceBox<Output> = OnceBox::new();
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// The messages that the environment enables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wish {
-    /// Messages of the masks.
     mask: Option<Mask>,
-    /// Level of the words.
     words: LevelFilter,
     /// Set if a variable is 0 or `off`, and no variable enables messages.
     hushed: bool,
-    /// `true` if lines start with the time.
     time: bool,
 }
 
@@ -97,7 +92,6 @@ impl Wish {
         Wish { mask, words: words.unwrap_or(LevelFilter::Off), hushed, time }
     }
 
-    /// Returns the least severe enabled level.
     fn level(self) -> LevelFilter {
         self.words.max(self.mask.map_or(LevelFilter::Off, Mask::level))
     }
@@ -185,7 +179,6 @@ impl Function {
     }
 }
 
-/// Writes the name of the function.
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let generic = self.closure.split('<').next().unwrap_or(self.closure);
@@ -201,7 +194,6 @@ struct Output {
     to: Destinations,
 }
 
-/// The destinations of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Destinations {
     error: bool,
@@ -210,7 +202,6 @@ struct Destinations {
 }
 
 impl Destinations {
-    /// Only standard error.
     const TERMINAL: Self = Destinations { error: true, output: false, system: false };
 
     /// Returns the destinations of both masks; standard error by default.
@@ -223,18 +214,17 @@ impl Destinations {
 }
 
 impl Output {
-    /// Writes a line, with the topic at the end.
     fn write(&self, to: Destinations, level: Level, topic: Option<Topic>, message: fmt::Arguments<'_>) {
         let mut line = Line(String::with_capacity(160));
         if self.wish.time {
-            // Fails if the clock is before 1970.
+            // Fails before 1970.
             line.0 = clock(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
         }
         let untimed = line.0.len();
         // Cannot fail: a [`Line`] accepts any text.
         let _ = write!(line, "{}[{}]: {message}", self.library, process::getpid().as_raw_nonzero());
         let mut line = line.0;
-        // Added after the text is cut off, so that the topic is complete.
+        // After text is cut off, so that the topic is complete.
         if let Some(topic) = topic {
             line.extend([" [", topic.name(), "]"]);
         }

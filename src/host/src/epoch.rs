@@ -42,7 +42,6 @@ mod tests;
 
 /// A kind of section.
 pub trait SectionKind {
-    /// Index of its count in a record.
     #[doc(hidden)]
     const INDEX: usize;
 }
@@ -164,7 +163,7 @@ impl Record {
     }
 }
 
-/// The list of records, which only grows.
+/// The list of records only grows.
 static FIRST: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
 
 /// Records for threads that cannot have their own.
@@ -214,7 +213,6 @@ fn others() -> impl Iterator<Item = &'static Record> {
 #[must_use]
 pub struct EpochGuard<K: SectionKind> {
     count: &'static Count<AtomicU64>,
-    /// The guard stays on its thread.
     not_send: PhantomData<*mut K>,
 }
 

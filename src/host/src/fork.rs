@@ -21,7 +21,6 @@ const FORKING: u32 = 1 << 31;
 /// Maximum time of a fork's wait for threads inside, which may be stuck.
 const FORK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The calling thread is inside.
 struct Inside;
 
 impl Inside {
@@ -94,7 +93,7 @@ pub fn life() -> u32 {
 static NOTED: [AtomicU64; (MAX_FD / u64::BITS) as usize] = [const { AtomicU64::new(0) }; (MAX_FD / u64::BITS) as usize];
 /// First descriptor that does not fit: the kernel's default for `fs.nr_open`.
 const MAX_FD: u32 = 1 << 20;
-/// Upper bound of all descriptors in [`NOTED`] so far.
+/// Upper bound of the descriptors in [`NOTED`] so far.
 static END: AtomicU32 = AtomicU32::new(0);
 
 fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {

@@ -38,7 +38,7 @@ pub type RawLock = Biased;
 #[cfg(loom)]
 pub type RawLock = parking_lot::RawMutex;
 
-/// Number of attempts before a thread sleeps.
+/// Attempts before a thread sleeps.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
 
 /// Sleeps while `word` is `value`. May return early.
@@ -126,7 +126,6 @@ impl<T> RwLock<T> {
 /// A condition variable for a [`Mutex`]. Waits may return without a notification.
 #[derive(Debug, Default)]
 pub struct Condvar {
-    /// Number of notifications.
     changes: AtomicU32,
     waiters: AtomicU32,
 }

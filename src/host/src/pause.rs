@@ -9,10 +9,10 @@ use std::hint::spin_loop;
 
 use rustix::thread::{Timespec, nanosleep, sched_yield};
 
-/// Number of spins, and number of pauses before the first sleep.
+/// Number of spins, and of pauses before the first sleep.
 const SPINS: u32 = 64;
 const YIELDS: u32 = 2 * SPINS;
-/// First sleep in nanoseconds, and how many times it doubles.
+/// Nanoseconds, and number of doublings.
 const FIRST_SLEEP: i64 = 20_000;
 const MAX_DOUBLINGS: u32 = 6;
 

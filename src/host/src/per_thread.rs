@@ -21,7 +21,6 @@ pub struct PerThread<T> {
     values: PhantomData<fn() -> T>,
 }
 
-/// The program has used up all keys.
 const NO_KEY: u64 = u64::MAX;
 
 struct KeylessValue {

@@ -10,7 +10,6 @@ use std::path::Path;
 /// Root of sysfs.
 pub const ROOT: &str = "/sys";
 
-/// Number of hexadecimal digits of an Ethernet address.
 const ETHERNET_ADDRESS_DIGITS: usize = 12;
 
 /// Returns the RDMA devices, sorted by name and number.

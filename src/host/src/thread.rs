@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::cancel::uncancelled;
 use crate::signal;
 
-/// Stack size of a thread in bytes, as in the standard library.
+/// In bytes, as in the standard library.
 const STACK: usize = 2 << 20;
 
 type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -79,7 +79,6 @@ impl Id {
         Id(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Sets the identity of the calling thread.
     fn take_on(self) -> Id {
         CURRENT.set(self.0);
         self

@@ -4,7 +4,6 @@
 use std::fmt;
 use std::io;
 
-/// Defines the topics with the names of their sections.
 macro_rules! topics {
     ($($topic:ident = $name:literal;)*) => {
         /// A section of docs/troubleshooting.md.

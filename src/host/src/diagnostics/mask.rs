@@ -41,9 +41,7 @@ pub enum Role {
     Provider,
 }
 
-/// Errors.
 const ERRORS: u64 = 0x1;
-/// Warnings.
 const WARNINGS: u64 = 0x2;
 /// All bits of the C registry. They enable all messages of every library.
 const ALL: u64 = 0xff;
@@ -51,7 +49,6 @@ const ALL: u64 = 0xff;
 /// A bit, and the targets below warnings that it enables.
 type Class = (u64, &'static [&'static str]);
 
-/// The bits of `DAT_DBG_TYPE`.
 const REGISTRY: [Class; 4] = [
     // Static registry: configuration files and providers' libraries.
     (0x4, &[]),
@@ -62,7 +59,6 @@ const REGISTRY: [Class; 4] = [
     (0x20, &[CALL, RETURN]),
 ];
 
-/// The bits of `DAPL_DBG_TYPE`.
 const PROVIDER: [Class; 12] = [
     // UTIL
     (0x20, &[]),
@@ -133,7 +129,6 @@ impl Mask {
             != 0
     }
 
-    /// Returns the bit of a target.
     fn class(self, target: &str) -> u64 {
         let class = self.classes.iter().find(|(_, targets)| targets.contains(&target));
         class.map_or(self.classes[0].0, |&(bit, _)| bit)

@@ -75,7 +75,7 @@ const MAX_DOUBLINGS: u8 = 8;
 #[cfg(not(loom))]
 const RARE_INTERVAL: u64 = 2_000;
 
-/// Time of the last revocation of any lock, in microseconds.
+/// In microseconds, of any lock.
 #[cfg(not(loom))]
 static LAST_REVOCATION: AtomicU64 = AtomicU64::new(0);
 
@@ -170,7 +170,7 @@ impl Biased {
         false
     }
 
-    /// Clears `HELD` in `seat`. The caller holds the lock, and loads `owned` next.
+    /// Clears `HELD`. The caller holds the lock, and loads `owned` next.
     #[inline(always)]
     fn clear_held(&self, seat: usize) {
         // SYNC owner: `revoke` loads this store with Acquire, and so sees the accesses under the lock. If it loads

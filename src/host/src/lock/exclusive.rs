@@ -18,7 +18,6 @@ const WANTED: u32 = 2;
 /// Taken by a thread that may release it again immediately.
 const TRIED: u32 = 3;
 
-/// Result of an attempt to take the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// The calling thread has the word.
@@ -33,7 +32,6 @@ pub(super) enum Attempt {
 pub(super) struct Exclusive(AtomicU32);
 
 impl Exclusive {
-    /// Creates a free word.
     #[cfg(not(loom))]
     pub(super) const fn new() -> Self {
         Exclusive(AtomicU32::new(FREE))

@@ -98,7 +98,6 @@ mod tests {
     const WAITS: bool = true;
     const TRIES: bool = false;
 
-    /// A number under a lock.
     struct Guarded {
         word: Biased,
         number: UnsafeCell<u32>,
@@ -114,7 +113,7 @@ mod tests {
             Arc::new(Guarded { word: Biased::default(), number: UnsafeCell::new(0) })
         }
 
-        /// Adds 1, unless an attempt to lock fails. Returns how much was added.
+        /// Adds 1, unless an attempt fails. Returns the addend.
         fn add(&self, waits: bool) -> u32 {
             if !self.word.take(waits) {
                 return 0;

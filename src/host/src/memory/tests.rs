@@ -1,6 +1,5 @@
 use super::*;
 
-/// An allocator without memory.
 struct Nothing;
 
 // SAFETY: it allocates nothing, so there is nothing to free.

@@ -142,7 +142,6 @@ macro_rules! provider_attr {
     }};
 }
 
-/// Returns all bits of a list.
 fn all<T>(list: &[(T, u32)]) -> u32 {
     list.iter().fold(0, |all, (_, bit)| all | bit)
 }

@@ -96,7 +96,6 @@ impl At<()> for () {
     }
 }
 
-/// Returns the return code of a result.
 #[inline(always)]
 pub(crate) fn code<F: Provider>(answer: Answer<()>) -> DAT_RETURN {
     match answer {
@@ -189,7 +188,6 @@ pub fn fast_path<F: Provider, O: Object>(
     }
 }
 
-/// Returns the return code of a fault.
 #[cold]
 #[inline(never)]
 fn failed<F: Provider>(fault: Fault) -> DAT_RETURN {

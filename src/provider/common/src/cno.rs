@@ -15,7 +15,6 @@ use crate::{Answer, At, Fault, Provider, Version};
 
 type CnoParam<F> = <<F as Provider>::Version as Version>::CnoParam;
 
-/// Converts an agent, the second argument.
 fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
     match agent.proxy_agent_func {
         Some(function) => Ok(Some(Agent {

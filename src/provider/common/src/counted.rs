@@ -41,7 +41,7 @@ const OF_ENDPOINT: usize = NAMES.len() - 1;
 /// Number of counters of an endpoint.
 pub const NUMBER_OF_ENDPOINT: DAT_COUNT = OF_ENDPOINT as DAT_COUNT;
 
-/// Maximum bytes of a name to read, with the final 0.
+/// In bytes, with the final 0.
 const NAME_MAX: usize = 64;
 
 /// Returns the values in the order of the names.
@@ -110,7 +110,6 @@ impl Report {
         self.head.len() == head.len() && (head.is_empty() || self.head.as_ptr() == head.as_ptr())
     }
 
-    /// Overwrites the values and returns the list.
     fn fill(&self, values: &[u64]) -> Attributes {
         self.texts.iter().zip(values).for_each(|(text, &value)| text.write(value));
         attributes(&self.list)
@@ -130,7 +129,6 @@ struct Lists {
     spare: Mutex<Spare>,
 }
 
-/// Unused lists.
 struct Spare {
     lists: Vec<&'static Report>,
     /// Number of all lists.
@@ -169,7 +167,6 @@ impl Lists {
     }
 }
 
-/// A list in use by an object.
 struct Lent {
     report: &'static Report,
     lists: &'static Lists,

@@ -128,7 +128,6 @@ macro_rules! export_provider {
         #[global_allocator]
         static MEMORY: $crate::memory::Allocator = $crate::memory::Allocator(::std::alloc::System);
 
-        /// The provider of this library.
         struct Library;
 
         impl $crate::Provider for Library {

@@ -29,7 +29,6 @@ pub struct Domain<F: Provider> {
     window: FirstCells,
     /// A standard mutex, which the child of a fork can always unlock.
     registrations: Mutex<Registrations<F>>,
-    /// The locked registrations during a fork.
     pub(crate) fork: Hold<MutexGuard<'static, Registrations<F>>>,
     /// Set once fork handlers are installed.
     pub(crate) fork_watch: Once,
@@ -52,7 +51,6 @@ unsafe impl<F: Provider> Send for Adapter<F> {}
 unsafe impl<F: Provider> Sync for Adapter<F> {}
 
 impl<F: Provider> Adapter<F> {
-    /// Creates an adapter that is never freed.
     pub(crate) fn leak(name: &CStr) -> &'static Self {
         let name = name.to_owned();
         // Moving the CString into the box does not move its text.

@@ -27,7 +27,6 @@ pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     }
     let ask = F::domain().registrations().of(ia.slab).and_then(|known| known.ia_handles);
     ask.map_or(handle, |ask| {
-        /// Type of dats_get_ia_handle.
         type Ask = unsafe extern "C" fn(DAT_IA_HANDLE, *mut DAT_IA_HANDLE) -> DAT_RETURN;
         // SAFETY: the registry exports this function under the name of that type.
         let ask = unsafe { mem::transmute::<RegistryFunction, Ask>(ask) };

@@ -44,7 +44,6 @@ unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<M
     }
 }
 
-/// Returns the LMR handle in a description.
 fn source_region(region: DAT_REGION_DESCRIPTION) -> DAT_LMR_HANDLE {
     // SAFETY: the program has initialised this member for its kind of memory; any value is valid.
     unsafe { region.for_lmr_handle }

@@ -21,7 +21,6 @@ type RmrTriplet<F> = <<F as Provider>::Version as Version>::RmrTriplet;
 
 /// Positions of the arguments of a send or receive.
 pub const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
-/// Positions of the arguments of an RDMA operation.
 const RDMA: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 6)];
 
 // The core's flags have the bits of the interface.
@@ -223,7 +222,6 @@ fn take<F: Provider>(evd: &Evd<F::Transport>, handle: DAT_EVD_HANDLE, event: Out
     taken.at(&[])
 }
 
-/// Dequeues if the fast lookup does not find the EVD.
 #[cold]
 #[inline(never)]
 fn dequeue_otherwise<F: Provider>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {

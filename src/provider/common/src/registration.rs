@@ -33,7 +33,6 @@ pub struct Known<F: Provider> {
 /// One call of init.
 pub struct Registration<F: Provider> {
     pub(crate) adapter: &'static Adapter<F>,
-    /// Configuration text for the provider.
     pub(crate) instance_data: String,
     pub(crate) identity: Identity,
     /// The registry's function that ends the registration, for a fini without the dynamic loader.

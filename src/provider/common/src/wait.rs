@@ -123,7 +123,6 @@ fn block<F: Provider>(
     }
 }
 
-/// Positions of dat_evd_wait's arguments that core checks.
 const EVD_WAIT: Positions = &[(Arg::Threshold, 3)];
 
 /// Tries to dequeue a DTO completion for a wait with threshold 1, as fast as a dequeue. Returns

@@ -2,7 +2,6 @@
 
 mod slots;
 
-/// The version under test.
 mod version {
     pub use dat_provider12::Udat12 as Tested;
     pub use dat_udat12::*;

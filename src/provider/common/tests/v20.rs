@@ -3,7 +3,6 @@
 mod further;
 mod slots;
 
-/// The version under test.
 mod version {
     pub use dat_provider20::Udat20 as Tested;
     pub use dat_udat20::*;

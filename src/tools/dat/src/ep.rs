@@ -89,7 +89,6 @@ object! {
     Ep
 }
 
-/// Posts one segment with default completion flags.
 macro_rules! post {
     ($object:ident, $call:ident, $segment:ident, $cookie:ident $(, $remote:ident)? $(; $flags:ident)?) => {{
         let (library, cookie) = ($object.library(), DAT_DTO_COOKIE { as_64: $cookie });

@@ -161,7 +161,6 @@ fn is_nothing(code: DAT_RETURN) -> bool {
     matches!(DAT_GET_TYPE(code), DAT_QUEUE_EMPTY | DAT_TIMEOUT_EXPIRED | DAT_INTERRUPTED_CALL)
 }
 
-/// Converts a time to a finite timeout.
 pub(crate) fn microseconds(time: Duration) -> DAT_TIMEOUT {
     DAT_TIMEOUT::try_from(time.as_micros()).unwrap_or(DAT_TIMEOUT_INFINITE).min(DAT_TIMEOUT_INFINITE - 1)
 }

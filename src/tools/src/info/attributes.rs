@@ -148,7 +148,6 @@ fn of_provider(all: &Attributes) -> Vec<Attribute> {
     }
 }
 
-/// Returns the attributes that only uDAPL 2.0 has.
 fn of_20(v20: &Attributes20) -> Vec<Attribute> {
     table! { v20;
         zb_supported "Regions may be zero-based" yes;

@@ -38,7 +38,6 @@ pub struct Message {
     pub length: u64,
 }
 
-/// The kinds of cookies.
 const RECEIVE: u64 = 0;
 const SEND: u64 = 1;
 const RDMA: u64 = 2;

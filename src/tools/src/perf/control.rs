@@ -24,7 +24,6 @@ const MAX_MESSAGE: usize = 16_384;
 const MAX_REASON: usize = 160;
 /// Receive buffers: a client sends turns without waiting for the target of RDMA.
 const RECEIVES: usize = 64;
-/// Maximum time to send a message.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum time to wait for the reason why the peer failed.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
@@ -74,7 +73,6 @@ pub struct Control {
     node: Node,
     /// Messages that were received and not read yet.
     inbox: VecDeque<Message>,
-    /// Set after the peer disconnected.
     gone: bool,
     pub limit: Limit,
 }

@@ -33,7 +33,6 @@ pub struct Cpus {
     pub own: Vec<usize>,
     /// CPUs of the peer's threads, if the peer is a child process.
     pub peer: Vec<usize>,
-    /// Set if the peer is a child process.
     child: bool,
 }
 

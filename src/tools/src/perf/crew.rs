@@ -85,7 +85,6 @@ impl<'a> Member<'a> {
         Self { worker, part, steps: Steps::new(), made: 0 }
     }
 
-    /// Returns whether the thread is the passive target of RDMA.
     fn is_target(&self) -> bool {
         let Plan { test, both, .. } = self.worker.plan;
         !self.worker.client && !both && matches!(test, Test::ReadLat | Test::WriteBw | Test::ReadBw)
@@ -152,7 +151,6 @@ impl<'a> Member<'a> {
     }
 }
 
-/// The first thread.
 struct Lead<'a> {
     control: &'a mut Control,
     goal: Option<Goal>,

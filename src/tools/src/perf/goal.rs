@@ -36,7 +36,7 @@ pub struct Goal {
     transfers: u64,
     /// Duration of the measurement, if it determines the end.
     duration: Option<Duration>,
-    /// Latest end of the measurement.
+    /// Latest end.
     until: Instant,
     warmup_time: Duration,
     spent: Duration,

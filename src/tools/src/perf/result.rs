@@ -125,7 +125,6 @@ fn together(threads: &[Measured]) -> Histogram<u64> {
     all
 }
 
-/// Returns the nanoseconds of one transfer in a step.
 fn of_one_transfer(plan: &Plan, threads: &[Measured], ticks: f64) -> f64 {
     let (ways, tick) = (f64::from(plan.test.ways()), threads.first().map_or(1.0, |thread| thread.tick));
     // Both processes pause in a round.

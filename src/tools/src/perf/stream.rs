@@ -15,7 +15,6 @@ use super::worker::{CREDIT_BUFFERS, Worker, posted_for, slot};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
-    /// Messages sent or received.
     number: u64,
     /// Credits of the sender, or unreturned credits of the receiver.
     credits: usize,

@@ -36,7 +36,7 @@ struct Layout {
     bytes: usize,
     /// Bytes from one buffer to the next; 0 for a single buffer.
     step: usize,
-    /// Number of buffers besides the first.
+    /// Buffers besides the first.
     slots: usize,
 }
 
@@ -165,7 +165,7 @@ pub struct Worker {
     pub target: Memory,
     /// Receive buffers of a connection, or in the shared receive queue.
     pub depth: usize,
-    /// Maximum number of outstanding RDMA reads of a connection.
+    /// Maximum outstanding RDMA reads of a connection.
     reads: usize,
     /// Posted requests without a reaped completion.
     pub outstanding: usize,
@@ -305,7 +305,6 @@ impl Worker {
         self.evds.recv.dequeue()?.map(|event| self.completion(event)).transpose()
     }
 
-    /// Polls or waits for a completion, as planned.
     #[inline(always)]
     fn fetch(&self, from: &Evd) -> anyhow::Result<Completion> {
         if self.plan.wait {

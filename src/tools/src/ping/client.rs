@@ -16,7 +16,7 @@ pub struct Pace {
     pub interval: Duration,
 }
 
-/// Minimum interval of attempts to reconnect.
+/// Between attempts to reconnect.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {

@@ -114,7 +114,6 @@ impl Setup {
         setup
     }
 
-    /// Opens another instance of the adapter.
     fn open(&self) -> DAT_IA_HANDLE {
         let (mut ia, mut evd) = (null_mut(), null_mut());
         let name = self.name.as_ptr().cast_mut();
