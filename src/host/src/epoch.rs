@@ -22,7 +22,6 @@
 //!
 //! # Records
 //! The counts of a thread are in a record, which one load finds ([`static_tls::word`]). A thread gets its record with
-//! The counts of a thread are in a record, which one load finds ([`static_tls::word`]). A thread gets its record with
 //! its first section; later threads can reuse it. Without memory, live thread-local data or membarrier(2), a thread has
 //! no record: [`EpochGuard::enter`] returns `None`, and [`briefly`] borrows a spare record.
 

@@ -40,6 +40,7 @@ pub const TARGETS: &[Target] = &[
 
 /// Runs one input on the target `name`.
 ///
+/// # Panics
 /// If an invariant is violated, or there is no such target.
 pub fn run(name: &str, data: &[u8]) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("one of the targets");

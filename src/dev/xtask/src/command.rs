@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Children that end with their deadline, or with this process.
+//!
 //! Each child leads a process group, so that its remaining processes can be killed. A terminal therefore interrupts
 //! only this process, which ends the live groups ([`end_all_on_signals`]).
 

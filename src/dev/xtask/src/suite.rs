@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 //! Runs programs of the C suite side by side and counts their subtests.
+//!
 //! Each program has its own rendezvous directory, dat.conf, range of ports and process group. Programs that
 //! tests-c/schedule.txt names run without others:
 //!

@@ -44,6 +44,7 @@ impl Exclusive {
 
     /// Tries to take the word.
     ///
+    /// # Parameters
     /// * `tried` - attempts of other threads must not fail because of this one, which may not keep the word: see
     ///   [`Exclusive::keep`].
     #[inline]

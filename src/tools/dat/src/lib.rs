@@ -5,18 +5,6 @@
 //!
 //! An object keeps the objects that it refers to, and is freed with its last clone: endpoints before dispatchers, all
 //! before the adapter. Each function returns the error of its call.
-//!
-//! | module | contents |
-//! |---|---|
-//! | [`abi`] | the functions of a library, and the structures that differ between the versions |
-//! | [`error`] | errors |
-//! | [`library`] | versions, loading a library, the adapters that it lists |
-//! | [`object`] | handles |
-//! | [`ia`], [`attributes`] | interface adapters and their attributes |
-//! | [`memory`] | protection zones and registered memory |
-//! | [`evd`] | event dispatchers, notification objects, events |
-//! | [`ep`] | endpoints and shared receive queues |
-//! | [`sp`] | service points and connection requests |
 
 mod abi;
 mod attributes;

@@ -1,12 +1,4 @@
 //! What dat-ping and dat-perf share: the arguments that name the peer, adapters, connections and servers.
-//!
-//! | module | contents |
-//! |---|---|
-//! | [`child`] | `--self`: the server as a child process |
-//! | [`node`] | an adapter, and waiting for its events |
-//! | [`connect`] | connecting to a server, and the reasons why that fails |
-//! | [`channel`] | a connection with buffers for messages |
-//! | [`pattern`] | bytes that both sides know |
 
 pub mod channel;
 pub mod child;

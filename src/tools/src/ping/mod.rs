@@ -3,13 +3,6 @@
 //! A client has two connections to the server, one of them with shared receive queues. The section ROUNDS of the manual
 //! page describes a round. The bytes of a transfer depend on its round ([`wire::bytes`]), and each side compares them.
 //!
-//! | module | contents |
-//! |---|---|
-//! | [`arguments`] | the arguments |
-//! | [`wire`] | private data, messages and transfers |
-//! | [`session`], [`client`], [`report`] | the client: its connections, its rounds, its output |
-//! | [`server`] | the server |
-//!
 //! Private data identify the protocol and the connections of a client, and contain the size of transfers and the memory
 //! for RDMA; a peer with other private data only connects. One thread of the server serves all clients. It polls if a
 //! client requests this, and otherwise waits for one notification object. After a lost round the client opens the
