@@ -53,7 +53,7 @@ pub fn forbid() -> Before {
 #[inline(always)]
 pub fn restore(before: Before) {
     let mut ignored = 0;
-    // SAFETY: the state was valid before `forbid`; the pointer outlives the call.
+    // SAFETY: valid before `forbid`; the pointer outlives the call.
     unsafe { pthread_setcancelstate(before.0, &mut ignored) };
 }
 
@@ -74,7 +74,7 @@ pub unsafe fn allow_anywhere() -> Where {
 #[inline(always)]
 pub fn allow_as(before: Where) {
     let mut ignored = 0;
-    // SAFETY: the type was valid before `allow_anywhere`; the pointer outlives the call.
+    // SAFETY: valid before `allow_anywhere`; the pointer outlives the call.
     unsafe { pthread_setcanceltype(before.0, &mut ignored) };
 }
 
@@ -96,7 +96,7 @@ impl Note {
 /// Until [`forget`], `place` must not move, and the frame may only be left in these ways.
 #[inline(always)]
 pub unsafe fn note(place: &mut Note, routine: extern "C" fn(*mut c_void)) {
-    // SAFETY: `Note` is as large as the buffer of glibc and musl, and does not move.
+    // SAFETY: `Note` is as large as libc's buffer, and does not move.
     unsafe { _pthread_cleanup_push(place, routine, ptr::null_mut()) };
 }
 
@@ -132,7 +132,7 @@ impl<T> Shielded<T> {
 
 impl<T> Drop for Shielded<T> {
     fn drop(&mut self) {
-        // SAFETY: this is the only drop, and nothing uses the value afterwards.
+        // SAFETY: the only drop; nothing uses the value afterwards.
         uncancelled(|| unsafe { ManuallyDrop::drop(&mut self.0) });
     }
 }

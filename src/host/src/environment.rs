@@ -18,7 +18,7 @@ fn value(name: &str, privileged: bool) -> Option<OsString> {
 
 /// Returns whether this process has more rights than its user (set-user-ID, set-group-ID, file capabilities).
 pub fn privileged() -> bool {
-    // SAFETY: getauxval takes any argument, and reads values that the kernel passed at start.
+    // SAFETY: getauxval takes any argument.
     (unsafe { libc::getauxval(libc::AT_SECURE) }) != 0
 }
 

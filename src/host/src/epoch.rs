@@ -192,7 +192,7 @@ fn all() -> impl Iterator<Item = &'static Record> {
 
 #[inline(always)]
 fn own() -> Option<&'static Record> {
-    // SAFETY: the word is 0 or the address of a record, and records are never freed.
+    // SAFETY: 0 or the address of a record, which is never freed.
     unsafe { ptr::with_exposed_provenance::<Record>(static_tls::word()).as_ref() }
 }
 
@@ -297,7 +297,7 @@ fn make() -> Option<&'static Record> {
     let record = Box::into_raw(memory::boxed(Record::new(true)).ok()?);
     // SYNC record: also loads the previous head with Acquire, so the head publishes all records.
     let _ = FIRST.fetch_update(Ordering::AcqRel, Ordering::Acquire, |first| {
-        // SAFETY: no other thread has the new record; `first` is NULL or a record that `make` has leaked.
+        // SAFETY: no other thread has the new record; `first` is NULL or leaked by `make`.
         unsafe { (*record).next = first.as_ref() };
         Some(record)
     });

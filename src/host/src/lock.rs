@@ -70,7 +70,7 @@ fn wake_half(word: &AtomicUsize) {
 #[cfg(not(loom))]
 fn lower_half(word: &AtomicUsize) -> &AtomicU32 {
     let half = if cfg!(target_endian = "big") { size_of::<usize>() / size_of::<u32>() - 1 } else { 0 };
-    // SAFETY: the half is inside the word and aligned, and only its address is used.
+    // SAFETY: inside the word and aligned; only its address is used.
     unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>().add(half)) }
 }
 

@@ -206,12 +206,12 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
                 return moved;
             }
         }
-        // SAFETY: the alignment is valid, and the caller promises that `size` does not overflow.
+        // SAFETY: valid alignment; the caller promises that `size` does not overflow.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         // SAFETY: the caller promises that the size is not 0.
         let moved = if own { unsafe { self.alloc(wanted) } } else { RESERVE.take(wanted) };
         if !moved.is_null() {
-            // SAFETY: the pieces are distinct, and both have at least this many bytes.
+            // SAFETY: distinct pieces, both with at least this many bytes.
             unsafe { ptr::copy_nonoverlapping(piece, moved, layout.size().min(size)) };
             // SAFETY: `piece` has this layout, and the caller no longer uses it.
             unsafe { self.dealloc(piece, layout) };

@@ -57,7 +57,7 @@ impl<T: Default> PerThread<T> {
     pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
         let Some(key) = self.key() else {
             let value = self.without_key()?;
-            // SAFETY: the value exists until the thread ends, and no other thread has its address.
+            // SAFETY: exists until the thread ends; no other thread has its address.
             return Some(f(unsafe { &*value }));
         };
         // SAFETY: the key exists, and is never deleted.
@@ -71,7 +71,7 @@ impl<T: Default> PerThread<T> {
                 return None;
             }
         }
-        // SAFETY: the value exists until the thread ends, and no other thread has its address.
+        // SAFETY: exists until the thread ends; no other thread has its address.
         Some(f(unsafe { &*value }))
     }
 

@@ -156,7 +156,7 @@ pub fn start_on<F: FnOnce() + Send + 'static>(stack: usize, name: &'static CStr,
 }
 
 extern "C-unwind" fn main<F: FnOnce()>(argument: *mut c_void) -> *mut c_void {
-    // SAFETY: `start_on` passes a leaked vector with one element to this thread.
+    // SAFETY: `start_on` passes a leaked vector with one element.
     let beginning = unsafe { Vec::from_raw_parts(argument.cast::<Beginning<F>>(), 1, 1) }.pop();
     if let Some(Beginning { id, name, body }) = beginning {
         id.take_on();
@@ -235,11 +235,11 @@ pub unsafe fn apart(function: Apart, argument: *mut c_void) -> io::Result<Ended>
 /// Runs a [`Task`]. Has no destructors, because it may be unwound.
 extern "C-unwind" fn run_task(argument: *mut c_void) -> *mut c_void {
     let task: *mut Task = argument.cast();
-    // SAFETY: the task is on the stack of `apart`, which waits for this thread.
+    // SAFETY: on the stack of `apart`, which waits for this thread.
     unsafe { (*task).caller.take_on() };
     // SAFETY: the caller of `apart` permits this call.
     unsafe { ((*task).function)((*task).argument) };
-    // SAFETY: the task is on the stack of `apart`, which waits for this thread.
+    // SAFETY: on the stack of `apart`, which waits for this thread.
     unsafe { (*task).returned = true };
     ptr::null_mut()
 }

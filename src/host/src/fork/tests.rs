@@ -86,9 +86,9 @@ fn child_closes_only_marked_descriptors() {
     assert_eq!(heard.read(&mut [0]).expect("the end"), 0);
     waited.set_nonblocking(true).expect("nonblocking");
     assert_eq!(waited.read(&mut [0]).expect_err("the child has it").kind(), std::io::ErrorKind::WouldBlock);
-    // SAFETY: the process is a child of this one that was not waited for.
+    // SAFETY: an unreaped child of this process.
     unsafe { libc::kill(child, libc::SIGKILL) };
-    // SAFETY: the process is a child of this one that was not waited for; the status may be NULL.
+    // SAFETY: an unreaped child of this process; the status may be NULL.
     unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
     waited.set_nonblocking(false).expect("blocking");
     waited.set_read_timeout(limit).expect("limit");

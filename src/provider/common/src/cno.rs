@@ -33,7 +33,7 @@ fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
 /// `function` is the address of a program's agent function.
 unsafe fn agent_function(function: usize) -> DAT_AGENT_FUNC {
     let function = std::ptr::with_exposed_provenance::<()>(function);
-    // SAFETY: the caller promises a function of this type; its option has the layout of a pointer.
+    // SAFETY: a function of this type; its option has the layout of a pointer.
     unsafe { std::mem::transmute::<*const (), DAT_AGENT_FUNC>(function) }
 }
 
@@ -58,8 +58,6 @@ pub fn c_agent(agent: Option<Agent>) -> DAT_OS_WAIT_PROXY_AGENT {
     }
 }
 
-/// Slot of dat_cno_create.
-///
 /// # Safety
 /// The agent function has its type and stays valid while it is installed.
 pub unsafe fn dat_cno_create<F: Provider>(
@@ -75,8 +73,6 @@ pub unsafe fn dat_cno_create<F: Provider>(
     })
 }
 
-/// Slot of dat_cno_modify_agent.
-///
 /// # Safety
 /// The agent function has its type and stays valid while it is installed.
 pub unsafe fn dat_cno_modify_agent<F: Provider>(

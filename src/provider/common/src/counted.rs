@@ -87,7 +87,7 @@ struct Report {
     list: Vec<DAT_NAMED_ATTR>,
 }
 
-// SAFETY: the pointers lead to `texts`, to constants and to attributes that are never freed; only atomics change.
+// SAFETY: the pointers lead to `texts`, constants and leaked attributes; only atomics change.
 unsafe impl Send for Report {}
 // SAFETY: only atomics change.
 unsafe impl Sync for Report {}

@@ -45,7 +45,7 @@ pub struct Adapter<F: Provider> {
     name: CString,
 }
 
-// SAFETY: a table is immutable, and points only to functions and to the name next to it.
+// SAFETY: a table is immutable, and points only to functions and its name.
 unsafe impl<F: Provider> Send for Adapter<F> {}
 // SAFETY: a table is immutable.
 unsafe impl<F: Provider> Sync for Adapter<F> {}
@@ -90,7 +90,7 @@ impl<F: Provider> Domain<F> {
     fn spaces(&self) -> impl Iterator<Item = &'static Space<F>> {
         // Pairs with the store in `slab_of`.
         let first = self.first.load(Ordering::Acquire);
-        // SAFETY: the pointer is NULL or from a box that slab_of leaked.
+        // SAFETY: NULL, or from a box that slab_of leaked.
         std::iter::successors(unsafe { first.as_ref() }, |space: &&'static Space<F>| space.next)
     }
 

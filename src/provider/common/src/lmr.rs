@@ -178,8 +178,6 @@ unsafe fn sync<F: Provider>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>
     Ok(())
 }
 
-/// Slot of dat_lmr_sync_rdma_read.
-///
 /// # Safety
 /// `local_segments` is NULL or has `num_segments` elements.
 pub unsafe fn dat_lmr_sync_rdma_read<F: Provider>(
@@ -191,8 +189,6 @@ pub unsafe fn dat_lmr_sync_rdma_read<F: Provider>(
     slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
 }
 
-/// Slot of dat_lmr_sync_rdma_write.
-///
 /// # Safety
 /// `local_segments` is NULL or has `num_segments` elements.
 pub unsafe fn dat_lmr_sync_rdma_write<F: Provider>(

@@ -106,12 +106,12 @@ fn block<F: Provider>(
         match next {
             Ok(Some(sleep)) => {
                 let mut place = cancel::Note::EMPTY;
-                // SAFETY: the place stays in this frame until `forget`; only unwinding leaves the frame earlier.
+                // SAFETY: the place stays in this frame until `forget`; otherwise only unwinding leaves the frame.
                 unsafe { cancel::note(&mut place, abandon) };
                 cancel::restore(before);
                 let interrupted = sleep_on(&sleep);
                 cancel::forbid();
-                // SAFETY: signal handlers have removed their own notes, so this is the thread's last one.
+                // SAFETY: signal handlers have removed their notes, so this is the thread's last.
                 unsafe { cancel::forget(&mut place) };
                 next = caught(|| resume(interrupted)).unwrap_or(Err(PANICKED));
             }

@@ -129,7 +129,7 @@ impl Ep {
                     }
                 };
             }
-            // SAFETY: all objects are live, the attributes are local, and the caller provides the place for the handle.
+            // SAFETY: all objects are live, the attributes are local, and the caller provides the handle's place.
             unsafe {
                 match &calls.own {
                     Own::V12(calls) => create!(calls, &mut ep_attr!(attr, dat_udat12, u64::from)),

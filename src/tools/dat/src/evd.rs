@@ -94,7 +94,7 @@ impl Evd {
         let triggered = cno.map_or(DAT_HANDLE_NULL, |cno| cno.raw());
         let calls = &ia.library().calls().common;
         let uses = cno.into_iter().map(|cno| cno.0.clone()).collect();
-        // SAFETY: the adapter is open, and the caller provides the place for the handle.
+        // SAFETY: the adapter is open, and the caller provides the handle's place.
         let create =
             |handle: &mut DAT_HANDLE| unsafe { (calls.dat_evd_create)(ia.raw(), length, triggered, kinds, handle) };
         Object::new(ia, "dat_evd_create", calls.dat_evd_free, uses, create).map(Self)
@@ -139,7 +139,7 @@ impl Cno {
     pub fn new(ia: &Ia) -> Result<Self> {
         let agent = DAT_OS_WAIT_PROXY_AGENT { instance_data: std::ptr::null_mut(), proxy_agent_func: None };
         let calls = &ia.library().calls().common;
-        // SAFETY: the adapter is open, and the caller provides the place for the handle.
+        // SAFETY: the adapter is open, and the caller provides the handle's place.
         let create = |handle: &mut DAT_HANDLE| unsafe { (calls.dat_cno_create)(ia.raw(), agent, handle) };
         Object::new(ia, "dat_cno_create", calls.dat_cno_free, Vec::new(), create).map(Self)
     }

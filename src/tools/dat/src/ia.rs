@@ -71,7 +71,7 @@ impl Ia {
     pub fn open(library: Library, name: &CStr, request: Request) -> Result<Self> {
         library.publish();
         let (mut raw, mut async_evd) = (DAT_HANDLE_NULL, DAT_HANDLE_NULL);
-        // SAFETY: the call only reads the name, which is a C string, and both handles are local variables.
+        // SAFETY: the name is a C string, and both handles are local variables.
         let code = unsafe {
             (library.calls().common.dat_ia_openv)(
                 name.as_ptr().cast_mut(),

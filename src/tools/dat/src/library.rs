@@ -205,12 +205,12 @@ pub(crate) fn file_of(address: usize) -> Option<PathBuf> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: dladdr only compares the address, and fills the structure if a library contains it.
     let known = unsafe { libc::dladdr(std::ptr::without_provenance(address), found.as_mut_ptr()) } != 0;
-    // SAFETY: the structure contains numbers and pointers, for which zeros are valid.
+    // SAFETY: zeros are valid for numbers and pointers.
     let file = unsafe { found.assume_init() }.dli_fname;
     if !known || file.is_null() {
         return None;
     }
-    // SAFETY: the loader's name of a library is a string that lives as long as the library.
+    // SAFETY: the loader's string lives as long as the library.
     let file = unsafe { CStr::from_ptr(file) };
     let path = Path::new(OsStr::from_bytes(file.to_bytes()));
     Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))

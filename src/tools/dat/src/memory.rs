@@ -21,7 +21,7 @@ impl Pz {
     /// Creates a zone.
     pub fn new(ia: &Ia) -> Result<Self> {
         let calls = &ia.library().calls().common;
-        // SAFETY: the adapter is open, and the caller provides the place for the handle.
+        // SAFETY: the adapter is open, and the caller provides the handle's place.
         let create = |handle: &mut DAT_HANDLE| unsafe { (calls.dat_pz_create)(ia.raw(), handle) };
         Object::new(ia, "dat_pz_create", calls.dat_pz_free, Vec::new(), create).map(Self)
     }
@@ -131,21 +131,21 @@ impl Region {
     /// Copies bytes into the region.
     #[inline]
     pub fn write(&self, offset: usize, bytes: &[u8]) {
-        // SAFETY: the bytes are in the region, and no reference to its memory exists.
+        // SAFETY: the bytes are in the region, without references to them.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.place(offset, bytes.len()), bytes.len()) };
     }
 
     /// Copies bytes out of the region.
     #[inline]
     pub fn read(&self, offset: usize, bytes: &mut [u8]) {
-        // SAFETY: the bytes are in the region, and no reference to its memory exists.
+        // SAFETY: the bytes are in the region, without references to them.
         unsafe { ptr::copy_nonoverlapping(self.place(offset, bytes.len()), bytes.as_mut_ptr(), bytes.len()) };
     }
 
     /// Returns one byte, which a peer may be writing.
     #[inline(always)]
     pub fn load(&self, offset: usize) -> u8 {
-        // SAFETY: the byte is in the region; a volatile read of one byte is one access.
+        // SAFETY: the byte is in the region; a volatile read of a byte is one access.
         unsafe { self.place(offset, 1).read_volatile() }
     }
 
@@ -175,7 +175,7 @@ impl Drop for Region {
         let freed = self.handle.is_none_or(|lmr| lmr.is_usable() && unsafe { free(lmr.raw()) } == DAT_SUCCESS);
         // The adapter may write memory that is still registered, so keep it.
         if freed {
-            // SAFETY: the memory was allocated with this layout, and is no longer used.
+            // SAFETY: allocated with this layout, and no longer used.
             unsafe { dealloc(self.base.as_ptr(), self.layout) };
         }
     }

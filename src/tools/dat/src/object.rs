@@ -105,7 +105,7 @@ impl Drop for Owned {
     fn drop(&mut self) {
         // Another thread must not call the provider, so keep the object until the process ends.
         if self.handle.is_usable() {
-            // SAFETY: the object is live and of this kind, and this is its last owner.
+            // SAFETY: the object is live and of this kind; this is its last owner.
             unsafe { (self.free)(self.handle.raw) };
         }
     }

@@ -54,7 +54,7 @@ pub unsafe fn address(address: *const DAT_SOCK_ADDR) -> Option<Result<Address, A
     let Some(len) = Address::native_len(family) else { return Some(Err(AddressFault::Unsupported)) };
     let mut native = [0; 28];
     let Some(room) = native.get_mut(..len) else { return Some(Err(AddressFault::Unsupported)) };
-    // SAFETY: this family's address has `len` bytes, and the caller promises a complete one.
+    // SAFETY: a complete address of this family has `len` bytes.
     unsafe { room.as_mut_ptr().copy_from_nonoverlapping(address.cast(), len) };
     Some(Address::from_native(&native).ok_or(AddressFault::Unsupported))
 }
@@ -68,8 +68,6 @@ fn check_qos(quality_of_service: DAT_QOS, position: u32) -> Answer<()> {
     }
 }
 
-/// Slot of dat_ep_connect.
-///
 /// # Safety
 /// The address is NULL or complete; `private_data` is NULL or has `private_data_size` bytes.
 pub unsafe fn dat_ep_connect<F: Provider>(
@@ -109,8 +107,6 @@ pub unsafe fn dat_ep_connect<F: Provider>(
     })
 }
 
-/// Slot of dat_ep_dup_connect.
-///
 /// # Safety
 /// `private_data` is NULL or has `private_data_size` bytes.
 pub unsafe fn dat_ep_dup_connect<F: Provider>(
