@@ -32,7 +32,7 @@ unsafe extern "C-unwind" {
     // Not in the libc crate. They unwind if they enable an asynchronous cancellation that is pending.
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
     fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
-    // What the macros of these names use in glibc and musl.
+    // The functions behind these macros in glibc and musl.
     fn _pthread_cleanup_push(place: *mut Note, routine: extern "C" fn(*mut c_void), argument: *mut c_void);
     fn _pthread_cleanup_pop(place: *mut Note, execute: c_int);
 }

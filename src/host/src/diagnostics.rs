@@ -58,7 +58,7 @@ const SYSTEM_LOG: &str = "/dev/log";
 /// Variables with levels of the `log` facade: `error` to `trace`, `off`.
 const WORDS: [&str; 2] = ["DAT_LOG", "RUST_LOG"];
 
-/// Keyword in the first of [`WORDS`] for the time in each line.
+/// Keyword in the first of [`WORDS`].
 const TIME: &str = "time";
 
 /// First words of this project's module names.
@@ -187,7 +187,7 @@ impl fmt::Display for Function {
     }
 }
 
-/// The back end of the `log` facade, which writes each line in one call.
+/// The back end of the `log` facade. Writes each line in one call.
 struct Output {
     library: &'static str,
     wish: Wish,

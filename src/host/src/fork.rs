@@ -18,7 +18,7 @@ static INSIDE: AtomicU32 = AtomicU32::new(0);
 
 const FORKING: u32 = 1 << 31;
 
-/// Maximum time of a fork's wait for threads inside, which may be stuck.
+/// Maximum wait of a fork for threads inside, which may be stuck.
 const FORK_TIMEOUT: Duration = Duration::from_secs(2);
 
 struct Inside;
@@ -91,7 +91,7 @@ pub fn life() -> u32 {
 /// Bitmap of the descriptors that children close: a child could neither lock nor read a growing list. Unused pages take
 /// no memory.
 static NOTED: [AtomicU64; (MAX_FD / u64::BITS) as usize] = [const { AtomicU64::new(0) }; (MAX_FD / u64::BITS) as usize];
-/// First descriptor that does not fit: the kernel's default for `fs.nr_open`.
+/// The kernel's default for `fs.nr_open`.
 const MAX_FD: u32 = 1 << 20;
 /// Upper bound of the descriptors in [`NOTED`] so far.
 static END: AtomicU32 = AtomicU32::new(0);

@@ -151,7 +151,7 @@ impl Reserve {
         self.used.fetch_sub(count * GRAIN_SIZE, Ordering::Relaxed);
     }
 
-    /// Returns whether there is room for this many calls that create.
+    /// Returns whether this many creating calls have room.
     fn serves(&self, calls: usize) -> bool {
         let wanted = calls.saturating_mul(CALL_SHARE);
         self.used.load(Ordering::Relaxed).saturating_add(wanted) <= RESERVE_SIZE - CLEANUP_SHARE

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::ptr;
 
-/// Root of procfs, which shows processes and their networks.
+/// Root of procfs.
 pub const PROC: &str = "/proc";
 
 /// Returns the names of all network interfaces in this network namespace, unlike sysfs; none if the table is

@@ -54,7 +54,7 @@ pub enum Outcome {
     Fine,
     /// Exit status 1: the tool found a fault or failed.
     Failure,
-    /// Exit status 2: the arguments contradict each other, or clap rejects them.
+    /// Exit status 2: wrong arguments.
     Usage,
 }
 
@@ -102,7 +102,7 @@ fn api() -> impl TypedValueParser<Value = Api> {
 pub struct Found {
     /// The library.
     pub library: Library,
-    /// Why the loader does not find the library for programs, if only the search next to this tool found it.
+    /// Why the loader does not find the library for programs, if only the search next to this tool did.
     pub missed: Option<String>,
 }
 
@@ -116,7 +116,7 @@ impl Common {
         }
     }
 
-    /// Returns the first library that lists the adapter `name` (any adapter if `None`), or else the first library.
+    /// Returns the first library that lists `name` (any adapter if `None`), or else the first library.
     pub fn library_with(&self, name: Option<&[u8]>) -> anyhow::Result<Library> {
         let is_it = |one: &Adapter| name.is_none_or(|name| one.name.to_bytes() == name);
         let lists = |library: Library| library.adapters().is_ok_and(|all| all.iter().any(is_it));

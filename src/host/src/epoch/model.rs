@@ -22,7 +22,7 @@ const THREADS: usize = 2;
 
 struct Model {
     counts: [Count<ModelU64>; THREADS],
-    /// 1 while the item is valid. Like a cell, it can become valid again.
+    /// 1 while the item is valid, which it can be again, like a cell.
     is_valid: ModelU64,
     /// loom reports unordered accesses.
     item: UnsafeCell<bool>,

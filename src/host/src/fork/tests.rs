@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// Serialises the tests that use [`INSIDE`], which is global.
+/// Serialises the tests of the global [`INSIDE`].
 static GATE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 #[test]
@@ -57,7 +57,7 @@ fn is_marked(fd: RawFd) -> bool {
     bit(fd).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
 }
 
-/// A child keeps only unmarked descriptors open, so the peer sees the end of the parent.
+/// So the peer sees the end of the parent.
 #[test]
 fn child_closes_only_marked_descriptors() {
     let (mut heard, marked) = UnixStream::pair().expect("pair");

@@ -130,7 +130,7 @@ impl Biased {
         self.lock_as_owner(0, pointer()) || self.lock_by_gate(waits)
     }
 
-    /// Releases the lock, and then executes the light half of the fence.
+    /// Releases the lock, then executes the light half of the fence.
     #[inline(always)]
     pub(super) fn release(&self) {
         // If this thread is not the owner, no thread in seat 0 holds the lock. A former owner may store to the seat
@@ -179,7 +179,7 @@ impl Biased {
         asymmetric::light_if_available();
     }
 
-    /// Empties the seat of the calling thread, a former owner that does not hold the lock.
+    /// Empties the seat of the calling thread, a former owner without the lock.
     #[cold]
     #[inline(never)]
     fn vacate(&self, seat: usize) {

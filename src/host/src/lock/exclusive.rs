@@ -15,7 +15,7 @@ const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 /// Taken, and threads may sleep on the word.
 const WANTED: u32 = 2;
-/// Taken by a thread that may release it again immediately.
+/// Taken by a thread that may release it immediately.
 const TRIED: u32 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Exclusive {
             spins -= 1;
             spin_loop();
         }
-        // Other threads may sleep on the word, so take it as `WANTED`.
+        // Other threads may sleep on the word.
         while self.0.swap(WANTED, Ordering::Acquire) != FREE {
             sleep(&self.0, WANTED, None);
         }

@@ -135,7 +135,7 @@ mod tests {
         builder.check(model);
     }
 
-    /// Runs `first` in a thread that owns the lock, concurrently with `others`.
+    /// Runs `first` in the owner of the lock, concurrently with `others`.
     fn run_with_owner(first: &'static [bool], others: &'static [&'static [bool]], bound: usize) {
         explore(bound, move || {
             as_thread(1);
@@ -199,7 +199,7 @@ mod tests {
         }
     }
 
-    /// Runs an attempt while other threads take the lock, each as often as `holders` specifies.
+    /// Runs an attempt while other threads take the lock `holders` times.
     fn attempt_with_holders(holders: &'static [usize], bound: usize) {
         explore(bound, move || {
             as_thread(1);

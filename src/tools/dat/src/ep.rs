@@ -115,7 +115,7 @@ impl Ep {
         let [recv, request, connect] = objects.map(|evd| evd.raw());
         let uses = objects.map(|evd| &evd.0).into_iter().chain(srq.map(|srq| &srq.0)).chain([&pz.0]);
         let name = if srq.is_none() { "dat_ep_create" } else { "dat_ep_create_with_srq" };
-        // With a shared queue, this would limit the buffers that the endpoint may take; only the queue limits them.
+        // With a shared queue, only the queue limits the buffers.
         let attr = &EpAttributes { receives: if srq.is_some() { DAT_HW_DEFAULT } else { attr.receives }, ..*attr };
         Object::new(ia, name, calls.common.dat_ep_free, uses.cloned().collect(), |handle| {
             macro_rules! create {
@@ -184,7 +184,7 @@ impl Ep {
         post!(self, dat_ep_post_send, segment, cookie; DAT_COMPLETION_DEFAULT_FLAG)
     }
 
-    /// Posts an RDMA write to the first bytes of `remote`.
+    /// Posts an RDMA write to the beginning of `remote`.
     #[inline(always)]
     pub fn post_rdma_write(&self, segment: Segment, remote: Remote, cookie: u64) -> Result<()> {
         post!(self, dat_ep_post_rdma_write, segment, cookie, remote; DAT_COMPLETION_DEFAULT_FLAG)
@@ -203,7 +203,7 @@ object! {
 }
 
 impl Srq {
-    /// Creates a queue for `buffers` receives of one segment each.
+    /// Creates a queue for `buffers` receives of one segment.
     pub fn new(pz: &Pz, buffers: usize) -> Result<Self> {
         let mut attr = DAT_SRQ_ATTR {
             max_recv_dtos: DAT_COUNT::try_from(buffers).unwrap_or(DAT_COUNT::MAX),

@@ -110,7 +110,7 @@ impl Library {
 
     /// Adds the symbols of the library, which some providers use, to the global scope, as in a program linked with it.
     pub(crate) fn publish(self) {
-        // The library is loaded, so this does not fail. Otherwise, opening the adapter reports the missing symbol.
+        // The library is loaded, so this succeeds. Otherwise, opening the adapter reports the missing symbol.
         let _ = load(self.file, unix::RTLD_GLOBAL | libc::RTLD_NOLOAD).map(std::mem::forget);
     }
 
@@ -145,7 +145,7 @@ impl Library {
             let list = self.calls.common.dat_registry_list_providers;
             // SAFETY: `places` has `room` pointers, each to a separate structure.
             let code = unsafe { list(room as DAT_COUNT, &mut count, places.as_mut_ptr()) };
-            // If the list is too short, the library returns the necessary length.
+            // The library returns the necessary length.
             if code != DAT_SUCCESS && count as usize > room {
                 room = count as usize;
                 continue;
@@ -169,7 +169,7 @@ impl Library {
         if class == DAT_CLASS_WARNING { Ok(()) } else { Err(self.error(call, code)) }
     }
 
-    /// Returns the error of a call, with the library's names for the return code, or its number.
+    /// Returns the error of a call, with the library's names for the code, or its number.
     #[cold]
     pub(crate) fn error(self, call: &'static str, code: DAT_RETURN) -> Error {
         let (mut major, mut minor) = (std::ptr::null::<c_char>(), std::ptr::null::<c_char>());

@@ -1,4 +1,4 @@
-//! Public service points, and the connection requests that arrive there.
+//! Public service points and connection requests.
 
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;

@@ -177,7 +177,7 @@ fn text(value: &str) -> Shown {
     (json!(value), value.to_owned())
 }
 
-/// Shows a text of a provider; a decimal number without leading zeros becomes a number.
+/// Shows a provider's text; as a number if it is decimal without leading zeros.
 fn number_or_text(value: &str) -> Shown {
     let number = value.parse::<u64>().ok().filter(|number| number.to_string() == value);
     (number.map_or_else(|| json!(value), |number| json!(number)), value.to_owned())

@@ -220,7 +220,7 @@ fn show(Listing { adapters: rows, missing, hidden, ignored, .. }: &Listing, all:
     Ok(())
 }
 
-/// Returns why an adapter does not open, without the library, line and name before it.
+/// Returns why an adapter does not open, without library, line and name.
 fn cause(row: &Listed) -> Option<&str> {
     let why = row.why.as_deref()?;
     let (_, why) = why.split_once(": error: ").unwrap_or(("", why));

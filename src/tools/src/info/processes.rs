@@ -69,7 +69,7 @@ pub fn run(json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns the default directory (for root, of every user) and the directories in the configuration.
+/// Returns the default directory (for root, of every user) and the configured directories.
 fn directories(root: bool) -> BTreeSet<PathBuf> {
     let user = geteuid().as_raw();
     let mut all = BTreeSet::from([dat_census::directory("", user)]);

@@ -69,7 +69,7 @@ impl Channel {
         self.cookie(RDMA, number)
     }
 
-    /// Returns the meaning of a completion and frees the buffer of a send. Fails if a transfer of this channel failed.
+    /// Returns the meaning of a completion, and frees a send's buffer. Fails if a transfer of this channel failed.
     pub fn done(&mut self, completion: &Completion) -> Result<Done> {
         let number = (completion.cookie & 0xffff) as usize;
         if completion.cookie >> 32 != u64::from(self.serial) || completion.ep != self.ep.id() {

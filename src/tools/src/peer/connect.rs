@@ -106,7 +106,7 @@ impl Target<'_> {
                 Occurrence::Event(Event::Connection(event)) if event.ep == channel.ep.id() => {
                     return self.outcome(event);
                 }
-                // A request that arrives at a client is dropped, which rejects it.
+                // Drops requests, which rejects them.
                 Occurrence::Event(_) => {}
             }
         }

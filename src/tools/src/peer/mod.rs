@@ -48,7 +48,7 @@ impl Arguments {
         self.host.is_none() && !self.own_peer
     }
 
-    /// Returns the qualifier on which the server listens; `None` for any.
+    /// Returns the server's qualifier; `None` for any.
     pub fn listen_on(&self, default: u64) -> Option<u64> {
         (!self.announce).then_some(self.qualifier.unwrap_or(default))
     }
@@ -57,7 +57,7 @@ impl Arguments {
 pub const CLIENT: &str = "Options of the client";
 pub const SERVER: &str = "Options of the server";
 
-/// Returns the group of arguments that make a process the client.
+/// Returns the arguments that make a process the client.
 pub fn client() -> ArgGroup {
     ArgGroup::new("client").args(["host", "own_peer"])
 }

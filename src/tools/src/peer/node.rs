@@ -9,7 +9,7 @@ use dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Psp, Pz};
 use crate::interrupt::Interrupt;
 use crate::tool::open_adapter;
 
-/// An adapter, and a notification object for all its dispatchers.
+/// An adapter, and a notification object for its dispatchers.
 pub struct Node {
     pub attributes: Attributes,
     pub pz: Pz,

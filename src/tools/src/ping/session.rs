@@ -193,14 +193,14 @@ impl Session {
                         return Err(Stop::Gone(format!("the connection has ended, {}", event_name(event.number))));
                     }
                 }
-                // A request that arrives at a client is dropped, which rejects it.
+                // Drops requests, which rejects them.
                 Occurrence::Event(Event::Request(_) | Event::Other) => {}
             }
         }
     }
 }
 
-/// Disconnects gracefully and waits for the peer for up to 1 s, or 200 ms after an interrupt.
+/// Disconnects gracefully. Waits for the peer for up to 1 s, or 200 ms after an interrupt.
 fn disconnect(node: &Node, channels: &[Channel], interrupt: &Interrupt) {
     let timeout = if interrupt.is_set() { Duration::from_millis(200) } else { Duration::from_secs(1) };
     let deadline = Instant::now() + timeout;

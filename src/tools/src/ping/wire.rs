@@ -116,7 +116,7 @@ pub enum From {
 pub struct Head {
     pub operation: Operation,
     pub round: u64,
-    /// In a response: the index of the first wrong byte that the server received.
+    /// In a response: index of the first wrong byte at the server.
     pub wrong: Option<u32>,
 }
 

@@ -69,8 +69,7 @@ fn adapter_is_related_only_to_itself() {
     assert_eq!(slot!(t, ia_ha_related_func(setup.ia, setup.name.as_ptr().cast_mut(), null_mut())), arg_error(3));
 }
 
-/// The only adapter that the test's registry knows. Programs of this registry hold numbers instead of the provider's
-/// handles.
+/// The only adapter of the test's registry, whose programs hold numbers instead of the provider's handles.
 static KNOWN: AtomicUsize = AtomicUsize::new(0);
 
 /// The program's handle of the adapter.

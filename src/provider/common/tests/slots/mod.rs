@@ -1,5 +1,5 @@
-//! Calls of the slots through the table, over a transport that moves nothing. Every test runs for each version; the
-//! module `version` contains the names and functions that differ.
+//! Calls of the slots through the table, over a transport that moves nothing, for each version. The module `version`
+//! contains the names and functions that differ.
 
 mod call;
 pub mod connection;

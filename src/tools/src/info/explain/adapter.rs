@@ -66,7 +66,7 @@ impl Subject<'_> {
                 Origin::Line(..) => format!("the entry of this name: {origin}"),
                 Origin::BuiltIn => "the entry of this name is built in".to_owned(),
             }));
-            // If the library cannot be used, the message names it.
+            // Otherwise the message names the library.
             if self.probe.topic() != Some(Topic::ProviderLibrary) {
                 let file = self.library_file(entry);
                 steps.push(self.library_step(entry, file.as_deref()));

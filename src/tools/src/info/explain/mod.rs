@@ -60,7 +60,7 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
                     configuration::explain(&Places::of_library(own.library.path()), own.library.api(), name, gives);
                 all.add(account(own, adapters, configuration, name, common, &host));
             }
-            // A user who asks for an adapter need not have both versions.
+            // One version suffices for a named adapter.
             Err(error) if any && name.is_some() && error.is::<Absent>() => {}
             Err(error) => {
                 let text = format!("{error:#}");
@@ -145,7 +145,7 @@ fn account(
             }
         }
         None => {
-            // A file of a distribution has dozens of adapters over RDMA.
+            // A distribution's file has dozens of RDMA adapters.
             let (without, others): (Vec<_>, Vec<_>) =
                 all.iter().partition(|(_, probe)| probe.topic() == Some(Topic::NoRdmaDevice));
             let together = without.len() > 1;
