@@ -5,7 +5,7 @@ use host::{fork, memory};
 
 use crate::Provider;
 
-/// Installs the handlers. Must be called before the first registration of an adapter.
+/// Installs the handlers, before the first registration of an adapter.
 pub fn watch<F: Provider>() {
     F::domain().fork_watch.call_once(|| {
         // SAFETY: the functions stay loaded, because provider libraries do.

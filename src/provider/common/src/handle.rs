@@ -171,7 +171,7 @@ pub fn find_or_null<F: Provider, O: Object>(handle: DAT_HANDLE, role: Role) -> A
     if handle.is_null() { Ok(None) } else { find::<F, O>(handle, role).map(Some) }
 }
 
-/// Fails unless both objects belong to the same open adapter. `role` is the other's.
+/// Fails unless both objects belong to the same open adapter. The other has this role.
 pub fn same_ia<T: Transport>(ia: &Arc<Ia<T>>, other: &Arc<Ia<T>>, role: Role) -> Answer<()> {
     if Arc::ptr_eq(ia, other) { Ok(()) } else { Err(Fault::Handle(role)) }
 }

@@ -90,7 +90,7 @@ pub fn count(count: usize) -> DAT_COUNT {
     DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX)
 }
 
-/// A version over a transport. Each provider library implements it once.
+/// A version over a transport, implemented once by each provider library.
 pub trait Provider: Sized + 'static {
     /// The transport.
     type Transport: Transport;
@@ -157,11 +157,11 @@ pub trait Version: Sized + 'static {
 
     /// Rights and their bits.
     const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)];
-    /// Privilege bits that are accepted and have no effect.
+    /// Privilege bits without effect.
     const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS;
     /// Event streams and their bits.
     const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)];
-    /// Flags of dat_ep_connect that request multipathing, which no adapter supports.
+    /// Flags of dat_ep_connect for multipathing, which no adapter supports.
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS];
     /// `true` if dat_ep_create_with_srq accepts NULL attributes.
     const SRQ_DEFAULTS: bool;
@@ -277,7 +277,7 @@ macro_rules! version {
 
 /// `u32` or `u64` as a length.
 pub trait Size {
-    /// Converts `size`; returns the maximum if it does not fit.
+    /// Converts `size`, at most to the maximum.
     fn size(size: u64) -> Self;
 }
 

@@ -35,7 +35,7 @@ pub struct Registration<F: Provider> {
     pub(crate) adapter: &'static Adapter<F>,
     pub(crate) instance_data: String,
     pub(crate) identity: Identity,
-    /// The registry's function that ends the registration, for a fini without the dynamic loader.
+    /// The registry's function that ends the registration, so that fini needs no dynamic loader.
     pub(crate) remove: Option<RegistryFunction>,
 }
 

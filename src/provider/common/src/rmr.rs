@@ -44,7 +44,7 @@ pub fn dat_rmr_query<F: Provider>(
     })
 }
 
-/// Common arguments of dat_rmr_bind. `context` is required unless the call unbinds.
+/// Common arguments of dat_rmr_bind. Only an unbind needs no `context`.
 #[expect(missing_docs, reason = "the call describes them")]
 pub struct Bind<V: Version> {
     pub rmr_handle: DAT_RMR_HANDLE,

@@ -39,7 +39,7 @@ unsafe extern "C-unwind" {
     fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// Stands for no timeout in a sleep on a word: every handled signal ends a sleep with a timeout.
+/// Replaces no timeout in a sleep on a word: every handled signal ends a sleep with a timeout.
 const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Sleeps until woken or until the timeout. Returns whether a signal ended the sleep.
@@ -145,7 +145,7 @@ extern "C" fn take_ready<F: Provider>(
     fast_path::<F, _>(evd, Evd::look, body, || code::<F>(Err(Fault::Handle(Role::Evd))))
 }
 
-/// Waits in steps. `looked` is set if [`take_ready`] has just polled the empty queue.
+/// Waits in steps. `looked` is set if [`take_ready`] has just found the queue empty.
 #[cold]
 #[inline(never)]
 fn wait_for_events<F: Provider>(

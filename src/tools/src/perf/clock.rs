@@ -21,7 +21,7 @@ pub fn ticks() -> u64 {
     }
 }
 
-/// Returns the nanoseconds of a tick. The first call measures this for 5 ms.
+/// Returns the nanoseconds of a tick, first measured for 5 ms.
 pub fn nanoseconds_of_tick() -> f64 {
     static KNOWN: OnceLock<f64> = OnceLock::new();
     *KNOWN.get_or_init(|| {
@@ -110,7 +110,7 @@ pub struct Measured {
 
 impl Steps {
     pub fn new() -> Self {
-        // Write the memory now, so that no page fault occurs in a turn.
+        // Write the memory now, to avoid page faults in a turn.
         let ticks_of_turn = vec![u32::MAX; MAX_STEPS].into_boxed_slice();
         let measured = Measured { turns: Vec::new(), ticks: times(), tick: nanoseconds_of_tick() };
         Self { ticks: ticks_of_turn, count: 0, last: ticks(), began: Instant::now(), measured }
@@ -132,7 +132,7 @@ impl Steps {
         self.last = now;
     }
 
-    /// Ends a turn and adds its steps to the measurement. Returns the duration of the turn.
+    /// Ends a turn and adds its steps. Returns its duration.
     pub fn stop(&mut self) -> Duration {
         let elapsed = self.began.elapsed();
         for &ticks in &self.ticks[..self.count.min(MAX_STEPS)] {

@@ -25,10 +25,10 @@ const MAX_REASON: usize = 160;
 /// Receive buffers: a client sends turns without waiting for the target of RDMA.
 const RECEIVES: usize = 64;
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum time to wait for the reason why the peer failed.
+/// Maximum wait for the reason why the peer failed.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Memory of a thread of the peer: context, address, and bytes from one buffer to the next.
+/// A thread's memory at the peer: context, address, and bytes between buffers.
 pub type Memory = (u32, u64, u64);
 
 /// A message, which is sent as JSON.
@@ -36,7 +36,7 @@ pub type Memory = (u32, u64, u64);
 pub enum Message {
     /// To the server: the next measurement.
     Plan(Plan),
-    /// To the client: the qualifier for the connections of the measurement.
+    /// To the client: the qualifier for the measurement.
     Ready(u64),
     /// To the client: the reason why the server failed.
     Refused(String),
@@ -48,7 +48,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Creates the message about an error, with a truncated text.
+    /// Creates the message about an error, truncated.
     pub fn refused(error: &anyhow::Error) -> Self {
         let mut reason: String = format!("{error:#}").chars().filter(|letter| !letter.is_control()).collect();
         let max = MAX_REASON.min(reason.len());

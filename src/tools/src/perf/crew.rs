@@ -16,7 +16,7 @@ use super::plan::{Plan, Test};
 use super::stream::{self, Part};
 use super::worker::Worker;
 
-/// Reads of memory, or polls, of an RDMA target between two checks for the next turn.
+/// Reads of memory, or polls, of an RDMA target before it checks for the next turn.
 const READS_PER_CHECK: usize = 10_000;
 /// The same if threads outnumber CPUs.
 const CROWDED_READS_PER_CHECK: usize = 100;
@@ -103,7 +103,7 @@ impl<'a> Member<'a> {
             self.transfer(start, end)?;
             return Ok(began.elapsed());
         }
-        // The first transfer does not count: the peer may not have received the turn yet.
+        // Not counted: the peer may not have received the turn yet.
         self.transfer(start, start + 1)?;
         let before = Usage::until_now();
         self.steps.start();
@@ -124,7 +124,7 @@ impl<'a> Member<'a> {
     /// then.
     fn await_turn(&self, mut next: impl FnMut(bool) -> anyhow::Result<Option<Turn>>) -> anyhow::Result<Turn> {
         let Plan { size, wait, target_polls, crowded, test, .. } = self.worker.plan;
-        // The target of read_lat sleeps, so that it does not disturb the measurement.
+        // The target of read_lat must not disturb the measurement.
         let sleeps = !self.is_target() || wait || (test == Test::ReadLat && !target_polls);
         loop {
             if let Some(turn) = next(sleeps)? {

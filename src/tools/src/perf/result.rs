@@ -48,7 +48,7 @@ pub struct Measurement {
     pub histogram: Option<Vec<Class>>,
 }
 
-/// A class of the histogram: times from `from_ns` up to, but not including, `to_ns`.
+/// A class of the histogram: times from `from_ns` to below `to_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Class {
     pub from_ns: f64,
@@ -66,7 +66,7 @@ impl Measurement {
         let seconds = whole_time(threads).as_secs_f64();
         let directions = if plan.both { 2.0 } else { 1.0 };
         let rate = if seconds > 0.0 { directions * iterations as f64 / seconds } else { 0.0 };
-        // The pauses are constant, so they do not affect the deviation.
+        // Constant pauses do not affect the deviation.
         let tick = threads.first().map_or(1.0, |thread| thread.tick);
         let deviation = all.stdev() * tick / f64::from(plan.test.ways());
         Measurement {

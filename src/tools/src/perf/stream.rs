@@ -45,7 +45,7 @@ impl Part {
             Part::Rdma(next) => {
                 rdma_all(worker, next, numbers, steps)?;
                 if worker.plan.both {
-                    // The peer sends its message after it has completed its transfers.
+                    // The peer sends this message after its transfers.
                     worker.post_send(0, 0, 0)?;
                     let slot = slot(&worker.receive()?);
                     worker.post_recv(0, slot)?;
@@ -83,7 +83,7 @@ impl Messages {
             self.ahead -= wanted;
         }
         if client && !both {
-            // Only the empty message at the end of the turn raises the credits above their maximum.
+            // Only the empty message at the end of the turn exceeds the maximum.
             while self.sent[0].credits <= self.credits {
                 self.take_next(worker)?;
             }

@@ -76,7 +76,7 @@ fn receives(plan: &Plan, depth: usize) -> usize {
     if plan.srq { depth } else { depth * active + IDLE * idle }
 }
 
-/// Registered memory with consecutive buffers, or with one that all transfers use.
+/// Registered memory with consecutive buffers, or one for all transfers.
 pub struct Buffers {
     region: Region,
     layout: Layout,

@@ -56,7 +56,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
             }
             Err(Stop::Late(reason)) => {
                 report.lost(round, reason)?;
-                // Disconnect, so that the late response is not taken for that to a later round.
+                // So a later round does not take the late response for its own.
                 if let Some(session) = session.take() {
                     report.note(ATTENTION, format!("{} does not respond; connecting again", report.host))?;
                     session.end(plan.target.interrupt);

@@ -29,7 +29,7 @@ use crate::peer::{Node, Target, child};
 use crate::tool::{Outcome, Tool, open_adapter};
 
 const PORT: u64 = 18_515;
-/// Maximum bytes of a transfer. A connection takes some ten times as much memory on each side.
+/// Maximum bytes of a transfer. Each side of a connection takes some ten times as much memory.
 const MAX_SIZE: u32 = 64 << 20;
 /// Maximum queued events of each kind for a client's connections.
 const EVENTS: usize = 32;

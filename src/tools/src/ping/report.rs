@@ -175,7 +175,7 @@ impl Report {
         Ok(self.outcome())
     }
 
-    /// Writes the JSON document, or the summary of any rounds, after an error that ended the client.
+    /// Writes the JSON document, or the summary of any rounds, after a fatal error.
     pub fn fail(&mut self, error: &anyhow::Error) {
         self.bar.finish_and_clear();
         // The first error may cause a second one, which is not reported.
