@@ -54,7 +54,7 @@ pub fn get() -> MutexGuard<'static, Victim> {
     VICTIM.lock().unwrap_or_else(|poison| poison.into_inner())
 }
 
-/// Returns the directory of this process, and removes those of ended processes.
+/// Returns the directory of this process, and removes directories of ended processes.
 fn directory() -> PathBuf {
     const NAME: &str = "dat-fuzz-";
     let all = std::env::temp_dir();

@@ -110,7 +110,7 @@ fn mutex_excludes_while_owner_changes() {
     assert_eq!(*shared.1.lock(), (0..4).map(bursts).sum::<u64>());
 }
 
-/// Makes the calling thread the owner, if the kernel supports owners.
+/// Turns the calling thread into the owner, if the kernel supports owners.
 fn own(lock: &Mutex<u64>) {
     for _ in 0..10_000 {
         add(&mut lock.lock());

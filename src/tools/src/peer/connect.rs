@@ -80,7 +80,7 @@ impl Target<'_> {
             Some(host) => resolve(host, own).with_context(|| format!("{host}: cannot find the address of the host"))?,
             None => vec![own.unwrap_or(IpAddr::from([127, 0, 0, 1]))],
         };
-        // A name may have addresses that this adapter cannot reach, such as those of the other family.
+        // A name may have addresses that this adapter cannot reach, such as the other family.
         let mut last = None;
         for host in hosts {
             let (channel, start) = (create()?, Instant::now());
@@ -142,7 +142,7 @@ pub fn late(timeout: Duration) -> String {
     format!("no answer within {timeout:?}")
 }
 
-/// Returns the addresses of a host, first those of the family of `like`.
+/// Returns the addresses of a host, the family of `like` first.
 fn resolve(host: &str, like: Option<IpAddr>) -> io::Result<Vec<IpAddr>> {
     // An IPv6 address may be in brackets.
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);

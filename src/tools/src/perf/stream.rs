@@ -45,7 +45,7 @@ impl Part {
             Part::Rdma(next) => {
                 rdma_all(worker, next, numbers, steps)?;
                 if worker.plan.both {
-                    // The peer sends this message after its transfers.
+                    // The peer sends its message after its transfers.
                     worker.post_send(0, 0, 0)?;
                     let slot = slot(&worker.receive()?);
                     worker.post_recv(0, slot)?;
