@@ -1,11 +1,10 @@
 //! A fence in two halves: a *light* half for frequent callers, and a *heavy* half for rare ones.
 //!
-//! Thread A stores X, calls [`light`] and loads Y. Thread B stores Y, calls [`heavy`] and loads X. Then at least one of
-//! the two loads sees the other thread's store. Two calls of `heavy` have the same effect, two calls of `light` have
-//! none.
+//! Thread A stores X, calls [`light`] and loads Y. Thread B stores Y, calls [`heavy`] and loads X. Then at least one
+//! load sees the other thread's store. Two calls of `heavy` have the same effect, two calls of `light` have none.
 //!
-//! [`heavy`] calls membarrier(2), which makes every running thread of the process execute a full fence, so [`light`]
-//! only restricts the compiler. If the kernel lacks membarrier, both halves are full fences.
+//! [`heavy`] calls membarrier(2), by which every running thread of the process executes a full fence, so [`light`] only
+//! restricts the compiler. Without membarrier, both halves are full fences.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -22,11 +21,11 @@ const ASYMMETRIC: u8 = 1;
 /// Without membarrier(2).
 const SYMMETRIC: u8 = 2;
 
-/// Changes only once, because a thread that uses `ASYMMETRIC` relies on all others.
+/// Changes only once, because a thread in mode `ASYMMETRIC` relies on all others.
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Returns whether [`light`] costs nothing. The first call in a process asks the kernel, which can take some
-/// milliseconds if other threads run.
+/// Returns whether [`light`] costs nothing. The first call in a process can take some milliseconds if other threads
+/// run.
 #[inline]
 pub fn available() -> bool {
     match MODE.load(Ordering::Relaxed) {
@@ -73,7 +72,7 @@ fn light_first() {
 pub fn light_if_available() {
     #[cfg(not(loom))]
     compiler_fence(Ordering::SeqCst);
-    // In loom, each thread must execute its own fence.
+    // In loom, each thread executes its own fence.
     #[cfg(loom)]
     fence(Ordering::SeqCst);
 }
@@ -96,7 +95,7 @@ fn everywhere() {
     if expedited() || register() && expedited() || membarrier(MembarrierCommand::Global).is_ok() {
         return;
     }
-    // The program has since forbidden the call, such as with seccomp(2). Stores leave a CPU within a microsecond.
+    // The program has since forbidden the call, as by seccomp(2). Stores leave a CPU within a microsecond.
     let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 });
 }
 

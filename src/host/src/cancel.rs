@@ -1,13 +1,13 @@
 //! Control of thread cancellation (`pthread_cancel`).
 //!
 //! Nearly every system call of libc is a cancellation point. Cancellation would unwind frames that hold locks, and Rust
-//! frames that must not be unwound. So providers disable cancellation, except in the sleep of a wait, whose frames own
-//! nothing, and in fast calls that reach no cancellation point. Rare operations in such calls disable cancellation
-//! themselves, such as closing a descriptor ([`Shielded`]).
+//! frames that must not be unwound. So providers disable it, except in the sleep of a wait, whose frames own nothing,
+//! and in fast calls without cancellation points. Rare operations in such calls disable it themselves, such as closing
+//! a descriptor ([`Shielded`]).
 //!
-//! While asynchronous cancellation is enabled for a thread, the program must not call the library on it.
+//! The program must not call the library on a thread with asynchronous cancellation enabled.
 //!
-//! A wait sleeps in futex(2), which is no cancellation point of libc. So [`allow_anywhere`] enables asynchronous
+//! A wait sleeps in futex(2), which is no cancellation point of libc, so [`allow_anywhere`] enables asynchronous
 //! cancellation for this system call. The sleep always has a timeout: then every handled signal ends it, as with
 //! ppoll(2), while a sleep without timeout restarts after a handler with SA_RESTART.
 
@@ -32,7 +32,7 @@ unsafe extern "C-unwind" {
     // Not in the libc crate. They unwind if they enable an asynchronous cancellation that is pending.
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
     fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
-    // What the macros of these names use in glibc and musl.
+    // The functions behind these macros in glibc and musl.
     fn _pthread_cleanup_push(place: *mut Note, routine: extern "C" fn(*mut c_void), argument: *mut c_void);
     fn _pthread_cleanup_pop(place: *mut Note, execute: c_int);
 }
@@ -53,11 +53,11 @@ pub fn forbid() -> Before {
 #[inline(always)]
 pub fn restore(before: Before) {
     let mut ignored = 0;
-    // SAFETY: the state was valid before `forbid`; the pointer outlives the call.
+    // SAFETY: valid before `forbid`; the pointer outlives the call.
     unsafe { pthread_setcancelstate(before.0, &mut ignored) };
 }
 
-/// Enables asynchronous cancellation: if cancellation is enabled, any instruction can unwind from here.
+/// Enables asynchronous cancellation: if cancellation is enabled, any later instruction can unwind.
 ///
 /// # Safety
 /// Until [`allow_as`], the caller only makes one system call. It has no destructors, and is not inlined into a function
@@ -74,7 +74,7 @@ pub unsafe fn allow_anywhere() -> Where {
 #[inline(always)]
 pub fn allow_as(before: Where) {
     let mut ignored = 0;
-    // SAFETY: the type was valid before `allow_anywhere`; the pointer outlives the call.
+    // SAFETY: valid before `allow_anywhere`; the pointer outlives the call.
     unsafe { pthread_setcanceltype(before.0, &mut ignored) };
 }
 
@@ -96,7 +96,7 @@ impl Note {
 /// Until [`forget`], `place` must not move, and the frame may only be left in these ways.
 #[inline(always)]
 pub unsafe fn note(place: &mut Note, routine: extern "C" fn(*mut c_void)) {
-    // SAFETY: `Note` is as large as the buffer of glibc and musl, and does not move.
+    // SAFETY: `Note` is as large as libc's buffer, and does not move.
     unsafe { _pthread_cleanup_push(place, routine, ptr::null_mut()) };
 }
 
@@ -110,7 +110,7 @@ pub unsafe fn forget(place: &mut Note) {
     unsafe { _pthread_cleanup_pop(place, 0) };
 }
 
-/// Runs `f` with cancellation disabled, which costs two uncontended exchanges. If `f` panics, it stays disabled.
+/// Runs `f` with cancellation disabled, by two uncontended exchanges. After a panic of `f`, it stays disabled.
 #[inline(always)]
 pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
     let before = forbid();
@@ -119,7 +119,7 @@ pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// A value whose drop is a cancellation point, such as a descriptor. Drops it with cancellation disabled.
+/// A value, such as a descriptor, whose drop is a cancellation point. Drops it with cancellation disabled.
 #[derive(Debug)]
 pub struct Shielded<T>(ManuallyDrop<T>);
 
@@ -132,7 +132,7 @@ impl<T> Shielded<T> {
 
 impl<T> Drop for Shielded<T> {
     fn drop(&mut self) {
-        // SAFETY: this is the only drop, and nothing uses the value afterwards.
+        // SAFETY: the only drop; nothing uses the value afterwards.
         uncancelled(|| unsafe { ManuallyDrop::drop(&mut self.0) });
     }
 }

@@ -11,11 +11,11 @@
 //! | `DAT_LOG` | as for `RUST_LOG` | that level |
 //! | | `time`, alone or with a level, as in `debug,time` | each line begins with the time |
 //!
-//! Several variables add up. A process with more rights than its parent ignores all. For a user at a terminal, the
-//! first [`report`] of a process is written if standard error is a terminal, unless a variable is 0 or `off`.
+//! Several variables add up. A process with more rights than its parent ignores all. The first [`report`] of a process
+//! is also written if standard error is a terminal, unless a variable is 0 or `off`.
 //!
 //! Lines go to standard error, unless the masks `DAT_DBG_DEST` or `DAPL_DBG_DEST` select standard output (1), the
-//! system log (2) or both (3). The line for a user at a terminal always goes to standard error.
+//! system log (2) or both (3). The line for a terminal always goes to standard error.
 //!
 //! Each shared library has its own copy of the `log` facade, so each calls [`init`]. A line starts with the library's
 //! name and the process number, for example `libdat[4711]: `.
@@ -53,35 +53,30 @@ const MASKS: [&str; 2] = ["DAT_DBG_TYPE", "DAPL_DBG_TYPE"];
 /// Variables with a mask of destinations.
 const DESTINATIONS: [&str; 2] = ["DAT_DBG_DEST", "DAPL_DBG_DEST"];
 
-/// Socket of the system log.
 const SYSTEM_LOG: &str = "/dev/log";
 
 /// Variables with levels of the `log` facade: `error` to `trace`, `off`.
 const WORDS: [&str; 2] = ["DAT_LOG", "RUST_LOG"];
 
-/// Keyword in the first of [`WORDS`] for the time in each line.
+/// Keyword in the first of [`WORDS`].
 const TIME: &str = "time";
 
-/// First words of the names of this project's modules and libraries.
+/// First words of this project's module names.
 const OURS: [&str; 4] = ["dat", "dapl", "libdat", "libdapl"];
 
-/// Maximum length of a line in bytes, after which it is cut off.
+/// In bytes.
 const LINE_MAX: usize = 1024;
 
-/// Set once, without a lock, which a forked child could find locked by a thread that it lacks.
+/// Set once without a lock, because the child of a fork could find the lock held.
 static OUTPUT: OnceBox<Output> = OnceBox::new();
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// The messages that the environment enables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Wish {
-    /// Messages of the masks.
     mask: Option<Mask>,
-    /// Level of the words.
     words: LevelFilter,
     /// Set if a variable is 0 or `off`, and no variable enables messages.
     hushed: bool,
-    /// `true` if lines start with the time.
     time: bool,
 }
 
@@ -97,7 +92,6 @@ impl Wish {
         Wish { mask, words: words.unwrap_or(LevelFilter::Off), hushed, time }
     }
 
-    /// Returns the least severe enabled level.
     fn level(self) -> LevelFilter {
         self.words.max(self.mask.map_or(LevelFilter::Off, Mask::level))
     }
@@ -145,7 +139,7 @@ pub fn init(library: &'static str, role: Role) {
 
 /// Reports to the user why a request failed.
 ///
-/// If the environment does not enable errors, the first line of a process is written anyway: see [`hint`].
+/// Without messages in the environment, the first line of a process is written anyway: see [`hint`].
 ///
 /// # Parameters
 /// * `topic` - the section that describes the remedy, for log lines.
@@ -165,7 +159,7 @@ pub fn hint(message: fmt::Arguments<'_>) {
     }
 }
 
-/// Returns whether [`report`] would write a line, for messages that are expensive to create.
+/// Returns whether [`report`] would write a line. For messages that are expensive to create.
 pub fn reports() -> bool {
     let wanted = |output: &Output| !output.wish.hushed && io::stderr().is_terminal();
     log::log_enabled!(Level::Error) || (!REPORTED.load(Ordering::Relaxed) && OUTPUT.get().is_some_and(wanted))
@@ -185,7 +179,6 @@ impl Function {
     }
 }
 
-/// Writes the name of the function.
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let generic = self.closure.split('<').next().unwrap_or(self.closure);
@@ -194,14 +187,13 @@ impl fmt::Display for Function {
     }
 }
 
-/// The back end of the `log` facade, which writes each line in one call.
+/// The back end of the `log` facade. Writes each line in one call.
 struct Output {
     library: &'static str,
     wish: Wish,
     to: Destinations,
 }
 
-/// The destinations of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Destinations {
     error: bool,
@@ -210,10 +202,9 @@ struct Destinations {
 }
 
 impl Destinations {
-    /// Only standard error.
     const TERMINAL: Self = Destinations { error: true, output: false, system: false };
 
-    /// Returns the destinations of both masks; standard error if there is none.
+    /// Returns the destinations of both masks; standard error by default.
     fn of(masks: [Option<&OsStr>; 2]) -> Self {
         let mask =
             masks.into_iter().flatten().filter_map(|value| number(value.as_bytes())).fold(0, |all, mask| all | mask);
@@ -223,18 +214,17 @@ impl Destinations {
 }
 
 impl Output {
-    /// Writes a line, with the topic at the end.
     fn write(&self, to: Destinations, level: Level, topic: Option<Topic>, message: fmt::Arguments<'_>) {
         let mut line = Line(String::with_capacity(160));
         if self.wish.time {
-            // Fails if the clock is before 1970.
+            // Fails before 1970.
             line.0 = clock(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
         }
         let untimed = line.0.len();
         // Cannot fail: a [`Line`] accepts any text.
         let _ = write!(line, "{}[{}]: {message}", self.library, process::getpid().as_raw_nonzero());
         let mut line = line.0;
-        // Added after the text is cut off, so that the topic is complete.
+        // After text is cut off, so that the topic is complete.
         if let Some(topic) = topic {
             line.extend([" [", topic.name(), "]"]);
         }
@@ -242,7 +232,7 @@ impl Output {
             write_to_system(level, &line[untimed..]);
         }
         line.push('\n');
-        // One system call, so that lines of several processes do not mix. A failed write cannot be reported.
+        // One system call, so that lines of several processes do not mix.
         if to.error {
             let _ = rustix::io::write(rustix::stdio::stderr(), line.as_bytes());
         }
@@ -274,7 +264,7 @@ impl Log for Output {
     fn flush(&self) {}
 }
 
-/// One line of text. Escapes control characters, and cuts off text beyond [`LINE_MAX`].
+/// One line of text, without control characters and without text beyond [`LINE_MAX`].
 struct Line(String);
 
 impl fmt::Write for Line {
@@ -308,7 +298,7 @@ fn write_to_system(level: Level, line: &str) {
     let _ = net::sendto(&socket, packet(level, line).as_bytes(), SendFlags::NOSIGNAL, &address);
 }
 
-/// Returns a line in the format of the system log: a priority, then the line.
+/// Returns a line in the format of the system log, with its priority.
 fn packet(level: Level, line: &str) -> String {
     /// The facility of user-level messages.
     const FACILITY: u32 = 1 << 3;
@@ -321,8 +311,8 @@ fn packet(level: Level, line: &str) -> String {
     format!("<{}>{line}", FACILITY | severity)
 }
 
-/// Returns the level in a list such as `warn,dat=debug`. A level for a module of this project precedes a general one.
-/// The crate env_filter would compare `dat` with targets, which here are the classes of the masks.
+/// Returns the level in a list such as `warn,dat=debug`. A level for this project's modules precedes a general one. The
+/// crate env_filter would compare `dat` with targets, which here are the classes of the masks.
 fn level_of_words(words: &str) -> Option<LevelFilter> {
     let mut general = None;
     let mut ours = None;

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 
 /// Returns the value of `name`; `None` if it is not set, or if the process is [`privileged`].
 ///
-/// All variables are read here, because a user who starts a privileged program must not choose its files or its
-/// behaviour.
+/// All variables are read here, because the user of a privileged program must not choose its files or behaviour.
 pub fn secure(name: &str) -> Option<OsString> {
     value(name, privileged())
 }
@@ -17,10 +16,9 @@ fn value(name: &str, privileged: bool) -> Option<OsString> {
     std::env::var_os(name)
 }
 
-/// Returns whether this process has more rights than the user who started it (set-user-ID, set-group-ID, file
-/// capabilities).
+/// Returns whether this process has more rights than its user (set-user-ID, set-group-ID, file capabilities).
 pub fn privileged() -> bool {
-    // SAFETY: getauxval takes any argument, and reads values that the kernel passed at start.
+    // SAFETY: getauxval takes any argument.
     (unsafe { libc::getauxval(libc::AT_SECURE) }) != 0
 }
 

@@ -1,8 +1,8 @@
 //! Epoch-based reclamation without locked instructions for readers.
 //!
-//! A thread uses a shared item only in a *section*, which it counts in a word of its own with plain stores. An item
-//! that it finds there stays valid until the thread leaves the section. A thread that frees an item marks it as dead,
-//! and then calls [`synchronize`]:
+//! A thread uses a shared item only in a *section*, which it counts in its own word with plain stores. An item found
+//! there stays valid until the thread leaves the section. A thread that frees an item marks it as dead, and then calls
+//! [`synchronize`]:
 //!
 //! ```text
 //! reader                                thread that frees
@@ -13,8 +13,8 @@
 //! ```
 //!
 //! So the reader sees the mark, or `synchronize` waits for the reader. Long operations take a reference in a section
-//! and continue outside. There are two kinds of sections, [`Objects`] and [`Memory`], because a thread can wait for one
-//! kind inside the other.
+//! and continue outside. There are two kinds, [`Objects`] and [`Memory`], because a thread can wait for one kind inside
+//! the other.
 //!
 //! `synchronize` does not wait for the calling thread, which must not free inside a section ([`is_inside`]). A section
 //! contains no cancellation point, and ends with its thread. In the child of a fork, [`in_child`] ends the sections of
@@ -22,9 +22,8 @@
 //!
 //! # Records
 //! The counts of a thread are in a record, which one load finds ([`static_tls::word`]). A thread gets its record with
-//! its first section, and another thread can reuse it later. A thread has no record if memory is short, if its
-//! thread-local data has been destroyed, or if the kernel lacks membarrier(2). Then [`EpochGuard::enter`] returns
-//! `None`, and [`briefly`] borrows a spare record.
+//! its first section; later threads can reuse it. Without memory, live thread-local data or membarrier(2), a thread has
+//! no record: [`EpochGuard::enter`] returns `None`, and [`briefly`] borrows a spare record.
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -42,7 +41,6 @@ mod tests;
 
 /// A kind of section.
 pub trait SectionKind {
-    /// Index of its count in a record.
     #[doc(hidden)]
     const INDEX: usize;
 }
@@ -164,13 +162,13 @@ impl Record {
     }
 }
 
-/// The list of records, which only grows.
+/// The list of records only grows.
 static FIRST: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
 
 /// Records for threads that cannot have their own.
 static SPARE: [Record; 8] = [const { Record::new(false) }; 8];
 
-/// Releases the record of a thread that ends. If destructors make calls later, the thread gets both again.
+/// Releases the record of a thread that ends. Calls in later destructors get both again.
 #[derive(Default)]
 struct Owner;
 
@@ -188,13 +186,13 @@ static OWNERS: PerThread<Owner> = PerThread::new();
 fn all() -> impl Iterator<Item = &'static Record> {
     // SYNC record: makes the contents of the record visible.
     let first = FIRST.load(Ordering::Acquire);
-    // SAFETY: the pointer is NULL or a record that `make` has leaked.
+    // SAFETY: NULL, or a record that `make` has leaked.
     SPARE.iter().chain(std::iter::successors(unsafe { first.as_ref() }, |record| record.next))
 }
 
 #[inline(always)]
 fn own() -> Option<&'static Record> {
-    // SAFETY: the word is 0 or the address of a record, and records are never freed.
+    // SAFETY: 0 or the address of a record, which is never freed.
     unsafe { ptr::with_exposed_provenance::<Record>(static_tls::word()).as_ref() }
 }
 
@@ -214,7 +212,6 @@ fn others() -> impl Iterator<Item = &'static Record> {
 #[must_use]
 pub struct EpochGuard<K: SectionKind> {
     count: &'static Count<AtomicU64>,
-    /// The guard stays on its thread.
     not_send: PhantomData<*mut K>,
 }
 
@@ -300,7 +297,7 @@ fn make() -> Option<&'static Record> {
     let record = Box::into_raw(memory::boxed(Record::new(true)).ok()?);
     // SYNC record: also loads the previous head with Acquire, so the head publishes all records.
     let _ = FIRST.fetch_update(Ordering::AcqRel, Ordering::Acquire, |first| {
-        // SAFETY: no other thread has the new record; `first` is NULL or a record that `make` has leaked.
+        // SAFETY: no other thread has the new record; `first` is NULL or leaked by `make`.
         unsafe { (*record).next = first.as_ref() };
         Some(record)
     });

@@ -10,7 +10,6 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 use crate::cancel::Shielded;
 
 /// An eventfd that is readable from [`EventFd::wake`] until [`EventFd::clear`]. It is closed on exec.
-///
 /// Must not be passed to another process, which could make it blocking or clear it.
 #[derive(Debug)]
 pub struct EventFd {
@@ -26,7 +25,7 @@ impl EventFd {
         Ok(EventFd { fd: Shielded::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?) })
     }
 
-    /// Wakes all threads that sleep on the descriptor. Never blocks: if the counter is full, the descriptor is already
+    /// Wakes all threads that sleep on the descriptor. Never blocks: at a full counter, the descriptor is already
     /// readable.
     #[inline]
     pub fn wake(&self) {

@@ -1,10 +1,10 @@
 //! Protection of locks and descriptors during a fork.
 //!
-//! A socket closes only when its last copy closes. So while a child of a fork has a copy, the peer does not see the end
-//! of the parent. [`CloseOnFork`] marks the descriptors that children close.
+//! A socket closes only when its last copy closes, so a copy in the child of a fork hides the end of the parent from
+//! the peer. Children close the descriptors that [`CloseOnFork`] marks.
 //!
-//! If another thread holds a lock of some other library during a fork, the lock stays locked in the child. So calls
-//! that take such locks run in [`with_fork_lock`], and so does the creation of a marked descriptor.
+//! A lock of another library stays locked in the child if another thread holds it during the fork. So calls that take
+//! such locks run in [`with_fork_lock`], as does the creation of a marked descriptor.
 
 use std::cell::UnsafeCell;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -18,10 +18,9 @@ static INSIDE: AtomicU32 = AtomicU32::new(0);
 
 const FORKING: u32 = 1 << 31;
 
-/// Maximum time of a fork's wait for threads inside, which may be stuck.
+/// Maximum wait of a fork for threads inside, which may be stuck.
 const FORK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The calling thread is inside.
 struct Inside;
 
 impl Inside {
@@ -50,7 +49,7 @@ fn sleep_briefly() {
     let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 50_000 });
 }
 
-/// Runs `f` while no fork runs: a fork waits for `f` for up to 2 s, and `f` waits for a fork.
+/// Runs `f` while no fork runs: each waits for the other, a fork for up to 2 s.
 ///
 /// For short calls that take process-wide locks of other libraries, or that create descriptors for [`CloseOnFork`].
 /// Must not be nested.
@@ -74,7 +73,7 @@ pub fn let_in() {
     INSIDE.fetch_and(!FORKING, Ordering::AcqRel);
 }
 
-/// Unblocks [`with_fork_lock`] after a fork, in the child, where the threads inside do not exist.
+/// Unblocks [`with_fork_lock`] after a fork, in the child, which lacks the threads inside.
 pub fn let_in_child() {
     INSIDE.store(0, Ordering::Release);
     FORKS.fetch_add(1, Ordering::Relaxed);
@@ -89,12 +88,12 @@ pub fn life() -> u32 {
     FORKS.load(Ordering::Relaxed)
 }
 
-/// Bitmap of the descriptors that children close. A child could neither lock nor read a growing list. Unused pages take
+/// Bitmap of the descriptors that children close: a child could neither lock nor read a growing list. Unused pages take
 /// no memory.
 static NOTED: [AtomicU64; (MAX_FD / u64::BITS) as usize] = [const { AtomicU64::new(0) }; (MAX_FD / u64::BITS) as usize];
-/// First descriptor that does not fit: the kernel's default for `fs.nr_open`.
+/// The kernel's default for `fs.nr_open`.
 const MAX_FD: u32 = 1 << 20;
-/// Upper bound of all descriptors in [`NOTED`] so far.
+/// Upper bound of the descriptors in [`NOTED`] so far.
 static END: AtomicU32 = AtomicU32::new(0);
 
 fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
@@ -104,8 +103,8 @@ fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
 
 /// Marks a descriptor that children of a fork close. Descriptors from [`MAX_FD`] on stay open in children.
 ///
-/// The mark must end before this process closes the descriptor, because another file can then get the number. So
-/// declare the mark before the descriptor, or call [`CloseOnFork::end`].
+/// End the mark before this process closes the descriptor, because another file can then get the number: declare the
+/// mark before the descriptor, or call [`CloseOnFork::end`].
 #[derive(Debug)]
 pub struct CloseOnFork(RawFd);
 

@@ -1,6 +1,6 @@
 //! Sleeping on a word of memory (futex(2)).
 //!
-//! Waits of programs sleep elsewhere (`provider/common/wait.rs`), because their sleep must be a cancellation point.
+//! Waits of programs sleep in `provider/common/wait.rs`, because that sleep must be a cancellation point.
 
 #![forbid(unsafe_code)]
 
@@ -28,10 +28,10 @@ pub fn wake(word: &AtomicU32) {
     let _ = futex::wake(word, Flags::PRIVATE, 1);
 }
 
-/// Wakes all threads of all processes that sleep on a word of shared memory. Change the word before. Returns whether
-/// there were any.
+/// Wakes all threads of all processes that sleep on a word of shared memory, and returns whether there were any. Change
+/// the word before.
 ///
-/// Not just one thread, because another process with this memory could let its threads absorb the wake-up.
+/// Not one thread, because another process with this memory could let its threads absorb the wake-up.
 #[cold]
 pub fn wake_shared(word: &AtomicU32) -> bool {
     futex::wake(word, Flags::empty(), ALL).is_ok_and(|woken| woken > 0)

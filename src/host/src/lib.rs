@@ -1,34 +1,18 @@
-//! Access to the operating system. This crate knows no objects and no versions of the interface, and no transport.
+//! Access to the operating system, without knowledge of objects, versions of the interface and transports.
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`event_fd`] | an eventfd that wakes threads |
-//! | [`poll`] | sleep on descriptors |
-//! | [`futex`] | sleep on a word of memory |
+//! | [`event_fd`], [`poll`], [`futex`], [`pause`] | sleeping on descriptors and words, and polling without either |
 //! | [`timers`] | a queue of timers |
-//! | [`cancel`] | control of thread cancellation |
-//! | [`signal`] | signal masks |
-//! | [`thread`] | threads of the libraries; identity of the calling thread |
-//! | [`descriptor`] | flags of descriptors |
-//! | [`fork`] | locks and descriptors during a fork |
-//! | [`static_tls`] | thread-local data without allocation; one fast word per thread |
+//! | [`cancel`], [`signal`] | thread cancellation, signal masks |
+//! | [`thread`], [`per_thread`], [`static_tls`] | threads and thread-specific values |
+//! | [`fork`], [`descriptor`] | locks and descriptors during a fork, flags of descriptors |
 //! | [`zone`] | numbers of protection zones |
-//! | [`limit`] | resource limits |
-//! | [`net`] | network interfaces |
-//! | [`sysfs`] | RDMA devices |
-//! | [`environment`] | environment variables |
-//! | [`diagnostics`] | log messages |
-//! | [`topic`] | sections of docs/troubleshooting.md, which messages name |
-//! | [`print`] | standard output |
-//! | [`cstr`] | C strings from programs |
-//! | [`symbol`] | symbols of the process |
-//! | [`own_library`] | the library that contains the code |
-//! | [`asymmetric`] | a fence that costs nothing on one side |
-//! | [`epoch`] | reclamation without locked instructions |
-//! | [`lock`] | locks that allocate nothing |
-//! | [`pause`] | back-off for polls |
-//! | [`memory`] | the allocator with its reserve; fallible allocation |
-//! | [`per_thread`] | thread-specific values |
+//! | [`limit`], [`net`], [`sysfs`], [`environment`] | resource limits, network interfaces, RDMA devices, variables |
+//! | [`diagnostics`], [`topic`], [`print`] | log messages, their sections of docs/troubleshooting.md, standard output |
+//! | [`cstr`], [`symbol`], [`own_library`] | C strings, symbols, the library that contains the code |
+//! | [`asymmetric`], [`epoch`] | a fence that costs nothing on one side, reclamation without locked instructions |
+//! | [`lock`], [`memory`] | locks that allocate nothing, allocation that can fail |
 //!
 //! Each shared library contains its own copy of this crate and its statics.
 
@@ -62,8 +46,8 @@ pub mod timers;
 pub mod topic;
 pub mod zone;
 
-/// Marks the calling path as unlikely, like `std::hint::cold_path` (stable only since Rust 1.95). Inlining leaves no
-/// call, only the mark.
+/// Marks the calling path as unlikely, like `std::hint::cold_path` (stable only since Rust 1.95). Leaves no call when
+/// inlined.
 #[cold]
 #[inline(always)]
 pub const fn cold_path() {}

@@ -1,6 +1,6 @@
 //! Resource limits of the process.
 //!
-//! rustix assumes that getrlimit succeeds, but a seccomp filter can make it fail. So these functions call libc.
+//! rustix assumes that getrlimit succeeds, but seccomp can make it fail. So these functions call libc.
 
 use std::io;
 
@@ -14,7 +14,7 @@ pub fn locked_memory() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_MEMLOCK)
 }
 
-/// Returns the maximum size of a file, including shared memory, in bytes; `None` if unlimited. Extending a file beyond
+/// Returns the maximum size of a file, including shared memory, in bytes; `None` if unlimited. To extend a file beyond
 /// it ends the process by a signal.
 pub fn file_size() -> io::Result<Option<u64>> {
     soft(libc::RLIMIT_FSIZE)

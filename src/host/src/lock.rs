@@ -1,8 +1,7 @@
 //! Locks that allocate nothing: a few words each, and a futex for threads that wait.
 //!
-//! parking_lot ends the process if it cannot allocate its table of waiting threads. So this module supplies other words
-//! for the types of parking_lot. A free lock costs one exchange, or plain stores if one thread takes a mutex
-//! repeatedly.
+//! parking_lot ends the process if it cannot allocate its table of waiting threads, so this module supplies other words
+//! for its types. A free lock costs one exchange, or plain stores if one thread takes a mutex repeatedly.
 
 mod biased;
 mod exclusive;
@@ -25,8 +24,8 @@ pub use biased::Biased;
 /// A mutual-exclusion lock.
 ///
 /// Unlocking includes [`asymmetric::light`](crate::asymmetric::light). So a thread can leave a message, call
-/// [`asymmetric::heavy`](crate::asymmetric::heavy) and try to lock: if that fails, the holder finds the message when it
-/// checks for one after unlocking.
+/// [`asymmetric::heavy`](crate::asymmetric::heavy) and try to lock: if that fails, the holder finds the message after
+/// unlocking.
 pub type Mutex<T> = lock_api::Mutex<RawLock, T>;
 
 /// Exclusive access to the data of a [`Mutex`].
@@ -39,7 +38,7 @@ pub type RawLock = Biased;
 #[cfg(loom)]
 pub type RawLock = parking_lot::RawMutex;
 
-/// Number of attempts before a thread sleeps.
+/// Attempts before a thread sleeps.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 100 };
 
 /// Sleeps while `word` is `value`. May return early.
@@ -71,7 +70,7 @@ fn wake_half(word: &AtomicUsize) {
 #[cfg(not(loom))]
 fn lower_half(word: &AtomicUsize) -> &AtomicU32 {
     let half = if cfg!(target_endian = "big") { size_of::<usize>() / size_of::<u32>() - 1 } else { 0 };
-    // SAFETY: the half is inside the word and aligned, and only its address is used.
+    // SAFETY: inside the word and aligned; only its address is used.
     unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>().add(half)) }
 }
 
@@ -127,7 +126,6 @@ impl<T> RwLock<T> {
 /// A condition variable for a [`Mutex`]. Waits may return without a notification.
 #[derive(Debug, Default)]
 pub struct Condvar {
-    /// Number of notifications.
     changes: AtomicU32,
     waiters: AtomicU32,
 }

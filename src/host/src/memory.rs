@@ -9,8 +9,8 @@
 //! * A call that creates something starts with [`admit`], which fails if the whole call may lack memory. Calls that
 //!   free always start: a quarter of the reserve is theirs, and lists of freed items grow when items are created.
 //!
-//! The reserve is 2 MiB of zeroed data of the library, which takes no memory until it is used. It serves pieces of up
-//! to 32 KiB. Few of them outlive a call: private data of connections, and what comments at an `Arc` or `Box` explain.
+//! The reserve is 2 MiB of zeroed data, which takes no memory until it is used. It serves pieces of up to 32 KiB. Few
+//! outlive a call: private data of connections, and what comments at an `Arc` or `Box` explain.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -25,22 +25,22 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::pause::Pause;
 use crate::static_tls;
 
-/// Size of the reserve in bytes.
+/// In bytes.
 const RESERVE_SIZE: usize = 2 << 20;
 
 /// Share of one call in bytes.
 const CALL_SHARE: usize = 64 << 10;
 
-/// Part for calls that free and for threads of the library, in bytes.
+/// Bytes for calls that free and for threads of the library.
 const CLEANUP_SHARE: usize = RESERVE_SIZE / 4;
 
-/// Maximum size of a piece of the reserve in bytes.
+/// Bytes of the largest piece.
 const MAX_PIECE: usize = CALL_SHARE / 2;
 
-/// Allocation unit of the reserve in bytes.
+/// Allocation unit in bytes.
 const GRAIN_SIZE: usize = 64;
 
-/// Maximum alignment of a piece in bytes.
+/// In bytes.
 const MAX_ALIGN: usize = 4096;
 
 /// Lack of memory.
@@ -58,7 +58,6 @@ struct Reserve {
     bytes: UnsafeCell<[u8; RESERVE_SIZE]>,
     /// A set bit is a grain in use. Only changed under the lock.
     taken: [AtomicU64; RESERVE_SIZE / GRAIN_SIZE / 64],
-    /// Bytes in use.
     used: AtomicUsize,
     /// Process whose thread holds the lock, or 0.
     holder: AtomicUsize,
@@ -69,7 +68,6 @@ unsafe impl Sync for Reserve {}
 
 static RESERVE: Reserve = Reserve::new();
 
-/// Number of admitted calls that have not returned.
 static ADMITTED_CALLS: AtomicUsize = AtomicUsize::new(0);
 
 impl Reserve {
@@ -153,7 +151,7 @@ impl Reserve {
         self.used.fetch_sub(count * GRAIN_SIZE, Ordering::Relaxed);
     }
 
-    /// Returns whether there is room for this many calls that create something.
+    /// Returns whether this many creating calls have room.
     fn serves(&self, calls: usize) -> bool {
         let wanted = calls.saturating_mul(CALL_SHARE);
         self.used.load(Ordering::Relaxed).saturating_add(wanted) <= RESERVE_SIZE - CLEANUP_SHARE
@@ -208,12 +206,12 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Allocator<A> {
                 return moved;
             }
         }
-        // SAFETY: the alignment is valid, and the caller promises that `size` does not overflow.
+        // SAFETY: valid alignment; the caller promises that `size` does not overflow.
         let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         // SAFETY: the caller promises that the size is not 0.
         let moved = if own { unsafe { self.alloc(wanted) } } else { RESERVE.take(wanted) };
         if !moved.is_null() {
-            // SAFETY: the pieces are distinct, and both have at least this many bytes.
+            // SAFETY: distinct pieces, both with at least this many bytes.
             unsafe { ptr::copy_nonoverlapping(piece, moved, layout.size().min(size)) };
             // SAFETY: `piece` has this layout, and the caller no longer uses it.
             unsafe { self.dealloc(piece, layout) };
@@ -329,7 +327,7 @@ pub trait Room {
     fn room(&mut self, more: usize) -> Result<(), NoMemory>;
 }
 
-/// Verifies that a collection can grow from `capacity` to twice that, or to `wanted`.
+/// Verifies that a collection can grow to twice `capacity`, or to `wanted`.
 #[cold]
 fn grows(capacity: usize, wanted: usize, size: usize) -> Result<(), NoMemory> {
     let bytes = wanted.max(capacity.saturating_mul(2)).max(4).saturating_mul(size);

@@ -7,11 +7,11 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::ptr;
 
-/// Root of procfs, which shows processes and their networks.
+/// Root of procfs.
 pub const PROC: &str = "/proc";
 
-/// Returns the names of all network interfaces in this network namespace; none if the table cannot be read. Sysfs may
-/// show another namespace.
+/// Returns the names of all network interfaces in this network namespace, unlike sysfs; none if the table is
+/// unreadable.
 ///
 /// # Parameters
 /// * `proc` - [`PROC`], or a tree like it.
@@ -36,10 +36,10 @@ pub fn interfaces() -> Vec<(String, IpAddr)> {
     }
     let mut found = Vec::new();
     let mut next = list;
-    // SAFETY: the entries of the list are valid until freeifaddrs.
+    // SAFETY: the list is valid until freeifaddrs.
     while let Some(entry) = unsafe { next.as_ref() } {
         next = entry.ifa_next;
-        // SAFETY: the address of an entry is NULL or valid until freeifaddrs.
+        // SAFETY: NULL, or valid until freeifaddrs.
         let Some(address) = (unsafe { entry.ifa_addr.as_ref() }) else { continue };
         let ip = match i32::from(address.sa_family) {
             libc::AF_INET => {
@@ -54,7 +54,7 @@ pub fn interfaces() -> Vec<(String, IpAddr)> {
             }
             _ => continue,
         };
-        // SAFETY: the name of an entry is a C string until freeifaddrs.
+        // SAFETY: a C string until freeifaddrs.
         let name = unsafe { CStr::from_ptr(entry.ifa_name) }.to_string_lossy().into_owned();
         found.push((name, ip));
     }

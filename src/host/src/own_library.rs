@@ -21,12 +21,12 @@ pub fn path() -> Option<&'static CStr> {
 }
 
 /// Keeps the library loaded even if its users close it, and returns its handle. Returns `None` if the code is part of
-/// the program, or if the loader has no memory.
+/// the program, or without memory.
 pub fn keep() -> Option<NonNull<c_void>> {
     reference(libc::RTLD_LOCAL)
 }
 
-/// Does what [`keep`] does, and adds the library's symbols to the global scope.
+/// Does what [`keep`] does, and makes the library's symbols global.
 pub fn keep_with_global_names() -> Option<NonNull<c_void>> {
     reference(libc::RTLD_GLOBAL)
 }

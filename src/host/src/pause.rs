@@ -1,7 +1,7 @@
 //! Back-off of a thread that polls for a change by another thread and has no word to sleep on.
 //!
 //! A wait spins 64 times, yields 64 times, and then sleeps between polls, for up to 1.28 ms. Only a sleep of a
-//! real-time thread lets a thread of lower priority run, and the wait may be for such a thread.
+//! real-time thread lets a thread of lower priority run, for which the wait may be.
 
 #![forbid(unsafe_code)]
 
@@ -9,10 +9,10 @@ use std::hint::spin_loop;
 
 use rustix::thread::{Timespec, nanosleep, sched_yield};
 
-/// Number of spins, and number of pauses before the first sleep.
+/// Number of spins, and of pauses before the first sleep.
 const SPINS: u32 = 64;
 const YIELDS: u32 = 2 * SPINS;
-/// First sleep in nanoseconds, and how many times it doubles.
+/// Nanoseconds, and number of doublings.
 const FIRST_SLEEP: i64 = 20_000;
 const MAX_DOUBLINGS: u32 = 6;
 
@@ -28,13 +28,13 @@ impl Pause {
         Pause { turns: 0 }
     }
 
-    /// Returns whether the next pause is a spin, and so shorter than reading the clock.
+    /// Returns whether the next pause is a spin, and so shorter than a read of the clock.
     pub fn is_short(&self) -> bool {
         self.turns < SPINS
     }
 
-    /// Pauses before the next poll: spins, yields or sleeps. Not a cancellation point.
-    // Out of line, because callers rarely wait.
+    /// Pauses before the next poll: spins, yields or sleeps. Not a cancellation point. Out of line, because waits are
+    /// rare.
     #[cold]
     #[inline(never)]
     pub fn pass(&mut self) {

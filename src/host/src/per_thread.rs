@@ -1,7 +1,7 @@
 //! Thread-specific values, which are dropped with their thread.
 //!
 //! Without memory to register a destructor, `thread_local!` ends the process, but [`PerThread::with`] returns `None`.
-//! The values are stored under a pthread key, or in a `thread_local!` if the program has used up all keys.
+//! The values are stored under a pthread key, or in a `thread_local!` if no key is left.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -15,13 +15,12 @@ use crate::memory;
 
 /// A value per thread, created on first use. Only for statics of libraries that are never unloaded.
 pub struct PerThread<T> {
-    /// The pthread key plus 1; 0 before the first use. Never changes again, because a thread finds a value only where
-    /// it was stored.
+    /// The pthread key plus 1; 0 before the first use. Then constant, because a thread finds a value only under its
+    /// key.
     key: AtomicU64,
     values: PhantomData<fn() -> T>,
 }
 
-/// The program has used up all keys.
 const NO_KEY: u64 = u64::MAX;
 
 struct KeylessValue {
@@ -53,12 +52,12 @@ impl<T: Default> PerThread<T> {
         PerThread { key: AtomicU64::new(0), values: PhantomData }
     }
 
-    /// Calls `f` with the value of the calling thread. Returns `None`, without a call, if there is no memory for a
-    /// value or the thread is ending.
+    /// Calls `f` with the value of the calling thread. Returns `None`, without a call, if there is no memory or the
+    /// thread is ending.
     pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
         let Some(key) = self.key() else {
             let value = self.without_key()?;
-            // SAFETY: the value exists until the thread ends, and no other thread has its address.
+            // SAFETY: exists until the thread ends; no other thread has its address.
             return Some(f(unsafe { &*value }));
         };
         // SAFETY: the key exists, and is never deleted.
@@ -72,13 +71,13 @@ impl<T: Default> PerThread<T> {
                 return None;
             }
         }
-        // SAFETY: the value exists until the thread ends, and no other thread has its address.
+        // SAFETY: exists until the thread ends; no other thread has its address.
         Some(f(unsafe { &*value }))
     }
 
     #[cold]
     fn without_key(&self) -> Option<*const T> {
-        // This check comes first, because the first access to `KEYLESS_VALUES` ends the process if it lacks memory.
+        // First, because the first access to `KEYLESS_VALUES` ends the process if it lacks memory.
         drop(memory::boxed([0_u64; 16]).ok()?);
         let owner = ptr::from_ref(self).addr();
         let value = KEYLESS_VALUES.try_with(|values| {

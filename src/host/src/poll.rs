@@ -55,7 +55,7 @@ pub struct Ready {
     pub readable: bool,
     /// Data can be written.
     pub writable: bool,
-    /// The peer has closed its end, or the descriptor failed. Earlier data can still be read.
+    /// The peer has closed its end, or the descriptor failed. Earlier data stays readable.
     pub closed: bool,
 }
 
@@ -92,8 +92,7 @@ impl Ready {
 
 const MAX_RESULTS: usize = 64;
 
-/// A set of descriptors, for epoll(7), which can be polled itself. It always reports errors and the end of a
-/// connection.
+/// A set of descriptors (epoll(7)), which can be polled itself. It always reports errors and the end of a connection.
 #[derive(Debug)]
 pub struct Epoll {
     fd: Shielded<OwnedFd>,
@@ -136,8 +135,8 @@ impl Epoll {
         Ok(epoll::delete(&self.fd, fd)?)
     }
 
-    /// Calls `f` with up to 64 ready descriptors; the next call starts with the others. Allocates nothing. Ignores
-    /// errors of the system.
+    /// Calls `f` with up to 64 ready descriptors; the next call starts with the others. Allocates nothing and ignores
+    /// errors.
     pub fn look(&self, f: impl FnMut(Ready)) {
         let mut found = [const { MaybeUninit::<epoll::Event>::uninit() }; MAX_RESULTS];
         if let Ok((found, _)) = epoll::wait(&self.fd, &mut found[..], Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
@@ -145,8 +144,8 @@ impl Epoll {
         }
     }
 
-    /// Waits until a descriptor is ready, for at most `timeout`: up to 24 days, and from 1 ms on rounded up to
-    /// milliseconds. Stores the results in `events`: none after an error, a timeout or a signal.
+    /// Waits until a descriptor is ready, for at most `timeout`: up to 24 days, rounded up to milliseconds from 1 ms
+    /// on. Stores the results in `events`: none after an error, a timeout or a signal.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         let max = Duration::from_millis(i32::MAX as u64);
         let timeout = match timeout {

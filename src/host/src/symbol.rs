@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-/// Returns the address of a versioned symbol of the process. Returns `None` if there is none, or if the loader ignores
-/// versions, as musl's does.
+/// Returns the address of a versioned symbol of the process; `None` without one, or if the loader ignores versions, as
+/// musl's.
 ///
 /// # Parameters
 /// * `name` - name of the symbol.

@@ -1,4 +1,4 @@
-//! RDMA devices, their network interfaces and their counters, from /sys. Entries that cannot be read are left out.
+//! RDMA devices, their network interfaces and their counters, from /sys. Skips unreadable entries.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +10,6 @@ use std::path::Path;
 /// Root of sysfs.
 pub const ROOT: &str = "/sys";
 
-/// Number of hexadecimal digits of an Ethernet address.
 const ETHERNET_ADDRESS_DIGITS: usize = 12;
 
 /// Returns the RDMA devices, sorted by name and number.
@@ -18,11 +17,11 @@ pub fn devices(sysfs: &Path) -> Vec<OsString> {
     sorted(&sysfs.join("class/infiniband"))
 }
 
-/// Returns the network interfaces of a device, without duplicates, as the kernel's rdma_cm maps interfaces to devices.
+/// Returns the network interfaces of a device, without duplicates, mapped as by the kernel's rdma_cm.
 ///
 /// - RoCE, and iWARP since Linux 6.6: the interfaces come from the GID table of a port, the device's own interface first.
-/// - iWARP on older kernels: the only GID of a port is an Ethernet address. The interface of the device, its VLANs and a
-///   bridge over it have this address.
+/// - iWARP on older kernels: the only GID of a port is an Ethernet address, which the device's interface, its VLANs and
+///   a bridge over it have.
 /// - InfiniBand: the interfaces of all ports.
 ///
 /// # Parameters
@@ -63,7 +62,7 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
     if found.is_empty() { beside } else { found }
 }
 
-/// Returns whether the device in this directory is an RDMA NIC, the kernel's name for an iWARP device.
+/// Returns whether the device in this directory is an RDMA NIC (iWARP).
 fn is_iwarp(device: &Path) -> bool {
     fs::read_to_string(device.join("node_type")).is_ok_and(|text| text.starts_with("4:"))
 }
@@ -80,8 +79,8 @@ fn with_hardware_address(sysfs: &Path, port: &Path) -> Vec<OsString> {
     sorted(&folder).into_iter().filter(has_address).collect()
 }
 
-/// Returns a counter of a port or of the whole device, from the directories of present and old kernels. The parameters
-/// are those of [`interfaces`], and the name of the counter's file.
+/// Returns a counter of a port or of the whole device, from the directories of present and old kernels. `name` is the
+/// counter's file; the other parameters are those of [`interfaces`].
 pub fn counter(sysfs: &Path, device: &OsStr, port: u8, name: &str) -> Option<u64> {
     let root = sysfs.join("class/infiniband").join(Some(device).filter(|device| is_name(device))?);
     let directories = [format!("ports/{port}/counters"), format!("ports/{port}/hw_counters")];
@@ -96,7 +95,7 @@ fn is_name(text: &OsStr) -> bool {
     !text.is_empty() && !text.as_bytes().contains(&b'/') && !text.as_bytes().starts_with(b".")
 }
 
-/// Returns the entries of a directory, sorted. Digits at the end of a name count as a number.
+/// Returns the entries of a directory, sorted, with final digits of a name as a number.
 fn sorted(directory: &Path) -> Vec<OsString> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<OsString> = entries.map(|entry| entry.file_name()).collect();

@@ -1,7 +1,7 @@
 //! Threads of the libraries, and the identity of the calling thread.
 //!
-//! The standard library needs a pthread key for both, and ends the process if the program has used up all 1,024 keys.
-//! This module needs none.
+//! The standard library needs a pthread key for both, and ends the process if the program has used up all 1,024. This
+//! module needs none.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::cancel::uncancelled;
 use crate::signal;
 
-/// Stack size of a thread in bytes, as in the standard library.
+/// In bytes, as in the standard library.
 const STACK: usize = 2 << 20;
 
 type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -29,7 +29,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// A unique identity of a thread of this process, which it keeps in the child of a fork.
+/// A unique identity of a thread of this process, also in the child of a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Id(u64);
 
@@ -79,7 +79,6 @@ impl Id {
         Id(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Sets the identity of the calling thread.
     fn take_on(self) -> Id {
         CURRENT.set(self.0);
         self
@@ -104,7 +103,7 @@ impl Thread {
         self.id
     }
 
-    /// Waits for the end of the thread. If it is the calling thread, only detaches it.
+    /// Waits for the end of the thread, or only detaches the calling thread.
     pub fn join(self) {
         if self.id == Id::current() {
             return;
@@ -128,8 +127,7 @@ struct Beginning<F> {
     body: F,
 }
 
-/// Starts a thread that handles no signal of the program. A panic in `body`, which the panic hook logs, ends only the
-/// thread.
+/// Starts a thread that handles no signal of the program. A panic in `body` ends only the thread.
 ///
 /// # Parameters
 /// * `name` - at most 15 bytes.
@@ -140,7 +138,7 @@ pub fn start<F: FnOnce() + Send + 'static>(name: &'static CStr, body: F) -> io::
     start_on(STACK, name, body)
 }
 
-/// Does what [`start`] does, with a stack of `stack` bytes.
+/// Starts a thread like [`start`], with `stack` bytes of stack.
 pub fn start_on<F: FnOnce() + Send + 'static>(stack: usize, name: &'static CStr, body: F) -> io::Result<Thread> {
     let id = Id::new();
     let mut place: Vec<Beginning<F>> = Vec::new();
@@ -158,7 +156,7 @@ pub fn start_on<F: FnOnce() + Send + 'static>(stack: usize, name: &'static CStr,
 }
 
 extern "C-unwind" fn main<F: FnOnce()>(argument: *mut c_void) -> *mut c_void {
-    // SAFETY: `start_on` passes a leaked vector with one element to this thread.
+    // SAFETY: `start_on` passes a leaked vector with one element.
     let beginning = unsafe { Vec::from_raw_parts(argument.cast::<Beginning<F>>(), 1, 1) }.pop();
     if let Some(Beginning { id, name, body }) = beginning {
         id.take_on();
@@ -170,8 +168,8 @@ extern "C-unwind" fn main<F: FnOnce()>(argument: *mut c_void) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// Starts a joinable thread that blocks every signal of the program. Its stack has `stack` bytes, or the program's
-/// default size.
+/// Starts a joinable thread that blocks every signal of the program, with `stack` bytes of stack or the program's
+/// default.
 fn create(stack: Option<usize>, start: Start, argument: *mut c_void) -> io::Result<libc::pthread_t> {
     let mut native = MaybeUninit::<libc::pthread_t>::uninit();
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
@@ -218,8 +216,8 @@ struct Task {
     returned: bool,
 }
 
-/// Calls a foreign function, which may end its thread, on a new thread, and waits for the end. The new thread has the
-/// caller's [`Id`], handles no signal of the program, and has a stack of the default size.
+/// Calls a foreign function that may end its thread, on a new thread, and waits for the end. The new thread has the
+/// caller's [`Id`], handles no signal of the program, and has the default stack size.
 ///
 /// # Errors
 /// The error of the system if it cannot create a thread. Then nothing was called.
@@ -237,11 +235,11 @@ pub unsafe fn apart(function: Apart, argument: *mut c_void) -> io::Result<Ended>
 /// Runs a [`Task`]. Has no destructors, because it may be unwound.
 extern "C-unwind" fn run_task(argument: *mut c_void) -> *mut c_void {
     let task: *mut Task = argument.cast();
-    // SAFETY: the task is on the stack of `apart`, which waits for this thread.
+    // SAFETY: on the stack of `apart`, which waits for this thread.
     unsafe { (*task).caller.take_on() };
     // SAFETY: the caller of `apart` permits this call.
     unsafe { ((*task).function)((*task).argument) };
-    // SAFETY: the task is on the stack of `apart`, which waits for this thread.
+    // SAFETY: on the stack of `apart`, which waits for this thread.
     unsafe { (*task).returned = true };
     ptr::null_mut()
 }

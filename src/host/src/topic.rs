@@ -1,10 +1,9 @@
-//! Sections of docs/troubleshooting.md. A message about an adapter that does not open ends with the name of the section that
-//! describes what to do, as in `error: a: no such device [no-rdma-device]`. dat-info reads the name there.
+//! Sections of docs/troubleshooting.md. A message about an adapter that does not open ends with the section that
+//! describes the remedy, as in `error: a: no such device [no-rdma-device]`. dat-info reads it there.
 
 use std::fmt;
 use std::io;
 
-/// Defines the topics with the names of their sections.
 macro_rules! topics {
     ($($topic:ident = $name:literal;)*) => {
         /// A section of docs/troubleshooting.md.
@@ -18,7 +17,7 @@ macro_rules! topics {
             /// All topics in the order of the page.
             pub const ALL: &'static [Topic] = &[$(Topic::$topic,)*];
 
-            /// Returns the name of the section, with which links to it end.
+            /// Returns the name of the section, the end of links to it.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Topic::$topic => $name,)*
@@ -65,7 +64,7 @@ impl Topic {
         Reason { topic: self, text: text.into() }
     }
 
-    /// Creates a reason with this topic, or with [`Topic::OpenFiles`] if the error is a lack of descriptors.
+    /// Creates a reason with this topic, or with [`Topic::OpenFiles`] for a lack of descriptors.
     pub fn error(self, error: &io::Error, text: impl Into<String>) -> Reason {
         let lacks = matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE));
         if lacks { Topic::OpenFiles } else { self }.reason(text)

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use comfy_table::{Table, presets};
 
-/// The error if standard output cannot be written, for example because a disk is full.
+/// The error if standard output cannot be written, as on a full disk.
 pub const UNWRITTEN: &str = "cannot write to standard output";
 
 pub fn line(text: impl Display) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Quotes a path or name for the shell. Invalid UTF-8 and control characters are printed by printf from octal numbers.
+/// Quotes a path or name for the shell. Prints invalid UTF-8 and control characters by printf from octal numbers.
 pub fn quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_bytes();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
@@ -20,7 +20,7 @@ pub fn quoted(word: impl AsRef<OsStr>) -> String {
     }
 }
 
-/// Returns the name of an adapter as an operand. `--` precedes a name that begins with a hyphen.
+/// Returns an adapter's name as an operand, after `--` if it begins with a hyphen.
 pub fn operand(name: impl AsRef<[u8]>) -> String {
     let word = quoted(OsStr::from_bytes(name.as_ref()));
     if name.as_ref().starts_with(b"-") { format!("-- {word}") } else { word }

@@ -1,6 +1,5 @@
-//! The frame of every tool: arguments, exit status, the sections of its manual page, and the libraries that it uses.
-//!
-//! `--help` and the manual page have the same text: both are made from a [`Tool`], the page by src/dev/derived.
+//! The frame of every tool: arguments, exit status, manual page and libraries. `--help` and the manual page have the
+//! same text: both are made from a [`Tool`], the page by src/dev/derived.
 
 use std::ffi::{CString, OsStr};
 use std::fmt;
@@ -22,7 +21,7 @@ pub trait Tool: Parser {
     /// The sections that follow the options in the manual page and in `--help`; see [`sections`].
     const MANUAL: &'static str;
 
-    /// Runs the tool. [`main`] shows an error on standard error and exits as for [`Outcome::Failure`].
+    /// Runs the tool. [`main`] shows an error and exits as for [`Outcome::Failure`].
     fn run(self) -> anyhow::Result<Outcome>;
 }
 
@@ -51,11 +50,11 @@ pub fn sections(manual: &str) -> Vec<Section> {
 /// The result of a tool, which scripts see as its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Exit status 0: the tool succeeded, and found no fault.
+    /// Exit status 0: the tool found no fault.
     Fine,
     /// Exit status 1: the tool found a fault or failed.
     Failure,
-    /// Exit status 2: the arguments contradict each other, or clap rejects them.
+    /// Exit status 2: wrong arguments.
     Usage,
 }
 
@@ -103,12 +102,12 @@ fn api() -> impl TypedValueParser<Value = Api> {
 pub struct Found {
     /// The library.
     pub library: Library,
-    /// Set if only the search next to this tool found the library: why the loader does not find it for programs.
+    /// Why the loader does not find the library for programs, if only the search next to this tool did.
     pub missed: Option<String>,
 }
 
 impl Common {
-    /// Returns the usable libraries, the oldest version first, or why there is none.
+    /// Returns the usable libraries or the errors, the oldest version first.
     pub fn libraries(&self) -> Vec<anyhow::Result<Found>> {
         match (&self.library, self.api) {
             (Some(file), api) => vec![named(file, api)],
@@ -117,7 +116,7 @@ impl Common {
         }
     }
 
-    /// Returns the first library that lists the adapter `name` (any adapter if `None`), or else the first library.
+    /// Returns the first library that lists `name` (any adapter if `None`), or else the first library.
     pub fn library_with(&self, name: Option<&[u8]>) -> anyhow::Result<Library> {
         let is_it = |one: &Adapter| name.is_none_or(|name| one.name.to_bytes() == name);
         let lists = |library: Library| library.adapters().is_ok_and(|all| all.iter().any(is_it));
@@ -127,7 +126,7 @@ impl Common {
                 Ok(found) if lists(found.library) => return Ok(found.library),
                 Ok(_) if matches!(first, Some(Ok(_))) => {}
                 Ok(found) => first = Some(Ok(found.library)),
-                // Programs of this version find a library that they cannot load, so report that first.
+                // Programs of this version find a library that they cannot load: report that first.
                 Err(error) if !error.is::<Absent>() => return Err(error),
                 Err(error) => first = first.or(Some(Err(error))),
             }
@@ -136,7 +135,7 @@ impl Common {
     }
 }
 
-/// The loader finds no library of a version. Other errors mean that it cannot load one.
+/// The loader finds no library of a version, rather than one that it cannot load.
 #[derive(Debug)]
 pub struct Absent(dat::Error);
 
@@ -162,7 +161,7 @@ fn named(file: &Path, api: Option<Api>) -> anyhow::Result<Found> {
     Ok(Found { library, missed: None })
 }
 
-/// Loads the library of a version as programs do, or else the one next to this tool.
+/// Loads a version's library as programs do, or else the one next to this tool.
 fn find(api: Api) -> anyhow::Result<Found> {
     let error = match Library::find(api) {
         Ok(library) => return Ok(Found { library, missed: None }),
@@ -183,7 +182,7 @@ fn beside_this_tool(api: Api) -> Option<PathBuf> {
     [lib, machine].into_iter().map(|directory| directory.join(api.library())).find(|file| file.exists())
 }
 
-/// Returns the file of this program. Without /proc, searches for it as the shell does.
+/// Returns the file of this program. Without /proc, searches as the shell does.
 pub fn own_file() -> io::Result<PathBuf> {
     std::env::current_exe().or_else(|error| {
         let name = std::env::args_os().next().map(PathBuf::from);

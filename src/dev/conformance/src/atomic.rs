@@ -95,7 +95,7 @@ pub fn compare_and_swap_requires_expected_value<T: Transport>(network: &Network<
     }
 }
 
-/// Writes, reads and atomic operations of a connection execute in posting order. A fence precedes a use of results.
+/// Writes, reads and atomic operations execute in posting order. A fence precedes a use of results.
 pub fn atomic_operations_stay_in_order<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     let at = aligned(&far, 0);

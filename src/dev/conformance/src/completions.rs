@@ -14,7 +14,6 @@ use dat_core::{CompletionFlags, EpAttributes, Error, Evd};
 
 use crate::{Network, repeats, rounds};
 
-/// Two connected ends and 4096 bytes of memory.
 struct Scene<T: Transport> {
     memory: Buffer<T>,
     a: End<T>,
@@ -172,7 +171,7 @@ pub fn graceful_disconnect_ends_after_suppressed_send<T: Transport>(network: &Ne
     }
 }
 
-/// An unsignalled request is queued, but only the next signalled one wakes a waiter.
+/// An unsignalled request is queued; only the next signalled one wakes a waiter.
 pub fn unsignalled_requests_wake_no_waiter<T: Transport>(network: &Network<T>) {
     let scene = Scene::with(network, |attr| attr.request_completion_flags = CompletionFlags::UNSIGNALLED);
     let b = &scene.b;
@@ -268,7 +267,7 @@ pub fn fenced_request_sees_data_of_reads<T: Transport>(network: &Network<T>) {
     b.arrives(3, Status::Success);
 }
 
-/// A full queue accepts requests when earlier ones complete, signalled or not.
+/// Earlier requests complete, signalled or not.
 pub fn full_request_queue_accepts_more_later<T: Transport>(network: &Network<T>) {
     const PLACES: usize = 8;
     let adapter = network.open();

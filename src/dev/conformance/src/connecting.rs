@@ -13,7 +13,6 @@ use dat_core::{Error, Evd, Psp, PspMode, Streams};
 
 use crate::Network;
 
-/// An adapter with a service point and memory.
 pub(crate) struct Scene<T: Transport> {
     pub memory: Buffer<T>,
     pub requests: Arc<Evd<T>>,

@@ -74,7 +74,7 @@ fn send<T: Transport>(end: &End<T>, from: LocalSegment, cookie: u64, peer: &Peer
     assert_eq!(end.done_with(), ((cookie, Status::Success, from.len), Extended::SendDatagram));
 }
 
-/// One endpoint exchanges datagrams with several peers. All of them know it by the same number.
+/// All peers know the endpoint by the same number.
 pub fn endpoint_has_many_peers<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let point = Point::new(&adapter);
@@ -99,7 +99,7 @@ pub fn endpoint_has_many_peers<T: Transport>(network: &Network<T>) {
     assert_eq!(hub.ep.lost_datagrams(), 0);
 }
 
-/// A datagram without a fitting receive is lost. The receive remains for the next datagram.
+/// The receive remains for the next datagram.
 pub fn datagram_without_fitting_receive_is_lost<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network).filter(|_| network.is_exact()) else { return };
     let (a, b) = (end(&adapter), end(&adapter));
@@ -115,7 +115,7 @@ pub fn datagram_without_fitting_receive_is_lost<T: Transport>(network: &Network<
     assert!(quiet([&a.connections, &b.connections]));
 }
 
-/// Freeing a peer produces no event. Datagrams to it are lost, and its receives are flushed.
+/// No event follows. Datagrams to the peer are lost, and its receives are flushed.
 pub fn freed_peer_receives_nothing<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let point = Point::new(&adapter);
@@ -136,7 +136,7 @@ pub fn freed_peer_receives_nothing<T: Transport>(network: &Network<T>) {
     assert!(quiet([&a.connections, &c.connections]));
 }
 
-/// An address handle is valid until it is freed, on all endpoints of the zone.
+/// On all endpoints of the zone.
 pub fn address_handle_is_valid_until_free<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let (a, b, other) = (end(&adapter), end(&adapter), end(&adapter));

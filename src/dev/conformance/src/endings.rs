@@ -84,7 +84,7 @@ pub fn requests_are_flushed_in_posting_order<T: Transport>(network: &Network<T>)
     }
 }
 
-/// A graceful disconnect executes posted requests, whose completions precede DISCONNECTED.
+/// Their completions precede DISCONNECTED.
 pub fn graceful_disconnect_executes_posted_requests<T: Transport>(network: &Network<T>) {
     const COUNT: usize = 16;
     let adapter = network.open();
@@ -350,8 +350,8 @@ impl<T: Transport> Side<T> {
     }
 }
 
-/// Both sides end many connections concurrently, in opposite orders. The connection events and the events for leaving
-/// the SRQ have the same order.
+/// Both sides end their connections in opposite orders. Connection events and events for leaving the SRQ have the same
+/// order.
 pub fn many_endpoints_leave_srq_concurrently<T: Transport>(network: &Network<T>) {
     // A software device retransmits all waiting sends.
     let count = 4 + rounds(96);

@@ -7,7 +7,6 @@ use dat_core::{ApiCaps, Change, CompletionFlags, Error, Result};
 
 use crate::Network;
 
-/// Posts all extended operations, and returns the results.
 fn post_all<T: Transport>(end: &End<T>, near: &Buffer<T>, to: RemoteSegment) -> [Result<()>; 4] {
     let (ep, segments, flags) = (&end.ep, [near.at(0, 8)], CompletionFlags::DEFAULT);
     [

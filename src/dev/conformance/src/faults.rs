@@ -108,7 +108,6 @@ fn succeeds<T: Transport>(evd: &Arc<Evd<T>>) -> Result<()> {
     }
 }
 
-/// Creates, uses and frees one object of each kind.
 fn lifecycle<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Result<()> {
     let (name, instance) = network.place();
     let api_caps = ApiCaps { extended: true, ..ApiCaps::default() };
@@ -245,7 +244,7 @@ fn lifecycle_with_failures<T: Transport>(
     ended.is_err()
 }
 
-/// Lack of memory neither ends the process nor leaks, and later calls succeed.
+/// The process neither ends nor leaks, and later calls succeed.
 pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
     let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
     // Cells of freed handles are reused late. Afterwards there are enough of them, and the slab does not grow.

@@ -9,7 +9,6 @@ use crate::{Network, rounds};
 
 const LEN: usize = 64;
 
-/// Two connected ends, and buffers to write from and to.
 struct Scene<T: Transport> {
     near: Buffer<T>,
     far: Buffer<T>,
@@ -36,7 +35,7 @@ impl<T: Transport> Scene<T> {
 
 const NOWHERE: RemoteSegment = RemoteSegment { addr: u64::MAX, len: 0, key: u32::MAX };
 
-/// The bytes are in the target, the value is in the completion of a receive, and its buffer is unchanged.
+/// The bytes are in the target, the value is in a receive's completion, and its buffer is unchanged.
 pub fn write_delivers_value<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, a, b }) = Scene::new(network) else { return };
     let untouched = adapter.buffer(LEN);
@@ -54,7 +53,7 @@ pub fn write_delivers_value<T: Transport>(network: &Network<T>) {
     assert!(quiet([&a.requests, &b.receives]));
 }
 
-/// Without bytes, only the value arrives, whatever the remote segment. The receive can be empty.
+/// Whatever the remote segment. The receive can be empty.
 pub fn zero_length_write_delivers_value<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     b.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();

@@ -107,7 +107,7 @@ pub fn invalidated_window_can_be_bound_again<T: Transport>(network: &Network<T>)
     network.expect_broken(b);
 }
 
-/// Earlier writes through the window, and earlier reads before a fence, still succeed.
+/// Earlier writes through the window, and earlier reads before a fence, succeed.
 pub fn invalidation_follows_earlier_requests<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let (a, b) = (&scene.a, &scene.b);
@@ -141,7 +141,7 @@ impl Drop for SetOnDrop<'_> {
     }
 }
 
-/// Threads create, bind, free and query windows while another window is invalidated and bound again.
+/// Threads create, bind, free and query windows while another is invalidated and bound again.
 pub fn invalidation_is_thread_safe<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let (a, b) = (&scene.a, &scene.b);
@@ -215,7 +215,7 @@ pub fn invalidation_consumes_srq_buffers<T: Transport>(network: &Network<T>) {
     a.completes(4, Status::Success);
 }
 
-/// A message that cannot complete, because the sender has deregistered its memory, invalidates nothing.
+/// The sender has deregistered the message's memory.
 pub fn incomplete_message_invalidates_nothing<T: Transport>(network: &Network<T>) {
     const LONG: usize = 1 << 20;
     let Some(scene) = Scene::new(network).filter(|_| network.is_exact()) else { return };

@@ -39,7 +39,7 @@ fn streams(address: &Address) -> Comm {
     Comm { domain: if address.ip().is_ipv4() { 2 } else { 10 }, kind: 1, protocol: 0 }
 }
 
-/// CSPs and PSPs share their ports, and endpoints connect to both by address or qualifier.
+/// Endpoints connect to CSPs and PSPs by address or qualifier.
 pub fn service_points_of_both_models_share_ports<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let comm = streams(&scene.address);
@@ -119,7 +119,7 @@ pub fn requests_outlive_service_point<T: Transport>(network: &Network<T>) {
     scene.talk(&a, &b);
 }
 
-/// The EVD's length is the backlog; further requests are rejected.
+/// The backlog is the EVD's length.
 pub fn rejects_requests_beyond_backlog<T: Transport>(network: &Network<T>) {
     const ROOM: usize = 2;
     let scene = Scene::new(network);
@@ -167,7 +167,7 @@ pub fn rsp_accepts_one_request<T: Transport>(network: &Network<T>) {
     rsp.free();
 }
 
-/// A PSP can create an endpoint per request, for which the program sets zone and EVDs.
+/// One per request, for which the program sets zone and EVDs.
 pub fn psp_creates_endpoints<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let psp = Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Provider).unwrap();

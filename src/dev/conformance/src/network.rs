@@ -8,7 +8,7 @@ use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, End, patience, until};
 use dat_core::transport::{FabricKind, Transport};
 
-/// A set of adapters that reach each other and, if possible, no others.
+/// Adapters that reach each other and, if possible, no others.
 pub struct Network<T: Transport> {
     name: String,
     instance: String,
@@ -89,7 +89,6 @@ impl<T: Transport> Network<T> {
         assert!(if self.exact { kind == wanted } else { fits }, "{kind:?}");
     }
 
-    /// Returns the name and the instance data of the adapters.
     pub(crate) fn place(&self) -> (&str, &str) {
         (&self.name, &self.instance)
     }

@@ -11,7 +11,7 @@ use dat_core::{CompletionFlags, Psp, PspMode};
 
 use crate::{Network, repeats, rounds};
 
-/// Messages of mixed sizes arrive in order.
+/// With mixed sizes.
 pub fn messages_arrive_in_order<T: Transport>(network: &Network<T>) {
     const WINDOW: usize = 16;
     const MAX_LEN: usize = 12_000;
@@ -180,7 +180,7 @@ pub fn traffic_in_both_directions_stays_in_order<T: Transport>(network: &Network
     }
 }
 
-/// An EVD overflow loses events and is reported; the connection continues.
+/// The overflow loses events and is reported.
 pub fn evd_overflow_keeps_connection<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, b) = adapter.pair();

@@ -16,7 +16,6 @@ fn read<T: Transport>(end: &End<T>, key: u32, addr: u64, len: u64, from: RemoteS
     end.ep.post_read_to_rmr(LocalSegment { context: key, addr, len }, 1, from, CompletionFlags::DEFAULT)
 }
 
-/// Binds a window to part of a buffer.
 #[track_caller]
 fn bind<T: Transport>(end: &End<T>, rmr: &Rmr<T>, buffer: &Buffer<T>, rights: Rights, base: Base) -> u32 {
     let segment = buffer.at(1000, 500);
@@ -68,7 +67,7 @@ pub fn reads_into_region_by_remote_key<T: Transport>(network: &Network<T>) {
     assert_eq!(gone, Err(Error::PrivilegesViolation(Access::Write)));
 }
 
-/// A read into memory without remote write access fails, and the connection stays up.
+/// Without remote write access. The connection stays up.
 pub fn rejects_read_into_unwritable_memory<T: Transport>(network: &Network<T>) {
     let adapter: Adapter<T> = network.open();
     let limits = adapter.ia.transport.attributes();

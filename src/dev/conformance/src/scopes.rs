@@ -58,7 +58,6 @@ impl<T: Transport> Scene<T> {
         end.ep.post_bind(&self.rmr, None, nothing, Rights::NONE, Base::Address, 7, CompletionFlags::DEFAULT)
     }
 
-    /// Expects the completion of a bind at `end`.
     #[track_caller]
     fn is_bound(&self, end: &End<T>) {
         match next(&end.requests) {
@@ -179,7 +178,7 @@ pub fn end_of_connection_unbinds_windows<T: Transport>(network: &Network<T>) {
     scene.rmr.free();
 }
 
-/// After suppressed binds, freeing the window, or unbinding it and freeing the region, closes it.
+/// As does unbinding it and freeing the region.
 pub fn free_closes_window_with_suppressed_binds<T: Transport>(network: &Network<T>) {
     for unbind in [false, true] {
         let Some(scene) = Scene::new(network) else { return };

@@ -13,7 +13,6 @@ const LARGEST: usize = 1 << 20;
 /// Bytes after each transfer that must not change.
 const GUARD: usize = 64;
 
-/// Two connected ends, and buffers to transfer from and to.
 struct Scene<T: Transport> {
     from: Buffer<T>,
     to: Buffer<T>,

@@ -114,7 +114,7 @@ pub fn counts_available_and_outstanding_buffers<T: Transport>(network: &Network<
     assert!(matches!(rx.ep.post_recv(&[], 0, CompletionFlags::DEFAULT), Err(Error::InvalidState(_))));
 }
 
-/// Available, taken and completed buffers all count towards the maximum.
+/// Available, taken and completed buffers all count.
 pub fn full_srq_rejects_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     let full = || assert!(matches!(scene.post(10), Err(Error::InsufficientResources(_))));
@@ -163,7 +163,7 @@ pub fn several_endpoints_receive_from_srq<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Messages without a buffer wait for later ones; every endpoint gets some.
+/// Every endpoint gets some.
 pub fn messages_wait_for_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 2) else { return };
     if !repeats(&scene.adapter) {
@@ -315,7 +315,7 @@ pub fn evd_overflow_releases_buffers<T: Transport>(network: &Network<T>) {
     scene.is_told(rx.receives.header().handle(), AsyncReason::EvdOverflow);
 }
 
-/// The SRQ's zone applies to its buffers, and the endpoint's zone to all other memory.
+/// It applies to all memory except the SRQ's buffers.
 pub fn endpoint_can_have_another_zone<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 0) else { return };
     let zone = Pz::create(&scene.adapter.ia).unwrap();

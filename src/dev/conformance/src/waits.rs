@@ -29,7 +29,7 @@ fn while_waiting<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, script: impl
     })
 }
 
-/// A message wakes the waiting receiver, and its acknowledgement the waiting sender.
+/// The message wakes the receiver, its acknowledgement the sender.
 pub fn message_wakes_both_sides<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
@@ -54,7 +54,7 @@ pub fn message_wakes_both_sides<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// A wait for several events returns the first when the last arrives.
+/// The wait returns the first event when the last arrives.
 pub fn wait_ends_at_threshold<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(256);
@@ -128,7 +128,7 @@ pub fn sleeping_threads_exchange_messages<T: Transport>(network: &Network<T>) {
     });
 }
 
-/// A wait ends after its timeout, not earlier, and the EVD still works.
+/// Not earlier, and the EVD still works.
 pub fn wait_ends_at_timeout<T: Transport>(network: &Network<T>) {
     const TIME: Duration = Duration::from_millis(20);
     let adapter = network.open();

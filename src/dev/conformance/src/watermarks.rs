@@ -50,7 +50,7 @@ pub fn low_watermark_fires_without_polling<T: Transport>(network: &Network<T>) {
     let Ok(Event::Async { reason: AsyncReason::SrqLowWatermark, .. }) = outcome.result else { panic!("no event") };
 }
 
-/// A resize loses no buffers or messages, and keeps the watermark armed.
+/// Neither buffers nor messages. The watermark stays armed.
 pub fn resize_loses_nothing<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     scene.fill(0..10);

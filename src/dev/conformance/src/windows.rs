@@ -68,7 +68,6 @@ impl<'n, T: Transport> Scene<'n, T> {
         self.b.ep.post_bind(rmr, None, nothing, Rights::NONE, Base::Address, BIND, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Expects the completion of a bind at the passive end.
     #[track_caller]
     fn bound(&self, rmr: &Rmr<T>) {
         match next(&self.b.requests) {
@@ -106,7 +105,6 @@ impl<'n, T: Transport> Scene<'n, T> {
         posted
     }
 
-    /// Posts the receive, and expects both completions.
     #[track_caller]
     fn release_message(&self, rmr: &Rmr<T>) {
         self.a.receive(self.near.at(64, 64), 9);
@@ -117,7 +115,6 @@ impl<'n, T: Transport> Scene<'n, T> {
     }
 }
 
-/// Returns part of a remote segment.
 fn part(of: RemoteSegment, offset: i64, len: u64) -> RemoteSegment {
     RemoteSegment { addr: of.addr.wrapping_add_signed(offset), len, ..of }
 }
@@ -200,7 +197,7 @@ pub fn key_sent_after_bind_is_valid_on_arrival<T: Transport>(network: &Network<T
     }
 }
 
-/// A window can be freed while its bind waits for earlier requests.
+/// The bind waits for earlier requests.
 pub fn window_can_be_freed_during_bind<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     for bound_before in [false, true] {
@@ -220,7 +217,7 @@ pub fn window_can_be_freed_during_bind<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// While an unbind or a bind to another region waits, a region is either in use or can be freed.
+/// While an unbind or a bind to another region waits, a region is in use or can be freed.
 pub fn region_can_be_freed_during_rebind<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     for unbind in [false, true] {

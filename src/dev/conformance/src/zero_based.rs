@@ -18,7 +18,6 @@ fn all() -> Rights {
     local() | Rights::REMOTE_READ | Rights::REMOTE_WRITE
 }
 
-/// Two connected ends, and zero-based buffers.
 struct Scene<T: Transport> {
     near: Buffer<T>,
     far: Buffer<T>,
@@ -125,7 +124,7 @@ pub fn region_of_region_has_its_own_base<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Ranges outside the region, and virtual addresses, are rejected.
+/// Also virtual addresses.
 pub fn rejects_ranges_outside_region<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, a, b }) = Scene::new(network) else { return };
     let size = SIZE as u64;

@@ -48,14 +48,14 @@ pub struct Argument {
 
 /// How the library executes a call.
 pub enum How {
-    /// Calls the slot of the provider to which the first argument belongs.
+    /// Calls the slot of the first argument's provider.
     Dispatch,
-    /// libdat executes it around the provider's slot. If the slot has fewer arguments, contains the name of the whole
-    /// function's type.
+    /// libdat executes it around the provider's slot. A slot with fewer arguments has the name of the whole function's
+    /// type here.
     Wrap(Option<Ident>),
     /// libdat executes it without a slot.
     Own,
-    /// As `Dispatch`, with `...`: the last argument of the slot is the list of these arguments.
+    /// Like `Dispatch`, with `...`: the last argument of the slot is the list of these arguments.
     Variadic,
     /// A slot without a function.
     Slot,
@@ -137,7 +137,7 @@ impl Calls {
 }
 
 impl CallGroup {
-    /// Reads a list. `own` is the version's list that belongs into it, if there is one.
+    /// Reads a list, with the version's list `own` in it, if any.
     fn read(lists: &Lists, list: &str, own: Option<&Ident>, interface: &Interface) -> Result<CallGroup> {
         let title = doc::lines(&lists.find(list)?.attrs).into_iter().next().unwrap_or_default();
         let about = title.strip_prefix("Calls: ").and_then(|rest| rest.split_once('.'));
@@ -158,7 +158,6 @@ impl CallGroup {
     }
 }
 
-/// Returns the common slots, followed by the version's.
 fn slots(lists: &Lists) -> Result<Vec<Slot>> {
     let further = lists.invocations("for_each_slot")?.into_iter().next().ok_or("no list of slots")?;
     let (_, common) = invocations(lists.body(&further.list)?)?.into_iter().next().ok_or("no common slots")?;
@@ -196,7 +195,6 @@ impl Call {
     }
 }
 
-/// Entry of a call, as written in the list.
 struct CallEntry {
     attrs: Vec<Attribute>,
     abi: LitStr,

@@ -10,7 +10,6 @@ use crate::Result;
 /// Suffix of an entry whose codes only other providers return.
 const FOREIGN: &str = "never from the providers of this project";
 
-/// Optional headings.
 const OPTIONAL: [&str; 2] = ["Events", "Specification"];
 
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -140,7 +139,7 @@ fn sections(lines: &[String]) -> Vec<(String, Vec<String>)> {
     sections
 }
 
-/// Joins lines into paragraphs, which empty lines separate.
+/// Joins lines into paragraphs, separated by empty lines.
 fn paragraphs(lines: &[String]) -> Vec<String> {
     let paragraphs = lines.split(|line| line.is_empty()).map(|lines| lines.join(" "));
     paragraphs.filter(|paragraph| !paragraph.is_empty()).collect()

@@ -9,7 +9,7 @@ pub fn symbols(interface: &Interface, calls: &Calls) -> Derived {
     Derived { path: format!("tests-c/abi/symbols{}.txt", interface.suffix), text: exported(calls, false) }
 }
 
-/// Returns the names that only this project's library of the version exports, if there are any.
+/// Returns the names that only this project's library of the version exports, if any.
 pub fn further_symbols(interface: &Interface, calls: &Calls) -> Option<Derived> {
     let path = format!("tests-c/abi/symbols{}_full.txt", interface.suffix);
     interface.further.then(|| Derived { path, text: exported(calls, true) })

@@ -12,7 +12,6 @@ use crate::interface::COMMON;
 
 /// Macros that contain a version's lists.
 pub struct Lists {
-    /// By name.
     macros: HashMap<String, ItemMacro>,
     /// Names of the macros that versions share.
     common: HashSet<String>,

@@ -1,4 +1,4 @@
-//! Generator of the files that are derived from the C interface (src/interface), and from the arguments of the tools.
+//! Generator of the files derived from the C interface (src/interface) and the arguments of the tools.
 //!
 //! | derived | from | module |
 //! |---|---|---|
@@ -8,10 +8,10 @@
 //! | docs/man/*.1, docs/completions | arguments of the tools | `tools` |
 //! | SYNOPSIS, PARAMETERS and RETURN VALUES of docs/man/*.3 | calls | `man` |
 //!
-//! File names of later versions contain the version. `man` also checks that the manually written sections about a later
-//! version contain its codes.
+//! File names of later versions contain the version. `man` also checks the codes in manually written sections about a
+//! later version.
 //!
-//! `cargo run -p dat-derived` writes the files. With `--check`, it only compares them. The exit status is 1 if a check
+//! `cargo run -p dat-derived` writes the files; with `--check`, it only compares them. The exit status is 1 if a check
 //! fails.
 
 mod calls;
@@ -30,10 +30,9 @@ use std::process::ExitCode;
 use crate::calls::Calls;
 use crate::interface::INTERFACES;
 
-/// A result, or an error message.
 type Result<T> = std::result::Result<T, String>;
 
-/// A derived file and its expected contents.
+/// A derived file with its expected contents.
 struct Derived {
     /// Path in the tree.
     path: String,
@@ -56,7 +55,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the top of the source tree.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
@@ -82,7 +80,6 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }
 
-/// Writes a file unless it is up to date.
 fn write(file: &Derived) -> Result<()> {
     let path = root().join(&file.path);
     if fs::read_to_string(&path).is_ok_and(|old| old == file.text) {
@@ -95,7 +92,6 @@ fn write(file: &Derived) -> Result<()> {
     Ok(())
 }
 
-/// Compares a file with the tree.
 fn check(file: &Derived) -> Result<()> {
     match fs::read_to_string(root().join(&file.path)) {
         Ok(old) if old == file.text => Ok(()),
@@ -108,7 +104,6 @@ fn check(file: &Derived) -> Result<()> {
     }
 }
 
-/// Returns the number of the first line that differs.
 fn first_difference(old: &str, new: &str) -> usize {
     1 + old.lines().zip(new.lines()).take_while(|(a, b)| a == b).count()
 }

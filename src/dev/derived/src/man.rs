@@ -1,4 +1,4 @@
-//! Sections of manual pages that are derived from entries of calls, and checks of other sections.
+//! Manual page sections derived from entries of calls, and checks of other sections.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +18,7 @@ const MACROS: &[(&str, &str)] = &[("dat_ia_open", "dat_ia_openv")];
 /// Derived sections.
 const SECTIONS: &[&str] = &["SYNOPSIS", "PARAMETERS", "RETURN VALUES"];
 
-/// Sections that are written manually nevertheless. Pages of functions without an entry are manual as a whole.
+/// Manually written sections. Pages of functions without an entry are manual as a whole.
 const MANUAL_SECTIONS: &[(&str, &[&str])] = &[
     // The macro has fewer parameters than the call.
     ("dat_ia_open", &["SYNOPSIS", "PARAMETERS"]),
@@ -29,10 +29,9 @@ const MANUAL_SECTIONS: &[(&str, &[&str])] = &[
 /// Section about the changes in a later version.
 const CHANGES: &str = "UDAPL 2.0";
 
-/// Maximum length of a line.
 const WIDTH: usize = 78;
 
-/// Returns the pages with their derived sections. A call of several versions is described as in the first.
+/// Returns the pages with derived sections. A call of several versions is described as in the first.
 pub fn pages(root: &Path, versions: &[Calls]) -> Result<Vec<Derived>> {
     let mut pages = Vec::new();
     for Paged { nth, page, call, .. } in paged(versions).iter().filter(|paged| paged.older.is_none()) {
@@ -52,8 +51,8 @@ pub fn pages(root: &Path, versions: &[Calls]) -> Result<Vec<Derived>> {
     Ok(pages)
 }
 
-/// Compares the sections about a later version with its calls. A section must contain the codes that only this version
-/// returns, and no code that its call does not return. Returns one line per error.
+/// Compares the sections about a later version with its calls: they must contain the codes that only this version
+/// returns, and no code that the call does not return. Returns one line per error.
 pub fn faults(root: &Path, versions: &[Calls]) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for Paged { page, call, older, .. } in &paged(versions) {
@@ -69,7 +68,6 @@ pub fn faults(root: &Path, versions: &[Calls]) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// A function and its page.
 struct Paged<'a> {
     /// Index of the version.
     nth: usize,
@@ -101,7 +99,6 @@ fn read(root: &Path, page: &str) -> Result<(String, String)> {
     Ok((path, text))
 }
 
-/// Returns the start and the end of a section's text.
 fn place(page: &str, heading: &str) -> Option<(usize, usize)> {
     let head = format!("\n.SH {heading}\n");
     let begin = page.find(&head)? + head.len();
@@ -115,7 +112,7 @@ fn synopsis(nth: usize, call: &Call) -> Result<String> {
     let head = format!("DAT_RETURN {}(", call.name);
     let arguments = call.all_arguments().map(|argument| Ok((c_type(&argument.ty)?, argument.name.to_string())));
     let arguments = arguments.collect::<Result<Vec<_>>>()?;
-    // One argument per line, aligned after the name unless that makes a line too long.
+    // One argument per line, aligned after the name unless a line gets too long.
     let longest = arguments.iter().map(|(ty, name)| ty.len() + name.len() + 2).max().unwrap_or_default();
     let (mut lines, indent) = match head.len() + longest <= WIDTH {
         true => (String::new(), head.len()),
@@ -187,7 +184,7 @@ fn returned(row: &Returned) -> String {
     format!(".TP\n.BR {kind} {tag}\n{}", text(&format!("{when}{foreign}")))
 }
 
-/// Returns the explanation of the condition "`NAME` is not a KIND" of a handle.
+/// Returns the explanation of a handle's condition "`NAME` is not a KIND".
 fn handle(kind: &str, when: &str) -> &'static str {
     let what = when.split_once(" is not a").filter(|_| kind == "DAT_INVALID_HANDLE");
     match what.map(|(_, what)| what.trim_start_matches('n').trim_start()) {

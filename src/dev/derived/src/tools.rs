@@ -1,4 +1,4 @@
-//! The manual pages of the tools, and the files by which shells complete their arguments.
+//! The tools' manual pages, and the files by which shells complete their arguments.
 
 use clap::{Arg, Command, CommandFactory, Id};
 use clap_complete::Shell;
@@ -8,7 +8,7 @@ use roff::{Roff, bold, italic, roman};
 
 use crate::{Derived, Result};
 
-/// The date on the pages: when their text last changed in more than an option.
+/// The date on the pages: the last change of a text beyond one option.
 const DATE: &str = "2026-11-25";
 
 /// All files of all tools.
@@ -20,7 +20,6 @@ pub fn all() -> Result<Vec<Derived>> {
     Ok(files)
 }
 
-/// The files of a tool.
 fn of<T: Tool>() -> Result<Vec<Derived>> {
     let command = <T as CommandFactory>::command();
     let name = command.get_name().to_owned();
@@ -39,17 +38,16 @@ fn of<T: Tool>() -> Result<Vec<Derived>> {
     Ok(files)
 }
 
-/// A command without the arguments that are hidden: pages leave them out, but completions would offer them. Its own name does
-/// not appear in a completion, and its version only makes that there is `--version`.
+/// Returns `command` without its hidden arguments, which completions would otherwise offer. Its name is not shown; its
+/// version only adds `--version`.
 fn shown(command: &Command) -> Command {
     let arguments: Vec<_> = command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned().collect();
-    // Those that arguments refer to; the one of all arguments has hidden ones too.
+    // Keep the groups of shown arguments; the group of all arguments also has hidden ones.
     let is_shown = |id: &Id| arguments.iter().any(|argument| argument.get_id() == id);
     let groups: Vec<_> = command.get_groups().filter(|group| group.get_args().all(is_shown)).cloned().collect();
     Command::new("tool").version("any").args(arguments).groups(groups)
 }
 
-/// The manual page of a tool.
 fn page(command: Command, sections: &[Section]) -> Result<String> {
     let version = command.get_version().unwrap_or_default().to_owned();
     let title = command.get_name().to_uppercase();
@@ -67,10 +65,10 @@ fn page(command: Command, sections: &[Section]) -> Result<String> {
     for section in sections {
         render(&mut roff, section);
     }
-    // Before a list of values comes an empty line between two breaks, of which checkers of pages warn.
+    // Checkers of pages warn of the empty line between two breaks before a list of values.
     let text = utf8(text)?.replace("\n.br\n\n.br\n", "\n.sp\n") + &roff.to_roff();
-    // Each section brings the definition of an apostrophe, in two lines, which the first has made already; and the writers
-    // leave blanks at the ends of lines, of which checkers warn too.
+    // Each section defines an apostrophe in two lines, which only the first may do. Checkers also warn of blanks at the
+    // ends of lines.
     let mut definitions = 0;
     let wanted = |line: &&str| {
         let definition = line.starts_with(".ie ") || line.starts_with(".el ");
@@ -80,7 +78,7 @@ fn page(command: Command, sections: &[Section]) -> Result<String> {
     Ok(text.lines().filter(wanted).map(|line| line.trim_end().to_owned() + "\n").collect())
 }
 
-/// The section SYNOPSIS: all options with what they take, and then the arguments without names.
+/// The section SYNOPSIS: options with their values, then arguments without names.
 fn synopsis(command: &Command) -> Roff {
     let mut line = vec![bold(command.get_name())];
     let mut built = command.clone();
@@ -111,7 +109,7 @@ fn value_name(argument: &Arg) -> String {
     argument.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// Adds a section: paragraphs are filled, lines that begin with blanks are examples.
+/// Adds a section: fills paragraphs, and keeps lines that begin with blanks as examples.
 fn render(roff: &mut Roff, section: &Section) {
     roff.control("SH", [&*section.heading]);
     for (number, paragraph) in section.text.split("\n\n").enumerate() {

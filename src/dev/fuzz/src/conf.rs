@@ -45,7 +45,7 @@ fn line_of(entry: &Entry) -> Vec<u8> {
     .join(&b' ')
 }
 
-/// Mock provider libraries. None registers a provider itself, and some names fail to load.
+/// Mock provider libraries. None registers a provider, and some names fail to load.
 struct Loader(Mutex<Option<Found>>);
 
 impl Backend for Loader {
@@ -134,7 +134,6 @@ pub fn run(data: &[u8]) {
     registry(found, &identities, &listed);
 }
 
-/// Tests a registry with the entries `identities` that lists `listed`.
 fn registry(found: Found, identities: &[Identity], listed: &[Identity]) {
     let libraries: Vec<CString> = found.entries.iter().map(|(_, entry)| entry.library.clone()).collect();
     let registry = Registry::new(Loader(Mutex::new(Some(found))));

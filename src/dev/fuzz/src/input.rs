@@ -2,7 +2,6 @@
 
 use arbitrary::Unstructured;
 
-/// Boundary values.
 const EDGES: [u64; 16] = [
     0,
     1,
@@ -68,7 +67,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns up to `most` bytes; their number is the next byte.
+    /// Returns up to `most` bytes, after a byte with their number.
     pub fn bytes(&mut self, most: usize) -> &'a [u8] {
         let len = usize::from(self.byte()).min(most).min(self.0.len());
         self.0.bytes(len).unwrap_or(&[])

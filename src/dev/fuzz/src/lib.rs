@@ -2,8 +2,8 @@
 //!
 //! A *target* feeds arbitrary bytes to one parser or state machine, as a file, peer or network would, and panics if an
 //! invariant is violated. Two drivers run the targets: this crate's program, with any compiler and reproducible inputs,
-//! and libFuzzer (src/dev/fuzz/libfuzzer), with a nightly compiler. Both start from `corpus/TARGET`, which keeps inputs
-//! that have found a defect.
+//! and libFuzzer (src/dev/fuzz/libfuzzer), with a nightly compiler. Both start from `corpus/TARGET`, inputs that have
+//! found a defect.
 
 mod conf;
 mod input;
@@ -41,7 +41,7 @@ pub const TARGETS: &[Target] = &[
 /// Runs one input on the target `name`.
 ///
 /// # Panics
-/// If an invariant is violated, or if there is no such target.
+/// If an invariant is violated, or there is no such target.
 pub fn run(name: &str, data: &[u8]) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("one of the targets");
     (target.run)(data);

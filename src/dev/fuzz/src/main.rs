@@ -21,9 +21,8 @@ use dat_fuzz::{TARGETS, Target};
 use mutate::Mutator;
 
 const INPUT_TIMEOUT: Duration = Duration::from_secs(60);
-/// Maximum number of failed attempts to shrink an input.
 const MAX_SHRINKS: usize = 400;
-/// Maximum length of an input in bytes, as for libFuzzer.
+/// In bytes, as for libFuzzer.
 const MAX_INPUT: usize = 4096;
 
 /// Set when any thread panics.
@@ -89,7 +88,6 @@ impl Runner<'_> {
         self.options.out.join(format!("{}-{what}", self.target.name))
     }
 
-    /// Runs an input. Returns whether it passes.
     fn passes(&self, data: &[u8]) -> bool {
         if self.options.keep {
             let _ = fs::write(self.place("last"), data);
@@ -149,7 +147,7 @@ impl Runner<'_> {
     }
 }
 
-/// Returns the inputs in a directory, sorted by name for a reproducible order.
+/// Returns the inputs in a directory, by name for a reproducible order.
 fn corpus(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<(String, Vec<u8>)> = entries

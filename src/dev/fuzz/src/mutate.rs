@@ -18,7 +18,6 @@ impl Numbers {
     }
 }
 
-/// Boundary values.
 const EDGES: [u8; 8] = [0, 1, 0x7f, 0x80, 0xc0, 0xe0, 0xfe, 0xff];
 
 pub struct Mutator {

@@ -27,8 +27,8 @@ struct Scene {
     host: Option<Host>,
 }
 
-/// Checks that the process answers its well-behaved peer, that endpoints and requests stay usable, and that each posted
-/// receive completes.
+/// Checks that the process answers its well-behaved peer, endpoints and requests stay usable, and each posted receive
+/// completes.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let mut victim = victim::get();
@@ -110,7 +110,6 @@ impl Scene {
                 }
             }
             12 if self.ends.len() < MAX_PEERS => {
-                // The program connects to a listening peer.
                 if self.host.is_none() {
                     self.host =
                         Some(Host::listen(&victim.directory, &victim.face, PEER_QUALIFIER).expect("a service point"));
@@ -150,7 +149,6 @@ impl Scene {
         }
     }
 
-    /// Returns an endpoint with two receives.
     fn end(&self, victim: &Victim) -> (End<Shm>, Ledger) {
         let (end, mut ledger) = (victim.adapter.end(), Ledger::default());
         for at in 0..2 {

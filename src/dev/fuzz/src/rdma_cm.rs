@@ -1,5 +1,4 @@
-//! Data in rdma_cm events: private data, reasons, numbers of reads and addresses; and the mapping of qualifiers to
-//! ports.
+//! Data in rdma_cm events (private data, reasons, numbers of reads, addresses), and the mapping of qualifiers to ports.
 
 use dat_core::addr::Address;
 use dat_core::addr::port_of;
@@ -12,8 +11,8 @@ use crate::input::Input;
 /// Ports for qualifiers above 65535.
 const PORTS: std::ops::Range<u16> = 33534..65535;
 
-/// Checks that only private data identify a program's rejection, that neither side starts more reads than the other
-/// serves, that addresses are parsed as formatted, and that each qualifier has a port.
+/// Checks that only private data identify a program's rejection, neither side starts more reads than the other serves,
+/// addresses are parsed as formatted, and each qualifier has a port.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let (status, iwarp) = (input.word() as i32, input.bit());

@@ -34,7 +34,6 @@ struct Shown {
 }
 
 impl Shown {
-    /// Binds a window for this connection or its zone.
     fn new(victim: &Victim, end: &End<Shm>, scope: Scope) -> Shown {
         let rmr = Rmr::create(&victim.adapter.pz, scope).expect("a window");
         let (lmr, rights) = (Some(victim.open.lmr()), Rights::REMOTE_READ | Rights::REMOTE_WRITE);
@@ -45,8 +44,7 @@ impl Shown {
 }
 
 /// Runs an input: a byte for the capabilities of both sides, and steps of peer and program.
-///
-/// All calls return, each posted buffer completes once, no byte changes outside of posted and open memory, and other
+/// All calls return, each posted buffer completes once, no byte outside of posted and open memory changes, and other
 /// peers are unaffected.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
@@ -162,7 +160,7 @@ impl Session<'_> {
     fn request(&mut self, input: &mut Input<'_>, work: Work) {
         let mut segment = self.segment(input);
         let (addr, key) = self.victim.theirs;
-        // Requests of the program access this process, too: use only reserved memory.
+        // Requests of the program access this process, too: use reserved memory.
         let mut at = usize::from(input.short()) % THEIRS;
         if let Work::Change(_) = work {
             segment.len = segment.len.min(8);

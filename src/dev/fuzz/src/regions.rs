@@ -1,4 +1,4 @@
-//! Tables of registered memory: a peer's table with arbitrary bytes, and the own table with arbitrary keys.
+//! Tables of registered memory: a peer's with arbitrary bytes, and the own with arbitrary keys.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
@@ -15,11 +15,10 @@ const INDEX: u32 = 18;
 /// Bit of the access word: only one connection may use the row.
 const ONE: u64 = 1 << 63;
 
-/// Tables for all inputs, because each reserves megabytes of address space. Each input clears the rows that it wrote.
+/// Tables for all inputs, because each reserves megabytes of address space. Each input clears its rows.
 static LOOSE: LazyLock<Mutex<LooseTable>> = LazyLock::new(|| Mutex::new(LooseTable::new().expect("memory")));
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table::new().expect("memory")));
 
-/// Returns whether a range is inside another, without overflow.
 fn is_inside(addr: u64, len: u64, base: u64, size: u64) -> bool {
     let end = |addr: u64, len: u64| u128::from(addr) + u128::from(len);
     addr >= base && end(addr, len) <= end(base, size)
@@ -31,7 +30,7 @@ pub fn run(data: &[u8]) {
     if input.bit() { of_peer(&mut input) } else { of_owner(&mut input) }
 }
 
-/// Checks that no operation leaves the range of the row of its key, for any table contents.
+/// Checks that no operation leaves the range of its key's row, for any table contents.
 fn of_peer(input: &mut Input<'_>) {
     let table = LOOSE.lock().unwrap_or_else(|poison| poison.into_inner());
     let mut written: HashMap<u32, [u64; 5]> = HashMap::new();

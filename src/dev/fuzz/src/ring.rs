@@ -10,7 +10,7 @@ const STEPS: usize = 256;
 const SLOTS: [usize; 6] = [1, 2, 4, 8, 256, 512];
 
 /// Checks that a consumer moves only forward, by at most one ring, and reads only inside the ring, and that a producer
-/// never counts more used slots than exist.
+/// counts no more used slots than exist.
 pub fn run(data: &[u8]) {
     let mut input = Input::new(data);
     let slots = SLOTS[usize::from(input.byte()) % SLOTS.len()];

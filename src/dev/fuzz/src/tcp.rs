@@ -52,7 +52,7 @@ struct Program {
     listener: TcpListener,
 }
 
-/// Returns the program. The lock makes its inputs run one after the other.
+/// Returns the program, locked so that its inputs run in turn.
 fn program() -> MutexGuard<'static, Program> {
     static PROGRAM: LazyLock<Mutex<Program>> = LazyLock::new(|| Mutex::new(Program::new()));
     PROGRAM.lock().unwrap_or_else(|poison| poison.into_inner())
@@ -109,7 +109,7 @@ struct Peer {
     kept: Vec<u8>,
     /// Received bytes from the last incomplete record on.
     got: Vec<u8>,
-    /// Number of received bytes of requests.
+    /// Received bytes of requests.
     requests: u64,
     /// Set once the program has closed the stream.
     ended: bool,
@@ -159,7 +159,6 @@ impl Peer {
         true
     }
 
-    /// Receives records, and counts the bytes of requests.
     fn receive_records(&mut self) {
         self.receive();
         while let Some(header) = self.got.first_chunk::<HEADER>() {
@@ -340,7 +339,6 @@ impl Session<'_> {
         });
     }
 
-    /// Binds a window for this connection or its zone.
     fn bind(&mut self, zone: bool) {
         let scope = if zone { Scope::Zone } else { Scope::Endpoint };
         let rmr = Rmr::create(&self.program.adapter.pz, scope).expect("a window");
@@ -362,7 +360,7 @@ impl Session<'_> {
         match what % 22 {
             0..=5 => {
                 self.record(input);
-                // Only a separate step sends part of the bytes.
+                // Only a separate step sends only part of the bytes.
                 if input.byte() < 0xc0 {
                     self.peer.send_all();
                 }
@@ -397,7 +395,7 @@ impl Session<'_> {
                 let _ = self.peer.stream.shutdown(Shutdown::Write);
             }
             20 if !self.is_freed => {
-                // After the free no peer may change the memory.
+                // No peer may change freed memory.
                 self.spare.lmr().free().expect("a region without windows");
                 self.spare.paint(0..OPEN, 5);
                 self.is_freed = true;

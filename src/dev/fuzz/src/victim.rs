@@ -1,5 +1,5 @@
 //! A program with an open adapter `shm`, and its well-behaved peers. Targets play malicious peers in the same process,
-//! so what such a peer claims about its memory concerns this process. It exposes only reserved memory.
+//! so such a peer's claims about its memory concern this process. It exposes only reserved memory.
 //!
 //! All inputs share the adapter. Each input must restore the state.
 
@@ -17,7 +17,7 @@ use dat_shm::fuzzing::{self, Attempt, Face, Peer};
 
 use crate::input::Input;
 
-/// Size in bytes of the memory for receives and requests.
+/// Bytes of the memory for receives and requests.
 pub const MEMORY: usize = 32 * 1024;
 /// Size in bytes of peer-accessible memory.
 pub const OPEN: usize = 4096;
@@ -48,13 +48,13 @@ pub struct Victim {
     peers: u64,
 }
 
-/// Returns the program. The lock makes its inputs run one after the other.
+/// Returns the program, locked so that its inputs run in turn.
 pub fn get() -> MutexGuard<'static, Victim> {
     static VICTIM: LazyLock<Mutex<Victim>> = LazyLock::new(|| Mutex::new(Victim::new()));
     VICTIM.lock().unwrap_or_else(|poison| poison.into_inner())
 }
 
-/// Returns the directory of this process, and removes the directories of ended processes.
+/// Returns the directory of this process, and removes directories of ended processes.
 fn directory() -> PathBuf {
     const NAME: &str = "dat-fuzz-";
     let all = std::env::temp_dir();
@@ -324,7 +324,7 @@ impl Ledger {
         self.established
     }
 
-    /// Frees the endpoint. Checks that all work has completed, and that no other byte of `memory` has changed.
+    /// Frees the endpoint. Checks that all work has completed, and no other byte of `memory` has changed.
     pub fn close<T: Transport>(mut self, memory: &Buffer<T>, end: End<T>, srq: Option<Arc<Srq<T>>>) {
         end.ep.free().expect("nothing holds the endpoint");
         self.drain_events(&end);

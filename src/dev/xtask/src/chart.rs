@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! `xtask chart`: the chart of `make bench` in SVG. Its panels show values by size, on logarithmic axes.
+//! `xtask chart`: the chart of `make bench` in SVG, with values by size on logarithmic axes.
 
 use std::fmt::{Display, Write as _};
 use std::io;
@@ -24,10 +24,8 @@ struct Panel {
     lines: Vec<Line>,
 }
 
-/// The unit of the values of a panel.
 #[derive(Clone, Copy, Debug, Deserialize)]
 enum Unit {
-    /// Nanoseconds.
     #[serde(rename = "ns")]
     Time,
     /// Millions of bytes per second.
@@ -54,13 +52,13 @@ pub fn run() -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// The area of a panel's lines, and the distance from one panel to the next.
+/// The area of a panel's lines, and the distance between panels.
 const LEFT: f64 = 70.0;
 const TOP: f64 = 94.0;
 const WIDTH: f64 = 380.0;
 const HEIGHT: f64 = 320.0;
 const NEXT: f64 = 470.0;
-/// Minimum distance between two labels of sizes in a row.
+/// Minimum distance between two labels in a row.
 const LABEL_DISTANCE: f64 = 44.0;
 
 impl Chart {
@@ -87,7 +85,6 @@ impl Chart {
         svg + "</svg>\n"
     }
 
-    /// Returns a description of the chart in words.
     fn description(&self) -> String {
         let mut text = self.note.replace('\n', "; ");
         for Panel { heading, unit, lines } in &self.panels {
@@ -155,7 +152,7 @@ impl Panel {
     }
 }
 
-/// Returns the sizes with a label, each with its place and row. A size without room has no label.
+/// Returns the sizes with a label, each with its place and row. A size without room has none.
 fn labels(sizes: impl Iterator<Item = f64>, place: impl Fn(f64) -> f64) -> Vec<(f64, f64, usize)> {
     let mut sizes: Vec<f64> = sizes.collect();
     sizes.sort_by(f64::total_cmp);

@@ -105,7 +105,6 @@ pub fn run(args: &Args) -> Result<bool> {
     Ok(total.failed == 0)
 }
 
-/// Returns the requested steps in the order of the table.
 fn choose(args: &Args, table: &[Step]) -> Result<Vec<Step>> {
     if let Some(unknown) = args.steps.iter().find(|name| !table.iter().any(|step| step.name == **name)) {
         let names: Vec<&str> = table.iter().map(|step| step.name.as_str()).collect();
@@ -145,7 +144,7 @@ impl Check {
         }
     }
 
-    /// Runs a step. A step without any result, or whose command failed without a failed test, counts as one failure.
+    /// Runs a step. A step without results, or whose command failed without a failed test, counts as one failure.
     fn run_step(&self, step: &Step) -> Results {
         let mut results = match steps::run(&self.context, step) {
             Ok(results) => results,
@@ -161,7 +160,7 @@ impl Check {
         results
     }
 
-    /// Prints the output of a step. On a terminal, prints only the end, and only if the step failed.
+    /// Prints the output of a step; on a terminal, only the end, and only if the step failed.
     fn report(&self, outcome: &Outcome) {
         let log = fs::read(self.context.log(&outcome.step)).unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
@@ -191,7 +190,7 @@ fn row(name: &str, counts: Counts, time: Duration, cpu: Duration) -> String {
     format!("{name:<15} {passed:6} passed {failed:4} failed {skipped:4} skipped {time:5}s {cpu:5}s of CPU time")
 }
 
-/// Returns lines that name the failures of each step, or the last line of its output.
+/// Returns lines with the failures of each step, or the last line of its output.
 fn name_failures(context: &Context, outcomes: &[Outcome]) -> Vec<String> {
     let mut lines = Vec::new();
     for outcome in outcomes.iter().filter(|outcome| outcome.results.counts.failed > 0) {
@@ -209,8 +208,8 @@ fn name_failures(context: &Context, outcomes: &[Outcome]) -> Vec<String> {
     lines
 }
 
-/// Prints skipped tests with reasons, failures, the table of results and the closing line, and writes them into the
-/// file `summary`.
+/// Prints skipped tests with reasons, failures, the table of results and the closing line, and writes them into
+/// `summary`.
 fn summarise(
     context: &Context,
     steps: &[Step],

@@ -2,7 +2,7 @@
 
 //! Children that end with their deadline, or with this process.
 //!
-//! Each child leads a process group, so that processes that it leaves can be killed. A terminal therefore interrupts
+//! Each child leads a process group, so that its remaining processes can be killed. A terminal therefore interrupts
 //! only this process, which ends the live groups ([`end_all_on_signals`]).
 
 use std::collections::BTreeSet;
@@ -23,7 +23,6 @@ use signal_hook::iterator::Signals;
 /// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Groups that are alive.
 static GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 /// Directories of [`remove_on_signals`].
@@ -64,7 +63,7 @@ pub struct Group {
 
 impl Group {
     pub fn spawn(command: &mut Command) -> io::Result<Group> {
-        // Hold the lock until the group is inserted, so that `end_all_on_signals` finds it.
+        // Hold the lock until the insertion, so that `end_all_on_signals` finds the group.
         let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
         let child = command.process_group(0).spawn()?;
         let pid = Pid::from_child(&child);
@@ -73,12 +72,12 @@ impl Group {
     }
 
     fn signal(&self, signal: Signal) {
-        // The group may have no process left.
+        // The group may be empty.
         let _ = kill_process_group(self.pid, signal);
     }
 
-    /// Waits for the child, then kills the remaining processes of its group. At the deadline the group gets SIGTERM,
-    /// and after [`GRACE`] SIGKILL. Returns the CPU time of the child, including children that it waited for.
+    /// Waits for the child, then kills the rest of its group. At the deadline the group gets SIGTERM, and after
+    /// [`GRACE`] SIGKILL. Returns the CPU time of the child and of children that it waited for.
     pub fn wait(mut self, limit: Duration) -> io::Result<(End, Duration)> {
         let timed_out = !self.ends_within(limit)?;
         if timed_out {
@@ -93,7 +92,7 @@ impl Group {
         Ok((if timed_out { End::TimedOut } else { status.into() }, cpu))
     }
 
-    /// Returns the CPU time of a child that was not reaped: fields 14 to 17 of its stat line in /proc.
+    /// Returns the CPU time of an unreaped child: fields 14 to 17 of its stat line in /proc.
     fn cpu_time(&self) -> Option<Duration> {
         let line = fs::read_to_string(format!("/proc/{}/stat", self.pid.as_raw_nonzero())).ok()?;
         let fields = line.rsplit_once(')')?.1.split_whitespace();
@@ -118,18 +117,18 @@ impl Group {
     }
 }
 
-/// Registers a directory that is removed when this process is interrupted. Otherwise its owner removes it.
+/// Registers a directory to remove when this process is interrupted. Otherwise its owner removes it.
 pub fn remove_on_signals(directory: &Path) {
     DIRECTORIES.lock().unwrap_or_else(PoisonError::into_inner).push(directory.to_path_buf());
 }
 
-/// Ends all groups and this process when it is interrupted or terminated. A group has `grace` to end by itself, because
-/// a child that runs tests must end its own groups.
+/// Ends all groups and this process on an interrupt or termination. A group has `grace` to end by itself, because a
+/// child that runs tests must end its own groups.
 pub fn end_all_on_signals(grace: Duration) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     thread::spawn(move || {
         let Some(signal) = signals.forever().next() else { return };
-        // Hold the lock to the end, so that no further group starts.
+        // Hold the lock to the end, so that no group starts.
         let groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
         let pids: Vec<Pid> = groups.iter().filter_map(|&pid| Pid::from_raw(pid)).collect();
         let signal_all = |signal| {

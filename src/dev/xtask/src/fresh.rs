@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Whether libraries are as new as their sources, so that no test runs against old ones.
+//! The check that libraries are as new as their sources, so that tests run against no old ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn newer_source<'a>(library: &Path, sources: &'a [PathBuf]) -> Result<Option<&'a
     Ok(sources.iter().map(PathBuf::as_path).find(|source| modified(source).map_or(true, |time| time > built)))
 }
 
-/// Returns the sources in a list in make's form, `TARGET: SOURCE...`, in which a backslash precedes a space in a name.
+/// Returns the sources in make's form, `TARGET: SOURCE...`, in which a backslash precedes a space in a name.
 fn sources(list: &str) -> Vec<PathBuf> {
     let line = list.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, sources)| sources);
     line.replace("\\ ", "\0")

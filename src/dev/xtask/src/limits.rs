@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! The limits on the size of the project: `tests-c/limits.txt` compared with measured values.
-//!
-//! The head of `tests-c/limits.txt` specifies its format and rules.
+//! The limits on the size of the project: compares `tests-c/limits.txt`, whose head specifies its format and rules,
+//! with measured values.
 
 mod measure;
 mod source;
@@ -58,7 +57,7 @@ struct Test {
     text: String,
 }
 
-/// Compares each measured value with its row, and finds rows that are no longer measured.
+/// Compares each measured value with its row, and finds rows without a value.
 fn compare(table: &Table, measured: &[Measurement]) -> Vec<Test> {
     let mut tests: Vec<Test> = measured.iter().map(|m| judge(table.row(&m.name), m)).collect();
     // Without git, no row of this kind is measured.
@@ -102,7 +101,6 @@ fn judge(row: Option<&Row>, measured: &Measurement) -> Test {
     Test { passed: fault.is_none(), text }
 }
 
-/// Returns the way to lower the value of a row.
 fn remedy(name: &str) -> &'static str {
     match name.split(':').next() {
         Some("lines") => "remove lines",
@@ -117,12 +115,11 @@ fn remedy(name: &str) -> &'static str {
     }
 }
 
-/// Returns whether `--write` lowers a number of the row.
 fn can_fall(row: &Row, value: u64) -> bool {
     value < row.best || value + slack(&row.name, value) < row.limit
 }
 
-/// Returns a number with commas between groups of three digits.
+/// Separates groups of three digits by commas.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -25,7 +25,6 @@ struct Args {
     command: Command,
 }
 
-/// The subcommands.
 #[derive(Subcommand)]
 enum Command {
     /// Runs the steps of tests-c/steps.txt, and prints a table of results.
@@ -42,7 +41,6 @@ enum Command {
     Phrases(limits::style::Args),
 }
 
-/// Returns the root of the source tree.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).expect("the crate is in src/dev").to_path_buf()
 }

@@ -2,7 +2,7 @@
 
 //! Runs programs of the C suite side by side and counts their subtests.
 //!
-//! Each program has a rendezvous directory, a dat.conf, a range of ports and a process group of its own. Programs that
+//! Each program has its own rendezvous directory, dat.conf, range of ports and process group. Programs that
 //! tests-c/schedule.txt names run without others:
 //!
 //! ```text
@@ -35,7 +35,7 @@ use schedule::{Schedule, Turn};
 const MAX_LIMIT: Duration = Duration::from_secs(3600);
 /// Maximum number of concurrent programs. `unique_qual` of tests-c/common has a range of ports for each.
 const MAX_JOBS: usize = 8;
-/// Maximum lines of standard error that are shown of a failed program.
+/// Maximum shown lines of a failed program's standard error.
 const SHOWN_ERRORS: usize = 40;
 
 /// Arguments of `xtask suite`.
@@ -174,13 +174,12 @@ struct Suite {
 }
 
 impl Suite {
-    /// Runs all programs, and prints the reasons for skips and the closing line.
     fn run_all(&self) -> Result<bool> {
         let mut records: BTreeMap<usize, Record> = BTreeMap::new();
         let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
         let of_turn = |turn| (0..self.programs.len()).filter(move |&i| self.programs[i].turn == turn);
         if self.args.alone != schedule::Alone::Only {
-            // Programs with the same ports are one unit, which a single thread runs.
+            // Programs with the same ports are one unit for a single thread.
             let ports: Vec<usize> = of_turn(Turn::Ports).collect();
             let single = |program| vec![program];
             let mut pool: Vec<Vec<usize>> = of_turn(Turn::Early).map(single).collect();
@@ -205,7 +204,7 @@ impl Suite {
         Ok(total.failed == 0 && total.passed + total.skipped > 0)
     }
 
-    /// Runs these units, up to `jobs` concurrently, and prints a line for each program when it has ended.
+    /// Runs these units, up to `jobs` concurrently, and prints a line for each ended program.
     fn run_some(
         &self,
         jobs: usize,
@@ -242,7 +241,6 @@ impl Suite {
         })
     }
 
-    /// Runs programs from the queue until it is empty.
     fn work<'u>(
         &self,
         slot: usize,
@@ -314,7 +312,7 @@ impl Suite {
         command
     }
 
-    /// Prints the line of a program after its last run, and its output about failures after each run.
+    /// Prints the line of a program after its last run, and its output about failures after each.
     fn report(&self, program: &Program, run: &Run, record: &Record, repeat: usize) {
         let Counts { passed, failed, skipped } = if repeat == 1 { run.results.counts } else { record.counts };
         if record.runs == repeat || run.results.counts.failed > 0 {

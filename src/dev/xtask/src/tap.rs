@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Results of tests, from what their programs print: TAP, `cargo test`, and the closing line of this tool.
+//! Results of tests from the output of programs: TAP, `cargo test`, and the closing line of this tool.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -68,13 +68,12 @@ impl Results {
     }
 }
 
-/// The result of one line of TAP.
 enum Line<'a> {
     Passed,
     Failed,
     /// With the name and the reason.
     Skipped(&'a str, &'a str),
-    /// The number of subtests, and the reason if all of them are skipped.
+    /// The number of subtests, and the reason if all are skipped.
     Plan(u64, Option<&'a str>),
     BailOut,
     Other,
@@ -109,7 +108,7 @@ fn line(text: &str) -> Line<'_> {
     }
 }
 
-/// Counts the lines of TAP of a script whose plan is not checked. Names are part of the reasons.
+/// Counts the lines of TAP of a script without a checked plan. Names are part of the reasons.
 pub fn script(output: &str) -> Results {
     let mut results = Results::default();
     for text in output.lines() {
@@ -126,8 +125,8 @@ pub fn script(output: &str) -> Results {
     results
 }
 
-/// Counts the subtests of a program. The second value is the reason why the program failed as a whole, which counts as
-/// one more failure.
+/// Counts the subtests of a program. The second value is the reason of a failure of the whole program, which counts as
+/// one more.
 pub fn program(output: &str, end: End) -> (Results, Option<String>) {
     let mut results = Results::default();
     let (mut made, mut plan, mut bailed_out) = (0, None, false);
@@ -168,7 +167,7 @@ pub fn program(output: &str, end: End) -> (Results, Option<String>) {
     (results, why)
 }
 
-/// Returns the failed subtests of a program, each with the comment lines before and after it.
+/// Returns the failed subtests of a program, each with the comment lines around it.
 pub fn failures(output: &str) -> Vec<&str> {
     let (mut shown, mut comments, mut after_failure) = (Vec::new(), Vec::new(), false);
     for text in output.lines() {
@@ -222,7 +221,7 @@ pub fn cargo(output: &str) -> Results {
     results
 }
 
-/// Returns the last closing line and the reasons above it. Returns `None` if there is no such line.
+/// Returns the last closing line and the reasons above it; `None` without such a line.
 pub fn closing(output: &str) -> Option<Results> {
     let counts = output.lines().rev().find_map(Counts::parse)?;
     let reasons = output

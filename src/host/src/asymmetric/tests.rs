@@ -3,7 +3,6 @@ use std::thread;
 
 use super::*;
 
-/// One of two threads sees the store of the other.
 #[test]
 fn orders_store_and_load_of_two_threads() {
     let rounds = if cfg!(miri) { 50 } else { 20_000 };

@@ -1,6 +1,6 @@
 //! The masks in `DAT_DBG_TYPE` and `DAPL_DBG_TYPE`, with the bits of the C libraries.
 //!
-//! The bit of a message depends on its level, or below warnings on its target. Other targets than the following belong
+//! The bit of a message depends on its level, or below warnings on its target. Targets that are not listed here belong
 //! to the first class of the library.
 
 use log::{Level, LevelFilter, Metadata};
@@ -32,7 +32,7 @@ pub const THREAD: &str = "thread";
 /// Registrations of providers.
 pub const REGISTERED: &str = "registered";
 
-/// The role of a library. The C libraries have a variable and bits for each role.
+/// The role of a library, which selects its variable and bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// The library with the registry, which programs link: `DAT_DBG_TYPE`.
@@ -41,17 +41,14 @@ pub enum Role {
     Provider,
 }
 
-/// Errors.
 const ERRORS: u64 = 0x1;
-/// Warnings.
 const WARNINGS: u64 = 0x2;
-/// All bits of the C registry. A mask with these bits enables all messages of every library.
+/// All bits of the C registry. They enable all messages of every library.
 const ALL: u64 = 0xff;
 
-/// A bit, and the targets of messages below warnings that it enables.
+/// A bit, and the targets below warnings that it enables.
 type Class = (u64, &'static [&'static str]);
 
-/// The bits of `DAT_DBG_TYPE`.
 const REGISTRY: [Class; 4] = [
     // Static registry: configuration files and providers' libraries.
     (0x4, &[]),
@@ -62,7 +59,6 @@ const REGISTRY: [Class; 4] = [
     (0x20, &[CALL, RETURN]),
 ];
 
-/// The bits of `DAPL_DBG_TYPE`.
 const PROVIDER: [Class; 12] = [
     // UTIL
     (0x20, &[]),
@@ -133,7 +129,6 @@ impl Mask {
             != 0
     }
 
-    /// Returns the bit of a target.
     fn class(self, target: &str) -> u64 {
         let class = self.classes.iter().find(|(_, targets)| targets.contains(&target));
         class.map_or(self.classes[0].0, |&(bit, _)| bit)

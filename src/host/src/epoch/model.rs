@@ -20,10 +20,9 @@ impl Word for ModelU64 {
 
 const THREADS: usize = 2;
 
-/// An item that sections protect.
 struct Model {
     counts: [Count<ModelU64>; THREADS],
-    /// 1 while the item is valid. Like a cell, it can become valid again.
+    /// 1 while the item is valid, which it can be again, like a cell.
     is_valid: ModelU64,
     /// loom reports unordered accesses.
     item: UnsafeCell<bool>,
@@ -38,7 +37,6 @@ impl Model {
         })
     }
 
-    /// Uses the item as thread `nth`, if it is valid.
     fn visit(&self, nth: usize) {
         let count = &self.counts[nth];
         count.enter();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// Serialises the tests that use [`INSIDE`], which is global.
+/// Serialises the tests of the global [`INSIDE`].
 static GATE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
 #[test]
@@ -57,7 +57,7 @@ fn is_marked(fd: RawFd) -> bool {
     bit(fd).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
 }
 
-/// A child keeps only unmarked descriptors open, so the peer sees the end of the parent.
+/// So the peer sees the end of the parent.
 #[test]
 fn child_closes_only_marked_descriptors() {
     let (mut heard, marked) = UnixStream::pair().expect("pair");
@@ -86,9 +86,9 @@ fn child_closes_only_marked_descriptors() {
     assert_eq!(heard.read(&mut [0]).expect("the end"), 0);
     waited.set_nonblocking(true).expect("nonblocking");
     assert_eq!(waited.read(&mut [0]).expect_err("the child has it").kind(), std::io::ErrorKind::WouldBlock);
-    // SAFETY: the process is a child of this one that was not waited for.
+    // SAFETY: an unreaped child of this process.
     unsafe { libc::kill(child, libc::SIGKILL) };
-    // SAFETY: the process is a child of this one that was not waited for; the status may be NULL.
+    // SAFETY: an unreaped child of this process; the status may be NULL.
     unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
     waited.set_nonblocking(false).expect("blocking");
     waited.set_read_timeout(limit).expect("limit");

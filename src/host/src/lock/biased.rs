@@ -1,8 +1,8 @@
 //! A biased mutex: its usual holder takes it with plain stores.
 //!
-//! A thread that takes the lock some times in a row becomes the *owner*, and gets a *seat*, a word in the lock. It
-//! locks by storing `HELD` in its seat, and then loading whether it is still the owner. All other threads take the
-//! *gate*, a plain lock:
+//! A thread that takes the lock some times in a row becomes the *owner* and gets a *seat*, a word in the lock. It locks
+//! by storing `HELD` there, and then loading whether it is still the owner. Other threads take the *gate*, a plain
+//! lock:
 //!
 //! ```text
 //!            one thread takes the gate n times in a row
@@ -13,28 +13,28 @@
 //! ```
 //!
 //! The thread with the gate stores the revocation, executes the heavy half of an asymmetric fence, and waits until the
-//! seat does not contain `HELD`. So the owner sees the revocation, or the other thread sees `HELD`. Without an owner,
-//! the gate is the lock.
+//! seat does not contain `HELD`. So the owner sees the revocation, or the other thread sees `HELD`.
+//! Without an owner, the gate is the lock.
 //!
 //! A thread writes only its own seat, but every unlock clears `HELD` in seat 0. Only the thread with the gate assigns
 //! seats and writes the other fields.
 //!
 //! # Seats
 //! A former owner may have loaded its seat before the revocation and store to it later. So it keeps the seat until it
-//! next takes the lock. An unlock that races with a revocation can restore the seat for as long. There are two seats;
-//! while former owners keep both, the lock gets no owner.
+//! next takes the lock. An unlock that races with a revocation can restore the seat for as long. While former owners
+//! keep both seats, the lock gets no owner.
 //!
-//! A new thread with the address of an ended thread inherits its seat, and so does the thread of a forked child.
+//! A new thread with the address of an ended thread inherits its seat, as does the thread of a forked child.
 //!
 //! # When a thread becomes the owner
 //! At first, after 16 locks in a row. The number doubles, up to 4,096, if a revocation follows the last one of any lock
-//! of the library within 2 ms; otherwise it halves. A revocation takes one or two microseconds, so rare ones cost a
-//! thousandth of the time, and frequent ones become rare. If the kernel lacks membarrier(2), no mutex has an owner.
+//! of the library within 2 ms; otherwise it halves. A revocation takes 1 to 2 µs, so rare ones cost a thousandth of the
+//! time, and frequent ones become rare. Without membarrier(2), no mutex has an owner.
 //!
 //! # Attempts
 //! An attempt fails immediately if the owner holds the lock; otherwise it revokes the ownership and succeeds. It waits
-//! for another attempt that is undecided, so attempts cannot all fail without a holder. Threads that leave a message
-//! for the holder and then try to lock rely on this (SYNC again).
+//! for undecided attempts of others, so attempts cannot all fail without a holder. Threads that leave a message for the
+//! holder and then try to lock rely on this (SYNC again).
 
 use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
@@ -59,23 +59,23 @@ use crate::{asymmetric::available, pause::Pause, thread::pointer};
 
 const SEATS: usize = 2;
 
-/// A seat without a thread. Others contain the [`crate::thread::pointer`] of their thread.
+/// An empty seat. Others contain the [`crate::thread::pointer`] of their thread.
 const EMPTY: usize = 0;
 
 /// Added to the pointer in a seat: the thread holds the lock, or is about to check whether it does.
 const HELD: usize = 1;
 
-/// Initial number of consecutive locks after which a thread becomes the owner.
+/// Initial number of consecutive locks that make a thread the owner.
 const FIRST_GRANT: u32 = if cfg!(loom) { 1 } else { 16 };
 
-/// Maximum number of doublings of [`FIRST_GRANT`]. Then a revocation costs a few percent of the locks.
+/// Then a revocation costs a few percent of the locks.
 const MAX_DOUBLINGS: u8 = 8;
 
-/// Microseconds between two revocations from which the second is rare.
+/// Microseconds after a revocation from which the next is rare.
 #[cfg(not(loom))]
 const RARE_INTERVAL: u64 = 2_000;
 
-/// Time of the last revocation of any lock, in microseconds.
+/// In microseconds, of any lock.
 #[cfg(not(loom))]
 static LAST_REVOCATION: AtomicU64 = AtomicU64::new(0);
 
@@ -105,8 +105,7 @@ pub struct Biased {
     owned: AtomicU8,
     doublings: AtomicU8,
     gate: Exclusive,
-    /// A part of the address of the last thread with the gate. If two threads share it, one may become the owner too
-    /// early.
+    /// A part of the address of the last thread with the gate. If two threads share it, one may become the owner early.
     last: AtomicU32,
     /// Further locks until this thread becomes the owner.
     remaining: AtomicU32,
@@ -131,11 +130,11 @@ impl Biased {
         self.lock_as_owner(0, pointer()) || self.lock_by_gate(waits)
     }
 
-    /// Releases the lock, and then executes the light half of the fence.
+    /// Releases the lock, then executes the light half of the fence.
     #[inline(always)]
     pub(super) fn release(&self) {
-        // If this thread is not the owner, no thread in seat 0 holds the lock. A former owner may store to the seat at
-        // the same time, before it sees the revocation: at worst, it keeps the seat for longer.
+        // If this thread is not the owner, no thread in seat 0 holds the lock. A former owner may store to the seat
+        // concurrently, before it sees the revocation: at worst, it keeps the seat for longer.
         self.clear_held(0);
         // A holder with the gate has ended the ownership.
         if self.owned.load(Ordering::Relaxed) & granted(0) == 0 {
@@ -150,7 +149,7 @@ impl Biased {
         self.gate.is_locked() || self.seats.iter().any(|seat| seat.load(Ordering::Relaxed) & HELD != 0)
     }
 
-    /// Takes the lock as the owner in `seat`. Returns whether the calling thread is that.
+    /// Takes the lock as the owner in `seat`. Returns whether the calling thread is the owner.
     #[inline(always)]
     fn lock_as_owner(&self, seat: usize, me: usize) -> bool {
         // A seat with `HELD` differs: the lock is not recursive.
@@ -171,7 +170,7 @@ impl Biased {
         false
     }
 
-    /// Clears `HELD` in `seat`. The caller holds the lock, and loads `owned` next.
+    /// Clears `HELD`. The caller holds the lock, and loads `owned` next.
     #[inline(always)]
     fn clear_held(&self, seat: usize) {
         // SYNC owner: `revoke` loads this store with Acquire, and so sees the accesses under the lock. If it loads
@@ -180,7 +179,7 @@ impl Biased {
         asymmetric::light_if_available();
     }
 
-    /// Empties the seat of the calling thread, a former owner that does not hold the lock.
+    /// Empties the seat of the calling thread, a former owner without the lock.
     #[cold]
     #[inline(never)]
     fn vacate(&self, seat: usize) {

@@ -15,10 +15,9 @@ const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 /// Taken, and threads may sleep on the word.
 const WANTED: u32 = 2;
-/// Taken by a thread that may release it again immediately.
+/// Taken by a thread that may release it immediately.
 const TRIED: u32 = 3;
 
-/// Result of an attempt to take the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// The calling thread has the word.
@@ -33,7 +32,6 @@ pub(super) enum Attempt {
 pub(super) struct Exclusive(AtomicU32);
 
 impl Exclusive {
-    /// Creates a free word.
     #[cfg(not(loom))]
     pub(super) const fn new() -> Self {
         Exclusive(AtomicU32::new(FREE))
@@ -59,8 +57,7 @@ impl Exclusive {
         }
     }
 
-    /// Sets whether the holder surely keeps the word. If a thread waits for the word, that thread will get it, so the
-    /// word stays `WANTED`.
+    /// Sets whether the holder surely keeps the word. If a thread waits, it will get the word, which so stays `WANTED`.
     pub(super) fn keep(&self, sure: bool) {
         let (from, to) = if sure { (TRIED, TAKEN) } else { (TAKEN, TRIED) };
         let _ = self.0.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);
@@ -81,7 +78,7 @@ impl Exclusive {
             spins -= 1;
             spin_loop();
         }
-        // Other threads may sleep on the word, so take it as `WANTED`.
+        // Other threads may sleep on the word.
         while self.0.swap(WANTED, Ordering::Acquire) != FREE {
             sleep(&self.0, WANTED, None);
         }

@@ -43,7 +43,7 @@ pub(super) fn available() -> bool {
 }
 
 loom::lazy_static! {
-    /// A futex for all words. The kernel compares the word and puts the thread to sleep under a lock.
+    /// A futex for all words. Under a lock, the kernel compares the word and puts the thread to sleep.
     static ref SLEEPERS: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
 }
 
@@ -98,7 +98,6 @@ mod tests {
     const WAITS: bool = true;
     const TRIES: bool = false;
 
-    /// A number under a lock.
     struct Guarded {
         word: Biased,
         number: UnsafeCell<u32>,
@@ -114,7 +113,7 @@ mod tests {
             Arc::new(Guarded { word: Biased::default(), number: UnsafeCell::new(0) })
         }
 
-        /// Adds 1, unless an attempt to lock fails. Returns how much was added.
+        /// Adds 1, unless an attempt fails. Returns the addend.
         fn add(&self, waits: bool) -> u32 {
             if !self.word.take(waits) {
                 return 0;
@@ -136,7 +135,7 @@ mod tests {
         builder.check(model);
     }
 
-    /// Runs `first` in a thread that owns the lock, concurrently with `others`.
+    /// Runs `first` in the owner of the lock, concurrently with `others`.
     fn run_with_owner(first: &'static [bool], others: &'static [&'static [bool]], bound: usize) {
         explore(bound, move || {
             as_thread(1);
@@ -186,7 +185,7 @@ mod tests {
             }
         }
 
-        /// Tries to lock, and leaves a message if that fails. Returns whether the thread had the lock.
+        /// Tries to lock, and otherwise leaves a message. Returns whether the thread had the lock.
         fn attempt(&self) -> bool {
             let had = self.word.take(TRIES) || {
                 self.again.store(true, Ordering::Relaxed);
@@ -200,7 +199,7 @@ mod tests {
         }
     }
 
-    /// Runs an attempt while other threads take the lock, each as often as `holders` specifies.
+    /// Runs an attempt while other threads take the lock `holders` times.
     fn attempt_with_holders(holders: &'static [usize], bound: usize) {
         explore(bound, move || {
             as_thread(1);

@@ -75,7 +75,7 @@ fn add(number: &mut u64) {
     *std::hint::black_box(number) = old + 1;
 }
 
-/// Threads take a mutex in bursts and in all ways, and no addition is lost.
+/// In bursts and in all ways, no addition is lost.
 #[test]
 fn mutex_excludes_while_owner_changes() {
     let rounds = if cfg!(miri) { 20 } else { 3000 };
@@ -93,7 +93,7 @@ fn mutex_excludes_while_owner_changes() {
                             add(&mut number);
                             added += 1;
                         }
-                        // One lock inside the other, in the same order in all threads.
+                        // Nested in the same order in all threads.
                         let outer = shared.0.lock();
                         add(&mut shared.1.lock());
                         drop(outer);
@@ -110,7 +110,7 @@ fn mutex_excludes_while_owner_changes() {
     assert_eq!(*shared.1.lock(), (0..4).map(bursts).sum::<u64>());
 }
 
-/// Turns the calling thread into the owner of `lock`, if the kernel supports owners.
+/// Turns the calling thread into the owner, if the kernel supports owners.
 fn own(lock: &Mutex<u64>) {
     for _ in 0..10_000 {
         add(&mut lock.lock());
@@ -163,7 +163,7 @@ fn owner_wakes_waiting_thread() {
         });
         told.recv().expect("started");
         if round % 2 == 0 {
-            // Long enough for the other thread to sleep in most rounds.
+            // Lets the other thread sleep in most rounds.
             thread::sleep(Duration::from_micros(300));
         }
         drop(held);
@@ -183,7 +183,7 @@ fn threads_end_as_owners() {
     assert_eq!(*lock.lock(), 200_000);
 }
 
-/// One lock is owned by the thread that forks, the other is owned by another thread, but held by the one that forks.
+/// The thread that forks owns one lock, and holds another thread's.
 #[test]
 #[cfg(not(miri))]
 fn child_of_fork_can_use_locks_of_its_thread() {

@@ -1,6 +1,5 @@
 use super::*;
 
-/// An allocator without memory.
 struct Nothing;
 
 // SAFETY: it allocates nothing, so there is nothing to free.
@@ -20,7 +19,7 @@ fn layout(size: usize, align: usize) -> Layout {
     Layout::from_size_align(size, align).expect("a layout")
 }
 
-/// One test for the whole reserve, because tests run concurrently.
+/// One test, because tests run concurrently.
 #[test]
 fn reserve_serves_if_allocator_fails() {
     let poor = Allocator(Nothing);

@@ -38,8 +38,8 @@ pub mod watermarks {
     pub const HARD_HIGH: i32 = 0x100;
 }
 
-/// Available and outstanding buffers, the bits of `srq_info_supported`. In `ep_recv_info_supported` the same bits mean
-/// the allocated buffers and their span.
+/// Available and outstanding buffers, bits of `srq_info_supported`. In `ep_recv_info_supported` the same bits mean the
+/// allocated buffers and their span.
 pub const BOTH_COUNTS: i32 = 0x01 | 0x10;
 
 /// Builds the `DAT_IA_ATTR` of the version in scope, with the fields of this version only.
@@ -52,7 +52,7 @@ macro_rules! ia_attr {
         use $crate::count;
 
         let (limits, called): (&AdapterAttributes, &str) = ($limits, $called);
-        // A share is guaranteed if all endpoints together cannot exhaust the pool.
+        // Guaranteed if all endpoints together cannot exhaust the pool.
         let guaranteed = |each: usize, pool: usize| boolean(each.saturating_mul(limits.max_eps) <= pool);
         DAT_IA_ATTR {
             adapter_name: name(called),
@@ -142,7 +142,6 @@ macro_rules! provider_attr {
     }};
 }
 
-/// Returns all bits of a list.
 fn all<T>(list: &[(T, u32)]) -> u32 {
     list.iter().fold(0, |all, (_, bit)| all | bit)
 }
@@ -155,7 +154,7 @@ pub const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 4] = [
     (Rights::REMOTE_WRITE, DAT_MEM_PRIV_REMOTE_WRITE_FLAG),
 ];
 
-/// Converts rights. Returns `None` if a bit is unknown.
+/// Converts rights. Returns `None` for an unknown bit.
 pub fn rights<V: Version>(flags: DAT_MEM_PRIV_FLAGS) -> Option<Rights> {
     if flags & !(all(V::RIGHTS) | V::OTHER_RIGHTS) != 0 {
         return None;
@@ -178,7 +177,7 @@ pub const STREAMS: [(Streams, DAT_EVD_FLAGS); 6] = [
     (Streams::ASYNC, DAT_EVD_ASYNC_FLAG),
 ];
 
-/// Converts event streams. Returns `None` if a bit is unknown or none is set.
+/// Converts event streams. Returns `None` for an unknown bit or no bit.
 pub fn streams<V: Version>(flags: DAT_EVD_FLAGS) -> Option<Streams> {
     if flags == 0 || flags & !all(V::STREAMS) != 0 {
         return None;

@@ -1,7 +1,7 @@
-//! The frame of each call. It stops panics and cancellation, and converts the error of a call into its return code.
+//! The frame of each call, which stops panics and cancellation, and converts an error into a return code.
 //!
 //! The slot adds the positions of its C arguments to an error of the core, which makes it a [`Fault`].
-//! [`Version::code`] converts the fault when the call returns.
+//! [`Version::code`] converts the fault into the return code.
 //!
 //! | frame | calls | cancellation | panics | memory |
 //! |---|---|---|---|---|
@@ -12,8 +12,7 @@
 //!
 //! Changing the cancellation state costs two calls of libc. [`fast_path`] leaves it unchanged, because its calls reach
 //! no cancellation point (see [`Transport`](dat_core::transport::Transport)), or disable cancellation there
-//! ([`host::cancel`]). No input of a program or a peer makes a fast call panic: its assertions guard `unsafe` blocks
-//! and always hold.
+//! ([`host::cancel`]). No input makes a fast call panic: its assertions guard `unsafe` blocks and always hold.
 
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,15 +32,15 @@ use crate::{Provider, Version};
 pub enum Fault {
     /// The handle with this role is no live object of its kind.
     Handle(Role),
-    /// The argument at this position, from 1, is invalid. 0 if it has no position.
+    /// The argument at this position, from 1, is invalid. 0 without a position.
     Argument(u32),
     /// An error of the core that concerns no argument or handle.
     Core(Error),
     /// No adapter of this name is registered.
     NotRegistered,
-    /// The qualifier of an RSP is in use. [`Error::QualifierInUse`], for PSPs, has another code.
+    /// The qualifier of an RSP is in use. For PSPs, [`Error::QualifierInUse`] has another code.
     ReservedQualifierInUse,
-    /// A CNO that no thread waits for is not triggered. [`Error::QueueEmpty`], for waits and EVDs, has another code.
+    /// A CNO without waiting threads is not triggered. For waits and EVDs, [`Error::QueueEmpty`] has another code.
     NotTriggered,
 }
 
@@ -97,7 +96,6 @@ impl At<()> for () {
     }
 }
 
-/// Returns the return code of a result.
 #[inline(always)]
 pub(crate) fn code<F: Provider>(answer: Answer<()>) -> DAT_RETURN {
     match answer {
@@ -106,8 +104,8 @@ pub(crate) fn code<F: Provider>(answer: Answer<()>) -> DAT_RETURN {
     }
 }
 
-/// Runs a call that creates something as [`slow`] does. Without memory, it returns [`OUT_OF_MEMORY`]'s code and does
-/// not run `body`.
+/// Runs a call that creates something, like [`slow`]. Without memory, returns [`OUT_OF_MEMORY`]'s code and does not run
+/// `body`.
 pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     match memory::admit() {
         Ok(_admitted) => slow::<F>(body),
@@ -115,7 +113,7 @@ pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     }
 }
 
-/// Runs `body` and returns its return code. A panic, which the panic hook has logged, becomes [`PANICKED`].
+/// Runs `body` and returns its return code. A panic becomes [`PANICKED`].
 ///
 /// Cancellation would leave locks locked and unwind frames with destructors. Queries and frees need no admission:
 /// [`host::memory`] reserves memory for them.
@@ -144,13 +142,13 @@ macro_rules! simple_slot {
     };
 }
 
-/// Runs a post, a dequeue or a short query, and returns its return code. Cancellation is disabled because `body` can
-/// drop the last reference to an object.
+/// Runs a post, a dequeue or a short query, and returns its return code. Disables cancellation, because `body` can drop
+/// the last reference to an object.
 pub fn fast<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| code::<F>(body()))
 }
 
-/// Runs `body` as [`fast`] does, with a short path for an empty queue, because programs poll.
+/// Runs `body` like [`fast`], with a short path for an empty queue, because programs poll.
 pub fn polling<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| match body() {
         Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
@@ -171,7 +169,7 @@ pub fn fast_path<F: Provider, O: Object>(
         cold_path();
         return otherwise();
     };
-    // A panic ends the process, so unwinding need not drop the guard.
+    // A panic ends the process, so the guard needs no drop on unwinding.
     let held = ManuallyDrop::new(held);
     if !found(&held) {
         drop(ManuallyDrop::into_inner(held));
@@ -190,7 +188,6 @@ pub fn fast_path<F: Provider, O: Object>(
     }
 }
 
-/// Returns the return code of a fault.
 #[cold]
 #[inline(never)]
 fn failed<F: Provider>(fault: Fault) -> DAT_RETURN {

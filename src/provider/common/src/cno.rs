@@ -15,7 +15,6 @@ use crate::{Answer, At, Fault, Provider, Version};
 
 type CnoParam<F> = <<F as Provider>::Version as Version>::CnoParam;
 
-/// Converts an agent, the second argument.
 fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
     match agent.proxy_agent_func {
         Some(function) => Ok(Some(Agent {
@@ -34,13 +33,13 @@ fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
 /// `function` is the address of a program's agent function.
 unsafe fn agent_function(function: usize) -> DAT_AGENT_FUNC {
     let function = std::ptr::with_exposed_provenance::<()>(function);
-    // SAFETY: the caller promises a function of this type; its option has the layout of a pointer.
+    // SAFETY: a function of this type; its option has the layout of a pointer.
     unsafe { std::mem::transmute::<*const (), DAT_AGENT_FUNC>(function) }
 }
 
 /// Calls an agent. Has no destructors, because an agent that exits its thread unwinds this frame.
 fn call(data: usize, function: usize, evd: Handle) {
-    // SAFETY: `agent` got the address from a function of this type, except that this type can unwind.
+    // SAFETY: `agent` got the address from this type of function, which here can unwind.
     let function: unsafe extern "C-unwind" fn(DAT_PVOID, DAT_EVD_HANDLE) =
         unsafe { std::mem::transmute(std::ptr::with_exposed_provenance::<()>(function)) };
     // SAFETY: an agent accepts its own data, and a handle or NULL.
@@ -59,8 +58,6 @@ pub fn c_agent(agent: Option<Agent>) -> DAT_OS_WAIT_PROXY_AGENT {
     }
 }
 
-/// Slot of dat_cno_create.
-///
 /// # Safety
 /// The agent function has its type and stays valid while it is installed.
 pub unsafe fn dat_cno_create<F: Provider>(
@@ -76,8 +73,6 @@ pub unsafe fn dat_cno_create<F: Provider>(
     })
 }
 
-/// Slot of dat_cno_modify_agent.
-///
 /// # Safety
 /// The agent function has its type and stays valid while it is installed.
 pub unsafe fn dat_cno_modify_agent<F: Provider>(

@@ -36,7 +36,6 @@ macro_rules! codes {
             DAT_ERROR(DAT_INVALID_PARAMETER, subtype)
         }
 
-        /// Returns `DAT_INVALID_HANDLE` of an object with this role.
         const fn invalid_handle(role: Role) -> DAT_RETURN {
             let subtype = match role {
                 Role::Ia => DAT_INVALID_HANDLE_IA,
@@ -61,7 +60,6 @@ macro_rules! codes {
             DAT_ERROR(DAT_INVALID_HANDLE, subtype)
         }
 
-        /// Returns the return code of an error of the core.
         fn core_error(error: Error) -> DAT_RETURN {
             match error {
                 Error::InvalidHandle(role) => invalid_handle(role),

@@ -12,7 +12,7 @@ use crate::post::word;
 use crate::ptr::OutPtr;
 use crate::{Answer, Fault, Provider};
 
-/// Defined only by uDAPL 2.0; uDAPL 1.2 has no common service points.
+/// Only uDAPL 2.0 defines it.
 const DAT_HANDLE_TYPE_CSP: DAT_HANDLE_TYPE = 11;
 
 /// Calls `f` with the object's header.

@@ -3,8 +3,7 @@
 //!
 //! A list of attributes has a fixed address, and each query overwrites its values. Programs use lists even after the
 //! object was freed: they create endpoints with a freed endpoint's attributes, and read the attributes of a closed
-//! adapter. So lists are never freed. New objects reuse spare lists with the same names, which bounds their number by
-//! the maximum of simultaneous objects.
+//! adapter. So lists are never freed, but new objects reuse spare lists with the same names, which bounds their number.
 //!
 //! A program can read digits during a query, so they are atomic bytes with a final zero.
 
@@ -42,7 +41,7 @@ const OF_ENDPOINT: usize = NAMES.len() - 1;
 /// Number of counters of an endpoint.
 pub const NUMBER_OF_ENDPOINT: DAT_COUNT = OF_ENDPOINT as DAT_COUNT;
 
-/// Maximum bytes of a name to read, with the final 0.
+/// In bytes, with the final 0.
 const NAME_MAX: usize = 64;
 
 /// Returns the values in the order of the names.
@@ -88,7 +87,7 @@ struct Report {
     list: Vec<DAT_NAMED_ATTR>,
 }
 
-// SAFETY: the pointers lead to `texts`, to constants and to attributes that are never freed; only atomics change.
+// SAFETY: the pointers lead to `texts`, constants and leaked attributes; only atomics change.
 unsafe impl Send for Report {}
 // SAFETY: only atomics change.
 unsafe impl Sync for Report {}
@@ -111,7 +110,6 @@ impl Report {
         self.head.len() == head.len() && (head.is_empty() || self.head.as_ptr() == head.as_ptr())
     }
 
-    /// Overwrites the values and returns the list.
     fn fill(&self, values: &[u64]) -> Attributes {
         self.texts.iter().zip(values).for_each(|(text, &value)| text.write(value));
         attributes(&self.list)
@@ -131,7 +129,6 @@ struct Lists {
     spare: Mutex<Spare>,
 }
 
-/// Unused lists.
 struct Spare {
     lists: Vec<&'static Report>,
     /// Number of all lists.
@@ -146,7 +143,7 @@ impl Lists {
         Lists { names, spare: Mutex::new(Spare { lists: Vec::new(), made: 0 }) }
     }
 
-    /// Calls `f` with the unused lists. Excludes forks, so that the child can lock them.
+    /// Calls `f` with the unused lists. Excludes forks, so that the child can lock the lists.
     fn spare<R>(&self, f: impl FnOnce(&mut Spare) -> R) -> R {
         fork::with_fork_lock(|| f(&mut self.spare.lock().unwrap_or_else(PoisonError::into_inner)))
     }
@@ -170,7 +167,6 @@ impl Lists {
     }
 }
 
-/// A list in use by an object.
 struct Lent {
     report: &'static Report,
     lists: &'static Lists,
@@ -182,7 +178,7 @@ impl Drop for Lent {
     }
 }
 
-/// Returns the counters of an endpoint, or an empty list if there is no memory.
+/// Returns the counters of an endpoint; an empty list without memory.
 pub fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> Attributes {
     // Counters are read under the list's lock, so that no older value overwrites a newer one.
     let report =
@@ -196,7 +192,7 @@ pub fn has_returned<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR)
     of_ep == Some(list)
 }
 
-/// Returns `head` followed by the adapter's counters, or only `head` if there is no memory.
+/// Returns `head` followed by the adapter's counters; only `head` without memory.
 pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: &'static [DAT_NAMED_ATTR]) -> Attributes {
     // The head changes with the port's state.
     let report = ia.kept.with(

@@ -33,8 +33,6 @@ pub fn dat_cr_query<F: Provider>(
     })
 }
 
-/// Slot of dat_cr_accept.
-///
 /// # Safety
 /// `private_data` is NULL or has `private_data_size` bytes.
 pub unsafe fn dat_cr_accept<F: Provider>(

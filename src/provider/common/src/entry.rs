@@ -17,7 +17,7 @@ use crate::{Adapter, Provider, Version, fork};
 /// # Safety
 /// `info` is NULL or readable.
 unsafe fn read_info<V: Version>(info: *const DAT_PROVIDER_INFO) -> Option<(CString, Identity)> {
-    // SAFETY: `info` is NULL or readable, as this function requires.
+    // SAFETY: the caller promises NULL or a readable `info`.
     let info = unsafe { info.as_ref() }?;
     // SAFETY: `bounded` reads at most the length of the array.
     let name = unsafe { cstr::bounded(info.ia_name.as_ptr(), DAT_NAME_MAX_LENGTH) }?;
@@ -52,13 +52,13 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
     // If it panics, the adapter is not registered.
     let _ = caught(|| {
         diagnostics::init(library, Role::Provider);
-        // C registries unload a provider with its last adapter, but threads, thread exit handlers and fork handlers
-        // still need its code.
+        // C registries unload a provider with its last adapter, but threads and exit and fork handlers still need its
+        // code.
         if own_library::keep().is_none() {
             log::debug!("a registry may unload this library");
         }
         fork::watch::<F>();
-        // SAFETY: `info` is NULL or readable, as this function requires.
+        // SAFETY: the caller promises NULL or a readable `info`.
         let Some((name, identity)) = (unsafe { read_info::<F::Version>(info) }) else {
             log::error!("dat_provider_init: adapter rejected: no name, or another version than {}", F::Version::MAJOR);
             return;
@@ -68,8 +68,8 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
         } else {
             // SAFETY: the caller promises a C string.
             let text = unsafe { CStr::from_ptr(instance_data) }.to_string_lossy();
-            // This function cannot report a lack of memory, but the registry checks for a lasting one. The second
-            // attempt covers a brief one.
+            // This function cannot report a lack of memory. The registry checks for a lasting one, the second attempt
+            // covers a brief one.
             let Ok(text) = memory::text(&text).or_else(|_| memory::text(&text)) else {
                 log::error!("dat_provider_init: cannot copy the instance data: out of memory");
                 return;
@@ -87,7 +87,7 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
         let remove = registry_function::<F::Version>(c"dat_registry_remove_provider");
         let ia_handles = F::Version::IA_HANDLES.and_then(registry_function::<F::Version>);
         let adapter = F::domain().registrations().add(&name, identity, instance, remove, ia_handles);
-        // SAFETY: this function was looked up by this name; the caller promises that `info` is readable.
+        // SAFETY: a function of this name; the caller promises that `info` is readable.
         let code = unsafe { call_registry(add, adapter, info) };
         if code == DAT_SUCCESS {
             log::debug!("{}: registered", name.to_string_lossy());
@@ -108,11 +108,11 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
 pub unsafe fn fini<F: Provider>(info: *const DAT_PROVIDER_INFO) {
     let before = cancel::forbid();
     let _ = caught(|| {
-        // SAFETY: `info` is NULL or readable, as this function requires.
+        // SAFETY: the caller promises NULL or a readable `info`.
         let Some((name, identity)) = (unsafe { read_info::<F::Version>(info) }) else { return };
         let Some(registration) = F::domain().registrations().remove(&name, identity) else { return };
         if let Some(remove) = registration.remove {
-            // SAFETY: this function was looked up by this name; the caller promises that `info` is readable.
+            // SAFETY: a function of this name; the caller promises that `info` is readable.
             let code = unsafe { call_registry(remove, registration.adapter, info) };
             log::debug!("{}: dat_registry_remove_provider returned {code:#x}", name.to_string_lossy());
         }
@@ -121,14 +121,13 @@ pub unsafe fn fini<F: Provider>(info: *const DAT_PROVIDER_INFO) {
 }
 
 /// Defines a provider library of a [`Version`] and a [`Transport`](dat_core::transport::Transport): its
-/// [`Provider`](crate::Provider), allocator and exported functions. The string literal begins its log lines.
+/// [`Provider`](crate::Provider), allocator and exported functions. The string begins its log lines.
 #[macro_export]
 macro_rules! export_provider {
     ($version:ty, $transport:ty, $library:literal) => {
         #[global_allocator]
         static MEMORY: $crate::memory::Allocator = $crate::memory::Allocator(::std::alloc::System);
 
-        /// The provider of this library.
         struct Library;
 
         impl $crate::Provider for Library {

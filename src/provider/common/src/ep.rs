@@ -51,7 +51,7 @@ macro_rules! ep_param {
             ep_attr: {
                 let mut attributes = $attributes(&$status.attr, $status.srq.is_some());
                 let (count, counters) = $crate::counted::of_endpoint(ep);
-                // A number without a list would make readers dereference NULL.
+                // For a number without a list, readers would dereference NULL.
                 if $status.attr.counters_number && $status.attr.counters_list {
                     attributes.ep_provider_specific_count = count;
                 }
@@ -85,7 +85,7 @@ fn evd_of<F: Provider>(
     Ok(evd)
 }
 
-/// Creates an endpoint. The attributes are the argument at `position`, and the new handle is the next.
+/// Creates an endpoint. The attributes are the argument at `position`, the new handle the next.
 fn create<F: Provider>(
     ia_handle: DAT_IA_HANDLE,
     pz_handle: DAT_PZ_HANDLE,

@@ -1,4 +1,4 @@
-//! Conversion of events, as far as the versions share it.
+//! Conversion of events, as far as versions share it.
 
 use dat_core::event::{AsyncReason, ConnectionEvent, PeerEvent, Status};
 use dat_core::{Handle, Ia, Kind};
@@ -61,7 +61,7 @@ macro_rules! write_event {
                 c_connection_event(kind)
             }
             Event::Peer { ep, kind, peer } => {
-                // The EVD keeps the bytes until its next event, and the address handle keeps them, too.
+                // The EVD keeps the bytes until its next event, as does the address handle.
                 let bytes = peer.private_data.as_deref().unwrap_or_default();
                 let (private_data_size, private_data) = $crate::ptr::c_bytes(bytes);
                 let data = DAT_CONNECTION_EVENT_DATA { ep_handle: raw(ep), private_data_size, private_data };
@@ -136,8 +136,8 @@ pub fn connection_event(kind: PeerEvent) -> ConnectionEvent {
     }
 }
 
-/// Returns event number and reason. Watermarks have no numbers, so they are provider errors with a reason for each kind
-/// of object.
+/// Returns event number and reason. Watermarks have no numbers: they are provider errors with a reason for each kind of
+/// object.
 pub fn c_async(reason: AsyncReason) -> (DAT_EVENT_NUMBER, DAT_COUNT) {
     let (number, reason) = match reason {
         AsyncReason::EvdOverflow => (DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR),

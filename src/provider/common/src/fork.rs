@@ -1,14 +1,14 @@
-//! Handlers for fork(2): the child finds all handles of its parent dead.
+//! Handlers for fork(2). In the child, all handles of its parent are invalid.
 
 use dat_core::transport::Hooks;
 use host::{fork, memory};
 
 use crate::Provider;
 
-/// Installs the handlers. Must be called before the first registration of an adapter.
+/// Installs the handlers, before the first registration of an adapter.
 pub fn watch<F: Provider>() {
     F::domain().fork_watch.call_once(|| {
-        // SAFETY: the three functions stay loaded, because provider libraries keep themselves loaded.
+        // SAFETY: the functions stay loaded, because provider libraries do.
         let failed = unsafe { libc::pthread_atfork(Some(prepare::<F>), Some(parent::<F>), Some(child::<F>)) };
         if failed != 0 {
             log::warn!("cannot install fork handlers: a forked child will not reject handles of its parent");

@@ -1,7 +1,7 @@
 //! Handles and their objects.
 //!
 //! A handle is the address of a cell that begins with the address of the provider table. Registries read the adapter's
-//! name from the table of a handle, so each name has a table and a slab.
+//! name from this table, so each name has a table and a slab.
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
@@ -27,11 +27,10 @@ pub struct Domain<F: Provider> {
     first: AtomicPtr<Space<F>>,
     /// First cells of the slab in which a lookup first succeeded.
     window: FirstCells,
-    /// A standard mutex, because the child of a fork can always unlock it.
+    /// A standard mutex, which the child of a fork can always unlock.
     registrations: Mutex<Registrations<F>>,
-    /// The locked registrations during a fork.
     pub(crate) fork: Hold<MutexGuard<'static, Registrations<F>>>,
-    /// Set once the handlers for forks are installed.
+    /// Set once fork handlers are installed.
     pub(crate) fork_watch: Once,
 }
 
@@ -46,13 +45,12 @@ pub struct Adapter<F: Provider> {
     name: CString,
 }
 
-// SAFETY: a table is immutable, and points only to functions and to the name next to it.
+// SAFETY: a table is immutable, and points only to functions and its name.
 unsafe impl<F: Provider> Send for Adapter<F> {}
 // SAFETY: a table is immutable.
 unsafe impl<F: Provider> Sync for Adapter<F> {}
 
 impl<F: Provider> Adapter<F> {
-    /// Creates an adapter that is never freed.
     pub(crate) fn leak(name: &CStr) -> &'static Self {
         let name = name.to_owned();
         // Moving the CString into the box does not move its text.
@@ -92,7 +90,7 @@ impl<F: Provider> Domain<F> {
     fn spaces(&self) -> impl Iterator<Item = &'static Space<F>> {
         // Pairs with the store in `slab_of`.
         let first = self.first.load(Ordering::Acquire);
-        // SAFETY: the pointer is NULL or from a box that slab_of leaked.
+        // SAFETY: NULL, or from a box that slab_of leaked.
         std::iter::successors(unsafe { first.as_ref() }, |space: &&'static Space<F>| space.next)
     }
 
@@ -109,8 +107,8 @@ impl<F: Provider> Domain<F> {
         self.cell(handle)?.get()
     }
 
-    /// Returns the live object of this type and handle in an epoch section. Also returns `None` if the handle is not
-    /// among the first cells or the thread cannot enter a section.
+    /// Returns the live object of this type and handle in an epoch section. `None` also if the handle is not among the
+    /// first cells or the thread cannot enter a section.
     #[inline(always)]
     pub fn get_fast<O: Object>(&self, handle: DAT_HANDLE) -> Option<ObjectGuard<O>> {
         self.window.enter(Handle(handle.addr()))
@@ -163,7 +161,7 @@ pub fn raw(handle: Handle) -> DAT_HANDLE {
     ptr::with_exposed_provenance_mut::<c_void>(handle.0)
 }
 
-/// Returns the object of an argument, which has this role.
+/// Returns the object of the argument with this role.
 pub fn find<F: Provider, O: Object>(handle: DAT_HANDLE, role: Role) -> Answer<Arc<O>> {
     F::domain().get::<O>(handle).ok_or(Fault::Handle(role))
 }

@@ -19,7 +19,7 @@ use crate::{At, Fault, Provider, Version};
 type IaAttr<F> = <<F as Provider>::Version as Version>::IaAttr;
 type ProviderAttr<F> = <<F as Provider>::Version as Version>::ProviderAttr;
 
-/// Returns the program's handle of an adapter, which can be the registry's own.
+/// Returns the program's handle of an adapter, possibly the registry's own.
 pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     let handle = handle_of(ia);
     if F::Version::IA_HANDLES.is_none() {
@@ -27,7 +27,6 @@ pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     }
     let ask = F::domain().registrations().of(ia.slab).and_then(|known| known.ia_handles);
     ask.map_or(handle, |ask| {
-        /// Type of dats_get_ia_handle.
         type Ask = unsafe extern "C" fn(DAT_IA_HANDLE, *mut DAT_IA_HANDLE) -> DAT_RETURN;
         // SAFETY: the registry exports this function under the name of that type.
         let ask = unsafe { mem::transmute::<RegistryFunction, Ask>(ask) };
@@ -75,7 +74,7 @@ pub unsafe fn dat_ia_openv<F: Provider>(
             .at(&[(Arg::QueueLength, 2)])?;
         if made {
             if let Some(evd) = ia.async_evd().and_then(|evd| find::<F, Evd<F::Transport>>(raw(evd), Role::Evd).ok()) {
-                // The program did not request this size, so a failure is no error.
+                // The program did not request this size, so failure is no error.
                 let _ = evd.resize(F::Version::MIN_ASYNC_QLEN);
             }
         }

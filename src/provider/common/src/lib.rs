@@ -8,12 +8,12 @@
 //!                             C types                   safe pointer types
 //! ```
 //!
-//! A *slot* has the name of a call, and is in the module of its object. It converts handles, pointers and flags, calls
-//! the core, and converts the result. The list of calls, `for_each_call!`, documents each call and its return codes.
+//! A *slot* has the name of a call, and is in its object's module. It converts handles, pointers and flags, calls the
+//! core, and converts the result. The list of calls, `for_each_call!`, documents each call and its return codes.
 //!
 //! Slots with the same parameters in all versions are here. If versions differ only in field types or values, a macro
-//! contains the common code, and the crate of each version expands it with its own types in scope. That crate also
-//! contains the table, the slots with other parameters, and the implementation of [`Version`].
+//! contains the common code, which each version's crate expands with its own types in scope. That crate also contains
+//! the table, the other slots, and the implementation of [`Version`].
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![expect(clippy::too_many_arguments, reason = "the calls of the interface have them")]
@@ -85,12 +85,12 @@ pub mod slots {
     pub use crate::wait::*;
 }
 
-/// Returns `count` as a `DAT_COUNT`, or `DAT_COUNT::MAX` if it does not fit.
+/// Returns `count` as a `DAT_COUNT`, at most `DAT_COUNT::MAX`.
 pub fn count(count: usize) -> DAT_COUNT {
     DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX)
 }
 
-/// A version over a transport. Each provider library implements it once.
+/// A version over a transport, implemented once by each provider library.
 pub trait Provider: Sized + 'static {
     /// The transport.
     type Transport: Transport;
@@ -102,9 +102,9 @@ pub trait Provider: Sized + 'static {
     fn domain() -> &'static Domain<Self>;
 }
 
-/// A version of uDAPL: its provider table, codes, and the structures, masks and flags that differ between versions.
+/// A version of uDAPL: its provider table, codes, and the structures, masks and flags that versions do not share.
 pub trait Version: Sized + 'static {
-    /// The provider table. Each handle's cell begins with its address.
+    /// The provider table, whose address begins each handle's cell.
     type Table: 'static;
     /// `DAT_EVENT`.
     type Event: Copy;
@@ -134,8 +134,7 @@ pub trait Version: Sized + 'static {
     const MAJOR: u32;
     /// Symbol version of the registry's functions.
     const NODE: &'static CStr;
-    /// The registry's function that returns a program's handle of an adapter. `None` if programs hold the provider's
-    /// handle.
+    /// The registry's function that returns a program's handle of an adapter; `None` if programs hold the provider's.
     const IA_HANDLES: Option<&'static CStr>;
 
     /// Minimum length of an asynchronous EVD that dat_ia_open creates.
@@ -158,18 +157,18 @@ pub trait Version: Sized + 'static {
 
     /// Rights and their bits.
     const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)];
-    /// Privilege bits that are accepted and have no effect.
+    /// Privilege bits without effect.
     const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS;
     /// Event streams and their bits.
     const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)];
-    /// Flags of dat_ep_connect that request multipathing, which no adapter supports.
+    /// Flags of dat_ep_connect for multipathing, which no adapter supports.
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS];
-    /// `true` if dat_ep_create_with_srq accepts NULL attributes as the defaults.
+    /// `true` if dat_ep_create_with_srq accepts NULL attributes.
     const SRQ_DEFAULTS: bool;
     /// The state of a usable SRQ.
     const SRQ_OPERATIONAL: DAT_SRQ_STATE;
 
-    /// Returns the table of an adapter. The name must stay valid while the table is used.
+    /// Returns the table of an adapter. The name must outlive the table.
     fn table<F: Provider<Version = Self>>(device_name: *const c_char) -> Self::Table;
 
     /// Writes a DTO completion that was dequeued from `evd`.
@@ -187,7 +186,7 @@ pub trait Version: Sized + 'static {
     /// Converts a remote triplet.
     fn remote_segment(triplet: &Self::RmrTriplet) -> RemoteSegment;
 
-    /// Returns the pointer in a software event. `None` for NULL and other events.
+    /// Returns the pointer in a software event; `None` for NULL and other events.
     fn software_event(event: InPtr<Self::Event>) -> Option<usize>;
 
     /// Converts a new endpoint's attributes, the argument at `position`. With an SRQ, `max_recv_dtos` is the hard high
@@ -204,8 +203,8 @@ pub trait Version: Sized + 'static {
     /// Returns the mask bit of an endpoint's field.
     fn ep_field(field: Field) -> DAT_EP_PARAM_MASK;
 
-    /// Reads a field's new value from the argument of dat_ep_modify. Reads nothing else, except a list's length if
-    /// `mask` contains its bit.
+    /// Reads a field's new value from the argument of dat_ep_modify, and otherwise only a list's length, if `mask`
+    /// contains its bit.
     fn ep_value<F: Provider<Version = Self>>(
         ep: &Endpoint<F::Transport>,
         field: Field,
@@ -216,8 +215,8 @@ pub trait Version: Sized + 'static {
     /// Returns an adapter's attributes. Their address is valid while the adapter is open.
     fn ia_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>) -> Self::IaAttr;
 
-    /// Returns a provider's attributes. `thread_safe` is the registered value: providers are always thread-safe, but
-    /// registries find an instance's entry by this attribute.
+    /// Returns a provider's attributes. `thread_safe` is the registered value, by which registries find an instance's
+    /// entry; providers are always thread-safe.
     fn provider_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> Self::ProviderAttr;
 
     /// Returns the result of dat_lmr_query.
@@ -278,7 +277,7 @@ macro_rules! version {
 
 /// `u32` or `u64` as a length.
 pub trait Size {
-    /// Converts `size`, or returns the maximum if it does not fit.
+    /// Converts `size`, at most to the maximum.
     fn size(size: u64) -> Self;
 }
 

@@ -18,19 +18,19 @@ use crate::{Answer, At, Fault, Provider, Version};
 
 type LmrParam<F> = <<F as Provider>::Version as Version>::LmrParam;
 
-/// Converts a memory description, the third argument, unless it is another region's. `kind` is the second argument.
+/// Converts a memory description, the third argument, unless it is another region's. The second is its `kind`.
 ///
 /// # Safety
 /// As [`create_lmr`].
 unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<Memory> {
     match kind {
         DAT_MEM_TYPE_VIRTUAL => {
-            // SAFETY: the caller promises that this kind's member is initialised.
+            // SAFETY: the caller promises that this member is initialised.
             let start = unsafe { region.for_va };
             Ok(Memory::Virtual(start.addr() as u64))
         }
         DAT_MEM_TYPE_SHARED_VIRTUAL => {
-            // SAFETY: the caller promises that this kind's member is initialised.
+            // SAFETY: the caller promises that this member is initialised.
             let shared = unsafe { region.for_shared_memory };
             if shared.shared_memory_id.is_null() {
                 return Err(Fault::Argument(3));
@@ -44,9 +44,8 @@ unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<M
     }
 }
 
-/// Returns the LMR handle in a description.
 fn source_region(region: DAT_REGION_DESCRIPTION) -> DAT_LMR_HANDLE {
-    // SAFETY: the program has initialised this member for its kind of memory; any value of it is valid.
+    // SAFETY: the program has initialised this member for its kind of memory; any value is valid.
     unsafe { region.for_lmr_handle }
 }
 
@@ -117,10 +116,10 @@ pub struct Results {
     pub registered_address: OutPtr<DAT_VADDR>,
 }
 
-/// Implements dat_lmr_create. `base` is how peers address the region; the LMR handle is the argument at `position`.
+/// Implements dat_lmr_create. Peers address the region by `base`; the LMR handle is the argument at `position`.
 ///
 /// # Safety
-/// The description's member of this kind is initialised. A name of shared memory is NULL or has 40 readable bytes.
+/// The description's member of this kind is initialised. A shared memory name is NULL or has 40 readable bytes.
 pub unsafe fn create_lmr<F: Provider>(from: Inputs, base: Answer<Base>, to: Results, position: u32) -> Answer<()> {
     let ia = find::<F, Ia<F::Transport>>(from.ia_handle, Role::Ia)?;
     let pz = find::<F, Pz<F::Transport>>(from.pz_handle, Role::Pz)?;
@@ -167,8 +166,8 @@ crate::simple_slot!(dat_lmr_free: Lmr as Lmr, free);
 unsafe fn sync<F: Provider>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>, count: DAT_VLEN) -> Answer<()> {
     let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
     let covered = |index: usize| {
-        // SAFETY: `index` is below `count`, and the caller promises that many elements unless the list is NULL. An
-        // array in memory does not wrap.
+        // SAFETY: `index` is below `count`; the caller promises that many elements unless the list is NULL. An array in
+        // memory does not wrap.
         let segment = F::Version::local_segment(&unsafe { list.wrapping_add(index).read_unaligned() });
         segment.len == 0 || ia.lmrs.covers(&segment)
     };
@@ -179,8 +178,6 @@ unsafe fn sync<F: Provider>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>
     Ok(())
 }
 
-/// Slot of dat_lmr_sync_rdma_read.
-///
 /// # Safety
 /// `local_segments` is NULL or has `num_segments` elements.
 pub unsafe fn dat_lmr_sync_rdma_read<F: Provider>(
@@ -192,8 +189,6 @@ pub unsafe fn dat_lmr_sync_rdma_read<F: Provider>(
     slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
 }
 
-/// Slot of dat_lmr_sync_rdma_write.
-///
 /// # Safety
 /// `local_segments` is NULL or has `num_segments` elements.
 pub unsafe fn dat_lmr_sync_rdma_write<F: Provider>(

@@ -21,7 +21,6 @@ type RmrTriplet<F> = <<F as Provider>::Version as Version>::RmrTriplet;
 
 /// Positions of the arguments of a send or receive.
 pub const TRANSFER: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 5)];
-/// Positions of the arguments of an RDMA operation.
 const RDMA: Positions = &[(Arg::SegmentCount, 2), (Arg::Segments, 3), (Arg::Flags, 6)];
 
 // The core's flags have the bits of the interface.
@@ -67,7 +66,7 @@ impl<V: Version> SegmentList for Segments<V> {
     #[inline(always)]
     fn segment(&self, at: usize) -> LocalSegment {
         assert!(at < self.count && !self.list.is_null());
-        // SAFETY: the assertion checks index and pointer, and `new` requires `count` readable triplets.
+        // SAFETY: the assertion checks index and pointer; `new` requires `count` readable triplets.
         V::local_segment(&unsafe { self.list.add(at).read_unaligned() })
     }
 
@@ -109,8 +108,8 @@ pub fn remote<V: Version>(
     }
 }
 
-/// Defines the slot of a post to the object that is the first argument. A second function handles objects that the fast
-/// lookup does not find, so that the first needs few registers.
+/// Defines the slot of a post to the first argument. A second function handles objects that the fast lookup does not
+/// find, so that the first needs few registers.
 macro_rules! post {
     (
         $name:ident($object:ident: $type:ident as $role:ident, $segments:ident, $cookie:ident $(,
@@ -136,7 +135,7 @@ macro_rules! post {
                 user_cookie: DAT_DTO_COOKIE,
                 $($argument: $argument_type,)*
             ) -> Answer<()> {
-                // SAFETY: the slot requires NULL or `num_segments` elements.
+                // SAFETY: NULL or `num_segments` elements, as the slot requires.
                 let $segments = &unsafe { Segments::<F::Version>::new(num_segments, local_iov) };
                 let $cookie = word(user_cookie);
                 $body
@@ -154,7 +153,7 @@ macro_rules! post {
             ) -> DAT_RETURN {
                 fast::<F>(move || {
                     let held = find::<F, $type<F::Transport>>(handle, Role::$role)?;
-                    // SAFETY: the slot requires NULL or `num_segments` elements.
+                    // SAFETY: NULL or `num_segments` elements, as the slot requires.
                     unsafe { body::<F>(&held, num_segments, local_iov, user_cookie $(, $argument)*) }
                 })
             }
@@ -162,9 +161,9 @@ macro_rules! post {
             fast_path::<F, $type<F::Transport>>(
                 handle,
                 |_| true,
-                // SAFETY: the slot requires NULL or `num_segments` elements.
+                // SAFETY: NULL or `num_segments` elements, as the slot requires.
                 move |held| unsafe { body::<F>(held, num_segments, local_iov, user_cookie $(, $argument)*) },
-                // SAFETY: the slot requires NULL or `num_segments` elements.
+                // SAFETY: NULL or `num_segments` elements, as the slot requires.
                 move || unsafe { otherwise::<F>(handle, num_segments, local_iov, user_cookie $(, $argument)*) },
             )
         }
@@ -223,7 +222,6 @@ fn take<F: Provider>(evd: &Evd<F::Transport>, handle: DAT_EVD_HANDLE, event: Out
     taken.at(&[])
 }
 
-/// Dequeues if the fast lookup does not find the EVD.
 #[cold]
 #[inline(never)]
 fn dequeue_otherwise<F: Provider>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {

@@ -12,7 +12,6 @@ use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Fault, Provider};
 
-/// Converts the flags, the fourth argument.
 fn mode(flags: DAT_PSP_FLAGS) -> Answer<PspMode> {
     match flags {
         DAT_PSP_CONSUMER_FLAG => Ok(PspMode::Consumer),

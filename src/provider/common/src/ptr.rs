@@ -66,7 +66,7 @@ impl<V> InPtr<V> {
 }
 
 impl<V: Copy> InPtr<V> {
-    /// Reads the value. Returns `None` if the pointer is NULL.
+    /// Reads the value. Returns `None` for NULL.
     #[inline]
     pub fn get(self) -> Option<V> {
         if self.is_null() {
@@ -76,14 +76,14 @@ impl<V: Copy> InPtr<V> {
         Some(unsafe { self.0.read_unaligned() })
     }
 
-    /// Reads a required argument. Fails if the pointer is NULL.
+    /// Reads a required argument. Fails for NULL.
     #[inline]
     pub fn required(self, position: u32) -> Answer<V> {
         self.get().ok_or(Fault::Argument(position))
     }
 }
 
-/// Reads only one field through an [`InPtr`]. Returns `None` if the pointer is NULL.
+/// Reads only one field through an [`InPtr`]. Returns `None` for NULL.
 #[macro_export]
 macro_rules! read_field {
     ($pointer:expr, $($field:ident).+) => {{
@@ -110,7 +110,7 @@ impl<V> OutPtr<V> {
         self.0.is_null()
     }
 
-    /// Returns the destination of a required result. Fails if the pointer is NULL.
+    /// Returns the destination of a required result. Fails for NULL.
     #[inline]
     pub fn required(self, position: u32) -> Answer<Out<V>> {
         if self.0.is_null() { Err(Fault::Argument(position)) } else { Ok(Out(self.0)) }
@@ -139,7 +139,7 @@ impl<V> Out<V> {
     /// Writes a result.
     #[inline]
     pub fn write(self, value: V) {
-        // SAFETY: created from an OutPtr that is not NULL, so writable as `Parameter::of` requires.
+        // SAFETY: from an OutPtr that is not NULL, so writable as `Parameter::of` requires.
         unsafe { self.0.write_unaligned(value) };
     }
 }
@@ -167,7 +167,7 @@ impl<V: Copy> Out<V> {
     }
 }
 
-/// Returns size and address of private data, NULL if there is none.
+/// Returns size and address of private data; NULL without data.
 pub fn c_bytes<B>(data: &[B]) -> (DAT_COUNT, DAT_PVOID) {
     (count(data.len()), if data.is_empty() { null_mut() } else { data.as_ptr().cast_mut().cast() })
 }

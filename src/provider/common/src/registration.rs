@@ -1,6 +1,6 @@
 //! The adapters for which the provider library was initialised.
 //!
-//! The library looks up the registry's functions at run time, so that any registry can load it.
+//! Looks up the registry's functions at run time, so any registry can load the library.
 
 use std::ffi::{CStr, c_void};
 use std::mem;
@@ -33,10 +33,9 @@ pub struct Known<F: Provider> {
 /// One call of init.
 pub struct Registration<F: Provider> {
     pub(crate) adapter: &'static Adapter<F>,
-    /// Configuration text for the provider.
     pub(crate) instance_data: String,
     pub(crate) identity: Identity,
-    /// The registry's function that ends the registration. Looked up early, so that fini needs no dynamic loader.
+    /// The registry's function that ends the registration, so that fini needs no dynamic loader.
     pub(crate) remove: Option<RegistryFunction>,
 }
 
@@ -69,7 +68,7 @@ impl<F: Provider> Registrations<F> {
         Some((registration, self.adapters.iter_mut().find(|known| known.adapter.name() == name)?))
     }
 
-    /// Registers an adapter, and replaces a registration with the same identity.
+    /// Registers an adapter. Replaces a registration with the same identity.
     pub fn add(
         &mut self,
         name: &CStr,
@@ -101,8 +100,8 @@ impl<F: Provider> Registrations<F> {
     }
 }
 
-/// Returns the registry's function `name`. Searches for the symbol version first, because registries of several
-/// versions can be in one process.
+/// Returns the registry's function `name`. Tries the symbol version first, because registries of several versions can
+/// be in one process.
 pub fn registry_function<V: Version>(name: &CStr) -> Option<RegistryFunction> {
     let found = symbol::versioned(name, V::NODE).or_else(|| symbol::named(name));
     // SAFETY: the symbol is a function, and both options have the layout of a pointer.

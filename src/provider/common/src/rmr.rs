@@ -44,7 +44,7 @@ pub fn dat_rmr_query<F: Provider>(
     })
 }
 
-/// Common arguments of dat_rmr_bind. `context` is required unless the call unbinds.
+/// Common arguments of dat_rmr_bind. Only an unbind needs no `context`.
 #[expect(missing_docs, reason = "the call describes them")]
 pub struct Bind<V: Version> {
     pub rmr_handle: DAT_RMR_HANDLE,
@@ -57,7 +57,7 @@ pub struct Bind<V: Version> {
 }
 
 /// Implements dat_rmr_bind. `lmr` returns the LMR of a nonempty segment, and how peers address it. The triplet is the
-/// argument at `position`, followed by the rights; the RMR context is the argument at `last`. `positions` lists the
+/// argument at `position`, before the rights; the RMR context is the argument at `last`. `positions` lists the
 /// arguments that core checks.
 pub fn bind<F: Provider>(
     call: &Bind<F::Version>,

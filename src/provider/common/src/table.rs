@@ -1,6 +1,6 @@
 //! The provider table, generated from a version's lists of calls and slots.
 
-/// Callback of `for_each_call!`: defines the function of a call, which calls the slot of the same name in `slots`. The
+/// Callback of `for_each_call!`: defines a call's function, which calls the slot of the same name in `slots`. The
 /// version's types, and the version as `Udat`, must be in scope.
 #[macro_export]
 macro_rules! function {
@@ -24,7 +24,7 @@ macro_rules! function {
 #[macro_export]
 macro_rules! table {
     ($($slot:ident: $field:ident, $type:ident;)*) => {
-        /// Returns the table of an adapter. The name must stay valid while the table is used.
+        /// Returns the table of an adapter. The name must outlive the table.
         pub const fn table<F: $crate::Provider<Version = Udat>>(device_name: *const std::ffi::c_char) -> DAT_PROVIDER {
             DAT_PROVIDER {
                 device_name,

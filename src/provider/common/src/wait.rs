@@ -9,8 +9,8 @@
 //!  dat_cno_wait                   ┘         └ sleep_on: can be unwound
 //! ```
 //!
-//! All frames on the stack during the sleep are without destructors; core stores the state of the wait. If the thread
-//! is unwound, libc first calls `abandon`, which drops that state before the program's cleanup handlers run.
+//! During the sleep, no frame on the stack has destructors; core stores the state of the wait. On unwinding, libc first
+//! calls `abandon`, which drops that state before the program's cleanup handlers run.
 
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
@@ -34,12 +34,12 @@ use crate::ptr::OutPtr;
 use crate::{Answer, At, Fault, Positions, Provider, Version, count};
 
 unsafe extern "C-unwind" {
-    // Unlike in the libc crate, these can unwind, because a thread can be cancelled in them.
+    // Unlike in the libc crate, these can unwind by cancellation.
     fn ppoll(fds: *mut pollfd, count: nfds_t, timeout: *const timespec, mask: *const sigset_t) -> c_int;
     fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// Replaces no timeout for a sleep on a word, because every handled signal ends a sleep with a timeout.
+/// Replaces no timeout in a sleep on a word: every handled signal ends a sleep with a timeout.
 const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Sleeps until woken or until the timeout. Returns whether a signal ended the sleep.
@@ -52,14 +52,14 @@ fn sleep_on(sleep: &Sleep) -> bool {
     }
 }
 
-/// Sleeps on the word as [`sleep_on`] does, while it has the value.
+/// Sleeps on the word like [`sleep_on`], while it has the value.
 ///
-/// libc has no cancellation point for futex(2), so the thread can be cancelled at any instruction during the call. This
-/// function is never inlined into callers, whose calls have landing pads: unwinding must not begin there.
+/// libc has no cancellation point for futex(2), so any instruction during the call can be cancelled. Never inlined into
+/// callers, whose calls have landing pads: unwinding must not begin there.
 #[inline(never)]
 fn sleep_on_word(word: *const AtomicU32, value: u32, shared: bool, limit: &timespec) -> bool {
     let private = if shared { 0 } else { libc::FUTEX_PRIVATE_FLAG };
-    // SAFETY: one system call follows, and this function has no destructors and is not inlined.
+    // SAFETY: one system call follows; this function has no destructors and is not inlined.
     let before = unsafe { cancel::allow_anywhere() };
     // SAFETY: the kernel validates the address of the word; the timeout outlives the call.
     let result = unsafe { syscall(libc::SYS_futex, word, libc::FUTEX_WAIT | private, value, ptr::from_ref(limit)) };
@@ -68,7 +68,7 @@ fn sleep_on_word(word: *const AtomicU32, value: u32, shared: bool, limit: &times
     result < 0 && unsafe { *libc::__errno_location() } == libc::EINTR
 }
 
-/// Sleeps as [`sleep_on`] does, until a descriptor is readable.
+/// Sleeps like [`sleep_on`], until a descriptor is readable.
 fn sleep_on_descriptors(watched: &[c_int; MAX_FDS], count: usize, timeout: Option<Duration>) -> bool {
     let mut fds = [pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; MAX_FDS];
     let mut used: nfds_t = 0;
@@ -93,7 +93,7 @@ extern "C" fn abandon(_: *mut c_void) {
     wait::abandon();
 }
 
-/// Alternates steps and sleeps. `resume` receives whether a signal ended the sleep. A step returns `None` when it has
+/// Alternates steps and sleeps. `resume` receives whether a signal ended the sleep. A step returns `None` after it has
 /// written the results of the call.
 #[inline(always)]
 fn block<F: Provider>(
@@ -106,12 +106,12 @@ fn block<F: Provider>(
         match next {
             Ok(Some(sleep)) => {
                 let mut place = cancel::Note::EMPTY;
-                // SAFETY: the place stays in this frame until `forget`; only unwinding leaves the frame earlier.
+                // SAFETY: the place stays in this frame until `forget`; otherwise only unwinding leaves the frame.
                 unsafe { cancel::note(&mut place, abandon) };
                 cancel::restore(before);
                 let interrupted = sleep_on(&sleep);
                 cancel::forbid();
-                // SAFETY: signal handlers have removed their own notes, so this is the thread's last one.
+                // SAFETY: signal handlers have removed their notes, so this is the thread's last.
                 unsafe { cancel::forget(&mut place) };
                 next = caught(|| resume(interrupted)).unwrap_or(Err(PANICKED));
             }
@@ -123,12 +123,11 @@ fn block<F: Provider>(
     }
 }
 
-/// Positions of dat_evd_wait's arguments that core checks.
 const EVD_WAIT: Positions = &[(Arg::Threshold, 3)];
 
 /// Tries to dequeue a DTO completion for a wait with threshold 1, as fast as a dequeue. Returns
-/// [`Version::QUEUE_EMPTY`] only if it has polled the queue; after other errors, the wait starts from the beginning.
-/// Never inlined, because it has destructors.
+/// [`Version::QUEUE_EMPTY`] only after it has polled the queue; after other errors, the wait starts anew. Never
+/// inlined, because it has destructors.
 #[inline(never)]
 extern "C" fn take_ready<F: Provider>(
     evd: DAT_EVD_HANDLE,
@@ -146,7 +145,7 @@ extern "C" fn take_ready<F: Provider>(
     fast_path::<F, _>(evd, Evd::look, body, || code::<F>(Err(Fault::Handle(Role::Evd))))
 }
 
-/// Waits in steps. `looked` is set if [`take_ready`] has just polled the empty queue.
+/// Waits in steps. `looked` is set if [`take_ready`] has just found the queue empty.
 #[cold]
 #[inline(never)]
 fn wait_for_events<F: Provider>(

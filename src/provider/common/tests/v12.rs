@@ -2,7 +2,6 @@
 
 mod slots;
 
-/// The version under test.
 mod version {
     pub use dat_provider12::Udat12 as Tested;
     pub use dat_udat12::*;
@@ -14,30 +13,21 @@ mod version {
     /// Number of slots without a handle: ia_open.
     pub const WITHOUT_HANDLE: usize = 1;
 
-    /// Position of `lmr_handle` in dat_lmr_create.
+    /// Positions of arguments of dat_lmr_create and dat_rmr_bind.
     pub const LMR_HANDLE: u32 = 7;
-    /// Position of `lmr_triplet` in dat_rmr_bind.
     pub const BIND_TRIPLET: u32 = 2;
-    /// Position of `mem_priv` in dat_rmr_bind.
     pub const BIND_RIGHTS: u32 = 3;
-    /// Position of `completion_flags` in dat_rmr_bind.
     pub const BIND_FLAGS: u32 = 6;
-    /// Position of `context` in dat_rmr_bind.
     pub const BIND_CONTEXT: u32 = 7;
 
     /// An unsupported kind of memory.
     pub const OTHER_MEM_TYPE: DAT_MEM_TYPE = DAT_MEM_TYPE_SO_VIRTUAL;
     /// A privilege bit that is ignored.
     pub const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_RO_DISABLE_FLAG;
-    /// Undefined bits of the endpoint mask.
     pub const UNKNOWN_EP_FIELDS: [DAT_EP_PARAM_MASK; 3] = [1 << 11, 1 << 31, 1 << 32];
-    /// An undefined bit of the CNO mask.
     pub const UNKNOWN_CNO_FIELD: DAT_CNO_PARAM_MASK = 4;
-    /// An undefined flag of dat_ep_connect.
     pub const UNKNOWN_CONNECT_FLAG: DAT_CONNECT_FLAGS = 2;
-    /// An undefined service type.
     pub const UNKNOWN_SERVICE: DAT_SERVICE_TYPE = 1;
-    /// An undefined event stream.
     pub const UNKNOWN_STREAM: DAT_EVD_FLAGS = 0x200;
 
     pub fn lmr_triplet(context: DAT_LMR_CONTEXT, address: DAT_VADDR, length: DAT_VLEN) -> DAT_LMR_TRIPLET {
@@ -53,7 +43,6 @@ mod version {
         opened_as
     }
 
-    /// Returns the agent in the result of a query.
     pub fn agent(param: &DAT_CNO_PARAM) -> DAT_OS_WAIT_PROXY_AGENT {
         param.agent
     }

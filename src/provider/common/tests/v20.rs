@@ -3,7 +3,6 @@
 mod further;
 mod slots;
 
-/// The version under test.
 mod version {
     pub use dat_provider20::Udat20 as Tested;
     pub use dat_udat20::*;
@@ -15,30 +14,21 @@ mod version {
     /// Number of slots without a handle or with a variable argument list: ia_open and handle_extendedop.
     pub const WITHOUT_HANDLE: usize = 2;
 
-    /// Position of `lmr_handle` in dat_lmr_create.
+    /// Positions of arguments of dat_lmr_create and dat_rmr_bind.
     pub const LMR_HANDLE: u32 = 8;
-    /// Position of `lmr_triplet` in dat_rmr_bind.
     pub const BIND_TRIPLET: u32 = 3;
-    /// Position of `mem_priv` in dat_rmr_bind.
     pub const BIND_RIGHTS: u32 = 4;
-    /// Position of `completion_flags` in dat_rmr_bind.
     pub const BIND_FLAGS: u32 = 8;
-    /// Position of `context` in dat_rmr_bind.
     pub const BIND_CONTEXT: u32 = 9;
 
     /// An unsupported kind of memory.
     pub const OTHER_MEM_TYPE: DAT_MEM_TYPE = 3;
     /// No privilege bit.
     pub const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = 0;
-    /// Undefined bits of the endpoint mask.
     pub const UNKNOWN_EP_FIELDS: [DAT_EP_PARAM_MASK; 2] = [1 << 31, 1 << 32];
-    /// An undefined bit of the CNO mask.
     pub const UNKNOWN_CNO_FIELD: DAT_CNO_PARAM_MASK = 8;
-    /// An undefined flag of dat_ep_connect.
     pub const UNKNOWN_CONNECT_FLAG: DAT_CONNECT_FLAGS = 3;
-    /// An undefined service type.
     pub const UNKNOWN_SERVICE: DAT_SERVICE_TYPE = 2;
-    /// An undefined event stream.
     pub const UNKNOWN_STREAM: DAT_EVD_FLAGS = 0x400;
 
     pub fn lmr_triplet(context: DAT_LMR_CONTEXT, address: DAT_VADDR, length: DAT_SEG_LENGTH) -> DAT_LMR_TRIPLET {
@@ -54,7 +44,6 @@ mod version {
         c"fake"
     }
 
-    /// Returns the agent in the result of a query.
     pub fn agent(param: &DAT_CNO_PARAM) -> DAT_OS_WAIT_PROXY_AGENT {
         // SAFETY: the CNO was created with an agent.
         unsafe { param.proxy.agent }

@@ -1,4 +1,4 @@
-//! The functions of a library, and the structures that differ between the versions.
+//! The functions of a library, and structures that differ between versions.
 
 use std::ffi::{CStr, c_char};
 use std::net::SocketAddr;
@@ -48,11 +48,11 @@ macro_rules! functions {
 macro_rules! versions {
     ($($functions:tt)*) => {
         functions! {
-            /// Functions of libdat.so.1 that have other types in libdat2.so.2.
+            /// Functions of libdat.so.1 with other types in libdat2.so.2.
             V12 of dat_udat12 { $($functions)* }
         }
         functions! {
-            /// Functions of libdat2.so.2 that have other types in libdat.so.1.
+            /// Functions of libdat2.so.2 with other types in libdat.so.1.
             V20 of udat20 { $($functions)* }
         }
     };
@@ -62,7 +62,7 @@ type ListProviders = unsafe extern "C" fn(DAT_COUNT, *mut DAT_COUNT, *mut *mut u
 type StrError = unsafe extern "C" fn(DAT_RETURN, *mut *const c_char, *mut *const c_char) -> DAT_RETURN;
 
 functions! {
-    /// Functions that have the same type in both versions.
+    /// Functions with the same type in both versions.
     Common of udat20 {
         dat_ia_openv: DAT_IA_OPENV_FUNC
         dat_ia_close: DAT_IA_CLOSE_FUNC
@@ -126,7 +126,7 @@ impl Calls {
     }
 }
 
-/// Converts a length to uDAPL 2.0, whose adapters offer none that does not fit.
+/// Converts a length to uDAPL 2.0; adapters offer no length that does not fit.
 #[inline(always)]
 pub fn short(length: u64) -> udat20::DAT_SEG_LENGTH {
     udat20::DAT_SEG_LENGTH::try_from(length).unwrap_or(udat20::DAT_SEG_LENGTH::MAX)

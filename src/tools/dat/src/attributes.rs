@@ -139,9 +139,9 @@ macro_rules! query {
             )
         };
         $library.check("dat_ia_query", code)?;
-        // SAFETY: the structures contain numbers and pointers, for which zeros are valid, and what the call wrote.
+        // SAFETY: numbers and pointers, which the call wrote or for which zeros are valid.
         let ($adapter, $provider) = unsafe { ($adapter.assume_init(), $provider.assume_init()) };
-        // SAFETY: the call returns null pointers, or pointers to memory that lives as long as the adapter is open.
+        // SAFETY: NULL, or pointers to memory that lives as long as the adapter is open.
         unsafe {
             Attributes {
                 address: address($adapter.ia_address_ptr),

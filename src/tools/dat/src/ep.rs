@@ -46,9 +46,8 @@ pub struct EpAttributes {
 
 impl EpAttributes {
     /// Creates attributes for transfers of up to `largest` bytes.
-    ///
-    /// `requests` is the maximum number of posted sends and RDMA operations. `receives` is the maximum number of posted
-    /// receives; a shared receive queue replaces it.
+    /// `requests` is the maximum number of posted sends and RDMA operations, `receives` of posted receives, unless
+    /// there is a shared receive queue.
     pub fn new(adapter: &Attributes, largest: u64, receives: usize, requests: usize) -> Self {
         let count = |count: usize| DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX);
         let requests = count(requests);
@@ -90,7 +89,6 @@ object! {
     Ep
 }
 
-/// Posts one segment with default completion flags.
 macro_rules! post {
     ($object:ident, $call:ident, $segment:ident, $cookie:ident $(, $remote:ident)? $(; $flags:ident)?) => {{
         let (library, cookie) = ($object.library(), DAT_DTO_COOKIE { as_64: $cookie });
@@ -110,14 +108,14 @@ macro_rules! post {
 }
 
 impl Ep {
-    /// Creates an endpoint, whose receives come from `srq` if there is one.
+    /// Creates an endpoint, whose receives come from `srq`, if any.
     pub fn new(pz: &Pz, evds: &Evds, srq: Option<&Srq>, attr: &EpAttributes) -> Result<Self> {
         let (ia, calls) = (pz.ia(), pz.ia().library().calls());
         let objects = [&evds.recv, &evds.request, &evds.connect];
         let [recv, request, connect] = objects.map(|evd| evd.raw());
         let uses = objects.map(|evd| &evd.0).into_iter().chain(srq.map(|srq| &srq.0)).chain([&pz.0]);
         let name = if srq.is_none() { "dat_ep_create" } else { "dat_ep_create_with_srq" };
-        // With a shared queue, this would limit the buffers that the endpoint may take; only the queue limits them.
+        // With a shared queue, only the queue limits the buffers.
         let attr = &EpAttributes { receives: if srq.is_some() { DAT_HW_DEFAULT } else { attr.receives }, ..*attr };
         Object::new(ia, name, calls.common.dat_ep_free, uses.cloned().collect(), |handle| {
             macro_rules! create {
@@ -131,7 +129,7 @@ impl Ep {
                     }
                 };
             }
-            // SAFETY: all objects are live, the attributes are local, and the caller provides the place for the handle.
+            // SAFETY: all objects are live, the attributes are local, and the caller provides the handle's place.
             unsafe {
                 match &calls.own {
                     Own::V12(calls) => create!(calls, &mut ep_attr!(attr, dat_udat12, u64::from)),
@@ -148,8 +146,7 @@ impl Ep {
         EpId::of(self.raw())
     }
 
-    /// Starts to connect to the connection qualifier of `host`. An event reports the outcome, at the latest after
-    /// `timeout`.
+    /// Starts to connect to the connection qualifier of `host`. An event reports the outcome within `timeout`.
     pub fn connect(&self, host: IpAddr, qualifier: u64, timeout: Duration, private_data: &[u8]) -> Result<()> {
         let host = SockAddr::from(SocketAddr::new(host, 0));
         // SAFETY: the endpoint is live; the call reads the address and the private data before it returns.
@@ -187,7 +184,7 @@ impl Ep {
         post!(self, dat_ep_post_send, segment, cookie; DAT_COMPLETION_DEFAULT_FLAG)
     }
 
-    /// Posts an RDMA write to the first bytes of `remote`.
+    /// Posts an RDMA write to the beginning of `remote`.
     #[inline(always)]
     pub fn post_rdma_write(&self, segment: Segment, remote: Remote, cookie: u64) -> Result<()> {
         post!(self, dat_ep_post_rdma_write, segment, cookie, remote; DAT_COMPLETION_DEFAULT_FLAG)
@@ -206,7 +203,7 @@ object! {
 }
 
 impl Srq {
-    /// Creates a queue for `buffers` receives of one segment each.
+    /// Creates a queue for `buffers` receives of one segment.
     pub fn new(pz: &Pz, buffers: usize) -> Result<Self> {
         let mut attr = DAT_SRQ_ATTR {
             max_recv_dtos: DAT_COUNT::try_from(buffers).unwrap_or(DAT_COUNT::MAX),

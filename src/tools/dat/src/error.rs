@@ -5,7 +5,7 @@ use std::fmt;
 /// The result of a call.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error, as small as a pointer because the loops of dat-perf return it.
+/// An error, as small as a pointer for the loops of dat-perf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Kind>);
 

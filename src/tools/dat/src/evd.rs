@@ -63,8 +63,8 @@ macro_rules! take {
         if code != DAT_SUCCESS {
             return if is_nothing(code) { Ok(None) } else { Err($evd.library().error($name, code)) };
         }
-        // SAFETY: the call wrote the event, and its number determines the valid member of the data. Private data is
-        // valid until the next event is taken.
+        // SAFETY: the call wrote the event, whose number determines the valid member. Private data is valid until the
+        // next event is taken.
         unsafe {
             let (number, data) = ((*$place).event_number, &raw const (*$place).event_data);
             Ok(Some(match number {
@@ -94,7 +94,7 @@ impl Evd {
         let triggered = cno.map_or(DAT_HANDLE_NULL, |cno| cno.raw());
         let calls = &ia.library().calls().common;
         let uses = cno.into_iter().map(|cno| cno.0.clone()).collect();
-        // SAFETY: the adapter is open, and the caller provides the place for the handle.
+        // SAFETY: the adapter is open, and the caller provides the handle's place.
         let create =
             |handle: &mut DAT_HANDLE| unsafe { (calls.dat_evd_create)(ia.raw(), length, triggered, kinds, handle) };
         Object::new(ia, "dat_evd_create", calls.dat_evd_free, uses, create).map(Self)
@@ -106,8 +106,8 @@ impl Evd {
         take!(self, "dat_evd_dequeue", |calls, place| (calls.dat_evd_dequeue)(self.raw(), place))
     }
 
-    /// Waits for an event and takes it. Returns `None` after `timeout`, which is at most 71 minutes, or after a signal
-    /// handler has run. Without `timeout`, waits indefinitely.
+    /// Waits for an event and takes it. Returns `None` after `timeout`, at most 71 minutes, or after a signal handler
+    /// has run. Without `timeout`, waits indefinitely.
     #[inline(always)]
     pub fn wait(&self, timeout: Option<Duration>) -> Result<Option<Event>> {
         let (timeout, mut more) = (timeout.map_or(DAT_TIMEOUT_INFINITE, microseconds), 0);
@@ -139,13 +139,13 @@ impl Cno {
     pub fn new(ia: &Ia) -> Result<Self> {
         let agent = DAT_OS_WAIT_PROXY_AGENT { instance_data: std::ptr::null_mut(), proxy_agent_func: None };
         let calls = &ia.library().calls().common;
-        // SAFETY: the adapter is open, and the caller provides the place for the handle.
+        // SAFETY: the adapter is open, and the caller provides the handle's place.
         let create = |handle: &mut DAT_HANDLE| unsafe { (calls.dat_cno_create)(ia.raw(), agent, handle) };
         Object::new(ia, "dat_cno_create", calls.dat_cno_free, Vec::new(), create).map(Self)
     }
 
-    /// Waits until a dispatcher triggers the object, `timeout` passes or a signal handler has run. The caller must poll
-    /// all dispatchers, because several may have triggered it.
+    /// Waits until a dispatcher triggers the object, `timeout` passes or a signal handler has run. Poll all dispatchers
+    /// then, because several may have triggered it.
     pub fn wait(&self, timeout: Duration) -> Result<()> {
         let mut triggered = DAT_HANDLE_NULL;
         // SAFETY: the notification object is live, and the place is local.
@@ -161,7 +161,6 @@ fn is_nothing(code: DAT_RETURN) -> bool {
     matches!(DAT_GET_TYPE(code), DAT_QUEUE_EMPTY | DAT_TIMEOUT_EXPIRED | DAT_INTERRUPTED_CALL)
 }
 
-/// Converts a time to a finite timeout.
 pub(crate) fn microseconds(time: Duration) -> DAT_TIMEOUT {
     DAT_TIMEOUT::try_from(time.as_micros()).unwrap_or(DAT_TIMEOUT_INFINITE).min(DAT_TIMEOUT_INFINITE - 1)
 }

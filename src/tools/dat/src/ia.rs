@@ -19,7 +19,7 @@ const ASYNC_EVENTS: DAT_COUNT = 64;
 /// An open interface adapter. It is closed when it and all its objects are dropped.
 ///
 /// If the provider is not thread-safe
-/// ([`ProviderAttributes::is_thread_safe`](crate::ProviderAttributes::is_thread_safe)), a call in a thread other than
+/// ([`ProviderAttributes::is_thread_safe`](crate::ProviderAttributes::is_thread_safe)), a call in another thread than
 /// the one that opened the adapter panics.
 #[derive(Clone)]
 pub struct Ia(Arc<Instance>);
@@ -29,7 +29,7 @@ struct Instance {
     handle: Handle,
 }
 
-/// The properties that a program requests of an adapter. Its text has the form `1.2 nonthreadsafe`.
+/// The properties that a program requests of an adapter, such as `1.2 nonthreadsafe`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Major and minor number of the interface.
@@ -39,7 +39,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns the request of a program that was compiled for `api` and uses the adapter in one thread.
+    /// Returns the request of a program for `api` that uses the adapter in one thread.
     pub fn of(api: Api) -> Self {
         Self { version: api.version(), thread_safe: false }
     }
@@ -71,7 +71,7 @@ impl Ia {
     pub fn open(library: Library, name: &CStr, request: Request) -> Result<Self> {
         library.publish();
         let (mut raw, mut async_evd) = (DAT_HANDLE_NULL, DAT_HANDLE_NULL);
-        // SAFETY: the call only reads the name, which is a C string, and both handles are local variables.
+        // SAFETY: the name is a C string, and both handles are local variables.
         let code = unsafe {
             (library.calls().common.dat_ia_openv)(
                 name.as_ptr().cast_mut(),
@@ -115,8 +115,7 @@ impl Ia {
     pub fn provider_library(&self) -> Option<PathBuf> {
         const _: () =
             assert!(offset_of!(dat_udat12::DAT_PROVIDER, ia_query_func) == offset_of!(DAT_PROVIDER, ia_query_func));
-        // SAFETY: the binary interface requires that an open adapter begins with a pointer to the table of its
-        // provider.
+        // SAFETY: the binary interface requires that an open adapter begins with a pointer to its provider's table.
         let query = unsafe { (**self.raw().cast::<*const DAT_PROVIDER>()).ia_query_func };
         query.and_then(|function| file_of(function as usize))
     }
@@ -125,7 +124,7 @@ impl Ia {
 impl Drop for Instance {
     fn drop(&mut self) {
         if self.handle.is_usable() {
-            // SAFETY: the adapter is open, and all objects that were created from it have been freed.
+            // SAFETY: the adapter is open, and all its objects have been freed.
             unsafe { (self.library.calls().common.dat_ia_close)(self.handle.raw(), DAT_CLOSE_ABRUPT_FLAG) };
         }
     }

@@ -1,22 +1,10 @@
 //! A safe binding to uDAPL: the functions of libdat2.so.2 and libdat.so.1, which the process loads at run time.
 //!
-//! The types follow uDAPL 2.0. [`abi`] has both forms of functions and structures that differ in uDAPL 1.2. Attributes
-//! that uDAPL 1.2 lacks are an `Option`.
+//! The types follow uDAPL 2.0. [`abi`] has both forms of what differs in uDAPL 1.2. Attributes that uDAPL 1.2 lacks are
+//! an `Option`.
 //!
 //! An object keeps the objects that it refers to, and is freed with its last clone: endpoints before dispatchers, all
 //! before the adapter. Each function returns the error of its call.
-//!
-//! | module | contents |
-//! |---|---|
-//! | [`abi`] | the functions of a library, and the structures that differ between the versions |
-//! | [`error`] | errors |
-//! | [`library`] | versions, loading a library, the adapters that it lists |
-//! | [`object`] | handles |
-//! | [`ia`], [`attributes`] | interface adapters and their attributes |
-//! | [`memory`] | protection zones and registered memory |
-//! | [`evd`] | event dispatchers, notification objects, events |
-//! | [`ep`] | endpoints and shared receive queues |
-//! | [`sp`] | service points and connection requests |
 
 mod abi;
 mod attributes;

@@ -26,7 +26,7 @@ impl Api {
     /// All versions, the oldest first.
     pub const ALL: [Api; 2] = [Api::V12, Api::V20];
 
-    /// Returns the file name that programs of this version are linked with.
+    /// Returns the file name with which programs of this version are linked.
     pub fn library(self) -> &'static str {
         match self {
             Api::V12 => "libdat.so.1",
@@ -75,7 +75,7 @@ pub struct Adapter {
     pub request: Request,
 }
 
-/// A library, which is never unloaded because its providers have threads.
+/// A library, never unloaded because its providers have threads.
 #[derive(Clone, Copy)]
 pub struct Library {
     api: Api,
@@ -108,10 +108,9 @@ impl Library {
         Ok(Self { api, calls: Box::leak(Box::new(calls)), file: Box::leak(Box::from(file)) })
     }
 
-    /// Adds the symbols of the library, which some providers use, to the global scope, as in a program that is linked
-    /// with it.
+    /// Adds the symbols of the library, which some providers use, to the global scope, as in a program linked with it.
     pub(crate) fn publish(self) {
-        // The library is loaded, so this does not fail. Otherwise, opening the adapter reports the missing symbol.
+        // The library is loaded, so this succeeds. Otherwise, opening the adapter reports the missing symbol.
         let _ = load(self.file, unix::RTLD_GLOBAL | libc::RTLD_NOLOAD).map(std::mem::forget);
     }
 
@@ -146,7 +145,7 @@ impl Library {
             let list = self.calls.common.dat_registry_list_providers;
             // SAFETY: `places` has `room` pointers, each to a separate structure.
             let code = unsafe { list(room as DAT_COUNT, &mut count, places.as_mut_ptr()) };
-            // If the list is too short, the library returns the necessary length.
+            // The library returns the necessary length.
             if code != DAT_SUCCESS && count as usize > room {
                 room = count as usize;
                 continue;
@@ -170,7 +169,7 @@ impl Library {
         if class == DAT_CLASS_WARNING { Ok(()) } else { Err(self.error(call, code)) }
     }
 
-    /// Returns the error of a call, with the library's names for the return code, or its number.
+    /// Returns the error of a call, with the library's names for the code, or its number.
     #[cold]
     pub(crate) fn error(self, call: &'static str, code: DAT_RETURN) -> Error {
         let (mut major, mut minor) = (std::ptr::null::<c_char>(), std::ptr::null::<c_char>());
@@ -195,7 +194,7 @@ fn adapter(info: &DAT_PROVIDER_INFO) -> Adapter {
     }
 }
 
-/// Returns the string in an array, which ends at a NUL byte or at the end.
+/// Returns the string in an array, up to a NUL byte or the end.
 pub(crate) fn string(array: &[c_char]) -> CString {
     let bytes: Vec<u8> = array.iter().map(|&byte| byte as u8).take_while(|&byte| byte != 0).collect();
     CString::new(bytes).unwrap_or_default()
@@ -204,14 +203,14 @@ pub(crate) fn string(array: &[c_char]) -> CString {
 /// Returns the file from which the function at an address was loaded.
 pub(crate) fn file_of(address: usize) -> Option<PathBuf> {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: dladdr only compares the address, and fills the structure if it finds a library there.
+    // SAFETY: dladdr only compares the address, and fills the structure if a library contains it.
     let known = unsafe { libc::dladdr(std::ptr::without_provenance(address), found.as_mut_ptr()) } != 0;
-    // SAFETY: the structure contains numbers and pointers, for which zeros are valid.
+    // SAFETY: zeros are valid for numbers and pointers.
     let file = unsafe { found.assume_init() }.dli_fname;
     if !known || file.is_null() {
         return None;
     }
-    // SAFETY: the loader's name of a library is a string that lives as long as the library.
+    // SAFETY: the loader's string lives as long as the library.
     let file = unsafe { CStr::from_ptr(file) };
     let path = Path::new(OsStr::from_bytes(file.to_bytes()));
     Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))

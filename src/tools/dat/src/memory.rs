@@ -21,14 +21,13 @@ impl Pz {
     /// Creates a zone.
     pub fn new(ia: &Ia) -> Result<Self> {
         let calls = &ia.library().calls().common;
-        // SAFETY: the adapter is open, and the caller provides the place for the handle.
+        // SAFETY: the adapter is open, and the caller provides the handle's place.
         let create = |handle: &mut DAT_HANDLE| unsafe { (calls.dat_pz_create)(ia.raw(), handle) };
         Object::new(ia, "dat_pz_create", calls.dat_pz_free, Vec::new(), create).map(Self)
     }
 }
 
 /// Page-aligned memory of this process, registered with an adapter as a local memory region.
-///
 /// The adapter, and with remote privileges the peer, may write the memory at any time. So no references to it exist:
 /// the functions copy bytes, or read a single byte.
 pub struct Region {
@@ -41,10 +40,10 @@ pub struct Region {
     pz: Pz,
 }
 
-// SAFETY: the region owns the memory and accesses it only by copies and volatile reads, without references.
+// SAFETY: the region owns the memory, and only copies and volatile reads access it.
 unsafe impl Send for Region {}
-// SAFETY: all access is by copies and volatile reads, without references. Concurrent copies may mix bytes, as with
-// writes of the adapter.
+// SAFETY: only copies and volatile reads access the memory, without references. Concurrent copies may mix bytes, as
+// with writes of the adapter.
 unsafe impl Sync for Region {}
 
 /// A part of a region, for a post.
@@ -92,8 +91,8 @@ impl Region {
         let (address, lmr, rmr) = (base.as_ptr().cast(), &mut region.lmr_context, &mut region.rmr_context);
         let (va, virt, null) = (DAT_REGION_DESCRIPTION { for_va: address }, DAT_MEM_TYPE_VIRTUAL, ptr::null_mut);
         let (raw, zone, handle_place) = (ia.raw(), pz.raw(), &mut handle);
-        // SAFETY: the memory has this length and is freed after the region; the other pointers are to local variables
-        // or fields.
+        // SAFETY: the memory has this length and outlives the region; the other pointers are to local variables or
+        // fields.
         let code = unsafe {
             match &ia.library().calls().own {
                 Own::V12(V12 { dat_lmr_create: create, .. }) => {
@@ -132,21 +131,21 @@ impl Region {
     /// Copies bytes into the region.
     #[inline]
     pub fn write(&self, offset: usize, bytes: &[u8]) {
-        // SAFETY: the bytes are in the region, and no reference to its memory exists.
+        // SAFETY: the bytes are in the region, without references to them.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.place(offset, bytes.len()), bytes.len()) };
     }
 
     /// Copies bytes out of the region.
     #[inline]
     pub fn read(&self, offset: usize, bytes: &mut [u8]) {
-        // SAFETY: the bytes are in the region, and no reference to its memory exists.
+        // SAFETY: the bytes are in the region, without references to them.
         unsafe { ptr::copy_nonoverlapping(self.place(offset, bytes.len()), bytes.as_mut_ptr(), bytes.len()) };
     }
 
     /// Returns one byte, which a peer may be writing.
     #[inline(always)]
     pub fn load(&self, offset: usize) -> u8 {
-        // SAFETY: the byte is in the region; a volatile read of one byte is one access.
+        // SAFETY: the byte is in the region; a volatile read of a byte is one access.
         unsafe { self.place(offset, 1).read_volatile() }
     }
 
@@ -174,9 +173,9 @@ impl Drop for Region {
         let free = self.pz.ia().library().calls().common.dat_lmr_free;
         // SAFETY: the region is registered under this handle.
         let freed = self.handle.is_none_or(|lmr| lmr.is_usable() && unsafe { free(lmr.raw()) } == DAT_SUCCESS);
-        // If the memory is still registered, the adapter may write it, so the process keeps it.
+        // The adapter may write memory that is still registered, so keep it.
         if freed {
-            // SAFETY: the memory was allocated with this layout, and is not used any longer.
+            // SAFETY: allocated with this layout, and no longer used.
             unsafe { dealloc(self.base.as_ptr(), self.layout) };
         }
     }

@@ -51,8 +51,8 @@ impl Handle {
 
 type Free = unsafe extern "C" fn(DAT_HANDLE) -> DAT_RETURN;
 
-/// An object of an adapter, which is freed with its last clone. Each clone contains the handle and the library, so that
-/// a post or dequeue follows no pointer for them.
+/// An object of an adapter, freed with its last clone. Each clone contains the handle and the library, so that a post
+/// or dequeue follows no pointer for them.
 #[derive(Clone)]
 pub struct Object {
     handle: Handle,
@@ -69,8 +69,8 @@ struct Owned {
 }
 
 impl Object {
-    /// Takes ownership of the object that `create` creates with the call `call`, and that `free` frees. It refers to
-    /// the objects in `uses`.
+    /// Takes ownership of the object that `create` creates with the call `call`, and that `free` frees. The object
+    /// refers to `uses`.
     pub(crate) fn new(
         ia: &Ia,
         call: &'static str,
@@ -103,9 +103,9 @@ impl Object {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Another thread must not call the provider, so the object exists until the process ends.
+        // Another thread must not call the provider, so keep the object until the process ends.
         if self.handle.is_usable() {
-            // SAFETY: the object is live and of this kind, and this is its last owner.
+            // SAFETY: the object is live and of this kind; this is its last owner.
             unsafe { (self.free)(self.handle.raw) };
         }
     }

@@ -1,4 +1,4 @@
-//! Public service points, and the connection requests that arrive there.
+//! Public service points and connection requests.
 
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
@@ -74,8 +74,8 @@ impl Cr {
         // SAFETY: the request is pending, and the structure is local.
         let code = unsafe { query(self.raw(), DAT_CR_FIELD_ALL, param.as_mut_ptr()) };
         self.library.check("dat_cr_query", code)?;
-        // SAFETY: the structure contains numbers and pointers, for which zeros are valid, and what the call wrote. The
-        // pointers are valid until the request ends.
+        // SAFETY: numbers and pointers, which the call wrote or for which zeros are valid. The pointers are valid until
+        // the request ends.
         unsafe {
             let param = param.assume_init();
             Ok(Peer {
@@ -85,12 +85,12 @@ impl Cr {
         }
     }
 
-    /// Accepts the request for an endpoint. An event reports that the connection is established. If the call fails, the
-    /// request is rejected.
+    /// Accepts the request for an endpoint. An event reports that the connection is established. On failure, rejects
+    /// the request.
     pub fn accept(mut self, ep: &Ep, private_data: &[u8]) -> Result<()> {
         let accept = self.library.calls().common.dat_cr_accept;
         let (size, data) = (private_data.len() as DAT_COUNT, private_data.as_ptr().cast_mut().cast());
-        // SAFETY: request and endpoint are live, and the call reads the private data before it returns.
+        // SAFETY: request and endpoint are live; the call reads the private data before it returns.
         let code = unsafe { accept(self.raw(), ep.raw(), size, data) };
         self.library.check("dat_cr_accept", code)?;
         self.handle = None;

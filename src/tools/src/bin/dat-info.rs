@@ -1,4 +1,4 @@
-//! dat-info: which interface adapters a program would see here, and why one does not open.
+//! dat-info: lists the interface adapters of this host.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! dat-perf: how fast data moves through an interface adapter.
+//! dat-perf: measures interface adapters.
 
 use std::process::ExitCode;
 

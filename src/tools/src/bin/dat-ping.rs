@@ -1,4 +1,4 @@
-//! dat-ping: whether two processes or hosts reach each other through an interface adapter.
+//! dat-ping: checks whether processes reach each other.
 
 use std::process::ExitCode;
 

@@ -44,7 +44,7 @@ pub struct Arguments {
     pub common: Common,
 }
 
-/// The name of an adapter, which a variable of the shell that is not set does not have.
+/// Parses an adapter's name. Rejects the empty name of an unset shell variable.
 fn named(name: OsString) -> Result<OsString, &'static str> {
     if name.is_empty() {
         Err("no adapter has an empty name; without NAME, dat-info lists all of them")

@@ -54,7 +54,7 @@ pub fn groups(all: &Attributes) -> Vec<Group> {
     some.map(|(name, attributes)| Group { name: name.to_owned(), attributes }).collect()
 }
 
-/// Expands to attributes, one per line: the field, its meaning, how to show it, and the value if it is not the field.
+/// Expands to attributes, one per line: field, meaning, how to show it, and the value if not the field.
 macro_rules! table {
     ($of:expr; $($name:ident $meaning:literal $shown:tt $(= $value:expr)?;)*) => {
         vec![$(Attribute::new(stringify!($name), $meaning, table!(@ $of, $name, $shown $(, $value)?))),*]
@@ -148,7 +148,6 @@ fn of_provider(all: &Attributes) -> Vec<Attribute> {
     }
 }
 
-/// Returns the attributes that only uDAPL 2.0 has.
 fn of_20(v20: &Attributes20) -> Vec<Attribute> {
     table! { v20;
         zb_supported "Regions may be zero-based" yes;
@@ -178,7 +177,7 @@ fn text(value: &str) -> Shown {
     (json!(value), value.to_owned())
 }
 
-/// Shows a text of a provider; a decimal number without leading zeros becomes a number.
+/// Shows a provider's text; as a number if it is decimal without leading zeros.
 fn number_or_text(value: &str) -> Shown {
     let number = value.parse::<u64>().ok().filter(|number| number.to_string() == value);
     (number.map_or_else(|| json!(value), |number| json!(number)), value.to_owned())
@@ -221,14 +220,14 @@ fn choice<T: Copy + PartialEq + Display>(value: T, all: &[(T, &str, &str)]) -> S
     }
 }
 
-/// Shows a set of bits, or `nothing` for the empty set. Bits that `all` does not name are omitted.
+/// Shows a set of bits, or `nothing` for the empty set. Omits bits that `all` does not name.
 fn set<T: Copy + PartialEq + BitAnd<Output = T>>(value: T, nothing: &str, all: &[(T, &str)]) -> Shown {
     let names: Vec<&str> = all.iter().filter(|(bit, _)| value & *bit == *bit).map(|(_, name)| *name).collect();
     let words = if names.is_empty() { nothing.to_owned() } else { names.join(", ") };
     (json!(names), words)
 }
 
-/// Shows kinds of memory. The number of virtual memory is 0, so it is always among them.
+/// Shows kinds of memory, always with virtual memory, whose number is 0.
 fn memory_types(value: DAT_MEM_TYPE) -> Shown {
     set(value, "", &[(0, "virtual"), (DAT_MEM_TYPE_LMR, "another region"), (DAT_MEM_TYPE_SHARED_VIRTUAL, "shared")])
 }

@@ -48,10 +48,10 @@ pub fn ports(sysfs: &Path) -> Vec<Port> {
     found
 }
 
-/// Returns the port whose network interface has an address. `interfaces` has the names and addresses of interfaces.
+/// Returns the port whose network interface has an address. `interfaces` has names and addresses.
 pub fn with_address<'a>(ports: &'a [Port], interfaces: &[(String, IpAddr)], address: IpAddr) -> Option<&'a Port> {
     let (name, _) = interfaces.iter().find(|(_, own)| *own == address)?;
-    // An alias, such as eth0:1, is a name of the same interface.
+    // An alias, such as eth0:1, names the same interface.
     let name = name.split(':').next()?;
     ports.iter().find(|port| port.interfaces.iter().any(|interface| interface == name))
 }

@@ -48,7 +48,7 @@ struct Listing {
     ignored: Vec<String>,
 }
 
-/// Shows the table; `all` includes adapters that do not open. Fails if there is no library of any version.
+/// Shows the table; `all` includes adapters that do not open. Fails without a library of any version.
 pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     let mut listing = Listing::default();
     let (ports, interfaces) = (devices::ports(Path::new(sysfs::ROOT)), net::interfaces());
@@ -98,7 +98,7 @@ pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'
         thread::scope(|scope| {
             let start = |adapter| (adapter, thread::Builder::new().spawn_scoped(scope, move || open(adapter)));
             let threads: Vec<_> = some.iter().map(start).collect();
-            // If there is no thread for it, this thread opens the adapter.
+            // Without a thread for it, this thread opens the adapter.
             all.extend(threads.into_iter().map(|(adapter, thread)| {
                 let probe =
                     thread.map_or_else(|_| open(adapter), |thread| thread.join().expect("a probe does not panic"));
@@ -161,12 +161,12 @@ fn row(
     row
 }
 
-/// Returns why there is no library, without the list of searched places.
+/// Returns why there is no library, without the searched places.
 fn reason(error: &anyhow::Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
-/// Maximum number of causes with a line of their own. A distribution's file lists dozens of adapters.
+/// Maximum number of causes with their own line. A distribution's file lists dozens of adapters.
 const MAX_LINES: usize = 5;
 /// Maximum number of causes in the line about all adapters.
 const MAX_CAUSES: usize = 3;
@@ -220,7 +220,7 @@ fn show(Listing { adapters: rows, missing, hidden, ignored, .. }: &Listing, all:
     Ok(())
 }
 
-/// Returns why an adapter does not open, without the library, line and name before it.
+/// Returns why an adapter does not open, without library, line and name.
 fn cause(row: &Listed) -> Option<&str> {
     let why = row.why.as_deref()?;
     let (_, why) = why.split_once(": error: ").unwrap_or(("", why));

@@ -1,18 +1,8 @@
 //! dat-info: the interface adapters of this host.
 //!
-//! | module | contents |
-//! |---|---|
-//! | [`arguments`] | the arguments |
-//! | [`probe`] | opening an adapter in a process of its own |
-//! | [`attributes`] | the attributes of an adapter in words |
-//! | [`devices`] | the RDMA devices of the host |
-//! | [`listing`] | the table of the adapters |
-//! | [`explain`] | what dat_ia_open does, step by step |
-//! | [`processes`] | the processes that have an adapter open |
-//!
 //! The registry applies the rules of dat.conf and reports each step of its search. `explain` shows the steps and
-//! compares the result with the loaded library's list. Only the provider knows what else it needs, so a separate
-//! process opens each adapter with error messages enabled; a provider that crashes or hangs affects no other.
+//! compares the result with the loaded library's list. Only the provider knows its other needs, so a separate process
+//! opens each adapter with error messages enabled; a provider that crashes or hangs affects no other.
 
 mod arguments;
 mod attributes;
@@ -146,7 +136,7 @@ fn load(common: &Common) -> Vec<anyhow::Result<(Found, Vec<Adapter>)>> {
     common.libraries().into_iter().map(|found| found.and_then(list)).collect()
 }
 
-/// Returns a hint if programs do not find a library that is installed together with this tool.
+/// Returns a hint if programs do not find a library that is installed with this tool.
 fn hidden(found: &Found) -> Option<String> {
     found.missed.as_ref()?;
     let directory = found.library.path()?.parent()?.to_owned();

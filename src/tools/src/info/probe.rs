@@ -1,5 +1,4 @@
-//! Opening an adapter in another process and capturing its messages. A provider that crashes or hangs ends only that
-//! process.
+//! Opening an adapter in another process and capturing its messages, because a provider may crash or hang.
 
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -94,7 +93,7 @@ fn command(tool: &Path, name: &CStr, request: Request, library: Option<&Path>) -
     command
 }
 
-/// Returns the answer in the standard output of the process, and the other lines, which a provider printed.
+/// Returns the answer in the standard output of the process, and the other lines, from a provider.
 fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
     let mut printed: Vec<&str> = output.lines().filter(|line| !line.is_empty()).collect();
     let answer = printed.iter().enumerate().rev().find_map(|(at, line)| Some((at, serde_json::from_str(line).ok()?)));

@@ -1,6 +1,5 @@
-//! The processes that have an adapter of shm open, and their counters.
-//!
-//! A process responds only to processes of its user, so root acts as that user.
+//! The processes that have an adapter of shm open, and their counters. A process responds only to its user, so root
+//! acts as that user.
 
 use std::collections::BTreeSet;
 use std::ffi::CStr;
@@ -70,7 +69,7 @@ pub fn run(json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Returns the default directory (for root, of every user) and the directories in the configuration.
+/// Returns the default directory (for root, of every user) and the configured directories.
 fn directories(root: bool) -> BTreeSet<PathBuf> {
     let user = geteuid().as_raw();
     let mut all = BTreeSet::from([dat_census::directory("", user)]);
@@ -127,7 +126,7 @@ fn user_name(user: u32) -> String {
     if entry.is_null() {
         return user.to_string();
     }
-    // SAFETY: the name of an entry is a C string, which is valid until the next such call.
+    // SAFETY: a C string, valid until the next such call.
     unsafe { CStr::from_ptr((*entry).pw_name) }.to_string_lossy().into_owned()
 }
 

@@ -17,7 +17,7 @@ pub struct Channel {
     sends: Region,
     buffer: usize,
     sending: [bool; SENDS],
-    /// Identifies the channel in cookies: handles of freed endpoints are reused.
+    /// Identifies the channel in cookies, because handles of freed endpoints are reused.
     serial: u32,
 }
 
@@ -27,7 +27,7 @@ pub enum Done {
     Send,
     /// The RDMA operation with this number.
     Rdma(usize),
-    /// A transfer of another channel, or one that ended with its connection.
+    /// A transfer of another channel, or one flushed with its connection.
     Other,
 }
 
@@ -38,7 +38,6 @@ pub struct Message {
     pub length: u64,
 }
 
-/// The kinds of cookies.
 const RECEIVE: u64 = 0;
 const SEND: u64 = 1;
 const RDMA: u64 = 2;
@@ -70,7 +69,7 @@ impl Channel {
         self.cookie(RDMA, number)
     }
 
-    /// Returns the meaning of a completion and frees the buffer of a send. Fails if a transfer of this channel failed.
+    /// Returns the meaning of a completion, and frees a send's buffer. Fails if a transfer of this channel failed.
     pub fn done(&mut self, completion: &Completion) -> Result<Done> {
         let number = (completion.cookie & 0xffff) as usize;
         if completion.cookie >> 32 != u64::from(self.serial) || completion.ep != self.ep.id() {

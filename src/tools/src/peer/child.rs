@@ -1,4 +1,4 @@
-//! `--self`: the tool starts itself as the server. The server is a new program, because handles do not survive a fork.
+//! `--self`: the tool starts itself as the server, a new program because handles do not survive a fork.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader};
@@ -27,7 +27,7 @@ impl Server {
         adapter: &str,
         more: impl IntoIterator<Item = String>,
     ) -> anyhow::Result<Self> {
-        // Report here, not in the server, that the adapter does not open.
+        // Report here, not in the server, an adapter that does not open.
         drop(open_adapter(library, adapter)?);
         let program = own_file().context("cannot find the file of this program")?;
         let mut command = Command::new(program);
@@ -44,7 +44,7 @@ impl Server {
         unsafe {
             command.pre_exec(move || {
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
-                // The parent may have ended before the first call.
+                // The parent may have ended already.
                 if libc::getppid() as u32 == parent { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
             });
         }
@@ -61,7 +61,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // SAFETY: `wait` has not been called yet, so the process ID is still the child's.
+        // SAFETY: `wait` was not called yet, so the process ID is still the child's.
         unsafe { libc::kill(self.child.id() as libc::pid_t, libc::SIGTERM) };
         let _ = self.child.wait();
     }

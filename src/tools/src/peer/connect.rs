@@ -80,7 +80,7 @@ impl Target<'_> {
             Some(host) => resolve(host, own).with_context(|| format!("{host}: cannot find the address of the host"))?,
             None => vec![own.unwrap_or(IpAddr::from([127, 0, 0, 1]))],
         };
-        // A name may have addresses that this adapter cannot reach, such as addresses of the other family.
+        // A name may have addresses that this adapter cannot reach, such as the other family.
         let mut last = None;
         for host in hosts {
             let (channel, start) = (create()?, Instant::now());
@@ -97,7 +97,7 @@ impl Target<'_> {
     /// Connects a channel to one address. Returns the private data of the server.
     pub fn establish(&self, node: &Node, channel: &Channel, host: IpAddr, hello: &[u8]) -> Result<Vec<u8>, Stop> {
         channel.ep.connect(host, self.qualifier, self.timeout, hello)?;
-        // Allow for providers that exceed the time of the attempt.
+        // Allow for providers that exceed the time.
         let deadline = Instant::now() + self.timeout + Duration::from_secs(1);
         loop {
             match node.next(Some(deadline), self.interrupt, false)? {
@@ -106,7 +106,7 @@ impl Target<'_> {
                 Occurrence::Event(Event::Connection(event)) if event.ep == channel.ep.id() => {
                     return self.outcome(event);
                 }
-                // A request that arrives at a client is dropped, which rejects it.
+                // Drops requests, which rejects them.
                 Occurrence::Event(_) => {}
             }
         }
@@ -124,8 +124,8 @@ impl Target<'_> {
         Err(Stop::Gone(format!("{reason}, {}", event_name(event.number))))
     }
 
-    /// Returns what the user should check if the server at `host` was not reached: `late` if it did not respond in
-    /// time. `own` is the address of the adapter.
+    /// Returns what the user should check if the server at `host` was not reached; `late` if it did not respond in
+    /// time. `own` is the adapter's address.
     pub fn hint(&self, own: Option<IpAddr>, host: IpAddr, late: bool) -> String {
         let here = host.is_loopback() || host::net::interfaces().iter().any(|(_, address)| *address == host);
         // From another host, the network may also be the cause.
@@ -142,7 +142,7 @@ pub fn late(timeout: Duration) -> String {
     format!("no answer within {timeout:?}")
 }
 
-/// Returns the addresses of a host, the addresses of the family of `like` first.
+/// Returns the addresses of a host, the family of `like` first.
 fn resolve(host: &str, like: Option<IpAddr>) -> io::Result<Vec<IpAddr>> {
     // An IPv6 address may be in brackets.
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);

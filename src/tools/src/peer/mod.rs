@@ -1,12 +1,4 @@
 //! What dat-ping and dat-perf share: the arguments that name the peer, adapters, connections and servers.
-//!
-//! | module | contents |
-//! |---|---|
-//! | [`child`] | `--self`: the server as a child process |
-//! | [`node`] | an adapter, and waiting for its events |
-//! | [`connect`] | connecting to a server, and the reasons why that fails |
-//! | [`channel`] | a connection with buffers for messages |
-//! | [`pattern`] | bytes that both sides know |
 
 pub mod channel;
 pub mod child;
@@ -56,7 +48,7 @@ impl Arguments {
         self.host.is_none() && !self.own_peer
     }
 
-    /// Returns the qualifier on which the server listens; `None` for any.
+    /// Returns the server's qualifier; `None` for any.
     pub fn listen_on(&self, default: u64) -> Option<u64> {
         (!self.announce).then_some(self.qualifier.unwrap_or(default))
     }
@@ -65,12 +57,12 @@ impl Arguments {
 pub const CLIENT: &str = "Options of the client";
 pub const SERVER: &str = "Options of the server";
 
-/// Returns the group of arguments that make a process the client.
+/// Returns the arguments that make a process the client.
 pub fn client() -> ArgGroup {
     ArgGroup::new("client").args(["host", "own_peer"])
 }
 
-/// Returns the maximum memory that a peer may make this process allocate: half of the memory of the host.
+/// Returns the memory that a peer may make this process allocate: half of the host's.
 #[allow(clippy::useless_conversion, reason = "the types differ between architectures")]
 pub fn max_memory() -> u64 {
     let system = rustix::system::sysinfo();

@@ -9,7 +9,7 @@ use dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Psp, Pz};
 use crate::interrupt::Interrupt;
 use crate::tool::open_adapter;
 
-/// An adapter, and a notification object for all its dispatchers.
+/// An adapter, and a notification object for its dispatchers.
 pub struct Node {
     pub attributes: Attributes,
     pub pz: Pz,
@@ -27,7 +27,7 @@ pub enum Occurrence {
     Interrupted,
 }
 
-/// Maximum duration of one sleep: a signal that arrives just before the sleep does not end it.
+/// Maximum duration of a sleep: a signal just before the sleep does not end it.
 const MAX_SLEEP: Duration = Duration::from_millis(200);
 /// Polls between two checks of the clock, with one yield.
 const POLLS: u32 = 64;
@@ -37,7 +37,7 @@ impl Node {
         Self::new(&open_adapter(library, name)?, events)
     }
 
-    /// Creates the objects of an open adapter. `events` is the maximum number of queued events of each kind.
+    /// Creates the objects of an open adapter, with up to `events` queued events of each kind.
     pub fn new(ia: &Ia, events: usize) -> Result<Self> {
         let attributes = ia.attributes()?;
         let events = events.min(usize::try_from(attributes.ia.max_evd_qlen).unwrap_or(events));

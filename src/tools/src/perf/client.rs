@@ -23,7 +23,6 @@ pub struct Client<'a> {
     arguments: &'a Arguments,
     cpus: &'a Cpus,
     host: IpAddr,
-    /// Set if the server runs on this host.
     near: bool,
     control: Control,
 }

@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// Returns the CPU's counter if there is one, which takes a few nanoseconds and no call.
+/// Returns the CPU's counter, if any, in a few nanoseconds and without a call.
 #[inline(always)]
 pub fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -21,7 +21,7 @@ pub fn ticks() -> u64 {
     }
 }
 
-/// Returns the nanoseconds of a tick. The first call measures this for 5 ms.
+/// Returns the nanoseconds of a tick, first measured for 5 ms.
 pub fn nanoseconds_of_tick() -> f64 {
     static KNOWN: OnceLock<f64> = OnceLock::new();
     *KNOWN.get_or_init(|| {
@@ -34,13 +34,13 @@ pub fn nanoseconds_of_tick() -> f64 {
     })
 }
 
-/// Reads the clock and the counter at the same time. Another thread may run between two reads, so the closest of
-/// several attempts counts.
+/// Reads the clock and the counter together: the closest of several attempts, because other threads may run between two
+/// reads.
 fn clock_and_ticks() -> (Instant, u64) {
     let mut closest = (u64::MAX, Instant::now(), ticks());
     for _ in 0..20 {
         let (before, now, after) = (ticks(), Instant::now(), ticks());
-        // The counters of CPUs may differ; a negative difference wraps to a large number.
+        // Counters of CPUs may differ; a negative difference wraps to a large number.
         let width = after.wrapping_sub(before);
         if width < closest.0 {
             closest = (width, now, before + width / 2);
@@ -85,7 +85,7 @@ fn duration_of(clock: ClockId) -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Maximum steps of a turn, so few that their times stay in the cache.
+/// Maximum steps of a turn, whose times stay in the cache.
 pub const MAX_STEPS: usize = 1 << 15;
 const DIGITS: u8 = 3;
 
@@ -110,7 +110,7 @@ pub struct Measured {
 
 impl Steps {
     pub fn new() -> Self {
-        // Write the memory now, so that no page fault occurs in a turn.
+        // Write the memory now, to avoid page faults in a turn.
         let ticks_of_turn = vec![u32::MAX; MAX_STEPS].into_boxed_slice();
         let measured = Measured { turns: Vec::new(), ticks: times(), tick: nanoseconds_of_tick() };
         Self { ticks: ticks_of_turn, count: 0, last: ticks(), began: Instant::now(), measured }
@@ -132,7 +132,7 @@ impl Steps {
         self.last = now;
     }
 
-    /// Ends a turn and adds its steps to the measurement. Returns the duration of the turn.
+    /// Ends a turn and adds its steps. Returns its duration.
     pub fn stop(&mut self) -> Duration {
         let elapsed = self.began.elapsed();
         for &ticks in &self.ticks[..self.count.min(MAX_STEPS)] {

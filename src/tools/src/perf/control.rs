@@ -1,5 +1,4 @@
-//! The control connection, on which the two processes agree on measurements. It has its own adapter instance, apart
-//! from the measured one.
+//! The control connection, on which the two processes agree on measurements, with its own adapter instance.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -15,22 +14,21 @@ use super::limit::Limit;
 use super::plan::Plan;
 use crate::peer::{Channel, Done, Node, Occurrence, Target};
 
-/// Private data of the request and the acceptance of this connection.
+/// Private data of this connection's request and acceptance.
 pub const GREETING: &[u8] = b"dat-perf 5";
 
 pub const GONE: &str = "the peer has gone away";
 
-/// Maximum bytes of a message. The longest message has the memory of all threads.
+/// Maximum bytes of a message: the memory of all threads.
 const MAX_MESSAGE: usize = 16_384;
 const MAX_REASON: usize = 160;
 /// Receive buffers: a client sends turns without waiting for the target of RDMA.
 const RECEIVES: usize = 64;
-/// Maximum time to send a message.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
-/// Maximum time to wait for the reason why the peer failed.
+/// Maximum wait for the reason why the peer failed.
 const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Memory of a thread of the peer: context, address, and bytes from one buffer to the next.
+/// A thread's memory at the peer: context, address, and bytes between buffers.
 pub type Memory = (u32, u64, u64);
 
 /// A message, which is sent as JSON.
@@ -38,7 +36,7 @@ pub type Memory = (u32, u64, u64);
 pub enum Message {
     /// To the server: the next measurement.
     Plan(Plan),
-    /// To the client: the qualifier for the connections of the measurement.
+    /// To the client: the qualifier for the measurement.
     Ready(u64),
     /// To the client: the reason why the server failed.
     Refused(String),
@@ -50,7 +48,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// Creates the message about an error, with a truncated text.
+    /// Creates the message about an error, truncated.
     pub fn refused(error: &anyhow::Error) -> Self {
         let mut reason: String = format!("{error:#}").chars().filter(|letter| !letter.is_control()).collect();
         let max = MAX_REASON.min(reason.len());
@@ -70,12 +68,11 @@ impl Message {
 }
 
 pub struct Control {
-    // The endpoint is freed before the objects of its adapter.
+    // Declared before its adapter, so that the endpoint is freed first.
     channel: Channel,
     node: Node,
     /// Messages that were received and not read yet.
     inbox: VecDeque<Message>,
-    /// Set after the peer disconnected.
     gone: bool,
     pub limit: Limit,
 }
@@ -177,7 +174,7 @@ impl Control {
         Ok(())
     }
 
-    /// Handles one event. Returns `None` if none arrives until a time.
+    /// Handles one event. Returns `None` if none arrives in time.
     fn handle_event(&mut self, until: Instant) -> anyhow::Result<Option<()>> {
         match self.node.next(Some(until), &self.limit.interrupt, false)? {
             Occurrence::Event(Event::Completion(completion)) => {

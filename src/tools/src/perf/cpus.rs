@@ -11,7 +11,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use super::plan::Plan;
 use crate::print;
 
-/// Pins this thread, and the threads that it starts later, to a CPU of a list, which threads use in turn. An empty list
+/// Pins this thread, and threads that it starts later, to a CPU of a list, which threads use in turn. An empty list
 /// leaves the choice to the system.
 pub fn pin(cpus: &[usize], thread: usize) -> anyhow::Result<()> {
     if cpus.is_empty() {
@@ -33,7 +33,6 @@ pub struct Cpus {
     pub own: Vec<usize>,
     /// CPUs of the peer's threads, if the peer is a child process.
     pub peer: Vec<usize>,
-    /// Set if the peer is a child process.
     child: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The threads of a process in a measurement. The first one also talks to the peer, passes each turn to the others, and
+//! The threads of a process in a measurement. The first also talks to the peer, passes each turn to the others, and
 //! waits for them.
 
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
@@ -16,7 +16,7 @@ use super::plan::{Plan, Test};
 use super::stream::{self, Part};
 use super::worker::Worker;
 
-/// Reads of memory, or polls, of an RDMA target between two checks for the next turn.
+/// Reads of memory, or polls, of an RDMA target before it checks for the next turn.
 const READS_PER_CHECK: usize = 10_000;
 /// The same if threads outnumber CPUs.
 const CROWDED_READS_PER_CHECK: usize = 100;
@@ -85,13 +85,12 @@ impl<'a> Member<'a> {
         Self { worker, part, steps: Steps::new(), made: 0 }
     }
 
-    /// Returns whether the thread is the passive target of RDMA.
     fn is_target(&self) -> bool {
         let Plan { test, both, .. } = self.worker.plan;
         !self.worker.client && !both && matches!(test, Test::ReadLat | Test::WriteBw | Test::ReadBw)
     }
 
-    /// Performs the transfers of a turn. Returns the time of the counted ones and adds the usage.
+    /// Performs the transfers of a turn. Returns the time of the counted ones, and adds the usage.
     fn make(&mut self, turn: Turn, usage: &mut Usage) -> anyhow::Result<Duration> {
         let (start, end) = (self.made, self.made + turn.all());
         self.made = end;
@@ -104,7 +103,7 @@ impl<'a> Member<'a> {
             self.transfer(start, end)?;
             return Ok(began.elapsed());
         }
-        // The first transfer does not count, because the peer may not have received the turn yet.
+        // Not counted: the peer may not have received the turn yet.
         self.transfer(start, start + 1)?;
         let before = Usage::until_now();
         self.steps.start();
@@ -121,12 +120,11 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Waits for the next turn; a target of RDMA polls or sleeps until then.
-    ///
-    /// `next` returns the next turn, if there is one; with `true`, it waits for one.
+    /// Waits for the next turn, which `next` returns; with `true`, `next` waits. A target of RDMA polls or sleeps until
+    /// then.
     fn await_turn(&self, mut next: impl FnMut(bool) -> anyhow::Result<Option<Turn>>) -> anyhow::Result<Turn> {
         let Plan { size, wait, target_polls, crowded, test, .. } = self.worker.plan;
-        // The target of read_lat sleeps, so that it does not disturb the measurement.
+        // The target of read_lat must not disturb the measurement.
         let sleeps = !self.is_target() || wait || (test == Test::ReadLat && !target_polls);
         loop {
             if let Some(turn) = next(sleeps)? {
@@ -153,7 +151,6 @@ impl<'a> Member<'a> {
     }
 }
 
-/// The first thread.
 struct Lead<'a> {
     control: &'a mut Control,
     goal: Option<Goal>,

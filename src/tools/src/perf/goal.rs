@@ -10,7 +10,7 @@ use super::plan::Plan;
 
 /// Target duration of a turn.
 const TURN: Duration = Duration::from_millis(250);
-/// Maximum growth of the transfers from turn to turn: the times of a turn may be unusual.
+/// Maximum growth between turns, whose times may be unusual.
 const MAX_GROWTH: u64 = 16;
 /// The warm-up takes at most the total time divided by this.
 const WARMUP_SHARE: u32 = 10;
@@ -36,7 +36,7 @@ pub struct Goal {
     transfers: u64,
     /// Duration of the measurement, if it determines the end.
     duration: Option<Duration>,
-    /// Latest end of the measurement.
+    /// Latest end.
     until: Instant,
     warmup_time: Duration,
     spent: Duration,
@@ -46,7 +46,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// Creates the goal of a plan. A `duration` replaces the plan's number of transfers; `until` is the latest end.
+    /// Creates the goal of a plan. A `duration` replaces its number of transfers; `until` is the latest end.
     pub fn new(plan: &Plan, duration: Option<Duration>, until: Instant) -> Self {
         let time = duration.unwrap_or(Duration::MAX).min(until.saturating_duration_since(Instant::now()));
         let transfers = if duration.is_some() { u64::MAX } else { plan.iterations };
@@ -66,7 +66,7 @@ impl Goal {
         Turn { transfers: if over { 0 } else { self.fitting(self.transfers, wanted.min(left)) }, counts: true }
     }
 
-    /// Returns the number of transfers that fit into `time`: at least one, at most `left`.
+    /// Returns the transfers that fit into `time`: at least one, at most `left`.
     fn fitting(&self, left: u64, time: Duration) -> u64 {
         let in_time = (time.min(TURN).as_secs_f64() / self.slow.max(1e-9)) as u64;
         let max = in_time.min(self.last.saturating_mul(MAX_GROWTH)).min(MAX_STEPS as u64);

@@ -1,7 +1,7 @@
 //! Tests of latency: one outstanding transfer.
 //!
 //! Both sides reap the completion of the previous send while a message is in flight. The server also posts its receive
-//! again in that time.
+//! again then.
 
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
@@ -14,7 +14,7 @@ use super::worker::{Worker, slot};
 const LOADS: u32 = 64;
 
 pub fn run(worker: &mut Worker, numbers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
-    // Memory that was never written looks like the end of a transfer with the number 0.
+    // Memory that was never written looks like the end of transfer 0.
     let numbers = numbers.start + 1..numbers.end + 1;
     match worker.plan.test.transfer() {
         Transfer::Send => each(worker, numbers, steps, round_send),

@@ -1,4 +1,4 @@
-//! The end of a measurement before its goal: the time limit, an interrupt, or the failure of a thread.
+//! The early end of a measurement: the time limit, an interrupt, or the failure of a thread.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,7 +42,7 @@ impl Limit {
         self.deadline().saturating_duration_since(Instant::now())
     }
 
-    /// Fails if the measurement must end. Threads that poll or wait call this periodically.
+    /// Fails if the measurement must end. Threads call this periodically.
     pub fn check(&self) -> Result<()> {
         ensure!(!self.interrupt.is_set(), "interrupted");
         ensure!(!self.failed.load(Ordering::Relaxed), "another thread has failed");

@@ -13,10 +13,10 @@
 //! | [`clock`], [`cpus`] | times and CPU time, CPUs |
 //! | [`result`], [`report`] | the results and their output |
 //!
-//! For each plan both sides open the adapter again, so that it has only the connections of the plan. Each thread has
-//! its own dispatchers, endpoints and memory. The measured loops read no clock except the CPU's counter. Between turns
-//! of up to 32,768 transfers, the times are added to a histogram, and the client chooses the next turn. A thread that
-//! finds no event periodically checks the limits and whether a connection has ended.
+//! For each plan both sides open the adapter again, so that it has only the plan's connections. Each thread has its own
+//! dispatchers, endpoints and memory. The measured loops read no clock except the CPU's counter. After each turn of up
+//! to 32,768 transfers, the times are added to a histogram, and the client chooses the next turn. A thread without
+//! events periodically checks the limits and the connections.
 
 mod arguments;
 mod client;
@@ -73,7 +73,7 @@ impl Tool for Arguments {
     }
 }
 
-/// Measures and shows the results, also after an error.
+/// Shows the results also after an error.
 fn run_client(arguments: &Arguments) -> anyhow::Result<()> {
     let (mut results, progress) = (Results::default(), ProgressBar::hidden());
     let interrupt = Interrupt::catch().context("cannot catch signals")?;
@@ -134,7 +134,7 @@ fn start_server(arguments: &Arguments, library: Library) -> anyhow::Result<child
     child::Server::start(library, arguments.peer.common.library.as_deref(), &arguments.name, more)
 }
 
-/// Writes the results. An empty list is written only as JSON.
+/// Writes the results; an empty list only as JSON.
 fn show(arguments: &Arguments, Results { rows, note }: &Results) -> anyhow::Result<()> {
     if rows.is_empty() && !arguments.peer.common.json {
         return Ok(());

@@ -60,7 +60,7 @@ impl fmt::Display for Test {
     }
 }
 
-/// A measurement. The arguments of the same names describe the fields; all counts except `threads` are per thread.
+/// A measurement. The arguments of the same names describe the fields; counts except `threads` are per thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     pub test: Test,
@@ -75,12 +75,12 @@ pub struct Plan {
     pub srq: bool,
     pub wait: bool,
     pub target_polls: bool,
-    /// Set to compare the bytes of each transfer, which then has a buffer of its own.
+    /// Set to compare the bytes of each transfer, which then has its own buffer.
     pub verify: bool,
     pub both: bool,
     /// Set if both processes are on one host.
     pub near: bool,
-    /// Set if more threads poll than there are CPUs, so that they must yield.
+    /// Set if more threads poll than CPUs exist, so that they must yield.
     pub crowded: bool,
 }
 
@@ -97,7 +97,7 @@ pub const MAX_ITERATIONS: u64 = 1 << 40;
 pub const MAX_PAUSE: u32 = 1_000_000;
 
 impl Plan {
-    /// Returns the default number of transfers, which take some tens of milliseconds.
+    /// Returns the default number of transfers, for some tens of milliseconds.
     pub fn default_iterations(size: u64) -> u64 {
         match size {
             0..=4_096 => 20_000,

@@ -62,7 +62,7 @@ fn cpu_time(rows: &[Measurement]) -> String {
     )
 }
 
-/// Returns a line with the names of the columns and a line for each row, without a newline at the end.
+/// Returns a line with column names and a line for each row, without a final newline.
 pub fn csv(rows: &[Measurement]) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {

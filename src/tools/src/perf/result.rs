@@ -48,7 +48,7 @@ pub struct Measurement {
     pub histogram: Option<Vec<Class>>,
 }
 
-/// A class of the histogram: times from `from_ns` up to, but not including, `to_ns`.
+/// A class of the histogram: times from `from_ns` to below `to_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Class {
     pub from_ns: f64,
@@ -57,7 +57,7 @@ pub struct Class {
 }
 
 impl Measurement {
-    /// Creates the result from the measurements of the threads, and the usage of the client (`own`) and the server.
+    /// Creates the result from the threads' measurements, and the usage of the client (`own`) and the server.
     pub fn new(adapter: &str, plan: &Plan, threads: &[Measured], own: Usage, server: Usage) -> Self {
         let all = together(threads);
         let time = |ticks: f64| rounded(of_one_transfer(plan, threads, ticks), 1);
@@ -66,7 +66,7 @@ impl Measurement {
         let seconds = whole_time(threads).as_secs_f64();
         let directions = if plan.both { 2.0 } else { 1.0 };
         let rate = if seconds > 0.0 { directions * iterations as f64 / seconds } else { 0.0 };
-        // The pauses are constant, so they do not affect the deviation.
+        // Constant pauses do not affect the deviation.
         let tick = threads.first().map_or(1.0, |thread| thread.tick);
         let deviation = all.stdev() * tick / f64::from(plan.test.ways());
         Measurement {
@@ -125,7 +125,6 @@ fn together(threads: &[Measured]) -> Histogram<u64> {
     all
 }
 
-/// Returns the nanoseconds of one transfer in a step.
 fn of_one_transfer(plan: &Plan, threads: &[Measured], ticks: f64) -> f64 {
     let (ways, tick) = (f64::from(plan.test.ways()), threads.first().map_or(1.0, |thread| thread.tick));
     // Both processes pause in a round.
@@ -133,7 +132,7 @@ fn of_one_transfer(plan: &Plan, threads: &[Measured], ticks: f64) -> f64 {
     (ticks * tick - pauses).max(0.0) / ways
 }
 
-/// Returns the sum over all turns of the time from the first thread's start to the last thread's end.
+/// Returns the sum over all turns of the time from the first thread's start to the last one's end.
 fn whole_time(threads: &[Measured]) -> Duration {
     let turns = threads.iter().map(|thread| thread.turns.len()).max().unwrap_or(0);
     let turn = |at: usize| {

@@ -85,8 +85,7 @@ impl Server<'_> {
         Ok(true)
     }
 
-    /// Performs a measurement, or sends the reason why that is impossible. The client may then request another
-    /// measurement.
+    /// Performs a measurement, or sends the reason why that is impossible. The client may then request another.
     fn serve(&self, control: &mut Control, plan: &Plan) -> anyhow::Result<()> {
         let plan = &Plan { crowded: plan.crowded || self.cpus.are_few_for(plan), ..*plan };
         let made = Side::new(self.library, &self.arguments.name, plan, false, &control.limit)
@@ -102,7 +101,7 @@ impl Server<'_> {
         match crew::run(&mut side.workers, control, &self.arguments.cpu, None) {
             Ok(outcome) => control.say(&Message::Report(outcome.usage)),
             Err(error) => {
-                // If the client has gone, it does not get the reason.
+                // A client that has gone gets no reason.
                 if !self.interrupt.is_set() {
                     let _ = control.say(&Message::refused(&error));
                 }

@@ -68,7 +68,7 @@ impl Side {
             for (connection, ep) in worker.eps.iter().enumerate() {
                 ep.connect(host, qualifier, timeout, &greeting(thread, connection))?;
                 worker.established(timeout).map_err(|error| {
-                    // No query returns the maximum number of connections between two processes.
+                    // No query returns the maximum connections between two processes.
                     let before =
                         self.workers[..thread].iter().map(|worker| worker.eps.len()).sum::<usize>() + connection;
                     let full = error.to_string() == event_name(DAT_CONNECTION_EVENT_NON_PEER_REJECTED) && before > 0;

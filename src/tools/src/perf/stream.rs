@@ -1,9 +1,8 @@
 //! Tests of bandwidth: many outstanding transfers.
 //!
 //! A sender counts credits, one for each receive buffer that the peer has posted. Each empty message of the receiver
-//! returns a quarter of them. The target of RDMA makes no transfers, unless --both is set. An empty message also ends
-//! each turn of sends in one direction and of RDMA in both, so that the measured time includes the arrival of all
-//! transfers.
+//! returns a quarter. The target of RDMA makes no transfers, unless --both is set. An empty message also ends each turn
+//! of sends in one direction and of RDMA in both, so that the measured time includes the arrival of all transfers.
 
 use std::ops::Range;
 
@@ -16,9 +15,8 @@ use super::worker::{CREDIT_BUFFERS, Worker, posted_for, slot};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
-    /// Messages sent or received.
     number: u64,
-    /// Credits of the sender, or credits that the receiver has not returned yet.
+    /// Credits of the sender, or unreturned credits of the receiver.
     credits: usize,
 }
 
@@ -47,7 +45,7 @@ impl Part {
             Part::Rdma(next) => {
                 rdma_all(worker, next, numbers, steps)?;
                 if worker.plan.both {
-                    // The peer sends its message after it has completed its transfers.
+                    // The peer sends its message after its transfers.
                     worker.post_send(0, 0, 0)?;
                     let slot = slot(&worker.receive()?);
                     worker.post_recv(0, slot)?;
@@ -60,7 +58,7 @@ impl Part {
 
 // ---- Sends ----
 
-/// The state of a thread that sends, receives, or does both.
+/// The state of a thread that sends, receives, or both.
 pub struct Messages {
     sent: Vec<Lane>,
     received: Vec<Lane>,
@@ -72,7 +70,7 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Sends these messages, receives as many, or does both.
+    /// Sends these messages, receives as many, or both.
     fn exchange(&mut self, worker: &mut Worker, messages: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
         let (client, both, wanted) = (worker.client, worker.plan.both, messages.end - messages.start);
         if client || both {
@@ -85,7 +83,7 @@ impl Messages {
             self.ahead -= wanted;
         }
         if client && !both {
-            // Only the empty message that ends the turn raises the credits above their maximum.
+            // Only the empty message at the end of the turn exceeds the maximum.
             while self.sent[0].credits <= self.credits {
                 self.take_next(worker)?;
             }
@@ -197,7 +195,7 @@ fn rdma_all(worker: &mut Worker, next: &mut [Number], transfers: Range<u64>, ste
     Ok(())
 }
 
-/// Reaps one completion. If `check` is set, the completion belongs to a read, whose bytes are compared.
+/// Reaps one completion. With `check`, it is a read, whose bytes are compared.
 #[inline(always)]
 fn reap_rdma(worker: &mut Worker, check: bool) -> anyhow::Result<()> {
     let slot = worker.reap()?;
@@ -231,7 +229,7 @@ pub fn check_written(worker: &Worker, transfers: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// With --verify: returns the buffer of a transfer by its number on a connection.
+/// Returns the buffer of a transfer by its number on a connection, with --verify.
 fn slot_of(plan: &Plan, connection: usize, number: u64) -> usize {
     connection * plan.outstanding as usize + (number % u64::from(plan.outstanding)) as usize
 }
@@ -240,7 +238,7 @@ fn slot_of(plan: &Plan, connection: usize, number: u64) -> usize {
 struct Used {
     connection: usize,
     slot: usize,
-    /// The number of the last transfer of the connection in the buffer.
+    /// Number of the last transfer of the connection in the buffer.
     last: u64,
 }
 

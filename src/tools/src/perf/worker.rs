@@ -20,23 +20,23 @@ use crate::peer::{Pattern, connect};
 const PAGE: usize = 4_096;
 /// Receive buffers of a connection without traffic.
 const IDLE: usize = 1;
-/// Receive buffers for messages without bytes, each of which returns a quarter of the credits.
+/// Receive buffers for empty messages, each of which returns a quarter of the credits.
 pub const CREDIT_BUFFERS: usize = 8;
 /// Unsuccessful polls before a thread yields.
 const POLLS: u32 = 1 << 12;
-/// Polls before a yield if threads outnumber CPUs: another thread must run before an event arrives.
+/// Polls before a yield if threads outnumber CPUs: an event needs another thread to run.
 const CROWDED_POLLS: u32 = 8;
 /// Yields before a thread checks that the measurement continues.
 const YIELDS: u32 = 1 << 8;
-/// Interval of the same check while a thread waits for an event.
+/// Interval of this check while a thread waits for an event.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
     bytes: usize,
-    /// Bytes from one buffer to the next; 0 if there is only one.
+    /// Bytes from one buffer to the next; 0 for a single buffer.
     step: usize,
-    /// Number of buffers besides the first.
+    /// Buffers besides the first.
     slots: usize,
 }
 
@@ -76,7 +76,7 @@ fn receives(plan: &Plan, depth: usize) -> usize {
     if plan.srq { depth } else { depth * active + IDLE * idle }
 }
 
-/// Registered memory with consecutive buffers, or with one that all transfers use.
+/// Registered memory with consecutive buffers, or one for all transfers.
 pub struct Buffers {
     region: Region,
     layout: Layout,
@@ -85,7 +85,7 @@ pub struct Buffers {
 impl Buffers {
     fn new(pz: &Pz, layout: Layout) -> anyhow::Result<Self> {
         let region = Region::new(pz, usize::try_from(layout.length())?, DAT_MEM_PRIV_ALL_FLAG)?;
-        // Pages that were never written share one page of zeros, which is always in the cache.
+        // Pages that were never written share one page of zeros, always in the cache.
         for page in (0..region.length()).step_by(PAGE) {
             region.write(page, &[0]);
         }
@@ -127,7 +127,7 @@ impl Buffers {
         }
     }
 
-    /// Does the same for the first buffer after [`set_end`](Self::set_end).
+    /// Checks the first buffer after [`set_end`](Self::set_end).
     pub fn check_with_end(&self, size: usize, lane: usize, number: u64) -> anyhow::Result<()> {
         let (end, wanted) = (size.min(8), number.to_be_bytes());
         self.check(0, size - end, lane, number)?;
@@ -165,9 +165,9 @@ pub struct Worker {
     pub target: Memory,
     /// Receive buffers of a connection, or in the shared receive queue.
     pub depth: usize,
-    /// Maximum number of outstanding RDMA reads of a connection.
+    /// Maximum outstanding RDMA reads of a connection.
     reads: usize,
-    /// Posted requests whose completions have not been reaped.
+    /// Posted requests without a reaped completion.
     pub outstanding: usize,
     pub polls: u32,
     yields: Cell<u32>,
@@ -223,7 +223,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Waits until the connection that was requested or accepted last is established.
+    /// Waits until the last requested or accepted connection is established.
     pub fn established(&self, timeout: Duration) -> anyhow::Result<()> {
         let until = Instant::now() + timeout;
         loop {
@@ -253,7 +253,7 @@ impl Worker {
         (memory.context, memory.address, self.into.layout.step as u64)
     }
 
-    /// Returns the maximum number of outstanding transfers. The adapter limits the number of reads.
+    /// Returns the maximum outstanding transfers, within the adapter's limit for reads.
     pub fn window(&self) -> u32 {
         match self.plan.test.transfer() {
             Transfer::Read => {
@@ -269,7 +269,7 @@ impl Worker {
 
     // ---- The calls whose time is measured ----
 
-    /// Posts a buffer for a connection, or for all if there is a shared receive queue.
+    /// Posts a buffer for a connection, or to the shared receive queue.
     #[inline(always)]
     pub fn post_recv(&self, connection: usize, slot: usize) -> anyhow::Result<()> {
         let segment = self.into.segment(slot, self.into.layout.bytes);
@@ -305,7 +305,6 @@ impl Worker {
         self.evds.recv.dequeue()?.map(|event| self.completion(event)).transpose()
     }
 
-    /// Polls or waits for a completion, as planned.
     #[inline(always)]
     fn fetch(&self, from: &Evd) -> anyhow::Result<Completion> {
         if self.plan.wait {
@@ -337,7 +336,7 @@ impl Worker {
         if self.yields.get() % YIELDS == 0 { self.check() } else { Ok(()) }
     }
 
-    /// Fails if a connection has ended or a limit is reached. Receives of a shared receive queue do not end with a
+    /// Fails after the end of a connection or at a limit. Receives of a shared receive queue do not end with a
     /// connection.
     #[cold]
     fn check(&self) -> anyhow::Result<()> {
@@ -388,7 +387,7 @@ impl Worker {
     }
 }
 
-/// Returns the receive buffers of an active connection, or of the shared receive queue, so many that the sender rarely
+/// Returns the receive buffers of an active connection, or of the shared receive queue: enough that the sender rarely
 /// stops.
 fn depth(plan: &Plan, adapter: &IaAttributes) -> usize {
     let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);

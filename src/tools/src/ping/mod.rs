@@ -1,20 +1,12 @@
 //! dat-ping.
 //!
 //! A client has two connections to the server, one of them with shared receive queues. The section ROUNDS of the manual
-//! page describes a round. The bytes of a transfer depend on the number of the round ([`wire::bytes`]), and each side
-//! compares them.
-//!
-//! | module | contents |
-//! |---|---|
-//! | [`arguments`] | the arguments |
-//! | [`wire`] | private data, messages and transfers |
-//! | [`session`], [`client`], [`report`] | the client: its connections, its rounds, its output |
-//! | [`server`] | the server |
+//! page describes a round. The bytes of a transfer depend on its round ([`wire::bytes`]), and each side compares them.
 //!
 //! Private data identify the protocol and the connections of a client, and contain the size of transfers and the memory
 //! for RDMA; a peer with other private data only connects. One thread of the server serves all clients. It polls if a
 //! client requests this, and otherwise waits for one notification object. After a lost round the client opens the
-//! adapter again, so that no late response is mistaken for another.
+//! adapter again, so that it mistakes no late response for another.
 
 mod arguments;
 mod client;
@@ -37,12 +29,11 @@ use crate::peer::{Node, Target, child};
 use crate::tool::{Outcome, Tool, open_adapter};
 
 const PORT: u64 = 18_515;
-/// Maximum bytes of a transfer. Either side has some ten times as much memory for a connection.
+/// Maximum bytes of a transfer. Each side of a connection takes some ten times as much memory.
 const MAX_SIZE: u32 = 64 << 20;
-/// Maximum queued events of each kind for the two connections of a client.
+/// Maximum queued events of each kind for a client's connections.
 const EVENTS: usize = 32;
-/// Receive buffers of a connection: client and server send in turn, and a send may complete after the response has
-/// arrived.
+/// Receive buffers of a connection: a send may complete after the response has arrived.
 const RECEIVES: usize = 4;
 
 impl Tool for Arguments {
@@ -96,7 +87,7 @@ impl Arguments {
     }
 }
 
-/// Returns the first adapter that opens; a configuration may list devices that this host does not have.
+/// Returns the first adapter that opens: a configuration may list absent devices.
 fn first_that_opens(library: Library) -> anyhow::Result<String> {
     let mut first = None;
     for adapter in library.adapters()? {

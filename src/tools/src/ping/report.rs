@@ -175,10 +175,10 @@ impl Report {
         Ok(self.outcome())
     }
 
-    /// Writes the JSON document, or the summary of any rounds, after an error that ended the client.
+    /// Writes the JSON document, or the summary of any rounds, after a fatal error.
     pub fn fail(&mut self, error: &anyhow::Error) {
         self.bar.finish_and_clear();
-        // The first error may be the cause of a second one, which is not reported.
+        // The first error may cause a second one, which is not reported.
         let _ = if self.json {
             print::line(self.document(Some(error)))
         } else if self.complete + self.lost > 0 {
@@ -268,7 +268,7 @@ impl Report {
         }
     }
 
-    /// Reports a round that was lost or wrong. With `quiet`, only the summary does, for the last such round.
+    /// Reports a lost or wrong round. With `quiet`, only the summary does, for the last such round.
     fn trouble(&mut self, line: String) -> anyhow::Result<()> {
         if self.quiet {
             self.last = Some(line);

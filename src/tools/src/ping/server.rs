@@ -44,7 +44,7 @@ impl Totals {
     }
 }
 
-/// Returns the bytes that the server allocates for a client: RDMA memory and the buffers of two connections.
+/// Returns a client's bytes: RDMA memory and the buffers of two connections.
 fn memory_for(size: u32) -> u64 {
     let buffer = buffer(Head::LENGTH + size as usize) as u64;
     Area::ALL * u64::from(size) + 2 * (RECEIVES + SENDS) as u64 * buffer
@@ -102,7 +102,6 @@ impl Server<'_> {
         self.clients.iter().fold(self.past, |totals, client| totals.with(client.transfers, client.wrong))
     }
 
-    /// Returns whether a connected client requests that the server polls.
     fn polls(&self) -> bool {
         self.clients.iter().any(|client| client.ping.as_ref().is_some_and(|ping| ping.hello.polls))
     }
@@ -113,7 +112,6 @@ impl Server<'_> {
         }
     }
 
-    /// Accepts a request, or rejects it after an error.
     fn admit(&mut self, request: Cr) -> anyhow::Result<()> {
         let asked = request.query()?;
         let name = asked.address.map_or("a peer".to_owned(), |address| address.ip().to_string());
@@ -146,7 +144,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    /// Fails unless there is room for one more client with transfers of `size` bytes.
+    /// Fails without room for one more client with transfers of `size` bytes.
     fn make_room(&self, name: &str, size: u32) -> anyhow::Result<()> {
         anyhow::ensure!(self.clients.len() < MAX_CLIENTS, "{name}: {MAX_CLIENTS} clients are connected");
         let sizes = self.clients.iter().map(|client| client.ping.as_ref().map_or(0, |ping| ping.hello.size));
@@ -199,7 +197,7 @@ impl Server<'_> {
         }
     }
 
-    /// Removes a client, and disconnects it if it is still connected.
+    /// Removes a client, and disconnects it if necessary.
     fn gone(&mut self, index: usize, reason: &str) -> anyhow::Result<()> {
         let client = self.clients.remove(index);
         self.past = self.past.with(client.transfers, client.wrong);

@@ -28,7 +28,7 @@ pub struct Plan<'a> {
 
 pub enum Peer {
     Session(Box<Session>),
-    /// A program other than dat-ping accepted the connection: its address, and the duration of the attempt.
+    /// A program other than dat-ping accepted: its address, and the duration of the attempt.
     Other(IpAddr, Duration),
 }
 
@@ -83,7 +83,7 @@ impl Session {
         Ok(Ok(Peer::Session(Box::new(Session { address: host, channels, memory, server, node }))))
     }
 
-    /// Returns whether rounds use shared receive queues, which both adapters have.
+    /// Returns whether rounds use shared receive queues: both adapters have them.
     pub fn has_srq(&self) -> bool {
         self.channels.len() > 1
     }
@@ -193,14 +193,14 @@ impl Session {
                         return Err(Stop::Gone(format!("the connection has ended, {}", event_name(event.number))));
                     }
                 }
-                // A request that arrives at a client is dropped, which rejects it.
+                // Drops requests, which rejects them.
                 Occurrence::Event(Event::Request(_) | Event::Other) => {}
             }
         }
     }
 }
 
-/// Disconnects gracefully and waits for the peer for up to 1 s, or 200 ms after an interrupt.
+/// Disconnects gracefully. Waits for the peer for up to 1 s, or 200 ms after an interrupt.
 fn disconnect(node: &Node, channels: &[Channel], interrupt: &Interrupt) {
     let timeout = if interrupt.is_set() { Duration::from_millis(200) } else { Duration::from_secs(1) };
     let deadline = Instant::now() + timeout;

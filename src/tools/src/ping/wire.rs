@@ -11,14 +11,14 @@ const VERSION: u8 = 1;
 /// Private data of a connection request and its acceptance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// Set if this side receives the messages of the second connection from a shared receive queue.
+    /// Set if this side's second connection receives from a shared receive queue.
     pub shared: bool,
     /// Set if this side polls for messages.
     pub polls: bool,
     /// Number of the client's connection: 0 or 1.
     pub channel: u8,
     pub size: u32,
-    /// A random number that both connections of a client have.
+    /// A random number, the same on both connections of a client.
     pub session: u64,
     /// Memory of this side for RDMA, with all [`Area`]s.
     pub memory: Remote,
@@ -63,7 +63,7 @@ impl Hello {
     }
 }
 
-/// A part of the memory for RDMA, with the size of a transfer.
+/// A part of the memory for RDMA, as large as a transfer.
 #[derive(Clone, Copy, Debug)]
 pub enum Area {
     /// Target of the peer's writes, and of this side's reads.
@@ -88,7 +88,7 @@ pub enum Operation {
     Write,
     /// An RDMA read, without the peer's program.
     Read,
-    /// A message and its response, received from shared receive queues.
+    /// A message and its response, from shared receive queues.
     Srq,
 }
 
@@ -116,7 +116,7 @@ pub enum From {
 pub struct Head {
     pub operation: Operation,
     pub round: u64,
-    /// In a response: the index of the first wrong byte that the server received.
+    /// In a response: index of the first wrong byte at the server.
     pub wrong: Option<u32>,
 }
 

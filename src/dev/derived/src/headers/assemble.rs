@@ -70,7 +70,6 @@ fn section(root: &Path, header: &Header, source: &Source) -> Result<Option<Strin
     Ok(Some(section))
 }
 
-/// Returns cbindgen's output for a unit.
 fn bindings(root: &Path, header: &Header, unit: &Unit) -> Result<String> {
     let dir = tempfile::tempdir().map_err(|e| e.to_string())?;
     let file = dir.path().join("unit.rs");
@@ -139,7 +138,6 @@ fn tidy(text: &str) -> String {
     result.join("\n")
 }
 
-/// Returns the names that a text defines as macros.
 fn defined_names(text: &str) -> HashSet<String> {
     text.lines()
         .filter_map(|line| line.strip_prefix("#define "))
@@ -147,7 +145,6 @@ fn defined_names(text: &str) -> HashSet<String> {
         .collect()
 }
 
-/// Adds the frame of a header.
 fn frame(interface: &Interface, header: &Header, body: &str) -> String {
     let Interface { version, source, library, include, .. } = interface;
     let guard = format!("{include}_{}", header.name.replace('.', "_")).to_uppercase();

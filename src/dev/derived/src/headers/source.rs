@@ -1,7 +1,7 @@
 //! Conversion of modules into the input of cbindgen.
 //!
-//! A module of the common crate and the module of the same name in a version's crate describe the interface in Rust.
-//! The conversion changes what differs in C:
+//! A module of the common crate and its namesake in a version's crate describe the interface in Rust. The conversion
+//! changes what differs in C:
 //! - Tables of `c_enum!` and similar macros become their definitions.
 //! - Integers keep their base, and 64-bit masks get their width.
 //! - Items that the texts in macros/ define, and items without a meaning in C, are omitted.
@@ -31,8 +31,7 @@ pub struct Source {
 }
 
 /// Input of one run of cbindgen: an item, and its second name.
-///
-/// In one run, cbindgen would sort constants, types and functions separately.
+/// cbindgen sorts constants, types and functions of one run separately.
 #[derive(Default)]
 pub struct Unit {
     /// Rust for cbindgen.
@@ -54,7 +53,7 @@ pub struct Second {
 }
 
 impl Source {
-    /// Reads a module's common and own text; one can be missing. `defined` contains the macros in the header.
+    /// Reads a module's common and own text; one can be missing. `defined` contains the header's macros.
     pub fn new(common: Option<&str>, own: Option<&str>, defined: &HashSet<String>) -> Result<Source> {
         let parse = |text: &str| syn::parse_file(text).map_err(|e| e.to_string());
         let (common, own) = (common.map(parse).transpose()?, own.map(parse).transpose()?);

@@ -13,7 +13,7 @@ pub struct Header {
     pub system: &'static [&'static str],
     /// Headers of its directory that it includes.
     pub needs: &'static [&'static str],
-    /// Headers of its directory that it includes at the end; they include it in turn.
+    /// Headers of its directory that it includes at the end, and that include it.
     pub adds: &'static [&'static str],
     /// Parts, in order.
     pub parts: &'static [Part],
@@ -24,9 +24,7 @@ pub struct Header {
 pub enum Part {
     /// The common module of this name and the version's, or the only one.
     Module(&'static str),
-    /// Prototypes of calls.
     Calls(Level),
-    /// Types of slots.
     SlotTypes(Level),
     Table,
     /// The texts in macros/ with the header's name.
@@ -99,7 +97,6 @@ pub fn headers(interface: &Interface) -> impl Iterator<Item = &'static Header> {
 }
 
 /// Headers of all versions.
-///
 /// Each can be included alone. dat_redirection.h, udat_redirection.h and udat.h depend on each other, so udat.h
 /// includes the others at its end.
 const HEADERS: &[Header] = &[

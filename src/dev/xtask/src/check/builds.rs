@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Builds that several steps need. The first step that needs one builds it, and the others wait.
+//! Builds for several steps. The first step that needs one builds it, and the others wait.
 
 use std::sync::OnceLock;
 
@@ -17,7 +17,7 @@ pub struct Builds {
     debug: OnceLock<bool>,
 }
 
-/// Returns the crates that can be built on this machine. All commands of cargo select them, so that they share builds.
+/// Returns the crates that this machine can build. All commands of cargo select them, to share builds.
 pub fn selection() -> Vec<&'static str> {
     if packages::verbs().is_empty() {
         vec!["--workspace", "--features", "dat-fuzz/verbs", "--locked"]
@@ -40,7 +40,7 @@ pub fn release(context: &Context, step: &Step) -> Result<()> {
     once(&context.builds.release, build, "make all")
 }
 
-/// Builds the programs of the C suite for both versions, so that no two steps build them concurrently.
+/// Builds the C suite for both versions, so that no two steps build it concurrently.
 pub fn programs(context: &Context, step: &Step) -> Result<()> {
     release(context, step)?;
     let build = || {

@@ -16,7 +16,7 @@ use super::builds::Builds;
 use super::table::Step;
 use crate::command::{End, Group};
 
-/// Variables that tests set themselves, and variables of a calling make.
+/// Variables of tests, and variables of a calling make.
 const REMOVED: [&str; 11] = [
     "DAT_OVERRIDE",
     "DAT_DBG_TYPE",
@@ -125,7 +125,7 @@ impl Context {
         self.command(&self.root.join(path).display().to_string())
     }
 
-    /// Runs a command until its end or the step's deadline. Returns its output and appends it to the log.
+    /// Runs a command until its end or the step's deadline. Returns its output, and appends it to the log.
     pub fn run(&self, step: &Step, command: &mut Command) -> Result<(End, String)> {
         let limit = Duration::from_secs_f64(step.longest as f64 * self.slow);
         let mut deadlines = self.deadlines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -161,7 +161,7 @@ impl Context {
 
     pub fn note(&self, step: &Step, line: &str) {
         if let Ok(mut log) = OpenOptions::new().append(true).create(true).open(self.log(step)) {
-            // The table of results has the result, even if this fails.
+            // The table of results has the result anyway.
             let _ = writeln!(log, "{line}");
         }
     }

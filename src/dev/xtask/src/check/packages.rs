@@ -13,7 +13,7 @@ use super::table::Step;
 
 type Tool = (&'static str, &'static str);
 
-/// Commands that all steps with programs of the C suite need.
+/// Commands for all steps with programs of the C suite.
 const COMPILERS: &[Tool] =
     &[("gcc", "gcc"), ("g++", "g++"), ("clang", "clang"), ("readelf", "binutils"), ("pkg-config", "pkg-config")];
 
@@ -61,7 +61,6 @@ fn tools(step: &str) -> &'static [Tool] {
     }
 }
 
-/// Returns whether a step builds or uses the transport over RDMA devices.
 fn uses_verbs(step: &str) -> bool {
     !matches!(step, "fmt" | "layers" | "limits" | "crates" | "loom" | "musl")
 }
@@ -78,7 +77,7 @@ fn succeeds(command: &mut Command) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns the packages that are needed to build the transport over RDMA devices and not installed.
+/// Returns the missing packages for building the transport over RDMA devices.
 pub fn verbs() -> Vec<String> {
     let needs = succeeds(&mut Command::new(crate::root().join("src/transport/verbs/needs.sh")));
     needs.unwrap_or_default().lines().map(String::from).collect()
@@ -110,7 +109,7 @@ pub fn missing(step: &str) -> Vec<String> {
     packages.into_iter().collect()
 }
 
-/// Installs the packages that the steps lack, if allowed. Returns a line for each package that is still missing.
+/// Installs the packages that the steps lack, if allowed. Returns a line for each that is still missing.
 pub fn provide(context: &Context, steps: &[Step]) -> Result<Vec<String>> {
     let lacking = || -> BTreeSet<String> { steps.iter().flat_map(|step| missing(&step.name)).collect() };
     let wanted = lacking();

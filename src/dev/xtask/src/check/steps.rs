@@ -14,15 +14,15 @@ use crate::command::End;
 use crate::libraries;
 use crate::tap::{self, Counts, Results};
 
-/// Programs of the C suite that run for long. The step `long` gives them their full time.
+/// Long programs of the C suite. The step `long` gives them their full time.
 const BRIEFLY: &str = "QUICK=stress.words stress.handles stress.everyone";
 /// Subjects that test the core, which both versions share. The step `c` runs them.
 const CORE: &str = "stress neighbours containers faults";
-/// Time limit of a program in seconds while the virtual machine runs, too.
+/// Time limit of a program in seconds alongside the virtual machine.
 const BESIDE: &str = "TIMEOUT=300";
 /// Scripts that read headers only.
 const HEADERS: &str = "abi/check_headers.sh abi/header_compile.sh";
-/// The status with which a script reports that it cannot run here.
+/// The status of a script that cannot run here.
 const CANNOT_RUN: i32 = 77;
 
 pub type Body = fn(&Context, &Step) -> Result<Results>;
@@ -110,7 +110,6 @@ fn skip(context: &Context, step: &Step, reason: String) -> Result<Results> {
     Ok(results)
 }
 
-/// Adds a failure if a command failed without a failed test.
 fn with_status(mut results: Results, end: End) -> Results {
     if !end.is_success() && results.counts.failed == 0 {
         results.counts.failed = 1;
@@ -135,13 +134,12 @@ fn cargo(context: &Context, step: &Step, command: &mut Command) -> Result<Result
     Ok(with_status(tap::cargo(&output), end))
 }
 
-/// Runs a command that ends with a closing line.
 fn closing(context: &Context, step: &Step, command: &mut Command) -> Result<Results> {
     let (end, output) = context.run(step, command)?;
     Ok(closed(&output, end))
 }
 
-/// Returns the results in the closing line of a command, or a failure if there is none.
+/// Returns the results in a command's closing line, or a failure without one.
 fn closed(output: &str, end: End) -> Results {
     with_status(tap::closing(output).unwrap_or_else(Results::failure), end)
 }
@@ -150,7 +148,6 @@ fn own(context: &Context) -> Command {
     context.command(&context.xtask.display().to_string())
 }
 
-/// Counts a part of a step as skipped if it lacks packages.
 fn left_out(mut results: Results, what: &str, lacking: &[String]) -> Results {
     if !lacking.is_empty() {
         results.skip(format!("{what}: not installed: {}", lacking.join(" ")));
@@ -193,7 +190,7 @@ fn test(context: &Context, step: &Step) -> Result<Results> {
     Ok(left_out(results, "src/transport/verbs", &packages::verbs()))
 }
 
-/// Runs the models in a separate build, in which loom replaces the atomics.
+/// Runs the models in a separate build, with loom's atomics.
 fn loom(context: &Context, step: &Step) -> Result<Results> {
     let models =
         ["lock::", "epoch::", "waker::", "ring::", "sleep::", "hot::", "offer::", "claim::", "tx_ring::", "guard::"];
@@ -203,7 +200,6 @@ fn loom(context: &Context, step: &Step) -> Result<Results> {
     cargo(context, step, command.env("RUSTFLAGS", variable("RUSTFLAGS", "") + " --cfg loom"))
 }
 
-/// Fuzzes the debug build, which checks most.
 fn fuzz(context: &Context, step: &Step) -> Result<Results> {
     builds::debug(context, step)?;
     let mut command = context.command(&context.target.join("debug/dat-fuzz").display().to_string());
@@ -211,7 +207,7 @@ fn fuzz(context: &Context, step: &Step) -> Result<Results> {
     Ok(left_out(results, "rdma_cm", &packages::verbs()))
 }
 
-/// Compiles the libraries for musl. Debian has no libgcc_s for musl, so nothing is linked.
+/// Compiles the libraries for musl without linking, because Debian has no libgcc_s for musl.
 fn musl(context: &Context, step: &Step) -> Result<Results> {
     let triple = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     let libraries = || {
@@ -252,7 +248,7 @@ fn prepare(context: &Context, step: &Step) -> Result<()> {
     if context.is_shared { builds::programs(context, step) } else { builds::release(context, step) }
 }
 
-/// Runs a goal with Debian's packages of the C implementation of 2.0, if they can be fetched.
+/// Runs a goal with Debian's packages of the C implementation of 2.0, if available.
 fn with_dapl2(context: &Context, step: &Step, arguments: &[&str]) -> Result<Results> {
     let output = context.script("tests-c/verbs/dapl2.sh").arg(&context.target).output()?;
     let packages = String::from_utf8_lossy(&output.stdout).trim().to_string();
@@ -281,7 +277,6 @@ fn alone(context: &Context, step: &Step) -> Result<Results> {
     Ok(results)
 }
 
-/// Runs the programs over TCP that need the machine for themselves.
 fn tcp_alone(context: &Context, step: &Step) -> Result<Results> {
     let scale = format!("DAT_TEST_SCALE={}", context.slow);
     let mut results = suite(context, step, &["check", "IA=tcp-lo", BESIDE, "ALONE=only", "TESTS=^tcp/", &scale])?;
@@ -290,13 +285,12 @@ fn tcp_alone(context: &Context, step: &Step) -> Result<Results> {
     Ok(results)
 }
 
-/// Runs a part of the suite over the loopback interface.
 fn over_tcp(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
     let arguments = ["check", "IA=tcp-lo", "ALONE=skip", BESIDE, api, tests];
     if api == "API=2.0" { with_dapl2(context, step, &arguments) } else { suite(context, step, &arguments) }
 }
 
-/// Runs a part of the suite on the debug build, which checks most.
+/// Runs a part of the suite on the debug build, which has most checks.
 fn debug(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
     builds::debug(context, step)?;
     let quick = format!("{BRIEFLY} stress.watching stress.polled");
@@ -304,8 +298,8 @@ fn debug(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Resul
     suite(context, step, &["check", "BUILD=debug", BESIDE, &quick, &without, api, tests])
 }
 
-/// Runs the suite under valgrind. Leaves out programs that start a process for each line that they inspect, which takes
-/// minutes, and thus the script that queries the codes of all programs.
+/// Runs the suite under valgrind, without the programs that start a process for each inspected line, which takes
+/// minutes, and thus without the script that queries the codes of all programs.
 fn valgrind(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
     if !packages::has("valgrind") {
         return skip(context, step, "valgrind is not installed".into());
@@ -331,7 +325,7 @@ fn with_release(context: &Context, step: &Step, command: &mut Command) -> Result
     tap(context, step, command)
 }
 
-/// Checks the manual pages. If the suite ran, the tests that the page on differences names must have passed.
+/// Checks the manual pages. If the suite ran, the tests on the page on differences must have passed.
 fn man(context: &Context, step: &Step) -> Result<Results> {
     let build = context.root.join("tests-c/build");
     let results = [format!("results-{}", context.ia), format!("2.0/results-{}", context.ia), "results-both".into()];
@@ -365,7 +359,7 @@ fn docs(context: &Context, step: &Step) -> Result<Results> {
     Ok(results)
 }
 
-/// Builds and runs the demo with each compiler. Users copy it, so no compiler may warn about it.
+/// Builds and runs the demo with each compiler. Users copy it, so it must compile without warnings.
 fn demo(context: &Context, step: &Step) -> Result<Results> {
     builds::release(context, step)?;
     let mut results = Results::default();
@@ -383,7 +377,7 @@ fn demo(context: &Context, step: &Step) -> Result<Results> {
     Ok(results)
 }
 
-/// Runs the tests that need an RDMA device, in a virtual machine unless `$RDMA` names a device of this one.
+/// Runs the tests that need an RDMA device, in a virtual machine unless `$RDMA` names a device.
 fn verbs(context: &Context, step: &Step) -> Result<Results> {
     let lacking = packages::missing("verbs");
     if !lacking.is_empty() {
@@ -391,9 +385,9 @@ fn verbs(context: &Context, step: &Step) -> Result<Results> {
     }
     builds::programs(context, step)?;
     builds::debug(context, step)?;
-    // End the machine before the step, so that it does not outlive the step.
+    // End the machine before the step, which it must not outlive.
     let limit = (step.longest as f64 * context.slow - 60.0).max(60.0) as u64;
-    // The machine takes longest, so raise its priority. Without root, nice leaves the priority unchanged.
+    // The machine takes longest, so raise its priority. Without root, nice changes nothing.
     let mut command = context.command("nice");
     command.args(["-n", "-5"]).arg(context.root.join("tests-c/verbs/check.sh"));
     command.env("TARGET", &context.target).env("RESULTS", context.target.join("verbs"));

@@ -18,16 +18,15 @@ pub enum Tier {
     All,
 }
 
-/// The lane of a step, which determines the steps that it waits for.
+/// The lane of a step, which determines its predecessors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// Builds, lints and tests of Rust.
     Cargo,
     /// Steps that build or run programs in tests-c/build.
     Suite,
-    /// The virtual machine.
     Machine,
-    /// Steps that run after all others, because they need the machine for themselves or the others' results.
+    /// After all other steps, because these need the machine for themselves or the others' results.
     Last,
 }
 

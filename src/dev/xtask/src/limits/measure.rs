@@ -12,15 +12,14 @@ use anyhow::{Context, Result, ensure};
 use super::source::{self, Line};
 use super::style;
 
-/// Crates that are no part of the product: tests, fuzzers and checks.
+/// Crates outside the product: tests, fuzzers and checks.
 const NOT_PRODUCT: [&str; 4] = ["dat-conformance", "dat-fuzz", "dat-libfuzzer", "xtask"];
 /// Names of modules that only tests use.
 const TEST_MODULES: [&str; 5] = ["tests", "testing", "model", "fuzzing", "twin"];
-/// Names of the transports.
 const TRANSPORTS: [&str; 3] = ["shm", "tcp", "verbs"];
-/// Files that do not count as naming a transport: the table itself, and a generated file.
+/// Files whose naming of a transport does not count: the table itself, and a generated file.
 const NOT_NAMING: [&str; 2] = [super::TABLE, "Cargo.lock"];
-/// The crate and the file that define the trait `Transport`.
+/// Crate and file of the trait `Transport`.
 const TRANSPORT_TRAIT: (&str, &str) = ("dat-core", "src/transport/mod.rs");
 const INSTRUCTIONS: &str = "tests-c/perf/instructions.txt";
 
@@ -52,7 +51,6 @@ pub struct File {
     pub path: String,
     pub lines: Vec<Line>,
     length: u64,
-    /// Set if the file is part of the product.
     is_product: bool,
 }
 
@@ -138,14 +136,14 @@ pub fn walk(directory: &Path, is_wanted: &dyn Fn(&Path) -> bool, found: &mut Vec
     Ok(())
 }
 
-/// Returns the name in the section `[package]` of a manifest. Returns `None` if the manifest has no package.
+/// Returns the name in the section `[package]` of a manifest; `None` without one.
 pub fn package_name(manifest: &str) -> Option<&str> {
     let mut lines = manifest.lines().skip_while(|line| line.trim() != "[package]").skip(1);
     let value = lines.find_map(|line| line.strip_prefix("name = \""))?;
     value.strip_suffix('"')
 }
 
-/// Returns whether only tests use a file, from its path below the directory `src` of its crate.
+/// Returns whether only tests use a file, by its path below its crate's `src`.
 pub fn is_test(path: &Path) -> bool {
     path.components().any(|component| match component {
         Component::Normal(name) => {
@@ -184,7 +182,6 @@ fn longest(crates: &[Crate], measured: &mut Vec<Measurement>) {
     measured.extend([file_max, function_max]);
 }
 
-/// Measures the traits that a transport implements.
 fn traits(crates: &[Crate], measured: &mut Vec<Measurement>) -> Result<()> {
     let (package, path) = TRANSPORT_TRAIT;
     let krate = crates.iter().find(|krate| krate.name == package).with_context(|| format!("no crate {package}"))?;
@@ -215,9 +212,7 @@ fn marks(root: &Path, measured: &mut Vec<Measurement>) -> Result<()> {
     Ok(())
 }
 
-/// Measures for each transport the files outside its own crates that name it.
-///
-/// Sources without git, such as an archive from `make dist`, have nothing to measure.
+/// Measures for each transport the files outside its own crates that name it, if the sources have git.
 fn naming(root: &Path, crates: &[Crate], measured: &mut Vec<Measurement>) -> Result<()> {
     let Ok(listed) = output(root, "git", &["ls-files", "-z", "--cached", "--others", "--exclude-standard"]) else {
         return Ok(());

@@ -92,7 +92,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Consumes a block comment with those nested in it.
+    /// Consumes a block comment and those in it.
     fn block_comment(&mut self) {
         let mut depth = 0;
         loop {
@@ -114,7 +114,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Consumes a string literal and keeps its quotation marks.
+    /// Consumes a string literal, but keeps its quotation marks.
     fn string(&mut self) {
         self.take(1, Part::Code);
         loop {
@@ -201,7 +201,7 @@ pub fn functions(lines: &[Line]) -> Vec<Function> {
     found
 }
 
-/// Returns the name of the function whose signature begins with `code`. Returns `None` if `code` begins no function.
+/// Returns the name of the function whose signature begins with `code`; `None` without one.
 fn function_name(mut code: &str) -> Option<String> {
     loop {
         if let Some(rest) = code.strip_prefix("fn ") {
@@ -218,7 +218,7 @@ fn function_name(mut code: &str) -> Option<String> {
     }
 }
 
-/// Returns the numbers of methods and of constants of a trait. Returns `None` if the text has no such trait.
+/// Returns the numbers of methods and of constants of a trait; `None` without such a trait.
 pub fn trait_members(lines: &[Line], name: &str) -> Option<(u64, u64)> {
     let head = format!("pub trait {name}");
     let is_head = |line: &Line| {

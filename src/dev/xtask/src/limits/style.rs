@@ -131,7 +131,7 @@ fn sentences(paragraph: &str) -> Vec<&str> {
     found
 }
 
-/// Returns the paragraphs of comments. Blank lines, list items, tables and code end a paragraph.
+/// Returns the paragraphs of comments. Blank lines, list items, tables and code end them.
 fn paragraphs(lines: &[Line]) -> Vec<(usize, String)> {
     let stripped = lines.iter().map(|line| {
         let comment = line.comment.trim();
@@ -142,7 +142,6 @@ fn paragraphs(lines: &[Line]) -> Vec<(usize, String)> {
     join(stripped, |line| line.strip_prefix("/// ").unwrap_or(line))
 }
 
-/// Returns the paragraphs of a page in Markdown.
 fn of_page(text: &str) -> Vec<(usize, String)> {
     let (mut is_code, mut is_hidden, mut is_indented) = (false, false, false);
     let mut is_blank = true;
@@ -159,7 +158,7 @@ fn of_page(text: &str) -> Vec<(usize, String)> {
     join(prose, |line| line)
 }
 
-/// Joins lines to paragraphs. `rest` returns what a line adds to the paragraph that it continues.
+/// Joins lines to paragraphs. `rest` returns what a line adds to its paragraph.
 fn join(lines: impl Iterator<Item = String>, rest: impl Fn(&str) -> &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut is_open = false;

@@ -6,9 +6,8 @@ use anyhow::{Context, Result, bail};
 
 use super::measure::Measurement;
 
-/// Style limit on the lines of a file, from CONTRIBUTING.md.
+/// Limits of style, from CONTRIBUTING.md.
 const FILE_LINES: u64 = 600;
-/// Style limit on the lines of a function, from CONTRIBUTING.md.
 const FUNCTION_LINES: u64 = 80;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -78,7 +77,7 @@ impl Table {
         }
     }
 
-    /// Adds a row after the last row of the same kind, or at the end of the table.
+    /// Adds a row after the last of its kind, or at the end.
     fn add(&mut self, m: &Measurement) {
         let kind = kind(&m.name);
         let row = Row {
@@ -106,7 +105,7 @@ impl Table {
     }
 }
 
-/// Parses one row. Returns `None` if a column is missing or is no number.
+/// Parses one row. Returns `None` for a missing column or one without a number.
 fn parse_row(line: &str) -> Option<Row> {
     let mut words = line.split_whitespace();
     let name = words.next()?.to_owned();
@@ -120,7 +119,7 @@ fn kind(name: &str) -> &str {
     name.split(':').next().unwrap_or(name)
 }
 
-/// Returns the distance that LIMIT may have from `value` without a sentence.
+/// Returns the permitted distance of LIMIT from `value` without a sentence.
 pub fn slack(name: &str, value: u64) -> u64 {
     match kind(name) {
         "lines" | "comments" | "words" => value.div_ceil(100).max(20),

@@ -8,12 +8,10 @@ use super::measure::{is_test, names_any, package_name, patterns};
 use super::source::{Function, comment_words, functions, split, trait_members, unsafe_sites};
 use super::*;
 
-/// Creates a measurement.
 fn measured(name: &str, value: u64) -> Measurement {
     Measurement { name: name.to_owned(), value, place: None }
 }
 
-/// Judges the value of a one-row table.
 fn judged(row: &str, value: u64) -> Test {
     let table = Table::parse(row).unwrap();
     let name = table.rows().next().unwrap().name.clone();

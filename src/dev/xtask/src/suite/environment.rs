@@ -32,17 +32,17 @@ pub struct Environment {
     memcheck: bool,
     scale: f64,
     search_path: OsString,
-    /// The rendezvous directories of shm, whose paths must be short.
+    /// shm's rendezvous directories, whose paths must be short.
     rendezvous: TempDir,
 }
 
 impl Environment {
-    /// Prepares the environment of programs whose outputs are stored in `out`.
+    /// Prepares the environment of programs with outputs in `out`.
     pub fn new(args: &Args, out: &Path) -> Result<Environment> {
         let libdir = args.libdir.canonicalize().with_context(|| args.libdir.display().to_string())?;
         let others = args.others.as_ref().map(|dir| dir.canonicalize()).transpose()?;
         let mut search_path = libdir.clone().into_os_string();
-        // The libraries of the other version are in a directory of the same name.
+        // The other version's libraries are in a directory of the same name.
         if let (Some(others), Some(name)) = (&others, libdir.file_name()) {
             search_path.push(":");
             search_path.push(others.join(name));
@@ -54,7 +54,7 @@ impl Environment {
         let scale = std::env::var("DAT_TEST_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1.0);
         let rendezvous = tempfile::Builder::new().prefix("dat-suite-").tempdir()?;
         remove_on_signals(rendezvous.path());
-        // Tests that change their user use directories of their own below.
+        // Tests that change their user have their own directories below.
         fs::set_permissions(rendezvous.path(), PermissionsExt::from_mode(0o1777))?;
         fs::create_dir_all(out.join("conf"))?;
         Ok(Environment {
@@ -75,7 +75,7 @@ impl Environment {
         self.scale
     }
 
-    /// Sets the environment of the program whose outputs are called `file`, in thread `slot` of the pool.
+    /// Sets the environment of a program with outputs called `file`, in thread `slot` of the pool.
     pub fn apply(&self, command: &mut Command, slot: usize, file: &str) -> Result<()> {
         for name in DIAGNOSTICS {
             command.env_remove(name);
@@ -119,8 +119,8 @@ impl Environment {
         conf
     }
 
-    /// Adds entries for the providers in `dir`: shm, the requested adapter, and an adapter for each RDMA device that
-    /// has a network interface.
+    /// Adds entries for the providers in `dir`: shm, the requested adapter, and an adapter for each RDMA device with a
+    /// network interface.
     fn entries(&self, conf: &mut String, api: &str, dir: &Path, rendezvous: &Path) {
         let major = &api[..1];
         let mut entry = |name: &str, library: &str, instance: &str| {
@@ -140,7 +140,6 @@ impl Environment {
     }
 }
 
-/// Returns the first network interface of each RDMA device of this host.
 fn rdma_interfaces() -> Vec<String> {
     let root = Path::new(sysfs::ROOT);
     let first = |device: OsString| sysfs::interfaces(root, &device, None).into_iter().next()?.into_string().ok();

@@ -16,7 +16,7 @@ pub fn qos(qos: DAT_QOS) -> Option<Qos> {
     }
 }
 
-/// Converts a high watermark. Returns `None` if it is negative, but not infinite.
+/// Converts a high watermark. Returns `None` for negative values, except infinity.
 pub fn watermark(watermark: DAT_COUNT) -> Option<Watermark> {
     match watermark {
         DAT_WATERMARK_INFINITE => Some(Watermark::Infinite),
@@ -49,7 +49,7 @@ macro_rules! ep_attributes {
             use $crate::ep::attr::{new_watermark, qos};
             use $crate::post::completion_flags;
 
-            // Programs cannot set named attributes, but can pass another endpoint's attributes with its counters.
+            // Programs cannot set named attributes, but can pass another endpoint's, with its counters.
             let (count, list) = (attr.ep_provider_specific_count, attr.ep_provider_specific);
             let fits = attr.service_type == DAT_SERVICE_TYPE_RC
                 && attr.ep_transport_specific_count == 0

@@ -22,7 +22,7 @@ pub fn duration(timeout: DAT_TIMEOUT) -> Option<Duration> {
     (timeout != DAT_TIMEOUT_INFINITE).then(|| Duration::from_micros(timeout.into()))
 }
 
-/// Copies private data of at most `max` bytes. The size is the argument at `position`, and the data is the next.
+/// Copies private data of at most `max` bytes. Its size is the argument at `position`, and its address the next.
 ///
 /// # Safety
 /// `data` is NULL, or `size` bytes are readable.
@@ -38,7 +38,7 @@ pub unsafe fn private_data(size: DAT_COUNT, data: DAT_PVOID, max: usize, positio
     Ok(unsafe { bytes(data.cast(), size) }?)
 }
 
-/// Reads the socket address of a peer. Returns `None` if the pointer is NULL.
+/// Reads the socket address of a peer. Returns `None` for NULL.
 ///
 /// # Errors
 /// [`AddressFault::Unsupported`] for families other than IPv4 and IPv6.
@@ -49,12 +49,12 @@ pub unsafe fn address(address: *const DAT_SOCK_ADDR) -> Option<Result<Address, A
     if address.is_null() {
         return None;
     }
-    // SAFETY: the family is the first field of every socket address, and the caller promises a complete one.
+    // SAFETY: every socket address begins with the family, and the caller promises a complete one.
     let family = unsafe { (&raw const (*address).sa_family).read_unaligned() };
     let Some(len) = Address::native_len(family) else { return Some(Err(AddressFault::Unsupported)) };
     let mut native = [0; 28];
     let Some(room) = native.get_mut(..len) else { return Some(Err(AddressFault::Unsupported)) };
-    // SAFETY: an address of this family has `len` bytes, and the caller promises a complete one.
+    // SAFETY: a complete address of this family has `len` bytes.
     unsafe { room.as_mut_ptr().copy_from_nonoverlapping(address.cast(), len) };
     Some(Address::from_native(&native).ok_or(AddressFault::Unsupported))
 }
@@ -68,8 +68,6 @@ fn check_qos(quality_of_service: DAT_QOS, position: u32) -> Answer<()> {
     }
 }
 
-/// Slot of dat_ep_connect.
-///
 /// # Safety
 /// The address is NULL or complete; `private_data` is NULL or has `private_data_size` bytes.
 pub unsafe fn dat_ep_connect<F: Provider>(
@@ -109,8 +107,6 @@ pub unsafe fn dat_ep_connect<F: Provider>(
     })
 }
 
-/// Slot of dat_ep_dup_connect.
-///
 /// # Safety
 /// `private_data` is NULL or has `private_data_size` bytes.
 pub unsafe fn dat_ep_dup_connect<F: Provider>(

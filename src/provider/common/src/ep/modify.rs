@@ -39,7 +39,7 @@ pub fn dat_ep_modify<F: Provider>(
     })
 }
 
-/// A new value of a field of `DAT_EP_PARAM`. `None` if it is invalid.
+/// A new value of a field of `DAT_EP_PARAM`; `None` if invalid.
 type Given<F> = Option<Value<<F as Provider>::Transport>>;
 
 /// Conversions of independent fields.
@@ -86,7 +86,7 @@ pub mod given {
     }
 
     /// Converts the number of counters, their list, or both: 0 or NULL hides the counters in queries. If both are
-    /// given, the elements are compared; a list alone is recognised by its address.
+    /// given, compares the elements; recognises a list alone by its address.
     ///
     /// # Safety
     /// If both are given, `list` is NULL or has `count` elements.
@@ -114,7 +114,7 @@ pub mod given {
 }
 
 /// Defines functions about the fields of the version in scope. `methods` are [`Version::ep_field`] and
-/// [`Version::ep_value`]; they need a function `comm`, which reads the socket parameters. `names` is the function
+/// [`Version::ep_value`], which need a function `comm` that reads the socket parameters. `names` is the function
 /// `name`, which returns the name of a bit.
 #[macro_export]
 macro_rules! ep_fields {
@@ -141,7 +141,7 @@ macro_rules! ep_fields {
             MaxRdmaReadIov: DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV, count(ep_attr.max_rdma_read_iov);
             MaxRdmaWriteIov: DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV, count(ep_attr.max_rdma_write_iov);
             TransportSpecificCount: DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR, none(ep_attr.ep_transport_specific_count);
-            // Fields that `ep_value` reads itself, and fields that never change.
+            // Fields that `ep_value` reads, and fields that never change.
             ;
             TransportSpecific: DAT_EP_FIELD_EP_ATTR_TRANSPORT_SPECIFIC_ATTR,
             ProviderSpecificCount: DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR,

@@ -13,7 +13,7 @@ use crate::slots::{FakeProvider, OK, Setup, arg_error, connection, handle_error,
 #[test]
 fn returns_named_attributes() {
     let setup = Setup::new();
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let (mut ia, mut provider): (DAT_IA_ATTR, DAT_PROVIDER_ATTR) = unsafe { std::mem::zeroed() };
     let all = (DAT_IA_FIELD_ALL, DAT_PROVIDER_FIELD_ALL);
     let mut query = || slot!(setup.table, ia_query_func(setup.ia, null_mut(), all.0, &mut ia, all.1, &mut provider));
@@ -69,8 +69,7 @@ fn adapter_is_related_only_to_itself() {
     assert_eq!(slot!(t, ia_ha_related_func(setup.ia, setup.name.as_ptr().cast_mut(), null_mut())), arg_error(3));
 }
 
-/// The only adapter that the test's registry knows. Programs of this registry hold numbers instead of the provider's
-/// handles.
+/// The only adapter of the test's registry, whose programs hold numbers instead of the provider's handles.
 static KNOWN: AtomicUsize = AtomicUsize::new(0);
 
 /// The program's handle of the adapter.

@@ -40,7 +40,7 @@ fn common_service_points_row_by_row() {
     }
     assert_eq!(slot!(t, csp_create_func(setup.ia, &mut stream, &mut any, evd, null_mut())), arg_error(5));
     assert_eq!(slot!(t, csp_create_func(setup.ia, &mut stream, &mut any, evd, &mut csp)), OK);
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut param: DAT_CSP_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, csp_query_func(csp, DAT_CSP_FIELD_ALL + 1, &mut param)), arg_error(2));
     assert_eq!(slot!(t, csp_query_func(csp, DAT_CSP_FIELD_ALL, null_mut())), arg_error(3));
@@ -99,7 +99,7 @@ fn notification_objects_with_a_descriptor_row_by_row() {
         // SAFETY: `polled` is one element, as the count states.
         unsafe { libc::poll(&mut polled, 1, 0) == 1 }
     };
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut param: DAT_CNO_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, cno_query_func(cno, 1, &mut param)), OK);
     // SAFETY: the proxy type selects this member.

@@ -122,7 +122,7 @@ fn counters_row_by_row() {
 fn an_adapter_is_opened_to_read_its_attributes() {
     let setup = Setup::new();
     let t = setup.table;
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut attr: DAT_IA_ATTR = unsafe { std::mem::zeroed() };
     let name: DAT_HANDLE = setup.name.as_ptr().cast_mut().cast();
     let (mut ia, all): (DAT_IA_HANDLE, u64) = (UNTOUCHED, DAT_IA_FIELD_ALL);

@@ -38,7 +38,7 @@ fn zero_based_regions_row_by_row() {
     assert_eq!(lmr, UNTOUCHED);
     assert_eq!(create(DAT_VA_TYPE_ZB, &mut lmr), OK);
     assert_eq!(address, 0);
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut param: DAT_LMR_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, lmr_query_func(lmr, DAT_LMR_FIELD_ALL, &mut param)), OK);
     assert_eq!((param.va_type, param.registered_address, param.registered_size), (DAT_VA_TYPE_ZB, 0, 64));
@@ -51,7 +51,7 @@ fn zero_based_regions_row_by_row() {
     let ep = setup.ep();
     connection::establish(&setup, ep);
     let rmr = setup.rmr();
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut param: DAT_RMR_PARAM = unsafe { std::mem::zeroed() };
     let query = |param: &mut DAT_RMR_PARAM| {
         assert_eq!(slot!(t, rmr_query_func(rmr, DAT_RMR_FIELD_ALL, param)), OK);
@@ -82,7 +82,7 @@ fn regions_for_one_endpoint_row_by_row() {
     let mut rmr = UNTOUCHED;
     assert_eq!(slot!(t, rmr_create_for_ep_func(setup.pz, null_mut())), arg_error(2));
     assert_eq!(slot!(t, rmr_create_for_ep_func(setup.pz, &mut rmr)), OK);
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut param: DAT_RMR_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, rmr_query_func(rmr, DAT_RMR_FIELD_ALL, &mut param)), OK);
     assert_eq!(param.rmr_scope, DAT_RMR_SCOPE_EP);
@@ -114,7 +114,7 @@ fn sends_that_invalidate_and_reads_to_regions_row_by_row() {
     let send = |count, list: *mut DAT_LMR_TRIPLET, flags, invalidate| {
         slot!(t, ep_post_send_with_invalidate_func(ep, count, list, cookie, flags, invalidate, 7))
     };
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut param: DAT_LMR_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, lmr_query_func(lmr, DAT_LMR_FIELD_ALL, &mut param)), OK);
     let (local, there) = (version::rmr_triplet(param.rmr_context, start, 8), version::rmr_triplet(3, 1 << 40, 8));

@@ -116,7 +116,7 @@ fn flushes_srq_buffers_taken_after_disconnect() {
         let data = unsafe { event.event_data.dto_completion_event_data };
         assert_eq!((data.status, bits(data.user_cookie)), (DAT_DTO_ERR_FLUSHED, cookie));
     }
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut param: DAT_SRQ_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, srq_query_func(srq, DAT_SRQ_FIELD_ALL, &mut param)), OK);
     assert_eq!((param.available_dto_count, param.outstanding_dto_count), (1, 1));
@@ -450,7 +450,7 @@ fn private_data_outlives_endpoint() {
 }
 
 pub fn blank_param() -> DAT_EP_PARAM {
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     DAT_EP_PARAM { ep_attr: attributes(), ..unsafe { std::mem::zeroed() } }
 }
 

@@ -17,8 +17,8 @@ macro_rules! rows {
 }
 pub(crate) use rows;
 
-/// Returns every slot whose first argument is a handle. The other arguments are invalid too, so a slot that checks them
-/// first fails the test.
+/// Returns every slot whose first argument is a handle. The other arguments are invalid too, which fails a slot that
+/// checks them first.
 fn calls(t: &'static DAT_PROVIDER) -> Vec<Call> {
     let n = || null_mut();
     let mut calls: Vec<Call> = rows! { t;

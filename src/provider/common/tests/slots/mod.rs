@@ -1,5 +1,5 @@
-//! Calls of the slots through the table, over a transport that moves nothing. Every test runs for each version; the
-//! module `version` contains the names and functions that differ.
+//! Calls of the slots through the table, over a transport that moves nothing, for each version. The module `version`
+//! contains the names and functions that differ.
 
 mod call;
 pub mod connection;
@@ -114,7 +114,6 @@ impl Setup {
         setup
     }
 
-    /// Opens another instance of the adapter.
     fn open(&self) -> DAT_IA_HANDLE {
         let (mut ia, mut evd) = (null_mut(), null_mut());
         let name = self.name.as_ptr().cast_mut();
@@ -229,6 +228,6 @@ pub struct LmrPlaces {
 }
 
 pub fn blank_event() -> DAT_EVENT {
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     unsafe { std::mem::zeroed() }
 }

@@ -80,7 +80,7 @@ fn queries_attributes() {
     let setup = Setup::new();
     let t = setup.table;
     let ia = setup.ia;
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let (mut attr, mut provider): (DAT_IA_ATTR, DAT_PROVIDER_ATTR) = unsafe { std::mem::zeroed() };
     let no = null_mut;
     let unknown = DAT_PROVIDER_FIELD_ALL + 1;
@@ -173,7 +173,7 @@ fn regions_row_by_row() {
     assert_eq!(code, OK);
     assert_eq!((remote, length, address), (0, 100, start.addr() as u64));
     assert_ne!(context, 0);
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut param: DAT_LMR_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, lmr_query_func(second, DAT_LMR_FIELD_ALL + 1, &mut param)), arg_error(2));
     assert_eq!(slot!(t, lmr_query_func(second, DAT_LMR_FIELD_ALL, null_mut())), arg_error(3));
@@ -220,7 +220,7 @@ fn remote_regions_row_by_row() {
     let t = setup.table;
     assert_eq!(slot!(t, rmr_create_func(setup.pz, null_mut())), arg_error(2));
     let rmr = setup.rmr();
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut param: DAT_RMR_PARAM = unsafe { std::mem::zeroed() };
     param.rmr_context = 7;
     assert_eq!(slot!(t, rmr_query_func(rmr, DAT_RMR_FIELD_ALL + 1, &mut param)), arg_error(2));
@@ -309,7 +309,7 @@ fn notification_objects_row_by_row() {
     assert_eq!(slot!(t, cno_create_func(setup.ia, bad, &mut cno)), arg_error(2));
     assert_eq!(slot!(t, cno_create_func(setup.ia, good, null_mut())), arg_error(3));
     assert_eq!(slot!(t, cno_create_func(setup.ia, good, &mut cno)), OK);
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut param: DAT_CNO_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, cno_query_func(cno, version::UNKNOWN_CNO_FIELD, &mut param)), arg_error(2));
     assert_eq!(slot!(t, cno_query_func(cno, DAT_CNO_FIELD_ALL, null_mut())), arg_error(3));
@@ -483,7 +483,7 @@ fn shared_receive_queues_row_by_row() {
     }
     assert_eq!(srq, UNTOUCHED);
     let srq = setup.srq();
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut param: DAT_SRQ_PARAM = unsafe { std::mem::zeroed() };
     assert_eq!(slot!(t, srq_query_func(srq, 0x100, &mut param)), arg_error(2));
     assert_eq!(slot!(t, srq_query_func(srq, DAT_SRQ_FIELD_ALL, null_mut())), arg_error(3));

@@ -21,7 +21,7 @@ fn returns_registered_thread_safety() {
     register_for_test(&name, "", false);
     let (mut ia, mut evd) = (null_mut(), null_mut());
     assert_eq!(slot!(table, ia_open_func(name.as_ptr().cast_mut(), 1, &mut evd, &mut ia)), OK);
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut attr: DAT_PROVIDER_ATTR = unsafe { std::mem::zeroed() };
     let mask = DAT_PROVIDER_FIELD_IS_THREAD_SAFE;
     assert_eq!(slot!(table, ia_query_func(ia, null_mut(), 0, null_mut(), mask, &mut attr)), OK);

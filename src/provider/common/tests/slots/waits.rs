@@ -203,7 +203,7 @@ fn cancelled_cno_wait_leaves_cno_usable() {
     for _ in 0..50 {
         let target = target(t, cno, true);
         let thread = start(&target);
-        // The thread can be cancelled only in its sleep, so the test need not wait until it sleeps.
+        // The thread can be cancelled only in its sleep, so no wait for that is necessary.
         // SAFETY: the thread has not been joined.
         assert_eq!(unsafe { pthread_cancel(thread) }, 0);
         assert_eq!(join(thread), CANCELED);
@@ -244,7 +244,7 @@ fn post_with_pending_cancellation_wakes_waiter() {
 #[test]
 fn a_signal_interrupts_a_wait() {
     extern "C" fn nothing(_: c_int) {}
-    // SAFETY: all fields are integers or pointers, for which zero is valid.
+    // SAFETY: zero is valid for integers and pointers.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = (nothing as extern "C" fn(c_int) as *const ()).addr();
     // SAFETY: the action is complete, and the process does not use this signal otherwise.
@@ -256,7 +256,7 @@ fn a_signal_interrupts_a_wait() {
     let thread = start(&target);
     until(|| has_waiter(t, evd));
     until(|| {
-        // A signal before the sleep interrupts nothing, so send it repeatedly.
+        // A signal before the sleep interrupts nothing, so repeat it.
         // SAFETY: the thread has not been joined.
         unsafe { libc::pthread_kill(thread, libc::SIGUSR2) };
         target.code.load(Ordering::Acquire) != 0

@@ -25,7 +25,7 @@ pub enum Kind {
     Other,
 }
 
-/// Returns the provider of a library by its name, or by the name of the file to which it is a link.
+/// Returns the provider of a library by its name, or by the file to which it links.
 pub fn kind(library: &Path) -> Kind {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
     let names = [&real, library].map(|path: &Path| path.file_name().unwrap_or_default().to_string_lossy());
@@ -66,7 +66,7 @@ impl Subject<'_> {
                 Origin::Line(..) => format!("the entry of this name: {origin}"),
                 Origin::BuiltIn => "the entry of this name is built in".to_owned(),
             }));
-            // If the library cannot be used, the message names it.
+            // Otherwise the message names the library.
             if self.probe.topic() != Some(Topic::ProviderLibrary) {
                 let file = self.library_file(entry);
                 steps.push(self.library_step(entry, file.as_deref()));
@@ -151,7 +151,7 @@ impl Subject<'_> {
             }
             Err(why) => {
                 let topic = self.probe.topic().unwrap_or(Topic::DoesNotOpen);
-                // If no network interface suits a built-in entry, that is a fault only if the user asks for the adapter.
+                // A built-in entry without a suitable network interface is a fault only if the user asks for it.
                 let lacks_interface = matches!(topic, Topic::NoIpAddress | Topic::InstanceData);
                 let matters = self.asked || !built_in || !lacks_interface;
                 let messages = self.probe.messages.iter().filter(|message| message.is_error);

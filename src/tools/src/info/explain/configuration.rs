@@ -19,11 +19,11 @@ pub struct Configuration {
     pub steps: Vec<Step>,
 }
 
-/// Maximum lines about other names that are shown. More are only counted.
+/// Maximum shown lines about other names. More are only counted.
 const MAX_OTHER_NAMES: usize = 3;
 
 /// Searches for the configuration for the requested adapter. `gives` is set if it defines an adapter for some version,
-/// so that a file need not do so for all.
+/// so that not every file must.
 pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> Configuration {
     let mut steps = vec![chosen_file(places, env::var_os("DAT_OVERRIDE").as_deref())];
     let (mut file, mut versions, mut names) = (None, OtherVersions::default(), Vec::new());

@@ -1,7 +1,7 @@
 //! `--explain`: the steps of dat_ia_open, and the section of docs/troubleshooting.md for each failure.
 //!
 //! The registry reports the steps up to the provider's library. Then the adapter is opened, and the provider's messages
-//! report the cause of a failure and the section.
+//! report the cause and section of a failure.
 
 pub(super) mod adapter;
 mod configuration;
@@ -60,7 +60,7 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
                     configuration::explain(&Places::of_library(own.library.path()), own.library.api(), name, gives);
                 all.add(account(own, adapters, configuration, name, common, &host));
             }
-            // A user who asks for an adapter need not have both versions.
+            // One version suffices for a named adapter.
             Err(error) if any && name.is_some() && error.is::<Absent>() => {}
             Err(error) => {
                 let text = format!("{error:#}");
@@ -145,7 +145,7 @@ fn account(
             }
         }
         None => {
-            // A file of a distribution has dozens of adapters over RDMA.
+            // A distribution's file has dozens of RDMA adapters.
             let (without, others): (Vec<_>, Vec<_>) =
                 all.iter().partition(|(_, probe)| probe.topic() == Some(Topic::NoRdmaDevice));
             let together = without.len() > 1;
@@ -208,8 +208,8 @@ fn own_file(own: &Found) -> Step {
     }
 }
 
-/// Returns a step if a library lists other adapters than this registry. Another vendor's library may have other rules,
-/// so this is wrong only if it lacks the requested name.
+/// Returns a step if a library lists other adapters than this registry. Another vendor's rules may differ, so this is
+/// wrong only without the requested name.
 fn compare(library: Library, found: &search::Found, adapters: &[Adapter], name: Option<&CStr>) -> Option<Step> {
     let same = adapters.len() == found.entries.len() && adapters.iter().all(|one| entry_of(found, one).is_some());
     let names = |names: Vec<String>| if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };

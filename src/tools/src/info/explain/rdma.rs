@@ -58,7 +58,7 @@ impl Host {
         Step::ok(format!("{name}: active, interface {}, {}", interfaces.join(", "), own.join(", ")))
     }
 
-    /// Returns the step for the limit of locked memory, which includes registered memory.
+    /// Includes registered memory.
     fn locked(&self) -> Step {
         match self.locked {
             None => Step::ok("any amount of memory can be registered (ulimit -l)"),
@@ -76,7 +76,7 @@ impl Host {
     }
 }
 
-/// Returns whether the process has CAP_IPC_LOCK and may lock any amount of memory.
+/// Returns whether the process has CAP_IPC_LOCK.
 fn may_lock_all(status: &str) -> bool {
     const CAP_IPC_LOCK: u32 = 14;
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
