@@ -1,16 +1,16 @@
 //! Copies between registered memory, the ring, and the peer's memory.
 //!
 //! Each access to the program's memory holds a reference to its region, or is in a section that checked the region, so
-//! no access follows the return of a free. Copies between processes hold counted references, which delay only a free of
-//! their region. Transfers to and from the peer consist of separately checked [`Slice`]s.
+//! none follows the return of a free. Copies between processes hold counted references, which delay only a free of
+//! their region. Transfers between processes consist of separately checked [`Slice`]s.
 //!
 //! # The last word
-//! The last word of a transfer is the aligned 8, 4, 2 or 1 bytes at the end of the destination; adjacent segments count
-//! as one. It becomes visible last and atomically, so a thread that polls it then sees all bytes. In this process, it
-//! is copied to a temporary first and stored last.
+//! A transfer's last word is the aligned 8, 4, 2 or 1 bytes at the end of the destination; adjacent segments count as
+//! one. It becomes visible last and atomically, so a thread that polls it then sees all bytes. In this process, it is
+//! copied to a temporary first and stored last.
 //!
-//! In the peer, the kernel copies a word of one byte, or of eight bytes on x86-64 and aarch64, as a separate piece,
-//! atomically on most CPUs. Linux 6.4 and newer use `rep movsb` on CPUs with `fsrm`: its last byte becomes visible
+//! In the peer, the kernel copies a word of one byte, or of eight on x86-64 and aarch64, as a separate piece,
+//! atomically on most CPUs. On CPUs with `fsrm`, Linux 6.4 and newer use `rep movsb`: its last byte becomes visible
 //! last, but other bytes of the word may precede it.
 //!
 //! The kernel may copy other words byte by byte, so the peer stores them. A write of up to 8 KiB then uses the ring
@@ -19,11 +19,11 @@
 //! only spins on memory.
 //!
 //! # When the kernel refuses
-//! Seccomp filters or lost privileges can make the kernel refuse copies at any time. The process then stops copying to
-//! this peer and notifies it (`Message::Reads`), so later messages use the ring. A started transfer continues from the
-//! current byte: a write as pieces through the ring, a read as a request for the rest. The receiver of a rendezvous
-//! message requests its bytes through the response ring, which never waits for receives. The sender keeps the segments
-//! until the message is consumed. Any error except a bad address is a refusal.
+//! The kernel can refuse copies at any time, by seccomp filters or for lost privileges: any error except a bad address.
+//! The process then stops copying to this peer and notifies it (`Message::Reads`), so later messages use the ring. A
+//! started transfer continues from the current byte: a write as pieces through the ring, a read as a request for the
+//! rest. The receiver of a rendezvous message requests its bytes through the response ring, which never waits for
+//! receives. The sender keeps the segments until the message is consumed.
 
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Segment};
@@ -59,7 +59,7 @@ fn open<'a>(
     regions.grant(remote.key, remote.addr, remote.len, wanted, own).ok()
 }
 
-/// Returns the memory that a peer may write as a segment. `None` if peer or program may not write it.
+/// Returns as a segment the memory that a peer may write; `None` if peer or program may not.
 pub fn granted(end: &End, remote: &RemoteSegment) -> Option<Segment> {
     let granted = open(end.regions(), remote, Rights::REMOTE_WRITE | Rights::LOCAL_WRITE, &end.own)?;
     Some(Segment { addr: granted.addr(), len: remote.len, key: remote.key.into(), since: 0 })
@@ -89,7 +89,7 @@ fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
     list
 }
 
-/// Copies to or from another process: enters a slot, checks by `locate`, copies, leaves. Restarts if the process has
+/// Copies to or from another process: enters a slot, checks by `locate`, copies, leaves. Restarts if that process has
 /// replaced its target thread. `fault` is the status for a bad address.
 fn reach(
     end: &End,
@@ -142,14 +142,14 @@ fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize
     let mut word = LastWord::default();
     {
         let mut to: List<Target<'_>> = to;
-        // The list has room for one element more than there are segments.
+        // The list has room for all segments and one element.
         let _ = to.try_push(word.target(len));
         vm::read_from(pid, from, &to)?;
     }
     Ok(word)
 }
 
-/// Returns the destination of a part of a message and its protection zone. `None` if the part spans several segments.
+/// Returns the destination of a part of a message and its zone; `None` if it spans segments.
 pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u64) -> Option<(RemoteSegment, u32)> {
     let mut skip = offset;
     for segment in segments {
@@ -163,7 +163,7 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
     None
 }
 
-/// Reads a slice of a message while earlier bytes are missing. `word` gets the message's last word, for [`end_ahead`].
+/// Reads a slice of a message while earlier bytes are missing. `word` gets its last word, for [`end_ahead`].
 pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -177,7 +177,7 @@ pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: 
     reach(end, Status::LocalProtection, anywhere, read)
 }
 
-/// Stores the last word of [`fetch_ahead`], after all earlier bytes have arrived.
+/// Stores the last word of [`fetch_ahead`] once all earlier bytes have arrived.
 pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) -> Outcome {
     let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire(key)) else {
         return Outcome::Failed(Status::LocalProtection);
@@ -226,7 +226,7 @@ pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice)
     if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
 }
 
-/// Returns the number of bytes at the end of a write that the kernel may not copy atomically, and the peer must store.
+/// Returns the number of bytes at the end of a write that the peer must store: the kernel may not copy them atomically.
 pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     const WORDS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     match tail_len(address(end, remote).wrapping_add(remote.len), remote.len.min(8) as usize) {
@@ -280,7 +280,7 @@ pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) }
 }
 
-/// Writes a slice of the segments to the peer's memory. [`tail_of_write`] must be 0 at the end of the write.
+/// Writes a slice of the segments to the peer's memory, with [`tail_of_write`] 0 if it ends the write.
 pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -300,7 +300,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     let word = gather_last(&mut from, tail);
     let mut from: List<Source<'_>> = from;
     if tail > 0 {
-        // The list has room for one element more than there are segments.
+        // The list has room for all segments and one element.
         let _ = from.try_push(word.source(tail));
     }
     write_to(end, &from, remote, slice, tail)
@@ -391,7 +391,7 @@ pub fn write_for_peer(end: &End, remote: &RemoteSegment, offset: u64, bytes: Sou
 /// Executes an atomic operation for the peer, and returns the previous value.
 ///
 /// # Errors
-/// [`Status::RemoteAccess`] without the right; [`Status::RemoteResponder`] if the bytes are not a word.
+/// [`Status::RemoteAccess`] without the right; [`Status::RemoteResponder`] for bytes that are no word.
 pub fn change_for_peer(end: &End, remote: &RemoteSegment, change: Change) -> Result<u64, Status> {
     let granted = open(end.regions(), remote, Rights::REMOTE_ATOMIC, &end.own).ok_or(Status::RemoteAccess)?;
     user::change(granted.target(0, remote.len), change).ok_or(Status::RemoteResponder)

@@ -28,18 +28,18 @@ pub struct End {
     /// The request rings of this side and of the peer.
     rings: [Mapped; 2],
     responses: Mapped,
-    /// Positions of this side in the peer's rings of requests and responses, as [`RingCursor`]s. Shut while the record
+    /// Positions of this side in the peer's rings of requests and responses, as [`RingCursor`]s; shut while the record
     /// there waits for an event other than a poll.
     taken: [AtomicU64; 2],
     state: AtomicU32,
-    /// Position in the own request ring of which a notification is wanted, and the peer's known position. The latter is
-    /// [`FINISHED`], less than any wanted one, after requests have completed without a notification.
+    /// Position in the own request ring of which a notification is wanted, and the peer's known position: [`FINISHED`],
+    /// less than any wanted one, after requests have completed without a notification.
     wanted: AtomicI64,
     known: AtomicI64,
     /// Time to revoke short writes and reads, in nanoseconds since [`End::began`]; 0 while not set.
     due: AtomicU64,
     began: Instant,
-    /// Set if this process polls the connection. Unlike the shared flag, the peer cannot change it.
+    /// Set if this process polls the connection; a copy of the shared flag that the peer cannot change.
     polled: AtomicBool,
     wakeups: AtomicU64,
     /// The record for which the peer's program may be waiting.
@@ -112,8 +112,8 @@ impl End {
     /// Returns the consumed position for a record's credit.
     #[inline]
     pub fn taken(&self) -> u64 {
-        // SYNC ring-head: the caller stores the position in a record's first word, with Release. The peer loads that
-        // word with Acquire.
+        // SYNC ring-head: the caller stores the position in a record's first word with Release; the peer loads that
+        // with Acquire.
         RingCursor(self.taken[0].load(Ordering::Acquire)).position()
     }
 
@@ -124,8 +124,8 @@ impl End {
         self.taken[usize::from(responses)].store(spot.0, Ordering::Release);
     }
 
-    /// Shuts the cursor while the oldest record waits for an event with its own notification, a receive or requested
-    /// bytes. Only the consuming thread calls it.
+    /// Shuts the cursor while the oldest record waits for a receive or requested bytes, which notify. Only the
+    /// consuming thread calls it.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
         let spot = RingCursor(self.taken[0].load(Ordering::Relaxed));
@@ -274,9 +274,9 @@ impl End {
         told || self.has_arrived() || self.is_busy()
     }
 
-    /// Publishes whether this process polls the connection and thus needs no notification. A thread that ends the
-    /// polling must then call [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and
-    /// poll once more.
+    /// Publishes whether this process polls the connection and needs no notification. A thread that ends the polling
+    /// must then call [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and poll once
+    /// more.
     pub fn set_polled(&self, polled: bool) {
         self.polled.store(polled, Ordering::Relaxed);
         self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);
@@ -288,7 +288,7 @@ impl End {
     }
 
     pub fn close(&self) {
-        // SYNC moving: a peer that enters a slot later finds this flag. `Pending` finds earlier peers, after its fence,
+        // SYNC moving: a peer that enters a slot later finds this flag. `Pending` finds earlier ones after its fence,
         // and waits for them.
         self.rings[0].shared().flags.0[CLOSED].store(1, Ordering::SeqCst);
     }
@@ -304,15 +304,15 @@ impl End {
 
     #[inline(always)]
     pub fn tell_peer(&self, news: News) {
-        // SYNC polled: the record, position or response is stored before this check. Either this side sees that the
-        // peer does not poll, or the side that stops polling sees the data.
+        // SYNC polled: the record, position or response is stored before. Either this side sees that the peer does not
+        // poll, or the side that stops polling sees the data.
         self.fence_for_polling();
         if !self.peer_polls() && self.peer_segment.mark(1 - self.side, self.index, news) {
             self.count_wakeup();
         }
     }
 
-    /// Orders a store before the check for polling. If supported, the side that ends the polling executes the fence for
+    /// Orders a store before the check for polling. If possible, the side that ends the polling executes the fence for
     /// both.
     #[inline]
     fn fence_for_polling(&self) {
@@ -351,10 +351,10 @@ impl End {
         }
     }
 
-    /// Schedules a poll, because work remains that polling threads find by themselves.
+    /// Schedules a poll for work that polling threads find by themselves.
     pub fn go_on(&self) {
-        // SYNC polled: the thread that ends the polling polls under the connection's locks. The caller holds one of
-        // them, or held it when the work arose.
+        // SYNC polled: the thread that ends the polling polls under the connection's locks. The caller holds one, or
+        // held it when the work arose.
         if !self.polled.load(Ordering::Relaxed) {
             self.repoll();
         }
@@ -387,16 +387,16 @@ impl End {
         self.peer_segment.is_dead() || self.rings[1].shared().flags.0[CLOSED].load(Ordering::SeqCst) != 0
     }
 
-    /// Starts a transfer to or from the peer's memory, whose rights the caller must check afterwards. Returns `None` if
-    /// the peer has disconnected.
+    /// Starts a transfer to or from the peer's memory; the caller must then check the rights. Returns `None` if the
+    /// peer has disconnected.
     #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
         let local = self.peer_segment.is_local();
         let tid = if local { 1 } else { transfers::own_tid() };
         let entered =
             self.peer_segment.own[usize::from(self.side & 1)].enter(self.peer_segment.transfers(self.side), tid);
-        // SYNC door: the thread id is loaded before the flag and the row are checked. If the peer replaces the thread,
-        // an old id comes with old rights, and a new id with the revoked rights.
+        // SYNC door: the thread id is loaded before flag and row are checked. If the peer replaces the thread, an old
+        // id comes with old rights, a new one with the revoked rights.
         let copy_target = if local { 0 } else { self.peer_segment.copy_target() };
         fence(Ordering::Acquire);
         // SYNC moving: the slot is entered before this check.
@@ -421,8 +421,8 @@ impl Moving<'_> {
         self.copy_target
     }
 
-    /// Returns whether the peer has replaced its target thread. If so, a copy that found no thread must restart with
-    /// [`End::begin_moving`]. If not, the peer's memory is unreachable.
+    /// Returns whether the peer has replaced its target thread: a copy that found no thread must then restart with
+    /// [`End::begin_moving`]; otherwise, the peer's memory is unreachable.
     pub fn is_outdated(&self) -> bool {
         fence(Ordering::SeqCst);
         self.peer_segment.copy_target() != self.copy_target
