@@ -1,9 +1,9 @@
 //! Watches records that change the peer's memory, which a program may only be reading.
 //!
-//! While the peer's callers poll, they process such records; waking the peer's progress thread would take the CPU and
-//! the locks from them. If the peer makes no progress for a short time, the progress thread of this process revokes the
-//! record if possible, and otherwise wakes the peer. It ticks only while there are such records and shortly afterwards;
-//! a tick costs about ten microseconds.
+//! While the peer's callers poll, they process such records; waking its progress thread would take the CPU and the
+//! locks from them. If the peer makes no progress for a short time, this process's progress thread revokes the record
+//! if possible, and otherwise wakes the peer. It ticks only while there are such records and shortly afterwards; a tick
+//! costs about ten microseconds.
 //!
 //! After a peer had to be woken, the next such records wake it immediately: see [`Trust`].
 
@@ -28,14 +28,14 @@ use crate::ring::{Area, Mapped};
 use crate::sleep::News;
 
 const CHECK_INTERVAL: Duration = Duration::from_micros(700);
-/// Interval before the thread wakes a peer, which costs the peer more than a revocation.
+/// Interval before the thread wakes a peer, which costs that more than a revocation.
 const WAKE_AFTER: Duration = Duration::from_micros(250);
-/// Maximum time of a check, for all peers. Polling peers make progress in this time unless they copy.
+/// Maximum time of a check of all peers. Polling peers make progress in this time unless they copy.
 const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
 /// Number of checks without new records after which the watch ends.
 const MAX_QUIET_CHECKS: u32 = 8;
-/// Number of records that wake the peer immediately after it had to be woken: initially, and at most after doublings. A
-/// record that is wrongly left to the peer is at least one check late.
+/// Number of records that wake the peer immediately after it had to be woken, initially and after doublings. A record
+/// that is wrongly left to it is at least one check late.
 const WARY_MIN: u32 = 16;
 const WARY_MAX: u32 = 4096;
 /// Number of timely records that reset that number.
@@ -56,8 +56,8 @@ impl Last {
     #[inline]
     fn set(&self, end: u64) -> bool {
         // SYNC owed: the position is stored, then, after a fence, `watched` is loaded. `is_over` runs after `watched`
-        // was cleared and a heavy fence, and loads the position. So either the thread sees the record, or the caller
-        // adds the connection again.
+        // was cleared and a heavy fence, and loads the position. So the thread sees the record, or the caller adds the
+        // connection again.
         self.end.store(end, Ordering::Release);
         asymmetric::light();
         self.watched.load(Ordering::Relaxed)

@@ -2,10 +2,10 @@
 //!
 //! The receiver stores an offer next to the message's ring. A polling sender takes it, writes the part into the
 //! receiver's memory, and reports that. The receiver reads the rest and withdraws an untaken offer, so it waits only
-//! for a copying sender. If that is stopped, the message completes when it continues.
+//! for a copying sender, even if that is stopped.
 //!
-//! One word contains number and state ([`Progress`]). The part must belong to a message in flight and have at most the
-//! size of a slice. So a false offer damages only the receiver's memory, and a false report only the receiver's bytes.
+//! One word contains number and state ([`Progress`]). The part must belong to a message in flight and be at most a
+//! slice. So a false offer damages only the receiver's memory, a false report only the receiver's bytes.
 //!
 //! The kernel copies about 20 GB/s per CPU. For a slice of at least 32 KiB in one segment, the receiver offers the
 //! first half and reads the second. If the sender is then still copying, the state becomes `Awaited`, and the sender
@@ -98,7 +98,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
         }
-        // SYNC claim: needs no order: the sender's swap sees it, and the sender notifies by a ready bit.
+        // SYNC claim: needs no order: the sender's swap sees it, and the sender sets a ready bit.
         if self.word.change(taken, awaited, Ordering::Relaxed) {
             return Answer::Awaited;
         }

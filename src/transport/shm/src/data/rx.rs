@@ -1,11 +1,10 @@
 //! The receiving direction of a connection.
 //!
-//! Records are handled in order. A message without a receive stays in the ring, with all later records, until there is
-//! a receive.
+//! Records are handled in order. A message without a receive stays in the ring, as do all later records.
 //!
 //! [`Rx::take_small`] is the fast path for small messages to receives of one segment; [`Rx::progress`] handles
-//! everything. Both validate positions, lengths, kinds and keys from shared memory; a peer that violates the protocol
-//! loses its connection. A message whose sender disconnects while it is read is not delivered.
+//! everything. Both validate positions, lengths, kinds and keys; a peer that violates the protocol loses its
+//! connection. A message whose sender disconnects while it is read is not delivered.
 
 use std::slice;
 use std::sync::Arc;
@@ -35,10 +34,10 @@ mod extended;
 mod message;
 mod response;
 
-/// Slots that are released together while there are more records: the peer may be polling that cache line.
+/// Slots that are released together while there are more records, because the peer may be polling that cache line.
 const RELEASE: u64 = 16;
 
-/// Maximum number of records per turn, so that other connections get theirs.
+/// Maximum number of records per turn.
 const BATCH: usize = 64;
 
 /// Minimum slice of a message or write that is shared with the sender.
@@ -46,7 +45,7 @@ pub const SHARED_MIN: u64 = 32 * 1024;
 /// The sender's part is a multiple of this.
 const PAGE: u64 = 4096;
 
-/// The failure of a connection. Found under a lock, handled without.
+/// The failure of a connection, handled without the lock under which it was found.
 #[derive(Debug, Default)]
 pub struct Fatal {
     pub recv: Option<RecvDone>,
@@ -59,7 +58,7 @@ pub struct Fatal {
 pub enum Advance {
     /// Up to [`BATCH`] records.
     Batch,
-    /// The same, without data from the memory of the peer, which has disconnected and may reuse it.
+    /// The same, without data from the memory of the disconnected peer, which may reuse it.
     Drain,
 }
 
@@ -210,7 +209,7 @@ impl Rx {
     pub fn close(&mut self, end: Option<&End>) {
         self.rings = None;
         self.arriving.revocation = None;
-        // Closes the end only once, because its place may later belong to another connection.
+        // Only once, because its place may later belong to another connection.
         if let (Some(end), false) = (end, self.shut) {
             end.close();
             self.shut = true;
@@ -219,17 +218,16 @@ impl Rx {
 
     pub fn begin_polling(&self, end: &End) -> bool {
         let open = self.rings.is_some();
-        // After the connection's end, the place may belong to another connection.
         if open {
             end.set_polled(true);
         }
         open
     }
 
-    /// Handles up to [`BATCH`] small messages for receives of one segment. Returns the message if there is exactly one.
+    /// Handles up to [`BATCH`] small messages for receives of one segment. Returns the message if it is the only one.
     ///
     /// # Errors
-    /// Otherwise the reason to stop, and the messages' acknowledgement data.
+    /// The reason to stop, and the messages' acknowledgement data.
     #[inline(always)]
     pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, AckInfo)> {
         let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, AckInfo::default())) };
@@ -253,10 +251,10 @@ impl Rx {
         self.arriving.failed
     }
 
-    /// After an error, the peer is not notified of records handled before.
+    /// After an error, no record is acknowledged.
     #[inline]
     pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, Fatal> {
-        // Records after a failed one stay in the ring until the connection is closed.
+        // Records after a failed one stay in the ring.
         if self.arriving.failed.is_some() {
             return Ok(RxReport::default());
         }
@@ -343,7 +341,7 @@ fn small_message(
     Ok(small)
 }
 
-/// Handles more messages like `small`, up to [`BATCH`]. Returns the reason to stop and the acknowledgement data of all.
+/// Handles more messages like `small`, up to [`BATCH`]. Returns the reason to stop and all acknowledgement data.
 #[cold]
 #[inline(never)]
 fn small_messages(
@@ -431,7 +429,7 @@ impl Turn<'_> {
 impl Arriving {
     #[inline]
     fn handle(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> RecordOutcome {
-        // A fetch continues whatever the peer has since written into the record.
+        // A fetch continues even if the peer has changed the record.
         if self.fetching.is_some() {
             return self.fetch(turn, view, budget);
         }

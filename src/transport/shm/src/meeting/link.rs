@@ -1,17 +1,17 @@
 //! A link: a pair of processes that share memory and one socket, for any number of connections.
 //!
-//! The socket carries messages about connections. The link of a process with itself has no socket: its messages go
-//! directly to the progress thread.
+//! The socket carries messages about connections. The link of a process with itself has none: its messages go directly
+//! to the progress thread.
 //!
 //! The first connection between two processes establishes their link; if both connect concurrently, the process with
 //! the lesser name does. A request and an accept contain the protection zone, the port, and whether the program accepts
 //! extended operations. The end of the socket is the end of the peer and closes the link's connections. A peer costs
-//! two descriptors: the socket and the shared memory.
+//! two descriptors: socket and shared memory.
 //!
 //! # Progress
-//! A thread that dequeues or waits handles new data of all connections of the process, in a *round*, under the lock on
-//! `Progress`. It tries the lock; if another thread holds it, it waits up to `POLL_TIMEOUT` for the end of that
-//! thread's round. The progress thread makes rounds when no other thread does (`watch`).
+//! A thread that dequeues or waits handles new data of all connections in a *round*, under the lock on `Progress`. If
+//! another thread holds the lock, it waits up to `POLL_TIMEOUT` for the end of that thread's round. The progress thread
+//! makes rounds when no other thread does (`watch`).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,8 +33,8 @@ mod links;
 
 pub use self::links::Links;
 
-/// Maximum bytes of messages that wait for a peer to read. A peer that follows the protocol needs less even while it is
-/// stopped: a place is reused only after its response, so each place has a few messages.
+/// Maximum bytes of messages that wait for a peer to read. By the protocol even a stopped peer needs less: a place is
+/// reused only after its response, so each has a few messages.
 const OUTBOX: usize = 4 << 20;
 /// Overhead of a queued message, in bytes.
 const PACKET: usize = 64;
@@ -122,8 +122,8 @@ impl Link {
         self.conn(side, id.index).filter(|(known, _)| *known == id).map(|(_, conn)| conn)
     }
 
-    /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, if it is
-    /// already attached, or if the place is taken.
+    /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, or if it
+    /// is already attached or the place taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: AccessContext) -> bool {
         let own = AccessContext::new(conn.info().zone, conn.info().port);
         let Some(end) = End::new(self.peer_segment.clone(), id.index, side, own, theirs) else { return false };
@@ -199,14 +199,14 @@ impl Link {
         self.note_release(id, false);
     }
 
-    /// Rejects a request of the peer. With `consumer`, the program does, and the peer gets its private data.
+    /// Rejects a request of the peer. With `consumer`, on the program's behalf, with its private data.
     pub fn reject(self: &Arc<Self>, id: ConnId, consumer: bool, private_data: Vec<u8>) {
         self.note_release(id, false);
         self.send(Message::Reject { conn: id, consumer, private_data });
     }
 
-    /// Notes a request of the peer. Returns `false` if the peer violates the protocol: it must use places of its own
-    /// parity, each for one connection, with increasing attempt numbers.
+    /// Notes a request of the peer. Returns `false` if it violates the protocol: it must use places of its own parity,
+    /// each for one connection, with increasing attempt numbers.
     pub fn expect_answer(&self, id: ConnId) -> bool {
         if !self.peer_segment.is_local() {
             let passive = usize::from(1 - id.active);

@@ -1,17 +1,17 @@
 //! The progress thread of a process. It establishes links, handles connection messages and their timeouts, and polls
 //! for data when no other thread does.
 //!
-//! * Processes of other users are rejected with SO_PEERCRED. A hello is accepted if its sender, by the kernel's process
-//!   ID, is the process that listens at the name in it. It never replaces a link.
+//! * SO_PEERCRED shows processes of other users, which are rejected. A hello is accepted if its sender, by the kernel's
+//!   process ID, listens at the name in it. It never replaces a link.
 //! * A turn handles up to 64 messages of a peer, and 64 new connections.
-//! * A peer that does not read its socket loses its link at 4 MiB of messages, more than the protocol ever requires.
+//! * A peer that does not read its socket loses its link at 4 MiB of messages, more than the protocol requires.
 //!   Violations are logged once per process.
-//! * If a listener's queue is full, the connects to it are retried by a timer. Other connections do not wait.
-//! * The system limits a user's descriptors in flight. A hello or welcome that meets the limit is retried by a timer,
-//!   with all messages after it.
+//! * If a listener's queue is full, a timer retries the connects to it. Other connections do not wait.
+//! * The system limits a user's descriptors in flight. A timer retries a hello or welcome that meets the limit, with
+//!   all messages after it.
 //!
-//! The thread has the scheduling class and priority of the thread that opened the first adapter, and never runs code of
-//! the program.
+//! It has the scheduling class and priority of the thread that opened the first adapter, and never runs code of the
+//! program.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -47,17 +47,17 @@ mod greeting;
 pub use self::calls::PendingConnect;
 use self::calls::{Call, Late};
 
-/// Minimum and maximum of the growing pause between attempts while another process or the system has no room.
+/// Minimum and maximum of the growing pause between attempts while others have no room.
 const BUSY_MIN: Duration = Duration::from_millis(1);
 const BUSY_MAX: Duration = Duration::from_millis(32);
 /// Time after which a process that should establish a link is asked again.
 const ORPHANED: Duration = Duration::from_secs(1);
 /// Time after which links are accepted again after a lack of descriptors.
 const RETRY: Duration = Duration::from_millis(20);
-/// Maximum number of new connections, or messages of one peer, per turn, so that no peer delays the others.
+/// Maximum number of new connections, or messages of one peer, per turn.
 const TURN: usize = 64;
-/// Maximum number of links of another process. It needs one, and briefly a second if it closes all its adapters and
-/// opens one.
+/// Maximum number of links of another process. It needs one, or briefly two if it closes all its adapters and opens
+/// one.
 const LINKS: usize = 4;
 /// Maximum number of processes that get a warning.
 const KNOWN: usize = 1024;
@@ -108,7 +108,7 @@ enum Stage {
     Greeted(Arc<Socket>),
     /// Connected; waits for the answer to the hello.
     Greeting(Arc<Link>, Call),
-    /// The answer to the peer's hello waits, and so do these connects.
+    /// The answer to the peer's hello waits, as do these connects.
     Welcoming(Arc<Link>, Vec<PendingConnect>),
     Up(Arc<Link>),
 }
@@ -301,7 +301,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Removes one pending peer to make room, unless its hello has arrived. Returns `false` if there is none.
+    /// Removes one pending peer without a hello to make room. Returns `false` if there is none.
     fn dismiss(&mut self) -> bool {
         let Some((token, of_it)) = self.pending_peers.least_welcome() else { return false };
         self.read(token);

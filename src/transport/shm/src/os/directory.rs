@@ -256,8 +256,8 @@ impl Directory {
         !matches!(self.connect(&name), Err(Errno::CONNREFUSED))
     }
 
-    /// Removes the entries of dead processes. Probes a socket only if its process ID is unused or of a younger process: in
-    /// containers, IDs repeat.
+    /// Removes the entries of dead processes. Probes a socket only if its process ID is unused or of a younger process:
+    /// in containers, IDs repeat.
     pub fn sweep(&self) {
         if let Err(error) = self.try_sweep() {
             log::debug!("shm: cannot sweep {}: {error}", self.path.display());

@@ -3,9 +3,9 @@
 //! A copy by the kernel takes more than a microsecond; a ring record that the peer polls takes a cache line. So short
 //! writes and reads use the ring while the peer consumes them in time, and otherwise the kernel for a while
 //! ([`Trust`]). If the peer's position does not move for five microseconds while such a record waits, this side revokes
-//! the records in order ([`Claim`](crate::claim::Claim)), and copies. Posts, polls and the progress thread
-//! ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, and delays the following records.
-//! If a copy fails, the record is left to the peer.
+//! the records in order ([`Claim`](crate::claim::Claim)), and copies; posts, polls and the progress thread
+//! ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, and delays later records. A record
+//! whose copy fails is left to the peer.
 //!
 //! A revoked record stays in the ring until the peer passes it. It is complete when the peer has consumed all earlier
 //! records that are neither short nor [`NOTHING`](crate::record::kind::NOTHING).
@@ -29,12 +29,12 @@ use crate::ring::SMALL;
 use crate::rx::SHARED_MIN;
 use crate::sleep::News;
 
-/// Minimum and maximum number of requests between probes of a peer that does not poll the connection.
+/// Minimum and maximum number of requests between probes of a peer that does not poll.
 const PROBE_MIN: u32 = 1;
 const PROBE_MAX: u32 = 256;
 
 /// Maximum number of requests that use the kernel after a revocation from a polling peer. A revocation costs five
-/// microseconds and a copy, so a peer that never consumes costs two percent.
+/// microseconds and a copy: two percent, if the peer never consumes.
 const WARY_MAX: u32 = 256;
 
 /// Maximum size of a write that both sides may copy; it would be revoked as a whole.
@@ -187,7 +187,7 @@ impl Tx {
         left && self.has_room_for_short(end)
     }
 
-    /// Returns whether a short write or read uses the ring, perhaps only to follow an incomplete record.
+    /// Returns whether a short write or read uses the ring, if only to follow an incomplete record.
     pub(super) fn is_for_ring(&mut self, end: &End) -> bool {
         self.is_once_left_to_peer(end) || (self.has_room_for_short(end) && self.is_behind_write())
     }
@@ -228,7 +228,7 @@ impl Tx {
         launch
     }
 
-    /// Puts a write into the ring as a small record. Returns `None` if it does not fit, or if no room is known.
+    /// Puts a write into the ring as a small record; `None` if it does not fit or no room is known.
     #[inline(always)]
     fn put_small_write(
         &mut self,
@@ -272,7 +272,7 @@ impl Tx {
         Some(StartOutcome::TxInFlight(Done::Reading))
     }
 
-    /// Sends a write whose bytes the peer may read itself. Returns `None` if that is impossible or not worthwhile.
+    /// Sends a write whose bytes the peer may read itself; `None` if impossible or not worthwhile.
     pub(super) fn remote_write(
         &mut self,
         end: &End,
