@@ -94,17 +94,17 @@ pub struct PeerSegment {
     looked_at: [InShared<Ready>; 2],
     pub pid: i32,
     peer: OnceCell<Peer>,
-    /// Last seen id of the peer's target thread, with [`TRIED`] or [`REACHED`].
+    /// The peer's last seen target thread, with [`TRIED`] or [`REACHED`].
     copy_target: AtomicU64,
     own: [Own; 2],
     /// For each side, the words of ready bits whose connections this process has used.
     used: [AtomicU64; 2],
     /// Set if the peer's fence at the end of its polling also covers this process.
     fenced: Hint,
-    /// Set while this process can read and write the peer's memory, and vice versa.
+    /// Set while this process can access the peer's memory, and vice versa.
     pub reads_peer: Hint,
     pub peer_reads: Hint,
-    /// Set if the peer does not know that `reads_peer` has become false.
+    /// Set if the peer does not know that `reads_peer` is now false.
     untold: AtomicBool,
     dead: AtomicBool,
     /// Set while the peer appears to be stopped in a transfer.
@@ -327,12 +327,10 @@ impl PeerSegment {
         Some(chunks[number].insert(chunk).clone())
     }
 
-    /// Returns the rings that `side` fills, for requests and responses.
     pub fn producers(&self, index: u32, side: u8) -> Option<[Producer; 2]> {
         Some(self.areas(index, side)?.map(Producer::new))
     }
 
-    /// Returns the rings that `side` empties, for requests and responses.
     pub fn consumers(&self, index: u32, side: u8) -> Option<[Consumer; 2]> {
         Some(self.areas(index, 1 - side)?.map(Consumer::new))
     }
@@ -357,7 +355,7 @@ impl PeerSegment {
         &self.transfers[usize::from(side & 1)]
     }
 
-    /// Returns whether the peer violated the transfer protocol; no thread waits for it.
+    /// Returns whether the peer violated the transfer protocol.
     pub fn has_violated(&self) -> bool {
         self.violated.load(Ordering::Acquire)
     }

@@ -84,7 +84,7 @@ unsafe impl Shared for RingShared {}
 pub trait Area {
     type Word: Word<Value = u64>;
     fn head(&self) -> &Self::Word;
-    /// Number of slots; a power of two, at most [`MAX_SLOTS`].
+    /// Number of slots: a power of two, at most [`MAX_SLOTS`].
     fn slots(&self) -> u64;
     fn shift(&self) -> u32 {
         self.slots().trailing_zeros()
@@ -265,7 +265,6 @@ struct First {
     lap: u8,
     kind: u8,
     flags: u8,
-    /// Size of the payload in bytes, below 2^24.
     len: u32,
     /// Lower bits of the consumed position in the opposite ring; [`Second`] has the upper bits.
     credit: u16,

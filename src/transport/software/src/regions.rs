@@ -85,7 +85,7 @@ const REVOKED: u32 = 1 << 31;
 
 #[derive(Debug)]
 struct Free {
-    /// Index of the first row that was never used.
+    /// Index of the first unused row.
     fresh: u32,
     /// Removed rows with their next generations, oldest first.
     removed: VecDeque<(u32, u32)>,
@@ -113,7 +113,6 @@ pub struct RegionTable<M = ()> {
     waiters: Waiters,
     /// Rows for peers.
     pub mirror: M,
-    /// Number of rows.
     rows: u32,
     chunks: Box<[OnceLock<Box<[Local; CHUNK]>>]>,
     free: Mutex<Free>,

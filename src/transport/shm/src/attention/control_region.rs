@@ -54,7 +54,6 @@ const POLLS_BEFORE_AWAKE: u32 = 64;
 struct Callers {
     polls: AtomicU32,
     loops: AtomicU32,
-    /// Set if a caller has asked the thread to stop wakeups by peers.
     asked: AtomicBool,
 }
 
@@ -83,7 +82,6 @@ impl ControlRegion {
         let (file, published) = SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?;
         let published = memory::arc(published)?;
         let fences = barrier::register();
-        // The first call can take long.
         asymmetric::available();
         published.at::<AtomicU32>(FENCES)?.store(fences.into(), Ordering::Relaxed);
         let word = published.place::<AtomicU32>(WORD)?;
@@ -164,7 +162,7 @@ impl ControlRegion {
         self.ends.swap(false, Ordering::AcqRel)
     }
 
-    /// Wakes the thread that sleeps until already published `news`. Returns whether there was one.
+    /// Wakes the thread that sleeps until the published `news`. Returns whether there was one.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.word.ring_for(sleep);
@@ -240,7 +238,6 @@ impl ControlRegion {
         }
     }
 
-    /// Returns the sleep of a leader that was rung and has not polled since.
     pub fn rung_leader(&self) -> Option<u32> {
         self.sleepers.lock().rung(transport::Alarm::word(&*self.alarm))
     }
@@ -253,7 +250,7 @@ impl ControlRegion {
         self.sleepers.lock().thread_awake(&*self.word);
     }
 
-    /// Publishes that the progress thread sleeps. Returns `false` if it must not, because there is data.
+    /// Publishes that the progress thread sleeps. Returns `false` if there is data.
     pub fn thread_asleep(&self, any_news: impl FnOnce() -> bool) -> bool {
         let watches = self.sleepers.lock().thread_asleep(&*self.word);
         !(watches && is_late::<AtomicU32>(any_news))
@@ -281,7 +278,7 @@ impl Peer {
         })
     }
 
-    /// Wakes the peer's thread that sleeps until already published `news`. Returns whether there was one.
+    /// Wakes the peer's thread that sleeps until the published `news`. Returns whether there was one.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.ring_for(sleep);
@@ -307,7 +304,6 @@ impl Peer {
         self.socket.send_byte(RING);
     }
 
-    /// Returns the id of the peer's target thread; 0 if there is none.
     #[inline]
     pub fn copy_target(&self) -> u32 {
         self.published.view::<View<AtomicU32>>(DOOR).map_or(0, View::load)

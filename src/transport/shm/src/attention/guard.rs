@@ -52,7 +52,7 @@ impl Last {
         Last { end: Position::new(0), watched: Flag::new(false) }
     }
 
-    /// Sets the position. Returns `false` if the caller must call [`Last::begin`].
+    /// Returns `false` if the caller must call [`Last::begin`].
     #[inline]
     fn set(&self, end: u64) -> bool {
         // SYNC owed: the position is stored, then, after a fence, `watched` is loaded. `is_over` runs after `watched`
@@ -126,11 +126,8 @@ impl Owed {
 /// Decides whether records are left to the peer. Changes under the transmit lock.
 #[derive(Default)]
 pub struct Trust {
-    /// Number of further records that wake the peer immediately.
     wary: u32,
-    /// Value of `wary` after the next late record.
     term: u32,
-    /// Number of timely records left to the peer.
     kept: u32,
 }
 
@@ -202,7 +199,6 @@ struct WatchedRing {
     /// The peer's position, if it was insufficient at the last check.
     waits: Option<u64>,
     woken: Option<u64>,
-    /// Number of checks without a new record.
     quiet: u32,
 }
 

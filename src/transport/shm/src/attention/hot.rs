@@ -24,7 +24,7 @@ use crate::control_region::ControlRegion;
 use crate::peer_segment::Open;
 
 const MAX_HOT: usize = 16;
-/// Number of idle polls after which a connection is removed, if more than [`MAX_IDLE_CONNS`] are polled.
+/// Number of idle polls until removal, if more than [`MAX_IDLE_CONNS`] are polled.
 const MAX_IDLE_POLLS: u32 = 1 << 16;
 const MAX_IDLE_CONNS: usize = 2;
 /// Number of events of other connections after which the usefulness of polling is evaluated.
@@ -93,7 +93,6 @@ pub struct Hot {
     /// Events of this period: found by polling, and of other connections.
     found: u64,
     others: u64,
-    /// Number of events until connections may be added.
     until_retry: u32,
 }
 

@@ -42,7 +42,6 @@ pub const RUNG: u32 = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// A record or another urgent event.
     Record,
     Completion,
 }
@@ -51,7 +50,7 @@ pub enum News {
 pub enum Wake {
     Nobody,
     Thread,
-    /// The leader, in the sleep with this number.
+    /// In the sleep with this number.
     Leader(u32),
 }
 
@@ -88,10 +87,10 @@ pub fn is_late<W: Word<Value = u32>>(any_news: impl FnOnce() -> bool) -> bool {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
-    /// This process has already ended this sleep. The sleeper finds all earlier data.
+    /// This process has already ended this sleep; the sleeper finds earlier data.
     Before,
     Woken,
-    /// No thread slept: the leader is about to sleep, which this prevents, or is busy.
+    /// The leader is about to sleep, which this prevents, or is busy.
     Nobody,
 }
 
@@ -102,7 +101,7 @@ pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: im
     if ended.load(Ordering::Acquire) == sleep {
         return Rung::Before;
     }
-    // Only the first of several concurrent rings can find out whether the leader slept.
+    // Only the first of concurrent rings can see whether the leader slept.
     let first = alarm.swap(RUNG, Ordering::Release) == sleep;
     let woken = wake();
     // The mark follows the ring, so no thread relies on a ring that has yet to happen.
@@ -127,7 +126,7 @@ pub fn tell<W: Word<Value = u32>>(
         }
         Wake::Leader(sleep) => {
             let rung = alarm(sleep);
-            // A thread that has changed the word since then checks for new data.
+            // A thread that has changed the word since then checks for data.
             if rung == Rung::Nobody && watcher(load()) == sleep {
                 wakeup_fd();
             }
@@ -136,7 +135,7 @@ pub fn tell<W: Word<Value = u32>>(
     }
 }
 
-/// The sleeping threads of this process, whose lock also protects the published word.
+/// The sleeping threads of this process. Its lock also protects the published word.
 #[derive(Default)]
 pub struct Sleepers {
     waits: usize,

@@ -38,7 +38,6 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// `records` counts polls that found records.
     #[inline]
     pub fn begin(&self, records: u32) {
         // The counters only divide the work, so a lost update does no harm.
@@ -74,7 +73,6 @@ impl Rounds {
             self.granted.store(share, Ordering::Relaxed);
             return share;
         }
-        // The first round cannot know the number of turns.
         let granted = self.granted.load(Ordering::Relaxed);
         let share = (ROUND / turns).min(ROUND.saturating_sub(granted)).max(CALL);
         self.granted.store(granted + share, Ordering::Relaxed);
@@ -83,7 +81,6 @@ impl Rounds {
 }
 
 pub struct Budget {
-    /// `None` until used.
     left: Option<u64>,
     /// Set if a large share is partly used; the remainder is for transfers that need no split.
     cut: bool,

@@ -15,20 +15,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::word::Word;
 
-/// Number of bits below the position in the word.
 const BITS: u32 = 2;
 /// Maximum attempts to change the word, which a valid peer changes once per record.
 const ATTEMPTS: usize = 64;
 
-/// Claimant and state of the last claimed record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 enum Claimed {
-    /// Claimed by the target, or nothing is claimed.
+    /// Or nothing is claimed.
     ByTarget = 0,
-    /// Claimed by the initiator, which is copying.
     TakenBack = 1,
-    /// Claimed by the initiator, which has copied.
     Done = 2,
 }
 
@@ -42,15 +38,12 @@ fn parts(word: u64) -> (u64, u64) {
     (word >> BITS, word & ((1 << BITS) - 1))
 }
 
-/// The target's view of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     Own,
-    /// The initiator has executed it.
     Done,
     /// The initiator is copying, and then sets the ready bit.
     Awaited,
-    /// The initiator violates the protocol.
     Corrupt,
 }
 
@@ -112,7 +105,7 @@ impl<W: Word<Value = u64>> Claim<W> {
         false
     }
 
-    /// Marks the revoked record as executed. The caller notifies the target.
+    /// Marks the revoked record as executed. The caller then notifies the target.
     pub fn finish(&self, end: u64) {
         // SYNC claim
         self.0.store(word(end, Claimed::Done), Ordering::Release);

@@ -54,19 +54,15 @@ const DRAIN_TURNS: u32 = 64;
 /// Number of records found by ready bits before the connection is polled.
 const WARM: u32 = 4;
 
-/// Value of `heat` while callers poll the connection.
 const HOT: u32 = u32::MAX;
 
 /// The phase of a connection. Phases only advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 #[repr(u8)]
 pub enum ConnPhase {
-    /// Not attached to a link.
     Idle,
-    /// A connect or accept is in progress.
     Pending,
     Up,
-    /// Closed.
     Dead,
     /// Closed, and no transfer of the peer is in flight.
     Still,
@@ -93,7 +89,6 @@ struct Attachment {
 pub struct Conn {
     sink: EndpointSink<Shm>,
     info: EndInfo,
-    /// Set if the peer's program accepts extended operations.
     to_extended: AtomicBool,
     /// Number of the peer's endpoint if that is for datagrams, otherwise 0.
     to_datagrams: AtomicU32,
@@ -134,13 +129,12 @@ impl Conn {
         self.info
     }
 
-    /// Returns `None` before the connection is attached.
     #[inline]
     pub fn end(&self) -> Option<&End> {
         self.attachment.get().map(|attachment| &attachment.end)
     }
 
-    /// Counts a record found by a ready bit. Returns whether the connection should now be polled.
+    /// Counts a record found by a ready bit. Returns whether to poll the connection now.
     pub fn warm(&self) -> bool {
         let heat = (self.heat.load(Ordering::Relaxed) + 1).min(WARM);
         self.heat.store(heat, Ordering::Relaxed);
@@ -169,9 +163,9 @@ impl Conn {
         }
     }
 
-    /// Notifies the peer that this process polls the connection, if that is up. Returns whether it is.
+    /// Notifies the peer that this process polls the connection. Returns `false` if that is not up.
     pub fn begin_polling(&self) -> bool {
-        // A thread that closes the connection under the same lock either sees HOT or prevents the polling.
+        // A thread that closes the connection under this lock sees HOT or prevents the polling.
         self.heat.store(HOT, Ordering::Relaxed);
         let begun = self.is_up() && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
         if !begun {
@@ -275,7 +269,7 @@ impl Conn {
         }
     }
 
-    /// Handles arrived records, acknowledged requests, and waiting requests. Called without the connection's locks.
+    /// Handles arrived records, acknowledged and waiting requests. Called without the connection's locks.
     pub fn progress(self: &Arc<Self>) {
         let (_, credit) = self.progress_rx(Advance::Batch);
         let Some(Attachment { end, link, .. }) = self.attachment.get() else { return };
@@ -304,7 +298,6 @@ impl Conn {
         open.then_some(credit)
     }
 
-    /// Continues after [`Rx::take_small`] has stopped. Returns the peer's position.
     #[inline(never)]
     fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: AckInfo) -> Option<u64> {
         acknowledge(end, told.flags);
@@ -326,10 +319,9 @@ impl Conn {
         self.fail(Fatal { recv, request: None, peer: Some(Status::RemoteResponder) });
     }
 
-    /// Handles consumed requests, up to `credit` or the published position.
     #[inline(always)]
     pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u64>) {
-        // If another thread is posting, possibly for long, it polls again after unlocking.
+        // Another thread that is posting polls again after unlocking.
         let Some(mut tx) = self.sink.try_lock_tx() else { return };
         let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, end, credit) };
         if tx.request_done(done) {
@@ -339,7 +331,7 @@ impl Conn {
         }
     }
 
-    /// Handles arrived records. Returns whether more remain, of which a poll is scheduled, and the peer's position.
+    /// Handles arrived records. Returns whether more remain, for which a poll is scheduled, and the peer's position.
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u64>) {
         let Some(Attachment { end, .. }) = self.attachment.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, advance);
@@ -421,7 +413,6 @@ impl Conn {
         pending
     }
 
-    /// Waits until no transfer of the peer accesses memory for this closed connection.
     pub fn await_still(&self) {
         if let (Some(pending), Some(Attachment { end, .. })) = (self.pending(), self.attachment.get()) {
             pending.wait(end.control());
@@ -483,7 +474,7 @@ impl Conn {
     /// Delivers what arrived before the peer disconnected or exited, then closes the connection.
     pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
         if self.is_up() {
-            // The limit is for peers that violate the protocol: others add nothing after a disconnect.
+            // Only a peer that violates the protocol adds anything after a disconnect.
             for _ in 0..DRAIN_TURNS {
                 if !self.progress_rx(Advance::Drain).0 {
                     break;
@@ -503,7 +494,7 @@ impl Conn {
     }
 }
 
-/// Notifies the peer of this side's position if the `flags` of the handled records request it.
+/// Notifies the peer of this side's position if the records' `flags` request it.
 #[inline]
 fn acknowledge(end: &End, flags: u8) {
     // SYNC await: this side's position was stored before. So the notification follows the check of a producer that did

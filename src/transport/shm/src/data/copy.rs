@@ -39,7 +39,6 @@ use crate::os::vm::{self, VmError};
 use crate::peer_segment::End;
 use crate::regions::RegionTable;
 
-/// The outcome of a copy to or from the peer's memory.
 pub enum Outcome {
     Done,
     Failed(Status),
@@ -70,7 +69,6 @@ pub fn may_announce(end: &End, remote: &RemoteSegment) -> bool {
     end.peer_segment.peer().is_some_and(|peer| locate(end, peer, remote, wanted).is_some())
 }
 
-/// Returns whether the peer may read memory of this process.
 pub fn may_read(end: &End, remote: &RemoteSegment) -> bool {
     open(end.regions(), remote, Rights::REMOTE_READ, &end.own).is_some()
 }
@@ -118,7 +116,6 @@ fn outcome(end: &End, result: Result<(), VmError>, fault: Status) -> Outcome {
         Ok(()) => Outcome::Done,
         Err(VmError::Fault) => Outcome::Failed(fault),
         Err(VmError::Length) => Outcome::Failed(Status::Transport),
-        // If the peer is alive, further bytes use the ring.
         Err(VmError::Denied | VmError::Unsupported | VmError::Gone | VmError::Other(_)) => {
             end.stop_copying();
             Outcome::Refused
@@ -142,7 +139,7 @@ fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize
     let mut word = LastWord::default();
     {
         let mut to: List<Target<'_>> = to;
-        // The list has room for all segments and one element.
+        // The list has room for one more than all segments.
         let _ = to.try_push(word.target(len));
         vm::read_from(pid, from, &to)?;
     }
@@ -192,7 +189,6 @@ pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) 
     Outcome::Done
 }
 
-/// Writes a part of a message to the memory that the receiver has offered.
 pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -212,7 +208,6 @@ pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
     )
 }
 
-/// Reads a slice of a message from the sender's memory at `from` into `segments`.
 pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -236,12 +231,11 @@ pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     }
 }
 
-/// Returns the unchecked address of a range in the peer.
 fn address(end: &End, remote: &RemoteSegment) -> u64 {
     end.peer_segment.peer().map_or(remote.addr, |peer| peer.regions.address(remote.key, remote.addr))
 }
 
-/// Writes a slice of the segments to a peer in this process.
+/// Writes a slice to a peer in this process.
 #[inline]
 pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
@@ -269,7 +263,7 @@ fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: 
     Outcome::Done
 }
 
-/// Reads a slice from a peer in this process into the segments.
+/// Reads a slice from a peer in this process.
 pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.theirs) else {
@@ -300,7 +294,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     let word = gather_last(&mut from, tail);
     let mut from: List<Source<'_>> = from;
     if tail > 0 {
-        // The list has room for all segments and one element.
+        // The list has room for one more than all segments.
         let _ = from.try_push(word.source(tail));
     }
     write_to(end, &from, remote, slice, tail)
@@ -341,7 +335,6 @@ fn locate(end: &End, peer: &Peer, remote: &RemoteSegment, wanted: Rights) -> Opt
     peer.regions.locate(remote.key, remote.addr, remote.len, wanted, &end.theirs).ok()
 }
 
-/// Reads a slice of the peer's memory into the segments.
 pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;

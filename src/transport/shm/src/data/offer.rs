@@ -18,7 +18,6 @@ use dat_core::transport::RemoteSegment;
 
 use crate::word::Word;
 
-/// Number of bits below the number in the word.
 const PROGRESS_BITS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +26,6 @@ enum Progress {
     Nothing = 0,
     Open = 1,
     Taken = 2,
-    /// The sender is writing, and will set the ready bit.
     Awaited = 3,
     Written = 4,
     Refused = 5,
@@ -43,7 +41,6 @@ pub struct Part {
     pub position: u64,
     pub offset: u64,
     pub target: RemoteSegment,
-    /// Protection zone of the receiver's region.
     pub zone: u32,
 }
 
@@ -53,11 +50,9 @@ pub enum Answer {
     Untaken,
     /// The sender is writing, and will set the ready bit.
     Awaited,
-    /// The sender violates the protocol.
     Corrupt,
 }
 
-/// An offer in shared memory, initially all 0.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Offer<W = AtomicU64> {

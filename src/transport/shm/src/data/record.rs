@@ -17,9 +17,7 @@ pub mod kind {
     pub const REMOTE_MESSAGE: u8 = 3;
     /// A piece of an RDMA write. The first starts with the target; `aux` is the length of the write.
     pub const WRITE_PIECE: u8 = 4;
-    /// A request for an RDMA read of the target in the payload.
     pub const READ: u8 = 5;
-    /// A piece of the response to the oldest read.
     pub const READ_DATA: u8 = 6;
     /// An empty record, to request a notification.
     pub const NOTHING: u8 = 7;
@@ -37,7 +35,7 @@ pub mod kind {
     pub const INVALIDATE: u8 = 12;
     /// A complete RDMA write that starts with the target. The producer can revoke it: see [`claim`](crate::claim).
     pub const SHORT_WRITE: u8 = 13;
-    /// A [`READ`] that the producer can revoke.
+    /// Revocable.
     pub const SHORT_READ: u8 = 14;
     /// A revocable RDMA write whose bytes the peer reads: the target and the payload of a [`REMOTE_MESSAGE`]; `aux` is
     /// the length.
@@ -75,7 +73,6 @@ pub enum Acknowledge {
     No = 0,
     /// The record completes a request. Only wakes a process that sleeps for completions of requests.
     Completion = COMPLETION,
-    /// The producer cannot continue without it.
     #[default]
     Needed = NEEDED,
 }

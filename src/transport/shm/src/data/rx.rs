@@ -56,7 +56,6 @@ pub struct Fatal {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
-    /// Up to [`BATCH`] records.
     Batch,
     /// The same, without data from the memory of the disconnected peer, which may reuse it.
     Drain,
@@ -67,9 +66,8 @@ pub struct RxReport {
     /// The flags of all records: see [`Acknowledge`](crate::record::Acknowledge).
     pub flags: u8,
     pub more: bool,
-    /// Set if these contain responses.
     pub responses: bool,
-    /// The peer's position in this side's ring, from the last record.
+    /// The peer's position, from the last record.
     pub credit: Option<u64>,
 }
 
@@ -77,13 +75,11 @@ pub struct RxReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     Nothing,
-    /// The batch is complete.
     More,
-    /// The next record is for [`Rx::progress`].
     Other,
-    /// The receive ([`Rx::failed`]) is too short: the connection fails.
+    /// The connection fails: the receive ([`Rx::failed`]) is too short.
     TooLong,
-    /// The receive ([`Rx::failed`]) has no memory: the connection fails.
+    /// The connection fails: the receive has no memory.
     NoRegion,
     Broken,
 }
@@ -91,7 +87,7 @@ pub enum Stop {
 #[derive(Clone, Copy, Default)]
 pub struct AckInfo {
     pub flags: u8,
-    /// The peer's position in this side's ring, from the last record.
+    /// The peer's position, from the last record.
     pub credit: Option<u64>,
 }
 
@@ -110,9 +106,7 @@ impl AckInfo {
 
 enum RecordOutcome {
     Consumed,
-    /// The record waits for an event.
     Wait,
-    /// The record continues after a turn of other connections.
     Again,
     Stop,
     Fail(Fatal),
@@ -120,9 +114,8 @@ enum RecordOutcome {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pause {
-    /// There are none, or other connections have their turn first.
+    /// None, or other connections come first.
     Empty,
-    /// The next record waits for an event.
     Waits,
     Closed,
 }
@@ -136,14 +129,12 @@ fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> RecordOutcome {
 pub struct Rx {
     rings: Option<[Consumer; 2]>,
     arriving: Arriving,
-    /// Set once the end is closed to the peer's transfers.
     shut: bool,
 }
 
 #[derive(Default)]
 struct Arriving {
     taken: Taken,
-    /// Set while the message of `taken` is incomplete.
     partial: Option<Partial>,
     /// Set while the announced message at the head of the ring is fetched.
     fetching: Option<Fetching>,
@@ -151,17 +142,16 @@ struct Arriving {
     offered: u64,
     writing: Option<Writing>,
     failed: Option<RecvId>,
-    /// Set when the connection is about to fail; no record is handled.
+    /// Set when the connection is about to fail; no further record is handled.
     refused: bool,
-    /// Set while a message that revokes a window is incomplete.
     revocation: Option<Revocation>,
 }
 
 struct Revocation {
     key: u32,
-    /// Set once the window is closed and only the end of the message is missing.
+    /// Set once only the end of the message is missing.
     closed: bool,
-    /// Peers' transfers that may use the window, and must end first.
+    /// Peers' transfers that may use the window.
     pending: Option<Pending>,
 }
 
@@ -177,7 +167,6 @@ struct Fetching {
     places: ArrayVec<(u64, u64), MAX_SEGMENTS>,
     len: u64,
     offset: u64,
-    /// Set if the bytes from `offset` were requested from the sender.
     asked: bool,
     /// End of the offered bytes, which start at `offset`.
     offered: Option<u64>,
@@ -205,7 +194,6 @@ impl Rx {
         self.rings = Some(rings);
     }
 
-    /// Closes the rings, and closes `end` to the peer's transfers.
     pub fn close(&mut self, end: Option<&End>) {
         self.rings = None;
         self.arriving.revocation = None;
@@ -272,7 +260,7 @@ impl Rx {
             return Ok(report);
         }
         let arriving = &mut self.arriving;
-        // Responses come first, because they must not wait for messages without receives.
+        // Responses first: they must not wait for messages without receives.
         let mut closed = false;
         if responses.has_record() {
             let mut budget = Budget::turn();

@@ -64,7 +64,6 @@ enum Done {
     At(u64),
     /// As [`Done::At`], for a rendezvous message.
     Announced(u64),
-    /// All earlier requests have completed.
     Now,
     /// The peer has sent the remaining bytes.
     Reading,
@@ -73,14 +72,13 @@ enum Done {
     Never,
 }
 
-/// A started request that is more than a record.
 #[derive(Clone, Copy)]
 struct TxInFlight {
     id: RequestId,
     mark: u64,
     after: u64,
     done: Done,
-    /// Number of its kept segments, which the peer's requests and responses use.
+    /// Number of segments kept for the peer's requests and responses.
     kept: usize,
 }
 
@@ -116,14 +114,12 @@ enum StartOutcome {
     Waits(WaitReason),
 }
 
-/// See the head of this module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WaitReason {
     Turn,
     Answer,
     /// Records that the peer has not consumed.
     Peer,
-    /// The end of the connection, which has begun.
     End,
 }
 
@@ -234,7 +230,6 @@ impl Tx {
         self.plain || (self.queued.is_empty() && !self.failed && (!fence || self.reading.is_empty()))
     }
 
-    /// Returns the notification that a request needs.
     #[inline(always)]
     fn acknowledge(&self, signalled: bool) -> Acknowledge {
         if signalled && self.carries_datagrams { Acknowledge::Needed } else { Acknowledge::of(signalled) }
@@ -257,7 +252,6 @@ impl Tx {
         }
         if self.is_free(request.fence) {
             if let StartOutcome::TxInFlight(done) = self.launch(end, request, &mut Budget::post()) {
-                // No earlier request is in flight, so no entry is needed.
                 if done == Done::Now && self.entries == self.passed && self.known() == Some(after) {
                     self.part = Part::default();
                     self.passed += 1;
@@ -445,7 +439,7 @@ impl Tx {
         report
     }
 
-    /// Sets the flags that make polls check this side, because room in the rings causes no notification.
+    /// Sets the flags that make polls check this side: room in the rings causes no notification.
     #[inline]
     fn note_busy(&mut self, end: &End) {
         end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.responses.is_empty());

@@ -28,15 +28,13 @@ const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4)
 const HURRY_TIMEOUT: Duration = Duration::from_micros(2);
 
 pub enum Put {
-    /// The record is in the ring and ends at this position.
+    /// Ends at this position.
     At(u64),
-    /// The peer must make room first.
     NoRoom,
-    /// The record is impossible.
     Failed(Status),
 }
 
-/// How the producer sees that the peer has consumed all records.
+/// How the producer learns that the peer has consumed all records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Asked {
@@ -48,9 +46,7 @@ pub enum Asked {
     Consumed,
 }
 
-/// A ring of a producer.
 pub struct TxRing<A: Area = Mapped> {
-    /// `None` unless the ring is open.
     producer: Option<Producer<A>>,
     tail: u64,
     /// Request of the last record; the maximum once the peer is known to have consumed it.

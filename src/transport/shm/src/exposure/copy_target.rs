@@ -53,7 +53,6 @@ pub struct CopyTargetThread {
 
 #[derive(Default)]
 struct Threads {
-    /// Newest last.
     all: Vec<Sleeper>,
     changes: u64,
 }
@@ -163,7 +162,7 @@ impl Drop for CopyTargetThread {
 }
 
 impl Sleeper {
-    /// Returns whether the door had to exit and the kernel has at most a remnant of it.
+    /// Returns whether the door had to exit and at most a remnant exists.
     fn is_gone(&self) -> bool {
         let DoorState { tid, leave } = *self.note.state.lock();
         let Some(pid) = Pid::from_raw(tid).filter(|_| leave) else { return false };

@@ -38,7 +38,6 @@ use crate::transfers::{self, Occupant};
 
 /// Time after which the target thread is replaced, longer than a slice of a preempted thread.
 const REPLACE_AFTER: Duration = Duration::from_millis(5);
-/// Maximum CPU time of a slice.
 const MAX_SLICE_TICKS: u64 = TICKS_PER_SECOND / 4;
 /// Maximum wait for a thread whose sleep /proc does not show.
 const BLIND_TIMEOUT: Duration = Duration::from_secs(5);
@@ -87,7 +86,7 @@ impl Pending {
         self.start.elapsed()
     }
 
-    /// Returns, without waiting, whether none of them can touch the memory of this process.
+    /// Returns, without waiting, whether none can touch this process's memory.
     pub fn is_over(&mut self, control: &ControlRegion) -> bool {
         self.transfers.retain(Transfer::is_under_way);
         let others = || self.transfers.iter().filter(|transfer| !transfer.peer_segment.is_local());

@@ -45,14 +45,13 @@ pub struct Link {
     context: Weak<ProcessContext>,
     pub peer_segment: Arc<PeerSegment>,
     pub name: SocketName,
-    /// The socket to the peer; `None` if the peer is this process.
+    /// `None` if the peer is this process.
     pub socket: Option<Arc<Socket>>,
     outbox: Mutex<Outbox>,
     conns: [RwLock<Ends>; 2],
     places: Mutex<Places>,
     /// Unanswered requests of the peer; `true` once the peer has cancelled.
     unanswered: Mutex<HashMap<ConnId, bool>>,
-    /// Highest attempt number of the peer.
     last_attempt: AtomicU64,
 }
 
@@ -60,7 +59,7 @@ pub struct Link {
 struct Outbox {
     packets: VecDeque<Vec<u8>>,
     size: usize,
-    /// Set when the link is about to end; no further message is sent.
+    /// Set when the link is about to end.
     closed: bool,
 }
 
@@ -79,7 +78,6 @@ impl Outbox {
     }
 }
 
-/// The used places that this side allocates.
 #[derive(Default)]
 struct Places {
     free: VecDeque<u32>,
@@ -157,7 +155,6 @@ impl Link {
     pub fn allocate(&self) -> Option<ConnId> {
         let active = self.peer_segment.active_side();
         let mut places = self.places.lock();
-        // Another place may be freed later.
         let free = places.used as usize + 1 - places.free.len();
         places.ends.room(1).ok()?;
         places.free.room(free).ok()?;
@@ -235,7 +232,7 @@ impl Link {
         }
     }
 
-    /// Sends or queues a message. Messages stay in order.
+    /// Sends or queues a message, in order.
     pub fn send(self: &Arc<Self>, message: Message) {
         let Some(context) = self.context() else { return };
         let Some(socket) = &self.socket else {
@@ -257,7 +254,7 @@ impl Link {
         }
     }
 
-    /// Sends the queued messages. Returns whether the queue is empty.
+    /// Returns whether the queue is then empty.
     pub fn flush(&self) -> bool {
         match &self.socket {
             Some(socket) => flush(socket, &mut self.outbox.lock()),
@@ -280,7 +277,7 @@ impl Link {
         }
     }
 
-    /// Releases the place of the end on `side`, and notifies the peer that this end has disconnected.
+    /// Releases the place of the end on `side`, and notifies the peer of the disconnect.
     pub fn release(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason) {
         let active_end = side == id.active;
         self.note_release(id, active_end);

@@ -33,19 +33,15 @@ pub enum Command {
     /// Connects to a host; the timeout is for the complete attempt.
     Connect(PendingConnect, Address, Option<Duration>),
     Deliver(Arc<Link>, Message),
-    /// Waits until the link's socket has room.
     WantRoom(Arc<Link>),
-    /// Ends the link, because the peer does not read its messages.
     Abandon(Arc<Link>),
-    /// Fails this passive end, whose peer has given up.
     Fail(Arc<Conn>),
-    /// Reports the end of a connection after the peer's transfers have ended.
+    /// Reports the end after the peer's transfers have ended.
     Finish(Ending),
 }
 
 pub struct ProcessContext {
     pub name: SocketName,
-    /// `None` after the process has stopped.
     reachable: Mutex<Option<Arc<Reachable>>>,
     pub links: Links,
     commands: Mutex<VecDeque<Command>>,
@@ -57,7 +53,6 @@ pub struct ProcessContext {
     pub adapters: AtomicUsize,
     pub census: Census,
     stopped: AtomicBool,
-    /// Copies between processes are enabled.
     vm: bool,
     /// Set once Yama was asked to permit copies by other processes.
     traceable: AtomicBool,
@@ -165,7 +160,7 @@ impl ProcessContext {
         if let Some(thread) = thread {
             thread.join();
         }
-        // Remaining commands keep connections, and thereby this context, alive. No more are added.
+        // Remaining commands keep connections, and thereby this context, alive.
         let left = std::mem::take(&mut *self.commands.lock());
         drop(left);
         self.links.control.copy_target.close();
@@ -211,7 +206,6 @@ impl ProcessContext {
 /// A listening service point; dropping it stops it.
 pub struct Listener {
     context: Arc<ProcessContext>,
-    /// Releases the qualifier after the service point is removed.
     claim: Claim,
 }
 

@@ -104,7 +104,6 @@ pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Re
 }
 
 enum Stage {
-    /// Accepted; waits for the peer's hello.
     Greeted(Arc<Socket>),
     /// Connected; waits for the answer to the hello.
     Greeting(Arc<Link>, Call),
@@ -114,15 +113,12 @@ enum Stage {
 }
 
 enum Due {
-    /// The program's connect timeout has expired.
     Connect(Weak<Conn>),
-    /// A connect that found no listening process is retried.
+    /// No process listened there.
     Retry(PendingConnect),
     /// A process is connected to again, or has not established the expected link.
     Call(SocketName),
-    /// The system may accept descriptors again.
     Late,
-    /// Links are accepted again.
     Accept,
 }
 
@@ -166,7 +162,7 @@ impl Thread {
     fn run(&mut self) {
         log::debug!(target: host::diagnostics::THREAD, "shm: the thread for connections begins");
         let mut events = Events::with_capacity(64);
-        // Allocates the thread's epoch state now, and not when a message arrives.
+        // Allocates the epoch state now, not when a message arrives.
         drop(EpochGuard::<Memory>::enter());
         while !self.context.is_stopped() {
             let timeout = self.timeout();
@@ -292,7 +288,7 @@ impl Thread {
         let (token, socket) = (self.token(), memory::arc(socket)?);
         self.epoll.add(socket.as_fd(), token)?;
         self.peers.insert(token, Stage::Greeted(socket));
-        // Most hellos have arrived by now, and some processes only test whether this one listens.
+        // Most hellos have arrived, and some processes only test whether this one listens.
         self.read(token);
         if let Some(Stage::Greeted(_)) = self.peers.get(&token) {
             while self.pending_peers.is_full() && self.dismiss() {}
@@ -317,7 +313,6 @@ impl Thread {
         true
     }
 
-    /// Logs a protocol violation, once for each process.
     fn complain(&mut self, pid: i32, why: &dyn fmt::Display) {
         if self.known.len() < KNOWN && self.known.insert(pid) {
             log::warn!("shm: process {pid}: {why}");

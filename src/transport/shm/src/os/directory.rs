@@ -57,13 +57,11 @@ const UNFINISHED: Duration = Duration::from_secs(60);
 /// Maximum difference between the clocks of files and processes.
 const COARSE: Duration = Duration::from_millis(100);
 
-/// Name of the link in a claim.
 const OWNER: &str = "owner";
 
 /// Maximum number of attempts at a claim that others change.
 const ATTEMPTS: u32 = 64;
 
-/// File name of a process's socket: `p-PID-RANDOM`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SocketName(String);
 
@@ -182,7 +180,7 @@ impl Directory {
         Socket::connect(&self.socket_path(name))
     }
 
-    /// Returns the socket of the process that claims `qualifier`, which may be dead.
+    /// Returns the socket of the process that claims `qualifier`, perhaps dead.
     pub fn lookup(&self, qualifier: u64) -> io::Result<Option<SocketName>> {
         Ok(self.owner(&claim_name(qualifier))?.and_then(|text| SocketName::parse(&text)))
     }
@@ -333,7 +331,6 @@ impl Directory {
         Ok(unless(unlinkat(&self.fd, claim, AtFlags::REMOVEDIR), &others)?)
     }
 
-    /// Removes an entry, if it exists and is no directory.
     fn unlink(&self, name: &str) -> io::Result<()> {
         Ok(unless(unlinkat(&self.fd, name, AtFlags::empty()), &[Errno::NOENT, Errno::ISDIR])?)
     }
@@ -398,7 +395,6 @@ impl Drop for Reachable {
 #[must_use]
 pub struct Claim {
     pub qualifier: u64,
-    /// Name in the directory.
     name: String,
     reachable: Arc<Reachable>,
 }

@@ -244,7 +244,6 @@ impl SharedMemory {
         Ok(unsafe { at.cast::<T>().as_ref() })
     }
 
-    /// Returns the atomic words at `offset`, which stay mapped as long as the result lives.
     pub fn place<T: Shared>(self: &Arc<Self>, offset: usize) -> Found<InShared<T>> {
         Ok(InShared { words: NonNull::from(self.at::<T>(offset)?), _memory: self.clone() })
     }

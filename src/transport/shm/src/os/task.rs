@@ -15,15 +15,15 @@ use rustix::time::{ClockId, clock_gettime};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     Gone,
-    /// It is stopped by a signal, a tracer or the freezer, and thus outside of system calls.
+    /// By a signal, a tracer or the freezer, thus outside of system calls.
     Stopped,
-    /// It sleeps outside of copies between processes.
+    /// Asleep outside of copies between processes.
     Elsewhere,
-    /// It sleeps in a copy between processes, or its state cannot be determined now.
+    /// Asleep in a copy between processes, or unknown.
     Copying,
-    /// It is running or runnable, and has used this many ticks of CPU time ([`TICKS_PER_SECOND`]).
+    /// Running or runnable, after this many ticks of CPU time ([`TICKS_PER_SECOND`]).
     Running(u64),
-    /// It sleeps, and this process has no permission to see where.
+    /// Asleep, where this process may not see.
     Asleep,
 }
 

@@ -30,9 +30,8 @@ type Vecs = ArrayVec<libc::iovec, MAX_PIECES>;
 pub enum VmError {
     /// An address is invalid or not accessible in this way.
     Fault,
-    /// This process may not access the other process.
     Denied,
-    /// The kernel or a seccomp filter does not offer the call.
+    /// Refused by the kernel or a seccomp filter.
     Unsupported,
     Gone,
     /// The lists have different lengths or too many pieces.
@@ -91,7 +90,7 @@ unsafe fn transfer(call: Call, pid: libc::pid_t, local: &[libc::iovec], remote: 
         return Err(VmError::Length);
     }
     let mut ours: Vecs = local.iter().copied().collect();
-    // These addresses belong to the other process and must never be dereferenced here.
+    // Addresses of the other process, never dereferenced here.
     let vec =
         |&(addr, len)| libc::iovec { iov_base: ptr::without_provenance_mut(addr as usize), iov_len: len as usize };
     let mut theirs: Vecs = remote.iter().map(vec).collect();
@@ -109,7 +108,6 @@ unsafe fn transfer(call: Call, pid: libc::pid_t, local: &[libc::iovec], remote: 
     Ok(())
 }
 
-/// Removes the first `bytes` of a list.
 #[cold]
 fn advance(vecs: &mut Vecs, mut bytes: usize) {
     let is_over = |vec: &&libc::iovec| {

@@ -16,16 +16,13 @@ use crate::ring::{self, Area, Mapped, POSITION, RingCursor};
 use crate::sleep::News;
 use crate::transfers::{self, Entered};
 
-/// One end of a connection.
 pub struct End {
     pub peer_segment: Arc<PeerSegment>,
     pub index: u32,
     pub side: u8,
-    /// Access context of this end in this process.
     pub own: AccessContext,
-    /// Access context of the peer's end in its process.
     pub theirs: AccessContext,
-    /// The request rings of this side and of the peer.
+    /// The request rings, this side's first.
     rings: [Mapped; 2],
     responses: Mapped,
     /// Positions of this side in the peer's rings of requests and responses, as [`RingCursor`]s; shut while the record
@@ -54,11 +51,8 @@ const FINISHED: i64 = -1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
     Nothing,
-    /// The [`Busy`] bits must be checked.
     Busy,
-    /// The peer's position must exceed this known one.
     Position(i64),
-    /// Requests have completed without a notification.
     Finished,
 }
 
@@ -71,7 +65,7 @@ pub enum Busy {
     Asking = 4,
     /// Rendezvous messages are in flight, of which the peer may offer parts.
     Announced = 8,
-    /// Revocable records are in the ring: see [`End::set_due`].
+    /// See [`End::set_due`].
     Short = 16,
     /// Reads and atomic operations are in flight, and responses may arrive.
     Reading = 32,
@@ -109,7 +103,6 @@ impl End {
         })
     }
 
-    /// Returns the consumed position for a record's credit.
     #[inline]
     pub fn taken(&self) -> u64 {
         // SYNC ring-head: the caller stores the position in a record's first word with Release; the peer loads that
@@ -175,12 +168,11 @@ impl End {
         self.state.load(Ordering::Relaxed) & Busy::Reading as u32 != 0 && self.has_answers()
     }
 
-    /// Starts the timeout for short records, [`REVOKE_TIMEOUT`].
     pub fn set_due(&self) {
         self.due.store((self.began.elapsed() + REVOKE_TIMEOUT).as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Expires the timeout, to revoke more records immediately.
+    /// Expires the timeout, to revoke more records.
     pub fn set_overdue(&self) {
         self.due.store(1, Ordering::Relaxed);
     }
@@ -338,7 +330,6 @@ impl End {
         self.wakeups.load(Ordering::Relaxed)
     }
 
-    /// Schedules a poll of this end.
     #[inline]
     pub fn repoll(&self) {
         let _ = self.peer_segment.mark(self.side, self.index, News::Record);

@@ -168,7 +168,6 @@ impl<A: Area> Producer<A> {
         }
     }
 
-    /// Clears the slot that the consumer checks next.
     #[inline]
     fn clear(&mut self, position: u64) {
         if self.any_unclear {
@@ -199,7 +198,7 @@ impl Producer<Mapped> {
 }
 
 impl<A: Area> Reservation<'_, A> {
-    /// Appends as much of `piece` to the payload as fits. Returns the number of bytes.
+    /// Appends as much of `piece` as fits. Returns the number of bytes.
     #[inline]
     pub fn write(&mut self, piece: Source<'_>) -> usize {
         let (piece, _) = piece.split(self.room - self.filled);

@@ -33,7 +33,6 @@ impl Arriving {
         }
     }
 
-    /// Executes a write or read of the peer, unless the peer has revoked it.
     pub(super) fn claim(
         &mut self,
         turn: &Turn<'_>,
@@ -70,7 +69,7 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Executes an atomic operation of the peer once: the record is consumed, or the connection fails.
+    /// Executes an atomic operation once: the record is consumed, or the connection fails.
     pub(super) fn atomic(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let mut bytes = [0; record::ATOMIC];
         if view.len as usize != bytes.len() || view.aux != WORD {

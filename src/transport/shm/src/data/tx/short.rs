@@ -44,7 +44,6 @@ const LONG_MAX: u64 = 4 * 1024 * 1024;
 enum What {
     Write,
     Read(RequestId),
-    /// A write whose bytes are in the memory of this process.
     LongWrite(RequestId),
 }
 
@@ -74,7 +73,6 @@ pub(super) struct Shorts {
     done: u64,
     /// End of the last read with a response; all earlier records are consumed.
     answered: u64,
-    /// The peer's position at the last check.
     seen: u64,
     /// Set while this side may revoke; otherwise the peer must consume a record first.
     mine: bool,
@@ -110,7 +108,6 @@ impl Shorts {
             }
             reach = short.end.max(reach);
         }
-        // An empty record after them is also done.
         if self.records.is_empty() { reach } else { reach.max(self.tail) }
     }
 
@@ -180,7 +177,6 @@ impl Tx {
         true
     }
 
-    /// Calls [`Tx::is_left_to_peer`] once per request.
     pub(super) fn is_once_left_to_peer(&mut self, end: &End) -> bool {
         let left = self.part.left.unwrap_or_else(|| self.is_left_to_peer(end));
         self.part.left = Some(left);
@@ -327,7 +323,6 @@ impl Tx {
         self.shorts.reach(consumed)
     }
 
-    /// Removes consumed records, and revokes late ones.
     pub(super) fn check_shorts(&mut self, end: &End, consumed: u64) {
         self.shorts.pass(consumed);
         if !self.shorts.records.is_empty() {
@@ -386,7 +381,6 @@ impl Tx {
                     end.set_overdue();
                     return true;
                 }
-                // A peer that makes progress was merely delayed.
                 if at + 1 < self.shorts.records.len() && self.tx_ring.consumed() != Some(Ok(consumed)) {
                     self.shorts.late = late;
                     return true;
@@ -411,7 +405,7 @@ impl Tx {
         copy::bytes_to_peer(end, bytes.split(TARGET).1, &short.target)
     }
 
-    /// Copies between the segments of a request and the peer's memory, and completes the request.
+    /// Copies a request's segments to or from the peer's memory, and completes it.
     fn copy_kept(
         &mut self,
         end: &End,

@@ -52,12 +52,12 @@ impl Links {
         self.round_with_others(1, Some(POLL_TIMEOUT));
     }
 
-    /// Processes arrived data from the progress thread. Returns whether there was any; `None` if another thread does.
+    /// Processes arrived data for the progress thread. Returns whether there was any; `None` if another thread does.
     pub fn look(&self) -> Option<bool> {
         self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled))
     }
 
-    /// Processes arrived data for a sleeping wait, or waits up to [`POLL_TIMEOUT`] for another thread that does.
+    /// Does what [`poll`](Self::poll) does, for a sleeping wait.
     pub fn serve(&self) {
         self.round_with_others(2, Some(POLL_TIMEOUT));
     }
@@ -68,7 +68,6 @@ impl Links {
         self.round_with_others(2, None);
     }
 
-    /// Executes a round for the progress thread or a sleeping wait.
     #[inline(never)]
     fn round_once(&self, polled: &mut Polled) -> bool {
         if self.progress.any_dead.load(Ordering::Acquire) {
@@ -77,7 +76,7 @@ impl Links {
         self.round(polled, false)
     }
 
-    /// Executes a round. `caller` is set if the caller will poll again.
+    /// `caller` is set if the caller will poll again.
     #[inline(always)]
     fn round(&self, polled: &mut Polled, caller: bool) -> bool {
         self.control.rounds.begin(polled.hot.records());
@@ -132,7 +131,7 @@ impl Links {
         }
     }
 
-    /// Returns whether connections may be polled: no thread sleeps.
+    /// Returns whether connections may be polled, as no thread sleeps.
     #[cold]
     fn may_heat(&self) -> bool {
         if !self.control.is_awake() {
