@@ -1,9 +1,9 @@
 //! Copies between the segments of a request and other memory of this process.
 //!
-//! A thread accesses the program's memory only with a [`RegionRef`], so no access follows the free of a region.
+//! A thread accesses the program's memory only with a [`RegionRef`], so never after a region's free.
 //!
-//! The *last word* of a transfer, the aligned 8, 4, 2 or 1 bytes at the end of the destination, is stored last, with
-//! one store. A thread that polls it then sees all other bytes. Contiguous segments count as one.
+//! A transfer's *last word*, the aligned 8, 4, 2 or 1 bytes at the end of the destination, is stored last, with one
+//! store: a thread that polls it then sees all bytes. Contiguous segments count as one.
 //!
 //! Each [`Slice`] of a long transfer is checked separately.
 

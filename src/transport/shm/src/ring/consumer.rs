@@ -44,7 +44,6 @@ impl RecordView {
 #[derive(Clone, Copy)]
 pub enum Next {
     Nothing,
-    /// There is a small record of the expected kind.
     Small(Small),
     Other,
 }
@@ -61,7 +60,6 @@ impl Small {
         First::unpack(self.first).flags
     }
 
-    /// Returns the size of the payload, at most [`SMALL`].
     #[inline]
     pub fn len(self) -> usize {
         First::unpack(self.first).len as usize
@@ -120,12 +118,11 @@ impl<A: Area> Consumer<A> {
         if fits { Next::Small(small) } else { Next::Other }
     }
 
-    /// Returns whether a record of `len` bytes is small with two contiguous slots.
+    /// Returns whether a record of `len` bytes has two contiguous slots.
     fn has_two(&self, len: usize) -> bool {
         len <= SMALL && !self.area.is_start(self.spot.0 + SLOT as u64)
     }
 
-    /// Skips the record from [`Consumer::next`], without releasing it.
     #[inline]
     pub fn skip_small(&mut self, small: Small) {
         if small.len() > ONE {

@@ -1,4 +1,4 @@
-//! Datagrams that wait for room on a connection, as copies in memory that exists only while datagrams wait.
+//! Copies of datagrams that wait for room on a connection, in memory that exists only while they wait.
 
 use std::collections::VecDeque;
 
@@ -11,8 +11,7 @@ use host::memory::Room;
 use crate::pages::Pages;
 
 /// Maximum number of datagrams that wait for one peer. Intel MPI sends over 256 in a burst for a message of 1 MiB: with
-/// 256 places, four processes on two busy CPUs lost thousands over TCP and took 20 s instead of 1 s; with 1024 they
-/// lost none.
+/// 256 places, four processes on two busy CPUs lost thousands over TCP and took 20 s instead of 1 s; with 1024, none.
 const MAX_WAITING: usize = 1024;
 /// Size of a piece of memory, in bytes.
 const PIECE: usize = 16 * MAX_DATAGRAM;
@@ -24,7 +23,6 @@ pub struct Queue<T: Transport> {
     spent: Vec<Piece<T>>,
     /// Datagrams that are not posted, and whether each requests a solicited event.
     waiting: VecDeque<(Segment, bool)>,
-    /// Number of posted datagrams that may be outstanding.
     posted: usize,
 }
 

@@ -17,13 +17,14 @@ impl<M: Mirror> RegionTable<M> {
         (window && users.admit(own)).then_some(users)
     }
 
-    /// Revokes a window for a peer on the connection with the end `own`, and waits for all references. Returns the same as
-    /// [`RegionTable::may_invalidate`]. The window must still remove its row.
+    /// Revokes a window for a peer on the connection with the end `own`, and waits for all references. Returns what
+    /// [`RegionTable::may_invalidate`] does. The window must still remove its row.
     pub fn invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
         self.invalidate_with(key, own, || {})
     }
 
-    /// Does what [`RegionTable::invalidate`] does, and calls `closed` between the end of new references and the wait.
+    /// Does what [`RegionTable::invalidate`] does, and calls `closed` before the wait, when new references are
+    /// impossible.
     pub fn invalidate_with(&self, key: u32, own: &AccessContext, closed: impl FnOnce()) -> Option<Users> {
         let users = self.may_invalidate(key, own)?;
         let (index, generation) = split_key(key);
@@ -97,7 +98,7 @@ impl Granted<'_> {
     #[inline]
     pub fn source(&self, skip: u64, most: u64) -> Source<'_> {
         let (addr, len) = self.part(skip, most);
-        // SAFETY: the range is inside the region, which is readable (`insert`) until its removal, which waits for `_pin`.
+        // SAFETY: the range is in the region, which is readable (`insert`) until its removal, which waits for `_pin`.
         unsafe { Source::new(addr, len) }
     }
 
@@ -108,8 +109,8 @@ impl Granted<'_> {
             return Target::EMPTY;
         }
         let (addr, len) = self.part(skip, most);
-        // SAFETY: the range is inside the region, which has a right to write. So it is writable (`insert`) until its removal,
-        // which waits for `_pin`.
+        // SAFETY: the range is in the region, which has a right to write. So it is writable (`insert`) until its
+        // removal, which waits for `_pin`.
         unsafe { Target::new(addr, len) }
     }
 }
