@@ -31,7 +31,7 @@ use queue::Queue;
 
 /// Maximum number of posted copies per connection.
 const POSTED: usize = 64;
-/// Timeout of a close for peers that receive nothing, as for the end of a TCP connection.
+/// Timeout of a close for peers that receive nothing, as for a TCP connection's end.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 /// Timeout of a close for slow peers.
 const MAX_DRAIN: Duration = Duration::from_secs(1);
@@ -267,7 +267,7 @@ impl<T: DatagramTransport> UdQp<T> {
     }
 }
 
-/// Waits until the datagrams for these peers have been sent, or until a timeout.
+/// Waits, up to a timeout, until the datagrams for these peers have been sent.
 fn drain<T: DatagramTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
     let begun = Instant::now();
     let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());

@@ -58,7 +58,6 @@ pub struct Region<O: Owner> {
     key: u32,
     zone: u32,
     is_remote: bool,
-    /// Set once a window was bound.
     is_bound: AtomicBool,
 }
 
@@ -107,7 +106,6 @@ pub struct Window<O: Owner> {
     owner: Arc<O>,
     scope: Scope,
     key: Mutex<Option<u32>>,
-    /// Set once an earlier bind has ended.
     was_bound: AtomicBool,
 }
 
@@ -165,7 +163,7 @@ impl<O: Owner> Drop for Window<O> {
     }
 }
 
-/// Returns the attributes of an adapter that executes all requests by itself, with a table of [`ROWS`] rows.
+/// Returns the attributes of an adapter that executes requests itself, with a table of [`ROWS`] rows.
 pub fn attributes(
     provider: &str,
     address: Address,

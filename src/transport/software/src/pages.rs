@@ -56,7 +56,7 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
     let mut resident = [0_u8; PAGES];
     while at < end {
         let part = (end - at).min(PAGES * page);
-        // Ignores which pages are resident.
+        // Residence does not matter.
         // SAFETY: mincore reads no memory of the range, and writes one byte per page to a buffer with room for them.
         if unsafe { libc::mincore(ptr::without_provenance_mut(at), part, resident.as_mut_ptr()) } != 0 {
             return false;

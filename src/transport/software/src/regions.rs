@@ -55,13 +55,12 @@ pub const WRITES: Rights = Rights::LOCAL_WRITE.union(Rights::REMOTE_WRITE).union
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Local {
-    /// Generation, the bits [`WAITER`] and [`REVOKING`], and the number of counted references.
+    /// Generation, [`WAITER`], [`REVOKING`], and the number of counted references.
     state: AtomicU64,
     addr: AtomicU64,
     len: AtomicU64,
     first: AtomicU64,
     users: AtomicU64,
-    /// Bits of the rights, and [`WINDOW`].
     rights: AtomicU32,
 }
 
@@ -72,7 +71,7 @@ impl Local {
     }
 }
 
-/// Bit in [`Local::rights`]: the row belongs to a window.
+/// Bit in [`Local::rights`] of a window.
 const WINDOW: u32 = 1 << 8;
 
 const REFERENCES: u64 = (1 << 30) - 1;
@@ -80,7 +79,7 @@ const REFERENCES: u64 = (1 << 30) - 1;
 const REVOKING: u64 = 1 << 30;
 const WAITER: u64 = 1 << 31;
 const GENERATION_SHIFT: u32 = 32;
-/// Bit of the generation: a peer has revoked the window, and its owner must still remove the row.
+/// Bit of the generation: a peer has revoked the window, whose owner must still remove the row.
 const REVOKED: u32 = 1 << 31;
 
 #[derive(Debug)]
@@ -109,7 +108,7 @@ impl Mirror for () {
 #[derive(Debug)]
 #[repr(C)]
 pub struct RegionTable<M = ()> {
-    /// The first field, so a pointer to it is the table's.
+    /// First, so a pointer to it is the table's.
     waiters: Waiters,
     /// Rows for peers.
     pub mirror: M,
@@ -277,7 +276,7 @@ impl<M: Mirror> RegionTable<M> {
 impl Waiters {
     #[cold]
     fn wake(&self) {
-        // With the lock held, no remover is between its check and its sleep.
+        // No remover is now between its check and its sleep.
         let _sleepers = self.sleepers.lock();
         self.released.notify_all();
     }
@@ -332,7 +331,7 @@ impl RegionRef<'_> {
         Rights::from_bits_truncate(self.local.rights.load(Ordering::Relaxed) as u8)
     }
 
-    /// Returns bytes to read if `wanted`, which may be [`Rights::NONE`], is granted.
+    /// Returns bytes to read if `wanted`, possibly [`Rights::NONE`], is granted.
     #[inline]
     pub fn source(&self, addr: u64, len: u64, wanted: Rights) -> Result<Source<'_>, RemoteFault> {
         self.check(addr, len, wanted)?;
@@ -340,7 +339,7 @@ impl RegionRef<'_> {
         Ok(unsafe { Source::new(addr, len as usize) })
     }
 
-    /// Returns bytes to write if `wanted`, which must contain one of [`WRITES`], is granted.
+    /// Returns bytes to write if `wanted`, with one of [`WRITES`], is granted.
     #[inline]
     pub fn target(&self, addr: u64, len: u64, wanted: Rights) -> Result<Target<'_>, RemoteFault> {
         if !wanted.intersects(WRITES) {

@@ -84,7 +84,7 @@ impl<A> Piece<A> {
     pub fn split(self, at: usize) -> (Self, Self) {
         let at = at.min(self.len());
         let base = self.vec.iov_base;
-        // Wrapping, because the address need not be valid memory.
+        // The address need not be valid memory.
         (Piece::at(base, at), Piece::at(base.wrapping_byte_add(at), self.len() - at))
     }
 }
@@ -133,7 +133,7 @@ unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
     #[inline(always)]
     unsafe fn both_ends<T: Copy>(src: *const u8, dst: *mut u8, len: usize) {
         let back = len - size_of::<T>();
-        // SAFETY: all accesses are inside the `len` bytes. Reads precede writes, because the ranges may overlap.
+        // SAFETY: all accesses are in the `len` bytes. Reads precede writes, as the ranges may overlap.
         unsafe {
             let (first, last) = (src.cast::<T>().read_unaligned(), src.add(back).cast::<T>().read_unaligned());
             dst.cast::<T>().write_unaligned(first);
@@ -162,7 +162,7 @@ pub fn change(place: Target<'_>, change: Change) -> Option<u64> {
     if place.len() != size_of::<u64>() || !word.is_aligned() {
         return None;
     }
-    // SAFETY: eight aligned, writable bytes (contract of `new`), which the program has registered for atomic accesses.
+    // SAFETY: eight aligned, writable bytes (contract of `new`), registered for atomic accesses.
     let word = unsafe { AtomicU64::from_ptr(word) };
     Some(match change {
         Change::Add(add) => word.fetch_add(add, Ordering::SeqCst),

@@ -1,7 +1,7 @@
 //! The word that decides which side executes a record.
 //!
 //! A short RDMA write or read in the ring costs a cache line while the peer polls. If the peer stops, the initiator
-//! revokes the record and copies through the kernel: see the head of `tx/short`.
+//! revokes the record and copies through the kernel: see `tx/short`.
 //!
 //! The word next to the ring contains the position after the last claimed record, and the claimant. The target claims a
 //! record before it executes it; the initiator claims records in order to revoke them, and marks each when it is
@@ -56,7 +56,7 @@ impl<W: Word<Value = u64>> Claim<W> {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Claims the record that ends at `end`, the next in the ring, for the target.
+    /// Claims the record that ends at `end`, the next one, for the target.
     #[inline]
     pub fn take(&self, end: u64) -> Turn {
         for _ in 0..ATTEMPTS {
@@ -89,8 +89,8 @@ impl<W: Word<Value = u64>> Claim<W> {
         claimed > position && state == Claimed::ByTarget as u64
     }
 
-    /// Revokes the record that ends at `end`, or returns `false` if the target was first. [`Claim::finish`] or
-    /// [`Claim::give_back`] must follow.
+    /// Revokes the record that ends at `end`; [`Claim::finish`] or [`Claim::give_back`] must follow. Returns `false` if
+    /// the target was first.
     pub fn take_back(&self, end: u64) -> bool {
         for _ in 0..ATTEMPTS {
             let found = self.0.load(Ordering::Acquire);

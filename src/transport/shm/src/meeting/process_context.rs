@@ -102,8 +102,8 @@ impl ProcessContext {
         self.own.get()
     }
 
-    /// Returns the value by which process `pid` tests whether it can read this process. The first valid one also asks
-    /// Yama to permit that, if copies are enabled.
+    /// Returns the value by which process `pid` tests whether it can read this process. If copies are enabled, the
+    /// first one also asks Yama to permit that.
     pub fn probe(&self, pid: i32) -> Probe {
         let probe = self.links.control.probe(pid);
         if self.vm && probe.addr != 0 && !self.traceable.swap(true, Ordering::Relaxed) {
@@ -152,11 +152,11 @@ impl ProcessContext {
         self.links.control.wakeup_fd.wake();
     }
 
-    /// Waits for the end of the thread, and closes door and socket. Another thread that is releasing a claim may
-    /// briefly keep the socket's file.
+    /// Waits for the end of the thread, and closes door and socket. Another thread that releases a claim may briefly
+    /// keep the socket's file.
     pub fn join(&self) {
         let thread = self.thread.lock().take();
-        // The last adapter may be closed by the thread itself, in a report to the program.
+        // The thread itself may close the last adapter, in a report to the program.
         if let Some(thread) = thread {
             thread.join();
         }

@@ -1,7 +1,6 @@
 //! The messages between two processes on their socket.
 //!
-//! A message is one packet: a kind byte, then the fields in little-endian order. A packet that cannot be decoded ends
-//! the link.
+//! A message is one packet: a kind byte, then the fields in little-endian order. An invalid packet ends the link.
 
 use dat_census::{AGAIN, ASK, Field, MAX_BYTES, OPEN, OpenAdapter};
 use dat_core::event::Status;
@@ -21,7 +20,7 @@ pub struct Probe {
     pub value: u64,
 }
 
-/// A connection attempt: its active end, its place in the shared memory, and a number that is unique on the link.
+/// A connection attempt: its active end, its place in the shared memory, and a number unique on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId {
     pub active: u8,
@@ -144,15 +143,14 @@ macro_rules! messages {
 }
 
 messages! {
-    /// First message of the process that connected, with the shared memory of the pair, its published memory, and its
-    /// alarm.
+    /// First message of the process that connected, with the pair's shared memory, its published memory, and its alarm.
     Hello = 1 { version: u32, name: String, probe: Probe };
     /// Answer to [`Message::Hello`], with published memory and alarm.
     Welcome = 2 { name: String, probe: Probe, reads: bool };
     /// Answer to [`Message::Hello`]: use the link of this process's own connect instead.
     UseMine = 3;
-    /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or instead of answering
-    /// [`Message::Ask`] if that is impossible now. The receiver must reconnect later.
+    /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or of answering [`Message::Ask`]
+    /// if that is impossible now. The receiver must reconnect.
     Again = AGAIN;
     /// Sent instead of a hello: asks for the receiver's open adapters. See [`crate::census`].
     Ask = ASK;
@@ -161,7 +159,7 @@ messages! {
     Reads = 4(reads: bool);
     Request = 5 { conn: ConnId, qualifier: u64, end: EndInfo, private_data: Vec<u8> };
     Accept = 6 { conn: ConnId, end: EndInfo, private_data: Vec<u8> };
-    /// The request was rejected; with `consumer`, by the program, whose private data this contains.
+    /// Rejected; with `consumer`, by the program, whose private data this contains.
     Reject = 7 { conn: ConnId, consumer: bool, private_data: Vec<u8> };
     Ready = 8 { conn: ConnId };
     /// The sender has disconnected. With `to_active`, the receiver's end is the active one.

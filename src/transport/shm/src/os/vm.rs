@@ -51,19 +51,15 @@ impl VmError {
     }
 }
 
-/// Copies from the `remote` pieces (address, bytes) of process `pid` to `local`. Does not allocate.
-///
-/// # Errors
-/// [`VmError`]; with [`VmError::Length`] no byte is copied.
+/// Copies from the `remote` pieces (address, bytes) of process `pid` to `local`. With [`VmError::Length`] no byte is
+/// copied. Does not allocate.
 pub fn read_from(pid: libc::pid_t, remote: &[(u64, u64)], local: &[Target<'_>]) -> Result<(), VmError> {
     // SAFETY: each target can be written (contract of `Target::new`).
     unsafe { transfer(libc::process_vm_readv, pid, Target::as_vecs(local), remote) }
 }
 
-/// Copies from `local` to the `remote` pieces (address, bytes) of process `pid`. Does not allocate.
-///
-/// # Errors
-/// [`VmError`]; with [`VmError::Length`] no byte is copied.
+/// Copies from `local` to the `remote` pieces (address, bytes) of process `pid`. With [`VmError::Length`] no byte is
+/// copied. Does not allocate.
 pub fn write_to(pid: libc::pid_t, local: &[Source<'_>], remote: &[(u64, u64)]) -> Result<(), VmError> {
     // SAFETY: each source can be read (contract of `Source::new`), and this direction only reads local memory.
     unsafe { transfer(libc::process_vm_writev, pid, Source::as_vecs(local), remote) }
@@ -138,8 +134,7 @@ fn result_of(copied: libc::ssize_t) -> Result<u64, VmError> {
     }
 }
 
-/// Returns whether to try copies between processes. `DAT_SHM_VM=0` in the environment simulates a kernel that refuses
-/// them.
+/// Returns whether to try copies between processes. `DAT_SHM_VM=0` in the environment simulates a kernel that refuses.
 pub fn is_wanted() -> bool {
     environment::secure("DAT_SHM_VM").is_none_or(|value| value != "0")
 }

@@ -21,7 +21,7 @@ pub struct Queue<T: Transport> {
     /// Pieces with datagrams, and unused pieces.
     pieces: VecDeque<Piece<T>>,
     spent: Vec<Piece<T>>,
-    /// Datagrams that are not posted, and whether each requests a solicited event.
+    /// Unposted datagrams, and whether each requests a solicited event.
     waiting: VecDeque<(Segment, bool)>,
     posted: usize,
 }
@@ -30,7 +30,7 @@ struct Piece<T: Transport> {
     /// Dropped before the memory that it registers.
     region: T::Region,
     pages: Pages,
-    /// Bytes in use, from the start, and datagrams that have not completed.
+    /// Bytes in use, from the start, and incomplete datagrams.
     used: usize,
     datagrams: usize,
 }
@@ -42,7 +42,7 @@ impl<T: Transport> Default for Queue<T> {
 }
 
 impl<T: Transport> Queue<T> {
-    /// Returns the number of datagrams that have not completed.
+    /// Returns the number of incomplete datagrams.
     pub fn len(&self) -> usize {
         self.waiting.len() + self.posted
     }
@@ -79,14 +79,14 @@ impl<T: Transport> Queue<T> {
         Ok(true)
     }
 
-    /// Removes the oldest datagram that is not posted. Its memory stays until [`Queue::keep_posted`] completes it.
+    /// Removes the oldest unposted datagram. Its memory stays until [`Queue::keep_posted`] completes it.
     pub fn post(&mut self) -> Option<(Segment, bool)> {
         let next = self.waiting.pop_front()?;
         self.posted += 1;
         Some(next)
     }
 
-    /// Completes all posted datagrams but the last `outstanding` ones. Their memory is reused.
+    /// Completes all posted datagrams but the last `outstanding`, and reuses their memory.
     pub fn keep_posted(&mut self, outstanding: usize) {
         while self.posted > outstanding {
             self.posted -= 1;
