@@ -18,10 +18,10 @@
 //!
 //! Each side validates the other's position, and copies headers before it validates them. So an invalid peer fails only
 //! its own connection ([`Corrupt`]).
-//! its own connection ([`Corrupt`]).
 //!
 //! `SYNC ring-record` passes a record to the consumer; `SYNC ring-head` returns slots to the producer, through the
 //! published position or a record.
+//!
 //! Position and lap are one word ([`cursor`]), which the connection's end copies for polls. [`is_there`] is a hint with
 //! a Relaxed load, which `peek` and `next` repeat with Acquire under the receive lock.
 

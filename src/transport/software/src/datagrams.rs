@@ -2,7 +2,7 @@
 //!
 //! A [`UdQp`] has a connection to each [`Peer`]. A datagram is sent from the program's memory if there is room
 //! ([`DatagramTransport::try_send`]). Otherwise a copy waits in the peer's [`Queue`], of which up to 64 are posted as
-//! requests of the connection; if the queue is full, the datagram is lost. Its send always completes.
+//! requests; if the queue is full, the datagram is lost. Its send always completes.
 //!
 //! [`DatagramReceiver::arrived`] stores a datagram in one step: it is either lost or in a receive.
 //!
@@ -78,7 +78,7 @@ pub struct UdQp<T: DatagramTransport> {
     /// The zone of the connections. It has no memory of the program, so peers can access none.
     zone: T::Zone,
     srq: Option<T::Srq>,
-    /// The peers whose connections have not ended.
+    /// Those whose connections have not ended.
     peers: Mutex<Vec<Arc<Peer<T>>>>,
 }
 
@@ -95,7 +95,6 @@ struct State<T: Transport> {
     queue: Queue<T>,
     /// `None` once the outcome is known.
     exchange: Option<Exchange<T>>,
-    /// Set when the program has freed the peer.
     freed: bool,
     notice_sent: bool,
     notice_received: bool,
@@ -111,7 +110,7 @@ pub struct DatagramReceiver<T: DatagramTransport> {
 }
 
 impl<T: DatagramTransport> Receiver<T> {
-    /// Creates the receiver of a connection, with a shared receive queue or without.
+    /// Creates the receiver of a connection.
     ///
     /// # Errors
     /// There is no memory.
@@ -340,7 +339,6 @@ impl<T: DatagramTransport> Peer<T> {
         Ok(queued)
     }
 
-    /// Posts the oldest queued datagrams, up to [`POSTED`].
     fn post_next(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) {
         state.queue.keep_posted(sending.outstanding());
         let mut lost = 0;
@@ -358,7 +356,7 @@ impl<T: DatagramTransport> Peer<T> {
     }
 
     /// Posts the notice once the program has freed the peer and all datagrams are sent. Returns whether the connection
-    /// must end, because the peer's notice has arrived.
+    /// must end, as the peer's notice has arrived.
     fn conclude(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) -> bool {
         if !state.freed || sending.outstanding() > 0 {
             return false;
@@ -379,7 +377,6 @@ impl<T: DatagramTransport> Peer<T> {
 
     fn disconnect(self: &Arc<Self>) {
         if let Some(qp) = self.connection.qp() {
-            // The transport reports a later end.
             if self.connection.transport().disconnect(&qp, false) == Closing::Done {
                 self.end(None);
             }

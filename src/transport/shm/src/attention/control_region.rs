@@ -1,4 +1,4 @@
-//! The published memory of a process, a word for wakeups and the table of registered memory, and the objects that wake
+//! The published memory of a process (the word for wakeups, the table of registered memory), and the objects that wake
 //! its threads.
 //!
 //! # Progress
@@ -9,9 +9,8 @@
 //! The word, the table and the alarm have a fixed size, so peers map them once. The table reserves as many rows as the
 //! file size limit allows, but memory only for used rows.
 //!
-//! A private eventfd wakes the progress thread within the process, a packet on the link's socket from a peer
-//! (`Message::Ring`, but any one does, so a full socket loses no ring). A peer that blocks its descriptors harms only
-//! its own link.
+//! A private eventfd wakes the progress thread within the process. A peer wakes it by `Message::Ring` on the link's
+//! socket; any packet does, so a full socket loses no ring. A peer that blocks its descriptors harms only its own link.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -47,7 +46,7 @@ const DOOR: usize = 64;
 /// Offset of the flag for fences for peers: see [`ControlRegion::fence_peers`].
 const FENCES: usize = 128;
 
-/// Number of consecutive polls after which peers stop waking the progress thread.
+/// Number of consecutive polls after which peers no longer wake the progress thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
 #[derive(Default)]
@@ -132,8 +131,8 @@ impl ControlRegion {
         [&self.file, &self.regions.mirror.file, &self.alarm.file].map(SharedFile::fd)
     }
 
-    /// Returns the value with which process `pid` tests its access. An invisible process must not copy, because this
-    /// one could not see that it is stopped.
+    /// Returns the value with which process `pid` tests its access. An invisible process must not copy: this one could
+    /// not see it stopped.
     pub fn probe(&self, pid: i32) -> Probe {
         if task::is_visible(pid) && self.is_own_proc().unwrap_or(false) {
             Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
@@ -142,7 +141,7 @@ impl ControlRegion {
         }
     }
 
-    /// Returns whether /proc has the process ids of this process; an error if that cannot be determined. Cached.
+    /// Returns whether /proc has this process's ids; an error if that cannot be determined. Cached.
     fn is_own_proc(&self) -> io::Result<bool> {
         self.own_proc.get_or_try_init(task::is_own_proc).copied()
     }
@@ -183,7 +182,7 @@ impl ControlRegion {
         }
     }
 
-    /// Asks the progress thread to stop wakeups by peers, and to check that the caller keeps polling.
+    /// Asks the progress thread to stop wakeups by peers while the caller keeps polling.
     #[cold]
     #[inline(never)]
     fn ask_to_be_spared(&self) {

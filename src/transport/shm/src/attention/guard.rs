@@ -30,7 +30,7 @@ use crate::sleep::News;
 const CHECK_INTERVAL: Duration = Duration::from_micros(700);
 /// Interval before the thread wakes a peer, which costs that more than a revocation.
 const WAKE_AFTER: Duration = Duration::from_micros(250);
-/// Maximum time of a check of all peers. Polling peers make progress in this time unless they copy.
+/// Maximum time of a check of all peers. Polling peers progress in this time unless they copy.
 const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
 /// Number of checks without new records after which the watch ends.
 const MAX_QUIET_CHECKS: u32 = 8;
@@ -43,7 +43,7 @@ const TRUSTWORTHY: u32 = 512;
 
 struct Last {
     end: Position,
-    /// Set while the thread watches the connection or is about to.
+    /// Set while the thread watches the connection, or is about to.
     watched: Flag,
 }
 
@@ -63,7 +63,7 @@ impl Last {
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the caller must add the connection to the list of new ones.
+    /// Returns whether the caller must add the connection to the list.
     fn begin(&self) -> bool {
         !self.watched.swap(true, Ordering::Relaxed)
     }
@@ -108,7 +108,7 @@ impl Owed {
         }
     }
 
-    /// Sets whether there are records to revoke, which the thread tries before it wakes the peer.
+    /// Sets whether there are records to revoke before the peer is woken.
     #[inline]
     pub fn set_short(&self, short: bool) {
         if self.short.load(Ordering::Relaxed) != short {
@@ -116,7 +116,7 @@ impl Owed {
         }
     }
 
-    /// Returns, once, whether the peer had to be woken since the last call.
+    /// Returns, once, whether the peer had to be woken.
     #[inline]
     fn take_late(&self) -> bool {
         self.late.load(Ordering::Relaxed) && self.late.swap(false, Ordering::Relaxed)
@@ -138,7 +138,7 @@ impl Trust {
         self.after(owed.take_late(), WARY_MAX)
     }
 
-    /// Counts a record, like [`Trust::next`]. If `late`, up to `most` further records are not left to the peer.
+    /// Does what [`Trust::next`] does. If `late`, up to `most` further records are not left to the peer.
     #[inline]
     pub fn after(&mut self, late: bool, most: u32) -> bool {
         if late {
@@ -158,10 +158,10 @@ impl Trust {
     }
 }
 
-/// Connections that the progress thread must start to watch. `None` after the thread has ended.
+/// Connections to watch. `None` after the thread has ended.
 pub struct Guard {
     new: Mutex<Option<Vec<Arc<Owed>>>>,
-    /// Wakes the thread only for new connections, without a poll.
+    /// Wakes the thread only for new connections.
     pub wakeup_fd: EventFd,
 }
 
@@ -196,7 +196,7 @@ impl Guard {
 struct WatchedRing {
     owed: Arc<Owed>,
     last: u64,
-    /// The peer's position, if it was insufficient at the last check.
+    /// The peer's position, if insufficient at the last check.
     waits: Option<u64>,
     woken: Option<u64>,
     quiet: u32,
@@ -222,7 +222,7 @@ impl WatchedRing {
         true
     }
 
-    /// Checks the peer's progress until `end`. Returns the interval until the next check.
+    /// Checks the peer until `end`. Returns the interval until the next check.
     fn look(&mut self, end: Instant) -> Duration {
         let last = self.owed.last.end();
         let head = self.head();

@@ -11,11 +11,11 @@ use dat_core::Change;
 /// Kinds of records; 0 is the ring's pad.
 pub mod kind {
     pub const MESSAGE: u8 = 1;
-    /// A piece of a message; `aux` is the length of the message.
+    /// `aux` is the length of the message.
     pub const MESSAGE_PIECE: u8 = 2;
     /// A message to be read from the sender's memory: its places, with `aux` its length.
     pub const REMOTE_MESSAGE: u8 = 3;
-    /// A piece of an RDMA write. The first starts with the target; `aux` is the length of the write.
+    /// The first piece starts with the target; `aux` is the length of the write.
     pub const WRITE_PIECE: u8 = 4;
     pub const READ: u8 = 5;
     pub const READ_DATA: u8 = 6;
@@ -24,7 +24,7 @@ pub mod kind {
     /// A request for the bytes of a rendezvous message, for a receiver that cannot read the sender's memory. The
     /// payload is a [`place`](super::place): the position after the message's record, and the number of received bytes.
     pub const FETCH: u8 = 8;
-    /// A piece of the response to [`FETCH`]; `aux` is the length of the message.
+    /// `aux` is the length of the message.
     pub const MESSAGE_DATA: u8 = 9;
     /// The immediate value of an RDMA write, after its data; takes a receive. `aux` is the write's length.
     pub const IMMEDIATE: u8 = 10;
@@ -118,7 +118,7 @@ fn half(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
 
-/// Encodes address and length of a message's piece in the sender's memory, or two other numbers.
+/// Encodes address and length of a piece in the sender's memory, or two other numbers.
 pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
     let mut bytes = [0; PLACE];
     bytes[..8].copy_from_slice(&addr.to_le_bytes());
@@ -152,7 +152,7 @@ pub const ATOMIC: usize = 32;
 const ADD: u32 = 0;
 const SWAP: u32 = 1;
 
-/// Encodes an atomic operation on eight bytes of registered memory: address, two operands, key, operation.
+/// Encodes an atomic operation on eight bytes: address, two operands, key, operation.
 pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
     let (what, first, second) = match change {
         Change::Add(add) => (ADD, add, 0),

@@ -34,7 +34,7 @@ mod extended;
 mod message;
 mod response;
 
-/// Slots that are released together while there are more records, because the peer may be polling that cache line.
+/// Slots released together while there are more records: the peer may be polling that cache line.
 const RELEASE: u64 = 16;
 
 /// Maximum number of records per turn.
@@ -136,13 +136,11 @@ pub struct Rx {
 struct Arriving {
     taken: Taken,
     partial: Option<Partial>,
-    /// Set while the announced message at the head of the ring is fetched.
     fetching: Option<Fetching>,
     /// Number of the last offer to the sender: see [`offer`](crate::offer).
     offered: u64,
     writing: Option<Writing>,
     failed: Option<RecvId>,
-    /// Set when the connection is about to fail; no further record is handled.
     refused: bool,
     revocation: Option<Revocation>,
 }
@@ -160,9 +158,9 @@ struct Partial {
     offset: u64,
 }
 
-/// A message that is read from the sender's memory, or requested from the sender.
+/// A message that is read or requested from the sender's memory.
 struct Fetching {
-    /// Destination of an RDMA write. A message goes to its receive.
+    /// Destination of an RDMA write.
     into: Option<Segment>,
     places: ArrayVec<(u64, u64), MAX_SEGMENTS>,
     len: u64,
@@ -356,7 +354,7 @@ fn small_messages(
 }
 
 impl Turn<'_> {
-    /// Handles up to [`BATCH`] records of a ring, of responses or of requests.
+    /// Handles up to [`BATCH`] records of a ring.
     #[inline(always)]
     fn empty(
         &self,

@@ -112,7 +112,6 @@ impl Directory {
     ///
     /// # Errors
     /// `PermissionDenied` if another user owns it or others can access it; another error for a symbolic link or file.
-    /// file.
     pub fn open(instance: &str) -> io::Result<Arc<Directory>> {
         let me = geteuid().as_raw();
         let path = dat_census::directory(instance, me);

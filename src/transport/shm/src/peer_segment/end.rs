@@ -36,14 +36,14 @@ pub struct End {
     /// Time to revoke short writes and reads, in nanoseconds since [`End::began`]; 0 while not set.
     due: AtomicU64,
     began: Instant,
-    /// Set if this process polls the connection; a copy of the shared flag that the peer cannot change.
+    /// A copy of the shared flag that this process polls, which the peer cannot change.
     polled: AtomicBool,
     wakeups: AtomicU64,
     /// The record for which the peer's program may be waiting.
     pub owed: Arc<Owed>,
 }
 
-/// Time without the peer's progress until short writes and reads are revoked.
+/// Time without progress of the peer until short writes and reads are revoked.
 const REVOKE_TIMEOUT: Duration = Duration::from_micros(5);
 
 const FINISHED: i64 = -1;
@@ -63,16 +63,16 @@ pub enum Busy {
     Waiting = 2,
     /// A request for a message's bytes waits for room.
     Asking = 4,
-    /// Rendezvous messages are in flight, of which the peer may offer parts.
+    /// Rendezvous messages are in flight; the peer may offer parts.
     Announced = 8,
     /// See [`End::set_due`].
     Short = 16,
-    /// Reads and atomic operations are in flight, and responses may arrive.
+    /// Reads or atomic operations are in flight.
     Reading = 32,
 }
 
 impl End {
-    /// Returns `None` if there is no memory for the rings.
+    /// Returns `None` without memory for the rings.
     pub fn new(
         peer_segment: Arc<PeerSegment>,
         index: u32,
@@ -110,7 +110,6 @@ impl End {
         RingCursor(self.taken[0].load(Ordering::Acquire)).position()
     }
 
-    /// Stores the consumed position in the peer's ring of requests or `responses`.
     #[inline]
     pub fn set_taken(&self, responses: bool, spot: RingCursor) {
         // SYNC ring-head: slots are read before this store.
@@ -251,7 +250,7 @@ impl End {
         ring::is_there(&self.responses, RingCursor(self.taken[1].load(Ordering::Relaxed)))
     }
 
-    /// Returns whether the peer's position has passed `known`. Reads a cache line that the peer writes.
+    /// Returns whether the peer's position has passed `known`, from a cache line that the peer writes.
     #[inline]
     pub fn is_past(&self, known: i64) -> bool {
         self.rings[0].head().load(Ordering::Relaxed) as i64 != known

@@ -13,15 +13,13 @@ use crate::pages::Pages;
 /// Maximum number of datagrams that wait for one peer. Intel MPI sends over 256 in a burst for a message of 1 MiB: with
 /// 256 places, four processes on two busy CPUs lost thousands over TCP and took 20 s instead of 1 s; with 1024, none.
 const MAX_WAITING: usize = 1024;
-/// Size of a piece of memory, in bytes.
 const PIECE: usize = 16 * MAX_DATAGRAM;
 
 /// The waiting datagrams of one peer, oldest first.
 pub struct Queue<T: Transport> {
-    /// Pieces with datagrams, and unused pieces.
     pieces: VecDeque<Piece<T>>,
     spent: Vec<Piece<T>>,
-    /// Unposted datagrams, and whether each requests a solicited event.
+    /// Unposted, and whether each requests a solicited event.
     waiting: VecDeque<(Segment, bool)>,
     posted: usize,
 }

@@ -24,7 +24,6 @@ pub enum RemoteFault {
 pub struct Users(pub u64);
 
 impl Users {
-    /// Set if only one connection may use the row.
     const ONE: u64 = 1 << 63;
 
     /// All connections of the protection zone.

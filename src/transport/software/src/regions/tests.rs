@@ -195,7 +195,6 @@ fn removal_waits_for_pins() {
             assert!(table.remove(key));
             removed.store(true, Ordering::SeqCst);
         });
-        // As soon as the removal has begun, there are no new references.
         let deadline = Instant::now() + Duration::from_secs(10);
         while table.acquire(key).is_some() || table.mirror.0[0].generation.load(Ordering::Relaxed) != 0 {
             assert!(Instant::now() < deadline);
@@ -228,7 +227,6 @@ fn pins_and_removals_race() {
                     thread::yield_now();
                 }
                 assert!(table.remove(key));
-                // There are no references left, so no thread can read this value.
                 memory.store(0, Ordering::Relaxed);
             }
             latest.store(u32::MAX, Ordering::Release);

@@ -37,7 +37,7 @@ const PROBE_MAX: u32 = 256;
 /// microseconds and a copy: two percent, if the peer never consumes.
 const WARY_MAX: u32 = 256;
 
-/// Maximum size of a write that both sides may copy; it would be revoked as a whole.
+/// Maximum size of a write that both sides may copy.
 const LONG_MAX: u64 = 4 * 1024 * 1024;
 
 #[derive(Clone, Copy)]
@@ -67,7 +67,7 @@ pub(super) struct Shorts {
     /// End of the last short record, with a following empty record, and its `after`.
     tail: u64,
     after: u64,
-    /// End of the last record that changes the peer's memory and cannot be revoked.
+    /// As [`Short::behind`], for all records.
     pub(super) behind: u64,
     /// Position up to which all changes of the peer's memory are done.
     done: u64,
@@ -140,7 +140,7 @@ impl Shorts {
 }
 
 impl Tx {
-    /// Returns whether there is room. Revoked records count until the peer passes them.
+    /// Revoked records count until the peer passes them.
     #[inline]
     fn has_room_for_short(&mut self, end: &End) -> bool {
         if self.shorts.is_full() {
@@ -183,7 +183,7 @@ impl Tx {
         left && self.has_room_for_short(end)
     }
 
-    /// Returns whether a short write or read uses the ring, if only to follow an incomplete record.
+    /// Returns whether a short write or read uses the ring, if only to follow another record.
     pub(super) fn is_for_ring(&mut self, end: &End) -> bool {
         self.is_once_left_to_peer(end) || (self.has_room_for_short(end) && self.is_behind_write())
     }
@@ -248,7 +248,7 @@ impl Tx {
         position
     }
 
-    /// Puts a revocable read into the ring. Returns `None` without room.
+    /// Puts a revocable read into the ring; `None` without room.
     #[inline]
     pub(super) fn short_read(
         &mut self,
@@ -345,7 +345,7 @@ impl Tx {
         }
     }
 
-    /// Revokes the records after `consumed`. Returns `false` if the peer must consume one first.
+    /// Revokes the records after `consumed`; `false` if the peer must consume one first.
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
         end.set_due();
@@ -387,7 +387,7 @@ impl Tx {
                 }
                 continue;
             }
-            // The copy failed: leave all records from this one to the peer.
+            // The copy failed: leave this and all later records to the peer.
             end.own_claim().give_back(short.end);
             self.shorts.records.truncate(at);
             self.shorts.tail = 0;
@@ -425,7 +425,7 @@ impl Tx {
         outcome
     }
 
-    /// Returns the range of a request's kept segments, and its index.
+    /// Returns a request's kept segments, and its index.
     pub(super) fn kept_of(&self, id: RequestId) -> Option<(Range<usize>, usize)> {
         self.kept_where(|in_flight| in_flight.id == id)
     }
