@@ -2,16 +2,16 @@
 //!
 //! A 32-bit *key* names a row: an index of 18 bits and a generation of 14, which is never 0. Keys are reused only after
 //! many registrations.
+//!
 //! Peers may map a read-only [`Mirror`] of the rows, with which initiators of RDMA check requests. The owner never
-//! reads it.
 //! reads it.
 //!
 //! A thread that accesses the program's memory holds a [`RegionRef`], for which [`RegionTable::remove`] waits. It is a
 //! [`host::epoch`] section, which needs no locked instruction but delays all removals; or, for copies between processes
 //! or outside sections, a count in the row. A [`CheckedSegment`] needs no reference. Peers have none, so a free must
 //! also wait for their copies.
+//!
 //! Remote addresses start at [`Row::first`], the virtual address or 0; local segments and rendezvous messages use
-//! virtual addresses. A window of one endpoint admits the connection whose port qualifier is in the row.
 //! virtual addresses. A window of one endpoint admits the connection with the port qualifier in the row.
 //!
 //! A thread that waits for sections must not hold a lock for which a thread in a section may wait.

@@ -1,6 +1,6 @@
 //! Memory of the program, or of a segment that is shared with a peer.
 //!
-//! Others can change the bytes concurrently, so they are only copied, without references to them.
+//! Other threads and processes can change the bytes concurrently, so these are copied without references to them.
 
 use std::marker::PhantomData;
 use std::ptr;
