@@ -103,7 +103,7 @@ impl ProcessContext {
     }
 
     /// Returns the value by which process `pid` tests whether it can read this process. If copies are enabled, the
-    /// first one also asks Yama to permit that.
+    /// first valid one also asks Yama to permit that.
     pub fn probe(&self, pid: i32) -> Probe {
         let probe = self.links.control.probe(pid);
         if self.vm && probe.addr != 0 && !self.traceable.swap(true, Ordering::Relaxed) {
