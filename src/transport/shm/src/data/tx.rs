@@ -158,8 +158,8 @@ pub struct Tx {
     /// Position after the last record that changes the peer's memory; 0 once it is known to be consumed.
     written: u64,
     shorts: Shorts,
-    /// Set if only records are in flight, no response is pending, and nothing drains: see [`Tx::progress_plain`]. May be
-    /// set late.
+    /// Set if only records are in flight, no response is pending, and nothing drains: see [`Tx::progress_plain`]. May
+    /// be set late.
     plain: bool,
     ep: Handle,
     stalls: Gauge,
