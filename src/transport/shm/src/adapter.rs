@@ -30,7 +30,6 @@ use crate::transfers;
 use crate::tx::Tx;
 use crate::wire::{self, EndInfo};
 
-/// An open interface adapter.
 pub struct Shm {
     context: Arc<ProcessContext>,
     attributes: AdapterAttributes,
@@ -39,7 +38,7 @@ pub struct Shm {
 
 static NODES: ProcessContexts = ProcessContexts::new();
 
-/// A completion queue, without state, because a poll finds completions of all connections.
+/// Without state, because a poll finds completions of all connections.
 pub struct Cq;
 
 fn attributes() -> AdapterAttributes {

@@ -1,7 +1,6 @@
 //! Interface for src/dev/fuzz: packets, shared memory and socket of a peer that follows no rule.
 //!
-//! The cargo feature `fuzzing` enables it; the product does not contain it. It hides this crate's names from the
-//! targets.
+//! Only in builds with the cargo feature `fuzzing`. It hides this crate's names from the targets.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -99,7 +98,7 @@ pub const RECORDS: [u8; 10] = [
     record::kind::INVALIDATE,
 ];
 
-/// Returns an atomic operation on eight bytes, as in records: with `expected` a compare and swap, otherwise an
+/// Returns an atomic operation on eight bytes, as in records: a compare and swap with `expected`, otherwise an
 /// addition.
 pub fn atomic(addr: u64, key: u32, expected: Option<u64>, value: u64) -> Vec<u8> {
     let change = match expected {
@@ -234,7 +233,7 @@ impl LooseTable {
         Ok(LooseTable { memory, peer })
     }
 
-    /// Writes `bytes` at byte `at` of the table, as far as they are inside.
+    /// Writes those `bytes` at byte `at` of the table that are inside.
     pub fn write(&self, at: usize, bytes: &[u8]) {
         for (at, &byte) in (at..).zip(bytes) {
             if let Ok(cell) = self.memory.at::<AtomicU8>(at) {
@@ -267,7 +266,7 @@ impl Table {
         unsafe { self.own.insert(&range.entry()) }
     }
 
-    /// Removes a range for a peer whose connection has its end at this zone and port. Returns `false` if it may not.
+    /// Removes a range for a peer whose end has this zone and port. Returns `false` if it may not.
     pub fn invalidate(&self, key: u32, (zone, port): (u32, u64)) -> bool {
         self.own.invalidate(key, &AccessContext::new(zone, port)).is_some()
     }
@@ -341,8 +340,8 @@ impl Peer {
         self.send(&Message::Hello { version: VERSION, name: name(number), probe }.encode(), &[Sort::Right; 4])
     }
 
-    /// Answers the hello of the process. With `reads` it can read this peer's memory, and this peer reports that it can
-    /// read the process's.
+    /// Answers the process's hello. With `reads` it can read this peer's memory, and this peer reports that it can read
+    /// the process's.
     pub fn welcome(&self, number: u64, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
@@ -372,7 +371,7 @@ impl Peer {
         }
     }
 
-    /// Returns the process's next packet: `None` if there is none, an empty one at the end. A welcome also contains the
+    /// Returns the process's next packet: `None` without one, an empty one at the end. A welcome also contains the
     /// descriptors that wake the process.
     pub fn recv(&self) -> io::Result<Option<Vec<u8>>> {
         let mut packet = [0; MAX_PACKET];
@@ -402,8 +401,7 @@ impl Peer {
         self.peer_segment.scribble(word, value);
     }
 
-    /// Returns the rings that `side` of a connection fills, and their words. Returns `None` if the place does not
-    /// exist.
+    /// Returns the rings that `side` of a connection fills, and their words; `None` if the place does not exist.
     pub fn way(&self, index: u32, side: u8) -> Option<Way> {
         let rings = self.peer_segment.producers(index, side & 1)?;
         Some(Way { rings })

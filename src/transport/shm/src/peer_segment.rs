@@ -1,17 +1,17 @@
 //! The memory that two processes share for all their connections.
 //!
-//! It contains for each side a page of *ready* bits, one per connection, and a table of transfers in progress. Each
-//! direction of each connection has a ring for requests and one for responses, which must not wait for receives. Side 0
-//! is the process that connected the link. A segment of a process with itself has both sides.
+//! For each side, it contains a page of *ready* bits, one per connection, and a table of transfers in progress. Each
+//! direction of a connection has a ring for requests and one for responses, which must not wait for receives. Side 0 is
+//! the process that connected the link. A process's segment with itself has both sides.
 //!
-//! The memory is a sealed memfd: bits and tables, followed by the rings of up to [`MAX_CONNS`] connections, 32 KiB for
-//! requests and 16 KiB for responses in each direction. A side extends the file by eight connections on demand, and
-//! allocates memory before it uses it, so a system limit fails only one call or connection. A pair with one idle
-//! connection takes 24 KiB of the memfd, and about 44 KiB per side in total (`tests-c/stress/everyone`).
+//! The memory is a sealed memfd: bits and tables, then the rings of up to [`MAX_CONNS`] connections, 32 KiB for
+//! requests and 16 KiB for responses per direction. A side extends the file by eight connections on demand, and
+//! allocates memory before use, so a system limit fails only one call or connection. A pair with one idle connection
+//! takes 24 KiB of the memfd, and about 44 KiB per side in total (`tests-c/stress/everyone`).
 //!
-//! The words `known`, `wanted` and `state` of an end are hints, stored Relaxed under the transmit lock and loaded
-//! Relaxed by polls. Before a thread acts, it loads the position with Acquire; before it sleeps, it checks the words
-//! under the connection's locks.
+//! An end's words `known`, `wanted` and `state` are hints, stored Relaxed under the transmit lock and loaded Relaxed by
+//! polls. Before a thread acts, it loads the position with Acquire; before it sleeps, it checks them under the
+//! connection's locks.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -94,17 +94,17 @@ pub struct PeerSegment {
     looked_at: [InShared<Ready>; 2],
     pub pid: i32,
     peer: OnceCell<Peer>,
-    /// Last seen id of the peer's target thread, with [`TRIED`] or [`REACHED`].
+    /// The peer's last seen target thread, with [`TRIED`] or [`REACHED`].
     copy_target: AtomicU64,
     own: [Own; 2],
     /// For each side, the words of ready bits whose connections this process has used.
     used: [AtomicU64; 2],
     /// Set if the peer's fence at the end of its polling also covers this process.
     fenced: Hint,
-    /// Set while this process can read and write the peer's memory, and vice versa.
+    /// Set while this process can access the peer's memory, and vice versa.
     pub reads_peer: Hint,
     pub peer_reads: Hint,
-    /// Set if the peer does not know that `reads_peer` has become false.
+    /// Set if the peer does not know that `reads_peer` is now false.
     untold: AtomicBool,
     dead: AtomicBool,
     /// Set while the peer appears to be stopped in a transfer.
@@ -267,8 +267,8 @@ impl PeerSegment {
         self.control.wakeup_fd.wake();
     }
 
-    /// Enables the ready bit at `index`. The caller must then poll the connection once, while no other connection of
-    /// that side gets this index.
+    /// Enables the ready bit at `index`. The caller must then poll the connection once, before another one gets this
+    /// index.
     pub fn look_at(&self, side: u8, index: u32) {
         let word = index as usize / 64 % WORDS;
         if self.used[usize::from(side)].fetch_or(1 << word, Ordering::SeqCst) & 1 << word == 0 {
@@ -288,13 +288,13 @@ impl PeerSegment {
         first[0].load(Ordering::Relaxed) | last[0].load(Ordering::Relaxed) != 0
     }
 
-    /// Clears all ready bits of this process and passes them to `each` (side, index). Returns whether any was set.
+    /// Takes all ready bits of this process, for which it calls `each` (side, index). Returns whether there were any.
     pub fn take_ready(&self, mut each: impl FnMut(u8, u32)) -> bool {
         let mut any = false;
         for side in self.sides() {
             let (summary, words) = self.ready(side);
-            // A peer that sets all bits costs only its own connections. Words are used before their bits are set, so
-            // load them after the bits.
+            // A peer that sets all bits costs only its own connections. Words are noted as used before their bits are
+            // set, so load them after the bits.
             let used = || self.used[usize::from(side)].load(Ordering::SeqCst);
             any |= ready::take(summary, words, used, |index| each(side, index));
         }
@@ -327,12 +327,10 @@ impl PeerSegment {
         Some(chunks[number].insert(chunk).clone())
     }
 
-    /// Returns the rings that `side` fills, for requests and responses.
     pub fn producers(&self, index: u32, side: u8) -> Option<[Producer; 2]> {
         Some(self.areas(index, side)?.map(Producer::new))
     }
 
-    /// Returns the rings that `side` empties, for requests and responses.
     pub fn consumers(&self, index: u32, side: u8) -> Option<[Consumer; 2]> {
         Some(self.areas(index, 1 - side)?.map(Consumer::new))
     }
@@ -357,7 +355,7 @@ impl PeerSegment {
         &self.transfers[usize::from(side & 1)]
     }
 
-    /// Returns whether the peer violated the transfer protocol; no thread waits for it.
+    /// Returns whether the peer violated the transfer protocol.
     pub fn has_violated(&self) -> bool {
         self.violated.load(Ordering::Acquire)
     }

@@ -32,7 +32,6 @@ const _: () = assert!(size_of::<RowView>() == ROW_SIZE);
 
 #[derive(Debug)]
 pub struct Published {
-    /// The file that peers map: see [`PeerRegions::open`].
     pub file: SharedFile,
     memory: SharedMemory,
 }

@@ -1,21 +1,20 @@
 //! A ring of 64-byte slots in shared memory: one direction of one connection, with one producer and one consumer.
 //!
-//! The shared part is a [`RingShared`] (flags, the consumer's position) and a power of two of slots. The ring carries
-//! *records*: a header of 16 bytes and a payload in contiguous slots. A pad record covers unused slots at the end of
-//! the area.
+//! The shared part is a [`RingShared`] (flags, the consumer's position) and a power of two of slots. A *record* is a
+//! header of 16 bytes and a payload, in contiguous slots. A pad record covers unused slots at the area's end.
 //!
 //! # One cache line for a small record
-//! The first word of a record contains the *lap*, the number of passes through the ring, and is stored last. The
-//! consumer checks only the slot at its own position, so a record of one slot is one cache line.
+//! A record's first word contains the *lap*, the number of passes through the ring, and is stored last. The consumer
+//! checks only the slot at its position, so a record of one slot is one cache line.
 //!
-//! Before a record arrives, that slot contains the previous lap's first word, or arbitrary bytes if it was inside a
+//! Before a record arrives, that slot contains the previous lap's first word; or arbitrary bytes, if it was inside a
 //! longer record or after a pad. The producer tracks the latter slots, and clears their first word before it publishes
 //! the preceding record.
 //!
 //! # Positions
 //! A position counts slots since the ring was created, in 64 bits. The consumer publishes its position in a separate
-//! cache line, at the end of a turn or after 16 slots. Records of the opposite ring also carry 42 bits of it, because a
-//! record may wait for a receive while others are sent; a producer that receives them need not load that line.
+//! cache line, at the end of a turn or after 16 slots. Records of the opposite ring also carry 42 bits of it, so that a
+//! producer that receives them need not load that line.
 //!
 //! Each side validates the other's position, and copies headers before it validates them. So an invalid peer fails only
 //! its own connection ([`Corrupt`]).
@@ -62,8 +61,8 @@ const PAD: u8 = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
-/// Untrusted words that one side writes and the other reads, initially 0. Two cache lines, because CPUs prefetch
-/// adjacent lines.
+/// Untrusted words, initially 0, that one side writes and the other reads. Two cache lines, because CPUs prefetch
+/// adjacent ones.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Line<W>(pub W);
@@ -80,12 +79,12 @@ pub struct RingShared {
 // SAFETY: the struct consists of atomic words and padding, with a fixed layout.
 unsafe impl Shared for RingShared {}
 
-/// The memory of a ring. Offsets in bytes are taken modulo the size of the area, and slot offsets rounded down to a
-/// slot. Copies end at the end of the area, so no offset can reach outside.
+/// The memory of a ring. Offsets in bytes are taken modulo the area's size, slot offsets rounded down to a slot, and
+/// copies cut at its end, so none can reach outside.
 pub trait Area {
     type Word: Word<Value = u64>;
     fn head(&self) -> &Self::Word;
-    /// Number of slots; a power of two, at most [`MAX_SLOTS`].
+    /// Number of slots: a power of two, at most [`MAX_SLOTS`].
     fn slots(&self) -> u64;
     fn shift(&self) -> u32 {
         self.slots().trailing_zeros()
@@ -117,7 +116,7 @@ pub struct Mapped {
     shift: u32,
 }
 
-// SAFETY: the pointer refers to shared memory that any thread can use and that lives as long as the value; it is used
+// SAFETY: the pointer refers to shared memory that lives as long as the value and that any thread can use; it is used
 // only for atomics and raw copies.
 unsafe impl Send for Mapped {}
 // SAFETY: all accesses through a shared reference are atomics and raw copies.
@@ -161,8 +160,8 @@ impl Mapped {
     fn word(&self, at: u64, word: usize) -> &AtomicU64 {
         const { assert!(SLOT % align_of::<AtomicU64>() == 0) };
         let at = (at & self.mask) as usize + word % (SLOT / 8) * size_of::<AtomicU64>();
-        // SAFETY: the masked offset is the start of a slot, whose 64 bytes are inside the area that `new` has checked
-        // and aligned to 64 bytes.
+        // SAFETY: the masked offset is the start of a slot, whose 64 bytes are in the area that `new` has checked and
+        // aligned to 64 bytes.
         let at = unsafe { self.data.add(at).cast::<AtomicU64>() };
         // SAFETY: the word is aligned, mapped as long as `self.shared` lives, and valid for any bits.
         unsafe { at.as_ref() }
@@ -266,7 +265,6 @@ struct First {
     lap: u8,
     kind: u8,
     flags: u8,
-    /// Size of the payload in bytes, below 2^24.
     len: u32,
     /// Lower bits of the consumed position in the opposite ring; [`Second`] has the upper bits.
     credit: u16,

@@ -7,13 +7,10 @@ pub trait Word {
     type Value;
     fn load(&self, order: Ordering) -> Self::Value;
     fn store(&self, value: Self::Value, order: Ordering);
-    /// Stores `value` and returns the previous value.
     fn swap(&self, value: Self::Value, order: Ordering) -> Self::Value;
     /// Replaces `from` by `to`. Returns `false`, without ordering, if the value is not `from`.
     fn change(&self, from: Self::Value, to: Self::Value, order: Ordering) -> bool;
-    /// Sets bits and returns the previous value.
     fn fetch_or(&self, bits: Self::Value, order: Ordering) -> Self::Value;
-    /// A fence for such words.
     fn fence(order: Ordering);
 }
 

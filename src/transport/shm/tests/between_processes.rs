@@ -1,5 +1,5 @@
 //! Two processes: writes with immediate data, atomic operations, windows that messages invalidate, zero-based regions.
-//! First with copies to the peer's memory, if permitted, and then only with the ring.
+//! First with copies to the peer's memory, if permitted, then only with the ring.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -61,7 +61,6 @@ impl Side {
         end.completes(1000, Status::Success);
     }
 
-    /// Posts a receive for the peer's permission.
     fn expect(&self, end: &End<Shm>) {
         end.receive(self.words.at(0, 0), 1001);
     }

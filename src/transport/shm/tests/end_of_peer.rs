@@ -32,7 +32,6 @@ fn open_in(dir: &Path) -> Adapter<Shm> {
     Adapter::open("shm", dir.join("meet").to_str().unwrap())
 }
 
-/// Accepts connections one by one, receives one message from each, and disconnects.
 fn peer(dir: &Path) {
     let adapter = open_in(dir);
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
@@ -54,7 +53,6 @@ fn peer(dir: &Path) {
     psp.free();
 }
 
-/// Connects as soon as the peer listens.
 fn meet(adapter: &Adapter<Shm>) -> (End<Shm>, RemoteSegment) {
     let end = Instant::now() + patience();
     loop {

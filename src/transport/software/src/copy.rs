@@ -1,9 +1,9 @@
 //! Copies between the segments of a request and other memory of this process.
 //!
-//! A thread accesses the program's memory only with a [`RegionRef`], so no access follows the free of a region.
+//! A thread accesses the program's memory only with a [`RegionRef`], so never after a region's free.
 //!
-//! The *last word* of a transfer, the aligned 8, 4, 2 or 1 bytes at the end of the destination, is stored last, with
-//! one store. A thread that polls it then sees all other bytes. Contiguous segments count as one.
+//! A transfer's *last word*, the aligned 8, 4, 2 or 1 bytes at the end of the destination, is stored last, with one
+//! store: a thread that polls it then sees all bytes. Contiguous segments count as one.
 //!
 //! Each [`Slice`] of a long transfer is checked separately.
 
@@ -25,7 +25,7 @@ pub struct Slice {
     pub last: bool,
 }
 
-/// A list with room for all segments of a request and the last word.
+/// A list with room for all segments and the last word.
 pub type List<T> = ArrayVec<T, { MAX_SEGMENTS + 1 }>;
 
 /// Returns references to the regions of all segments; `None` if one has been freed.
@@ -93,7 +93,7 @@ pub fn gather_last(list: &mut List<Source<'_>>, len: usize) -> LastWord {
     word
 }
 
-/// Calls `f` for each segment in `offset .. offset + len`, with its reference and the bytes to skip and to take.
+/// Calls `f` for each segment in `offset .. offset + len`, with its reference and the bytes to skip and take.
 #[inline]
 pub fn pieces<'a, 'p>(
     segments: &'a [Segment],
@@ -128,7 +128,7 @@ pub fn scatter_one<M: Mirror>(regions: &RegionTable<M>, segment: &Segment, bytes
     true
 }
 
-/// Passes the bytes `offset .. offset + len` to `sink`, in order. Returns `false` if a region has been freed.
+/// Passes `len` bytes from `offset` to `sink`, in order. Returns `false` if a region has been freed.
 #[inline]
 pub fn gather<M: Mirror>(
     regions: &RegionTable<M>,
@@ -161,7 +161,7 @@ pub fn gather_into<M: Mirror>(regions: &RegionTable<M>, segments: &[Segment], to
     })
 }
 
-/// Copies `bytes` into the segments at `offset`; `last` ends the transfer. Returns `false` if a region has been freed.
+/// Copies `bytes` to the segments at `offset`; `last` ends the transfer. Returns `false` if a region has been freed.
 #[inline]
 pub fn scatter<M: Mirror>(
     regions: &RegionTable<M>,

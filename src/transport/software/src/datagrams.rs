@@ -1,13 +1,13 @@
 //! Datagrams over connections, for transports without datagram queue pairs.
 //!
-//! A [`UdQp`] has a connection to each of its peers ([`Peer`]). A datagram is sent from the program's memory if there
-//! is room ([`DatagramTransport::try_send`]). Otherwise a copy waits in the peer's [`Queue`], of which up to 64 are
-//! posted as requests of the connection; if the queue is full, the datagram is lost. Its send completes in all cases.
+//! A [`UdQp`] has a connection to each [`Peer`]. A datagram is sent from the program's memory if there is room
+//! ([`DatagramTransport::try_send`]). Otherwise a copy waits in the peer's [`Queue`], of which up to 64 are posted as
+//! requests; if the queue is full, the datagram is lost. Its send always completes.
 //!
-//! [`DatagramReceiver::arrived`] stores a datagram in one step, so it is either lost or in a receive.
+//! [`DatagramReceiver::arrived`] stores a datagram in one step: it is either lost or in a receive.
 //!
-//! A side whose program has freed the peer sends a notice, an immediate value without bytes, after its last datagram. A
-//! side that has freed the peer and received its notice disconnects.
+//! A side whose program has freed the peer sends a notice, an immediate value without bytes, after its last datagram.
+//! Having also received the peer's notice, it disconnects.
 
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ use queue::Queue;
 
 /// Maximum number of posted copies per connection.
 const POSTED: usize = 64;
-/// Timeout of a close for peers that receive nothing, as for the end of a TCP connection.
+/// Timeout of a close for peers that receive nothing, as for a TCP connection's end.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 /// Timeout of a close for slow peers.
 const MAX_DRAIN: Duration = Duration::from_secs(1);
@@ -55,10 +55,10 @@ pub trait DatagramTransport:
     /// Returns the number of the peer's endpoint; 0 if it is not for datagrams.
     fn peer_number(&self, qp: &Self::Qp) -> u32;
 
-    /// Sends a datagram if no other waits and there is room. Does not access its memory after the call.
+    /// Sends a datagram if no other waits and there is room. Accesses its memory only during the call.
     fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
 
-    /// Copies the bytes of segments to `to`, which has their length. Returns `false` if a region has been freed.
+    /// Copies the segments' bytes to `to`, of their length. Returns `false` if a region has been freed.
     fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool;
 }
 
@@ -75,10 +75,10 @@ pub enum Receiver<T: DatagramTransport> {
 /// The queue pair of a datagram endpoint.
 pub struct UdQp<T: DatagramTransport> {
     sink: DatagramSink<T>,
-    /// The zone of the connections. It contains no memory of the program, so peers can access none.
+    /// The zone of the connections. It has no memory of the program, so peers can access none.
     zone: T::Zone,
     srq: Option<T::Srq>,
-    /// The peers whose connections have not ended.
+    /// Those whose connections have not ended.
     peers: Mutex<Vec<Arc<Peer<T>>>>,
 }
 
@@ -95,7 +95,6 @@ struct State<T: Transport> {
     queue: Queue<T>,
     /// `None` once the outcome is known.
     exchange: Option<Exchange<T>>,
-    /// Set when the program has freed the peer.
     freed: bool,
     notice_sent: bool,
     notice_received: bool,
@@ -111,7 +110,7 @@ pub struct DatagramReceiver<T: DatagramTransport> {
 }
 
 impl<T: DatagramTransport> Receiver<T> {
-    /// Creates the receiver of a connection, with a shared receive queue or without.
+    /// Creates the receiver of a connection.
     ///
     /// # Errors
     /// There is no memory.
@@ -134,8 +133,8 @@ impl<T: DatagramTransport> Receiver<T> {
 }
 
 impl<T: DatagramTransport> DatagramReceiver<T> {
-    /// Stores a datagram of `len` bytes with `place`, which returns `false` if the memory is not registered. Without a
-    /// receive of that length the datagram is lost.
+    /// Stores a datagram of `len` bytes by `place`, which returns `false` for unregistered memory. Without a receive of
+    /// that length the datagram is lost.
     pub fn arrived(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) {
         let UdQp { sink, srq, .. } = &*self.qp;
         let Some(srq) = srq else {
@@ -267,7 +266,7 @@ impl<T: DatagramTransport> UdQp<T> {
     }
 }
 
-/// Waits until the datagrams for these peers have been sent, or until a timeout.
+/// Waits, up to a timeout, until the datagrams for these peers have been sent.
 fn drain<T: DatagramTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
     let begun = Instant::now();
     let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());
@@ -286,7 +285,7 @@ fn drain<T: DatagramTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
 }
 
 impl<T: DatagramTransport> PeerHandle<T> {
-    /// Polls once if datagrams wait for this peer, because the peer may wait until this side receives.
+    /// Polls once if datagrams wait for this peer, which may wait until this side receives.
     pub fn poll_if_queued(&self, transport: &T) {
         if self.0.waits.load(Ordering::Relaxed) {
             transport.poll(None, Poll::IfFree);
@@ -340,7 +339,6 @@ impl<T: DatagramTransport> Peer<T> {
         Ok(queued)
     }
 
-    /// Posts the oldest queued datagrams, up to [`POSTED`].
     fn post_next(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) {
         state.queue.keep_posted(sending.outstanding());
         let mut lost = 0;
@@ -357,8 +355,8 @@ impl<T: DatagramTransport> Peer<T> {
         }
     }
 
-    /// Posts the notice once the program has freed the peer and all datagrams have been sent. Returns whether the
-    /// connection must end, because the peer's notice has arrived.
+    /// Posts the notice once the program has freed the peer and all datagrams are sent. Returns whether the connection
+    /// must end, as the peer's notice has arrived.
     fn conclude(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) -> bool {
         if !state.freed || sending.outstanding() > 0 {
             return false;
@@ -379,7 +377,6 @@ impl<T: DatagramTransport> Peer<T> {
 
     fn disconnect(self: &Arc<Self>) {
         if let Some(qp) = self.connection.qp() {
-            // The transport reports a later end.
             if self.connection.transport().disconnect(&qp, false) == Closing::Done {
                 self.end(None);
             }

@@ -4,12 +4,12 @@
 //! |---|---|
 //! | [`datagrams`] | datagram queue pairs over connections of the transport |
 //! | [`objects`] | zones, regions and windows: rows of the table |
-//! | [`copy`] | copies between segments of a request and other memory of this process |
-//! | [`regions`] | the table of registered memory, and references that keep it registered |
+//! | [`copy`] | copies between segments and other memory of this process |
+//! | [`regions`] | the table of registered memory, and references to its rows |
 //! | [`pages`] | checks before registration; pages that can be unmapped |
 //! | [`user`] | memory that other threads may change; copies that store the last word last |
 //!
-//! A module uses the modules below it. The crate knows no peer: a transport's [`regions::Mirror`] shows peers the table.
+//! A module uses those below it. The crate knows no peer: a transport's [`regions::Mirror`] shows peers the table.
 //!
 //! Unsafe code is in [`user`], [`pages`], [`regions`] and [`objects`], which rely on the program for registered memory.
 

@@ -58,13 +58,12 @@ pub struct Region<O: Owner> {
     key: u32,
     zone: u32,
     is_remote: bool,
-    /// Set once a window was bound to the region.
     is_bound: AtomicBool,
 }
 
 impl<O: Owner> Region<O> {
-    /// Registers memory whose first byte has the remote address `first`. Returns [`Arg::Region`] if the memory is not
-    /// mapped, or does not permit the rights.
+    /// Registers memory whose first byte has the remote address `first`; [`Arg::Region`] if it is not mapped or does
+    /// not permit the rights.
     pub fn register(owner: &Arc<O>, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<O>> {
         if !pages::is_mapped(addr, len) || !pages::is_accessible(addr, len, rights.intersects(WRITES)) {
             return Err(Error::InvalidParameter(Arg::Region));
@@ -107,7 +106,6 @@ pub struct Window<O: Owner> {
     owner: Arc<O>,
     scope: Scope,
     key: Mutex<Option<u32>>,
-    /// Set once an earlier bind has ended.
     was_bound: AtomicBool,
 }
 
@@ -117,8 +115,8 @@ impl<O: Owner> Window<O> {
         Window { owner: owner.clone(), scope, key: Mutex::new(None), was_bound: AtomicBool::new(false) }
     }
 
-    /// Binds the window to a target, or unbinds it. Returns the key, or 0. The caller must call [`Window::await_peers`] later.
-    /// After an error, the window is unchanged.
+    /// Binds the window to a target, or unbinds it. Returns the key, or 0. After an error, the window is unchanged. The
+    /// caller must call [`Window::await_peers`] later.
     pub fn bind(&self, target: Option<&BindTarget<'_, Region<O>>>, connection: u64) -> Result<u32> {
         let key = match target {
             Some(&BindTarget { region, addr, len, rights, first }) => {
@@ -165,7 +163,7 @@ impl<O: Owner> Drop for Window<O> {
     }
 }
 
-/// Returns the attributes of an adapter that executes all requests by itself, with a table of [`ROWS`] rows.
+/// Returns the attributes of an adapter that executes requests itself, with a table of [`ROWS`] rows.
 pub fn attributes(
     provider: &str,
     address: Address,

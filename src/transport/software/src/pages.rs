@@ -8,8 +8,7 @@ use once_cell::sync::OnceCell;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use rustix::param::page_size;
 
-/// Zeroed pages, resident after their first use. Dropping them returns their memory to the system, unlike an
-/// allocator's.
+/// Zeroed pages, resident after first use. Dropping them returns their memory to the system, unlike an allocator's.
 pub struct Pages(NonNull<[u8]>);
 
 // SAFETY: no other value refers to the memory.
@@ -57,7 +56,7 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
     let mut resident = [0_u8; PAGES];
     while at < end {
         let part = (end - at).min(PAGES * page);
-        // Ignores which pages are resident.
+        // Residence does not matter.
         // SAFETY: mincore reads no memory of the range, and writes one byte per page to a buffer with room for them.
         if unsafe { libc::mincore(ptr::without_provenance_mut(at), part, resident.as_mut_ptr()) } != 0 {
             return false;
@@ -67,8 +66,8 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
     true
 }
 
-/// Returns whether the first and last page of a mapped range are readable and, with `write`, writable. Faults these
-/// pages in. Returns `true` if the kernel cannot tell.
+/// Returns whether the first and last page of a mapped range are readable and, with `write`, writable; or the kernel
+/// cannot tell. Faults these pages in.
 pub fn is_accessible(addr: u64, len: u64, write: bool) -> bool {
     static KNOWN: OnceCell<bool> = OnceCell::new();
     let populate = |addr: usize, write: bool| {

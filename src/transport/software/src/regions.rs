@@ -1,18 +1,18 @@
 //! The table of registered memory of a process.
 //!
-//! A *key* of 32 bits names a row: 18 bits are the index, 14 the generation, which is never 0. Keys are reused only after
+//! A 32-bit *key* names a row: an index of 18 bits and a generation of 14, which is never 0. Keys are reused only after
 //! many registrations.
 //!
-//! Peers may map a [`Mirror`] of the rows for reading, with which initiators of RDMA check their requests. The owner never
-//! reads the mirror.
+//! Peers may map a read-only [`Mirror`] of the rows, with which initiators of RDMA check requests. The owner never
+//! reads it.
 //!
 //! A thread that accesses the program's memory holds a [`RegionRef`], for which [`RegionTable::remove`] waits. It is a
-//! section of [`host::epoch`], which needs no locked instruction but delays all removals; or a count in the row, for a copy
-//! between processes, or if the thread cannot enter a section. A [`CheckedSegment`] needs no reference. Peers have no
-//! references, so a free must also wait for their own copies.
+//! [`host::epoch`] section, which needs no locked instruction but delays all removals; or, for copies between processes
+//! or outside sections, a count in the row. A [`CheckedSegment`] needs no reference. Peers have none, so a free must
+//! also wait for their copies.
 //!
-//! Remote addresses of a region start at [`Row::first`], its virtual address or 0. Local segments and rendezvous messages
-//! use virtual addresses. A window of one endpoint admits the connection with the port qualifier in the row.
+//! Remote addresses start at [`Row::first`], the virtual address or 0; local segments and rendezvous messages use
+//! virtual addresses. A window of one endpoint admits the connection with the port qualifier in the row.
 //!
 //! A thread that waits for sections must not hold a lock for which a thread in a section may wait.
 
@@ -42,10 +42,10 @@ const GENERATIONS: u32 = 1 << (32 - INDEX_BITS);
 /// Bytes of a row of the mirror.
 pub const ROW_SIZE: usize = 64;
 
-/// Number of removed rows that are not reused while there are fresh rows.
+/// Minimum number of removed rows before one is reused while there are fresh rows.
 const QUARANTINE: usize = 1024;
 
-/// Rows in a chunk, the unit in which private rows are allocated.
+/// Rows per chunk, the unit of allocation.
 pub const CHUNK: usize = 1024;
 
 /// All rights to write.
@@ -55,13 +55,12 @@ pub const WRITES: Rights = Rights::LOCAL_WRITE.union(Rights::REMOTE_WRITE).union
 #[derive(Debug, Default)]
 #[repr(align(64))]
 struct Local {
-    /// Generation, the bits [`WAITER`] and [`REVOKING`], and the number of counted references.
+    /// Generation, [`WAITER`], [`REVOKING`], and the number of counted references.
     state: AtomicU64,
     addr: AtomicU64,
     len: AtomicU64,
     first: AtomicU64,
     users: AtomicU64,
-    /// Bits of the rights, and [`WINDOW`].
     rights: AtomicU32,
 }
 
@@ -72,7 +71,7 @@ impl Local {
     }
 }
 
-/// Bit in [`Local::rights`]: the row belongs to a window.
+/// Bit in [`Local::rights`] of a window.
 const WINDOW: u32 = 1 << 8;
 
 const REFERENCES: u64 = (1 << 30) - 1;
@@ -80,12 +79,12 @@ const REFERENCES: u64 = (1 << 30) - 1;
 const REVOKING: u64 = 1 << 30;
 const WAITER: u64 = 1 << 31;
 const GENERATION_SHIFT: u32 = 32;
-/// Bit of the generation: a peer has revoked the window. Its owner must still remove the row.
+/// Bit of the generation: a peer has revoked the window, whose owner must still remove the row.
 const REVOKED: u32 = 1 << 31;
 
 #[derive(Debug)]
 struct Free {
-    /// Rows from this index on have never been used.
+    /// Index of the first unused row.
     fresh: u32,
     /// Removed rows with their next generations, oldest first.
     removed: VecDeque<(u32, u32)>,
@@ -109,11 +108,10 @@ impl Mirror for () {
 #[derive(Debug)]
 #[repr(C)]
 pub struct RegionTable<M = ()> {
-    /// The first field, so a pointer to it is the table's.
+    /// First, so a pointer to it is the table's.
     waiters: Waiters,
     /// Rows for peers.
     pub mirror: M,
-    /// Number of rows.
     rows: u32,
     chunks: Box<[OnceLock<Box<[Local; CHUNK]>>]>,
     free: Mutex<Free>,
@@ -138,8 +136,7 @@ impl<M: Mirror> RegionTable<M> {
         }
     }
 
-    /// Inserts a region or window, and returns its key. Returns `None` if no row is free, or if the virtual or remote
-    /// addresses overflow.
+    /// Inserts a region or window, and returns its key; `None` if no row is free, or if the addresses overflow.
     ///
     /// # Safety
     /// Until [`RegionTable::remove`] returns, the bytes must be readable, and writable if the rights include one of
@@ -156,7 +153,7 @@ impl<M: Mirror> RegionTable<M> {
         local.first.store(first, Ordering::Relaxed);
         local.users.store(users.0, Ordering::Relaxed);
         local.rights.store(rights | if window { WINDOW } else { 0 }, Ordering::Relaxed);
-        // An addition, because a thread that tries an old key may briefly have incremented the count.
+        // An addition, because a thread with an old key may briefly have incremented the count.
         // SYNC region-pin: publishes the words above to a thread that loads the generation.
         local.state.fetch_add(u64::from(generation) << GENERATION_SHIFT, Ordering::Release);
         if let Some(row) = self.mirror.row(index as usize) {
@@ -182,7 +179,7 @@ impl<M: Mirror> RegionTable<M> {
         free.removed.pop_front()
     }
 
-    /// Allocates the chunk of the next fresh row if necessary, and room in `removed`. Returns whether both exist.
+    /// Allocates the next fresh row's chunk if necessary, and room in `removed`. Returns whether both exist.
     fn has_local(&self, free: &mut Free) -> bool {
         let index = free.fresh as usize;
         let Some(place) = self.chunks.get(index / CHUNK) else { return false };
@@ -201,13 +198,13 @@ impl<M: Mirror> RegionTable<M> {
         self.free.lock().fresh >= self.rows
     }
 
-    /// Removes the row of `key`, revoked or not, and waits for all references. Returns `false` if there is no such row. The
-    /// caller must not hold a reference to it.
+    /// Removes the row of `key`, revoked or not, and waits for all references; the caller must hold none. Returns
+    /// `false` if there is no such row.
     pub fn remove(&self, key: u32) -> bool {
         self.remove_with(key, || {})
     }
 
-    /// Does what [`RegionTable::remove`] does, and calls `closed` between the end of new references and the wait.
+    /// Does what [`RegionTable::remove`] does, and calls `closed` before the wait, when new references are impossible.
     pub fn remove_with(&self, key: u32, closed: impl FnOnce()) -> bool {
         let (index, generation) = split_key(key);
         let gone = |state: u64| {
@@ -228,11 +225,12 @@ impl<M: Mirror> RegionTable<M> {
         true
     }
 
-    /// Stores `gone(state)`, which prevents new references, and waits for sections. If `gone` returns `None`, changes nothing.
+    /// Stores `gone(state)`, which prevents new references, and waits for sections; does nothing if `gone` returns
+    /// `None`.
     fn close(&self, index: usize, gone: impl Fn(u64) -> Option<u64>) -> Option<&Local> {
         let local = self.local(index)?;
-        // SYNC region-pin: changes of one word are ordered: this thread waits for earlier counted references, and later ones see
-        // that the generation has ended.
+        // SYNC region-pin: changes of one word are ordered: this thread waits for earlier counted references; later
+        // ones see the end of the generation.
         local.state.fetch_update(Ordering::AcqRel, Ordering::Relaxed, gone).ok()?;
         if let Some(row) = self.mirror.row(index) {
             row.generation.store(0, Ordering::Relaxed);
@@ -246,7 +244,7 @@ impl<M: Mirror> RegionTable<M> {
         self.chunks.get(index / CHUNK)?.get()?.get(index % CHUNK)
     }
 
-    /// Returns a reference for a copy within this process; `None` if no region has `key`. Neither allocates nor waits.
+    /// Returns a reference for a copy within this process; `None` if no region has `key`. Never allocates or waits.
     #[inline(always)]
     pub fn acquire(&self, key: u32) -> Option<RegionRef<'_>> {
         match EpochGuard::enter() {
@@ -278,7 +276,7 @@ impl<M: Mirror> RegionTable<M> {
 impl Waiters {
     #[cold]
     fn wake(&self) {
-        // With the lock held, no remover is between its check and its sleep.
+        // No remover is now between its check and its sleep.
         let _sleepers = self.sleepers.lock();
         self.released.notify_all();
     }
@@ -333,23 +331,23 @@ impl RegionRef<'_> {
         Rights::from_bits_truncate(self.local.rights.load(Ordering::Relaxed) as u8)
     }
 
-    /// Returns bytes to read if `wanted`, which may be [`Rights::NONE`], is granted.
+    /// Returns bytes to read if `wanted`, possibly [`Rights::NONE`], is granted.
     #[inline]
     pub fn source(&self, addr: u64, len: u64, wanted: Rights) -> Result<Source<'_>, RemoteFault> {
         self.check(addr, len, wanted)?;
-        // SAFETY: the range is inside the region, which is readable (`insert`) until its removal, which waits for `self`.
+        // SAFETY: the range is in the region, which is readable (`insert`) until its removal, which waits for `self`.
         Ok(unsafe { Source::new(addr, len as usize) })
     }
 
-    /// Returns bytes to write if `wanted`, which must contain one of [`WRITES`], is granted.
+    /// Returns bytes to write if `wanted`, with one of [`WRITES`], is granted.
     #[inline]
     pub fn target(&self, addr: u64, len: u64, wanted: Rights) -> Result<Target<'_>, RemoteFault> {
         if !wanted.intersects(WRITES) {
             return Err(RemoteFault::Rights);
         }
         self.check(addr, len, wanted)?;
-        // SAFETY: the range is inside the region, which has a right to write. So it is writable (`insert`) until its removal,
-        // which waits for `self`.
+        // SAFETY: the range is in the region, which has a right to write. So it is writable (`insert`) until its
+        // removal, which waits for `self`.
         Ok(unsafe { Target::new(addr, len as usize) })
     }
 }
@@ -368,18 +366,17 @@ impl Drop for RegionRef<'_> {
     }
 }
 
-/// Returns the bytes of a segment that the core has checked.
+/// Returns the bytes of a checked segment.
 #[inline(always)]
 pub fn checked_source<'s>(segment: &CheckedSegment<'s>) -> Source<'s> {
-    // SAFETY: a checked segment is in a region, which is readable (`insert`) until its removal, which waits for the
-    // section of `'s`.
+    // SAFETY: a checked segment's region is readable (`insert`) until its removal, which waits for the section of `'s`.
     unsafe { Source::new(segment.addr, segment.len as usize) }
 }
 
-/// Returns up to `len` first bytes of a segment that the core has checked for a receive.
+/// Returns up to `len` first bytes of a segment that was checked for a receive.
 #[inline(always)]
 pub fn checked_target<'s>(segment: &CheckedSegment<'s>, len: usize) -> Target<'s> {
-    // SAFETY: a checked receive is in a region with a right to write. So it is writable (`insert`) until its removal, which
+    // SAFETY: a checked receive's region has a right to write. So it is writable (`insert`) until its removal, which
     // waits for the section of `'s`.
     unsafe { Target::new(segment.addr, len.min(segment.len as usize)) }
 }

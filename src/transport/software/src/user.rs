@@ -1,6 +1,6 @@
 //! Memory of the program, or of a segment that is shared with a peer.
 //!
-//! Other threads and processes can change the bytes concurrently. So there are only raw copies, no references to them.
+//! Other threads and processes can change the bytes concurrently, so these are copied without references to them.
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fen
 use arrayvec::ArrayVec;
 use dat_core::Change;
 
-/// A range of memory with the layout of an `iovec` and the access `A`. Ranges may overlap, so this is [`Copy`].
+/// A range of memory, laid out as an `iovec`, with the access `A`. Ranges may overlap.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Piece<A> {
@@ -84,7 +84,7 @@ impl<A> Piece<A> {
     pub fn split(self, at: usize) -> (Self, Self) {
         let at = at.min(self.len());
         let base = self.vec.iov_base;
-        // Wrapping, because the address need not be valid memory.
+        // The address need not be valid memory.
         (Piece::at(base, at), Piece::at(base.wrapping_byte_add(at), self.len() - at))
     }
 }
@@ -129,11 +129,11 @@ pub fn copy(dst: Target<'_>, src: Source<'_>) -> usize {
 /// Does what [`ptr::copy`] does, with its contract, but without a call for up to 128 bytes.
 #[inline(always)]
 unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
-    /// Copies the first and last `size_of::<T>()` of `len` bytes, with the contract of [`ptr::copy`].
+    /// Copies the first and last `size_of::<T>()` of `len` bytes, under the contract of [`ptr::copy`].
     #[inline(always)]
     unsafe fn both_ends<T: Copy>(src: *const u8, dst: *mut u8, len: usize) {
         let back = len - size_of::<T>();
-        // SAFETY: all accesses are inside the `len` bytes. Reads precede writes, because the ranges may overlap.
+        // SAFETY: all accesses are in the `len` bytes. Reads precede writes, as the ranges may overlap.
         unsafe {
             let (first, last) = (src.cast::<T>().read_unaligned(), src.add(back).cast::<T>().read_unaligned());
             dst.cast::<T>().write_unaligned(first);
@@ -156,13 +156,13 @@ unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
     }
 }
 
-/// Changes an aligned 8-byte word atomically. Returns the old value, or `None` if `place` is not such a word.
+/// Changes an aligned 8-byte word atomically. Returns its old value; `None` if `place` is no such word.
 pub fn change(place: Target<'_>, change: Change) -> Option<u64> {
     let word = place.as_ptr().cast::<u64>();
     if place.len() != size_of::<u64>() || !word.is_aligned() {
         return None;
     }
-    // SAFETY: eight aligned, writable bytes (contract of `new`), which the program has registered for atomic accesses.
+    // SAFETY: eight aligned, writable bytes (contract of `new`), registered for atomic accesses.
     let word = unsafe { AtomicU64::from_ptr(word) };
     Some(match change {
         Change::Add(add) => word.fetch_add(add, Ordering::SeqCst),
@@ -172,7 +172,7 @@ pub fn change(place: Target<'_>, change: Change) -> Option<u64> {
     })
 }
 
-/// Returns the size of the last word of `len` bytes that end at `end`: the largest aligned 8, 4, 2 or 1 bytes, or 0.
+/// Returns the size of the last word of `len` bytes that end at `end`: the largest aligned 8, 4, 2 or 1, or 0.
 #[inline]
 pub fn tail_len(end: u64, len: usize) -> usize {
     let aligned = 1_usize << end.trailing_zeros().min(3);
@@ -206,7 +206,7 @@ impl LastWord {
     /// Stores the word at `place`, from [`take_last_word`], after this thread's earlier stores.
     #[inline(always)]
     pub fn store(self, place: Target<'_>) {
-        // SYNC tail-last: pairs with the program's Acquire or dependent load of the word, which then sees all other bytes.
+        // SYNC tail-last: pairs with the program's Acquire or dependent load of the word, which then sees all bytes.
         fence(Ordering::Release);
         let last = place.as_ptr();
         let [a, b, c, d, ..] = self.0;
@@ -224,7 +224,8 @@ impl LastWord {
     }
 }
 
-/// Does what [`copy`] does, but stores the last word last. A thread that polls it, or the last byte, then sees all bytes.
+/// Does what [`copy`] does, but stores the last word last: a thread that polls it, or the last byte, then sees all
+/// bytes.
 #[inline(always)]
 pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
@@ -233,7 +234,8 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     }
     let end = dst.addr().wrapping_add(len as u64);
     if len >= 8 && end % 8 == 0 {
-        // SAFETY: all accesses are inside the `len` bytes, and the word is aligned. Reading it first permits overlap.
+        // SAFETY: all accesses are in the `len` bytes, and the word is aligned. It is read first, so overlap is
+        // permitted.
         unsafe {
             let word = src.as_ptr().add(len - 8).cast::<u64>().read_unaligned();
             move_bytes(src.as_ptr(), dst.as_ptr(), len - 8);
@@ -258,7 +260,7 @@ fn copy_short_tail_last(dst: Target<'_>, src: Source<'_>, len: usize) -> usize {
     len
 }
 
-/// Removes the last word of a transfer from its destination, and returns its place, which is empty without bytes. Contiguous
+/// Removes a transfer's last word from its destination and returns its place, which is empty without bytes. Contiguous
 /// pieces count as one.
 pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) -> Target<'a> {
     list.retain(|piece| !piece.is_empty());

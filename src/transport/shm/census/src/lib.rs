@@ -2,7 +2,7 @@
 //!
 //! A client connects to a process's socket in the rendezvous directory and sends [`ASK`] instead of a hello. The
 //! progress thread responds with a packet for each adapter, or with [`AGAIN`], and closes the connection. The shm
-//! transport shares this crate's sockets and packets; a tool needs nothing else of shm.
+//! transport shares the sockets and packets; a tool needs nothing else of shm.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
@@ -33,14 +33,14 @@ pub const MAX_PACKET: usize = 1024;
 /// Maximum time for a response, and the pause between attempts.
 const TIMEOUT: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_millis(20);
-/// Maximum number of processes that are asked concurrently, and of directory entries that are read.
+/// Maximum number of processes asked concurrently, and of directory entries read.
 const MAX_THREADS: usize = 64;
 const MAX_ENTRIES: usize = 65536;
 /// Maximum number of adapters of a process: a socket has room for some hundred.
 const MAX_ADAPTERS: u32 = 1024;
 
-/// Returns the rendezvous directory of `user` for the instance data `instance`. If these are not an absolute path, such
-/// as the words that OFED writes for its own providers, returns the default directory.
+/// Returns the rendezvous directory of `user` for the instance data `instance`; the default if these are no absolute
+/// path, such as the words that OFED writes for its own providers.
 pub fn directory(instance: &str, user: u32) -> PathBuf {
     match instance.trim() {
         // Without trailing slashes, which would make the kernel follow a symbolic link.
@@ -88,8 +88,7 @@ pub fn processes(directory: &Path) -> io::Result<Vec<Process>> {
     Ok(all)
 }
 
-/// Asks the process that listens at `path` until its response is complete or times out. Returns `None` if no process
-/// listens.
+/// Asks the process that listens at `path`, until its response is complete or times out; `None` if there is none.
 fn ask(path: &Path) -> Option<Process> {
     let until = Instant::now() + TIMEOUT;
     let mut process = None;
@@ -114,7 +113,7 @@ fn ask(path: &Path) -> Option<Process> {
     }
 }
 
-/// Receives all packets of a response. Returns `None` if one is missing or invalid.
+/// Receives all packets of a response; `None` if one is missing or invalid.
 fn receive(socket: &Socket, until: Instant) -> Option<Vec<OpenAdapter>> {
     let (mut adapters, mut packet) = (Vec::<OpenAdapter>::new(), [0; MAX_PACKET]);
     loop {

@@ -1,7 +1,7 @@
 //! Local sockets that preserve message boundaries and carry descriptors.
 //!
 //! They never block: a call that cannot read or write returns an error, and [`host::poll::Epoll`] reports when to
-//! retry. Children of `fork` do not inherit them, because peers take the end of a socket for the end of the process.
+//! retry. Children of `fork` do not inherit them: peers take the end of a socket for the end of the process.
 
 use std::fs::{self, Permissions};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -45,7 +45,7 @@ fn new_socket() -> Result<OwnedFd> {
 }
 
 fn address(path: &Path) -> Result<SocketAddrUnix> {
-    // An empty path would name another kind of socket, and a longer one would have no NUL.
+    // An empty path would name another kind of socket; a longer one would have no NUL.
     if path.as_os_str().is_empty() || path.as_os_str().len() > MAX_PATH {
         return Err(Errno::NAMETOOLONG);
     }
@@ -63,14 +63,14 @@ impl Socket {
     /// Listens at `path`. Creates the file, which stays when the socket is dropped.
     ///
     /// # Errors
-    /// `AddrInUse` if the file exists; an error that names the path if that has more than 107 bytes; otherwise a system
-    /// error. After an error there is no new file.
+    /// `AddrInUse` if the file exists; an error that names the path if that has more than 107 bytes; or a system error.
+    /// After an error there is no new file.
     pub fn listen(path: &Path) -> io::Result<Socket> {
         let named = |error: Errno| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let address = address(path).map_err(named)?;
         let fd = new_socket()?;
         bind(&fd, &address)?;
-        // The umask may have removed the user's right to connect. The kernel limits the backlog to its maximum.
+        // The umask may have removed the user's right to connect. The kernel limits the backlog.
         let ready = fs::set_permissions(path, Permissions::from_mode(0o600)).and_then(|()| Ok(listen(&fd, 4096)?));
         if let Err(error) = ready {
             let _ = fs::remove_file(path);
@@ -82,7 +82,7 @@ impl Socket {
     /// Accepts a connection, if one has arrived.
     ///
     /// # Errors
-    /// A system error, for example too many open files; the connection then stays in the queue.
+    /// A system error, such as too many open files; the connection then stays in the queue.
     pub fn accept(&self) -> Result<Option<Socket>> {
         match retry_on_intr(|| accept_with(&self.fd, FLAGS)) {
             Ok(fd) => Ok(Some(Socket::new(fd))),
@@ -91,11 +91,11 @@ impl Socket {
         }
     }
 
-    /// Connects to the process that listens at `path`. Does not wait for the accept.
+    /// Connects to the process that listens at `path`, without waiting for the accept.
     ///
     /// # Errors
-    /// * [`Errno::CONNREFUSED`] - no process listens there: the file does not exist, or its owner has exited.
-    /// * [`Errno::AGAIN`] - the queue is full, and the caller should retry.
+    /// * [`Errno::CONNREFUSED`] - no file there, or its owner has exited.
+    /// * [`Errno::AGAIN`] - the queue is full; retry.
     /// * any other system error.
     pub fn connect(path: &Path) -> Result<Socket> {
         let (address, fd) = (address(path)?, new_socket()?);
@@ -112,8 +112,7 @@ impl Socket {
     /// After an error, nothing was sent.
     /// * [`Errno::AGAIN`] - there is no room for the message, or for descriptors in flight.
     /// * [`Errno::PIPE`] - no process can read the message.
-    /// * [`Errno::INVAL`] - the message is empty, which would look like the end, or has more than [`MAX_FDS`]
-    ///   descriptors.
+    /// * [`Errno::INVAL`] - the message is empty, which would look like the end, or has over [`MAX_FDS`] descriptors.
     /// * any other system error.
     pub fn send(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> Result<()> {
         if bytes.is_empty() || fds.len() > MAX_FDS {
@@ -127,7 +126,7 @@ impl Socket {
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         match retry_on_intr(|| sendmsg(&self.fd, &[IoSlice::new(bytes)], &mut control, flags)) {
             Ok(_) => Ok(()),
-            // The user's descriptors in flight have reached this process's limit of open files.
+            // The user's descriptors in flight have reached the limit of open files.
             Err(Errno::TOOMANYREFS) => Err(Errno::AGAIN),
             Err(Errno::CONNRESET | Errno::NOTCONN) => Err(Errno::PIPE),
             Err(error) => Err(error),
@@ -149,13 +148,12 @@ impl Socket {
         let _ = shutdown(&self.fd, Shutdown::Both);
     }
 
-    /// Receives one message into `buf` and appends its descriptors, with close-on-exec, to `fds`. Returns the length; 0
-    /// means that no further message will come.
+    /// Receives one message into `buf`, and appends its descriptors, with close-on-exec, to `fds`. Returns the length;
+    /// 0 at the end.
     ///
     /// # Errors
     /// * [`Errno::AGAIN`] - there is no message now.
-    /// * [`Errno::MSGSIZE`] - `buf` was too short, or there were more than [`MAX_FDS`] descriptors. The message is
-    ///   discarded and its descriptors are closed.
+    /// * [`Errno::MSGSIZE`] - `buf` was too short, or there were over [`MAX_FDS`] descriptors. The message is lost.
     /// * any other system error.
     pub fn recv(&self, buf: &mut [u8], fds: &mut Vec<OwnedFd>) -> Result<usize> {
         let mut space = [MaybeUninit::uninit(); CONTROL];
@@ -163,8 +161,7 @@ impl Socket {
         let flags = RecvFlags::CMSG_CLOEXEC | RecvFlags::DONTWAIT;
         let mut recv = || retry_on_intr(|| recvmsg(&self.fd, &mut [IoSliceMut::new(buf)], &mut control, flags));
         let got = match recv() {
-            // The peer closed its end with unread messages. The kernel reports that once, before the messages that the
-            // peer sent.
+            // The peer closed its end with unread messages. The kernel reports that once, before the peer's messages.
             Err(Errno::CONNRESET) => recv(),
             got => got,
         };
@@ -191,8 +188,8 @@ impl Socket {
         Ok(got.bytes)
     }
 
-    /// Returns the process at the other end, according to the kernel; 0 if it is not visible from here. An accepted
-    /// socket reports the process that connected, a connected one the process that called listen.
+    /// Returns the process at the other end, according to the kernel: the one that connected or called listen. Returns
+    /// 0 if it is not visible from here.
     ///
     /// # Errors
     /// `PermissionDenied` for a process of another user; otherwise a system error.

@@ -1,15 +1,14 @@
 //! The word on which a leader sleeps, in memory that all peers share.
 //!
-//! The leader stores a number, new for each sleep, and sleeps while the word has this value. A thread with data stores
-//! [`RUNG`] and wakes it, so a ring before the sleep is not lost ([`sleep`]): the kernel compares the word under its
-//! own lock. futex(2) wakes all sleepers, so a peer's thread cannot intercept the wakeup.
+//! The leader stores a number, new for each sleep, and sleeps while the word has it. A thread with data stores [`RUNG`]
+//! and wakes it. The kernel compares the word under its own lock, so a ring before the sleep is not lost ([`sleep`]).
+//! futex(2) wakes all sleepers, so a peer's thread cannot intercept the wakeup.
 //!
-//! If a malicious peer restores the number between a ring and the sleep, the leader sleeps although it was rung.
-//! Therefore it always sleeps with a timeout, and only the published word, which peers cannot write, indicates whether
-//! it sleeps (`control`).
+//! A malicious peer can restore the number between a ring and the sleep. Therefore a leader always sleeps with a
+//! timeout, and only the published word, which peers cannot write, indicates whether it sleeps (`control`).
 //!
-//! A peer stores in `ended` the sleep that it has ended (Release, after the ring), so further data for this sleep needs
-//! no system call. The number is stored with Release before it is published, and [`RUNG`] by a Release swap.
+//! A peer stores in `ended` the sleep that it has ended (Release, after the ring), so further data for it needs no
+//! system call. The number is stored with Release before it is published, [`RUNG`] by a Release swap.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -47,7 +46,6 @@ impl AlarmWord {
 
 pub struct Alarm {
     pub word: AlarmWord,
-    /// The file that peers map: see [`AlarmWord::open`].
     pub file: SharedFile,
 }
 
@@ -57,7 +55,6 @@ impl Alarm {
         Ok(Alarm { word: AlarmWord::new(memory)?, file })
     }
 
-    /// Prevents the prepared sleep.
     pub fn silence(&self) {
         self.word.word.store(RUNG, Ordering::Release);
     }

@@ -1,17 +1,16 @@
-//! The published memory of a process: a word for wakeups and the table of registered memory. Also the objects that wake
+//! The published memory of a process (the word for wakeups, the table of registered memory), and the objects that wake
 //! its threads.
 //!
 //! # Progress
-//! A dequeue or wait handles arrived data of all connections of the process. If no thread does, the published word
-//! tells peers which thread to wake: see [`sleep`](crate::sleep).
+//! A dequeue or wait handles arrived data of all connections. If no thread does, the published word tells peers which
+//! thread to wake: see [`sleep`](crate::sleep).
 //!
 //! # Published memory
-//! The word, the table of regions and the alarm have a fixed size, so peers map them once. The table reserves as many
-//! rows as the file size limit allows, and takes memory only for used rows.
+//! The word, the table and the alarm have a fixed size, so peers map them once. The table reserves as many rows as the
+//! file size limit allows, but memory only for used rows.
 //!
-//! A private eventfd wakes the progress thread within the process, and `Message::Ring` on the link's socket from a
-//! peer. Any packet wakes the thread, so a full socket loses no ring. A peer that blocks its descriptors harms only its
-//! own link.
+//! A private eventfd wakes the progress thread within the process. A peer wakes it by `Message::Ring` on the link's
+//! socket; any packet does, so a full socket loses no ring. A peer that blocks its descriptors harms only its own link.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -47,14 +46,13 @@ const DOOR: usize = 64;
 /// Offset of the flag for fences for peers: see [`ControlRegion::fence_peers`].
 const FENCES: usize = 128;
 
-/// Number of consecutive polls after which peers stop waking the progress thread.
+/// Number of consecutive polls after which peers no longer wake the progress thread.
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
 #[derive(Default)]
 struct Callers {
     polls: AtomicU32,
     loops: AtomicU32,
-    /// Set if a caller has asked the thread to stop wakeups by peers.
     asked: AtomicBool,
 }
 
@@ -83,7 +81,6 @@ impl ControlRegion {
         let (file, published) = SharedMemory::create("dat-shm-home", HOME_SIZE, Access::ReadOnly)?;
         let published = memory::arc(published)?;
         let fences = barrier::register();
-        // The first call can take long.
         asymmetric::available();
         published.at::<AtomicU32>(FENCES)?.store(fences.into(), Ordering::Relaxed);
         let word = published.place::<AtomicU32>(WORD)?;
@@ -109,11 +106,11 @@ impl ControlRegion {
         Ok(control)
     }
 
-    /// Executes the fence that follows the end of polling, for this process and for peers that rely on it.
+    /// Executes the fence after the end of polling, for this process and peers that rely on it.
     #[cold]
     pub fn fence_peers(&self) {
-        // SYNC polled: the flag that ends polling is stored before, and slots and positions are checked afterwards
-        // under the connection's locks. Pairs with the fence in `End::tell_peer`.
+        // SYNC polled: the flag that ends polling is stored before; slots and positions are checked afterwards under
+        // the connection's locks. Pairs with the fence in `End::tell_peer`.
         fence(Ordering::SeqCst);
         if self.fences {
             barrier::everywhere();
@@ -125,7 +122,7 @@ impl ControlRegion {
         watcher(self.word.load(Ordering::Relaxed)) == AWAKE
     }
 
-    /// Does the same as [`ControlRegion::is_awake`] after a fence: threads that sleep later find the caller's stores.
+    /// Does what [`ControlRegion::is_awake`] does, after a fence: threads that sleep later find the caller's stores.
     pub fn is_still_awake(&self) -> bool {
         watcher(load_behind::<AtomicU32>(|| self.word.load(Ordering::Acquire))) == AWAKE
     }
@@ -134,8 +131,8 @@ impl ControlRegion {
         [&self.file, &self.regions.mirror.file, &self.alarm.file].map(SharedFile::fd)
     }
 
-    /// Returns the value with which process `pid` tests its access. An invisible process must not copy, because this
-    /// process could not detect that it is stopped.
+    /// Returns the value with which process `pid` tests its access. An invisible process must not copy: this one could
+    /// not see it stopped.
     pub fn probe(&self, pid: i32) -> Probe {
         if task::is_visible(pid) && self.is_own_proc().unwrap_or(false) {
             Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
@@ -144,13 +141,13 @@ impl ControlRegion {
         }
     }
 
-    /// Returns whether /proc has the process ids of this process, or an error if that cannot be determined. Cached.
+    /// Returns whether /proc has this process's ids; an error if that cannot be determined. Cached.
     fn is_own_proc(&self) -> io::Result<bool> {
         self.own_proc.get_or_try_init(task::is_own_proc).copied()
     }
 
-    /// Returns whether `tid` is a thread of process `pid`, in the id spaces of both processes; an error without a
-    /// descriptor or memory.
+    /// Returns whether `tid` is a thread of process `pid`, in both processes' id spaces; an error without a descriptor
+    /// or memory.
     pub fn is_thread(&self, pid: i32, tid: i32) -> io::Result<bool> {
         Ok(task::is_thread(pid, tid)? && self.is_own_proc()?)
     }
@@ -164,7 +161,7 @@ impl ControlRegion {
         self.ends.swap(false, Ordering::AcqRel)
     }
 
-    /// Wakes the thread that sleeps until already published `news`. Returns whether there was one.
+    /// Wakes the thread that sleeps until the published `news`. Returns whether there was one.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.word.ring_for(sleep);
@@ -185,7 +182,7 @@ impl ControlRegion {
         }
     }
 
-    /// Asks the progress thread to stop wakeups by peers, and to check whether the caller stops polling.
+    /// Asks the progress thread to stop wakeups by peers while the caller keeps polling.
     #[cold]
     #[inline(never)]
     fn ask_to_be_spared(&self) {
@@ -203,7 +200,7 @@ impl ControlRegion {
     }
 
     /// Prepares a wait for sleep; `requests` if also for the completion of requests. The only wait becomes the leader,
-    /// and sleeps while the alarm's word is the returned value. `any_news` checks for data; `look` handles it, and
+    /// and sleeps while the alarm's word is the returned value. `any_news` checks for data; `look` handles it, or
     /// returns `false` if another thread does.
     pub fn arm(&self, requests: bool, any_news: impl FnOnce() -> bool, look: impl FnOnce() -> bool) -> Option<u32> {
         self.callers.loops.store(0, Ordering::Relaxed);
@@ -212,7 +209,7 @@ impl ControlRegion {
             match sleep {
                 Some(_) => self.alarm.silence(),
                 None if look() => {}
-                // That thread may be the program's, and end without another poll.
+                // That thread may be the program's, and not poll again.
                 None => self.wakeup_fd.wake(),
             }
         }
@@ -240,7 +237,6 @@ impl ControlRegion {
         }
     }
 
-    /// Returns the sleep of a leader that was rung and has not polled since.
     pub fn rung_leader(&self) -> Option<u32> {
         self.sleepers.lock().rung(transport::Alarm::word(&*self.alarm))
     }
@@ -253,7 +249,7 @@ impl ControlRegion {
         self.sleepers.lock().thread_awake(&*self.word);
     }
 
-    /// Publishes that the progress thread sleeps. Returns `false` if it must not, because there is data.
+    /// Publishes that the progress thread sleeps. Returns `false` if there is data.
     pub fn thread_asleep(&self, any_news: impl FnOnce() -> bool) -> bool {
         let watches = self.sleepers.lock().thread_asleep(&*self.word);
         !(watches && is_late::<AtomicU32>(any_news))
@@ -281,7 +277,7 @@ impl Peer {
         })
     }
 
-    /// Wakes the peer's thread that sleeps until already published `news`. Returns whether there was one.
+    /// Wakes the peer's thread that sleeps until the published `news`. Returns whether there was one.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.ring_for(sleep);
@@ -302,13 +298,11 @@ impl Peer {
         watcher(self.word()) != AWAKE
     }
 
-    /// Wakes the peer's progress thread, even if callers poll there. If the link's socket is full, unread packets
-    /// already wake the thread.
+    /// Wakes the peer's progress thread, even if callers poll there. Unread packets in a full socket already wake it.
     pub fn wake_thread(&self) {
         self.socket.send_byte(RING);
     }
 
-    /// Returns the id of the peer's target thread; 0 if there is none.
     #[inline]
     pub fn copy_target(&self) -> u32 {
         self.published.view::<View<AtomicU32>>(DOOR).map_or(0, View::load)

@@ -1,9 +1,9 @@
 //! Watches records that change the peer's memory, which a program may only be reading.
 //!
-//! While the peer's callers poll, they process such records; waking the peer's progress thread would take the CPU and
-//! the locks from them. If the peer makes no progress for a short time, the progress thread of this process revokes the
-//! record if possible, and otherwise wakes the peer. It ticks only while there are such records and shortly afterwards;
-//! a tick costs about ten microseconds.
+//! While the peer's callers poll, they process such records; waking its progress thread would take the CPU and the
+//! locks from them. If the peer makes no progress for a short time, this process's progress thread revokes the record
+//! if possible, and otherwise wakes the peer. It ticks only while there are such records and shortly afterwards; a tick
+//! costs about ten microseconds.
 //!
 //! After a peer had to be woken, the next such records wake it immediately: see [`Trust`].
 
@@ -28,14 +28,14 @@ use crate::ring::{Area, Mapped};
 use crate::sleep::News;
 
 const CHECK_INTERVAL: Duration = Duration::from_micros(700);
-/// Interval before the thread wakes a peer, which costs the peer more than a revocation.
+/// Interval before the thread wakes a peer, which costs that more than a revocation.
 const WAKE_AFTER: Duration = Duration::from_micros(250);
-/// Maximum time of a check, for all peers. Polling peers make progress in this time unless they copy.
+/// Maximum time of a check of all peers. Polling peers progress in this time unless they copy.
 const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
 /// Number of checks without new records after which the watch ends.
 const MAX_QUIET_CHECKS: u32 = 8;
-/// Number of records that wake the peer immediately after it had to be woken: initially, and at most after doublings. A
-/// record that is wrongly left to the peer is at least one check late.
+/// Number of records that wake the peer immediately after it had to be woken, initially and after doublings. A record
+/// that is wrongly left to it is at least one check late.
 const WARY_MIN: u32 = 16;
 const WARY_MAX: u32 = 4096;
 /// Number of timely records that reset that number.
@@ -43,7 +43,7 @@ const TRUSTWORTHY: u32 = 512;
 
 struct Last {
     end: Position,
-    /// Set while the thread watches the connection or is about to.
+    /// Set while the thread watches the connection, or is about to.
     watched: Flag,
 }
 
@@ -52,18 +52,18 @@ impl Last {
         Last { end: Position::new(0), watched: Flag::new(false) }
     }
 
-    /// Sets the position. Returns `false` if the caller must call [`Last::begin`].
+    /// Returns `false` if the caller must call [`Last::begin`].
     #[inline]
     fn set(&self, end: u64) -> bool {
         // SYNC owed: the position is stored, then, after a fence, `watched` is loaded. `is_over` runs after `watched`
-        // was cleared and a heavy fence, and loads the position. So either the thread sees the record, or the caller
-        // adds the connection again.
+        // was cleared and a heavy fence, and loads the position. So the thread sees the record, or the caller adds the
+        // connection again.
         self.end.store(end, Ordering::Release);
         asymmetric::light();
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the caller must add the connection to the list of new ones.
+    /// Returns whether the caller must add the connection to the list.
     fn begin(&self) -> bool {
         !self.watched.swap(true, Ordering::Relaxed)
     }
@@ -108,7 +108,7 @@ impl Owed {
         }
     }
 
-    /// Sets whether there are records to revoke, which the thread tries before it wakes the peer.
+    /// Sets whether there are records to revoke before the peer is woken.
     #[inline]
     pub fn set_short(&self, short: bool) {
         if self.short.load(Ordering::Relaxed) != short {
@@ -116,7 +116,7 @@ impl Owed {
         }
     }
 
-    /// Returns, once, whether the peer had to be woken since the last call.
+    /// Returns, once, whether the peer had to be woken.
     #[inline]
     fn take_late(&self) -> bool {
         self.late.load(Ordering::Relaxed) && self.late.swap(false, Ordering::Relaxed)
@@ -126,11 +126,8 @@ impl Owed {
 /// Decides whether records are left to the peer. Changes under the transmit lock.
 #[derive(Default)]
 pub struct Trust {
-    /// Number of further records that wake the peer immediately.
     wary: u32,
-    /// Value of `wary` after the next late record.
     term: u32,
-    /// Number of timely records left to the peer.
     kept: u32,
 }
 
@@ -141,7 +138,7 @@ impl Trust {
         self.after(owed.take_late(), WARY_MAX)
     }
 
-    /// Counts a record, like [`Trust::next`]. If `late`, up to `most` further records are not left to the peer.
+    /// Does what [`Trust::next`] does. If `late`, up to `most` further records are not left to the peer.
     #[inline]
     pub fn after(&mut self, late: bool, most: u32) -> bool {
         if late {
@@ -161,10 +158,10 @@ impl Trust {
     }
 }
 
-/// Connections that the progress thread must start to watch. `None` after the thread has ended.
+/// Connections to watch. `None` after the thread has ended.
 pub struct Guard {
     new: Mutex<Option<Vec<Arc<Owed>>>>,
-    /// Wakes the thread only for new connections, without a poll.
+    /// Wakes the thread only for new connections.
     pub wakeup_fd: EventFd,
 }
 
@@ -199,10 +196,9 @@ impl Guard {
 struct WatchedRing {
     owed: Arc<Owed>,
     last: u64,
-    /// The peer's position, if it was insufficient at the last check.
+    /// The peer's position, if insufficient at the last check.
     waits: Option<u64>,
     woken: Option<u64>,
-    /// Number of checks without a new record.
     quiet: u32,
 }
 
@@ -226,7 +222,7 @@ impl WatchedRing {
         true
     }
 
-    /// Checks the peer's progress until `end`. Returns the interval until the next check.
+    /// Checks the peer until `end`. Returns the interval until the next check.
     fn look(&mut self, end: Instant) -> Duration {
         let last = self.owed.last.end();
         let head = self.head();

@@ -1,18 +1,15 @@
 //! The few most active connections, whose rings polls check directly. Their peers send no notifications, so a message
 //! is one cache line.
 //!
-//! All other connections have ready bits, and do not slow polls down. A connection whose bit polls find repeatedly is
-//! added to the polled set; it is removed when idle, or when the last polling thread is about to sleep. The removal is
-//! published, and then, after a fence, the connection is polled once more. So a peer either sees that it must set the
-//! bit, or its record is found (SYNC polled).
+//! Other connections have ready bits, and do not slow polls down. A connection is added to the polled set after four
+//! polls have found its ready bit. It is removed when the last polling thread is about to sleep, or after 65,536 idle
+//! polls if more than two are polled. The removal is published, and then, after a fence, the connection is polled once
+//! more. So a peer either sees that it must set the bit, or its record is found (SYNC polled).
 //!
-//! The fence takes microseconds, so a connection does not replace an equally active one. If many more are active, all
-//! use ready bits for a while.
-//!
-//! A connection is added after four polls have found its ready bit, and removed after 65,536 idle polls if more than two
-//! are polled. If 256 events came by ready bits while polling found fewer than twice as many, all connections use
-//! bits for the next 65,536 events. Each poll checks the complete set, so no connection starves. Without a fence across
-//! processes (`os/barrier.rs`), the sender executes a fence per message.
+//! The fence takes microseconds, so a connection does not replace an equally active one. If 256 events came by ready
+//! bits while polling found fewer than twice as many, all connections use bits for the next 65,536 events. Each poll
+//! checks the complete set, so no connection starves. Without a fence across processes (`os/barrier.rs`), the sender
+//! executes a fence per message.
 
 use std::mem;
 use std::sync::Arc;
@@ -24,12 +21,12 @@ use crate::control_region::ControlRegion;
 use crate::peer_segment::Open;
 
 const MAX_HOT: usize = 16;
-/// Number of idle polls after which a connection is removed, if more than [`MAX_IDLE_CONNS`] are polled.
+/// Number of idle polls until removal, if more than [`MAX_IDLE_CONNS`] are polled.
 const MAX_IDLE_POLLS: u32 = 1 << 16;
 const MAX_IDLE_CONNS: usize = 2;
-/// Number of events of other connections after which the usefulness of polling is evaluated.
+/// Number of events of other connections before polling is evaluated.
 const EVAL_PERIOD: u64 = 1 << 8;
-/// Number of events after which polling is tried again if it was not useful.
+/// Number of events before polling that was not useful is tried again.
 const RETRY_AFTER: u32 = 1 << 16;
 
 struct HotConn {
@@ -86,14 +83,13 @@ impl HotConn {
 
 #[derive(Default)]
 pub struct Hot {
-    /// Receiving connections precede sending ones of the same process: one poll then finds a message and its
+    /// Receiving connections come before sending ones of the same process: one poll then finds a message and its
     /// consumption.
     list: ArrayVec<HotConn, MAX_HOT>,
     records: u32,
     /// Events of this period: found by polling, and of other connections.
     found: u64,
     others: u64,
-    /// Number of events until connections may be added.
     until_retry: u32,
 }
 
@@ -127,8 +123,8 @@ impl Hot {
         any
     }
 
-    /// Counts an event of a connection that a poll found by its ready bit. If frequent, adds the connection if there is
-    /// room and `may` permits it.
+    /// Counts an event found by a ready bit. If these are frequent, adds the connection if there is room and `may`
+    /// permits it.
     #[inline]
     pub fn on_ready(&mut self, conn: &Arc<Conn>, control: &ControlRegion, may: impl FnOnce() -> bool) {
         self.records = self.records.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! Ready bits of one side: a bit per connection with pending work, and a summary with a bit for each nonzero word.
+//! Ready bits of one side: one per connection with pending work, and a summary with one per nonzero word.
 //!
 //! A thread that sets a bit and finds the side awake relies on the summary. So [`set`] returns only after the summary
 //! has the bit, even if another thread is about to add it.

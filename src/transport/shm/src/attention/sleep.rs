@@ -8,17 +8,17 @@
 //! | [`SHARED`] | the progress thread, for sleeping waits; callers do not replace it | wakes it |
 //! | any other, new for each sleep | the only sleeping wait (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once per value |
 //!
-//! The flag [`QUIET`] is set if no wait needs completions of requests. A peer that completes a request then only sets
-//! the ready bit.
+//! [`QUIET`] is set if no wait needs completions of requests. A peer that completes a request then only sets the ready
+//! bit.
 //!
 //! A thread checks for data after it changes the word, and a peer publishes data before it loads the word. So no thread
 //! sleeps while there is data for it (SYNC sleep).
 //!
 //! A leader watches only for itself, because it can be in a signal handler, stopped, or of low priority. The progress
-//! thread watches as soon as there is another wait or an agent, or when a ring finds the leader awake. The second
-//! sleeper checks for data after it has changed the word, and thus finds data for which only the leader was woken.
-//! Several waits cost an additional thread switch each, and none is woken for another's data. Callers do not replace
-//! the progress thread then, because they can stop polling at any time.
+//! thread watches once there is another wait or an agent, or when a ring finds the leader awake. The second sleeper
+//! checks for data after it has changed the word, and thus finds data for which only the leader was woken. Several
+//! waits cost a thread switch more each, but none is woken for another's data. Callers do not replace the progress
+//! thread then, because they can stop polling at any time.
 //!
 //! A leader also handles data for programs that only read memory. If futex(2) finds no sleeper, the peer also wakes the
 //! progress thread, which takes over after one millisecond. A woken leader without a CPU still delays data for which no
@@ -42,7 +42,6 @@ pub const RUNG: u32 = 0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// A record or another urgent event.
     Record,
     Completion,
 }
@@ -51,7 +50,7 @@ pub enum News {
 pub enum Wake {
     Nobody,
     Thread,
-    /// The leader, in the sleep with this number.
+    /// In the sleep with this number.
     Leader(u32),
 }
 
@@ -62,7 +61,7 @@ pub const fn watcher(word: u32) -> u32 {
 
 #[inline]
 pub fn load_behind<W: Word>(load: impl FnOnce() -> u32) -> u32 {
-    // SYNC sleep: pairs with the sleeper's fence. Either the sleeper finds the data, or this load finds the sleeper.
+    // SYNC sleep: pairs with the sleeper's fence: the sleeper finds the data, or this load finds the sleeper.
     W::fence(Ordering::SeqCst);
     load()
 }
@@ -81,37 +80,37 @@ pub fn whom<W: Word<Value = u32>>(news: News, load: impl FnOnce() -> u32) -> Wak
 /// Returns whether data has already arrived for a thread that is published as asleep.
 #[inline]
 pub fn is_late<W: Word<Value = u32>>(any_news: impl FnOnce() -> bool) -> bool {
-    // SYNC sleep: the word marks this thread as asleep. This check finds earlier data; later data wakes the thread.
+    // SYNC sleep: the word shows this thread asleep. This check finds earlier data; later data wakes the thread.
     W::fence(Ordering::SeqCst);
     any_news()
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
-    /// This process has already ended this sleep. The sleeper finds all earlier data.
+    /// This process has already ended this sleep; the sleeper finds earlier data.
     Before,
     Woken,
-    /// No thread slept: the leader is about to sleep, which this prevents, or is busy.
+    /// The leader is about to sleep, which this prevents, or is busy.
     Nobody,
 }
 
-/// Ends the sleep `sleep`, unless it is `ended`, the last one that this process ended. `wake` returns whether it has
-/// woken a sleeper.
+/// Ends the sleep `sleep`, unless it is `ended`, the last one that this process ended. `wake` returns whether it woke a
+/// sleeper.
 #[inline]
 pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce() -> bool) -> Rung {
     if ended.load(Ordering::Acquire) == sleep {
         return Rung::Before;
     }
-    // Only the first of several concurrent rings can find out whether the leader slept.
+    // Only the first of concurrent rings can see whether the leader slept.
     let first = alarm.swap(RUNG, Ordering::Release) == sleep;
     let woken = wake();
-    // The mark follows the ring, so that no thread relies on a ring that has yet to happen.
+    // The mark follows the ring, so no thread relies on a ring that has yet to happen.
     ended.store(sleep, Ordering::Release);
     if first && !woken { Rung::Nobody } else { Rung::Woken }
 }
 
-/// Wakes the thread that waits for published `news`. Returns whether there is one. `alarm` ends a leader's sleep,
-/// `wakeup_fd` wakes the progress thread.
+/// Wakes the thread that waits for published `news`, if any: `alarm` ends a leader's sleep, `wakeup_fd` wakes the
+/// progress thread. Returns whether there is one.
 #[inline]
 pub fn tell<W: Word<Value = u32>>(
     news: News,
@@ -127,7 +126,7 @@ pub fn tell<W: Word<Value = u32>>(
         }
         Wake::Leader(sleep) => {
             let rung = alarm(sleep);
-            // A thread that has changed the word since then checks for new data.
+            // A thread that has changed the word since then checks for data.
             if rung == Rung::Nobody && watcher(load()) == sleep {
                 wakeup_fd();
             }
@@ -136,7 +135,7 @@ pub fn tell<W: Word<Value = u32>>(
     }
 }
 
-/// The sleeping threads of this process, whose lock also protects the published word.
+/// The sleeping threads of this process. Its lock also protects the published word.
 #[derive(Default)]
 pub struct Sleepers {
     waits: usize,
@@ -185,7 +184,7 @@ impl Sleepers {
     }
 
     /// Removes a wait with the `sleep` from [`Sleepers::add`]. Returns whether it was the leader: the progress thread
-    /// then watches, and the caller must wake it if [`is_late`].
+    /// then watches, and must be woken if [`is_late`].
     pub fn remove<W: Word<Value = u32>>(&mut self, published: &W, sleep: Option<u32>, requests: bool) -> bool {
         self.waits = self.waits.saturating_sub(1);
         self.requests = self.requests.saturating_sub(usize::from(requests));
@@ -213,7 +212,7 @@ impl Sleepers {
         self.requests = self.requests.saturating_sub(1);
     }
 
-    /// Returns the sleep of a leader that was rung and not removed since; it may be awake without polling.
+    /// Returns the sleep of a leader that was rung and not removed since, and may not be polling.
     pub fn rung<W: Word<Value = u32>>(&self, alarm: &W) -> Option<u32> {
         (self.led && alarm.load(Ordering::Acquire) != self.sleep).then_some(self.sleep)
     }

@@ -1,10 +1,10 @@
 //! How the progress thread watches for data when no other thread does.
 //!
 //! While callers poll, peers do not wake the thread; it wakes every eight milliseconds, and polls if callers have
-//! stopped. Otherwise peers wake it, because a program may only read its memory. It wakes sleeping waits if there are
+//! stopped. Otherwise peers wake it, as a program may only read its memory. It wakes sleeping waits if there are
 //! several; a single wait watches for itself.
 //!
-//! The thread keeps polling while it finds data, unless waits sleep, because woken waits poll themselves.
+//! The thread keeps polling while it finds data, unless waits sleep, which poll when woken.
 
 use std::mem;
 use std::thread;
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use crate::link::Links;
 
-/// Time for which the thread keeps polling after it found data. A program that only reads its memory then gets the next
-/// record without a wakeup.
+/// Time for which the thread keeps polling after it found data, so that a program that only reads its memory gets the
+/// next record without a wakeup.
 const SPIN_TIME: Duration = Duration::from_micros(200);
 /// Interval of checks while callers poll, and time for a rung leader to poll.
 const CHECK_INTERVAL: Duration = Duration::from_millis(8);
@@ -23,7 +23,6 @@ const LEADER_TIMEOUT: Duration = Duration::from_millis(1);
 enum Mode {
     /// Only when woken. A wait may be the leader.
     Asleep,
-    /// Immediately.
     Awake,
     /// After [`CHECK_INTERVAL`], if callers have not polled since.
     Spared,
@@ -85,7 +84,6 @@ impl Watch {
         }
         let asked = links.control.take_asked();
         if links.control.sleepers.lock().has_waits() {
-            // The woken waits process further data, or sleep.
             links.serve();
             self.mode = Mode::after(links);
             return;
@@ -96,13 +94,13 @@ impl Watch {
             return;
         }
         let Some(found) = links.look() else {
-            // The other thread can take long, and does not see later data.
+            // The other thread can take long, and miss later data.
             self.mode = Mode::Spared;
             return;
         };
         let now = Instant::now();
         self.mode = match spins {
-            // Data that is found although callers poll has usually waited for the thread, so they poll too rarely.
+            // Data found although callers poll has usually waited: they poll too rarely.
             _ if asked && !found => Mode::Spared,
             Some(_) if polled => Mode::after(links),
             _ if found => self.spin(now + SPIN_TIME),
@@ -111,7 +109,6 @@ impl Watch {
         };
     }
 
-    /// Keeps polling, after a turn of the event loop.
     fn spin(&mut self, end: Instant) -> Mode {
         self.spins = Some(end);
         thread::yield_now();

@@ -4,8 +4,8 @@
 //! one turn and a share of a bounded total.
 //!
 //! If only one connection copies, and no record arrives for others, its share is what half a millisecond moves at the
-//! rate of the previous round, up to 4 MiB. It starts no transfer that it would have to split, because one call of 4
-//! MiB is faster than several. Pieces in the rings count as copies. The last slice has at least a complete word.
+//! previous round's rate, up to 4 MiB. It starts no transfer that it would have to split, because one call of 4 MiB is
+//! faster than several. Pieces in the rings count as copies. The last slice has at least a complete word.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -17,17 +17,17 @@ use crate::record::{self, EAGER_MAX};
 
 /// Maximum size in bytes of a message's copy, by sender and receiver each.
 const SLICE: u64 = 512 * 1024;
-/// Maximum size in bytes of the copies of a round, above the minimum per turn, and of a post.
+/// Maximum bytes of a post's copies, and of a round's above the minimum per turn.
 const ROUND: u64 = 1024 * 1024;
 /// Maximum bytes and time of the copies of a round's only turn. Each call that copies first looks up all pages.
 const ALONE: u64 = 4 * ROUND;
 const ALONE_TIME: Duration = Duration::from_micros(500);
-/// Bytes that a copy counts for at least, because of its system call; also the minimum share of a turn.
+/// Minimum bytes that a copy counts for, because of its system call; also the minimum share of a turn.
 const CALL: u64 = 4 * 1024;
 
 #[derive(Default)]
 pub struct Rounds {
-    /// Turns of this round in the lower half, and of the previous round in the upper half.
+    /// Turns of this round in the lower half, of the previous one in the upper half.
     turns: AtomicU64,
     granted: AtomicU64,
     /// Bytes copied by turns since the last round started.
@@ -38,7 +38,6 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// `records` counts polls that found records.
     #[inline]
     pub fn begin(&self, records: u32) {
         // The counters only divide the work, so a lost update does no harm.
@@ -74,7 +73,6 @@ impl Rounds {
             self.granted.store(share, Ordering::Relaxed);
             return share;
         }
-        // The first round cannot know the number of turns.
         let granted = self.granted.load(Ordering::Relaxed);
         let share = (ROUND / turns).min(ROUND.saturating_sub(granted)).max(CALL);
         self.granted.store(granted + share, Ordering::Relaxed);
@@ -83,7 +81,6 @@ impl Rounds {
 }
 
 pub struct Budget {
-    /// `None` until used.
     left: Option<u64>,
     /// Set if a large share is partly used; the remainder is for transfers that need no split.
     cut: bool,
@@ -128,7 +125,7 @@ impl Budget {
         may
     }
 
-    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes, unless one record is enough. If the share is
+    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes, unless it is the only one. If the share is
     /// used up, returns `false` and schedules another turn of `end`.
     #[inline]
     pub fn record(&mut self, end: &End, whole: u64, len: u64) -> bool {

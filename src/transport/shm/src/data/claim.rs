@@ -1,7 +1,7 @@
 //! The word that decides which side executes a record.
 //!
 //! A short RDMA write or read in the ring costs a cache line while the peer polls. If the peer stops, the initiator
-//! revokes the record and copies through the kernel: see the head of `tx/short`.
+//! revokes the record and copies through the kernel: see `tx/short`.
 //!
 //! The word next to the ring contains the position after the last claimed record, and the claimant. The target claims a
 //! record before it executes it; the initiator claims records in order to revoke them, and marks each when it is
@@ -15,20 +15,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::word::Word;
 
-/// Number of bits below the position in the word.
 const BITS: u32 = 2;
 /// Maximum attempts to change the word, which a valid peer changes once per record.
 const ATTEMPTS: usize = 64;
 
-/// Claimant and state of the last claimed record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 enum Claimed {
-    /// Claimed by the target, or nothing is claimed.
+    /// Or nothing is claimed.
     ByTarget = 0,
-    /// Claimed by the initiator, which is copying.
     TakenBack = 1,
-    /// Claimed by the initiator, which has copied.
     Done = 2,
 }
 
@@ -42,15 +38,12 @@ fn parts(word: u64) -> (u64, u64) {
     (word >> BITS, word & ((1 << BITS) - 1))
 }
 
-/// The target's view of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     Own,
-    /// The initiator has executed it.
     Done,
     /// The initiator is copying, and then sets the ready bit.
     Awaited,
-    /// The initiator violates the protocol.
     Corrupt,
 }
 
@@ -63,7 +56,7 @@ impl<W: Word<Value = u64>> Claim<W> {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Claims the record that ends at `end`, the next in the ring, for the target.
+    /// Claims the record that ends at `end`, the next one, for the target.
     #[inline]
     pub fn take(&self, end: u64) -> Turn {
         for _ in 0..ATTEMPTS {
@@ -96,8 +89,8 @@ impl<W: Word<Value = u64>> Claim<W> {
         claimed > position && state == Claimed::ByTarget as u64
     }
 
-    /// Revokes the record that ends at `end`, or returns `false` if the target was first. [`Claim::finish`] or
-    /// [`Claim::give_back`] must follow.
+    /// Revokes the record that ends at `end`; [`Claim::finish`] or [`Claim::give_back`] must follow. Returns `false` if
+    /// the target was first.
     pub fn take_back(&self, end: u64) -> bool {
         for _ in 0..ATTEMPTS {
             let found = self.0.load(Ordering::Acquire);
@@ -112,7 +105,7 @@ impl<W: Word<Value = u64>> Claim<W> {
         false
     }
 
-    /// Marks the revoked record as executed. The caller notifies the target.
+    /// Marks the revoked record as executed. The caller then notifies the target.
     pub fn finish(&self, end: u64) {
         // SYNC claim
         self.0.store(word(end, Claimed::Done), Ordering::Release);

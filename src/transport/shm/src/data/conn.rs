@@ -1,20 +1,20 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! Each direction has a lock: [`Rx`] is here, [`Tx`](crate::tx::Tx) is in the endpoint behind the lock on its requests
-//! ([`EndpointSink::lock_tx`]) until the endpoint's connection ends. Lock order: `rx`, `tx`.
+//! Each direction has a lock: [`Rx`] is here; [`Tx`](crate::tx::Tx) is behind the endpoint's lock on its requests
+//! ([`EndpointSink::lock_tx`]) until the connection ends. Lock order: `rx`, `tx`.
 //!
 //! # Waiting work
 //! * A queued request (`tx`).
 //! * A response to the peer (`responses`).
 //! * A record at the head of a ring (`rx`).
-//! * An announced message whose bytes must be requested from the peer.
+//! * An announced message whose bytes must be requested.
 //! * A closing connection with transfers of the peer in flight (`pending`, the progress thread).
 //!
 //! Three things resume it:
-//! * The ready bit, which the peer or this process sets and the next round of any thread takes. A copy that has used up
-//!   its turn sets it.
+//! * The ready bit, which the peer or this process sets, also for a copy that has used up its turn. Any thread's next
+//!   round takes it.
 //! * The bits `Busy` of the end, which rounds check while the connection is polled.
-//! * The turn left to the holder of the TX lock, who sets the ready bit.
+//! * The holder of the TX lock, to which the turn was left: it sets the ready bit.
 //!
 //! For work that waits for the peer's position, a record in the ring requests the position ([`crate::tx_ring`]). A post
 //! of a receive resumes the message that waits for it.
@@ -51,22 +51,18 @@ pub use self::ending::{Ending, Report};
 /// Maximum number of receive turns after the peer has disconnected.
 const DRAIN_TURNS: u32 = 64;
 
-/// Records that polls find by ready bits before the connection is polled.
+/// Number of records found by ready bits before the connection is polled.
 const WARM: u32 = 4;
 
-/// Value of `heat` while callers poll the connection.
 const HOT: u32 = u32::MAX;
 
 /// The phase of a connection. Phases only advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 #[repr(u8)]
 pub enum ConnPhase {
-    /// Not attached to a link.
     Idle,
-    /// A connect or accept is in progress.
     Pending,
     Up,
-    /// Closed.
     Dead,
     /// Closed, and no transfer of the peer is in flight.
     Still,
@@ -93,7 +89,6 @@ struct Attachment {
 pub struct Conn {
     sink: EndpointSink<Shm>,
     info: EndInfo,
-    /// Set if the peer's program accepts extended operations.
     to_extended: AtomicBool,
     /// Number of the peer's endpoint if that is for datagrams, otherwise 0.
     to_datagrams: AtomicU32,
@@ -102,12 +97,12 @@ pub struct Conn {
     receiver: Receiver<Shm>,
     /// Set while a message waits for a receive of the endpoint's own queue.
     rnr: AtomicBool,
-    /// Counts waits of messages for a receive of any queue. Changed under the lock of `rx`.
+    /// Number of waits of messages for a receive of any queue. Changed under the lock of `rx`.
     stalls: Gauge,
     /// Set while the connection waits at a shared queue.
     pub rnr_queued: AtomicBool,
     rx: Mutex<Rx>,
-    /// Number of records found by a ready bit while callers polled, up to [`WARM`]; or [`HOT`].
+    /// Number of records found by ready bits while callers polled, up to [`WARM`]; or [`HOT`].
     heat: AtomicU32,
 }
 
@@ -134,13 +129,12 @@ impl Conn {
         self.info
     }
 
-    /// Returns `None` before the connection is attached.
     #[inline]
     pub fn end(&self) -> Option<&End> {
         self.attachment.get().map(|attachment| &attachment.end)
     }
 
-    /// Counts a record that a poll found by a ready bit. Returns whether the connection should now be polled.
+    /// Counts a record found by a ready bit. Returns whether to poll the connection now.
     pub fn warm(&self) -> bool {
         let heat = (self.heat.load(Ordering::Relaxed) + 1).min(WARM);
         self.heat.store(heat, Ordering::Relaxed);
@@ -151,16 +145,14 @@ impl Conn {
         self.heat.load(Ordering::Relaxed) == HOT
     }
 
-    /// Sets the connection's ready bit if it has pending work. Called after the polling has ended, which the peer can
-    /// see.
+    /// Sets the ready bit if there is pending work. Called after the end of polling, which the peer can see.
     pub fn poll_if_pending(&self) {
         let Some(end) = self.end() else { return };
         if !self.is_up() {
             return;
         }
-        // SYNC polled: the peer may have acknowledged a record silently before its producer noted what it waits for, or
-        // a record may have come before the thread that made room noted its position. Both notes are made under these
-        // locks.
+        // SYNC polled: the peer may have acknowledged silently before the producer noted its wait, or a record may have
+        // come before the thread that made room noted its position. Both notes are made under these locks.
         let rx = self.rx.lock();
         let Some(tx) = self.sink.try_lock_tx() else { return };
         let news = end.has_news();
@@ -171,9 +163,9 @@ impl Conn {
         }
     }
 
-    /// Notifies the peer that this process polls the connection, if that is up. Returns whether it is.
+    /// Notifies the peer that this process polls the connection. Returns `false` if that is not up.
     pub fn begin_polling(&self) -> bool {
-        // A thread that closes the connection under the same lock either sees HOT or prevents the polling.
+        // A thread that closes the connection under this lock sees HOT or prevents the polling.
         self.heat.store(HOT, Ordering::Relaxed);
         let begun = self.is_up() && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
         if !begun {
@@ -182,7 +174,7 @@ impl Conn {
         begun
     }
 
-    /// Notifies the peer that this process no longer polls. The caller must call
+    /// Notifies the peer that this process no longer polls. The caller must then call
     /// [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and poll once more.
     pub fn end_polling(&self) {
         self.heat.store(0, Ordering::Relaxed);
@@ -199,8 +191,8 @@ impl Conn {
         self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Attaches the connection to its place and opens its rings. Returns `false` if memory for them cannot be
-    /// allocated, or if it is already attached.
+    /// Attaches the connection to its place and opens its rings. Returns `false` without memory for them, or if it is
+    /// already attached.
     pub fn attachment(&self, link: Arc<Link>, id: ConnId, end: End) -> bool {
         let (Some(producers), Some(consumers)) =
             (end.peer_segment.producers(end.index, end.side), end.peer_segment.consumers(end.index, end.side))
@@ -224,8 +216,7 @@ impl Conn {
         }
     }
 
-    /// Stores the peer's properties. Called before the endpoint reports the connection, under a lock that its posts
-    /// take.
+    /// Stores the peer's properties, before the endpoint reports the connection, under a lock that its posts take.
     pub fn note_peer(&self, info: &EndInfo) {
         self.to_extended.store(info.extended, Ordering::Relaxed);
         self.to_datagrams.store(info.datagrams, Ordering::Relaxed);
@@ -278,7 +269,7 @@ impl Conn {
         }
     }
 
-    /// Handles arrived records, acknowledged requests, and waiting requests. Called without the connection's locks.
+    /// Handles arrived records, acknowledged and waiting requests. Called without the connection's locks.
     pub fn progress(self: &Arc<Self>) {
         let (_, credit) = self.progress_rx(Advance::Batch);
         let Some(Attachment { end, link, .. }) = self.attachment.get() else { return };
@@ -288,8 +279,8 @@ impl Conn {
         self.try_progress_tx(end, credit);
     }
 
-    /// Handles arrived requests; responses wait for the next poll. Returns the peer's position that these contained if
-    /// the sending direction needs it or has other work.
+    /// Handles arrived requests; responses wait for the next poll. Returns the peer's position if the sending direction
+    /// needs it or has other work.
     #[inline(always)]
     pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u64>> {
         let taken = self.rx.lock().take_small(end, self);
@@ -307,7 +298,6 @@ impl Conn {
         open.then_some(credit)
     }
 
-    /// Continues after [`Rx::take_small`] has stopped. Returns the peer's position.
     #[inline(never)]
     fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: AckInfo) -> Option<u64> {
         acknowledge(end, told.flags);
@@ -329,10 +319,9 @@ impl Conn {
         self.fail(Fatal { recv, request: None, peer: Some(Status::RemoteResponder) });
     }
 
-    /// Handles consumed requests, up to the position in a record (`credit`) or the published one.
     #[inline(always)]
     pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u64>) {
-        // If another thread is posting, possibly for long, it polls again after unlocking.
+        // Another thread that is posting polls again after unlocking.
         let Some(mut tx) = self.sink.try_lock_tx() else { return };
         let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, end, credit) };
         if tx.request_done(done) {
@@ -342,7 +331,7 @@ impl Conn {
         }
     }
 
-    /// Handles arrived records. Returns whether more remain, of which a poll is scheduled, and the peer's position.
+    /// Handles arrived records. Returns whether more remain, for which a poll is scheduled, and the peer's position.
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u64>) {
         let Some(Attachment { end, .. }) = self.attachment.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, advance);
@@ -386,9 +375,8 @@ impl Conn {
         }
     }
 
-    /// Closes this end; if `report` is set, reports all successful requests first. Returns whether it was open.
-    /// Afterwards this process and new transfers of the peer access no memory for the connection, whichever thread
-    /// closed it.
+    /// Closes this end; if `report` is set, first reports all successful requests. Returns whether it was open.
+    /// Afterwards this process and new transfers of the peer access no memory for the connection.
     pub fn kill(&self, report: bool) -> bool {
         let first = self.phase.fetch_max(ConnPhase::Dead as u8, Ordering::AcqRel) < ConnPhase::Dead as u8;
         {
@@ -410,7 +398,7 @@ impl Conn {
         first
     }
 
-    /// Returns the peer's transfers that were in flight when the connection was closed, if they may still be.
+    /// Returns the peer's transfers in flight when the connection was closed, if they may still be.
     fn pending(&self) -> Option<Pending> {
         if self.phase() == ConnPhase::Still {
             return None;
@@ -425,7 +413,6 @@ impl Conn {
         pending
     }
 
-    /// Waits until no transfer of the peer accesses memory for this closed connection.
     pub fn await_still(&self) {
         if let (Some(pending), Some(Attachment { end, .. })) = (self.pending(), self.attachment.get()) {
             pending.wait(end.control());
@@ -433,8 +420,8 @@ impl Conn {
         }
     }
 
-    /// Reports the end of this closed connection to the peer and the endpoint. If the peer may still access the
-    /// program's memory, the progress thread reports later. Does not wait.
+    /// Reports the end of this closed connection to the peer and the endpoint; if the peer may still access the
+    /// program's memory, the progress thread reports it later. Does not wait.
     pub fn finish(self: &Arc<Self>, reason: CloseReason, report: Report) {
         match self.pending() {
             Some(pending) => self.finish_later(pending, reason, report),
@@ -448,8 +435,8 @@ impl Conn {
         }
     }
 
-    /// Ends the connection for the endpoint. Returns `true`, without a report, if it has ended. Otherwise the endpoint
-    /// gets `report` when the peer can no longer access the program's memory. Does not wait.
+    /// Ends the connection for the endpoint, which gets `report` when the peer can no longer access the program's
+    /// memory. Returns `true`, without a report, if it has ended. Does not wait.
     pub fn leave(self: &Arc<Self>, reason: CloseReason, report: ConnectionReport) -> bool {
         let first = self.kill(false);
         match self.pending() {
@@ -487,7 +474,7 @@ impl Conn {
     /// Delivers what arrived before the peer disconnected or exited, then closes the connection.
     pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
         if self.is_up() {
-            // The limit is for peers that violate the protocol: others add nothing after a disconnect.
+            // Only a peer that violates the protocol adds anything after a disconnect.
             for _ in 0..DRAIN_TURNS {
                 if !self.progress_rx(Advance::Drain).0 {
                     break;
@@ -507,11 +494,11 @@ impl Conn {
     }
 }
 
-/// Notifies the peer of this side's position if the `flags` of the handled records request it.
+/// Notifies the peer of this side's position if the records' `flags` request it.
 #[inline]
 fn acknowledge(end: &End, flags: u8) {
-    // SYNC await: this side's position was stored before. So the notification comes after the check of a producer that
-    // did not see the position, and after what that producer noted first under its lock.
+    // SYNC await: this side's position was stored before. So the notification follows the check of a producer that did
+    // not see it, and what that producer first noted under its lock.
     match Acknowledge::wanted(flags) {
         Acknowledge::No => {}
         Acknowledge::Completion => end.tell_peer(News::Completion),

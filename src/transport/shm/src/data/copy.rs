@@ -1,16 +1,16 @@
 //! Copies between registered memory, the ring, and the peer's memory.
 //!
 //! Each access to the program's memory holds a reference to its region, or is in a section that checked the region, so
-//! no access follows the return of a free. Copies between processes hold counted references, which delay only a free of
-//! their region. Transfers to and from the peer consist of separately checked [`Slice`]s.
+//! none follows the return of a free. Copies between processes hold counted references, which delay only a free of
+//! their region. Transfers between processes consist of separately checked [`Slice`]s.
 //!
 //! # The last word
-//! The last word of a transfer is the aligned 8, 4, 2 or 1 bytes at the end of the destination; adjacent segments count
-//! as one. It becomes visible last and atomically, so a thread that polls it then sees all bytes. In this process, it
-//! is copied to a temporary first and stored last.
+//! A transfer's last word is the aligned 8, 4, 2 or 1 bytes at the end of the destination; adjacent segments count as
+//! one. It becomes visible last and atomically, so a thread that polls it then sees all bytes. In this process, it is
+//! copied to a temporary first and stored last.
 //!
-//! In the peer, the kernel copies a word of one byte, or of eight bytes on x86-64 and aarch64, as a separate piece,
-//! atomically on most CPUs. Linux 6.4 and newer use `rep movsb` on CPUs with `fsrm`: its last byte becomes visible
+//! In the peer, the kernel copies a word of one byte, or of eight on x86-64 and aarch64, as a separate piece,
+//! atomically on most CPUs. On CPUs with `fsrm`, Linux 6.4 and newer use `rep movsb`: its last byte becomes visible
 //! last, but other bytes of the word may precede it.
 //!
 //! The kernel may copy other words byte by byte, so the peer stores them. A write of up to 8 KiB then uses the ring
@@ -19,11 +19,11 @@
 //! only spins on memory.
 //!
 //! # When the kernel refuses
-//! Seccomp filters or lost privileges can make the kernel refuse copies at any time. The process then stops copying to
-//! this peer and notifies it (`Message::Reads`), so later messages use the ring. A started transfer continues from the
-//! current byte: a write as pieces through the ring, a read as a request for the rest. The receiver of a rendezvous
-//! message requests its bytes through the response ring, which never waits for receives. The sender keeps the segments
-//! until the message is consumed. Any error except a bad address is a refusal.
+//! Seccomp filters or lost privileges can make the kernel refuse copies at any time; any error except a bad address is
+//! a refusal. The process then stops copying to this peer and notifies it (`Message::Reads`), so later messages use the
+//! ring. A started transfer continues from the current byte: a write as pieces through the ring, a read as a request
+//! for the rest. The receiver of a rendezvous message requests its bytes through the response ring, which never waits
+//! for receives. The sender keeps the segments until the message is consumed.
 
 use dat_core::event::Status;
 use dat_core::transport::{RemoteSegment, Segment};
@@ -39,7 +39,6 @@ use crate::os::vm::{self, VmError};
 use crate::peer_segment::End;
 use crate::regions::RegionTable;
 
-/// The outcome of a copy to or from the peer's memory.
 pub enum Outcome {
     Done,
     Failed(Status),
@@ -59,7 +58,7 @@ fn open<'a>(
     regions.grant(remote.key, remote.addr, remote.len, wanted, own).ok()
 }
 
-/// Returns the memory that a peer may write as a segment. `None` if peer or program may not write it.
+/// Returns as a segment the memory that a peer may write; `None` if peer or program may not.
 pub fn granted(end: &End, remote: &RemoteSegment) -> Option<Segment> {
     let granted = open(end.regions(), remote, Rights::REMOTE_WRITE | Rights::LOCAL_WRITE, &end.own)?;
     Some(Segment { addr: granted.addr(), len: remote.len, key: remote.key.into(), since: 0 })
@@ -70,7 +69,6 @@ pub fn may_announce(end: &End, remote: &RemoteSegment) -> bool {
     end.peer_segment.peer().is_some_and(|peer| locate(end, peer, remote, wanted).is_some())
 }
 
-/// Returns whether the peer may read memory of this process.
 pub fn may_read(end: &End, remote: &RemoteSegment) -> bool {
     open(end.regions(), remote, Rights::REMOTE_READ, &end.own).is_some()
 }
@@ -89,7 +87,7 @@ fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
     list
 }
 
-/// Copies to or from another process: enters a slot, checks by `locate`, copies, leaves. Restarts if the process has
+/// Copies to or from another process: enters a slot, checks by `locate`, copies, leaves. Restarts if that process has
 /// replaced its target thread. `fault` is the status for a bad address.
 fn reach(
     end: &End,
@@ -118,7 +116,6 @@ fn outcome(end: &End, result: Result<(), VmError>, fault: Status) -> Outcome {
         Ok(()) => Outcome::Done,
         Err(VmError::Fault) => Outcome::Failed(fault),
         Err(VmError::Length) => Outcome::Failed(Status::Transport),
-        // If the peer is alive, further bytes use the ring.
         Err(VmError::Denied | VmError::Unsupported | VmError::Gone | VmError::Other(_)) => {
             end.stop_copying();
             Outcome::Refused
@@ -142,14 +139,14 @@ fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize
     let mut word = LastWord::default();
     {
         let mut to: List<Target<'_>> = to;
-        // The list has room for one element more than there are segments.
+        // The list has room for one more than all segments.
         let _ = to.try_push(word.target(len));
         vm::read_from(pid, from, &to)?;
     }
     Ok(word)
 }
 
-/// Returns the destination of a part of a message and its protection zone. `None` if the part spans several segments.
+/// Returns the destination of a part of a message and its zone; `None` if it spans segments.
 pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u64) -> Option<(RemoteSegment, u32)> {
     let mut skip = offset;
     for segment in segments {
@@ -163,7 +160,7 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
     None
 }
 
-/// Reads a slice of a message while earlier bytes are missing. `word` gets the message's last word, for [`end_ahead`].
+/// Reads a slice of a message while earlier bytes are missing. `word` gets its last word, for [`end_ahead`].
 pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -177,7 +174,7 @@ pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: 
     reach(end, Status::LocalProtection, anywhere, read)
 }
 
-/// Stores the last word of [`fetch_ahead`], after all earlier bytes have arrived.
+/// Stores the last word of [`fetch_ahead`] once all earlier bytes have arrived.
 pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) -> Outcome {
     let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire(key)) else {
         return Outcome::Failed(Status::LocalProtection);
@@ -192,7 +189,6 @@ pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) 
     Outcome::Done
 }
 
-/// Writes a part of a message to the memory that the receiver has offered.
 pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -212,7 +208,6 @@ pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
     )
 }
 
-/// Reads a slice of a message from the sender's memory at `from` into `segments`.
 pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -226,7 +221,7 @@ pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice)
     if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
 }
 
-/// Returns the number of bytes at the end of a write that the kernel may not copy atomically, and the peer must store.
+/// Returns the number of bytes at the end of a write that the peer must store: the kernel may not copy them atomically.
 pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     const WORDS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     match tail_len(address(end, remote).wrapping_add(remote.len), remote.len.min(8) as usize) {
@@ -236,12 +231,11 @@ pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     }
 }
 
-/// Returns the unchecked address of a range in the peer.
 fn address(end: &End, remote: &RemoteSegment) -> u64 {
     end.peer_segment.peer().map_or(remote.addr, |peer| peer.regions.address(remote.key, remote.addr))
 }
 
-/// Writes a slice of the segments to a peer in this process.
+/// Writes a slice to a peer in this process.
 #[inline]
 pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
@@ -269,7 +263,7 @@ fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: 
     Outcome::Done
 }
 
-/// Reads a slice from a peer in this process into the segments.
+/// Reads a slice from a peer in this process.
 pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
     let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.theirs) else {
@@ -280,7 +274,7 @@ pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) }
 }
 
-/// Writes a slice of the segments to the peer's memory. [`tail_of_write`] must be 0 at the end of the write.
+/// Writes a slice of the segments to the peer's memory, with [`tail_of_write`] 0 if it ends the write.
 pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -300,7 +294,7 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     let word = gather_last(&mut from, tail);
     let mut from: List<Source<'_>> = from;
     if tail > 0 {
-        // The list has room for one element more than there are segments.
+        // The list has room for one more than all segments.
         let _ = from.try_push(word.source(tail));
     }
     write_to(end, &from, remote, slice, tail)
@@ -341,7 +335,6 @@ fn locate(end: &End, peer: &Peer, remote: &RemoteSegment, wanted: Rights) -> Opt
     peer.regions.locate(remote.key, remote.addr, remote.len, wanted, &end.theirs).ok()
 }
 
-/// Reads a slice of the peer's memory into the segments.
 pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -391,7 +384,7 @@ pub fn write_for_peer(end: &End, remote: &RemoteSegment, offset: u64, bytes: Sou
 /// Executes an atomic operation for the peer, and returns the previous value.
 ///
 /// # Errors
-/// [`Status::RemoteAccess`] without the right; [`Status::RemoteResponder`] if the bytes are not a word.
+/// [`Status::RemoteAccess`] without the right; [`Status::RemoteResponder`] for bytes that are no word.
 pub fn change_for_peer(end: &End, remote: &RemoteSegment, change: Change) -> Result<u64, Status> {
     let granted = open(end.regions(), remote, Rights::REMOTE_ATOMIC, &end.own).ok_or(Status::RemoteAccess)?;
     user::change(granted.target(0, remote.len), change).ok_or(Status::RemoteResponder)

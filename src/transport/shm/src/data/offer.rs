@@ -2,10 +2,10 @@
 //!
 //! The receiver stores an offer next to the message's ring. A polling sender takes it, writes the part into the
 //! receiver's memory, and reports that. The receiver reads the rest and withdraws an untaken offer, so it waits only
-//! for a copying sender. If that is stopped, the message completes when it continues.
+//! for a copying sender, even if that is stopped.
 //!
-//! One word contains number and state ([`Progress`]). The part must belong to a message in flight and have at most the
-//! size of a slice. So a false offer damages only the receiver's memory, and a false report only the receiver's bytes.
+//! One word contains number and state ([`Progress`]). The part must belong to a message in flight and be at most a
+//! slice. So a false offer damages only the receiver's memory, a false report only the receiver's bytes.
 //!
 //! The kernel copies about 20 GB/s per CPU. For a slice of at least 32 KiB in one segment, the receiver offers the
 //! first half and reads the second. If the sender is then still copying, the state becomes `Awaited`, and the sender
@@ -18,7 +18,6 @@ use dat_core::transport::RemoteSegment;
 
 use crate::word::Word;
 
-/// Number of bits below the number in the word.
 const PROGRESS_BITS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +26,6 @@ enum Progress {
     Nothing = 0,
     Open = 1,
     Taken = 2,
-    /// The sender is writing, and will set the ready bit.
     Awaited = 3,
     Written = 4,
     Refused = 5,
@@ -43,7 +41,6 @@ pub struct Part {
     pub position: u64,
     pub offset: u64,
     pub target: RemoteSegment,
-    /// Protection zone of the receiver's region.
     pub zone: u32,
 }
 
@@ -53,11 +50,9 @@ pub enum Answer {
     Untaken,
     /// The sender is writing, and will set the ready bit.
     Awaited,
-    /// The sender violates the protocol.
     Corrupt,
 }
 
-/// An offer in shared memory, initially all 0.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Offer<W = AtomicU64> {
@@ -98,7 +93,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
         }
-        // SYNC claim: needs no order: the sender's swap sees it, and the sender notifies by a ready bit.
+        // SYNC claim: needs no order: the sender's swap sees it, and the sender sets a ready bit.
         if self.word.change(taken, awaited, Ordering::Relaxed) {
             return Answer::Awaited;
         }

@@ -1,46 +1,44 @@
 //! Records of a connection: kinds, flags and contents.
 //!
 //! # Acknowledgements
-//! The consumer of a record that requests it ([`Acknowledge`]) notifies a producer that does not poll. Records of
-//! signalled requests do, because they complete a request; this wakes a process only if it sleeps for completions of
-//! requests. Records that fill more than a quarter of the ring request a notification, too, and so does an empty record
-//! before requests or the program wait; these always wake a sleeper.
+//! A record can request that its consumer notifies a producer that does not poll ([`Acknowledge`]). Records of
+//! signalled requests do, to complete them; this wakes a process only if it sleeps for completions of requests. So do
+//! records that fill more than a quarter of the ring, and an empty record before requests or the program wait; these
+//! always wake a sleeper.
 
 use dat_core::Change;
 
 /// Kinds of records; 0 is the ring's pad.
 pub mod kind {
     pub const MESSAGE: u8 = 1;
-    /// A piece of a message; `aux` is the length of the message.
+    /// `aux` is the length of the message.
     pub const MESSAGE_PIECE: u8 = 2;
-    /// A message to be read from the sender's memory. The payload contains its places, `aux` is its length.
+    /// A message to be read from the sender's memory: its places, with `aux` its length.
     pub const REMOTE_MESSAGE: u8 = 3;
-    /// A piece of an RDMA write. The first starts with the target; `aux` is the length of the write.
+    /// The first piece starts with the target; `aux` is the length of the write.
     pub const WRITE_PIECE: u8 = 4;
-    /// A request for an RDMA read of the target in the payload.
     pub const READ: u8 = 5;
-    /// A piece of the response to the oldest read.
     pub const READ_DATA: u8 = 6;
     /// An empty record, to request a notification.
     pub const NOTHING: u8 = 7;
-    /// A request for the bytes of a rendezvous message, if the receiver cannot read the sender's memory. The payload is
-    /// a [`place`](super::place): the position after the message's record, and the number of received bytes.
+    /// A request for the bytes of a rendezvous message, for a receiver that cannot read the sender's memory. The
+    /// payload is a [`place`](super::place): the position after the message's record, and the number of received bytes.
     pub const FETCH: u8 = 8;
-    /// A piece of the response to [`FETCH`]; `aux` is the length of the message.
+    /// `aux` is the length of the message.
     pub const MESSAGE_DATA: u8 = 9;
-    /// The immediate value of an RDMA write, after its data; takes a receive. `aux` is the length of the write.
+    /// The immediate value of an RDMA write, after its data; takes a receive. `aux` is the write's length.
     pub const IMMEDIATE: u8 = 10;
     /// An atomic operation ([`atomic`](super::atomic)), with a response like a read of eight bytes.
     pub const ATOMIC: u8 = 11;
-    /// The start of a message that invalidates a window: the payload is the window's key, `aux` the length of the
-    /// message, which follows as [`MESSAGE_PIECE`]s or a [`REMOTE_MESSAGE`].
+    /// The start of a message that invalidates a window: the window's key, with `aux` the length of the message, which
+    /// follows as [`MESSAGE_PIECE`]s or a [`REMOTE_MESSAGE`].
     pub const INVALIDATE: u8 = 12;
     /// A complete RDMA write that starts with the target. The producer can revoke it: see [`claim`](crate::claim).
     pub const SHORT_WRITE: u8 = 13;
-    /// A [`READ`] that the producer can revoke.
+    /// Revocable.
     pub const SHORT_READ: u8 = 14;
-    /// A revocable RDMA write whose bytes the peer reads. The payload is the target and the payload of a
-    /// [`REMOTE_MESSAGE`]; `aux` is the length.
+    /// A revocable RDMA write whose bytes the peer reads: the target and the payload of a [`REMOTE_MESSAGE`]; `aux` is
+    /// the length.
     pub const REMOTE_WRITE: u8 = 15;
 }
 
@@ -75,7 +73,6 @@ pub enum Acknowledge {
     No = 0,
     /// The record completes a request. Only wakes a process that sleeps for completions of requests.
     Completion = COMPLETION,
-    /// The producer cannot continue without it.
     #[default]
     Needed = NEEDED,
 }
@@ -121,7 +118,7 @@ fn half(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
 
-/// Encodes address and length of a message's piece in the sender's memory, or two other numbers.
+/// Encodes address and length of a piece in the sender's memory, or two other numbers.
 pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
     let mut bytes = [0; PLACE];
     bytes[..8].copy_from_slice(&addr.to_le_bytes());
@@ -155,7 +152,7 @@ pub const ATOMIC: usize = 32;
 const ADD: u32 = 0;
 const SWAP: u32 = 1;
 
-/// Encodes an atomic operation on eight bytes of registered memory: address, two operands, key, operation.
+/// Encodes an atomic operation on eight bytes: address, two operands, key, operation.
 pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
     let (what, first, second) = match change {
         Change::Add(add) => (ADD, add, 0),

@@ -17,9 +17,7 @@ use crate::tx_ring::{Put, TxRing};
 const MAX_READS: usize = 256;
 
 pub enum PendingResponse {
-    /// The bytes of a read from `offset` on.
     Bytes { target: RemoteSegment, offset: u64 },
-    /// The value of a word before an atomic operation.
     Value(u64),
 }
 
@@ -33,7 +31,6 @@ pub struct Wanted {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Failed {
-    /// The peer's read or atomic operation failed.
     Read(Status),
     Message(RequestId, Status),
 }
@@ -42,7 +39,7 @@ pub enum Failed {
 pub struct Responses {
     tx_ring: TxRing,
     owed: VecDeque<PendingResponse>,
-    /// Refusal of a request, which follows all pending responses.
+    /// Follows all pending responses.
     refusal: Option<Status>,
     message: Option<Wanted>,
 }
@@ -64,7 +61,7 @@ impl Responses {
         self.owed.is_empty() && self.refusal.is_none() && self.message.is_none()
     }
 
-    /// Returns whether there is room, within the peer's limit, for one more read or atomic operation.
+    /// Returns whether the peer's limit permits one more read or atomic operation.
     pub fn has_room(&mut self) -> bool {
         self.owed.len() < MAX_READS && self.owed.try_reserve(1).is_ok()
     }
@@ -78,7 +75,7 @@ impl Responses {
         self.refusal = Some(status);
     }
 
-    /// Queues a requested message. Returns `false` if one is already queued, or if there is nothing to send.
+    /// Queues a requested message. Returns `false` if one is queued or there is nothing to send.
     pub fn add_message(&mut self, wanted: Wanted) -> bool {
         let right = self.message.is_none() && wanted.offset < wanted.len;
         if right {
@@ -180,7 +177,6 @@ impl Responses {
         });
         match put {
             Put::NoRoom => Ok(false),
-            // The region was freed during the read.
             Put::Failed(_) => Err(Failed::Read(Status::RemoteAccess)),
             Put::At(_) => {
                 match self.owed.front_mut() {

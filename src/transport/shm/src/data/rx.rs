@@ -1,11 +1,10 @@
 //! The receiving direction of a connection.
 //!
-//! Records are handled in order. A message without a receive stays in the ring, with all later records, until there is
-//! a receive.
+//! Records are handled in order. A message without a receive stays in the ring, as do all later records.
 //!
 //! [`Rx::take_small`] is the fast path for small messages to receives of one segment; [`Rx::progress`] handles
-//! everything. Both validate positions, lengths, kinds and keys from shared memory; a peer that violates the protocol
-//! loses its connection. A message whose sender disconnects while it is read is not delivered.
+//! everything. Both validate positions, lengths, kinds and keys; a peer that violates the protocol loses its
+//! connection. A message whose sender disconnects while it is read is not delivered.
 
 use std::slice;
 use std::sync::Arc;
@@ -35,10 +34,10 @@ mod extended;
 mod message;
 mod response;
 
-/// Slots that are released together while there are more records: the peer may be polling that cache line.
+/// Slots released together while there are more records: the peer may be polling that cache line.
 const RELEASE: u64 = 16;
 
-/// Maximum number of records per turn, so that other connections get theirs.
+/// Maximum number of records per turn.
 const BATCH: usize = 64;
 
 /// Minimum slice of a message or write that is shared with the sender.
@@ -46,7 +45,7 @@ pub const SHARED_MIN: u64 = 32 * 1024;
 /// The sender's part is a multiple of this.
 const PAGE: u64 = 4096;
 
-/// The failure of a connection. Found under a lock, handled without.
+/// The failure of a connection, handled without the lock under which it was found.
 #[derive(Debug, Default)]
 pub struct Fatal {
     pub recv: Option<RecvDone>,
@@ -57,9 +56,8 @@ pub struct Fatal {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
-    /// Up to [`BATCH`] records.
     Batch,
-    /// The same, without data from the memory of the peer, which has disconnected and may reuse it.
+    /// The same, without data from the memory of the disconnected peer, which may reuse it.
     Drain,
 }
 
@@ -68,9 +66,8 @@ pub struct RxReport {
     /// The flags of all records: see [`Acknowledge`](crate::record::Acknowledge).
     pub flags: u8,
     pub more: bool,
-    /// Set if these contain responses.
     pub responses: bool,
-    /// The peer's position in this side's ring, from the last record.
+    /// The peer's position, from the last record.
     pub credit: Option<u64>,
 }
 
@@ -78,13 +75,11 @@ pub struct RxReport {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     Nothing,
-    /// The batch is complete.
     More,
-    /// The next record is for [`Rx::progress`].
     Other,
-    /// The receive ([`Rx::failed`]) is too short: the connection fails.
+    /// The connection fails: the receive ([`Rx::failed`]) is too short.
     TooLong,
-    /// The receive ([`Rx::failed`]) has no memory: the connection fails.
+    /// The connection fails: the receive has no memory.
     NoRegion,
     Broken,
 }
@@ -92,7 +87,7 @@ pub enum Stop {
 #[derive(Clone, Copy, Default)]
 pub struct AckInfo {
     pub flags: u8,
-    /// The peer's position in this side's ring, from the last record.
+    /// The peer's position, from the last record.
     pub credit: Option<u64>,
 }
 
@@ -111,9 +106,7 @@ impl AckInfo {
 
 enum RecordOutcome {
     Consumed,
-    /// The record waits for an event.
     Wait,
-    /// The record continues after a turn of other connections.
     Again,
     Stop,
     Fail(Fatal),
@@ -121,9 +114,8 @@ enum RecordOutcome {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pause {
-    /// There are none, or other connections have their turn first.
+    /// None, or other connections come first.
     Empty,
-    /// The next record waits for an event.
     Waits,
     Closed,
 }
@@ -137,32 +129,27 @@ fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> RecordOutcome {
 pub struct Rx {
     rings: Option<[Consumer; 2]>,
     arriving: Arriving,
-    /// Set once the end is closed to the peer's transfers.
     shut: bool,
 }
 
 #[derive(Default)]
 struct Arriving {
     taken: Taken,
-    /// Set while the message of `taken` is incomplete.
     partial: Option<Partial>,
-    /// Set while the announced message at the head of the ring is fetched.
     fetching: Option<Fetching>,
     /// Number of the last offer to the sender: see [`offer`](crate::offer).
     offered: u64,
     writing: Option<Writing>,
     failed: Option<RecvId>,
-    /// Set when the connection is about to fail; no record is handled.
     refused: bool,
-    /// Set while a message that revokes a window is incomplete.
     revocation: Option<Revocation>,
 }
 
 struct Revocation {
     key: u32,
-    /// Set once the window is closed and only the end of the message is missing.
+    /// Set once only the end of the message is missing.
     closed: bool,
-    /// Peers' transfers that may use the window, and must end first.
+    /// Peers' transfers that may use the window.
     pending: Option<Pending>,
 }
 
@@ -171,14 +158,13 @@ struct Partial {
     offset: u64,
 }
 
-/// A message that is read from the sender's memory, or requested from the sender.
+/// A message that is read or requested from the sender's memory.
 struct Fetching {
-    /// Destination of an RDMA write. A message goes to its receive.
+    /// Destination of an RDMA write.
     into: Option<Segment>,
     places: ArrayVec<(u64, u64), MAX_SEGMENTS>,
     len: u64,
     offset: u64,
-    /// Set if the bytes from `offset` were requested from the sender.
     asked: bool,
     /// End of the offered bytes, which start at `offset`.
     offered: Option<u64>,
@@ -206,11 +192,10 @@ impl Rx {
         self.rings = Some(rings);
     }
 
-    /// Closes the rings, and closes `end` to the peer's transfers.
     pub fn close(&mut self, end: Option<&End>) {
         self.rings = None;
         self.arriving.revocation = None;
-        // Closes the end only once, because its place may later belong to another connection.
+        // Only once, because its place may later belong to another connection.
         if let (Some(end), false) = (end, self.shut) {
             end.close();
             self.shut = true;
@@ -219,17 +204,16 @@ impl Rx {
 
     pub fn begin_polling(&self, end: &End) -> bool {
         let open = self.rings.is_some();
-        // After the connection's end, the place may belong to another connection.
         if open {
             end.set_polled(true);
         }
         open
     }
 
-    /// Handles up to [`BATCH`] small messages for receives of one segment. Returns the message if there is exactly one.
+    /// Handles up to [`BATCH`] small messages for receives of one segment. Returns the message if it is the only one.
     ///
     /// # Errors
-    /// Otherwise the reason to stop, and the messages' acknowledgement data.
+    /// The reason to stop, and the messages' acknowledgement data.
     #[inline(always)]
     pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, AckInfo)> {
         let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, AckInfo::default())) };
@@ -253,10 +237,10 @@ impl Rx {
         self.arriving.failed
     }
 
-    /// After an error, the peer is not notified of records handled before.
+    /// After an error, no record is acknowledged.
     #[inline]
     pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, Fatal> {
-        // Records after a failed one stay in the ring until the connection is closed.
+        // Records after a failed one stay in the ring.
         if self.arriving.failed.is_some() {
             return Ok(RxReport::default());
         }
@@ -274,7 +258,7 @@ impl Rx {
             return Ok(report);
         }
         let arriving = &mut self.arriving;
-        // Responses come first, because they must not wait for messages without receives.
+        // Responses first: they must not wait for messages without receives.
         let mut closed = false;
         if responses.has_record() {
             let mut budget = Budget::turn();
@@ -343,7 +327,7 @@ fn small_message(
     Ok(small)
 }
 
-/// Handles more messages like `small`, up to [`BATCH`]. Returns the reason to stop and the acknowledgement data of all.
+/// Handles more messages like `small`, up to [`BATCH`]. Returns the reason to stop and all acknowledgement data.
 #[cold]
 #[inline(never)]
 fn small_messages(
@@ -370,7 +354,7 @@ fn small_messages(
 }
 
 impl Turn<'_> {
-    /// Handles up to [`BATCH`] records of a ring, of responses or of requests.
+    /// Handles up to [`BATCH`] records of a ring.
     #[inline(always)]
     fn empty(
         &self,
@@ -431,7 +415,7 @@ impl Turn<'_> {
 impl Arriving {
     #[inline]
     fn handle(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> RecordOutcome {
-        // A fetch continues whatever the peer has since written into the record.
+        // A fetch continues even if the peer has changed the record.
         if self.fetching.is_some() {
             return self.fetch(turn, view, budget);
         }

@@ -1,23 +1,22 @@
 //! The transmit direction of a connection.
 //!
-//! Requests start in posting order, during the post if they fit: through the ring, or by a copy into the peer's memory.
+//! Requests start in posting order: during the post if they fit, through the ring or by a copy into the peer's memory.
 //! Others are queued until the peer has made room, or until their turn to copy. A request completes when the peer has
 //! consumed its records.
 //!
 //! # Marks
-//! The mark of a request ([`SeqNo`]) is the ring position after its record, plus the number of earlier requests that
-//! are more than a record. Only such requests have an entry ([`TxInFlight`]), with a mark between the marks of adjacent
-//! records.
+//! A request's mark ([`SeqNo`]) is the ring position after its record, plus the number of earlier requests that are
+//! more than a record. Only those have an entry ([`TxInFlight`]), with a mark between those of adjacent records.
 //!
 //! # Resuming a queued request
-//! Only the oldest queued request continues, in [`Tx::pump`], at a poll of the connection. Each [`WaitReason`] ensures
-//! a poll:
+//! Only the oldest queued request continues, in [`Tx::pump`], at a poll of the connection, which each [`WaitReason`]
+//! ensures:
 //!
 //! | reason | what ensures the poll |
 //! |---|---|
 //! | turn to copy | [`Budget`] has set the ready bit of this end; or the end is polled ([`Busy::Waiting`]) |
 //! | response | the peer sets the ready bit; or the end is polled ([`Busy::Reading`]) |
-//! | peer's position: room in the ring, or the end of a record that changes the peer's memory | the peer sets the ready bit after the last record in the ring, which requests that; or the end is polled ([`Busy::Waiting`]). If the peer was faster, the queue continues immediately: see [`TxRing::ask`] |
+//! | peer's position: room in the ring, or the end of a record that changes the peer's memory | the peer sets the ready bit after the ring's last record, as that requests; or the end is polled ([`Busy::Waiting`]). If the peer was faster, the queue continues immediately: see [`TxRing::ask`] |
 //! | end of the connection | not needed |
 //!
 //! If a poll finds the transmit lock held, the holder polls again after unlocking (SYNC again). An end that leaves the
@@ -25,11 +24,11 @@
 //!
 //! # Fast path
 //! Small sends of one segment use [`Tx::post_inline`]. While only records are in flight, a poll is one subtraction
-//! ([`Tx::progress_plain`]). A transfer that completes during the post has no entry if nothing is in flight
+//! ([`Tx::progress_plain`]). A transfer that completes during the post needs no entry if nothing is in flight
 //! (`Handed::done`); otherwise, [`End::finish_soon`] schedules a poll.
 //!
-//! The peer's program may wait for a record that changes its memory without making a call. Most such records can be
-//! revoked (`short`). For others, the progress thread wakes the peer: see [`guard`](crate::guard).
+//! The peer's program may wait without calls for a record that changes its memory. Most such records can be revoked
+//! (`short`); for others, the progress thread wakes the peer: see [`guard`](crate::guard).
 
 use std::collections::VecDeque;
 
@@ -63,9 +62,8 @@ use self::short::Shorts;
 enum Done {
     /// The peer has consumed the ring up to this position.
     At(u64),
-    /// As [`Done::At`], for a rendezvous message, whose bytes the peer may request.
+    /// As [`Done::At`], for a rendezvous message.
     Announced(u64),
-    /// All earlier requests have completed.
     Now,
     /// The peer has sent the remaining bytes.
     Reading,
@@ -74,14 +72,13 @@ enum Done {
     Never,
 }
 
-/// A started request that is more than a record.
 #[derive(Clone, Copy)]
 struct TxInFlight {
     id: RequestId,
     mark: u64,
     after: u64,
     done: Done,
-    /// Number of its kept segments, which the peer's requests and responses use.
+    /// Number of segments kept for the peer's requests and responses.
     kept: usize,
 }
 
@@ -117,14 +114,12 @@ enum StartOutcome {
     Waits(WaitReason),
 }
 
-/// See the head of this module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WaitReason {
     Turn,
     Answer,
     /// Records that the peer has not consumed.
     Peer,
-    /// The end of the connection, which has begun.
     End,
 }
 
@@ -148,8 +143,7 @@ impl TxReport {
 pub struct Tx {
     tx_ring: TxRing,
     in_flight: VecDeque<TxInFlight>,
-    /// Total numbers of requests with an entry in `in_flight`, and of removed entries. Queued requests count as
-    /// entries.
+    /// Total numbers of requests with an entry in `in_flight`, queued ones included, and of removed entries.
     entries: u64,
     passed: u64,
     queued: VecDeque<Queued>,
@@ -161,11 +155,11 @@ pub struct Tx {
     reads_out: usize,
     responses: Responses,
     part: Part,
-    /// Position after the last record that changes the peer's memory; 0 if that record is known to be consumed.
+    /// Position after the last record that changes the peer's memory; 0 once it is known to be consumed.
     written: u64,
     shorts: Shorts,
-    /// Set if only records are in flight, no response is pending, and the direction is not draining: see
-    /// [`Tx::progress_plain`]. It may stay false longer.
+    /// Set if only records are in flight, no response is pending, and nothing drains: see [`Tx::progress_plain`]. May
+    /// be set late.
     plain: bool,
     ep: Handle,
     stalls: Gauge,
@@ -173,7 +167,7 @@ pub struct Tx {
     failed: bool,
     /// The program waits for the last request: see [`Tx::drain`].
     draining: bool,
-    /// Set if the connection carries datagrams: no wait needs its completions, but queued datagrams do.
+    /// Set for datagrams: no wait needs the connection's completions, but queued datagrams do.
     carries_datagrams: bool,
     closed: bool,
     ended: Option<SeqNo>,
@@ -196,8 +190,7 @@ impl Tx {
         self.responses.open(responses);
     }
 
-    /// Puts a short message into the ring and returns its mark. Returns `None` if requests are queued, or if no room is
-    /// known.
+    /// Puts a short message into the ring and returns its mark; `None` if requests are queued or no room is known.
     #[inline(always)]
     pub fn post_inline(&mut self, end: &End, send: &ShortSend<'_>) -> Option<SeqNo> {
         if !self.is_free(send.fence) {
@@ -237,7 +230,6 @@ impl Tx {
         self.plain || (self.queued.is_empty() && !self.failed && (!fence || self.reading.is_empty()))
     }
 
-    /// Returns the notification that a request needs when the peer has consumed it.
     #[inline(always)]
     fn acknowledge(&self, signalled: bool) -> Acknowledge {
         if signalled && self.carries_datagrams { Acknowledge::Needed } else { Acknowledge::of(signalled) }
@@ -250,18 +242,16 @@ impl Tx {
         if let Put::At(position) = put { Some(position) } else { None }
     }
 
-    /// Executes a request that is more than a record or found no room, or queues it.
+    /// Executes or queues a request that is more than a record or found no room.
     #[inline(never)]
     fn post_other(&mut self, end: &End, request: &Request<'_>) -> Handed {
         let after = self.tx_ring.tail();
-        // The connection has ended during the post. The closing thread reports earlier requests, so core flushes this
-        // one.
+        // The connection has ended during the post. The closing thread reports earlier requests; core flushes this one.
         if self.closed {
             return Handed::under_way(SeqNo::NEVER);
         }
         if self.is_free(request.fence) {
             if let StartOutcome::TxInFlight(done) = self.launch(end, request, &mut Budget::post()) {
-                // No earlier request is in flight, so no entry is needed.
                 if done == Done::Now && self.entries == self.passed && self.known() == Some(after) {
                     self.part = Part::default();
                     self.passed += 1;
@@ -331,8 +321,7 @@ impl Tx {
         SeqNo(mark)
     }
 
-    /// Adds the entry of a started request. If the peer has no reason to notify this side of its completion, requests a
-    /// notification.
+    /// Adds the entry of a started request, and requests a notification if the peer has no other reason to notify.
     #[inline]
     fn fly(&mut self, end: &End, in_flight: TxInFlight, signalled: bool) {
         let done = in_flight.done;
@@ -405,8 +394,7 @@ impl Tx {
         Some(SeqNo(consumed + self.passed))
     }
 
-    /// Reads the peer's position, from `credit` in its record or, if that is not enough, from the ring. Continues
-    /// queued requests.
+    /// Reads the peer's position, from `credit` or, if that is not enough, from the ring. Continues queued requests.
     pub fn progress(&mut self, end: &End, credit: Option<u64>) -> TxReport {
         let mut report = TxReport::default();
         if self.closed {
@@ -451,7 +439,7 @@ impl Tx {
         report
     }
 
-    /// Sets the flags that make polls check this side, because room in the rings has no notification.
+    /// Sets the flags that make polls check this side: room in the rings causes no notification.
     #[inline]
     fn note_busy(&mut self, end: &End) {
         end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.responses.is_empty());
@@ -536,8 +524,7 @@ impl Tx {
         }
     }
 
-    /// Closes the direction. Returns the mark up to which requests have succeeded. If several threads close, one
-    /// reports.
+    /// Closes the direction. Returns the mark up to which requests have succeeded, to one of concurrent callers.
     pub fn close(&mut self, end: Option<&End>) -> Option<SeqNo> {
         if !self.closed {
             if let Some(end) = end {

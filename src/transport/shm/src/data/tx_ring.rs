@@ -3,8 +3,8 @@
 //! # Notification of the producer
 //! A producer that waits for the peer does not poll: a record requests a notification of its consumption. Before a
 //! request waits, [`TxRing::ask`] reads the peer's position. Either the last record already requests a notification, or
-//! a new record does, or the peer has consumed all and the caller continues itself. The peer notifies after storing its
-//! position, which the producer has not yet seen, so the notification follows all that the producer stored under its
+//! a new record does, or the peer has consumed all and the caller continues itself. The peer stores its position, which
+//! the producer has not yet seen, and then notifies; so the notification follows all that the producer stored under its
 //! lock (SYNC await).
 //!
 //! Only the last word of a write wakes a peer that makes no call. A message waits up to 8 ms for the progress thread.
@@ -28,29 +28,25 @@ const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4)
 const HURRY_TIMEOUT: Duration = Duration::from_micros(2);
 
 pub enum Put {
-    /// The record is in the ring and ends at this position.
+    /// Ends at this position.
     At(u64),
-    /// The peer must make room first.
     NoRoom,
-    /// The record is impossible.
     Failed(Status),
 }
 
-/// How the producer sees that the peer has consumed all records.
+/// How the producer learns that the peer has consumed all records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Asked {
     /// The peer notifies, as the last record requests.
     Before,
-    /// The peer notifies, as a new record requests that ends here. The caller must wake the peer for it.
+    /// The peer will notify because of a new record, which ends here. The caller must wake the peer for it.
     Now(u64),
     /// The peer has consumed all records or violated the protocol: the caller must continue.
     Consumed,
 }
 
-/// A ring of a producer.
 pub struct TxRing<A: Area = Mapped> {
-    /// `None` unless the ring is open.
     producer: Option<Producer<A>>,
     tail: u64,
     /// Request of the last record; the maximum once the peer is known to have consumed it.
@@ -75,7 +71,7 @@ impl<A: Area> TxRing<A> {
         self.producer = None;
     }
 
-    /// Puts one record into the ring. `fill` writes up to `len` bytes of payload, or returns `false`. `taken` is this
+    /// Puts one record into the ring. `fill` writes up to `len` payload bytes, or returns `false`. `taken` is this
     /// side's position in the opposite ring.
     #[inline]
     pub fn put(
@@ -86,9 +82,9 @@ impl<A: Area> TxRing<A> {
         fill: impl FnOnce(&mut Reservation<'_, A>) -> bool,
     ) -> Put {
         let Some(producer) = &mut self.producer else { return Put::NoRoom };
-        // A producer without room needs a notification from a record in the ring. Only a ring that is half full can
-        // lack room, because a record and the pad before it each take a quarter at most. So each record that fills
-        // more than a quarter requests one.
+        // A producer without room needs a notification from a record in the ring. A record and the pad before it take
+        // at most a quarter each, so only a half-full ring can lack room: each record that fills more than a quarter
+        // requests one.
         let pressed = producer.used() + slots_for(len) > producer.area().slots() / 4;
         let mut room = match producer.reserve(len) {
             Ok(Some(room)) => room,
@@ -112,8 +108,8 @@ impl<A: Area> TxRing<A> {
             return Asked::Before;
         }
         let last = self.tail;
-        // SYNC await: if the loaded position is before the last record, the peer stores its position later, and then
-        // notifies. Otherwise the peer does not notify, and the caller continues itself.
+        // SYNC await: if the loaded position is before the last record, the peer stores its position later, then
+        // notifies. Otherwise it does not, and the caller continues itself.
         let waits = self.producer.as_mut().is_some_and(|producer| producer.consumed().is_ok_and(|head| head < last));
         if !waits {
             self.asked = Acknowledge::Needed;
@@ -138,8 +134,8 @@ impl<A: Area> TxRing<A> {
         self.producer.as_mut().map_or(Ok(()), |producer| producer.credit(credit))
     }
 
-    /// Returns the peer's position: `credit` of a record if that is `enough`, otherwise the published one. Returns
-    /// `None` if the ring is closed or the peer violates the protocol.
+    /// Returns the peer's position: a record's `credit` if that is `enough`, otherwise the published one; `None` if the
+    /// ring is closed or the peer violates the protocol.
     #[inline]
     pub fn position(&mut self, credit: Option<u64>, enough: impl Fn(u64) -> bool) -> Option<u64> {
         let producer = self.producer.as_mut()?;
@@ -170,7 +166,7 @@ impl<A: Area> TxRing<A> {
 }
 
 impl TxRing {
-    /// Returns the payload of an unconsumed record that ends at `end`. Returns `None` if the ring is closed.
+    /// Returns the payload of an unconsumed record that ends at `end`; `None` if the ring is closed.
     pub fn payload(&self, end: u64, len: usize) -> Option<Source<'_>> {
         self.producer.as_ref().map(|producer| producer.payload(end, len))
     }
@@ -197,8 +193,8 @@ impl TxRing {
     }
 
     /// Ensures that a peer which only reads its memory soon processes records up to `position`. A sleeping peer is
-    /// already awake by now, and usually the [`guard`](crate::guard) handles the rest. If the peer recently had to be
-    /// woken, waits briefly, and wakes its thread once per position, because records can wait for a receive.
+    /// already awake, and usually the [`guard`](crate::guard) handles the rest. If the peer recently had to be woken,
+    /// waits briefly, and wakes it once per position, because records can wait for a receive.
     pub fn hurry(&mut self, end: &End, position: u64) {
         if end.peer_sleeps() || (self.trust.next(&end.owed) && end.control().guard.watch(&end.owed, position)) {
             return;

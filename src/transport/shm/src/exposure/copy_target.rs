@@ -1,13 +1,13 @@
 //! The *door*: an idle thread that peers name as the target of their copies.
 //!
-//! The kernel looks up the target thread of process_vm_readv and process_vm_writev when the copy starts. A process that
-//! replaces its door by a new thread has thus revoked all copies that have not started, even by a stopped peer. Such a
-//! copy finds no thread; the peer then checks its access again and uses the new door. The door also reaches a process
-//! whose first thread has ended.
+//! The kernel looks up the target thread of process_vm_readv and process_vm_writev when the copy starts. So a process
+//! that replaces its door by a new thread revokes all copies that have not started, even by a stopped peer. Such a copy
+//! finds no thread; the peer then checks its access again and uses the new door. The door also works in a process whose
+//! first thread has ended.
 //!
-//! The kernel reuses a door's thread id only after all other ids. A peer loads the id before it checks flag and row
-//! (SYNC door), so it never uses a new id after an old check. Only a peer that is stopped while the kernel assigns all
-//! ids (/proc/sys/kernel/pid_max) could write through a reused id.
+//! A peer loads the id before it checks flag and row (SYNC door), so it never uses a new id after an old check. The
+//! kernel reuses an id only after all others: only a peer that is stopped while the kernel assigns all ids
+//! (/proc/sys/kernel/pid_max) could write through a reused one.
 
 use std::io;
 use std::sync::Arc;
@@ -53,7 +53,6 @@ pub struct CopyTargetThread {
 
 #[derive(Default)]
 struct Threads {
-    /// Newest last.
     all: Vec<Sleeper>,
     changes: u64,
 }
@@ -88,7 +87,7 @@ impl CopyTargetThread {
     pub fn change(&self, since: Moment) -> Change {
         let mut threads = self.threads.lock();
         let published = self.published.load(Ordering::SeqCst);
-        // An id that is published after `since` is as good as a new one.
+        // An id published after `since` is as good as a new one.
         if published > since.0 || threads.changes > published {
             return Change(threads.changes);
         }
@@ -138,8 +137,8 @@ impl CopyTargetThread {
             if let Some(note) = &before {
                 note.wait(|state| state.tid != 0);
             }
-            // SYNC door: the serial number is stored before the id. A call that loads the old serial number has revoked
-            // access before this store, so a peer that uses the new id sees the revocation.
+            // SYNC door: the serial number is stored before the id. A call that loads the old number has revoked access
+            // before this store, so a peer that uses the new id sees the revocation.
             published.store(serial, Ordering::SeqCst);
             sign.store(tid as u32, Ordering::SeqCst);
             drop(sign);
@@ -163,7 +162,7 @@ impl Drop for CopyTargetThread {
 }
 
 impl Sleeper {
-    /// Returns whether the door had to exit and the kernel has at most a remnant of it.
+    /// Returns whether the door had to exit and at most a remnant exists.
     fn is_gone(&self) -> bool {
         let DoorState { tid, leave } = *self.note.state.lock();
         let Some(pid) = Pid::from_raw(tid).filter(|_| leave) else { return false };

@@ -1,11 +1,11 @@
 //! Peers' transfers that were in progress when access was revoked, and can still touch the program's memory.
 //!
-//! A call that returns memory to the program first revokes access (the row of a region, or the flag of a connection),
-//! and then waits for a [`Pending`]. A transfer ends
+//! A call that returns memory to the program first revokes access (a region's row, or a connection's flag), and then
+//! waits for a [`Pending`]. A transfer ends
 //!
 //! - when its thread leaves the slot, usually within a millisecond;
 //! - when this process has replaced its target thread, and the peer's thread is then seen stopped, or asleep elsewhere:
-//!   the copy has ended, or will fail, after which the thread checks its access again;
+//!   the copy has ended, or will fail, and the thread then checks its access again;
 //! - when the peer violates the protocol, and its link ends.
 //!
 //! After the replacement, the call treats a thread that is still in its slot like this:
@@ -18,11 +18,11 @@
 //! | asleep, but /proc does not show where | waits for five seconds; then the peer violates the protocol |
 //!
 //! A violation, such as an impossible thread id, ends the link with one line in the log, and no later call waits for
-//! this peer. So after the call, no peer that follows the protocol writes the memory.
+//! the peer. So after the call, no peer that follows the protocol writes the memory.
 //!
 //! No thread waits here under a lock that another connection needs: the transport returns `Closing::Exposed` for a
 //! disconnect, and core calls `await_end` without locks. Polls and the progress thread close a connection immediately,
-//! and report its end after the transfers. A link whose socket has ended remains in the list until then.
+//! and report its end after the transfers. Until then, a link whose socket has ended remains in the list.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -38,7 +38,6 @@ use crate::transfers::{self, Occupant};
 
 /// Time after which the target thread is replaced, longer than a slice of a preempted thread.
 const REPLACE_AFTER: Duration = Duration::from_millis(5);
-/// Maximum CPU time of a slice.
 const MAX_SLICE_TICKS: u64 = TICKS_PER_SECOND / 4;
 /// Maximum wait for a thread whose sleep /proc does not show.
 const BLIND_TIMEOUT: Duration = Duration::from_secs(5);
@@ -60,10 +59,10 @@ struct Transfer {
 }
 
 impl Pending {
-    /// Collects the transfers of the peers of `pairs`, after access was revoked. Returns `None` if there are none.
+    /// Collects the transfers of the peers of `pairs`, after access was revoked; `None` if there are none.
     pub fn new<'a>(control: &ControlRegion, pairs: impl Iterator<Item = &'a Arc<PeerSegment>>) -> Option<Pending> {
-        // SYNC moving: the flag or the row was stored before. Pairs with the fence of a thread that enters a slot:
-        // either that transfer is refused, or this scan finds its slot.
+        // SYNC moving: the flag or row was stored before. Pairs with the fence of a thread that enters a slot: that
+        // transfer is refused, or this scan finds its slot.
         fence(Ordering::SeqCst);
         let since = control.copy_target.now();
         let mut transfers = Vec::new();
@@ -87,7 +86,7 @@ impl Pending {
         self.start.elapsed()
     }
 
-    /// Returns, without waiting, whether none of them can touch the memory of this process.
+    /// Returns, without waiting, whether none can touch this process's memory.
     pub fn is_over(&mut self, control: &ControlRegion) -> bool {
         self.transfers.retain(Transfer::is_under_way);
         let others = || self.transfers.iter().filter(|transfer| !transfer.peer_segment.is_local());

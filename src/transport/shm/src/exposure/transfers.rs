@@ -1,10 +1,9 @@
 //! The transfers in progress of one side, and the threads that execute them.
 //!
-//! Each side has a [`Table`] in shared memory. A thread enters a slot, checks its access, copies, and leaves the slot.
-//! The other side revokes access first and then scans the slots: a copy that it does not find will fail its check
-//! (SYNC moving). The peer can write anything into the tables, so [`Own`] contains the state on which this side relies.
-//!
-//! A thread checks the flag of the connection and the row of the region. Transfers within a process also use slots.
+//! Each side has a [`Table`] in shared memory. A thread enters a slot, checks the connection's flag and the region's
+//! row, copies, and leaves the slot. The other side revokes access first and then scans the slots: a copy that it does
+//! not find will fail its check (SYNC moving). The peer can write anything into the tables, so [`Own`] contains the
+//! state on which this side relies. Transfers within a process also use slots.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
@@ -19,13 +18,13 @@ const LINE: usize = 8;
 
 const MAX_TID: u32 = 1 << 22;
 
-/// One side's transfers in shared memory. The first line has a bit for each slot that was ever used; the other lines
-/// are slots with an [`Occupant`].
+/// One side's transfers in shared memory: a line with a bit for each slot that was ever used, then slots with an
+/// [`Occupant`].
 pub type Table = [[AtomicU64; LINE]; SLOTS + 1];
 
 pub const TABLE: usize = size_of::<Table>();
 
-/// Contents of a slot: the number of entries in the upper half, and the id of the thread in the lower half, or 0.
+/// The number of entries in the upper half, the id of the thread in the lower half, or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupant(u64);
 
@@ -99,11 +98,11 @@ pub fn after_fork_in_child() {
 }
 
 impl Own {
-    /// Enters a slot of this side's `table`, and waits if all are taken. `tid` is the id of the calling thread, or any
-    /// other number except 0 if there is no peer.
+    /// Enters a slot of this side's `table`; waits if all are taken. `tid` is the calling thread's id, or, without a
+    /// peer, any number except 0.
     #[inline]
     pub fn enter<'a>(&'a self, table: &'a Table, tid: u32) -> Entered<'a> {
-        // Start at a slot that depends on the stack address, so that a thread usually finds its previous slot free.
+        // The stack address selects the first slot, so that a thread usually finds its previous slot free.
         let stack = (&raw const tid).addr();
         let at = (stack >> 20) % (SLOTS + 1);
         self.try_enter(table, tid, at).unwrap_or_else(|| self.enter_another(table, tid, at))
@@ -122,8 +121,8 @@ impl Own {
             table[0][0].fetch_or(1 << at, Ordering::Relaxed);
         }
         shared.store(word, Ordering::Relaxed);
-        // SYNC moving: the slot is entered before, and flag and row are checked after this fence. Either this side sees
-        // the revocation, or the other side sees the slot taken.
+        // SYNC moving: the slot is entered before; flag and row are checked after this fence. This side sees the
+        // revocation, or the other side the taken slot.
         fence(Ordering::SeqCst);
         Some(Entered { own, shared, word })
     }

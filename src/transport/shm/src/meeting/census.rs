@@ -1,8 +1,8 @@
 //! The response to a process that asks for the open adapters, such as dat-info: see [`dat_census`].
 //!
-//! The progress thread responds, so calls of the program are not delayed. If a thread of the program holds a counter
-//! lock for longer than [`LOCK_TIMEOUT`], the response is [`Message::Again`]. A response is reused for [`REUSE_TIME`],
-//! which limits the cost of frequent questions.
+//! The progress thread responds, so calls of the program are not delayed. If the program holds a counter lock for
+//! longer than [`LOCK_TIMEOUT`], the response is [`Message::Again`]. Reuse for [`REUSE_TIME`] limits the cost of
+//! frequent questions.
 
 use std::time::{Duration, Instant};
 
@@ -21,12 +21,11 @@ const LOCK_TIMEOUT: Duration = Duration::from_millis(5);
 /// Time for which a response is reused.
 const REUSE_TIME: Duration = Duration::from_millis(100);
 
-/// The open adapters of a process, and when they were opened.
 #[derive(Default)]
 pub struct Census(Mutex<Vec<(AdapterSink<Shm>, Instant)>>);
 
 impl Census {
-    /// Adds an adapter. Without memory for it, responses omit it.
+    /// Without memory for it, responses omit the adapter.
     pub fn add(&self, sink: AdapterSink<Shm>) {
         let mut adapters = self.0.lock();
         adapters.retain(|(sink, _)| !sink.is_gone());
@@ -52,7 +51,7 @@ impl Census {
         Some(open)
     }
 
-    /// Returns the packets of the response; `None` in the cases of [`Census::adapters`].
+    /// `None` in the cases of [`Census::adapters`].
     fn packets(&self) -> Option<Vec<Vec<u8>>> {
         let (adapters, mut packets) = (self.adapters()?, Vec::new());
         packets.room(adapters.len()).ok()?;
@@ -97,7 +96,6 @@ fn adapter(glance: AdapterSnapshot, age: Duration) -> OpenAdapter {
     }
 }
 
-/// The last response of a process.
 #[derive(Default)]
 pub struct Answer {
     packets: Vec<Vec<u8>>,

@@ -13,9 +13,9 @@ use crate::peer_segment::MAX_CONNS;
 use crate::process_context::{Command, ProcessContext};
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
-/// A connection request without a response; dropping it refuses the request.
+/// A connection request without a response; dropping it refuses.
 pub struct Incoming {
-    /// Weak, to release the descriptors of an ended peer.
+    /// Weak, to release an ended peer's descriptors.
     link: Weak<Link>,
     id: ConnId,
     theirs: EndInfo,
@@ -79,7 +79,6 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
     };
     let attached = link.attach(id.active, id, conn, AccessContext::new(0, 0));
     if !attached || conn.phase() >= ConnPhase::Dead {
-        // There is no memory, or the program has given up.
         link.withdraw(id);
         end(conn, CloseReason::Disconnected, ConnectionReport::NonPeerRejected);
         return;
@@ -101,7 +100,7 @@ fn establish(conn: &Arc<Conn>, private_data: Vec<u8>) {
     }
 }
 
-/// Processes a message about a connection. Returns `false` if the peer violates the protocol.
+/// Returns `false` if the peer violates the protocol.
 pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> bool {
     match message {
         Message::Request { conn, qualifier, end, private_data } => {
@@ -130,7 +129,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
         Message::Accept { conn: id, end, private_data } => match link.find(id.active, id) {
             Some(conn) => {
                 conn.set_peer(&end);
-                // The peer is notified before the program can close the connection.
+                // Before the program can close the connection.
                 link.send(Message::Ready { conn: id });
                 establish(&conn, private_data);
             }

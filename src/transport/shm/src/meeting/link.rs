@@ -1,17 +1,17 @@
 //! A link: a pair of processes that share memory and one socket, for any number of connections.
 //!
-//! The socket carries messages about connections. The link of a process with itself has no socket: its messages go
-//! directly to the progress thread.
+//! The socket carries messages about connections. The link of a process with itself has none: its messages go directly
+//! to the progress thread.
 //!
 //! The first connection between two processes establishes their link; if both connect concurrently, the process with
 //! the lesser name does. A request and an accept contain the protection zone, the port, and whether the program accepts
 //! extended operations. The end of the socket is the end of the peer and closes the link's connections. A peer costs
-//! two descriptors: the socket and the shared memory.
+//! two descriptors: socket and shared memory.
 //!
 //! # Progress
-//! A thread that dequeues or waits handles new data of all connections of the process, in a *round*, under the lock on
-//! `Progress`. It tries the lock; if another thread holds it, it waits up to `POLL_TIMEOUT` for the end of that
-//! thread's round. The progress thread makes rounds when no other thread does (`watch`).
+//! A thread that dequeues or waits handles new data of all connections in a *round*, under the lock on `Progress`. If
+//! another thread holds the lock, it waits up to `POLL_TIMEOUT` for the end of that thread's round. The progress thread
+//! makes rounds when no other thread does (`watch`).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,8 +33,8 @@ mod links;
 
 pub use self::links::Links;
 
-/// Maximum bytes of messages that wait for a peer to read. A peer that follows the protocol needs less even while it is
-/// stopped: a place is reused only after its response, so each place has a few messages.
+/// Maximum bytes of messages that wait for a peer to read. By the protocol even a stopped peer needs less: a place is
+/// reused only after its response, so each has a few messages.
 const OUTBOX: usize = 4 << 20;
 /// Overhead of a queued message, in bytes.
 const PACKET: usize = 64;
@@ -45,14 +45,13 @@ pub struct Link {
     context: Weak<ProcessContext>,
     pub peer_segment: Arc<PeerSegment>,
     pub name: SocketName,
-    /// The socket to the peer; `None` if the peer is this process.
+    /// `None` if the peer is this process.
     pub socket: Option<Arc<Socket>>,
     outbox: Mutex<Outbox>,
     conns: [RwLock<Ends>; 2],
     places: Mutex<Places>,
     /// Unanswered requests of the peer; `true` once the peer has cancelled.
     unanswered: Mutex<HashMap<ConnId, bool>>,
-    /// Highest attempt number of the peer.
     last_attempt: AtomicU64,
 }
 
@@ -60,7 +59,7 @@ pub struct Link {
 struct Outbox {
     packets: VecDeque<Vec<u8>>,
     size: usize,
-    /// Set when the link is about to end; no further message is sent.
+    /// Set when the link is about to end.
     closed: bool,
 }
 
@@ -79,7 +78,6 @@ impl Outbox {
     }
 }
 
-/// The used places that this side allocates.
 #[derive(Default)]
 struct Places {
     free: VecDeque<u32>,
@@ -122,8 +120,8 @@ impl Link {
         self.conn(side, id.index).filter(|(known, _)| *known == id).map(|(_, conn)| conn)
     }
 
-    /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, if it is
-    /// already attached, or if the place is taken.
+    /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, or if it
+    /// is already attached or the place taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: AccessContext) -> bool {
         let own = AccessContext::new(conn.info().zone, conn.info().port);
         let Some(end) = End::new(self.peer_segment.clone(), id.index, side, own, theirs) else { return false };
@@ -157,7 +155,6 @@ impl Link {
     pub fn allocate(&self) -> Option<ConnId> {
         let active = self.peer_segment.active_side();
         let mut places = self.places.lock();
-        // Another place may be freed later.
         let free = places.used as usize + 1 - places.free.len();
         places.ends.room(1).ok()?;
         places.free.room(free).ok()?;
@@ -199,14 +196,14 @@ impl Link {
         self.note_release(id, false);
     }
 
-    /// Rejects a request of the peer. With `consumer`, the program does, and the peer gets its private data.
+    /// Rejects a request of the peer. With `consumer`, on the program's behalf, with its private data.
     pub fn reject(self: &Arc<Self>, id: ConnId, consumer: bool, private_data: Vec<u8>) {
         self.note_release(id, false);
         self.send(Message::Reject { conn: id, consumer, private_data });
     }
 
-    /// Notes a request of the peer. Returns `false` if the peer violates the protocol: it must use places of its own
-    /// parity, each for one connection, with increasing attempt numbers.
+    /// Notes a request of the peer. Returns `false` if it violates the protocol: it must use places of its own parity,
+    /// each for one connection, with increasing attempt numbers.
     pub fn expect_answer(&self, id: ConnId) -> bool {
         if !self.peer_segment.is_local() {
             let passive = usize::from(1 - id.active);
@@ -235,7 +232,7 @@ impl Link {
         }
     }
 
-    /// Sends or queues a message. Messages stay in order.
+    /// Sends or queues a message, in order.
     pub fn send(self: &Arc<Self>, message: Message) {
         let Some(context) = self.context() else { return };
         let Some(socket) = &self.socket else {
@@ -257,7 +254,7 @@ impl Link {
         }
     }
 
-    /// Sends the queued messages. Returns whether the queue is empty.
+    /// Returns whether the queue is then empty.
     pub fn flush(&self) -> bool {
         match &self.socket {
             Some(socket) => flush(socket, &mut self.outbox.lock()),
@@ -280,7 +277,7 @@ impl Link {
         }
     }
 
-    /// Releases the place of the end on `side`, and notifies the peer that this end has disconnected.
+    /// Releases the place of the end on `side`, and notifies the peer of the disconnect.
     pub fn release(self: Arc<Self>, id: ConnId, side: u8, reason: CloseReason) {
         let active_end = side == id.active;
         self.note_release(id, active_end);

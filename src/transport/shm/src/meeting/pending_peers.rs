@@ -1,11 +1,10 @@
 //! Connected processes that have not completed the handshake.
 //!
-//! A process sends its hello immediately, but may wait for a CPU indefinitely. So a pending peer never times out. Their
-//! number is limited, because they use descriptors. A peer that must make room connects again.
-//!
-//! At most 64 peers, or an eighth of the process's descriptors, can be pending. If another arrives, the oldest one of
-//! the process with the most gets `Message::Again`. It connects again after a pause of up to 32 ms, as long as its
-//! program wants the connection. So only the program's timeout or the end of the peer ends an attempt.
+//! A process sends its hello immediately, but may wait for a CPU indefinitely. So a pending peer never times out.
+//! Pending peers use descriptors, so at most 64, or an eighth of the process's descriptors, can be pending. If another
+//! arrives, the oldest one of the process with the most gets `Message::Again`, and connects again after a pause of up
+//! to 32 ms, as long as its program wants the connection. So only the program's timeout or the end of the peer ends an
+//! attempt.
 
 use std::collections::HashMap;
 
@@ -24,7 +23,6 @@ impl PendingPeers {
         self.0.push((token, pid));
     }
 
-    /// Removes a connection after its hello or its end.
     pub fn remove(&mut self, token: u64) {
         self.0.retain(|peer| peer.0 != token);
     }
@@ -35,8 +33,7 @@ impl PendingPeers {
         self.0.len() >= most
     }
 
-    /// Returns the connection to evict, the oldest of the process with the most, and the number of that process's
-    /// connections.
+    /// Returns the connection to evict, the oldest of the process with the most, and how many that process has.
     pub fn least_welcome(&self) -> Option<(u64, usize)> {
         let mut counts: HashMap<i32, usize> = HashMap::new();
         for &(_, pid) in &self.0 {

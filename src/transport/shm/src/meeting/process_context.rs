@@ -33,19 +33,15 @@ pub enum Command {
     /// Connects to a host; the timeout is for the complete attempt.
     Connect(PendingConnect, Address, Option<Duration>),
     Deliver(Arc<Link>, Message),
-    /// Waits until the link's socket has room.
     WantRoom(Arc<Link>),
-    /// Ends the link, because the peer does not read its messages.
     Abandon(Arc<Link>),
-    /// Fails this passive end, whose peer has given up.
     Fail(Arc<Conn>),
-    /// Reports the end of a connection after the peer's transfers have ended.
+    /// Reports the end after the peer's transfers have ended.
     Finish(Ending),
 }
 
 pub struct ProcessContext {
     pub name: SocketName,
-    /// `None` after the process has stopped.
     reachable: Mutex<Option<Arc<Reachable>>>,
     pub links: Links,
     commands: Mutex<VecDeque<Command>>,
@@ -57,7 +53,6 @@ pub struct ProcessContext {
     pub adapters: AtomicUsize,
     pub census: Census,
     stopped: AtomicBool,
-    /// Copies between processes are enabled.
     vm: bool,
     /// Set once Yama was asked to permit copies by other processes.
     traceable: AtomicBool,
@@ -107,8 +102,8 @@ impl ProcessContext {
         self.own.get()
     }
 
-    /// Returns the value by which process `pid` tests whether it can read this process. The first valid one also asks
-    /// Yama to permit that, if copies are enabled.
+    /// Returns the value by which process `pid` tests whether it can read this process. If copies are enabled, the
+    /// first valid one also asks Yama to permit that.
     pub fn probe(&self, pid: i32) -> Probe {
         let probe = self.links.control.probe(pid);
         if self.vm && probe.addr != 0 && !self.traceable.swap(true, Ordering::Relaxed) {
@@ -157,15 +152,15 @@ impl ProcessContext {
         self.links.control.wakeup_fd.wake();
     }
 
-    /// Waits for the end of the thread, and closes door and socket. Another thread that is releasing a claim may
-    /// briefly keep the socket's file.
+    /// Waits for the end of the thread, and closes door and socket. Another thread that releases a claim may briefly
+    /// keep the socket's file.
     pub fn join(&self) {
         let thread = self.thread.lock().take();
-        // The last adapter may be closed by the thread itself, in a report to the program.
+        // The thread itself may close the last adapter, in a report to the program.
         if let Some(thread) = thread {
             thread.join();
         }
-        // Remaining commands keep connections, and thereby this context, alive. No more are added.
+        // Remaining commands keep connections, and thereby this context, alive.
         let left = std::mem::take(&mut *self.commands.lock());
         drop(left);
         self.links.control.copy_target.close();
@@ -211,7 +206,6 @@ impl ProcessContext {
 /// A listening service point; dropping it stops it.
 pub struct Listener {
     context: Arc<ProcessContext>,
-    /// Releases the qualifier after the service point is removed.
     claim: Claim,
 }
 

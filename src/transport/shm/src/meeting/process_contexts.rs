@@ -1,7 +1,7 @@
 //! The contexts of a process, one per directory with open adapters.
 //!
 //! The child of a fork inherits no shared memory: the parent's handles are invalid, its sockets are closed
-//! (`host/fork.rs`), and the child can open its own adapters.
+//! (`host/fork.rs`). It can open its own adapters.
 
 use std::collections::HashMap;
 use std::io;
@@ -20,7 +20,7 @@ use crate::thread;
 
 type Map = Mutex<HashMap<PathBuf, Weak<ProcessContext>>>;
 
-/// The child of a fork starts with a new map, because another thread may have held the lock.
+/// The child of a fork gets a new map, because another thread may have held the lock.
 pub struct ProcessContexts(AtomicPtr<Map>);
 
 impl ProcessContexts {
@@ -60,7 +60,6 @@ impl ProcessContexts {
             refused(error)
         };
         if !Path::new("/proc/self/fd").exists() {
-            // The adapter opens, but cannot find the memory of its peers.
             Topic::ProcFileSystem.reason("/proc is not mounted, and connections need it").log("shm");
         }
         let directory = Directory::open(instance).map_err(device)?;
@@ -81,7 +80,7 @@ impl ProcessContexts {
         Ok(context)
     }
 
-    /// Releases an adapter. The last one ends the progress thread, and waits for it.
+    /// Releases an adapter. The last one awaits the progress thread's end.
     pub fn release(&self, context: &ProcessContext) {
         {
             let mut nodes = self.map().lock();
@@ -89,7 +88,7 @@ impl ProcessContexts {
                 return;
             }
             context.stop();
-            // The entry keeps the context's memory, and may already be for another context.
+            // The entry may already be for another context.
             nodes.retain(|_, known| !std::ptr::eq(known.as_ptr(), context));
         }
         context.join();

@@ -1,17 +1,17 @@
 //! The progress thread of a process. It establishes links, handles connection messages and their timeouts, and polls
 //! for data when no other thread does.
 //!
-//! * Processes of other users are rejected with SO_PEERCRED. A hello is accepted if its sender, by the kernel's process
-//!   ID, is the process that listens at the name in it. It never replaces a link.
+//! * SO_PEERCRED shows processes of other users, which are rejected. A hello is accepted if its sender, by the kernel's
+//!   process ID, listens at the name in it. It never replaces a link.
 //! * A turn handles up to 64 messages of a peer, and 64 new connections.
-//! * A peer that does not read its socket loses its link at 4 MiB of messages, more than the protocol ever requires.
+//! * A peer that does not read its socket loses its link at 4 MiB of messages, more than the protocol requires.
 //!   Violations are logged once per process.
-//! * If a listener's queue is full, the connects to it are retried by a timer. Other connections do not wait.
-//! * The system limits a user's descriptors in flight. A hello or welcome that meets the limit is retried by a timer,
-//!   with all messages after it.
+//! * If a listener's queue is full, a timer retries the connects to it. Other connections do not wait.
+//! * The system limits a user's descriptors in flight. A timer retries a hello or welcome that meets the limit, with
+//!   all messages after it.
 //!
-//! The thread has the scheduling class and priority of the thread that opened the first adapter, and never runs code of
-//! the program.
+//! It has the scheduling class and priority of the thread that opened the first adapter, and never runs code of the
+//! program.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -47,17 +47,17 @@ mod greeting;
 pub use self::calls::PendingConnect;
 use self::calls::{Call, Late};
 
-/// Minimum and maximum of the growing pause between attempts while another process or the system has no room.
+/// Minimum and maximum of the growing pause between attempts while others have no room.
 const BUSY_MIN: Duration = Duration::from_millis(1);
 const BUSY_MAX: Duration = Duration::from_millis(32);
 /// Time after which a process that should establish a link is asked again.
 const ORPHANED: Duration = Duration::from_secs(1);
 /// Time after which links are accepted again after a lack of descriptors.
 const RETRY: Duration = Duration::from_millis(20);
-/// Maximum number of new connections, or messages of one peer, per turn, so that no peer delays the others.
+/// Maximum number of new connections, or messages of one peer, per turn.
 const TURN: usize = 64;
-/// Maximum number of links of another process. It needs one, and briefly a second if it closes all its adapters and
-/// opens one.
+/// Maximum number of links of another process. It needs one, or briefly two if it closes all its adapters and opens
+/// one.
 const LINKS: usize = 4;
 /// Maximum number of processes that get a warning.
 const KNOWN: usize = 1024;
@@ -104,25 +104,21 @@ pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Re
 }
 
 enum Stage {
-    /// Accepted; waits for the peer's hello.
     Greeted(Arc<Socket>),
     /// Connected; waits for the answer to the hello.
     Greeting(Arc<Link>, Call),
-    /// The answer to the peer's hello waits, and so do these connects.
+    /// The answer to the peer's hello waits, as do these connects.
     Welcoming(Arc<Link>, Vec<PendingConnect>),
     Up(Arc<Link>),
 }
 
 enum Due {
-    /// The program's connect timeout has expired.
     Connect(Weak<Conn>),
-    /// A connect that found no listening process is retried.
+    /// No process listened there.
     Retry(PendingConnect),
     /// A process is connected to again, or has not established the expected link.
     Call(SocketName),
-    /// The system may accept descriptors again.
     Late,
-    /// Links are accepted again.
     Accept,
 }
 
@@ -166,7 +162,7 @@ impl Thread {
     fn run(&mut self) {
         log::debug!(target: host::diagnostics::THREAD, "shm: the thread for connections begins");
         let mut events = Events::with_capacity(64);
-        // Allocates the thread's epoch state now, and not when a message arrives.
+        // Allocates the epoch state now, not when a message arrives.
         drop(EpochGuard::<Memory>::enter());
         while !self.context.is_stopped() {
             let timeout = self.timeout();
@@ -292,7 +288,7 @@ impl Thread {
         let (token, socket) = (self.token(), memory::arc(socket)?);
         self.epoll.add(socket.as_fd(), token)?;
         self.peers.insert(token, Stage::Greeted(socket));
-        // Most hellos have arrived by now, and some processes only test whether this one listens.
+        // Most hellos have arrived, and some processes only test whether this one listens.
         self.read(token);
         if let Some(Stage::Greeted(_)) = self.peers.get(&token) {
             while self.pending_peers.is_full() && self.dismiss() {}
@@ -301,7 +297,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Removes one pending peer to make room, unless its hello has arrived. Returns `false` if there is none.
+    /// Removes one pending peer without a hello to make room. Returns `false` if there is none.
     fn dismiss(&mut self) -> bool {
         let Some((token, of_it)) = self.pending_peers.least_welcome() else { return false };
         self.read(token);
@@ -317,7 +313,6 @@ impl Thread {
         true
     }
 
-    /// Logs a protocol violation, once for each process.
     fn complain(&mut self, pid: i32, why: &dyn fmt::Display) {
         if self.known.len() < KNOWN && self.known.insert(pid) {
             log::warn!("shm: process {pid}: {why}");

@@ -1,7 +1,6 @@
 //! The messages between two processes on their socket.
 //!
-//! A message is one packet: a kind byte, then the fields in little-endian order. A packet that cannot be decoded ends
-//! the link.
+//! A message is one packet: a kind byte, then the fields in little-endian order. An invalid packet ends the link.
 
 use dat_census::{AGAIN, ASK, Field, MAX_BYTES, OPEN, OpenAdapter};
 use dat_core::event::Status;
@@ -21,7 +20,7 @@ pub struct Probe {
     pub value: u64,
 }
 
-/// A connection attempt: its active end, its place in the shared memory, and a number that is unique on the link.
+/// A connection attempt: its active end, its place in the shared memory, and a number unique on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnId {
     pub active: u8,
@@ -29,29 +28,24 @@ pub struct ConnId {
     pub attempt: u64,
 }
 
-/// An end of a connection, as its peer sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndInfo {
     pub zone: u32,
     pub port: u64,
-    /// Set if its program accepts extended operations.
     pub extended: bool,
     /// Number of its endpoint if that carries datagrams, otherwise 0.
     pub datagrams: u32,
 }
 
-/// The reason why an end disconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
-    /// The program closed it.
     Disconnected,
-    /// The connection failed at this end; with a status, the peer's oldest request is the cause.
+    /// Failed at this end; with a status, the peer's oldest request is the cause.
     Broken(Option<Status>),
     /// The answer to the peer's close.
     Answer,
 }
 
-/// The packet of [`Message::Ring`].
 pub const RING: u8 = 10;
 
 const STATUS: [Status; 12] = [
@@ -133,7 +127,6 @@ macro_rules! messages {
                 packet
             }
 
-            /// Returns `None` if the packet is invalid.
             pub fn decode(mut packet: &[u8]) -> Option<Message> {
                 let message = match u8::take(&mut packet)? {
                     $($kind => {
@@ -150,29 +143,24 @@ macro_rules! messages {
 }
 
 messages! {
-    /// First message of the process that connected, with the shared memory of the pair, its published memory, and its
-    /// alarm.
+    /// First message of the process that connected, with the pair's shared memory, its published memory, and its alarm.
     Hello = 1 { version: u32, name: String, probe: Probe };
     /// Answer to [`Message::Hello`], with published memory and alarm.
     Welcome = 2 { name: String, probe: Probe, reads: bool };
     /// Answer to [`Message::Hello`]: use the link of this process's own connect instead.
     UseMine = 3;
-    /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or instead of answering
-    /// [`Message::Ask`] if that is impossible now. The receiver must reconnect later.
+    /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or of answering [`Message::Ask`]
+    /// if that is impossible now. The receiver must reconnect.
     Again = AGAIN;
     /// Sent instead of a hello: asks for the receiver's open adapters. See [`crate::census`].
     Ask = ASK;
-    /// Part of the answer to [`Message::Ask`]: one adapter.
     Open = OPEN(adapter: OpenAdapter);
-    /// Only wakes the receiving thread.
     Ring = RING;
-    /// Set if the sender can read the receiver's memory.
     Reads = 4(reads: bool);
     Request = 5 { conn: ConnId, qualifier: u64, end: EndInfo, private_data: Vec<u8> };
     Accept = 6 { conn: ConnId, end: EndInfo, private_data: Vec<u8> };
-    /// The request was rejected; with `consumer`, by the program, whose private data this contains.
+    /// Rejected; with `consumer`, by the program, whose private data this contains.
     Reject = 7 { conn: ConnId, consumer: bool, private_data: Vec<u8> };
-    /// The active end has received the accept.
     Ready = 8 { conn: ConnId };
     /// The sender has disconnected. With `to_active`, the receiver's end is the active one.
     Close = 9 { conn: ConnId, to_active: bool, reason: CloseReason };

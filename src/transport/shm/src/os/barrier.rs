@@ -2,11 +2,11 @@
 //!
 //! membarrier(2) executes a full fence on each CPU that runs a thread of a registered process; other threads passed one
 //! at their context switch. Suppose one side frequently stores A and loads B, with a compiler fence, and the other
-//! rarely stores B, calls [`everywhere`], and loads A. Then at least one of them sees the other's store.
+//! rarely stores B, calls [`everywhere`], and loads A. Then at least one sees the other's store.
 
 use rustix::thread::{MembarrierCommand, MembarrierQuery, Timespec, membarrier, membarrier_query, nanosleep};
 
-/// Registers this process for fences of others. Returns `false` if the system does not support them.
+/// Registers this process for fences of others. Returns `false` if unsupported.
 pub fn register() -> bool {
     membarrier_query().contains(MembarrierQuery::GLOBAL_EXPEDITED | MembarrierQuery::REGISTER_GLOBAL_EXPEDITED)
         && membarrier(MembarrierCommand::RegisterGlobalExpedited).is_ok()
@@ -16,8 +16,8 @@ pub fn register() -> bool {
 #[cold]
 pub fn everywhere() {
     if membarrier(MembarrierCommand::GlobalExpedited).is_err() {
-        // The program has forbidden the call since registration. Store buffers drain within a microsecond, so the
-        // thread sleeps much longer.
+        // The program has since forbidden the call. Store buffers drain within a microsecond, so this sleep is
+        // long enough.
         let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 });
     }
 }

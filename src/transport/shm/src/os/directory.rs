@@ -8,14 +8,14 @@
 //! ```
 //!
 //! # Why a qualifier has one owner
-//! A claim is prepared as `t-...` and renamed, which succeeds only if the target is missing or empty. So a rename never
-//! replaces a claim with an owner. Only the owner empties its claim, or a process that has found the owner dead, which
-//! is final. That process opens the claim, reads the owner's name and removes the link in the opened directory, so it
-//! cannot empty a successor's claim. No locks are needed, so a stopped process blocks no other. A process is alive
-//! while its socket listens, which is as long as it has a claim.
+//! A claim is prepared as `t-...` and renamed, which succeeds only if the target is missing or empty, so never replaces
+//! a claim with an owner. Only its owner empties a claim, or a process that has found the owner dead, which is final.
+//! That process opens the claim, reads the owner's name and removes the link in the opened directory, so it cannot
+//! empty a successor's claim. There are no locks, so a stopped process blocks no other. A process is alive while its
+//! socket listens, which is as long as it has a claim.
 //!
-//! The directory has mode 0700, and is /tmp/dat-shm-UID unless the instance data in dat.conf contain another path.
-//! Rights that the umask removed are restored with chmod. The last dat_ia_close removes the socket file.
+//! The directory has mode 0700, restored with chmod under any umask. It is /tmp/dat-shm-UID, or the path in the
+//! instance data in dat.conf. The last dat_ia_close removes the socket file.
 
 #![forbid(unsafe_code)]
 
@@ -48,7 +48,7 @@ use super::task;
 /// Qualifiers for [`Directory::claim_any`]: 16 bits, not reserved by convention.
 pub const ANY: RangeInclusive<u64> = 1024..=65535;
 
-/// Maximum number of entries that a [`Directory::sweep`] reads, for large directories.
+/// Maximum number of entries that a [`Directory::sweep`] reads.
 const SWEEP: usize = 4096;
 
 /// Age from which a socket without its final name belongs to a dead process.
@@ -57,13 +57,11 @@ const UNFINISHED: Duration = Duration::from_secs(60);
 /// Maximum difference between the clocks of files and processes.
 const COARSE: Duration = Duration::from_millis(100);
 
-/// Name of the link in a claim.
 const OWNER: &str = "owner";
 
-/// Maximum number of attempts at a claim. Retries are needed if others change it.
+/// Maximum number of attempts at a claim that others change.
 const ATTEMPTS: u32 = 64;
 
-/// File name of a process's socket: `p-PID-RANDOM`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SocketName(String);
 
@@ -72,7 +70,7 @@ impl SocketName {
         SocketName(format!("p-{}-{:016x}", process::id(), random()))
     }
 
-    /// Returns `None` if the form of a peer's or a file's name is wrong.
+    /// Returns `None` if the form of the name is wrong.
     pub fn parse(text: &str) -> Option<SocketName> {
         is_socket_name(text).then(|| SocketName(text.to_owned()))
     }
@@ -95,7 +93,7 @@ fn claim_name(qualifier: u64) -> String {
     format!("q-{qualifier:016x}")
 }
 
-/// Returns the socket name of the process that prepares the claim `text`. Returns `None` for other names.
+/// Returns the socket name of the process that prepares the claim `text`; `None` for other names.
 fn preparer(text: &str) -> Option<SocketName> {
     let (name, number) = text.strip_prefix("t-")?.rsplit_once('-')?;
     number.parse::<u64>().ok()?;
@@ -110,11 +108,10 @@ pub struct Directory {
 
 impl Directory {
     /// Opens the directory of a configuration entry, creates it if necessary, and sweeps it. `instance` is an absolute
-    /// path; other text means `/tmp/dat-shm-UID`. Errors name the directory, except a lack of descriptors.
+    /// path; any other text means `/tmp/dat-shm-UID`. Errors name the directory, except a lack of descriptors.
     ///
     /// # Errors
-    /// `PermissionDenied` if it belongs to another user or others can access it; another error for a symbolic link or a
-    /// file.
+    /// `PermissionDenied` if another user owns it or others can access it; another error for a symbolic link or file.
     pub fn open(instance: &str) -> io::Result<Arc<Directory>> {
         let me = geteuid().as_raw();
         let path = dat_census::directory(instance, me);
@@ -145,7 +142,7 @@ impl Directory {
         }
         let fd = openat(&place, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
         let fd = fd.map_err(system)?;
-        // Programs that clean up /tmp skip locked directories. Without the lock, only that protection is missing.
+        // Programs that clean up /tmp skip locked directories.
         let _ = flock(&fd, FlockOperation::NonBlockingLockShared);
         let directory = memory::arc(Directory { path, fd: Shielded::new(fd) })?;
         directory.sweep();
@@ -156,7 +153,7 @@ impl Directory {
         &self.path
     }
 
-    /// Logs why the directory cannot be written, and what to do.
+    /// Logs why the directory cannot be written, with advice.
     pub fn lament(&self, error: &io::Error) {
         let text = format!("{}: {error}{}", self.path.display(), mend(error.kind()));
         Topic::RendezvousDirectory.error(error, text).log("shm");
@@ -168,7 +165,7 @@ impl Directory {
 
     pub fn listen(self: &Arc<Self>) -> io::Result<Arc<Reachable>> {
         let name = SocketName::new();
-        // A socket that does not listen yet looks dead, so it is bound under another name first.
+        // A socket that does not listen looks dead, so it is bound under another name first.
         let unfinished = self.path.join(format!("n{}", &name.0[1..]));
         let listener = Socket::listen(&unfinished)?;
         if let Err(error) = fs::rename(&unfinished, self.socket_path(&name)) {
@@ -182,7 +179,7 @@ impl Directory {
         Socket::connect(&self.socket_path(name))
     }
 
-    /// Returns the socket of the process that claims `qualifier`, which may be dead.
+    /// Returns the socket of the process that claims `qualifier`, perhaps dead.
     pub fn lookup(&self, qualifier: u64) -> io::Result<Option<SocketName>> {
         Ok(self.owner(&claim_name(qualifier))?.and_then(|text| SocketName::parse(&text)))
     }
@@ -190,14 +187,14 @@ impl Directory {
     /// Claims `qualifier` for this process until the claim is dropped. Does not wait for other processes.
     ///
     /// # Errors
-    /// `AddrInUse` if a living process has it, this one included.
+    /// `AddrInUse` if a living process has it, even this one.
     pub fn claim(&self, qualifier: u64, reachable: &Arc<Reachable>) -> io::Result<Claim> {
         let mut claim = self.prepare(reachable)?;
         self.take(qualifier, &mut claim)?;
         Ok(claim)
     }
 
-    /// Claims a free qualifier of `range`, or returns `AddrInUse`. Starts at a random one.
+    /// Claims a free qualifier of `range`, from a random start. Returns `AddrInUse` if there is none.
     pub fn claim_any(&self, range: RangeInclusive<u64>, reachable: &Arc<Reachable>) -> io::Result<Claim> {
         let (low, high) = range.into_inner();
         let Some(last) = high.checked_sub(low) else { return Err(io::ErrorKind::AddrInUse.into()) };
@@ -246,7 +243,7 @@ impl Directory {
         Err(io::ErrorKind::AddrInUse.into())
     }
 
-    /// Returns whether the process that a claim names is alive. `own` always is.
+    /// Returns whether the process that a claim names is alive; `own` is.
     fn is_alive(&self, text: &str, own: &SocketName) -> bool {
         if text == own.0 {
             return true;
@@ -256,8 +253,8 @@ impl Directory {
         !matches!(self.connect(&name), Err(Errno::CONNREFUSED))
     }
 
-    /// Removes the entries of dead processes. Probes a socket only if its process ID is unused or belongs to a younger
-    /// process. In containers, process IDs repeat.
+    /// Removes the entries of dead processes. Probes a socket only if its process ID is unused or of a younger process:
+    /// in containers, IDs repeat.
     pub fn sweep(&self) {
         if let Err(error) = self.try_sweep() {
             log::debug!("shm: cannot sweep {}: {error}", self.path.display());
@@ -289,7 +286,7 @@ impl Directory {
                 self.unlink(text)?;
             }
         }
-        // Claims come last: most are then recognised by their removed socket.
+        // Claims come last, because their removed sockets then show most dead owners.
         let is_gone =
             |name: &SocketName| matches!(statat(&self.fd, name.as_str(), AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT));
         for claim in claims {
@@ -306,12 +303,12 @@ impl Directory {
         Ok(())
     }
 
-    /// Returns the text of a claim's link. Returns `None` if the claim is missing or empty.
+    /// Returns the text of a claim's link; `None` if the claim is missing or empty.
     fn owner(&self, claim: &str) -> io::Result<Option<String>> {
         link_text(&self.fd, &format!("{claim}/{OWNER}"))
     }
 
-    /// Empties a claim if it still belongs to `owner`, which is dead. Removes an entry that is not a directory.
+    /// Empties a claim if it still belongs to `owner`, which is dead. Removes a non-directory.
     fn empty(&self, claim: &str, owner: Option<&str>) -> io::Result<()> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let found = match openat(&self.fd, claim, flags, Mode::empty()) {
@@ -321,7 +318,7 @@ impl Directory {
             Err(Errno::NOTDIR | Errno::LOOP) => return self.unlink(claim),
             Err(error) => return Err(error.into()),
         };
-        // The name may refer to another claim by now; the descriptor does not.
+        // The name may refer to another claim by now.
         if owner.is_none() || link_text(&found, OWNER)?.as_deref() != owner {
             return Ok(());
         }
@@ -333,13 +330,12 @@ impl Directory {
         Ok(unless(unlinkat(&self.fd, claim, AtFlags::REMOVEDIR), &others)?)
     }
 
-    /// Removes an entry that is not a directory, if it exists.
     fn unlink(&self, name: &str) -> io::Result<()> {
         Ok(unless(unlinkat(&self.fd, name, AtFlags::empty()), &[Errno::NOENT, Errno::ISDIR])?)
     }
 }
 
-/// Returns advice for the user to append to an error's text.
+/// Returns advice to append to an error's text.
 fn mend(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
@@ -359,12 +355,12 @@ fn is_before(made: SystemTime, beginning: SystemTime) -> bool {
     made.checked_add(COARSE).is_some_and(|latest| latest < beginning)
 }
 
-/// Returns `result`, without the errors `others` that another process can cause.
+/// Ignores the errors `others`, which another process can cause.
 fn unless(result: rustix::io::Result<()>, others: &[Errno]) -> rustix::io::Result<()> {
     result.or_else(|error| if others.contains(&error) { Ok(()) } else { Err(error) })
 }
 
-/// Returns the text of a link. Returns `None` if it is missing, and an empty text if it is not a link or not UTF-8.
+/// Returns the text of a link; `None` if it is missing, empty if it is not a link or not UTF-8.
 fn link_text(directory: impl AsFd, link: &str) -> io::Result<Option<String>> {
     let mut text = [0_u8; 64];
     match readlinkat_raw(directory, link, &mut text) {
@@ -393,18 +389,17 @@ impl Drop for Reachable {
     }
 }
 
-/// A qualifier of this process, until it is dropped. It keeps the socket alive, which shows that the owner lives.
+/// A qualifier of this process until dropped. It keeps the socket open, which shows that the owner lives.
 #[derive(Debug)]
 #[must_use]
 pub struct Claim {
     pub qualifier: u64,
-    /// Name in the directory.
     name: String,
     reachable: Arc<Reachable>,
 }
 
 impl Claim {
-    /// Renames the claim to its place. Returns `false` if there is one with an owner, or another kind of file.
+    /// Renames the claim to its place. Returns `false` if that has an owner or is another kind of file.
     fn put(&mut self, qualifier: u64) -> io::Result<bool> {
         let (fd, place) = (&self.reachable.directory.fd, claim_name(qualifier));
         match renameat(fd, &self.name, fd, &place) {
@@ -419,11 +414,10 @@ impl Claim {
 impl Drop for Claim {
     fn drop(&mut self) {
         let Reachable { directory, owner, .. } = &*self.reachable;
-        // In a child of a fork the qualifier still belongs to the parent.
         if *owner != process::id() {
             return;
         }
-        // The process is alive, so no other process has replaced its claim.
+        // This process is alive, so no other has replaced its claim.
         let owner = directory.unlink(&format!("{}/{OWNER}", self.name));
         if let Err(error) = owner.and_then(|()| directory.remove_if_empty(&self.name)) {
             log::debug!("shm: the claim {} stays in {}: {error}", self.name, directory.path.display());
@@ -437,7 +431,7 @@ fn random() -> u64 {
     if getrandom(&mut bytes, GetRandomFlags::NONBLOCK) == Ok(bytes.len()) {
         return u64::from_ne_bytes(bytes);
     }
-    // Early at boot, or under a seccomp filter, the clock, the process ID and a counter must suffice.
+    // Early at boot, or under a seccomp filter.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     let mixed = now ^ u64::from(process::id()).rotate_left(40) ^ CALLS.fetch_add(1, Ordering::Relaxed).rotate_left(20);
     mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)

@@ -1,10 +1,10 @@
 //! Memory shared between processes: sealed memfds of fixed size, or that only grow.
 //!
-//! Either side extends growing memory; memory never shrinks, so checked ranges stay valid. Memory that grows or is sent
+//! Either side extends growing memory, which never shrinks, so checked ranges stay valid. Memory that grows or is sent
 //! to peers keeps its descriptor ([`SharedFile`]).
 //!
-//! A peer can write a [`SharedMemory`] at any time. Atomic words are accessed as such ([`SharedMemory::at`]), and all
-//! other bytes copied by address, without references. So a malicious peer can only corrupt bytes.
+//! A peer can write a [`SharedMemory`] at any time. Atomic words are accessed as such ([`SharedMemory::at`]), other
+//! bytes copied by address, without references. So a malicious peer can only corrupt bytes.
 
 use std::io;
 use std::mem;
@@ -30,7 +30,7 @@ pub enum Access {
     ReadOnly,
 }
 
-/// The error for a range that is outside the memory, misaligned, or not writable.
+/// The error for a range that is outside, misaligned, or not writable.
 const OUTSIDE: io::ErrorKind = io::ErrorKind::InvalidInput;
 
 pub type Found<T> = Result<T, io::ErrorKind>;
@@ -38,16 +38,15 @@ pub type Found<T> = Result<T, io::ErrorKind>;
 /// Types that can be in memory to which peers write.
 ///
 /// # Safety
-/// The type must consist of atomic integers, `Shared` types and padding, so that any bit pattern is a value and any
-/// change is an atomic store. Its layout must be fixed (`repr(C)` or `repr(transparent)`), and it must have no
-/// destructor.
+/// The type must consist of atomic integers, `Shared` types and padding, so any bit pattern is a value and any change
+/// an atomic store. It must have a fixed layout (`repr(C)` or `repr(transparent)`) and no destructor.
 pub unsafe trait Shared: Sync + 'static {}
 
 /// [`Shared`] types that a read-only mapping can contain.
 ///
 /// # Safety
-/// The conditions of [`Shared`] hold, and the type's methods only load with [`Ordering::Relaxed`]; any other access may
-/// need write permission.
+/// The conditions of [`Shared`] hold, and the methods only load, with [`Ordering::Relaxed`]: other accesses may need
+/// write permission.
 pub unsafe trait SharedView: Sync + 'static {}
 
 // SAFETY: an atomic integer, for which any bit pattern is a value.
@@ -76,7 +75,7 @@ unsafe impl<W: Word + Shared> SharedView for View<W> {}
 #[derive(Debug)]
 pub struct SharedFile(Shielded<OwnedFd>);
 
-/// A mapping of shared memory, not inherited by children of `fork`. The kernel frees the memory with its last mapping
+/// A mapping of shared memory that children of `fork` do not inherit. The kernel frees the memory with its last mapping
 /// and descriptor.
 #[derive(Debug)]
 pub struct SharedMemory {
@@ -85,12 +84,12 @@ pub struct SharedMemory {
     access: Access,
 }
 
-// SAFETY: the mapping belongs to the value, not to a thread, and is accessed only by atomics and raw copies.
+// SAFETY: the mapping belongs to no thread, and is accessed only by atomics and raw copies.
 unsafe impl Send for SharedMemory {}
 // SAFETY: all accesses through a shared reference are atomics and raw copies.
 unsafe impl Sync for SharedMemory {}
 
-/// Required seals: with them, no peer can truncate memory that this process has mapped.
+/// Required seals: no peer can truncate memory that this process has mapped.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::SEAL);
 
 impl Access {
@@ -122,7 +121,7 @@ impl SharedFile {
         usize::try_from(fstat(&self.0)?.st_size).map_err(|_| io::ErrorKind::InvalidData.into())
     }
 
-    /// Maps `len` bytes from page `offset` for reading and writing, and extends the file if necessary.
+    /// Maps `len` bytes from page `offset` read-write, and extends the file if necessary.
     pub fn window(&self, offset: usize, len: usize) -> io::Result<SharedMemory> {
         self.extend(offset.checked_add(len).ok_or(io::ErrorKind::InvalidInput)?)?;
         self.map(offset, len, Access::ReadWrite)
@@ -139,7 +138,7 @@ impl SharedFile {
         }
         match ftruncate(&self.0, len as u64) {
             Ok(()) => Ok(()),
-            // The peer has concurrently extended the file, and shrinking is not permitted.
+            // The peer has concurrently extended the file, which cannot shrink.
             Err(Errno::PERM) if self.size()? >= len => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -167,7 +166,7 @@ impl SharedFile {
 }
 
 impl SharedMemory {
-    /// Creates zeroed shared memory of `size` bytes, with access `peers` for other processes. `name` appears in
+    /// Creates zeroed shared memory of `size` bytes, which others may access as `peers`. `name` appears in
     /// /proc/PID/maps. [`SharedFile::window`] extends growing memory.
     ///
     /// # Errors
@@ -225,32 +224,31 @@ impl SharedMemory {
         self.range(offset, len, align)
     }
 
-    /// Returns the atomic words at `offset`, or `InvalidInput` if they are outside, misaligned or read-only.
+    /// Returns the atomic words at `offset`; `InvalidInput` if they are outside, misaligned or read-only.
     #[inline]
     pub fn at<T: Shared>(&self, offset: usize) -> Found<&T> {
         const { assert!(align_of::<T>() <= 4096 && !mem::needs_drop::<T>()) };
         let at = self.writable(offset, size_of::<T>(), align_of::<T>())?;
-        // SAFETY: the words are inside the mapping, aligned and writable, and mapped as long as `self` lives. Their
-        // type allows any bits and concurrent changes (Shared).
+        // SAFETY: the words are in the mapping, aligned, writable, and mapped as long as `self` lives. Their type
+        // allows any bits and concurrent changes (Shared).
         Ok(unsafe { at.cast::<T>().as_ref() })
     }
 
-    /// Returns the atomic words at `offset` for reading, or `InvalidInput` if they are outside or misaligned.
+    /// Returns the atomic words at `offset` for reading; `InvalidInput` if they are outside or misaligned.
     #[inline]
     pub fn view<T: SharedView>(&self, offset: usize) -> Found<&T> {
         const { assert!(align_of::<T>() <= 4096 && !mem::needs_drop::<T>()) };
         let at = self.range(offset, size_of::<T>(), align_of::<T>())?;
-        // SAFETY: the words are inside the mapping, aligned, and mapped as long as `self` lives. Their type only loads,
-        // and allows any bits and concurrent changes (SharedView).
+        // SAFETY: the words are in the mapping, aligned, and mapped as long as `self` lives. Their type only loads, and
+        // allows any bits and concurrent changes (SharedView).
         Ok(unsafe { at.cast::<T>().as_ref() })
     }
 
-    /// Returns the atomic words at `offset`, which stay mapped as long as the result lives.
     pub fn place<T: Shared>(self: &Arc<Self>, offset: usize) -> Found<InShared<T>> {
         Ok(InShared { words: NonNull::from(self.at::<T>(offset)?), _memory: self.clone() })
     }
 
-    /// Returns the bytes at `offset` as a copy target, or `InvalidInput` if they are outside or read-only.
+    /// Returns the bytes at `offset` as a copy target; `InvalidInput` if they are outside or read-only.
     #[inline]
     pub fn target(&self, offset: usize, len: usize) -> Found<Target<'_>> {
         let at = self.writable(offset, len, 1)?;

@@ -1,9 +1,8 @@
-//! The state of threads of other processes in /proc. Reads disable thread cancellation, because fast calls can make
-//! them.
+//! The state of other processes' threads in /proc. Reads disable thread cancellation, because fast calls can make them.
 //!
 //! Two processes copy only if each sees the other in /proc under its own process id. Therefore, processes of different
-//! pid namespaces use the ring, and so do processes that see the /proc of another namespace, where the same ids are
-//! other processes.
+//! pid namespaces use the ring, as do processes that see the /proc of another namespace, where the ids are other
+//! processes.
 
 use std::fs;
 use std::io;
@@ -15,15 +14,15 @@ use rustix::time::{ClockId, clock_gettime};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     Gone,
-    /// It is stopped by a signal, a tracer or the freezer, and thus outside of system calls.
+    /// By a signal, a tracer or the freezer, thus outside of system calls.
     Stopped,
-    /// It sleeps outside of copies between processes.
+    /// Asleep outside of copies between processes.
     Elsewhere,
-    /// It sleeps in a copy between processes, or its state cannot be determined now.
+    /// Asleep in a copy between processes, or unknown.
     Copying,
-    /// It is running or runnable, and has used this many ticks of CPU time ([`TICKS_PER_SECOND`]).
+    /// Running or runnable, after this many ticks of CPU time ([`TICKS_PER_SECOND`]).
     Running(u64),
-    /// It sleeps, and this process has no permission to see where.
+    /// Asleep, where this process may not see.
     Asleep,
 }
 
@@ -43,8 +42,8 @@ fn numbers(status: &str) -> impl DoubleEndedIterator<Item = &str> {
     line.split_ascii_whitespace()
 }
 
-/// Returns whether /proc has the process ids of this process, unlike in a pid namespace without its own /proc. Returns
-/// an error if that cannot be determined.
+/// Returns whether /proc has the process ids of this process, unlike in a pid namespace without its own /proc; an error
+/// if that cannot be determined.
 pub fn is_own_proc() -> io::Result<bool> {
     Ok(numbers(&read("/proc/thread-self/status")?).count() == 1)
 }
@@ -64,7 +63,7 @@ pub fn is_visible(pid: libc::pid_t) -> bool {
     pid > 0 && exists(&format!("/proc/{pid}/task"))
 }
 
-/// Returns the start time of process `pid` by the file clock, if it can be determined.
+/// Returns the start time of process `pid` by the file clock.
 pub fn beginning(pid: libc::pid_t) -> Option<SystemTime> {
     let stat = read(&format!("/proc/{pid}/stat")).ok()?;
     let ticks: u64 = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace().nth(19)?.parse().ok()?;
@@ -127,8 +126,7 @@ fn parse_syscall(text: &str) -> Option<Call> {
     Some(if copy { Call::Copy } else { Call::Other })
 }
 
-/// Returns whether `place` is where the kernel freezes threads, on their way out of a system call whose number is still
-/// shown.
+/// Returns whether `place` is where the kernel freezes threads, which leave a system call that is still shown.
 fn is_frozen(place: &str) -> bool {
     matches!(place, "do_freezer_trap" | "__refrigerator" | "get_signal")
 }

@@ -26,7 +26,6 @@ impl Twin {
         self.0
     }
 
-    /// Returns the id of a process that no longer exists.
     pub fn dead() -> libc::pid_t {
         Twin::new().pid()
     }

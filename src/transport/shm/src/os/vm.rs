@@ -1,12 +1,12 @@
 //! Copies between the memories of two processes: one system call and one copy each.
 //!
-//! The remote addresses come from the peer. The kernel checks only that they exist; the caller must have checked with
+//! The kernel checks only that remote addresses exist; the caller must have checked with
 //! [`crate::regions::PeerRegions`] that the peer has registered them.
 //!
-//! Pieces are copied in list order, and each piece of either list starts a separate copy in the kernel. So if the last
-//! piece is the last word of the destination, that word is stored last.
+//! Pieces are copied in list order, and each piece of either list starts a separate copy in the kernel. So a last piece
+//! that is the destination's last word is stored last.
 //!
-//! A probe tests the kernel's permission when a link is established; before that, the process permits access to Yama.
+//! A probe tests the kernel's permission when a link is established, after the process has permitted access to Yama.
 
 use std::fs;
 use std::io;
@@ -25,14 +25,13 @@ const MAX_PIECES: usize = MAX_SEGMENTS + 1;
 
 type Vecs = ArrayVec<libc::iovec, MAX_PIECES>;
 
-/// The reason why a copy failed, possibly after a part.
+/// The reason why a copy failed, possibly partially.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VmError {
     /// An address is invalid or not accessible in this way.
     Fault,
-    /// This process may not access the other process.
     Denied,
-    /// The kernel or a seccomp filter does not offer the call.
+    /// Refused by the kernel or a seccomp filter.
     Unsupported,
     Gone,
     /// The lists have different lengths or too many pieces.
@@ -52,19 +51,15 @@ impl VmError {
     }
 }
 
-/// Copies from the `remote` pieces (address, bytes) of process `pid` to `local`. Does not allocate.
-///
-/// # Errors
-/// [`VmError`]; with [`VmError::Length`] no byte is copied.
+/// Copies from the `remote` pieces (address, bytes) of process `pid` to `local`. With [`VmError::Length`] no byte is
+/// copied. Does not allocate.
 pub fn read_from(pid: libc::pid_t, remote: &[(u64, u64)], local: &[Target<'_>]) -> Result<(), VmError> {
     // SAFETY: each target can be written (contract of `Target::new`).
     unsafe { transfer(libc::process_vm_readv, pid, Target::as_vecs(local), remote) }
 }
 
-/// Copies from `local` to the `remote` pieces (address, bytes) of process `pid`. Does not allocate.
-///
-/// # Errors
-/// [`VmError`]; with [`VmError::Length`] no byte is copied.
+/// Copies from `local` to the `remote` pieces (address, bytes) of process `pid`. With [`VmError::Length`] no byte is
+/// copied. Does not allocate.
 pub fn write_to(pid: libc::pid_t, local: &[Source<'_>], remote: &[(u64, u64)]) -> Result<(), VmError> {
     // SAFETY: each source can be read (contract of `Source::new`), and this direction only reads local memory.
     unsafe { transfer(libc::process_vm_writev, pid, Source::as_vecs(local), remote) }
@@ -91,13 +86,13 @@ unsafe fn transfer(call: Call, pid: libc::pid_t, local: &[libc::iovec], remote: 
         return Err(VmError::Length);
     }
     let mut ours: Vecs = local.iter().copied().collect();
-    // These addresses belong to the other process and must never be dereferenced here.
+    // Addresses of the other process, never dereferenced here.
     let vec =
         |&(addr, len)| libc::iovec { iov_base: ptr::without_provenance_mut(addr as usize), iov_len: len as usize };
     let mut theirs: Vecs = remote.iter().map(vec).collect();
     while left > 0 {
-        // SAFETY: the lengths match the arrays. The local entries are within pieces that the caller permits to
-        // access, and the kernel checks the remote ones.
+        // SAFETY: the lengths match the arrays. The local entries are within pieces that the caller permits to access;
+        // the kernel checks the remote ones.
         let copied = unsafe { call(pid, ours.as_ptr(), ours.len() as _, theirs.as_ptr(), theirs.len() as _, 0) };
         let copied = result_of(copied)?;
         left -= copied;
@@ -109,7 +104,6 @@ unsafe fn transfer(call: Call, pid: libc::pid_t, local: &[libc::iovec], remote: 
     Ok(())
 }
 
-/// Removes the first `bytes` of a list.
 #[cold]
 fn advance(vecs: &mut Vecs, mut bytes: usize) {
     let is_over = |vec: &&libc::iovec| {
@@ -140,13 +134,12 @@ fn result_of(copied: libc::ssize_t) -> Result<u64, VmError> {
     }
 }
 
-/// Returns whether to try copies between processes. `DAT_SHM_VM=0` in the environment simulates a kernel that refuses
-/// them.
+/// Returns whether to try copies between processes. `DAT_SHM_VM=0` in the environment simulates a kernel that refuses.
 pub fn is_wanted() -> bool {
     environment::secure("DAT_SHM_VM").is_none_or(|value| value != "0")
 }
 
-/// Returns whether process `pid` lets this process read its memory and has `expected` at `remote_addr`. This tests
+/// Returns whether this process may read the memory of process `pid`, which has `expected` at `remote_addr`: tests
 /// permission and identity.
 pub fn probe(pid: libc::pid_t, remote_addr: u64, expected: u64) -> bool {
     let mut word = [0_u8; 8];
@@ -157,7 +150,7 @@ pub fn probe(pid: libc::pid_t, remote_addr: u64, expected: u64) -> bool {
     read.is_ok() && u64::from_ne_bytes(word) == expected
 }
 
-/// Permits processes of the same user to access this process's memory even if Yama restricts that to its parents.
+/// Permits this user's processes to access this process's memory even if Yama restricts that to parents.
 pub fn allow_tracing() {
     match fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope") {
         Ok(scope) if scope.trim() == "1" => {}

@@ -16,37 +16,34 @@ use crate::ring::{self, Area, Mapped, POSITION, RingCursor};
 use crate::sleep::News;
 use crate::transfers::{self, Entered};
 
-/// One end of a connection.
 pub struct End {
     pub peer_segment: Arc<PeerSegment>,
     pub index: u32,
     pub side: u8,
-    /// Access context of this end in this process.
     pub own: AccessContext,
-    /// Access context of the peer's end in its process.
     pub theirs: AccessContext,
-    /// The request rings of this side and of the peer.
+    /// The request rings, this side's first.
     rings: [Mapped; 2],
     responses: Mapped,
-    /// Positions of this side in the peer's rings of requests and responses, as [`RingCursor`]s. Shut while the record
+    /// Positions of this side in the peer's rings of requests and responses, as [`RingCursor`]s; shut while the record
     /// there waits for an event other than a poll.
     taken: [AtomicU64; 2],
     state: AtomicU32,
-    /// Position in the own request ring of which a notification is wanted, and the peer's known position. The latter is
-    /// [`FINISHED`], less than any wanted one, after requests have completed without a notification.
+    /// Position in the own request ring of which a notification is wanted, and the peer's known position: [`FINISHED`],
+    /// less than any wanted one, after requests have completed without a notification.
     wanted: AtomicI64,
     known: AtomicI64,
     /// Time to revoke short writes and reads, in nanoseconds since [`End::began`]; 0 while not set.
     due: AtomicU64,
     began: Instant,
-    /// Set if this process polls the connection. Unlike the shared flag, the peer cannot change it.
+    /// A copy of the shared flag that this process polls, which the peer cannot change.
     polled: AtomicBool,
     wakeups: AtomicU64,
     /// The record for which the peer's program may be waiting.
     pub owed: Arc<Owed>,
 }
 
-/// Time without the peer's progress until short writes and reads are revoked.
+/// Time without progress of the peer until short writes and reads are revoked.
 const REVOKE_TIMEOUT: Duration = Duration::from_micros(5);
 
 const FINISHED: i64 = -1;
@@ -54,11 +51,8 @@ const FINISHED: i64 = -1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
     Nothing,
-    /// The [`Busy`] bits must be checked.
     Busy,
-    /// The peer's position must exceed this known one.
     Position(i64),
-    /// Requests have completed without a notification.
     Finished,
 }
 
@@ -69,16 +63,16 @@ pub enum Busy {
     Waiting = 2,
     /// A request for a message's bytes waits for room.
     Asking = 4,
-    /// Rendezvous messages are in flight, of which the peer may offer parts.
+    /// Rendezvous messages are in flight; the peer may offer parts.
     Announced = 8,
-    /// Revocable records are in the ring: see [`End::set_due`].
+    /// See [`End::set_due`].
     Short = 16,
-    /// Reads and atomic operations are in flight, and responses may arrive.
+    /// Reads or atomic operations are in flight.
     Reading = 32,
 }
 
 impl End {
-    /// Returns `None` if there is no memory for the rings.
+    /// Returns `None` without memory for the rings.
     pub fn new(
         peer_segment: Arc<PeerSegment>,
         index: u32,
@@ -109,23 +103,21 @@ impl End {
         })
     }
 
-    /// Returns the consumed position for a record's credit.
     #[inline]
     pub fn taken(&self) -> u64 {
-        // SYNC ring-head: the caller stores the position in a record's first word, with Release. The peer loads that
-        // word with Acquire.
+        // SYNC ring-head: the caller stores the position in a record's first word with Release; the peer loads that
+        // with Acquire.
         RingCursor(self.taken[0].load(Ordering::Acquire)).position()
     }
 
-    /// Stores the consumed position in the peer's ring of requests or `responses`.
     #[inline]
     pub fn set_taken(&self, responses: bool, spot: RingCursor) {
         // SYNC ring-head: slots are read before this store.
         self.taken[usize::from(responses)].store(spot.0, Ordering::Release);
     }
 
-    /// Shuts the cursor while the oldest record waits for an event with its own notification, a receive or requested
-    /// bytes. Only the consuming thread calls it.
+    /// Shuts the cursor while the oldest record waits for a receive or requested bytes, which notify. Only the
+    /// consuming thread calls it.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
         let spot = RingCursor(self.taken[0].load(Ordering::Relaxed));
@@ -175,12 +167,11 @@ impl End {
         self.state.load(Ordering::Relaxed) & Busy::Reading as u32 != 0 && self.has_answers()
     }
 
-    /// Starts the timeout for short records, [`REVOKE_TIMEOUT`].
     pub fn set_due(&self) {
         self.due.store((self.began.elapsed() + REVOKE_TIMEOUT).as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Expires the timeout, to revoke more records immediately.
+    /// Expires the timeout, to revoke more records.
     pub fn set_overdue(&self) {
         self.due.store(1, Ordering::Relaxed);
     }
@@ -259,7 +250,7 @@ impl End {
         ring::is_there(&self.responses, RingCursor(self.taken[1].load(Ordering::Relaxed)))
     }
 
-    /// Returns whether the peer's position has passed `known`. Reads a cache line that the peer writes.
+    /// Returns whether the peer's position has passed `known`, from a cache line that the peer writes.
     #[inline]
     pub fn is_past(&self, known: i64) -> bool {
         self.rings[0].head().load(Ordering::Relaxed) as i64 != known
@@ -274,9 +265,9 @@ impl End {
         told || self.has_arrived() || self.is_busy()
     }
 
-    /// Publishes whether this process polls the connection and thus needs no notification. A thread that ends the
-    /// polling must then call [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and
-    /// poll once more.
+    /// Publishes whether this process polls the connection and needs no notification. A thread that ends the polling
+    /// must then call [`ControlRegion::fence_peers`](crate::control_region::ControlRegion::fence_peers) and poll once
+    /// more.
     pub fn set_polled(&self, polled: bool) {
         self.polled.store(polled, Ordering::Relaxed);
         self.rings[0].shared().flags.0[POLLED].store(u32::from(polled), Ordering::SeqCst);
@@ -288,7 +279,7 @@ impl End {
     }
 
     pub fn close(&self) {
-        // SYNC moving: a peer that enters a slot later finds this flag. `Pending` finds earlier peers, after its fence,
+        // SYNC moving: a peer that enters a slot later finds this flag. `Pending` finds earlier ones after its fence,
         // and waits for them.
         self.rings[0].shared().flags.0[CLOSED].store(1, Ordering::SeqCst);
     }
@@ -304,15 +295,15 @@ impl End {
 
     #[inline(always)]
     pub fn tell_peer(&self, news: News) {
-        // SYNC polled: the record, position or response is stored before this check. Either this side sees that the
-        // peer does not poll, or the side that stops polling sees the data.
+        // SYNC polled: the record, position or response is stored before. Either this side sees that the peer does not
+        // poll, or the side that stops polling sees the data.
         self.fence_for_polling();
         if !self.peer_polls() && self.peer_segment.mark(1 - self.side, self.index, news) {
             self.count_wakeup();
         }
     }
 
-    /// Orders a store before the check for polling. If supported, the side that ends the polling executes the fence for
+    /// Orders a store before the check for polling. If possible, the side that ends the polling executes the fence for
     /// both.
     #[inline]
     fn fence_for_polling(&self) {
@@ -338,7 +329,6 @@ impl End {
         self.wakeups.load(Ordering::Relaxed)
     }
 
-    /// Schedules a poll of this end.
     #[inline]
     pub fn repoll(&self) {
         let _ = self.peer_segment.mark(self.side, self.index, News::Record);
@@ -351,10 +341,10 @@ impl End {
         }
     }
 
-    /// Schedules a poll, because work remains that polling threads find by themselves.
+    /// Schedules a poll for work that polling threads find by themselves.
     pub fn go_on(&self) {
-        // SYNC polled: the thread that ends the polling polls under the connection's locks. The caller holds one of
-        // them, or held it when the work arose.
+        // SYNC polled: the thread that ends the polling polls under the connection's locks. The caller holds one, or
+        // held it when the work arose.
         if !self.polled.load(Ordering::Relaxed) {
             self.repoll();
         }
@@ -387,16 +377,16 @@ impl End {
         self.peer_segment.is_dead() || self.rings[1].shared().flags.0[CLOSED].load(Ordering::SeqCst) != 0
     }
 
-    /// Starts a transfer to or from the peer's memory, whose rights the caller must check afterwards. Returns `None` if
-    /// the peer has disconnected.
+    /// Starts a transfer to or from the peer's memory; the caller must then check the rights. Returns `None` if the
+    /// peer has disconnected.
     #[inline]
     pub fn begin_moving(&self) -> Option<Moving<'_>> {
         let local = self.peer_segment.is_local();
         let tid = if local { 1 } else { transfers::own_tid() };
         let entered =
             self.peer_segment.own[usize::from(self.side & 1)].enter(self.peer_segment.transfers(self.side), tid);
-        // SYNC door: the thread id is loaded before the flag and the row are checked. If the peer replaces the thread,
-        // an old id comes with old rights, and a new id with the revoked rights.
+        // SYNC door: the thread id is loaded before flag and row are checked. If the peer replaces the thread, an old
+        // id comes with old rights, a new one with the revoked rights.
         let copy_target = if local { 0 } else { self.peer_segment.copy_target() };
         fence(Ordering::Acquire);
         // SYNC moving: the slot is entered before this check.
@@ -421,8 +411,8 @@ impl Moving<'_> {
         self.copy_target
     }
 
-    /// Returns whether the peer has replaced its target thread. If so, a copy that found no thread must restart with
-    /// [`End::begin_moving`]. If not, the peer's memory is unreachable.
+    /// Returns whether the peer has replaced its target thread: a copy that found no thread must then restart with
+    /// [`End::begin_moving`]; otherwise, the peer's memory is unreachable.
     pub fn is_outdated(&self) -> bool {
         fence(Ordering::SeqCst);
         self.peer_segment.copy_target() != self.copy_target

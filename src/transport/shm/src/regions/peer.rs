@@ -14,7 +14,6 @@ pub struct PeerRegions {
 }
 
 impl PeerRegions {
-    /// Maps the table from [`Published::file`](super::Published::file).
     pub fn open(fd: OwnedFd) -> io::Result<PeerRegions> {
         Ok(PeerRegions { memory: SharedMemory::open(fd, FIRST..=TABLE_SIZE, Access::ReadOnly)?.1 })
     }
@@ -24,7 +23,7 @@ impl PeerRegions {
         self.memory.view(index * ROW_SIZE).ok()
     }
 
-    /// Returns the unchecked address of byte `addr` in region or window `key`; `addr` if there is none.
+    /// Returns the unchecked address of byte `addr` in region or window `key`; `addr` without one.
     pub fn address(&self, key: u32, addr: u64) -> u64 {
         let (index, _) = split_key(key);
         // Words of different generations give an address that no check accepts.
@@ -32,7 +31,7 @@ impl PeerRegions {
     }
 
     /// Returns the address of `len` bytes at `addr` in region or window `key`, if it grants `wanted` to the connection
-    /// with the end `theirs`. Takes no lock and makes no system call.
+    /// with the end `theirs`. Without locks or system calls.
     ///
     /// # Errors
     /// The first applicable [`RemoteFault`], in the order `Key`, `Users`, `Rights`, `Bounds`.

@@ -21,23 +21,19 @@ fn table() -> (RegionTable, PeerRegions) {
     (table, peer)
 }
 
-/// Returns a region whose offsets are addresses.
 fn region(addr: u64, len: u64, rights: Rights, zone: u32) -> NewRow {
     NewRow { addr, len, first: addr, rights, users: Users::of_zone(zone), window: false }
 }
 
-/// Adds a region that no thread copies.
 fn enter(table: &RegionTable, addr: u64, len: u64, rights: Rights, zone: u32) -> Option<u32> {
     insert(table, &region(addr, len, rights, zone))
 }
 
-/// Adds a row that no thread copies.
 fn insert(table: &RegionTable, entry: &NewRow) -> Option<u32> {
     // SAFETY: the tests that use this make no copies.
     unsafe { table.insert(entry) }
 }
 
-/// Checks an access by a peer over a connection of the zone.
 fn check(peer: &PeerRegions, key: u32, addr: u64, len: u64, wanted: Rights, zone: u32) -> Result<(), RemoteFault> {
     peer.locate(key, addr, len, wanted, &AccessContext::new(zone, 1)).map(|found| assert_eq!(found, addr))
 }

@@ -44,7 +44,6 @@ impl RecordView {
 #[derive(Clone, Copy)]
 pub enum Next {
     Nothing,
-    /// There is a small record of the expected kind.
     Small(Small),
     Other,
 }
@@ -61,7 +60,6 @@ impl Small {
         First::unpack(self.first).flags
     }
 
-    /// Returns the size of the payload, at most [`SMALL`].
     #[inline]
     pub fn len(self) -> usize {
         First::unpack(self.first).len as usize
@@ -104,7 +102,7 @@ impl<A: Area> Consumer<A> {
         }
     }
 
-    /// Returns the next record if it is small and of `kind`, and if `aux` is the size of its payload.
+    /// Returns the next record if it is small and of `kind`, and `aux` is its payload's size.
     #[inline]
     pub fn next(&self, kind: u8) -> Next {
         // SYNC ring-record: the rest of the record is visible.
@@ -120,12 +118,11 @@ impl<A: Area> Consumer<A> {
         if fits { Next::Small(small) } else { Next::Other }
     }
 
-    /// Returns whether a record of `len` bytes is small with two contiguous slots.
+    /// Returns whether a record of `len` bytes has two contiguous slots.
     fn has_two(&self, len: usize) -> bool {
         len <= SMALL && !self.area.is_start(self.spot.0 + SLOT as u64)
     }
 
-    /// Skips the record from [`Consumer::next`], without releasing it.
     #[inline]
     pub fn skip_small(&mut self, small: Small) {
         if small.len() > ONE {
@@ -149,8 +146,7 @@ impl<A: Area> Consumer<A> {
         is_there(&self.area, self.spot)
     }
 
-    /// Copies payload of `view`, the last record from [`Consumer::peek`], from byte `offset` into `dst`. Returns the
-    /// number of copied bytes.
+    /// Copies payload of `view`, from [`Consumer::peek`], from byte `offset` into `dst`. Returns the number of bytes.
     #[inline]
     pub fn copy_out(&self, view: &RecordView, offset: usize, dst: Target<'_>) -> usize {
         let (dst, _) = dst.split((view.len as usize).saturating_sub(offset));
@@ -191,7 +187,7 @@ impl<A: Area> Consumer<A> {
 }
 
 impl Consumer<Mapped> {
-    /// Returns the payload of the record from [`Consumer::next`]. It is valid until the slot is released.
+    /// Returns the payload of the record from [`Consumer::next`], valid until the slot is released.
     #[inline]
     pub fn small_source(&self, small: Small) -> Source<'_> {
         let (first, len) = self.area.behind_header(self.spot.0, small.len());
@@ -199,8 +195,7 @@ impl Consumer<Mapped> {
         unsafe { Source::new(first, len) }
     }
 
-    /// Returns up to `len` contiguous payload bytes of `view` from byte `offset`. They are valid until the record is
-    /// released.
+    /// Returns up to `len` contiguous payload bytes of `view` from byte `offset`, valid until the record is released.
     #[inline]
     pub fn source(&self, view: &RecordView, offset: usize, len: usize) -> Source<'_> {
         let offset = offset.min(view.len as usize);

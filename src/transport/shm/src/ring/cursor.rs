@@ -7,7 +7,7 @@ use host::cold_path;
 use super::{Area, First, POSITION, SLOT};
 use crate::word::Word;
 
-/// Returns the lap at `position`, which differs from adjacent laps. A new ring contains the lap before the first.
+/// Returns the lap at `position`, which differs from its neighbours. A new ring contains the lap before the first.
 #[inline]
 pub(super) fn lap_at(area: &impl Area, position: u64) -> u8 {
     ((position >> area.shift()) as u8).wrapping_add(1)
@@ -30,10 +30,9 @@ impl RingCursor {
         RingCursor(u64::from(lap_at(area, position)) << Self::LAP | at)
     }
 
-    /// The first slot in the first lap.
     pub const FIRST: RingCursor = RingCursor(1 << Self::LAP);
 
-    /// Returns the same cursor, at which no record is found if `shut`.
+    /// Returns the same cursor, which finds no record if `shut`.
     #[inline]
     pub fn shut(self, shut: bool) -> RingCursor {
         RingCursor(if shut { self.0 | Self::SHUT } else { self.0 & !Self::SHUT })
@@ -45,7 +44,6 @@ impl RingCursor {
         (self.0 / SLOT as u64) & POSITION
     }
 
-    /// Returns the next slot, which is at `position`.
     #[inline]
     pub(super) fn next(self, area: &impl Area, position: u64) -> RingCursor {
         let next = self.0 + SLOT as u64;

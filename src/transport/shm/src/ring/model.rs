@@ -160,8 +160,8 @@ fn ring_shows_no_payload_as_a_record() {
 
 const MESSAGE: u8 = 1;
 
-/// Passes records with payloads of `sizes` bytes through the fast path: [`Producer::put_small`], if a record is small
-/// and there is known room, and [`Consumer::next`].
+/// Passes records with payloads of `sizes` bytes through the fast path: [`Producer::put_small`], for small records with
+/// known room, and [`Consumer::next`].
 fn pass_small(slots: usize, sizes: &'static [usize]) {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(3);
@@ -236,8 +236,7 @@ fn ring_passes_small_messages_of_two_slots() {
 }
 
 /// Models [`PeerSegment`](crate::peer_segment::PeerSegment) and [`Hot`](crate::hot::Hot): one side stores a record and
-/// does not notify, because the other polls, which then stops polling. Each side executes its own fence, instead of the
-/// common one.
+/// does not notify, because the other polls, which then stops polling. Each executes its own fence.
 #[test]
 fn no_record_is_missed_when_polling_ends() {
     loom::model(|| {
@@ -264,8 +263,8 @@ fn memory() -> Arc<UnsafeCell<u64>> {
     Arc::new(UnsafeCell::new(0))
 }
 
-/// A write with an immediate value: the bytes are copied directly, and the value goes through the ring. The consumer of
-/// the value must see the bytes.
+/// A write with an immediate value: the bytes are copied directly, the value goes through the ring. Its consumer must
+/// see the bytes.
 #[test]
 fn ring_passes_value_after_copied_bytes() {
     loom::model(|| {
@@ -303,7 +302,7 @@ fn ring_passes_value_after_copied_bytes() {
     });
 }
 
-/// An atomic operation by the consumer: the producer copies to the same memory after the record is consumed.
+/// After the consumer's atomic operation, the producer copies to the same memory.
 #[test]
 fn ring_orders_copy_after_atomic_operation() {
     loom::model(|| {

@@ -44,11 +44,8 @@ impl<A: Area> Producer<A> {
         ((self.area.slots() / 2).max(1) * SLOT as u64) as usize - HEADER
     }
 
-    /// Reserves room for up to `payload` bytes. Returns `None` if there is none now, or above
-    /// [`Producer::max_payload`].
-    ///
-    /// # Errors
-    /// [`Corrupt`] if the consumer's position is impossible.
+    /// Reserves room for up to `payload` bytes; `None` if there is none now, or above [`Producer::max_payload`]. Fails
+    /// if the consumer's position is impossible.
     #[inline]
     pub fn reserve(&mut self, payload: usize) -> Result<Option<Reservation<'_, A>>, Corrupt> {
         let slots = self.area.slots();
@@ -102,8 +99,8 @@ impl<A: Area> Producer<A> {
         Some(end)
     }
 
-    /// Takes the slot at `position` for the rest of a small record. Returns the position after it; `None` if the slot
-    /// is not contiguous with the first.
+    /// Takes the slot at `position` for the rest of a small record. Returns the position after it; `None` if it is not
+    /// contiguous with the first.
     #[inline(never)]
     fn second_slot(&mut self, position: u64) -> Option<u64> {
         if self.area.is_start(position * SLOT as u64) {
@@ -113,10 +110,7 @@ impl<A: Area> Producer<A> {
         Some(position + 1)
     }
 
-    /// Loads the consumer's position, up to which records are consumed.
-    ///
-    /// # Errors
-    /// [`Corrupt`] if it decreased or is past the last record.
+    /// Loads the consumer's position. Fails if it decreased or is past the last record.
     #[inline]
     pub fn consumed(&mut self) -> Result<u64, Corrupt> {
         // SYNC ring-head: consumed slots may be overwritten. The consumer's reads precede its store, a Release; this
@@ -129,14 +123,11 @@ impl<A: Area> Producer<A> {
         Ok(head)
     }
 
-    /// Notes the consumer's position from a record of the opposite direction.
-    ///
-    /// # Errors
-    /// [`Corrupt`] if it is past the last record.
+    /// Notes the consumer's position from a record of the opposite direction. Fails if it is past the last record.
     #[inline]
     pub fn credit(&mut self, credit: u64) -> Result<(), Corrupt> {
         let more = credit.wrapping_sub(self.head) & POSITION;
-        // The record may have waited for long, so the known position may be newer.
+        // The record may have waited for long: the known position may be newer.
         if more <= POSITION / 2 {
             if more > self.tail - self.head {
                 return Err(Corrupt);
@@ -168,7 +159,6 @@ impl<A: Area> Producer<A> {
         }
     }
 
-    /// Clears the slot that the consumer checks next.
     #[inline]
     fn clear(&mut self, position: u64) {
         if self.any_unclear {
@@ -191,7 +181,7 @@ impl<A: Area> Producer<A> {
 }
 
 impl Producer<Mapped> {
-    /// Returns the payload of the record that ends at `end`. It is valid until the consumer passes the record.
+    /// Returns the payload of the record that ends at `end`, valid until the consumer passes it.
     pub fn payload(&self, end: u64, len: usize) -> Source<'_> {
         let start = end.wrapping_sub(slots_for(len));
         self.area.source(start.wrapping_mul(SLOT as u64).wrapping_add(HEADER as u64), len)
@@ -199,7 +189,7 @@ impl Producer<Mapped> {
 }
 
 impl<A: Area> Reservation<'_, A> {
-    /// Appends as much of `piece` to the payload as fits. Returns the number of bytes.
+    /// Appends as much of `piece` as fits. Returns the number of bytes.
     #[inline]
     pub fn write(&mut self, piece: Source<'_>) -> usize {
         let (piece, _) = piece.split(self.room - self.filled);
@@ -210,7 +200,7 @@ impl<A: Area> Reservation<'_, A> {
         piece.len()
     }
 
-    /// Publishes the record, and returns the position after it. `kind` must not be 0. `credit` is this side's position
+    /// Publishes the record, and returns the position after it. `kind` must not be 0; `credit` is this side's position
     /// in the opposite ring.
     #[inline]
     pub fn finish(self, kind: u8, flags: u8, aux: u64, credit: u64) -> u64 {

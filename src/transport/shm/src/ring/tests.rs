@@ -106,7 +106,7 @@ fn small_records_take_contiguous_slots() {
     let (mut producer, mut consumer) = pair(slots);
     for round in 0..4000_usize {
         let len = round * 31 % (SMALL + 1);
-        // Each word looks like the first word of a record of this lap or the next.
+        // Each word looks like a record's first word of this lap or the next.
         let lap = lap_at(&consumer.area, producer.tail).wrapping_add(round as u8 & 1);
         let payload: Vec<u8> = forged(lap).into_iter().cycle().take(len).collect();
         let last = producer.tail % slots as u64 == slots as u64 - 1;
@@ -145,15 +145,14 @@ fn rejects_small_record_past_area() {
     assert!(matches!(consumer.peek(), Err(Corrupt)));
 }
 
-/// Returns the first word of an empty record of the lap, for payloads.
 fn forged(lap: u8) -> [u8; 8] {
     First { lap, kind: 1, flags: 0, len: 0, credit: 0 }.pack().to_le_bytes()
 }
 
 #[test]
 fn mistakes_no_payload_for_record() {
-    // Each word of the payloads looks like a first word of some lap. Records have all sizes, so each slot is inside a
-    // record and after one, in all laps.
+    // Each word of the payloads looks like a first word of some lap. Records have all sizes, so each slot is inside and
+    // after one, in all laps.
     let slots = 16;
     let (mut producer, mut consumer) = pair(slots);
     let (mut position, mut round) = (0_u64, 0_u64);
@@ -344,7 +343,6 @@ fn detects_inconsistent_record() {
         store(&consumer, 0, first);
         assert_eq!(consumer.peek(), Err(Corrupt), "{what}");
     }
-    // A record past the end of the area, and a pad with a length.
     let (mut producer, mut consumer) = pair(8);
     for _ in 0..7 {
         put(&mut producer, 1, b"").expect("room");

@@ -3,7 +3,6 @@
 use dat_conformance::Network;
 use dat_shm::Shm;
 
-/// Returns a network in its own directory.
 pub fn network() -> Network<Shm> {
     let dir = tempfile::tempdir().unwrap();
     let instance = dir.path().join("meet");

@@ -1,4 +1,4 @@
-//! Datagrams that wait for room on a connection, as copies in memory that exists only while datagrams wait.
+//! Copies of datagrams that wait for room on a connection, in memory that exists only while they wait.
 
 use std::collections::VecDeque;
 
@@ -11,20 +11,16 @@ use host::memory::Room;
 use crate::pages::Pages;
 
 /// Maximum number of datagrams that wait for one peer. Intel MPI sends over 256 in a burst for a message of 1 MiB: with
-/// 256 places, four processes on two busy CPUs lost thousands over TCP and took 20 s instead of 1 s; with 1024 they
-/// lost none.
+/// 256 places, four processes on two busy CPUs lost thousands over TCP and took 20 s instead of 1 s; with 1024, none.
 const MAX_WAITING: usize = 1024;
-/// Size of a piece of memory, in bytes.
 const PIECE: usize = 16 * MAX_DATAGRAM;
 
 /// The waiting datagrams of one peer, oldest first.
 pub struct Queue<T: Transport> {
-    /// Pieces with datagrams, and unused pieces.
     pieces: VecDeque<Piece<T>>,
     spent: Vec<Piece<T>>,
-    /// Datagrams that are not posted, and whether each requests a solicited event.
+    /// Unposted, and whether each requests a solicited event.
     waiting: VecDeque<(Segment, bool)>,
-    /// Number of posted datagrams that may be outstanding.
     posted: usize,
 }
 
@@ -32,7 +28,7 @@ struct Piece<T: Transport> {
     /// Dropped before the memory that it registers.
     region: T::Region,
     pages: Pages,
-    /// Bytes in use, from the start, and datagrams that have not completed.
+    /// Bytes in use, from the start, and incomplete datagrams.
     used: usize,
     datagrams: usize,
 }
@@ -44,7 +40,7 @@ impl<T: Transport> Default for Queue<T> {
 }
 
 impl<T: Transport> Queue<T> {
-    /// Returns the number of datagrams that have not completed.
+    /// Returns the number of incomplete datagrams.
     pub fn len(&self) -> usize {
         self.waiting.len() + self.posted
     }
@@ -81,14 +77,14 @@ impl<T: Transport> Queue<T> {
         Ok(true)
     }
 
-    /// Removes the oldest datagram that is not posted. Its memory stays until [`Queue::keep_posted`] completes it.
+    /// Removes the oldest unposted datagram. Its memory stays until [`Queue::keep_posted`] completes it.
     pub fn post(&mut self) -> Option<(Segment, bool)> {
         let next = self.waiting.pop_front()?;
         self.posted += 1;
         Some(next)
     }
 
-    /// Completes all posted datagrams but the last `outstanding` ones. Their memory is reused.
+    /// Completes all posted datagrams but the last `outstanding`, and reuses their memory.
     pub fn keep_posted(&mut self, outstanding: usize) {
         while self.posted > outstanding {
             self.posted -= 1;

@@ -9,7 +9,7 @@ use super::{GENERATION_SHIFT, Mirror, REFERENCES, REVOKED, REVOKING, RegionRef, 
 use crate::user::{Source, Target};
 
 impl<M: Mirror> RegionTable<M> {
-    /// Returns the users of the window with `key`; `None` without one that admits the connection with the end `own`.
+    /// Returns the users of the window with `key`; `None` unless it admits the connection with the end `own`.
     pub fn may_invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
         let region_ref = self.acquire(key)?;
         let users = region_ref.users();
@@ -17,13 +17,14 @@ impl<M: Mirror> RegionTable<M> {
         (window && users.admit(own)).then_some(users)
     }
 
-    /// Revokes a window for a peer on the connection with the end `own`, and waits for all references. Returns the same as
-    /// [`RegionTable::may_invalidate`]. The window must still remove its row.
+    /// Revokes a window for a peer on the connection with the end `own`, and waits for all references. Returns what
+    /// [`RegionTable::may_invalidate`] does. The window must still remove its row.
     pub fn invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
         self.invalidate_with(key, own, || {})
     }
 
-    /// Does what [`RegionTable::invalidate`] does, and calls `closed` between the end of new references and the wait.
+    /// Does what [`RegionTable::invalidate`] does, and calls `closed` before the wait, when new references are
+    /// impossible.
     pub fn invalidate_with(&self, key: u32, own: &AccessContext, closed: impl FnOnce()) -> Option<Users> {
         let users = self.may_invalidate(key, own)?;
         let (index, generation) = split_key(key);
@@ -44,7 +45,7 @@ impl<M: Mirror> RegionTable<M> {
         Some(users)
     }
 
-    /// Grants a peer on the connection with the end `own` the rights `wanted` on `len` bytes at the remote address `addr`.
+    /// Grants the connection with the end `own` the rights `wanted` on `len` bytes at the remote address `addr`.
     #[inline(always)]
     pub fn grant(
         &self,
@@ -71,7 +72,7 @@ impl<M: Mirror> RegionTable<M> {
     }
 }
 
-/// A range to which a peer has access. It keeps the memory registered.
+/// A range to which a peer has access; keeps the memory registered.
 #[derive(Debug)]
 #[must_use]
 pub struct Granted<'t> {
@@ -93,23 +94,23 @@ impl Granted<'_> {
         (self.addr + skip, (self.len - skip).min(most) as usize)
     }
 
-    /// Returns at most `most` bytes to read, after the first `skip` ones.
+    /// Returns up to `most` bytes to read after the first `skip`.
     #[inline]
     pub fn source(&self, skip: u64, most: u64) -> Source<'_> {
         let (addr, len) = self.part(skip, most);
-        // SAFETY: the range is inside the region, which is readable (`insert`) until its removal, which waits for `_pin`.
+        // SAFETY: the range is in the region, which is readable (`insert`) until its removal, which waits for `_pin`.
         unsafe { Source::new(addr, len) }
     }
 
-    /// Returns at most `most` bytes to write, after the first `skip` ones; none without a granted right to write.
+    /// Returns up to `most` bytes to write after the first `skip`; none without a granted right to write.
     #[inline]
     pub fn target(&self, skip: u64, most: u64) -> Target<'_> {
         if !self.rights.intersects(WRITES) {
             return Target::EMPTY;
         }
         let (addr, len) = self.part(skip, most);
-        // SAFETY: the range is inside the region, which has a right to write. So it is writable (`insert`) until its removal,
-        // which waits for `_pin`.
+        // SAFETY: the range is in the region, which has a right to write. So it is writable (`insert`) until its
+        // removal, which waits for `_pin`.
         unsafe { Target::new(addr, len) }
     }
 }

@@ -11,9 +11,9 @@ use super::{INDEX_BITS, ROW_SIZE, ROWS};
 pub enum RemoteFault {
     /// No region has the key.
     Key,
-    /// The region belongs to another protection zone or connection.
+    /// It belongs to another zone or connection.
     Users,
-    /// The region does not grant the right.
+    /// The right is not granted.
     Rights,
     /// The range exceeds the region.
     Bounds,
@@ -24,7 +24,6 @@ pub enum RemoteFault {
 pub struct Users(pub u64);
 
 impl Users {
-    /// Set if only one connection may use the row.
     const ONE: u64 = 1 << 63;
 
     /// All connections of the protection zone.

@@ -10,7 +10,6 @@ use crate::user::copy;
 
 const ALL: Rights = Rights::all();
 
-/// A mirror of two rows.
 #[derive(Default)]
 struct Rows([Row; 2]);
 
@@ -24,17 +23,14 @@ fn table() -> RegionTable {
     RegionTable::new((), ROWS as u32)
 }
 
-/// A region with virtual addresses.
 fn region(addr: u64, len: u64, rights: Rights, zone: u32) -> NewRow {
     NewRow { addr, len, first: addr, rights, users: Users::of_zone(zone), window: false }
 }
 
-/// Inserts a range that no test accesses.
 fn enter(table: &RegionTable, addr: u64, len: u64, rights: Rights, zone: u32) -> Option<u32> {
     insert(table, &region(addr, len, rights, zone))
 }
 
-/// Inserts a row for memory that no test accesses.
 fn insert<M: Mirror>(table: &RegionTable<M>, entry: &NewRow) -> Option<u32> {
     // SAFETY: the callers make no copies.
     unsafe { table.insert(entry) }
@@ -45,7 +41,6 @@ fn check(table: &RegionTable, key: u32, addr: u64, len: u64, wanted: Rights, zon
     table.grant(key, addr, len, wanted, &AccessContext::new(zone, 1)).map(|found| assert_eq!(found.addr(), addr))
 }
 
-/// Returns whether `key` names a region.
 fn is_live(table: &RegionTable, key: u32) -> bool {
     table.acquire(key).is_some()
 }
@@ -183,7 +178,6 @@ fn removal_waits_for_what_is_held() {
         table.release(key);
     });
     assert!(removed.load(Ordering::SeqCst));
-    // One too many changes nothing.
     table.release(key);
     let next = insert(&table, &region(0, 1, ALL, 1)).expect("row");
     assert!(table.remove(next));
@@ -201,7 +195,6 @@ fn removal_waits_for_pins() {
             assert!(table.remove(key));
             removed.store(true, Ordering::SeqCst);
         });
-        // As soon as the removal has begun, there are no new references.
         let deadline = Instant::now() + Duration::from_secs(10);
         while table.acquire(key).is_some() || table.mirror.0[0].generation.load(Ordering::Relaxed) != 0 {
             assert!(Instant::now() < deadline);
@@ -234,7 +227,6 @@ fn pins_and_removals_race() {
                     thread::yield_now();
                 }
                 assert!(table.remove(key));
-                // There are no references left, so no thread can read this value.
                 memory.store(0, Ordering::Relaxed);
             }
             latest.store(u32::MAX, Ordering::Release);

@@ -82,7 +82,6 @@ fn thread_watches_for_two_waits() {
     assert!(!rings(), "another one watched");
 }
 
-/// A program that never sleeps in a wait leaves all data to the thread, which sleeps initially.
 #[test]
 fn peers_wake_thread_until_callers_poll() {
     let control = control();

@@ -28,7 +28,6 @@ fn every_record_is_watched_once() {
         let last = Arc::new(Last::new());
         let new = Arc::new(New::default());
         let tx = Arc::new(Mutex::new(0));
-        // The thread watches the connection, which has one record and is quiet.
         put(&tx, &last, &new);
         new.0.store(0, Relaxed);
         let seen = last.end();

@@ -10,17 +10,13 @@ use loom::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, fence};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
-/// Marks finished requests without a notification, instead of a known position.
 const FINISHED: i32 = -1;
 
 /// A connection in both processes, with at most one request.
 #[derive(Default)]
 struct Model {
-    /// The endpoint's lock of the transmit direction.
     requests: Mutex<()>,
-    /// Set if the lock's holder must poll.
     again: AtomicBool,
-    /// The record, the peer's position, and whether this process polls.
     record: AtomicU32,
     head: AtomicI32,
     polled: AtomicBool,
@@ -36,7 +32,6 @@ impl Model {
         Arc::new(Model { polled: AtomicBool::new(true), ..Model::default() })
     }
 
-    /// Models [`Tx::post`](crate::tx::Tx::post) of a message with a notification.
     fn post(&self) {
         let requests = self.requests.lock().expect("no panic");
         self.record.store(1, Release);
@@ -58,7 +53,6 @@ impl Model {
         self.run_deferred_poll();
     }
 
-    /// Models a call that takes the lock for another purpose.
     fn query(&self) {
         drop(self.requests.lock().expect("no panic"));
         self.run_deferred_poll();
@@ -75,7 +69,6 @@ impl Model {
         }
     }
 
-    /// Consumes an available record as the peer, and notifies this process if it does not poll.
     fn consume(&self) {
         if self.record.load(Acquire) == 1 {
             self.head.store(1, Release);
@@ -86,7 +79,6 @@ impl Model {
         }
     }
 
-    /// Models [`Hot::cool`](crate::hot::Hot): stops polling and polls once more.
     fn cool(&self) {
         self.polled.store(false, SeqCst);
         fence(SeqCst);

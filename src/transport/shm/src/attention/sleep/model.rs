@@ -19,7 +19,7 @@ struct Model {
     sleepers: Mutex<Sleepers>,
     ended: [ModelU32; 2],
     wakeup_fd: AtomicBool,
-    /// Set if the leader's thread does not sleep, so that a ring finds no sleeper.
+    /// Set if a ring finds no sleeper.
     away: bool,
 }
 
@@ -51,7 +51,6 @@ impl Model {
         self.wakeup_fd.swap(true, Ordering::SeqCst);
     }
 
-    /// Models [`PeerSegment::mark`](crate::peer_segment::PeerSegment::mark) by the peer.
     fn tell(&self, index: u32, news: News) {
         ready::set(&self.summary, &self.words, index);
         self.wake(news, 0);
@@ -61,7 +60,6 @@ impl Model {
         Word::load(&self.summary, Ordering::SeqCst) != 0
     }
 
-    /// Models [`ControlRegion::arm`](crate::control_region::ControlRegion::arm).
     fn arm(&self, requests: bool) -> Option<u32> {
         let sleep = self.sleepers(|sleepers| sleepers.add(&self.published, &self.alarm, requests));
         if is_late::<ModelU32>(|| self.any_ready()) {
@@ -73,7 +71,6 @@ impl Model {
         sleep
     }
 
-    /// Models [`ControlRegion::expect_agent`](crate::control_region::ControlRegion::expect_agent).
     fn expect_agent(&self) {
         self.sleepers(|sleepers| sleepers.add_agent(&self.published));
         if is_late::<ModelU32>(|| self.any_ready()) {
@@ -81,7 +78,6 @@ impl Model {
         }
     }
 
-    /// Models [`ControlRegion::disarm`](crate::control_region::ControlRegion::disarm).
     fn disarm(&self, sleep: Option<u32>) {
         let led = self.sleepers(|sleepers| sleepers.remove(&self.published, sleep, false));
         if led && is_late::<ModelU32>(|| self.any_ready()) {
@@ -116,7 +112,6 @@ impl Model {
         bits
     }
 
-    /// Returns whether the leader sleeps indefinitely.
     fn sleeps(&self) -> bool {
         self.alarm.load(Ordering::Acquire) != RUNG
     }

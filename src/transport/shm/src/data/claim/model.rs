@@ -12,7 +12,6 @@ use super::*;
 struct Model {
     claim: Claim<ModelU64>,
     memory: UnsafeCell<Vec<u64>>,
-    /// The target's position.
     head: ModelU64,
 }
 
@@ -28,8 +27,7 @@ impl Model {
     }
 }
 
-/// The initiator revokes what it can of `records` records, and fails to copy the record `fails`, while the target
-/// processes all.
+/// The initiator revokes what it can of `records` records, but fails to copy record `fails`; the target processes all.
 fn race(records: u64, fails: u64) {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(3);

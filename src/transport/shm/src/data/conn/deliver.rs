@@ -15,7 +15,6 @@ use crate::rx::{Fatal, Stop};
 use crate::tx::Tx;
 
 impl Conn {
-    /// Returns whether data can flow.
     #[inline]
     pub fn is_up(&self) -> bool {
         self.phase.load(Ordering::Acquire) == ConnPhase::Up as u8
@@ -55,13 +54,12 @@ impl Conn {
         Ok(found)
     }
 
-    /// Returns the datagram receiver, if the connection carries datagrams.
     #[inline]
     pub fn datagrams(&self) -> Option<&DatagramReceiver<Shm>> {
         self.receiver.datagrams()
     }
 
-    /// Completes the next receive, if it has one segment, with a message of `len` bytes that `place` copies into it.
+    /// Completes the next receive, if it has one segment, with a message of `len` bytes that `place` copies.
     ///
     /// # Errors
     /// The reason why the message is not delivered; `failed` is then a receive that is too short or has no memory.
@@ -110,13 +108,11 @@ impl Conn {
         self.sink.lock_tx().map(|mut tx| what(&mut tx))
     }
 
-    /// Reports a completed receive.
     #[inline]
     pub fn complete(&self, done: RecvDone) {
         self.sink.recv_done(done);
     }
 
-    /// Reports a completed receive with additional data.
     pub fn complete_special(&self, done: RecvDone, what: Special) {
         self.sink.recv_special(done, what);
     }

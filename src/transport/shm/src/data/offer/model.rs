@@ -36,8 +36,8 @@ fn part(number: u64) -> Part {
     Part { position: number + 40, offset: number + 50, target, zone: number as u32 + 60 }
 }
 
-/// The receiver makes `offers` offers in turn, and writes each part that the sender does not take; the sender checks
-/// `looks` times.
+/// The receiver makes `offers` offers, and writes each part that the sender does not take; the sender checks `looks`
+/// times.
 fn exchange(offers: u64, looks: usize) {
     let mut explorer = loom::model::Builder::new();
     explorer.preemption_bound = Some(3);

@@ -1,14 +1,14 @@
 //! Reads and atomic operations of the peer, immediate values of its writes, and windows that its messages invalidate.
 //!
 //! An atomic operation is one CPU instruction, so it is atomic for the target's threads too. It is executed exactly
-//! once: the response gets its room first, and consuming the record cannot fail. Later copies to or from the target's
-//! memory wait until then, even within one process. The immediate value of a write is a record after the write's bytes,
+//! once: the response gets its room first, and consuming the record cannot fail. Until then, later copies to or from
+//! the target's memory wait, even within one process. A write's immediate value is a record after the write's bytes,
 //! and takes a receive.
 //!
 //! A message that invalidates a window starts with a record that names the window and takes the receive. The row is
-//! closed after the complete message has arrived. The message completes when transfers in progress have ended: the
-//! peer's for a window of one connection, all peers' for a window of a zone. It waits in turns, so other connections
-//! progress. The row is not reused before the next bind or free.
+//! closed after the complete message has arrived, and not reused before the next bind or free. The message completes
+//! when transfers in progress have ended: the peer's for a window of one connection, all peers' for a window of a zone.
+//! It waits in turns, so other connections progress.
 
 use std::iter;
 
@@ -24,7 +24,7 @@ use crate::ring::{Consumer, RecordView};
 use crate::{claim, copy};
 
 impl Arriving {
-    /// Completes the receive of a message of several records, with the window that it has invalidated.
+    /// Completes the receive of a message of several records, with the window that it invalidated.
     pub(super) fn complete(&mut self, turn: &Turn<'_>, len: u64, view: &RecordView) {
         let done = self.done(Status::Success, len, view.flags & record::SOLICITED != 0);
         match self.revocation.take() {
@@ -33,7 +33,6 @@ impl Arriving {
         }
     }
 
-    /// Executes a write or read of the peer, unless the peer has revoked it.
     pub(super) fn claim(
         &mut self,
         turn: &Turn<'_>,
@@ -70,7 +69,7 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Executes an atomic operation of the peer once: the record is consumed, or the connection fails.
+    /// Executes an atomic operation once: the record is consumed, or the connection fails.
     pub(super) fn atomic(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let mut bytes = [0; record::ATOMIC];
         if view.len as usize != bytes.len() || view.aux != WORD {
@@ -88,7 +87,7 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Refuses a read or an atomic operation, after the responses to earlier ones. Later records are not processed.
+    /// Refuses a read or atomic operation after the responses to earlier ones. Later records are not processed.
     #[cold]
     fn refuse(&mut self, turn: &Turn<'_>, status: Status) -> RecordOutcome {
         self.refused = true;
@@ -130,8 +129,8 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Invalidates the window before the message completes; earlier, the end of the connection could leave an
-    /// invalidated window unreported. Returns the outcome while transfers that may use the window are in progress.
+    /// Invalidates the window before the message completes; earlier, the end of the connection could leave that
+    /// unreported. Returns the outcome while transfers may use the window.
     #[inline]
     pub(super) fn revoke(&mut self, turn: &Turn<'_>) -> Option<RecordOutcome> {
         self.revocation.as_mut().and_then(|revocation| revocation.go_on(turn))

@@ -16,9 +16,8 @@ use crate::peer_segment::{Busy, End};
 use crate::record::{self, EAGER_MAX};
 use crate::ring::{Consumer, RecordView};
 
-/// Offers the sender half of the next bytes of a message of `len` bytes, while this side copies the other half. The
-/// bytes are up to twice `slice`, the next one. Returns this side's slice, which follows the sender's; `None` if this
-/// side should copy everything.
+/// Offers the sender half of the next bytes, up to twice `slice`, of a message of `len` bytes. Returns this side's
+/// slice, which follows the sender's; `None` if this side should copy everything.
 fn offer(end: &End, number: u64, position: u64, segments: &[Segment], slice: Slice, len: u64) -> Option<Slice> {
     if slice.len < SHARED_MIN {
         return None;
@@ -32,8 +31,8 @@ fn offer(end: &End, number: u64, position: u64, segments: &[Segment], slice: Sli
     Some(Slice { offset: offset + part, len: both - part, last: offset + both == len })
 }
 
-/// Returns the places of a message or write in the peer's memory, from byte `skip` of the payload. Returns `None` if
-/// they do not have the record's length.
+/// Returns the places of a message or write in the peer's memory, from byte `skip` of the payload; `None` if they do
+/// not have the record's length.
 fn read_places(ring: &Consumer, view: &RecordView, skip: usize) -> Option<ArrayVec<(u64, u64), MAX_SEGMENTS>> {
     let payload = (view.len as usize).checked_sub(skip)?;
     let count = payload / record::PLACE;
@@ -81,7 +80,6 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Fails the receive, whose memory is no longer registered.
     #[cold]
     pub(super) fn fail_recv(&self) -> RecordOutcome {
         fail(Some(self.done(Status::LocalProtection, 0, false)), Some(Status::RemoteResponder))
@@ -144,7 +142,6 @@ impl Arriving {
         self.fetch(turn, view, budget)
     }
 
-    /// Starts to read an RDMA write from the peer's memory.
     pub(super) fn remote_write(
         &mut self,
         turn: &Turn<'_>,
@@ -210,7 +207,7 @@ impl Arriving {
                             fetching.offered = Some(slice.offset);
                             match read {
                                 Outcome::Done => fetching.ahead = Some((slice, word)),
-                                // Nothing else is done before it is known what the sender does.
+                                // It is not yet known what the sender does.
                                 Outcome::Refused => {}
                                 failed => return self.fetch_failed(failed),
                             }
@@ -224,7 +221,7 @@ impl Arriving {
                 Outcome::Done => fetching.offset += now,
                 Outcome::Refused => {
                     fetching.ahead = None;
-                    // Without room for the request, the peer notifies this side of room, or this side polls for it.
+                    // Without room, the peer notifies this side of room, or this side polls for it.
                     let asked = turn.conn.with_tx(|tx| tx.ask_for(end, view.end(), offset));
                     fetching.asked = asked.unwrap_or(false);
                     end.set_busy(Busy::Asking, !fetching.asked);
@@ -243,7 +240,6 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Handles a failed fetch.
     #[cold]
     pub(super) fn fetch_failed(&self, outcome: Outcome) -> RecordOutcome {
         let write = self.fetching.as_ref().is_some_and(|fetching| fetching.into.is_some());

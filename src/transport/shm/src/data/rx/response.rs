@@ -9,7 +9,6 @@ use crate::record::{self, kind};
 use crate::ring::{Consumer, RecordView};
 
 impl Arriving {
-    /// Processes a record of the response ring.
     pub(super) fn answer(
         &mut self,
         turn: &Turn<'_>,
@@ -28,7 +27,6 @@ impl Arriving {
         }
     }
 
-    /// Stores bytes of a requested message.
     fn message_data(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let bytes = ring.source(view, 0, view.len as usize);
         let Some(fetching) = self.fetching.as_mut().filter(|fetching| fetching.asked) else {
@@ -53,7 +51,6 @@ impl Arriving {
     }
 }
 
-/// Stores the response to a read.
 fn read_data(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
     let bytes = ring.source(view, 0, view.len as usize);
     match turn.conn.with_tx(|tx| tx.on_read_data(turn.end, bytes)) {
@@ -63,7 +60,6 @@ fn read_data(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutco
     }
 }
 
-/// Processes the peer's request for a message of this side.
 fn fetch(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
     if view.len as usize != record::PLACE {
         return fail(None, None);

@@ -11,8 +11,7 @@ use crate::record::{self, Acknowledge, EAGER_MAX, Header, WORD, kind};
 use crate::sleep::News;
 
 impl Tx {
-    /// Writes the bytes, and then puts the immediate value into the ring, so that the peer sees the bytes when it has
-    /// the value.
+    /// Writes the bytes, then puts the immediate value into the ring: a peer with the value sees the bytes.
     pub(super) fn write_immediate(
         &mut self,
         end: &End,
@@ -36,7 +35,7 @@ impl Tx {
         launch
     }
 
-    /// Puts the window's key into the ring, and then the message, which is never a single record.
+    /// Puts the window's key, then the message, into the ring. The message is never a single record.
     pub(super) fn send_invalidate(
         &mut self,
         end: &End,
@@ -63,7 +62,7 @@ impl Tx {
         }
     }
 
-    /// Requests an atomic operation, even from a peer in this process, to keep the order with earlier messages.
+    /// Requests an atomic operation, even within a process, to keep the order with earlier messages.
     pub(super) fn atomic(
         &mut self,
         end: &End,

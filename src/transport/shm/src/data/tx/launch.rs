@@ -14,8 +14,8 @@ use crate::sleep::News;
 use crate::tx_ring::Put;
 
 impl Tx {
-    /// Puts a datagram into the ring, if no request waits and there is room. It has no mark, because the program gets
-    /// no completion.
+    /// Puts a datagram into the ring, if no request waits and there is room. It has no mark, because it needs no
+    /// completion.
     pub fn try_send(&mut self, end: &End, datagram: &Datagram<'_>) -> bool {
         let Datagram { id, segments, len, solicited } = *datagram;
         let operation = Operation::Send { solicited };
@@ -39,7 +39,6 @@ impl Tx {
         }
     }
 
-    /// Executes a request until it must wait.
     #[inline]
     pub(super) fn attempt(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> StartOutcome {
         if self.failed {
@@ -78,8 +77,7 @@ impl Tx {
         StartOutcome::TxInFlight(Done::Announced(position))
     }
 
-    /// Copies a request up to byte `to` in slices; with `last` the request ends there. Returns `None` if the kernel
-    /// refuses the copies.
+    /// Copies a request up to byte `to` in slices; with `last` it ends there. Returns `None` if the kernel refuses.
     #[inline]
     pub(super) fn slices(
         &mut self,
@@ -106,8 +104,8 @@ impl Tx {
         stopped
     }
 
-    /// Returns whether the peer must still consume a record that changes its memory. Copies wait for that, so that a
-    /// later post does not become visible earlier.
+    /// Returns whether the peer must still consume a record that changes its memory: copies wait, so that later posts
+    /// do not become visible earlier.
     #[inline]
     pub(super) fn is_behind_write(&mut self) -> bool {
         self.written > 0 && self.is_not_consumed()
@@ -154,7 +152,6 @@ impl Tx {
                     }
                 }
                 if len <= EAGER_MAX && tail > 0 {
-                    // One record does both.
                 } else if self.is_behind_write() {
                     return StartOutcome::Waits(WaitReason::Peer);
                 } else {

@@ -1,7 +1,7 @@
 //! Requests of the peer (reads, atomic operations, bytes of messages) and their responses, in the transmit direction.
 //!
-//! A refused read or atomic operation ends the connection after the responses to all earlier requests, so the requester
-//! knows that its oldest outstanding request has failed.
+//! A refused read or atomic operation ends the connection after the responses to all earlier requests. So the requester
+//! knows that its oldest outstanding one has failed.
 
 use dat_core::Change;
 use dat_core::event::Status;
@@ -20,7 +20,7 @@ impl Tx {
         end.set_busy(Busy::Reading, true);
     }
 
-    /// Accepts a read of the peer and sends what it can. Returns `false` without room for a response.
+    /// Accepts a read and sends what it can. Returns `false` without room for a response.
     pub fn on_read(&mut self, end: &End, target: RemoteSegment) -> bool {
         self.plain = false;
         let room = !self.closed && self.responses.has_room();
@@ -57,8 +57,7 @@ impl Tx {
         }
     }
 
-    /// Queues the bytes from `offset` of the message at `position`, which the peer cannot read. Returns `false` if no
-    /// such message is in flight.
+    /// Queues the bytes from `offset` of the message at `position`. Returns `false` if no such message is in flight.
     pub fn on_fetch(&mut self, position: u64, offset: u64) -> bool {
         if self.closed {
             return true;

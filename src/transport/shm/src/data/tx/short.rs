@@ -3,9 +3,9 @@
 //! A copy by the kernel takes more than a microsecond; a ring record that the peer polls takes a cache line. So short
 //! writes and reads use the ring while the peer consumes them in time, and otherwise the kernel for a while
 //! ([`Trust`]). If the peer's position does not move for five microseconds while such a record waits, this side revokes
-//! the records in order ([`Claim`](crate::claim::Claim)), and copies. Posts, polls and the progress thread
-//! ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, and delays the following records.
-//! If a copy fails, the record is left to the peer.
+//! the records in order ([`Claim`](crate::claim::Claim)), and copies; posts, polls and the progress thread
+//! ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, and delays later records. A record
+//! whose copy fails is left to the peer.
 //!
 //! A revoked record stays in the ring until the peer passes it. It is complete when the peer has consumed all earlier
 //! records that are neither short nor [`NOTHING`](crate::record::kind::NOTHING).
@@ -29,22 +29,21 @@ use crate::ring::SMALL;
 use crate::rx::SHARED_MIN;
 use crate::sleep::News;
 
-/// Minimum and maximum number of requests between probes of a peer that does not poll the connection.
+/// Minimum and maximum number of requests between probes of a peer that does not poll.
 const PROBE_MIN: u32 = 1;
 const PROBE_MAX: u32 = 256;
 
 /// Maximum number of requests that use the kernel after a revocation from a polling peer. A revocation costs five
-/// microseconds and a copy, so a peer that never consumes costs two percent.
+/// microseconds and a copy: two percent, if the peer never consumes.
 const WARY_MAX: u32 = 256;
 
-/// Maximum size of a write that both sides may copy; it would be revoked as a whole.
+/// Maximum size of a write that both sides may copy.
 const LONG_MAX: u64 = 4 * 1024 * 1024;
 
 #[derive(Clone, Copy)]
 enum What {
     Write,
     Read(RequestId),
-    /// A write whose bytes are in the memory of this process.
     LongWrite(RequestId),
 }
 
@@ -68,13 +67,12 @@ pub(super) struct Shorts {
     /// End of the last short record, with a following empty record, and its `after`.
     tail: u64,
     after: u64,
-    /// End of the last record that changes the peer's memory and cannot be revoked.
+    /// As [`Short::behind`], for all records.
     pub(super) behind: u64,
     /// Position up to which all changes of the peer's memory are done.
     done: u64,
     /// End of the last read with a response; all earlier records are consumed.
     answered: u64,
-    /// The peer's position at the last check.
     seen: u64,
     /// Set while this side may revoke; otherwise the peer must consume a record first.
     mine: bool,
@@ -110,7 +108,6 @@ impl Shorts {
             }
             reach = short.end.max(reach);
         }
-        // An empty record after them is also done.
         if self.records.is_empty() { reach } else { reach.max(self.tail) }
     }
 
@@ -143,7 +140,7 @@ impl Shorts {
 }
 
 impl Tx {
-    /// Returns whether there is room. Revoked records count until the peer passes them.
+    /// Revoked records count until the peer passes them.
     #[inline]
     fn has_room_for_short(&mut self, end: &End) -> bool {
         if self.shorts.is_full() {
@@ -180,14 +177,13 @@ impl Tx {
         true
     }
 
-    /// Calls [`Tx::is_left_to_peer`] once per request.
     pub(super) fn is_once_left_to_peer(&mut self, end: &End) -> bool {
         let left = self.part.left.unwrap_or_else(|| self.is_left_to_peer(end));
         self.part.left = Some(left);
         left && self.has_room_for_short(end)
     }
 
-    /// Returns whether a short write or read uses the ring, perhaps only to follow an incomplete record.
+    /// Returns whether a short write or read uses the ring, if only to follow another record.
     pub(super) fn is_for_ring(&mut self, end: &End) -> bool {
         self.is_once_left_to_peer(end) || (self.has_room_for_short(end) && self.is_behind_write())
     }
@@ -228,7 +224,7 @@ impl Tx {
         launch
     }
 
-    /// Puts a write into the ring as a small record. Returns `None` if it does not fit, or if no room is known.
+    /// Puts a write into the ring as a small record; `None` if it does not fit or no room is known.
     #[inline(always)]
     fn put_small_write(
         &mut self,
@@ -252,7 +248,7 @@ impl Tx {
         position
     }
 
-    /// Puts a revocable read into the ring. Returns `None` without room.
+    /// Puts a revocable read into the ring; `None` without room.
     #[inline]
     pub(super) fn short_read(
         &mut self,
@@ -272,7 +268,7 @@ impl Tx {
         Some(StartOutcome::TxInFlight(Done::Reading))
     }
 
-    /// Sends a write whose bytes the peer may read itself. Returns `None` if that is impossible or not worthwhile.
+    /// Sends a write whose bytes the peer may read itself; `None` if impossible or not worthwhile.
     pub(super) fn remote_write(
         &mut self,
         end: &End,
@@ -327,7 +323,6 @@ impl Tx {
         self.shorts.reach(consumed)
     }
 
-    /// Removes consumed records, and revokes late ones.
     pub(super) fn check_shorts(&mut self, end: &End, consumed: u64) {
         self.shorts.pass(consumed);
         if !self.shorts.records.is_empty() {
@@ -350,7 +345,7 @@ impl Tx {
         }
     }
 
-    /// Revokes the records after `consumed`. Returns `false` if the peer must consume one first.
+    /// Revokes the records after `consumed`; `false` if the peer must consume one first.
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
         end.set_due();
@@ -386,14 +381,13 @@ impl Tx {
                     end.set_overdue();
                     return true;
                 }
-                // A peer that makes progress was merely delayed.
                 if at + 1 < self.shorts.records.len() && self.tx_ring.consumed() != Some(Ok(consumed)) {
                     self.shorts.late = late;
                     return true;
                 }
                 continue;
             }
-            // The copy failed: leave all records from this one to the peer.
+            // The copy failed: leave this and all later records to the peer.
             end.own_claim().give_back(short.end);
             self.shorts.records.truncate(at);
             self.shorts.tail = 0;
@@ -411,7 +405,7 @@ impl Tx {
         copy::bytes_to_peer(end, bytes.split(TARGET).1, &short.target)
     }
 
-    /// Copies between the segments of a request and the peer's memory, and completes the request.
+    /// Copies a request's segments to or from the peer's memory, and completes it.
     fn copy_kept(
         &mut self,
         end: &End,
@@ -431,7 +425,7 @@ impl Tx {
         outcome
     }
 
-    /// Returns the range of a request's kept segments, and its index.
+    /// Returns a request's kept segments, and its index.
     pub(super) fn kept_of(&self, id: RequestId) -> Option<(Range<usize>, usize)> {
         self.kept_where(|in_flight| in_flight.id == id)
     }

@@ -14,22 +14,16 @@ use super::*;
 use crate::ring::Consumer;
 use crate::ring::model::Modelled;
 
-/// The transmit direction.
 struct Sending {
     tx_ring: TxRing<Arc<Modelled>>,
-    /// Position after the write's record.
     written: u64,
-    /// States of the copy: queued, executed.
     queued: bool,
     made: bool,
 }
 
-/// A connection in both processes.
 struct Model {
     tx: Mutex<Sending>,
-    /// Set if the lock's holder must poll.
     again: AtomicBool,
-    /// The peer's consumer.
     ring: Mutex<Consumer<Arc<Modelled>>>,
     bit: AtomicBool,
 }
@@ -50,7 +44,6 @@ impl Model {
         })
     }
 
-    /// Models `Tx::launch`.
     fn launch(tx: &mut Sending) {
         loop {
             let behind = tx.tx_ring.consumed().is_some_and(|head| head.expect("honest") < tx.written);
@@ -66,7 +59,6 @@ impl Model {
         }
     }
 
-    /// Models a post of the program.
     fn post(&self) {
         let mut tx = self.tx.lock().expect("no panic");
         Self::launch(&mut tx);
@@ -85,7 +77,6 @@ impl Model {
         }
     }
 
-    /// Models a poll, if the ready bit is set.
     fn poll(&self) {
         if !self.bit.swap(false, SeqCst) {
             return;

@@ -47,17 +47,17 @@ impl Links {
             }
             return;
         }
-        // The other thread may have stored a message, which the caller has seen, without its completion. That thread or
+        // The other thread may have stored a message that the caller has seen, but not its completion. That thread or
         // this one then ends a round before the return.
         self.round_with_others(1, Some(POLL_TIMEOUT));
     }
 
-    /// Processes arrived data from the progress thread. Returns whether there was any; `None` if another thread does.
+    /// Processes arrived data for the progress thread. Returns whether there was any; `None` if another thread does.
     pub fn look(&self) -> Option<bool> {
         self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled))
     }
 
-    /// Processes arrived data for a sleeping wait, or waits up to [`POLL_TIMEOUT`] for another thread that does.
+    /// Processes arrived data for a sleeping wait, like [`Links::poll`].
     pub fn serve(&self) {
         self.round_with_others(2, Some(POLL_TIMEOUT));
     }
@@ -68,7 +68,6 @@ impl Links {
         self.round_with_others(2, None);
     }
 
-    /// Executes a round for the progress thread or a sleeping wait.
     #[inline(never)]
     fn round_once(&self, polled: &mut Polled) -> bool {
         if self.progress.any_dead.load(Ordering::Acquire) {
@@ -77,7 +76,7 @@ impl Links {
         self.round(polled, false)
     }
 
-    /// Executes a round. `caller` is set if the caller will poll again.
+    /// `caller` is set if the caller will poll again.
     #[inline(always)]
     fn round(&self, polled: &mut Polled, caller: bool) -> bool {
         self.control.rounds.begin(polled.hot.records());
@@ -109,8 +108,8 @@ impl Links {
         any
     }
 
-    /// Executes a round, unless other threads end `count` rounds or `limit` expires before. Waiting for the lock is not
-    /// enough: a thread that polls in a loop may never release it for long.
+    /// Executes a round, unless other threads first end `count` rounds or `limit` expires. Waiting for the lock is not
+    /// enough: a thread that polls in a loop may hold it for long.
     #[cold]
     #[inline(never)]
     fn round_with_others(&self, count: u64, limit: Option<Duration>) {
@@ -132,13 +131,13 @@ impl Links {
         }
     }
 
-    /// Returns whether connections may be polled: no thread sleeps.
+    /// Returns whether connections may be polled, as no thread sleeps.
     #[cold]
     fn may_heat(&self) -> bool {
         if !self.control.is_awake() {
             return false;
         }
-        // A thread that is about to sleep stops the polling in `cool`, after its fence.
+        // A thread about to sleep stops the polling in `cool`, after its fence.
         self.progress.any_hot.store(true, Ordering::Relaxed);
         self.control.is_still_awake()
     }
@@ -197,8 +196,7 @@ impl Links {
         Pending::new(&self.control, self.all.read().iter().map(|link| &link.peer_segment))
     }
 
-    /// Waits until no peer uses memory whose access was revoked before. Called without locks that another connection
-    /// needs.
+    /// Waits until no peer uses memory whose access was revoked. Called without locks that another connection needs.
     pub fn await_peers(&self) {
         if let Some(pending) = self.transfers() {
             pending.wait(&self.control);

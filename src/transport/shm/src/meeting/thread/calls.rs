@@ -18,35 +18,29 @@ use crate::peer_segment::PeerSegment;
 use crate::wire::{CloseReason, MAX_PACKET, Message, VERSION};
 use dat_census::socket::Socket;
 
-/// A connect without a link.
 pub struct PendingConnect {
     /// Weak, because the program may free the connection first.
     pub conn: Weak<Conn>,
     pub qualifier: u64,
     pub private_data: Vec<u8>,
-    /// The attempts to find a listening process.
     pub retry: ConnectRetry,
 }
 
 impl PendingConnect {
-    /// Returns whether the program still waits for it.
     pub(super) fn is_wanted(&self) -> bool {
         self.conn.upgrade().is_some_and(|conn| conn.phase() == ConnPhase::Pending)
     }
 
-    /// Requests the connection over its link.
     pub(super) fn request(self, link: &Arc<Link>) {
         if let Some(conn) = self.conn.upgrade() {
             cm::request(link, &conn, self.qualifier, self.private_data);
         }
     }
 
-    /// Rejects the connect, because there is no link for it.
     pub(super) fn refuse(self) {
         self.end(ConnectionReport::NonPeerRejected);
     }
 
-    /// Ends the connect.
     pub(super) fn end(self, report: ConnectionReport) {
         if let Some(conn) = self.conn.upgrade() {
             cm::end(&conn, CloseReason::Disconnected, report);
@@ -54,10 +48,9 @@ impl PendingConnect {
     }
 }
 
-/// Connects that wait for a link from this process. Attempts continue while the program wants one of them.
+/// Connects that wait for a link from this process, as long as the program wants one of them.
 pub(super) struct Call {
     pub(super) waiting: Vec<PendingConnect>,
-    /// Pause before the next attempt if the peer has no room.
     pub(super) pause: Duration,
 }
 
@@ -67,13 +60,10 @@ impl Call {
     }
 }
 
-/// The reason why there is no link.
 pub(super) enum NoLink {
-    /// The other process has no room now.
     Busy,
-    /// The system accepts no more descriptors in flight.
+    /// Too many descriptors are in flight.
     Crowded,
-    /// The attempt has failed.
     Refused(io::Error),
 }
 
@@ -83,10 +73,9 @@ impl<E: Into<io::Error>> From<E> for NoLink {
     }
 }
 
-/// A message whose descriptors the system does not accept yet.
+/// Waits for the system to accept descriptors.
 pub(super) enum Late {
     Hello(SocketName),
-    /// The answer to a hello.
     Welcome(u64),
 }
 
@@ -125,7 +114,6 @@ impl Thread {
         }
     }
 
-    /// Schedules another attempt, because no process listens now.
     fn connect_later(&mut self, mut waiting: PendingConnect) {
         match waiting.retry.next_attempt(Instant::now()) {
             Some(due) => self.timers.set(due, Due::Retry(waiting)),
@@ -154,7 +142,6 @@ impl Thread {
                 self.calls.insert(name.clone(), call);
                 self.be_late(Late::Hello(name));
             }
-            // The listening process has exited.
             Err(NoLink::Refused(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 call.waiting.into_iter().for_each(|waiting| self.connect_later(waiting));
             }
@@ -165,20 +152,17 @@ impl Thread {
         }
     }
 
-    /// Retries a call, unless it has ended.
     pub(super) fn call_again(&mut self, name: SocketName) {
         if let Some(call) = self.calls.remove(&name) {
             self.call(name, call);
         }
     }
 
-    /// Schedules another attempt after the pause.
     pub(super) fn call_later(&mut self, name: SocketName, call: Call) {
         self.set_timer(call.pause, Due::Call(name.clone()));
         self.calls.insert(name, Call { pause: (call.pause * 2).min(BUSY_MAX), ..call });
     }
 
-    /// Connects to a process and sends a hello.
     pub(super) fn greet(&mut self, name: &SocketName) -> Result<(u64, Arc<Link>), NoLink> {
         let control = &self.context.links.control;
         // Created first, so that the hello follows the connect immediately.
@@ -215,7 +199,6 @@ impl Thread {
         self.late_pause = (self.late_pause * 2).min(BUSY_MAX);
     }
 
-    /// Sends the queued messages, as many as the system accepts.
     pub(super) fn catch_up(&mut self) {
         let mut late = std::mem::take(&mut self.late);
         while let Some(message) = late.pop_front() {

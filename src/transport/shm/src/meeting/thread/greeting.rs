@@ -47,7 +47,7 @@ impl Thread {
         if self.peers.values().filter(of_it).count() >= LINKS {
             return Err(invalid("it has too many links"));
         }
-        // If two processes connect to each other concurrently, the one with the lesser name establishes the link.
+        // Of two processes that connect concurrently, the one with the lesser name establishes the link.
         if both.is_some() && self.context.name.as_str() < name.as_str() {
             self.pending_peers.remove(token);
             self.peers.remove(&token);
@@ -73,8 +73,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Returns whether process `pid` listens at the socket `name`. Compares process IDs in this process's PID
-    /// namespace.
+    /// Returns whether process `pid`, as seen from here, listens at the socket `name`.
     pub(super) fn is_of(&self, name: &SocketName, pid: i32) -> bool {
         match self.reachable.directory.connect(name) {
             Ok(socket) => socket.peer().is_ok_and(|owner| owner == pid),
@@ -83,7 +82,7 @@ impl Thread {
         }
     }
 
-    /// Ends a link that the process `name` has closed, if that event is still unread: a new link's hello may be handled
+    /// Ends a link that the process `name` has closed, if that event is unread: its new link's hello may be handled
     /// first.
     pub(super) fn settle(&mut self, name: &SocketName) {
         let Some(&token) = self.names.get(name) else { return };
@@ -97,7 +96,6 @@ impl Thread {
         }
     }
 
-    /// Opens the memory that a process shares.
     pub(super) fn open(
         &self,
         socket: &Arc<Socket>,
@@ -111,13 +109,11 @@ impl Thread {
         Ok(peer_segment)
     }
 
-    /// Stores the published memory of the peer.
     fn meet(&self, peer_segment: &PeerSegment, peer: Peer) {
         peer_segment.set_peer(peer);
         peer_segment.reads_peer.set(self.context.can_copy(peer_segment));
     }
 
-    /// Answers the hello of a process and establishes its link.
     pub(super) fn welcome(&mut self, token: u64) {
         let Some(Stage::Welcoming(link, _)) = self.peers.get(&token) else { return };
         let (control, peer_segment) = (&self.context.links.control, &link.peer_segment);
@@ -155,7 +151,6 @@ impl Thread {
         Ok(())
     }
 
-    /// Adds an established link and requests the connects that wait for it.
     pub(super) fn be_up(&mut self, token: u64, link: Arc<Link>, waiting: Vec<PendingConnect>) {
         self.context.links.add(&link);
         self.peers.insert(token, Stage::Up(link.clone()));

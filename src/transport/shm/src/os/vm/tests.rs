@@ -32,7 +32,6 @@ fn copies_lists_of_any_shape() {
     let base = addr(&theirs);
     let ours: Vec<u8> = (0..10_000_u32).map(|i| (i * 31 % 251) as u8).collect();
     for (n, m) in [(1, 1), (33, 33), (1, 33), (33, 1), (30, 3), (3, 30)] {
-        // The pieces have unequal lengths, and some are empty.
         let split = |parts: usize| -> Vec<usize> {
             let mut lens: Vec<usize> = (0..parts - 1).map(|i| (i * 7) % (10_000 / parts)).collect();
             lens.push(10_000 - lens.iter().sum::<usize>());
