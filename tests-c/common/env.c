@@ -92,6 +92,11 @@ bool env_is_shm(void)
     return strcmp(ia_name, "shm") == 0;
 }
 
+bool env_has_device(void)
+{
+    return strncmp(ia_name, "verbs-", 6) == 0;
+}
+
 bool env_is_iwarp(void)
 {
     static int known = -1;
@@ -103,8 +108,8 @@ bool env_is_iwarp(void)
                  "rdma link show 2>/dev/null | awk -v n='%.100s' '{ for (i = 1; i < NF; i++) "
                  "if ($i == \"netdev\" && $(i + 1) == n) { sub(\"/.*\", \"\", $2); print $2 } }' | "
                  "while read -r d; do cat \"/sys/class/infiniband/$d/node_type\"; done | grep -q '^4:'",
-                 ia_name + (strncmp(ia_name, "verbs-", 6) == 0 ? 6 : 0));
-        known = strncmp(ia_name, "verbs-", 6) == 0 && system(command) == 0;
+                 ia_name + (env_has_device() ? 6 : 0));
+        known = env_has_device() && system(command) == 0;
     }
     return known;
 }

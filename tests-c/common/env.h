@@ -44,6 +44,9 @@ bool env_valgrind(void);
 
 bool env_is_shm(void);
 
+/* True when the adapter uses an RDMA device. */
+bool env_has_device(void);
+
 /*
  * Returns whether the adapter is on an iWARP device. There a message without a receive ends the
  * connection, and a send completes when the kernel has taken its bytes.

@@ -124,7 +124,7 @@ const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
 
 const EMPTY: u32 = u32::MAX;
 
-/// Makes the fast check of a row's zone fail.
+/// Flag with which the fast check of a zone fails.
 const DENIED: u64 = 1 << 32;
 
 /// Minimum free rows before one is reused.

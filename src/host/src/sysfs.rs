@@ -80,7 +80,7 @@ fn with_hardware_address(sysfs: &Path, port: &Path) -> Vec<OsString> {
 }
 
 /// Returns a counter of a port or of the whole device, from the directories of present and old kernels. `name` is the
-/// counter's file; the other parameters are those of [`interfaces`].
+/// counter's file; the other parameters mean the same as for [`interfaces`].
 pub fn counter(sysfs: &Path, device: &OsStr, port: u8, name: &str) -> Option<u64> {
     let root = sysfs.join("class/infiniband").join(Some(device).filter(|device| is_name(device))?);
     let directories = [format!("ports/{port}/counters"), format!("ports/{port}/hw_counters")];

@@ -30,6 +30,7 @@ use crate::transfers;
 use crate::tx::Tx;
 use crate::wire::{self, EndInfo};
 
+/// An open adapter.
 pub struct Shm {
     context: Arc<ProcessContext>,
     attributes: AdapterAttributes,

@@ -267,7 +267,7 @@ impl PeerSegment {
         self.control.wakeup_fd.wake();
     }
 
-    /// Enables the ready bit at `index`. The caller must then poll the connection once, before another one gets this
+    /// Enables the ready bit at `index`. The caller must then poll the connection once, before another connection gets this
     /// index.
     pub fn look_at(&self, side: u8, index: u32) {
         let word = index as usize / 64 % WORDS;

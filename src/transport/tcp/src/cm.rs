@@ -53,31 +53,11 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
 enum Half {
-    Listening {
-        socket: Socket,
-        qualifier: u64,
-        sink: ListenerSink<Tcp>,
-    },
-    Greeting {
-        socket: Socket,
-        service: u64,
-        peer: SocketAddr,
-        got: Greeting,
-        until: Instant,
-    },
-    Connecting {
-        socket: Socket,
-        attempt: Attempt,
-    },
-    Waiting {
-        attempt: Attempt,
-        until: Instant,
-    },
-    Answer {
-        socket: Socket,
-        conn: Arc<Conn>,
-        got: Greeting,
-    },
+    Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
+    Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting, until: Instant },
+    Connecting { socket: Socket, attempt: Attempt },
+    Waiting { attempt: Attempt, until: Instant },
+    Answer { socket: Socket, conn: Arc<Conn>, got: Greeting },
 }
 
 impl Half {

@@ -144,7 +144,7 @@ impl CompletionQueue {
         Ok(cq)
     }
 
-    /// Returns a queue pair's queues for requests and receives, given those of its EVDs. Creates one if there are none.
+    /// Returns a queue pair's queues for requests and receives, given the queues of its EVDs. Creates one if there are none.
     pub fn for_work(
         device: &Device,
         requests: Option<&Arc<Self>>,

@@ -416,7 +416,7 @@ impl Qp {
         again
     }
 
-    /// Makes the device check its fenced requests again. Returns `false` once there are none.
+    /// Requests that the device checks its fenced requests again. Returns `false` once there are none.
     pub fn pass_fence(&self) -> bool {
         self.reap();
         let waits = self.sends.lock().fence_waits();

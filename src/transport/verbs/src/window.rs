@@ -35,15 +35,8 @@ pub struct Window {
 }
 
 enum Bound {
-    Device {
-        mw: Arc<Mw>,
-        region: Mutex<Option<Arc<Shared>>>,
-        anchor: Arc<Anchor>,
-    },
-    Range {
-        pd: Arc<Pd>,
-        under: Mutex<Option<Under>>,
-    },
+    Device { mw: Arc<Mw>, region: Mutex<Option<Arc<Shared>>>, anchor: Arc<Anchor> },
+    Range { pd: Arc<Pd>, under: Mutex<Option<Under>> },
     Single(Arc<Single>),
 }
 

@@ -1,6 +1,6 @@
 //! Numbers of datagram endpoints, by which peers distinguish them.
 //!
-//! The live endpoints of a process have different numbers. The first 1,024 also differ from those of all other
+//! The live endpoints of a process have different numbers. The first 1,024 also differ from the numbers of all other
 //! processes on the host, and further ones while process numbers leave upper bits unused.
 
 use std::collections::VecDeque;

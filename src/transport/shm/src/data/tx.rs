@@ -6,7 +6,7 @@
 //!
 //! # Marks
 //! A request's mark ([`SeqNo`]) is the ring position after its record, plus the number of earlier requests that are
-//! more than a record. Only those have an entry ([`TxInFlight`]), with a mark between those of adjacent records.
+//! more than a record. Only those have an entry ([`TxInFlight`]), with a mark between the marks of adjacent records.
 //!
 //! # Resuming a queued request
 //! Only the oldest queued request continues, in [`Tx::pump`], at a poll of the connection, which each [`WaitReason`]
