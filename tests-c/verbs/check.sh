@@ -54,7 +54,7 @@ NETWORK=
 # These take minutes on an emulated machine, and run with smaller numbers there.
 if [ -n "$kind" ]; then
     QUICK_12='verbs.killed rely.mpi stress.watching stress.threads stress.bursts stress.polled stress.asleep stress.closing srq.model srq.joining flow.sizes'
-    QUICK_20='rely.mpi srq.model srq.joining srq.many stress.closing v20.datagram_bursts'
+    QUICK_20='rely.mpi srq.model srq.joining srq.many stress.closing v20.datagram_bursts v20.datagram_peers'
 else
     QUICK_12= QUICK_20=
 fi
