@@ -163,7 +163,8 @@ static void unanswered(struct fx *fx, struct region *r)
     ok(now_ms() - start + 1 >= env_ms(1000), "dat_ep_connect: not answered in time: not before the timeout");
     is_success(dat_cr_accept(cr, late.ep, 0, NULL),
                "dat_cr_accept: the active side has timed out: success");
-    ok(wait_accept_failed(late.conn), "dat_cr_accept: the active side has timed out: ACCEPT_COMPLETION_ERROR");
+    ok(wait_accept_failed(late.conn),
+       "dat_cr_accept: the active side has timed out: DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR");
     is_over(&late, 0xf4, "dat_cr_accept: the active side has timed out");
     again(fx, &s, "a timeout");
     must_rc(dat_ep_reset(late.ep), DAT_SUCCESS, "dat_ep_reset");
