@@ -87,7 +87,7 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
         let remove = registry_function::<F::Version>(c"dat_registry_remove_provider");
         let ia_handles = F::Version::IA_HANDLES.and_then(registry_function::<F::Version>);
         let adapter = F::domain().registrations().add(&name, identity, instance, remove, ia_handles);
-        // SAFETY: a function of this name; the caller promises that `info` is readable.
+        // SAFETY: `remove` is the registry's function of this type; the caller promises that `info` is readable.
         let code = unsafe { call_registry(add, adapter, info) };
         if code == DAT_SUCCESS {
             log::debug!("{}: registered", name.to_string_lossy());

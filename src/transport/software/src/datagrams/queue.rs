@@ -28,8 +28,9 @@ struct Piece<T: Transport> {
     /// Dropped before the memory that it registers.
     region: T::Region,
     pages: Pages,
-    /// Bytes in use, from the start, and incomplete datagrams.
+    /// Length of the used part, which begins at the start.
     used: usize,
+    /// Number of datagrams in it that are not complete.
     datagrams: usize,
 }
 

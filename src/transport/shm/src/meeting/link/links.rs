@@ -142,7 +142,7 @@ impl Links {
         self.control.is_still_awake()
     }
 
-    /// Stops polling, after it was published that a thread sleeps.
+    /// Stops the polling of connections. Called after a sleeping thread was published to the peers.
     #[inline]
     fn cool(&self) {
         if self.progress.any_hot.load(Ordering::Relaxed) {
