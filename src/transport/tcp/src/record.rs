@@ -51,7 +51,7 @@ pub mod kind {
     pub const ATOMIC: u8 = 7;
     /// The highest number of a request.
     pub const LAST_REQUEST: u8 = ATOMIC;
-    /// Only a report.
+    /// Only reports how many bytes the sender of this record has handled.
     pub const HANDLED: u8 = 16;
     /// Bytes of the response to the oldest read or atomic operation.
     pub const RESPONSE: u8 = 17;
