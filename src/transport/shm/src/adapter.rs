@@ -7,13 +7,13 @@ use std::time::Instant;
 use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Result};
-use dat_core::transport::datagrams::{Datagram, DatagramSink, Exchange};
+use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Awaited, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport,
-    Datagrams, Fabric, Flow, Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId,
-    Scope, Segment, SeqNo, ShortSend, Shown, Transport, ZoneId,
+    Fabric, Flow, Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope,
+    Segment, SeqNo, ShortSend, Shown, Transport, ZoneId,
 };
-use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, PeerHandle, Receiver, UdQp};
+use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::{fork, memory};
 
@@ -159,48 +159,7 @@ impl DatagramTransport for Shm {
     }
 }
 
-impl Datagrams for Shm {
-    type DatagramQp = UdQp<Shm>;
-    type AddressHandle = PeerHandle<Shm>;
-
-    fn datagram_qp_create(&self, init: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<UdQp<Shm>>> {
-        UdQp::new(self, init)
-    }
-
-    fn post_datagram_recv(&self, _qp: &UdQp<Shm>, _recv: &Recv<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    fn resolve(&self, qp: &Arc<UdQp<Shm>>, connect: &Connect<'_>, exchange: Exchange<Self>) -> Result<()> {
-        qp.resolve(self, connect, exchange)
-    }
-
-    fn answer(
-        &self,
-        incoming: &mut Option<Incoming>,
-        qp: &Arc<UdQp<Shm>>,
-        private_data: &[u8],
-        exchange: Exchange<Self>,
-    ) -> Result<()> {
-        qp.add_peer(self, exchange, |conn| self.accept(incoming, conn, private_data))
-    }
-
-    fn poll_if_queued(&self, to: &PeerHandle<Shm>) {
-        to.poll_if_queued(self);
-    }
-
-    fn send_short(&self, to: &PeerHandle<Shm>, datagram: ShortSend<'_>) -> bool {
-        to.send_short(datagram)
-    }
-
-    fn send_to(&self, qp: &Arc<UdQp<Shm>>, to: &PeerHandle<Shm>, datagram: &Datagram<'_>) -> Result<Handed> {
-        qp.send(to, datagram)
-    }
-
-    fn close_datagrams(&self, qps: &[Arc<UdQp<Shm>>]) {
-        UdQp::close(self, qps);
-    }
-}
+dat_memory::datagrams_over_connections!(Shm);
 
 impl Transport for Shm {
     const INLINE_MAX: u64 = SMALL as u64;

@@ -62,6 +62,73 @@ pub trait DatagramTransport:
     fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool;
 }
 
+/// Implements [`Datagrams`](dat_core::transport::Datagrams) for a [`DatagramTransport`].
+#[macro_export]
+macro_rules! datagrams_over_connections {
+    ($transport:ty) => {
+        impl ::dat_core::transport::Datagrams for $transport {
+            type DatagramQp = $crate::datagrams::UdQp<Self>;
+            type AddressHandle = $crate::datagrams::PeerHandle<Self>;
+
+            fn datagram_qp_create(
+                &self,
+                init: ::dat_core::transport::QpInit<'_, Self, ::dat_core::transport::datagrams::DatagramSink<Self>>,
+            ) -> ::dat_core::error::Result<::std::sync::Arc<Self::DatagramQp>> {
+                $crate::datagrams::UdQp::new(self, init)
+            }
+
+            fn post_datagram_recv(
+                &self,
+                _qp: &Self::DatagramQp,
+                _recv: &::dat_core::transport::Recv<'_>,
+            ) -> ::dat_core::error::Result<()> {
+                Ok(())
+            }
+
+            fn resolve(
+                &self,
+                qp: &::std::sync::Arc<Self::DatagramQp>,
+                connect: &::dat_core::transport::Connect<'_>,
+                exchange: ::dat_core::transport::datagrams::Exchange<Self>,
+            ) -> ::dat_core::error::Result<()> {
+                qp.resolve(self, connect, exchange)
+            }
+
+            fn answer(
+                &self,
+                incoming: &mut Option<<Self as ::dat_core::transport::Parts>::Incoming>,
+                qp: &::std::sync::Arc<Self::DatagramQp>,
+                private_data: &[u8],
+                exchange: ::dat_core::transport::datagrams::Exchange<Self>,
+            ) -> ::dat_core::error::Result<()> {
+                let accept = |conn: &_| ::dat_core::transport::Transport::accept(self, incoming, conn, private_data);
+                qp.add_peer(self, exchange, accept)
+            }
+
+            fn poll_if_queued(&self, to: &Self::AddressHandle) {
+                to.poll_if_queued(self);
+            }
+
+            fn send_short(&self, to: &Self::AddressHandle, datagram: ::dat_core::transport::ShortSend<'_>) -> bool {
+                to.send_short(datagram)
+            }
+
+            fn send_to(
+                &self,
+                qp: &::std::sync::Arc<Self::DatagramQp>,
+                to: &Self::AddressHandle,
+                datagram: &::dat_core::transport::datagrams::Datagram<'_>,
+            ) -> ::dat_core::error::Result<::dat_core::transport::Handed> {
+                qp.send(to, datagram)
+            }
+
+            fn close_datagrams(&self, qps: &[::std::sync::Arc<Self::DatagramQp>]) {
+                $crate::datagrams::UdQp::close(self, qps);
+            }
+        }
+    };
+}
+
 /// The destination of a connection's messages.
 pub enum Receiver<T: DatagramTransport> {
     /// The receives of its endpoint.
@@ -291,9 +358,7 @@ impl<T: DatagramTransport> PeerHandle<T> {
             transport.poll(None, Poll::IfFree);
         }
     }
-}
 
-impl<T: DatagramTransport> PeerHandle<T> {
     /// Sends a short datagram. Returns `false` if others wait or there is no room.
     #[inline]
     pub fn send_short(&self, datagram: ShortSend<'_>) -> bool {

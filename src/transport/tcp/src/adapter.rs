@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::datagrams::{Datagram, DatagramSink, Exchange};
+use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Datagrams, Fabric, FabricKind, Flow, Handed,
-    Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue,
-    Shown, Transport, ZoneId,
+    AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Fabric, FabricKind, Flow, Handed, Hooks,
+    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue, Shown,
+    Transport, ZoneId,
 };
-use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, PeerHandle, Receiver, UdQp};
+use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -168,44 +168,7 @@ impl DatagramTransport for Tcp {
     }
 }
 
-impl Datagrams for Tcp {
-    type DatagramQp = UdQp<Tcp>;
-    type AddressHandle = PeerHandle<Tcp>;
-
-    fn datagram_qp_create(&self, init: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<UdQp<Tcp>>> {
-        UdQp::new(self, init)
-    }
-
-    fn post_datagram_recv(&self, _qp: &UdQp<Tcp>, _recv: &Recv<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    fn resolve(&self, qp: &Arc<UdQp<Tcp>>, connect: &Connect<'_>, exchange: Exchange<Self>) -> Result<()> {
-        qp.resolve(self, connect, exchange)
-    }
-
-    fn answer(
-        &self,
-        incoming: &mut Option<Incoming>,
-        qp: &Arc<UdQp<Tcp>>,
-        private_data: &[u8],
-        exchange: Exchange<Self>,
-    ) -> Result<()> {
-        qp.add_peer(self, exchange, |conn| self.accept(incoming, conn, private_data))
-    }
-
-    fn poll_if_queued(&self, to: &PeerHandle<Tcp>) {
-        to.poll_if_queued(self);
-    }
-
-    fn send_to(&self, qp: &Arc<UdQp<Tcp>>, to: &PeerHandle<Tcp>, datagram: &Datagram<'_>) -> Result<Handed> {
-        qp.send(to, datagram)
-    }
-
-    fn close_datagrams(&self, qps: &[Arc<UdQp<Tcp>>]) {
-        UdQp::close(self, qps);
-    }
-}
+dat_memory::datagrams_over_connections!(Tcp);
 
 impl Transport for Tcp {
     const TAKES_RECEIVES: bool = true;
