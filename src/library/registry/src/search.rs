@@ -8,8 +8,8 @@
 //! A file that cannot be read ends the search without entries, because it may switch names off. A nonempty file in
 //! `/etc` without lines for this major version, which packages of uDAPL 2.0 install, is skipped.
 //!
-//! Built-in entries follow the entries of a file in `/etc`, unless a line for this version has their name. A `nondefault`
-//! line switches off its name, or for the name [`ALL_BUILT_IN`], all built-in names.
+//! Built-in entries follow the entries of a file in `/etc`, unless a line for this version has their name. A
+//! `nondefault` line switches off its name, or for the name [`ALL_BUILT_IN`], all built-in names.
 //!
 //! At most [`file::MAX_BYTES`] of a file, [`conf::LINE_MAX`] of a line and [`LINES_MAX`] lines count.
 
