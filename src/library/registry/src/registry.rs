@@ -174,7 +174,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the most similar name, if the number of different characters is at most 2 and a third of the length.
+    /// Returns the most similar name if it differs in at most 2 characters, and in at most a third, rounded up.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let distance = |other: &&String| strsim::damerau_levenshtein(&other.to_lowercase(), &name.to_lowercase());
         let nearest = self.names.iter().min_by_key(distance)?;
