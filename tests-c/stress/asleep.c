@@ -33,7 +33,7 @@ static unsigned any(unsigned below)
     return (unsigned)(seed % below);
 }
 
-/* Returns immediately in half of the calls. Otherwise it sleeps or spins, so that the peer sleeps or is about to. */
+/* Returns immediately in half of the calls. Otherwise sleeps or spins, so that the peer falls asleep in between. */
 static void delay(void)
 {
     struct timespec time = { 0, (long)any(100000) };
@@ -72,7 +72,7 @@ static void stay_on(int cpu)
     must(sched_setaffinity(0, sizeof one, &one) == 0, "sched_setaffinity");
 }
 
-/* Exchanges `rounds` messages in turn. `first`: this side sends first. Returns the number of complete rounds. */
+/* Exchanges messages in turn; this side sends first if `first` is true. Returns the number of complete rounds. */
 static int take_turns(struct side *s, struct region *r, int rounds, bool first)
 {
     DAT_EVENT e;
@@ -200,7 +200,7 @@ static int scribbler(struct link *up)
 static const struct peer_role roles[] = { { "partner", partner }, { "taker", taker }, { "keeper", keeper },
                                           { "scribbler", scribbler }, { NULL, NULL } };
 
-/* Exchanges messages with a second process, on the CPUs here and there. Returns the number of complete rounds. */
+/* Exchanges messages between this process, on the CPU `here`, and another on `there`. Returns the complete rounds. */
 static int turns(struct fx *fx, struct region *r, int here, int there, int rounds)
 {
     struct order o = { rounds, there };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A peer has no TAP stream. */
+/* A second process has no TAP stream: print to standard error. */
 #define REMARK(...)                                  \
     do {                                             \
         if (peer_is_one()) {                         \
@@ -162,7 +162,7 @@ bool ud_told(struct side *s, DAT_IB_EXT_TYPE type, const void *data, size_t size
            ud_tells(&event, s, type, data, size, k);
 }
 
-/* Takes two events off one EVD, in either order. */
+/* Takes both address events of an endpoint that requested its own address. They can arrive in either order. */
 static bool both_told(struct side *s, struct known *passives, struct known *actives)
 {
     DAT_EVENT event;
