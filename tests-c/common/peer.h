@@ -13,6 +13,7 @@
 #include "tap.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct link {
@@ -84,5 +85,16 @@ void must_rc(DAT_RETURN rc, DAT_UINT32 type, const char *fmt, ...) TAP_PRINTF(3,
 
 /* Returns whether this process is a second process. */
 bool peer_is_one(void);
+
+/* Prints a diagnostic: to standard error in a second process, which has no TAP stream. */
+#define REMARK(...)                                  \
+    do {                                             \
+        if (peer_is_one()) {                         \
+            fprintf(stderr, "# peer: " __VA_ARGS__); \
+            fputc('\n', stderr);                     \
+        } else {                                     \
+            diag(__VA_ARGS__);                       \
+        }                                            \
+    } while (0)
 
 #endif

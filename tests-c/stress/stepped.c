@@ -63,7 +63,7 @@ static void await_bytes(const unsigned char *place, unsigned value, const char *
 {
     struct watched w = { place, value };
 
-    must(wait_until(is_there, &w, env_ms(SOON_MS)), "the %s write %u does not arrive", what, value);
+    must(wait_until(is_there, &w, SOON_MS), "the %s write %u does not arrive", what, value);
 }
 
 static int target_role(struct link *up)

@@ -5,17 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A second process has no TAP stream: print to standard error. */
-#define REMARK(...)                                  \
-    do {                                             \
-        if (peer_is_one()) {                         \
-            fprintf(stderr, "# peer: " __VA_ARGS__); \
-            fputc('\n', stderr);                     \
-        } else {                                     \
-            diag(__VA_ARGS__);                       \
-        }                                            \
-    } while (0)
-
 /* Private data of requests and replies. */
 static const char asks[] = "who are you", answers[] = "this is me";
 

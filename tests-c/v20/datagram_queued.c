@@ -75,7 +75,7 @@ int main(int argc, char **argv)
     /* The test also passes if the thread does not sleep by then. */
     waiter_done(&w, SLEEP_MS);
     must(kill(p.pid, SIGCONT) == 0, "it does not continue");
-    ok(waiter_done(&w, env_ms(SOON_MS)) && w.rc == DAT_SUCCESS && ud_is_datagram(&w.event, &s, 0, BYTES),
+    ok(waiter_done(&w, SOON_MS) && w.rc == DAT_SUCCESS && ud_is_datagram(&w.event, &s, 0, BYTES),
        NAME ": the peer continues, the sender waits for its answer: it arrives");
     must(LINK_RECV(&p.link, taken), "the second process is gone");
     is_int(taken, COUNT, NAME ": the peer continues: all arrive, in order");

@@ -4,17 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A second process has no TAP stream: print to standard error. */
-#define REMARK(...)                                  \
-    do {                                             \
-        if (peer_is_one()) {                         \
-            fprintf(stderr, "# peer: " __VA_ARGS__); \
-            fputc('\n', stderr);                     \
-        } else {                                     \
-            diag(__VA_ARGS__);                       \
-        }                                            \
-    } while (0)
-
 const char *named_attribute(struct fx *fx, const char *name)
 {
     static DAT_PROVIDER_ATTR attr;
