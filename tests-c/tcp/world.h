@@ -32,7 +32,6 @@ struct wire *world_make(int argc, char **argv, const struct peer_role *roles);
 void world_enter(void);
 
 /* Sets a kernel parameter of this host's network, such as "net/ipv4/tcp_retries2". */
-
 void world_set(const char *name, const char *value);
 
 #endif
