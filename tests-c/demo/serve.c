@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The second process: listens, accepts, and follows the notes of the first one.
+ * The second process: listens, accepts, and executes the notes of the first process.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
@@ -9,13 +9,13 @@
 
 #include "demo.h"
 
-/* Offset of a message in the pattern. Consecutive messages differ. */
+/* Returns the offset of a message in the pattern. Consecutive messages differ. */
 size_t pattern_offset(DAT_UINT64 seed)
 {
     return (size_t)(seed % 1021) * 64;
 }
 
-/* Compares all bytes with the expected ones. */
+/* Compares all bytes with the pattern, and fails if a byte differs. */
 void check_bytes(const struct node *node, const char *operation, const unsigned char *got,
                  size_t length, DAT_UINT64 seed)
 {
@@ -124,7 +124,7 @@ static void written(struct node *node, const struct note *note)
     }
 }
 
-/* Runs the second process, which writes its address to `report`. */
+/* Runs the second process, which writes its address to the pipe `report`. */
 int serve(const char *adapter, int report)
 {
     struct rendezvous where;
