@@ -114,7 +114,7 @@ static void let_end(struct ending *e)
     __atomic_store_n(&e->may_end, 1, __ATOMIC_RELEASE);
 }
 
-/* While the agent ends, the agent of another CNO is due. */
+/* Triggers another CNO while an agent ends its thread. The agent of this CNO must be called. */
 static void others_follow(struct fx *fx, enum how how)
 {
     struct ending e = { .how = how };
