@@ -49,7 +49,10 @@ struct half {
     void (*accept)(const void *data, size_t size);
     /* 1.2 ignores the private data, because its dat_cr_reject has none. */
     void (*reject)(const void *data, size_t size);
-    /* Wait for this connection event. Return the size of its private data, or -1 for another event. */
+    /*
+     * Wait for the connection event that their name specifies. Return the size of its private data, or -1 if
+     * another event arrives.
+     */
     int (*established)(void *data, size_t room);
     int (*refused)(void *data, size_t room);
     void (*disconnect)(void);
