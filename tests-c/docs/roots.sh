@@ -55,7 +55,7 @@ dress()
     mount --bind "$work/etc" /etc
 }
 
-# is_dressed KIND: programs find the files of that kind of machine.
+# is_dressed KIND: succeeds if programs find the files of that kind of machine.
 is_dressed()
 {
     case $1 in
