@@ -32,7 +32,7 @@ mkdir -m 700 "$work/meet"
 echo "shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\"" >"$DAT_OVERRIDE"
 
 number=0 failed=0
-# result STATUS NAME: one test; the output of the programs explains a failure.
+# result STATUS NAME: prints the result of one test. After a failure, shows the output of the programs.
 result()
 {
     number=$((number + 1))
@@ -45,7 +45,7 @@ result()
     fi
 }
 
-# run STATUS ARGUMENT...: dat-perf exits with STATUS; its output is in $work/out and $work/err.
+# run STATUS ARGUMENT...: runs dat-perf, which must exit with STATUS. Its output is in $work/out and $work/err.
 run()
 {
     status=$1
@@ -55,7 +55,8 @@ run()
     [ "$got" -eq "$status" ] || { echo "exit status $got" >>"$work/err"; return 1; }
 }
 
-# values NUMBER: there are that many rows with positive times, rates, bandwidths and CPU times of both sides.
+# values NUMBER: succeeds if the output has that many rows, with positive times, rates, bandwidths and CPU times of both
+# sides.
 values()
 {
     awk -F, -v rows="$1" '
@@ -76,7 +77,7 @@ values()
         END { if (n != rows) print n + 0 " rows"; exit bad || n != rows }' "$work/out" >>"$work/err"
 }
 
-# measures ROWS ARGUMENT...: a measurement with its own server and verified bytes.
+# measures ROWS ARGUMENT...: tests a measurement with its own server and verified bytes, which must print ROWS rows.
 measures()
 {
     rows=$1
@@ -200,7 +201,8 @@ result $? 'client and server'
 run 0 shm localhost --csv --size 8 -n 20 -t read_lat && values 1 && says 'has gone'
 result $? 'the server serves one client after the other'
 
-# measures_now: waits until the client measures, which is what takes most of its CPU time.
+# measures_now: waits until the client has used 20 clock ticks (0.2 s) of CPU time, because only a measurement needs so
+# much.
 measures_now()
 {
     tries=0
