@@ -16,7 +16,7 @@ static const char ask[] = "from the caller to the server", answer[] = "and back"
 /* The versions of the caller and the server, for names of subtests. */
 static char who[32];
 
-/* Compares private data. rdma_cm pads them with zeros. */
+/* Returns whether the received private data are right. rdma_cm pads them with zeros. */
 static bool came(const char *data, long size, const char *sent, size_t length)
 {
     bool whole = size >= 0 && (env_is_shm() ? (size_t)size == length : (size_t)size >= length) &&

@@ -57,7 +57,7 @@ static void models(struct fx *fx)
     must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");
 }
 
-/* Sends without a receive fill the request queue. */
+/* Tests posts to a full request queue. Sends without a receive fill it. */
 static void full(struct fx *fx)
 {
     DAT_RMR_HANDLE rmr = UNTOUCHED;

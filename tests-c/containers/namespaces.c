@@ -198,7 +198,7 @@ static int second(struct link *up)
     return talk(up, false);
 }
 
-/* Connects to a service point in another rendezvous directory. */
+/* The second process: connects to a service point in another rendezvous directory. */
 static int stranger(struct link *up)
 {
     struct fx fx;
@@ -218,7 +218,7 @@ static int stranger(struct link *up)
     return 0;
 }
 
-/* Opens the adapter with a directory of another user. */
+/* The second process: opens the adapter with a rendezvous directory of another user, which must fail. */
 static int intruder(struct link *up)
 {
     DAT_IA_HANDLE ia = DAT_HANDLE_NULL;

@@ -97,7 +97,7 @@ static void bounce(struct node *node, const struct note *note)
     for (DAT_UINT32 i = 0; i < note->count; i++) {
         slot = i % WINDOW;
         poll_landing(node, slot, size, note->seed + i);
-        /* The next write can arrive as soon as this one has been returned. */
+        /* The next write can arrive as soon as this write has been returned. */
         prepare_landing(node, (slot + 1) % WINDOW, size, note->seed + i + 1);
         rdma_write(node, &node->landing, slot * LARGEST, size, &node->peer_landing, slot * LARGEST);
         wait_requests(node, 1);

@@ -121,7 +121,7 @@ static void make_endpoints(struct node *node)
     attr.recv_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
     attr.request_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
     attr.max_recv_dtos = DAT_HW_DEFAULT; /* no limit on the buffers that this endpoint takes from the SRQ */
-    attr.srq_soft_hw = DAT_HW_DEFAULT;   /* no event when it takes many */
+    attr.srq_soft_hw = DAT_HW_DEFAULT;   /* no soft high watermark */
     attr.max_request_dtos = WINDOW + 2;
     attr.max_recv_iov = 1; /* one segment per operation */
     attr.max_request_iov = 1;

@@ -253,7 +253,7 @@ static bool connect_both(void)
 
     if (!sleep_once(it.evd[CR_EVD]))
         return false;
-    /* Receives before the connection are stored in separate lists. */
+    /* Post receives before the connection, because the library stores them in separate lists. */
     for (int i = 0; i < 6; i++)
         TRY(dat_ep_post_recv, (it.passive, 1, &t, named(100 + (DAT_UINT64)i), DAT_COMPLETION_DEFAULT_FLAG));
     TRY(dat_psp_create_any, (it.ia, &qual, it.evd[CR_EVD], DAT_PSP_CONSUMER_FLAG, &it.psp));

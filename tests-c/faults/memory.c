@@ -263,8 +263,8 @@ int main(int argc, char **argv)
         bail("no shared memory");
 
     /*
-     * Results of three runs, because threads vary. The number of allocations is the minimum: processes that
-     * concurrently search for a free qualifier increase it.
+     * Take the results of three runs, because the timing of threads varies. The number of allocations is the minimum:
+     * processes that concurrently search for a free qualifier increase it.
      */
 
     for (int i = 0; i < 3; i++) {

@@ -16,7 +16,7 @@ static const char *const names[] = { "pthread_exit", "cancelled", "cancelled asy
 struct ending {
     enum how how;
     unsigned rounds; /* number of times that it arms itself again */
-    bool closes;     /* it closes its adapter first */
+    bool closes;     /* the agent closes its adapter first */
     DAT_IA_HANDLE ia;
     DAT_CNO_HANDLE cno;
     unsigned may_end; /* the agent ends only when this is set */

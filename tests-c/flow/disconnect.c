@@ -140,7 +140,7 @@ static void drained(struct fx *fx, struct region *r)
     side_free(&p.b);
 }
 
-/* A graceful disconnect stays pending while a message waits for a receive, until endings[ending]. */
+/* A graceful disconnect stays pending while a message waits for a receive. endings[ending] completes it. */
 static void pending(struct fx *fx, struct region *r, int ending)
 {
     static const char *const endings[3] = { "the buffer comes", "abrupt call",

@@ -146,7 +146,7 @@ static void between_processes(struct fx *fx)
 
 /*
  * A message waits while many others go the opposite way: over shm more than 32767, which would
- * overflow a signed 16-bit difference of positions. Otherwise fewer, because a device retries the
+ * overflow a signed 16-bit difference of positions. On a device fewer, because the device retries the
  * waiting message all the time.
  */
 static void long_wait(struct fx *fx)

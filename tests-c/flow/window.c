@@ -117,7 +117,7 @@ static void behind(struct fx *fx, struct region *r)
                       "dat_rmr_free: what it was bound to before");
     }
 
-    /* Freeing the LMR to which the RMR is still bound succeeds or fails, because the next bind waits. */
+    /* dat_lmr_free may fail, because the RMR is bound to the old LMR until the library executes the waiting bind. */
     for (int unbind = 0; unbind < 2; unbind++) {
         const char *what = unbind ? "dat_lmr_free: its RMR is unbound later"
                                   : "dat_lmr_free: its RMR is bound elsewhere later";

@@ -184,7 +184,7 @@ static int impostor(struct link *up)
     return 0;
 }
 
-/* Connects repeatedly and sends nothing, until 800 connections or until a connect fails. */
+/* Connects repeatedly and sends nothing, until it has 800 connections or a connect fails. */
 static int silent(struct link *up)
 {
     struct culprit c;
@@ -213,7 +213,7 @@ static int garbage(struct link *up)
 
     culprit_start(&c, up);
     hello_files(files);
-    /* Packets without a hello. */
+    /* Send packets without a hello. */
     for (int kind = 0; kind < 256; kind++) {
         if (kind == 1)
             continue;
@@ -225,7 +225,7 @@ static int garbage(struct link *up)
         kept += !is_closed(fd);
         close(fd);
     }
-    /* A packet that is too long, and one with too many descriptors. */
+    /* Send a packet that is too long, and a packet with too many descriptors. */
     for (int i = 0; i < 2; i++) {
         int many[16];
 
@@ -238,7 +238,7 @@ static int garbage(struct link *up)
         kept += !is_closed(fd);
         close(fd);
     }
-    /* Hellos with a wrong or missing descriptor, or with an invalid name. */
+    /* Send hellos with a wrong or missing descriptor, or with an invalid name. */
     for (int i = 0; i < FILES + 2; i++) {
         fd = raw_connect(c.victim);
         memcpy(wrong, files, sizeof wrong);
@@ -249,7 +249,7 @@ static int garbage(struct link *up)
         kept += !is_closed(fd);
         close(fd);
     }
-    /* Invalid packets after the handshake. */
+    /* Send invalid packets after the handshake. */
     for (int i = 0; i < 8; i++) {
         fd = raw_link(c.victim, c.own);
         switch (i) {
@@ -332,7 +332,7 @@ static int honest(struct link *up)
     return 0;
 }
 
-/* A process with at most 64 descriptors. */
+/* The second process: accepts requests, with at most 64 descriptors. */
 static int small(struct link *up)
 {
     struct fx fx;

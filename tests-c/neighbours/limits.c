@@ -60,7 +60,7 @@ static void unchanged(int files, const char *what, unsigned long amount)
     must(place_count("") <= 0, "dat_ia_open: %s of %lu: an entry is left", what, amount);
 }
 
-/* Opens under a limit, which increases until dat_ia_open has succeeded three times. */
+/* The second process: opens an adapter under a limit, which increases until dat_ia_open has succeeded three times. */
 static int opens(struct link *up)
 {
     static const struct {
@@ -119,7 +119,7 @@ static bool asked_or_refused(DAT_EVD_HANDLE cr, DAT_EVD_HANDLE conn, DAT_EVENT *
     return false;
 }
 
-/* Creates regions and connections under a limit on file size. */
+/* The second process: creates regions and connections under a limit on file size. */
 static int grows(struct link *up)
 {
     enum { MAX_PAIRS = 64, REGIONS = 40000 };
@@ -195,7 +195,7 @@ static int listener(struct link *up)
     return 1;
 }
 
-/* Connects with an increasing number of descriptors until it succeeds. */
+/* The second process: connects with an increasing limit on descriptors until a connect succeeds. */
 static int connects(struct link *up)
 {
     struct fx fx;

@@ -21,7 +21,7 @@
 /* Maximum number of pending peers of a process, and the time for which the test keeps a pending peer silent. */
 enum { MAX_SILENT = 64, SILENCE_MS = 6000 };
 
-/* Accepts all requests until it is killed. */
+/* The second process: accepts all requests until it is killed. */
 static int host(struct link *up)
 {
     struct fx fx;

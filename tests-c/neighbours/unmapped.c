@@ -1,8 +1,8 @@
 /*
  * unmapped.c - transfers from and to registered memory that its process has unmapped fail, and both processes continue.
  *
- * If the provider copied within the process that owns the memory, the copy would crash this process. The provider
- * copies short messages so, so all messages of this test are long.
+ * If the provider copied within the process that owns the memory, the copy would crash that process. The provider
+ * copies short messages in this way, so all messages of this test are long.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"

@@ -221,8 +221,8 @@ static void memory(struct zoo *z)
         }
         if (k == SEND || k == WRITE) {
             /*
-             * Memory without any privilege, because memory with another privilege than local read may be sent:
-             * existing programs do that.
+             * Test memory without any privilege. Sending memory that only lacks local read succeeds, because existing
+             * programs do that.
              */
             region_make(&z->fx, &r, 4096, DAT_MEM_PRIV_NONE_FLAG);
             c = good((enum kind)k);

@@ -72,7 +72,7 @@ struct qp {
     bool last_reached;         /* LAST_WQE_REACHED must be reported */
 };
 
-static struct qp *pairs[PAIRS]; /* by number */
+static struct qp *pairs[PAIRS]; /* all queue pairs, by number */
 
 /* Completion queues need a lock, because the provider's progress thread polls them, too. */
 static void lock(struct cq *cq)

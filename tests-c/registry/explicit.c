@@ -213,7 +213,7 @@ static void flood(void)
         scene_closes(ia);
 }
 
-/* Names with any bytes, in misaligned structures. */
+/* Registers names with any bytes, in misaligned structures. */
 static void odd(void)
 {
     char memory[sizeof(DAT_PROVIDER_INFO) + 8];

@@ -206,7 +206,7 @@ static void enter(const char *name, const struct setting *s, const char *dir, in
     _exit(UNAVAILABLE);
 }
 
-/* Repeats one line of the scene's report. */
+/* Prints one line of the scene's report as a subtest or a diagnostic line. */
 static void relay(const char *name, const char *line)
 {
     switch (line[0]) {

@@ -60,7 +60,7 @@ struct srq_pair {
 };
 
 void srq_pair_open(struct srq_pair *p, struct srq *q);
-/* The same with receive EVDs of this length. */
+/* Does the same as srq_pair_open(), with receive EVDs of this length. */
 void srq_pair_open_qlen(struct srq_pair *p, struct srq *q, DAT_COUNT qlen);
 void srq_pair_close(struct srq_pair *p);
 
@@ -79,9 +79,9 @@ void message_fill(void *mem, size_t size, unsigned from, unsigned seq);
 bool message_right(const void *mem, size_t size, unsigned from, unsigned seq);
 
 /*
- * Dequeues the next completion from `evd`, up to SOON_MS later. Returns its buffer if `ep` received message
- * `seq` of sender `from` there. Returns -1 if no event arrives, or, with a diagnostic line, if the event
- * differs.
+ * Waits up to SOON_MS for the next event of `evd`. Returns the buffer if the event is the completion of message
+ * `seq` of sender `from` at `ep`, and the bytes are right. Otherwise returns -1. Prints a diagnostic line if the
+ * event differs.
  */
 DAT_COUNT srq_take(struct srq *q, DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, size_t size, unsigned from,
                    unsigned seq);

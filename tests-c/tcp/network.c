@@ -56,8 +56,8 @@ static int far_sender(struct link *up)
 }
 
 /*
- * Reads back the bytes that exchange_both_ways() has written last, with concurrent reads. The last record of each
- * response is short. Returns whether the bytes are right.
+ * Reads back the bytes that exchange_both_ways() has written last, with concurrent reads. Returns whether the bytes are
+ * right.
  */
 static bool reads(struct side *s, struct region *r, DAT_RMR_TRIPLET all)
 {

@@ -753,7 +753,7 @@ static void ignores_window(bool wide)
     free(messages);
 }
 
-/* Sends messages, as many as the window permits, before receives are posted. */
+/* Sends messages that fit into the window, before receives are posted. */
 static void uses_window(void)
 {
     enum { COUNT = 24, PAYLOAD = 4000 };
