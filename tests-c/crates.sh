@@ -66,7 +66,7 @@ fi
 
 # ---- The archive with all crates ----
 
-# alone COMMAND...: runs in the unpacked archive with only its crates, if possible without a network.
+# alone COMMAND...: runs the command in the unpacked archive with only its crates, if possible without a network.
 net=
 unshare --net true 2>/dev/null && net='unshare --net'
 alone()

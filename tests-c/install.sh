@@ -152,7 +152,7 @@ ok 'the folders that it made are gone, and no others' only_what_was_there
 
 ok 'make install PREFIX=' $make install PREFIX="$work/first"
 ok 'make install PREFIX= LIB=lib/multi' $make install PREFIX="$work/multi" LIB=lib/multi
-# A name without blanks, because a blank in LD_PRELOAD separates libraries.
+# Use names without blanks, because a blank in LD_PRELOAD separates libraries.
 mv "$work/first" "$work/moved" && mv "$work/multi" "$work/multi2"
 tree=$work/moved
 

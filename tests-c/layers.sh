@@ -166,7 +166,7 @@ has_instructions()
     ! grep . "$work/missing"
 }
 
-# wanted SUFFIX: prints the packages and files of packaging/libraries.txt, one pair per line. The suffix is that of
+# wanted SUFFIX: prints the packages and files of packaging/libraries.txt, one pair per line. SUFFIX is the suffix of
 # development packages.
 wanted()
 {

@@ -186,7 +186,7 @@ hardened()
 }
 ok 'every library and tool is hardened' hardened
 
-# Lines of the table have the form: | file | bytes |.
+# Checks the sizes in the table of docs/dev/packaging.md, whose lines have the form: | file | bytes |.
 sizes_are_told()
 {
     told=$(awk -F '[| `]+' '/^\| `/ && $3 ~ /^[0-9,]+$/ { gsub(",", "", $3); print $2, $3 }' "$root/docs/dev/packaging.md")
@@ -420,7 +420,7 @@ beside_theirs()
     ok 'dat-ping shm --self as nobody, beside the dat.conf of libdapl2' as_nobody dat-ping shm --self --count 3
 }
 
-# over_theirs: installs ours instead of Debian's.
+# over_theirs: installs our packages instead of Debian's.
 over_theirs()
 {
     ok 'for libdat2-2 and libdat2-dev, apt-get would remove libdapl2 and libdapl-dev alone' \
@@ -432,7 +432,7 @@ over_theirs()
     ok 'its names are those of libdat2-2-verbs' same_result "$(from provider ofa-v2-ib0)" 'libdat2-2-verbs '
 }
 
-# theirs_again CHANGED: installs Debian's instead of ours. CHANGED is their file that differs from the package.
+# theirs_again CHANGED: installs Debian's packages instead of ours. CHANGED is their file that differs from its package.
 theirs_again()
 {
     ok 'libdapl2 would remove libdat2-2 and what needs it alone' \
@@ -459,7 +459,7 @@ debian_and_theirs()
         same_result "$(removes remove libdat2-2)" "dapl2-utils $(libraries_of 2.0)libdat2-dev "
     theirs_again ''
 
-    # A newer version of theirs, and a modified dat.conf.
+    # Test an upgrade to a newer version of Debian's packages, and a modified dat.conf.
     for package in $theirs; do
         of_version 2.1.11-1 "$dapl2/packages/${package}_"*.deb "$clean/debs/archive" >/dev/null
     done
@@ -501,8 +501,8 @@ container()
     in_root --userspec=dat:dat "$clean" "$@"
 }
 
-# Two containers with separate namespaces that share the image's directory. The server ends after one client, which is
-# restarted until the server listens.
+# Runs dat-ping in two containers with separate namespaces that share the image's directory. The server exits after one
+# client. The client is restarted until the server listens.
 meet()
 {
     container timeout 60 dat-ping shm --count 1 >"$work/server" 2>&1 &
@@ -553,8 +553,8 @@ conflicts()
 
 rpm_in_root()
 {
-    # A package with what these packages require of a distribution: directories, and libraries by the names that rpm
-    # derives.
+    # Build a package that contains what our packages require of a distribution: directories, and libraries by the names
+    # that rpm derives.
     libdir=$(rpm --eval '%_libdir')
     {
         find "$clean/usr/lib" \( -name libc.so.6 -o -name libm.so.6 -o -name libdl.so.2 -o -name libpthread.so.0 \

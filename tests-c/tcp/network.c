@@ -1,4 +1,4 @@
-/* network.c - transfers over three wires: a good one, one with small socket buffers, and one with delays and losses. */
+/* network.c - transfers over a good wire, with small socket buffers, and over a wire with delays and losses. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/exchange.h"
 #include "srq/srq_common.h"

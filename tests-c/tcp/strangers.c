@@ -1280,7 +1280,7 @@ static void silent(void)
 {
     static int fds[SILENT];
     int before = files(), with, most, count = env_count(SILENT, 200);
-    int limit = (int)CM_MAX_GREETINGS / 2; /* pending greetings of one address */
+    int limit = (int)CM_MAX_GREETINGS / 2; /* maximum of pending greetings from one address */
     int held = count < limit ? count : limit;
 
     for (int i = 0; i < count; i++)

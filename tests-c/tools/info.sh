@@ -150,7 +150,7 @@ ok 'dat-info gone: the reason, and what to do next' says 'libno-such-provider' '
 
 # ---- What does not open, and why ----
 
-# in_environment VARIABLE=VALUE STATUS ARGUMENT...: run() with this variable.
+# in_environment VARIABLE=VALUE STATUS ARGUMENT...: calls run() with this variable.
 in_environment() (
     export "$1"
     shift
@@ -217,7 +217,7 @@ conf "$shm"
 run 0 --explain shm
 ok 'a file with a line for shm: it is not' never_says 'has no line for shm'
 
-# Adapters without a device.
+# Test adapters without a device.
 if [ -e "$LIB/libdaplverbs.so.1" ] && ! ls /sys/class/infiniband/* >/dev/null 2>&1; then
     conf "$shm" "$(seq 9 | sed 's/.*/eth& u1.2 threadsafe default libdaplverbs.so.1 libdat.1.2 "nowhere 0" ""/')"
     run 1 --explain
@@ -378,7 +378,7 @@ if [ -e "$LIB/libdapltcp.so.1" ]; then
         'instance data "nothing7 lo": its first word must be tcp, not nothing7' '#instance-data'
     DAT_OVERRIDE=builtin
     if unshare -rn true 2>/dev/null; then
-        # without_network STATUS ARGUMENT...: run() in a network with only the loopback interface.
+        # without_network STATUS ARGUMENT...: does the same as run(), in a network with only the loopback interface.
         without_network()
         {
             wanted=$1

@@ -213,7 +213,7 @@ measures_now()
     done
 }
 
-# A client that is killed during a measurement.
+# Kill a client during a measurement.
 for how in '' '--srq --wait'; do
     # shellcheck disable=SC2086
     "$perf" shm localhost --size 16 -n 1000000000 -t send_lat $how >"$work/out" 2>"$work/err" &
@@ -227,7 +227,7 @@ for how in '' '--srq --wait'; do
     result $? "a client that is killed: the server serves the next one${how:+, $how}"
     : >"$work/server"
 done
-# A client that fails while it connects: two processes cannot have that many connections.
+# Run a client that fails while it connects: two processes cannot have that many connections.
 run 1 shm localhost --size 8 -n 20 -t send_lat --connections 4000 --srq &&
     grep -q 'connection \([0-9]*\) of thread 0; there is room for \1 to this server: DAT_CON' "$work/err" && run 0 shm localhost --csv --size 64 -n 20 && values 6 && says 'send_lat: the peer has gone away'
 result $? 'a client that ends while it connects: the server serves the next one'
@@ -289,7 +289,7 @@ result $? 'a program that is no dat-perf is rejected'
 run 0 shm localhost --csv --size 64 -n 20 -t send_lat && values 1
 result $? 'and the server serves the next one'
 
-# A server that is killed during a measurement, polling and waiting.
+# Kill the server during a measurement, while the client polls and while it waits.
 for how in '' --wait; do
     "$perf" shm localhost --size 32 -n 1000000000 -t send_lat $how >"$work/out" 2>"$work/err" &
     client=$!
@@ -380,7 +380,7 @@ run 1 shm --self --csv --size 8,64M,8 -n 1K --warmup 1 -t send_lat --wait --limi
     grep -q '^dat-perf: send_lat, 67108864 bytes: it takes longer than 4 s (--limit): [0-9]* of 1000 transfers$' "$work/err"
 result $? '--limit: what was measured until then is shown, and the rest is measured'
 
-# A signal during the second measurement.
+# Send a signal to the client during its second measurement.
 serve --verbose
 says 'listens on'
 for how in '-TERM --csv' '-INT --csv --wait' '-INT --json --wait'; do
