@@ -38,7 +38,7 @@ static void tentative(void)
     is_int(ep_state(g.ep), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
            "dat_cr_accept: refused: still tentative");
 
-    /* Only a changed queue length needs an EVD. */
+    /* Without EVDs, an endpoint of the provider accepts queue lengths above 0, also unchanged ones. */
     is_success(dat_ep_modify(g.ep,
                              DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS |
                                  DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS,

@@ -291,7 +291,7 @@ static void handles_inside(void)
     zoo_intact(&zoo, "dat_ep_modify");
 }
 
-/* The PZ and the EVDs can be NULL. Then a queue length that is not 0 cannot be set. */
+/* The PZ and the EVDs can be NULL. A queue length of 0 cannot become larger without an EVD. */
 static void null_handles(void)
 {
     struct side s;

@@ -332,7 +332,7 @@ static int honest(struct link *up)
     return 0;
 }
 
-/* The second process: accepts requests, with at most 64 descriptors. */
+/* A process with at most 64 descriptors, which accepts all requests. */
 static int small(struct link *up)
 {
     struct fx fx;

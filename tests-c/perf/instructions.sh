@@ -8,8 +8,8 @@
 #   instructions.sh PROGRAM LIBDIR --check  compares the table with limits.txt and instructions.txt; prints TAP
 #
 # --check compares the column "instructions" of uDAPL 1.2 with LIMIT of the row "instructions:ROW" in ../limits.txt, without a
-# tolerance. For uDAPL 2.0 the limit of that column is TOLERANCE above instructions.txt. For both versions, it compares the
-# other columns with instructions.txt.
+# tolerance. For uDAPL 2.0 the limit of that column is TOLERANCE above instructions.txt. For both versions, it compares
+# the other columns with instructions.txt.
 #
 # PROGRAM is fast_path, LIBDIR the directory with libdat and the providers, $DAT_TEST_API the version of uDAPL, 1.2 or 2.0.
 # Both versions are compared with the same table, which contains the numbers of 1.2. For verbs, the library in the directory
