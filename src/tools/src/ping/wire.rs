@@ -75,7 +75,6 @@ pub enum Area {
 }
 
 impl Area {
-    /// Number of areas.
     pub const ALL: u64 = 3;
 }
 
