@@ -26,11 +26,13 @@ use crate::qp::{Qp, QpPhase};
 use crate::rejection;
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
 
-/// The owner of the identifier with a certain token.
+/// The owner of an identifier, found by the identifier's token.
 pub enum CmOwner {
     /// A listener, with its qualifier.
     Listener(u64, ListenerSink<Verbs>),
+    /// An endpoint of a connection.
     End(Arc<Qp>),
+    /// A UD exchange.
     Attempt(Arc<Attempt>),
 }
 
@@ -190,7 +192,7 @@ fn destination(device: &Device, address: &Address) -> IpAddr {
     if stands_for_here { here } else { ip }
 }
 
-/// Checks that an address or its [`destination`] has the adapter's family.
+/// Checks that an address or its `destination` has the adapter's family.
 pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     let fits = |ip: IpAddr| ip.is_ipv4() == device.place.address.is_ipv4();
     if fits(address.ip()) || fits(destination(device, address)) {
@@ -199,6 +201,7 @@ pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     Err(Error::InvalidAddress(AddressFault::Unsupported))
 }
 
+/// Returns the local and remote address.
 pub fn ends(device: &Device, connect: &Connect<'_>) -> (SocketAddr, SocketAddr) {
     let to = SocketAddr::new(destination(device, connect.address), port_of(connect.qualifier));
     (SocketAddr::new(device.place.address, 0), to)
@@ -275,6 +278,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Handles an event.
 pub fn handle(device: &Arc<Device>, event: Event) {
     if event.kind == kind::RDMA_CM_EVENT_CONNECT_REQUEST {
         request(device, event);
@@ -402,6 +406,7 @@ fn request_in_thread(qp: Arc<Qp>) {
     }
 }
 
+/// Returns the report for a failed attempt.
 pub fn report_on(error: &std::io::Error) -> ConnectionReport {
     match error.raw_os_error() {
         Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EADDRNOTAVAIL | libc::ENODEV) => {

@@ -3,7 +3,7 @@
 //! # Parts
 //! The queue of an EVD consists of *parts*, which are completion queues of the device. Before a queue pair is created,
 //! it reserves entries for all its work in one part. If no part has room, the last is resized, or else one added. The
-//! first queue pair creates the first part, long enough for it, because a resize costs as much as a creation.
+//! first part is created for the first queue pair, long enough for it, because a resize costs as much as a creation.
 //!
 //! If the waiters of receives wake only for solicited messages, these receives complete in separate, always armed
 //! parts: a completion lacks the sender's solicited flag, but the device can restrict events to messages with the flag.
@@ -75,7 +75,7 @@ struct Fetch {
     sources: Vec<Source>,
     table: Table,
     datagrams: Vec<Arc<UdQp>>,
-    /// Queue pairs for calls of [`Qp::report`].
+    /// Queue pairs on which to call [`Qp::report`] after unlocking.
     touched: Vec<Arc<Qp>>,
 }
 
@@ -438,7 +438,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Undoes [`CompletionQueue::arm`]. Polls if it reads events.
+    /// Undoes [`CompletionQueue::arm`]. Polls if there were events.
     pub fn disarm(&self) {
         self.armed.fetch_sub(1, Ordering::AcqRel);
         if !self.channel.raw.drain() {

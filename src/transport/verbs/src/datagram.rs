@@ -5,8 +5,8 @@
 //!
 //! The device, never the CPU, reads datagrams from the program's memory, so unmapped memory only fails the request. A
 //! datagram completes when the device has sent it. A list contains all outstanding datagrams in order: first those on
-//! the device, then those that wait for room. Without an SRQ of the program, an endpoint has an own SRQ, so that a
-//! reset of the queue pair discards no receives.
+//! the device, then those that wait for room. Without an SRQ of the program, an endpoint has an SRQ of its own, so that
+//! a reset of the queue pair discards no receives.
 //!
 //! A receive that is too short, or any other local error, moves the queue pair to the error state. The flushed
 //! datagrams wait until the progress thread has made the queue pair ready again, with the same number ([`ending`]). If

@@ -90,7 +90,6 @@ fn in_order(mut found: Vec<Candidate>) -> Vec<Candidate> {
     found
 }
 
-/// Returns the first candidate with the requested device and port.
 fn choose(
     wanted: &Instance,
     candidates: &[Candidate],

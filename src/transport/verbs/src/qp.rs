@@ -66,7 +66,7 @@ fn is_good(completion: &ibv_wc) -> bool {
     completion.status == ibv_wc_status::IBV_WC_SUCCESS
 }
 
-/// Reports a receive. The completion queue reports the solicited flag later.
+/// Creates the report of a receive. The completion queue reports the solicited flag later.
 #[inline(always)]
 fn good_recv(completion: &ibv_wc, id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: completion.byte_len.into(), solicited: false }
@@ -349,7 +349,7 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Records a failure, unless the status only shows an end that rdma_cm reports. Returns whether it did.
+    /// Records a failure, unless the status only shows an end that rdma_cm reports. Returns whether it recorded one.
     fn note_failure(&self, completion: &ibv_wc) -> bool {
         let failed = !self.device.limits.is_end(completion.status);
         if failed {
@@ -489,7 +489,6 @@ fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [
     cut
 }
 
-/// Moves a new queue pair to INIT.
 fn initialise(device: &Device, raw: &RawQp) -> std::io::Result<()> {
     // SAFETY: zero is valid for all fields.
     let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };

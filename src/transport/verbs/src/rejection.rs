@@ -10,7 +10,6 @@ use dat_core::transport::ConnectionReport;
 /// Maximum private data of a rejection, as in the C provider over rdma_cm.
 pub const MAX_REJECT_DATA: usize = 112 - HEADER;
 
-/// Bytes of the header.
 const HEADER: usize = 4;
 /// The header without its last byte.
 const VERSION: [u8; HEADER - 1] = [2, 0, 2];

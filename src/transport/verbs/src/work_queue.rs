@@ -86,7 +86,7 @@ struct Waiting {
 
 impl WorkQueue {
     /// Creates a queue of `ep` for a device queue of `len` entries. One entry stays unused, because a completion can
-    /// precede the reuse of its entry.
+    /// arrive before the device can reuse its entry.
     pub fn new(ep: Handle, work: Stall, len: usize) -> Self {
         let room = len.saturating_sub(1).max(1) as u64;
         WorkQueue {
