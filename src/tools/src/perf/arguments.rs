@@ -174,11 +174,13 @@ impl Arguments {
         Duration::from_secs(self.seconds())
     }
 
+    /// Returns [`Self::timeout`] in seconds.
     pub fn seconds(&self) -> u64 {
         let default = self.duration.map_or(120, |duration| (2.0 * duration) as u64 + 20);
         self.limit.unwrap_or(default.max(120))
     }
 
+    /// Returns the measurements in their order.
     pub fn plans(&self) -> Vec<Plan> {
         self.test.iter().flat_map(|&test| self.size.0.iter().map(move |&size| self.plan(test, size))).collect()
     }
