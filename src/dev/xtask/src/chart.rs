@@ -152,7 +152,7 @@ impl Panel {
     }
 }
 
-/// Returns the sizes with a label, each with its place and row. A size without room has none.
+/// Returns the sizes with a label, each with its place and row. A size without room has no label.
 fn labels(sizes: impl Iterator<Item = f64>, place: impl Fn(f64) -> f64) -> Vec<(f64, f64, usize)> {
     let mut sizes: Vec<f64> = sizes.collect();
     sizes.sort_by(f64::total_cmp);

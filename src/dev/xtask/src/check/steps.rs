@@ -385,7 +385,7 @@ fn verbs(context: &Context, step: &Step) -> Result<Results> {
     }
     builds::programs(context, step)?;
     builds::debug(context, step)?;
-    // End the machine before the step, which it must not outlive.
+    // The virtual machine ends before the step, which it must not outlive.
     let limit = (step.longest as f64 * context.slow - 60.0).max(60.0) as u64;
     // The machine takes longest, so raise its priority. Without root, nice changes nothing.
     let mut command = context.command("nice");
