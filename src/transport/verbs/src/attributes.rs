@@ -79,7 +79,7 @@ impl Limits {
         !self.iwarp
     }
 
-    /// Returns the maximum length of an SRQ, whose receives each need an entry in every completion queue.
+    /// Returns the maximum length of an SRQ: half of a completion queue, which its receives share with other work.
     pub fn shared_recvs(&self) -> usize {
         (self.cqe / 2).max(1)
     }
@@ -179,7 +179,6 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         atomics: limits.atomics,
         invalidate: limits.single_windows && has(&attr, ibv_device_cap_flags::IBV_DEVICE_MEM_MGT_EXTENSIONS),
         endpoint_windows: limits.single_windows,
-        // iWARP has no datagrams.
         datagrams: attr.max_srq > 0 && attr.max_ah > 0 && !limits.iwarp,
         fabric: Fabric {
             kind: if limits.iwarp { FabricKind::Iwarp } else { FabricKind::InfiniBand },

@@ -52,7 +52,7 @@ pub fn each<T>(list: &Mutex<Vec<Weak<T>>>) -> impl Iterator<Item = Arc<T>> + '_ 
 /// Number of channels in the process. Atomic, because a forked child could inherit a locked lock.
 static CHANNELS: AtomicUsize = AtomicUsize::new(0);
 
-/// A channel's part of [`CHANNELS`].
+/// A channel counted in [`CHANNELS`].
 struct OwnPlace;
 
 impl OwnPlace {

@@ -200,7 +200,7 @@ impl UdQp {
         }
         sends.push(to, datagram)?;
         match sends.feed(&self.raw) {
-            // Otherwise a completion retries the post.
+            // With datagrams on the device, a completion retries the post.
             Err(error) if sends.on_device == 0 => {
                 sends.pop();
                 Err(refused(sends, error))
