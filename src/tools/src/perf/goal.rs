@@ -46,7 +46,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// Creates the goal of a plan. A `duration` replaces its number of transfers; `until` is the latest end.
+    /// Creates the goal of a plan. A `duration` replaces the plan's number of transfers; `until` is the latest end.
     pub fn new(plan: &Plan, duration: Option<Duration>, until: Instant) -> Self {
         let time = duration.unwrap_or(Duration::MAX).min(until.saturating_duration_since(Instant::now()));
         let transfers = if duration.is_some() { u64::MAX } else { plan.iterations };
