@@ -171,7 +171,7 @@ pub fn graceful_disconnect_ends_after_suppressed_send<T: Transport>(network: &Ne
     }
 }
 
-/// An unsignalled request is queued; only the next signalled one wakes a waiter.
+/// The completion of an unsignalled request is queued; only the next signalled completion wakes a waiter.
 pub fn unsignalled_requests_wake_no_waiter<T: Transport>(network: &Network<T>) {
     let scene = Scene::with(network, |attr| attr.request_completion_flags = CompletionFlags::UNSIGNALLED);
     let b = &scene.b;

@@ -18,7 +18,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter does not support such writes and rejects them.
+    /// Returns `None` if the adapter rejects such writes as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();

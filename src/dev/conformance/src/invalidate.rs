@@ -22,7 +22,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter does not support such sends and rejects them.
+    /// Returns `None` if the adapter rejects such sends as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();

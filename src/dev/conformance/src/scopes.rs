@@ -23,7 +23,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter does not support such windows and rejects them.
+    /// Returns `None` if the adapter rejects such windows as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let limits = adapter.ia.transport.attributes();

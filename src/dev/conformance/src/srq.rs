@@ -23,7 +23,7 @@ pub(crate) struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter does not support SRQs and rejects them.
+    /// Returns `None` if the adapter rejects SRQs as unsupported.
     pub fn new(network: &Network<T>, pairs: usize) -> Option<Self> {
         let adapter = network.open();
         if !adapter.ia.transport.attributes().srq {

@@ -31,7 +31,7 @@ struct Scene<'n, T: Transport> {
 }
 
 impl<'n, T: Transport> Scene<'n, T> {
-    /// Returns `None` if the adapter does not support windows and rejects them.
+    /// Returns `None` if the adapter rejects windows as unsupported.
     fn new(network: &'n Network<T>) -> Option<Self> {
         let adapter = network.open();
         if !adapter.ia.transport.attributes().rmr {

@@ -27,7 +27,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter does not support zero-based regions and rejects them.
+    /// Returns `None` if the adapter rejects zero-based regions as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         if !adapter.ia.transport.attributes().zero_based {
