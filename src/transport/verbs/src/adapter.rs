@@ -1,4 +1,4 @@
-//! The transport interface of core. Adapters share no lock of this transport.
+//! Implements core's transport interface. No two adapters share a lock of this transport.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,17 +41,17 @@ impl Verbs {
         if let Some(thread) = thread {
             thread.join();
         }
-        // Connections may still be ending. A destroyed queue pair uses no buffer.
+        // Connections may still be ending. After `finish`, the device uses none of their buffers.
         let draining = std::mem::take(&mut self.device.work.lock().draining);
         draining.iter().for_each(Qp::finish);
-        // The remaining tasks would keep their queue pairs alive, and these the device.
+        // The remaining tasks would keep their queue pairs alive, and the queue pairs the device.
         let tasks = std::mem::take(&mut *self.device.work.lock());
         drop(tasks);
         let cm_owners = std::mem::take(&mut *self.device.cm_owners.lock());
         drop(cm_owners);
     }
 
-    /// Adds an empty segment to a receive without segments, which soft-iWARP rejects.
+    /// Adds an empty segment to a receive without segments on soft-iWARP, which would reject it.
     #[inline(always)]
     fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
         if recv.segments.is_empty() && self.device.limits.soft_iwarp {
@@ -95,10 +95,10 @@ impl Hooks for Verbs {
 
     fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
         match shown {
-            // This waits when the region is dropped.
+            // `Shown::Region` waits for this bind later.
             Shown::Before(_) => true,
             Shown::Window(window) => {
-                // After a timeout, the bind keeps its region registered.
+                // `true` even after a timeout: the bind keeps its region registered.
                 await_binds(&self.device, || Arc::strong_count(&window.under_way) > 1);
                 true
             }
@@ -107,7 +107,7 @@ impl Hooks for Verbs {
     }
 
     fn drain(&self, qp: &Arc<Qp>) {
-        // Maybe no other thread polls for the last request.
+        // Maybe only the progress thread polls for the last request.
         self.device.command(|work| work.awaited.push_back(qp.clone()));
     }
 
@@ -220,7 +220,7 @@ impl Transport for Verbs {
 
     #[inline]
     fn poll(&self, cq: Option<&Arc<CompletionQueue>>, how: Poll) {
-        // Under the queue's lock, so after completions read by other threads.
+        // Polls lock the queue, so completions that other threads read are reported first.
         match (cq, how) {
             (Some(cq), _) => cq.drain(),
             (None, Poll::Complete) => self.device.drain(),
@@ -247,7 +247,7 @@ impl Transport for Verbs {
 
     #[inline(always)]
     fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
-        // This transport has no queue of unexpected messages.
+        // No message waits for a receive here.
         srq.post(&self.padded(recv)).map(|()| false)
     }
 
@@ -258,7 +258,7 @@ impl Transport for Verbs {
     fn srq_arm_limit(&self, srq: &Arc<SharedQueue>, limit: usize) -> Result<()> {
         srq.set_limit(limit)?;
         if limit > 0 {
-            // The device raises no event for receives consumed since core last counted them.
+            // The device raises no event for consumed receives that core has not counted yet.
             self.device.command(|work| work.drain = true);
         }
         Ok(())
