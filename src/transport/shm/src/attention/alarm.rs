@@ -23,7 +23,6 @@ use crate::sleep::{self, RUNG, Rung};
 
 const SIZE: usize = 4096;
 
-/// The alarm word in a mapping, and the last sleep that this process has ended.
 pub struct AlarmWord {
     word: InShared<AtomicU32>,
     ended: AtomicU32,

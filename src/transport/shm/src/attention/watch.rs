@@ -21,7 +21,7 @@ const LEADER_TIMEOUT: Duration = Duration::from_millis(1);
 /// When the thread polls next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Only when woken: no thread has data to handle, or a leader watches.
+    /// Only when woken. A leader may watch instead.
     Asleep,
     Awake,
     /// After [`CHECK_INTERVAL`], if callers have not polled since.
