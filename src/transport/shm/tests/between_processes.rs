@@ -91,7 +91,7 @@ fn aligned(buffer: &Buffer<Shm>) -> usize {
 
 // ---- The target ----
 
-/// Accepts one connection per subject.
+/// Accepts a connection for each of the parts of the test.
 fn target(side: &Side) {
     let requests = side.adapter.evd(Streams::CONNECTION_REQUESTS);
     let psp = Psp::create(&side.adapter.ia, Some(QUALIFIER), &requests, PspMode::Consumer).unwrap();
@@ -176,7 +176,7 @@ fn be_revoked(side: &Side, end: &End<Shm>) {
         assert!(side.memory.shows(128..128 + len, seed), "{len} bytes");
         assert!(rmr.status().is_none());
     }
-    // An invalidated key is invalid.
+    // The requester has written with an invalidated key.
     end.is_told(ConnectionEvent::Broken);
     rmr.free();
 }

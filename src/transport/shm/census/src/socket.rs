@@ -1,7 +1,7 @@
 //! Local sockets that preserve message boundaries and carry descriptors.
 //!
-//! They never block: a call that cannot read or write returns an error, and [`host::poll::Epoll`] reports when to
-//! retry. Children of `fork` do not inherit them: peers take the end of a socket for the end of the process.
+//! Sockets never block: a call that cannot read or write returns an error, and [`host::poll::Epoll`] reports when to
+//! retry. Children of `fork` do not inherit sockets: peers take the end of a socket for the end of the process.
 
 use std::fs::{self, Permissions};
 use std::io::{self, IoSlice, IoSliceMut};

@@ -2,7 +2,7 @@
 //!
 //! While the peer's callers poll, they process such records; the peer's progress thread, if woken, would take the CPU
 //! and the locks from them. If the peer makes no progress for a short time, this process's progress thread revokes the
-//! record if possible, and otherwise wakes the peer. It checks only while there are such records and shortly
+//! record if possible, and otherwise wakes the peer. The thread checks only while there are such records and shortly
 //! afterwards; a check costs about ten microseconds.
 //!
 //! After a peer had to be woken, the next such records wake it immediately: see [`Trust`].

@@ -230,7 +230,7 @@ impl Sleepers {
         self.thread_awake(published);
     }
 
-    /// Publishes that the progress thread sleeps, which must then not sleep if [`is_late`]. If a leader watches, only
+    /// Publishes that the progress thread sleeps; the caller must then check [`is_late`]. If a leader watches, only
     /// returns `false`.
     pub fn thread_asleep<W: Word<Value = u32>>(&mut self, published: &W) -> bool {
         if !self.led {

@@ -6,8 +6,8 @@
 //! first thread has ended.
 //!
 //! A peer loads the id before it checks flag and row (SYNC door), so it never uses a new id after an old check. The
-//! kernel reuses an id only after all others: only a peer that is stopped while the kernel assigns all ids
-//! (/proc/sys/kernel/pid_max) could write through a reused one.
+//! kernel reuses an id only after all other ids: only a peer that is stopped while the kernel assigns all ids
+//! (/proc/sys/kernel/pid_max) could write through a reused id.
 
 use std::io;
 use std::sync::Arc;

@@ -22,7 +22,7 @@
 //!
 //! No thread waits here under a lock that another connection needs: the transport returns `Closing::Exposed` for a
 //! disconnect, and core calls `await_end` without locks. Polls and the progress thread close a connection immediately,
-//! and report its end after the transfers. Until then, a link whose socket has ended remains in the list.
+//! and report its end after the transfers. Until then, a link whose socket has ended remains in the list of links.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};

@@ -24,7 +24,7 @@ pub type Table = [[AtomicU64; LINE]; SLOTS + 1];
 
 pub const TABLE: usize = size_of::<Table>();
 
-/// How often the slot was entered, in the upper half; the id of the thread in it, or 0, in the lower half.
+/// Upper half: number of entries into the slot. Lower half: id of the thread in the slot; 0 if it is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupant(u64);
 

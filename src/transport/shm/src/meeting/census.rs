@@ -1,8 +1,8 @@
 //! The response to a process that asks for the open adapters, such as dat-info: see [`dat_census`].
 //!
 //! The progress thread responds, so calls of the program are not delayed. If the program holds a counter lock for
-//! longer than [`LOCK_TIMEOUT`], the response is [`Message::Again`]. Reuse for [`REUSE_TIME`] limits the cost of
-//! frequent questions.
+//! longer than [`LOCK_TIMEOUT`], the response is [`Message::Again`]. Reuse of a response for [`REUSE_TIME`] limits the
+//! cost of frequent questions.
 
 use std::time::{Duration, Instant};
 

@@ -115,8 +115,8 @@ impl Link {
         self.conn(side, id.index).filter(|(known, _)| *known == id).map(|(_, conn)| conn)
     }
 
-    /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, or if it
-    /// is already attached or the place taken.
+    /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, or if
+    /// the connection is already attached or the place is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: AccessContext) -> bool {
         let own = AccessContext::new(conn.info().zone, conn.info().port);
         let Some(end) = End::new(self.peer_segment.clone(), id.index, side, own, theirs) else { return false };
@@ -197,8 +197,8 @@ impl Link {
         self.send(Message::Reject { conn: id, consumer, private_data });
     }
 
-    /// Notes a request of the peer. Returns `false` if it violates the protocol: it must use places of its own parity,
-    /// each for one connection, with increasing attempt numbers.
+    /// Notes a request of the peer. Returns `false` if it violates the protocol: the peer must use places of its own
+    /// parity, each for one connection, with increasing attempt numbers.
     pub fn expect_answer(&self, id: ConnId) -> bool {
         if !self.peer_segment.is_local() {
             let passive = usize::from(1 - id.active);

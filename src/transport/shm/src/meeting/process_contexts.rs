@@ -1,7 +1,7 @@
 //! The contexts of a process, one per directory with open adapters.
 //!
 //! The child of a fork inherits no shared memory: in the child, the parent's handles are invalid and its sockets closed
-//! (`host/fork.rs`). It can open its own adapters.
+//! (`host/fork.rs`). The child can open its own adapters.
 
 use std::collections::HashMap;
 use std::io;

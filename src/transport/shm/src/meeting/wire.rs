@@ -149,8 +149,8 @@ messages! {
     Welcome = 2 { name: String, probe: Probe, reads: bool };
     /// Answer to [`Message::Hello`]: the receiver must use the link of the sender's connect.
     UseMine = 3;
-    /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or of answering [`Message::Ask`]
-    /// if that is impossible now. The receiver must reconnect.
+    /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or instead of answering
+    /// [`Message::Ask`] if that is impossible now. The receiver must reconnect.
     Again = AGAIN;
     /// Sent instead of a hello: asks for the receiver's open adapters. See [`crate::census`].
     Ask = ASK;

@@ -9,7 +9,7 @@
 //!
 //! # Why a qualifier has one owner
 //! A claim is prepared as `t-...` and renamed, which succeeds only if the target is missing or empty, so never replaces
-//! a claim with an owner. Only the owner of a claim empties it, or a process that has found the owner dead, which is
+//! a claim with an owner. Only the owner of a claim empties it, or a process that has found the owner dead; death is
 //! final. That process opens the claim, reads the owner's name and removes the link in the opened directory, so it
 //! cannot empty a successor's claim. There are no locks, so a stopped process blocks no other. A process counts as
 //! alive while its socket listens, which its claims keep open.

@@ -3,7 +3,7 @@
 //! Either side extends growing memory, which never shrinks, so checked ranges stay valid. Memory that grows or is sent
 //! to peers keeps its descriptor ([`SharedFile`]).
 //!
-//! A peer can write a [`SharedMemory`] at any time. Atomic words are accessed as such ([`SharedMemory::at`]), other
+//! A peer can write a [`SharedMemory`] at any time. Atomic words are accessed as atomics ([`SharedMemory::at`]), other
 //! bytes copied by address, without references. So a malicious peer can only corrupt bytes.
 
 use std::io;

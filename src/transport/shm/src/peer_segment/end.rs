@@ -117,7 +117,7 @@ impl End {
     }
 
     /// Shuts the cursor of requests while the oldest request waits for a receive or for requested bytes, whose arrival
-    /// schedules a poll. Only the consuming thread calls it.
+    /// resumes the consumer. Only the consuming thread calls it.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
         let spot = RingCursor(self.taken[0].load(Ordering::Relaxed));

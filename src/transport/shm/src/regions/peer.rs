@@ -26,7 +26,7 @@ impl PeerRegions {
     /// Returns the unchecked address of byte `addr` in region or window `key`; `addr` if there is no such row.
     pub fn address(&self, key: u32, addr: u64) -> u64 {
         let (index, _) = split_key(key);
-        // Words of different generations give an address that no check accepts.
+        // The words may be of different generations; [`PeerRegions::locate`] then rejects the key.
         self.row(index).map_or(addr, |row| row.addr.load().wrapping_add(addr.wrapping_sub(row.first.load())))
     }
 

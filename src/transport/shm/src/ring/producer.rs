@@ -42,8 +42,8 @@ impl<A: Area> Producer<A> {
         ((self.area.slots() / 2).max(1) * SLOT as u64) as usize - HEADER
     }
 
-    /// Reserves room for a record of up to `payload` bytes. Returns `None` if the ring is too full now, or above
-    /// [`Producer::max_payload`]. Fails if the consumer's position is impossible.
+    /// Reserves room for a record of up to `payload` bytes. Returns `None` if the ring is too full now, or `payload`
+    /// above [`Producer::max_payload`]. Fails if the consumer's position is impossible.
     #[inline]
     pub fn reserve(&mut self, payload: usize) -> Result<Option<Reservation<'_, A>>, Corrupt> {
         let slots = self.area.slots();

@@ -48,7 +48,7 @@ impl Links {
             return;
         }
         // Another thread polls. It may have stored a message that the caller has seen, but not the completion, so this
-        // call returns only after the end of a round.
+        // call waits for the end of a round.
         self.round_with_others(1, Some(POLL_TIMEOUT));
     }
 

@@ -83,8 +83,8 @@ impl Thread {
         }
     }
 
-    /// Ends the link of the process `name` if that has closed it, but this thread has not read the end: the hello for a
-    /// new link may be handled first.
+    /// Ends the link of the process `name` if that process has closed the link, but this thread has not read the end:
+    /// the hello for a new link may be handled first.
     pub(super) fn settle(&mut self, name: &SocketName) {
         let Some(&token) = self.names.get(name) else { return };
         for _ in 0..TURN {
