@@ -1,4 +1,4 @@
-//! The transport shm: connections between processes of one host, and within one.
+//! The transport shm: connections between processes of one host, and within a process.
 //!
 //! The modules, from the outside in; a few use modules above them:
 //!

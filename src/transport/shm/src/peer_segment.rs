@@ -1,16 +1,16 @@
 //! The memory that two processes share for all their connections.
 //!
 //! For each side, it contains a page of *ready* bits, one per connection, and a table of transfers in progress. Each
-//! direction of a connection has a ring for requests and one for responses, which must not wait for receives. Side 0 is
-//! the process that connected the link. A process's segment with itself has both sides.
+//! direction of a connection has a ring for requests and a ring for responses, because responses must not wait for
+//! receives. Side 0 is the process that connected the link. In its segment with itself, a process has both sides.
 //!
 //! The memory is a sealed memfd: bits and tables, then the rings of up to [`MAX_CONNS`] connections, 32 KiB for
-//! requests and 16 KiB for responses per direction. A side extends the file by eight connections on demand, and
-//! allocates memory before use, so a system limit fails only one call or connection. A pair with one idle connection
-//! takes 24 KiB of the memfd, and about 44 KiB per side in total (`tests-c/stress/everyone`).
+//! requests and 16 KiB for responses per direction. A side extends the file by eight connections on demand, and maps
+//! them before use, so a system limit fails only one call or connection. A pair with one idle connection takes 24 KiB
+//! of the memfd, and about 44 KiB per side in total (`tests-c/stress/everyone`).
 //!
 //! An end's words `known`, `wanted` and `state` are hints, stored Relaxed under the transmit lock and loaded Relaxed by
-//! polls. Before a thread acts, it loads the position with Acquire; before it sleeps, it checks them under the
+//! polls. Before a thread acts, it loads the position with Acquire; before it sleeps, it checks the words under the
 //! connection's locks.
 
 use std::io;
@@ -56,9 +56,9 @@ const HEAD: usize = RINGS;
 
 const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 
-/// Word of a ring's producer: set when it has disconnected.
+/// Index of the flag that a ring's producer sets when it has disconnected.
 const CLOSED: usize = 0;
-/// Word of a ring's producer: set while it polls the connection, and needs no notifications.
+/// Index of the flag that a ring's producer sets while it polls the connection, and needs no notifications.
 const POLLED: usize = 1;
 
 type Ready = [AtomicU64; SUMMARY + WORDS];
@@ -88,20 +88,20 @@ pub struct PeerSegment {
     ready: [InShared<Ready>; 2],
     transfers: [InShared<Table>; 2],
     chunks: Mutex<Vec<Option<Arc<SharedMemory>>>>,
-    /// `None` if this process has both.
+    /// `None` if this process has both sides.
     side: Option<u8>,
     /// Ready bits of the first and the last side of this process.
     looked_at: [InShared<Ready>; 2],
     pub pid: i32,
     peer: OnceCell<Peer>,
-    /// The peer's last seen target thread, with [`TRIED`] or [`REACHED`].
+    /// The peer's last seen target thread, with [`REACHED`] if this process can copy through it, otherwise [`TRIED`].
     copy_target: AtomicU64,
     own: [Own; 2],
     /// For each side, the words of ready bits whose connections this process has used.
     used: [AtomicU64; 2],
     /// Set if the peer's fence at the end of its polling also covers this process.
     fenced: Hint,
-    /// Set while this process can access the peer's memory, and vice versa.
+    /// Set while this process can access the peer's memory, and the peer this process's memory.
     pub reads_peer: Hint,
     pub peer_reads: Hint,
     /// Set if the peer does not know that `reads_peer` is now false.
@@ -211,7 +211,7 @@ impl PeerSegment {
             let reached = if known == u64::from(published) | TRIED {
                 false
             } else {
-                // For lack of resources, the previous result remains.
+                // Without resources for the check, the previous result remains.
                 self.control.is_thread(self.pid, number).unwrap_or(known & REACHED != 0)
                     && vm::probe(number, peer.probe.addr, peer.probe.value)
             };
@@ -224,7 +224,7 @@ impl PeerSegment {
         }
     }
 
-    /// Returns, once, whether the peer must be notified that this process cannot read its memory.
+    /// Returns whether the peer must be notified that this process cannot read its memory; `true` only once.
     #[inline]
     pub fn take_untold(&self) -> bool {
         self.untold.load(Ordering::Relaxed) && self.untold.swap(false, Ordering::Relaxed)
@@ -256,8 +256,8 @@ impl PeerSegment {
         ready::set(summary, words, index);
     }
 
-    /// Marks a connection of `side` as ready, and wakes that side if it sleeps until `news`. Returns whether it woke a
-    /// thread.
+    /// Marks a connection of `side` as ready, and wakes that side if it sleeps until `news`. Returns what
+    /// [`ControlRegion::wake`] returns.
     pub fn mark(&self, side: u8, index: u32, news: News) -> bool {
         self.set_ready(side, index);
         if self.has_side(side) { self.control.wake(news) } else { self.peer().is_some_and(|peer| peer.wake(news)) }
@@ -272,7 +272,7 @@ impl PeerSegment {
     pub fn look_at(&self, side: u8, index: u32) {
         let word = index as usize / 64 % WORDS;
         if self.used[usize::from(side)].fetch_or(1 << word, Ordering::SeqCst) & 1 << word == 0 {
-            // Set bits would keep the summary from being set.
+            // Bits that are already set would keep `ready::set` from setting the summary.
             self.ready(side).1[word].store(0, Ordering::SeqCst);
         }
     }
@@ -281,7 +281,7 @@ impl PeerSegment {
         self.sides().any(|side| self.ready(side).0.load(Ordering::SeqCst) != 0)
     }
 
-    /// A hint, with two loads.
+    /// Returns, as a hint, whether this process has ready bits.
     #[inline]
     pub fn may_be_ready(&self) -> bool {
         let [first, last] = &self.looked_at;
@@ -293,8 +293,8 @@ impl PeerSegment {
         let mut any = false;
         for side in self.sides() {
             let (summary, words) = self.ready(side);
-            // A peer that sets all bits costs only its own connections. Words are noted as used before their bits are
-            // set, so load them after the bits.
+            // A peer that sets all bits slows down only its own connections. A word is noted as used before its bits
+            // are set, so `used` is loaded after the summary.
             let used = || self.used[usize::from(side)].load(Ordering::SeqCst);
             any |= ready::take(summary, words, used, |index| each(side, index));
         }

@@ -1,4 +1,5 @@
-//! A ring of 64-byte slots in shared memory: one direction of one connection, with one producer and one consumer.
+//! A ring of 64-byte slots in shared memory, with one producer and one consumer: the requests or the responses of one
+//! direction of a connection.
 //!
 //! The shared part is a [`RingShared`] (flags, the consumer's position) and a power of two of slots. A *record* is a
 //! header of 16 bytes and a payload, in contiguous slots. A pad record covers unused slots at the area's end.
@@ -8,13 +9,13 @@
 //! checks only the slot at its position, so a record of one slot is one cache line.
 //!
 //! Before a record arrives, that slot contains the previous lap's first word; or arbitrary bytes, if it was inside a
-//! longer record or after a pad. The producer tracks the latter slots, and clears their first word before it publishes
-//! the preceding record.
+//! longer record or a pad. The producer tracks slots with arbitrary bytes, and clears their first word before it
+//! publishes the preceding record.
 //!
 //! # Positions
 //! A position counts slots since the ring was created, in 64 bits. The consumer publishes its position in a separate
-//! cache line, at the end of a turn or after 16 slots. Records of the opposite ring also carry 42 bits of it, so that a
-//! producer that receives them need not load that line.
+//! cache line, at the end of a turn or after 16 slots. Records of the opposite ring also carry 42 bits of that
+//! position, so that a producer that receives them need not load that line.
 //!
 //! Each side validates the other's position, and copies headers before it validates them. So an invalid peer fails only
 //! its own connection ([`Corrupt`]).
@@ -46,12 +47,12 @@ pub const HEADER: usize = 16;
 
 pub const ONE: usize = SLOT - HEADER;
 
-/// Maximum payload of a small record: one slot, or two contiguous slots.
+/// Maximum payload of a small record, which takes one slot, or two contiguous slots.
 pub const SMALL: usize = 2 * SLOT - HEADER;
 
 pub const MAX_SLOTS: usize = 512;
 
-/// Position bits in records, enough for years.
+/// Mask of the position bits in records, enough for years.
 pub const POSITION: u64 = (1 << 42) - 1;
 
 const WORDS: usize = MAX_SLOTS / 64;
@@ -61,8 +62,7 @@ const PAD: u8 = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Corrupt;
 
-/// Untrusted words, initially 0, that one side writes and the other reads. Two cache lines, because CPUs prefetch
-/// adjacent ones.
+/// Untrusted words, initially 0, in cache lines of their own. Two lines, because CPUs prefetch adjacent lines.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Line<W>(pub W);
@@ -79,8 +79,8 @@ pub struct RingShared {
 // SAFETY: the struct consists of atomic words and padding, with a fixed layout.
 unsafe impl Shared for RingShared {}
 
-/// The memory of a ring. Offsets in bytes are taken modulo the area's size, slot offsets rounded down to a slot, and
-/// copies cut at its end, so none can reach outside.
+/// The memory of a ring. Byte offsets are taken modulo the area's size, slot offsets rounded down to a slot, and copies
+/// cut at the area's end, so no access is outside.
 pub trait Area {
     type Word: Word<Value = u64>;
     fn head(&self) -> &Self::Word;
@@ -92,7 +92,7 @@ pub trait Area {
     fn is_start(&self, at: u64) -> bool {
         (at / SLOT as u64) % self.slots() == 0
     }
-    /// The first word of the slot at `at`, which indicates a record.
+    /// Returns the first word of the slot at `at`, which indicates a record.
     fn first(&self, at: u64) -> &Self::Word;
     fn store_second(&self, at: u64, value: u64);
     fn load_second(&self, at: u64) -> u64;
@@ -126,8 +126,8 @@ impl Mapped {
     /// Creates a ring from its [`RingShared`] at offset `shared` and `slots` slots at offset `data` of `memory`.
     ///
     /// # Errors
-    /// `InvalidInput` if a range is outside or misaligned (to 128 and 64 bytes), `slots` is invalid, or the mapping is
-    /// read-only.
+    /// `InvalidInput` if a range is outside or misaligned (`shared` to 128 bytes, `data` to 64), `slots` is invalid, or
+    /// the mapping is read-only.
     pub fn new(memory: Arc<SharedMemory>, shared: usize, data: usize, slots: usize) -> Found<Mapped> {
         if !slots.is_power_of_two() || slots > MAX_SLOTS || data % SLOT != 0 {
             return Err(io::ErrorKind::InvalidInput);
@@ -143,7 +143,7 @@ impl Mapped {
         &self.shared
     }
 
-    /// Resets the ring for another connection. An existing [`Producer`] or [`Consumer`] then finds the ring corrupt.
+    /// Resets the ring for another connection, which needs a new [`Producer`] and [`Consumer`].
     pub fn reset(&self) {
         for flag in &self.shared().flags.0 {
             flag.store(0, Ordering::Relaxed);
@@ -167,7 +167,7 @@ impl Mapped {
         unsafe { at.as_ref() }
     }
 
-    /// Returns the address of a small record's payload at `at`, and the number of its contiguous bytes.
+    /// Returns the address of the payload of the small record at `at`, and the number of its contiguous bytes.
     #[inline(always)]
     fn behind_header(&self, at: u64, len: usize) -> (u64, usize) {
         let room = if len <= ONE || self.is_start(at + SLOT as u64) { ONE } else { SMALL };

@@ -61,7 +61,7 @@ mod model {
 
     use super::{Ordering, Word};
 
-    // In the model, a plain SeqCst load can return an old value.
+    // In the model, a plain SeqCst load can return an old value, `fetch_or` cannot.
     macro_rules! load {
         () => {
             |word: &Self, order| if order == Ordering::SeqCst { word.fetch_or(0, order) } else { word.load(order) }

@@ -16,7 +16,8 @@ use dat_core::{Base, Change, CompletionFlags, Event, Psp, PspMode, Rights, Rmr, 
 use dat_shm::Shm;
 
 const QUALIFIER: u64 = 7777;
-/// Environment variables: the directory of both processes, and the role of one ("target" or "requester").
+/// Environment variables: the directory of both processes, and the role of the started process ("target" or
+/// "requester").
 const MEET: &str = "DAT_TEST_MEET";
 const PART: &str = "DAT_TEST_PART";
 
@@ -30,7 +31,7 @@ const MOST: usize = 70_001;
 const VALUE: u32 = 0xfedc_ba00;
 /// Number of concurrent atomic operations per side.
 const CHANGES: u64 = 300;
-/// Increment by the target, above the bits of the other side.
+/// Increment by the target, above the bits that the requester changes.
 const HIGH: u64 = 1 << 32;
 const ALL: Rights = Rights::all();
 
@@ -90,7 +91,7 @@ fn aligned(buffer: &Buffer<Shm>) -> usize {
 
 // ---- The target ----
 
-/// Accepts one connection per subject.
+/// Accepts a connection for each of the parts of the test.
 fn target(side: &Side) {
     let requests = side.adapter.evd(Streams::CONNECTION_REQUESTS);
     let psp = Psp::create(&side.adapter.ia, Some(QUALIFIER), &requests, PspMode::Consumer).unwrap();
@@ -175,7 +176,7 @@ fn be_revoked(side: &Side, end: &End<Shm>) {
         assert!(side.memory.shows(128..128 + len, seed), "{len} bytes");
         assert!(rmr.status().is_none());
     }
-    // An invalidated key is invalid.
+    // The requester has written with an invalidated key.
     end.is_told(ConnectionEvent::Broken);
     rmr.free();
 }
@@ -243,7 +244,7 @@ fn change(side: &Side) {
     let (at, word_at) = (part(places[0], 0, 8), |at| word(&side.memory, at));
     for k in 0..CHANGES {
         end.change(side.memory.at(0, 8), 1, at, Change::Add(1));
-        // Another word is written and changed in between, without waiting.
+        // Changes another word, too, without waiting for the first change.
         let other = part(places[0], 8, 8);
         side.memory.put(16, &(k + 7).to_ne_bytes());
         end.change(side.memory.at(8, 8), 2, other, Change::Add(k));
@@ -261,7 +262,7 @@ fn change(side: &Side) {
     side.tell(&end);
 }
 
-/// Only the refused request fails, not the earlier one without a response.
+/// The second request is refused: the earlier request succeeds, the later request is flushed.
 fn ask_too_much(side: &Side) {
     let (end, places) = meet(side);
     side.expect(&end);

@@ -27,7 +27,7 @@ impl Drop for Peer {
     }
 }
 
-/// Opens an adapter that meets all others in that directory.
+/// Opens an adapter that meets all other adapters in `dir`.
 fn open_in(dir: &Path) -> Adapter<Shm> {
     Adapter::open("shm", dir.join("meet").to_str().unwrap())
 }

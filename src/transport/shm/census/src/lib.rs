@@ -25,7 +25,7 @@ use socket::Socket;
 
 /// The directory that contains the default rendezvous directories.
 pub const PLACE: &str = "/tmp";
-/// Prefix of their names.
+/// Prefix of the names of default rendezvous directories.
 pub const PREFIX: &str = "dat-shm-";
 /// Size of a buffer for any packet.
 pub const MAX_PACKET: usize = 1024;
@@ -39,8 +39,8 @@ const MAX_ENTRIES: usize = 65536;
 /// Maximum number of adapters of a process: a socket has room for some hundred.
 const MAX_ADAPTERS: u32 = 1024;
 
-/// Returns the rendezvous directory of `user` for the instance data `instance`; the default if these are no absolute
-/// path, such as the words that OFED writes for its own providers.
+/// Returns the rendezvous directory of `user` for the instance data `instance`; the default if `instance` is no
+/// absolute path, such as the words that OFED writes for its own providers.
 pub fn directory(instance: &str, user: u32) -> PathBuf {
     match instance.trim() {
         // Without trailing slashes, which would make the kernel follow a symbolic link.
@@ -62,14 +62,14 @@ pub fn is_socket_name(name: &str) -> bool {
 pub struct Process {
     /// Its process ID according to the kernel; 0 if it is not visible from here.
     pub pid: i32,
-    /// Its open adapters; `None` if it does not respond.
+    /// Its open adapters; `None` without a complete response in time.
     pub adapters: Option<Vec<OpenAdapter>>,
 }
 
 /// Asks all processes that use `directory`, which must belong to the effective user. Does not change the directory.
 ///
 /// # Errors
-/// `PermissionDenied` if it belongs to another user or is not a directory; otherwise a system error.
+/// `PermissionDenied` if the file belongs to another user or is not a directory; otherwise a system error.
 pub fn processes(directory: &Path) -> io::Result<Vec<Process>> {
     let metadata = fs::symlink_metadata(directory)?;
     if !metadata.is_dir() || metadata.uid() != rustix::process::geteuid().as_raw() {
@@ -88,7 +88,8 @@ pub fn processes(directory: &Path) -> io::Result<Vec<Process>> {
     Ok(all)
 }
 
-/// Asks the process that listens at `path`, until its response is complete or times out; `None` if there is none.
+/// Asks the process that listens at `path`, until its response is complete or times out; `None` if no process listens
+/// there.
 fn ask(path: &Path) -> Option<Process> {
     let until = Instant::now() + TIMEOUT;
     let mut process = None;

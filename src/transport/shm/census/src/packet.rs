@@ -70,7 +70,6 @@ impl Field for String {
     }
 }
 
-/// Defines the structure with its conversions.
 macro_rules! packet {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$doc])*

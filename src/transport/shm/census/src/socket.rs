@@ -1,7 +1,7 @@
 //! Local sockets that preserve message boundaries and carry descriptors.
 //!
-//! They never block: a call that cannot read or write returns an error, and [`host::poll::Epoll`] reports when to
-//! retry. Children of `fork` do not inherit them: peers take the end of a socket for the end of the process.
+//! Sockets never block: a call that cannot read or write returns an error, and [`host::poll::Epoll`] reports when to
+//! retry. Children of `fork` do not inherit sockets: peers take the end of a socket for the end of the process.
 
 use std::fs::{self, Permissions};
 use std::io::{self, IoSlice, IoSliceMut};
@@ -27,7 +27,7 @@ pub const MAX_FDS: usize = 16;
 /// Maximum length of a socket's path, in bytes.
 const MAX_PATH: usize = 107;
 
-/// Attempts to send a byte while the system has no memory.
+/// Maximum attempts of [`Socket::send_byte`] while the system has no memory.
 const ATTEMPTS: usize = 1000;
 
 /// One end of a connection, or a listening socket.
@@ -45,14 +45,13 @@ fn new_socket() -> Result<OwnedFd> {
 }
 
 fn address(path: &Path) -> Result<SocketAddrUnix> {
-    // An empty path would name another kind of socket; a longer one would have no NUL.
+    // An empty path would name another kind of socket; a path over [`MAX_PATH`] would have no NUL.
     if path.as_os_str().is_empty() || path.as_os_str().len() > MAX_PATH {
         return Err(Errno::NAMETOOLONG);
     }
     SocketAddrUnix::new(path)
 }
 
-/// Size of the control buffer.
 const CONTROL: usize = cmsg_space!(ScmRights(MAX_FDS));
 
 impl Socket {
@@ -79,7 +78,7 @@ impl Socket {
         Ok(Socket::new(fd))
     }
 
-    /// Accepts a connection, if one has arrived.
+    /// Accepts a connection. Returns `None` if none has arrived.
     ///
     /// # Errors
     /// A system error, such as too many open files; the connection then stays in the queue.
@@ -133,7 +132,7 @@ impl Socket {
         }
     }
 
-    /// Sends a message of one byte, unless there is no room or no reader.
+    /// Sends one byte as a message. Drops it if the socket is full or has no reader.
     pub fn send_byte(&self, byte: u8) {
         for _ in 0..ATTEMPTS {
             match send(&self.fd, &[byte], SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
@@ -148,8 +147,8 @@ impl Socket {
         let _ = shutdown(&self.fd, Shutdown::Both);
     }
 
-    /// Receives one message into `buf`, and appends its descriptors, with close-on-exec, to `fds`. Returns the length;
-    /// 0 at the end.
+    /// Receives one message into `buf`, and appends its descriptors, with close-on-exec, to `fds`. Returns the
+    /// message's length; 0 after the peer's end.
     ///
     /// # Errors
     /// * [`Errno::AGAIN`] - there is no message now.
@@ -188,8 +187,8 @@ impl Socket {
         Ok(got.bytes)
     }
 
-    /// Returns the process at the other end, according to the kernel: the one that connected or called listen. Returns
-    /// 0 if it is not visible from here.
+    /// Returns the ID of the process at the other end, according to the kernel: the process that connected or called
+    /// listen. Returns 0 if this process cannot see that process.
     ///
     /// # Errors
     /// `PermissionDenied` for a process of another user; otherwise a system error.

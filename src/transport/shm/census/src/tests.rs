@@ -24,7 +24,7 @@ fn open(left: u32, name: &str) -> Vec<u8> {
     packet
 }
 
-/// Listeners in a directory that send these packets; returns the responses.
+/// Sends each of the `packets` from a listener in a directory. Returns the responses that arrive.
 fn responses(packets: &[Vec<Vec<u8>>]) -> Vec<Option<Vec<OpenAdapter>>> {
     let place = tempfile::tempdir().expect("a directory");
     let path = |number: usize| place.path().join(format!("p-1-{number:016x}"));

@@ -1,14 +1,15 @@
-//! The word on which a leader sleeps, in memory that all peers share.
+//! The word on which a leader (a process's only sleeping wait) sleeps, in memory that all peers share.
 //!
-//! The leader stores a number, new for each sleep, and sleeps while the word has it. A thread with data stores [`RUNG`]
-//! and wakes it. The kernel compares the word under its own lock, so a ring before the sleep is not lost ([`sleep`]).
-//! futex(2) wakes all sleepers, so a peer's thread cannot intercept the wakeup.
+//! The leader stores a number, new for each sleep, and sleeps while the word has that number. A thread with data stores
+//! [`RUNG`] and wakes the leader. The kernel compares the word under its own lock, so a ring before the sleep is not
+//! lost ([`sleep`]). A ring wakes all threads that sleep on the word, so a peer's thread cannot intercept it.
 //!
 //! A malicious peer can restore the number between a ring and the sleep. Therefore a leader always sleeps with a
-//! timeout, and only the published word, which peers cannot write, indicates whether it sleeps (`control`).
+//! timeout, and only the published word, which peers cannot write, indicates whether a leader sleeps.
 //!
-//! A peer stores in `ended` the sleep that it has ended (Release, after the ring), so further data for it needs no
-//! system call. The number is stored with Release before it is published, [`RUNG`] by a Release swap.
+//! A process stores the number of the last sleep that it has ended in its own `ended` (Release, after the ring), so it
+//! rings once per sleep. The leader stores the number with Release before it publishes the number; a ring stores
+//! [`RUNG`] by a Release swap.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -22,7 +23,6 @@ use crate::sleep::{self, RUNG, Rung};
 
 const SIZE: usize = 4096;
 
-/// The alarm word in a mapping, and the last sleep that this process has ended.
 pub struct AlarmWord {
     word: InShared<AtomicU32>,
     ended: AtomicU32,
@@ -33,7 +33,7 @@ impl AlarmWord {
         Ok(AlarmWord { word: memory::arc(memory)?.place(0)?, ended: AtomicU32::new(RUNG) })
     }
 
-    /// Opens another process's alarm. Returns `InvalidData` if it is invalid, or a system error.
+    /// Opens another process's alarm. Returns `InvalidData` if the file is invalid, or a system error.
     pub fn open(fd: OwnedFd) -> io::Result<AlarmWord> {
         AlarmWord::new(SharedMemory::open(fd, SIZE..=SIZE, Access::ReadWrite)?.1)
     }

@@ -1,16 +1,12 @@
 //! The published memory of a process (the word for wakeups, the table of registered memory), and the objects that wake
-//! its threads.
+//! its threads ([`sleep`](crate::sleep)).
 //!
-//! # Progress
-//! A dequeue or wait handles arrived data of all connections. If no thread does, the published word tells peers which
-//! thread to wake: see [`sleep`](crate::sleep).
-//!
-//! # Published memory
-//! The word, the table and the alarm have a fixed size, so peers map them once. The table reserves as many rows as the
-//! file size limit allows, but memory only for used rows.
+//! The word, the table and the alarm have a fixed size, so peers map them once. The table has as many rows as the file
+//! size limit allows, but only used rows take memory.
 //!
 //! A private eventfd wakes the progress thread within the process. A peer wakes it by `Message::Ring` on the link's
-//! socket; any packet does, so a full socket loses no ring. A peer that blocks its descriptors harms only its own link.
+//! socket; any packet does, so a full socket loses no ring. So a malicious peer can block only the wakeups of its own
+//! link.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -37,16 +33,16 @@ use crate::sleep::{AWAKE, News, Sleepers, THREAD, is_late, load_behind, tell, wa
 use crate::wire::{Probe, RING};
 use dat_census::socket::Socket;
 
-/// Size of the published memory without the table, in bytes.
+/// Size of the memory with the published word, in bytes.
 const HOME_SIZE: usize = 4096;
 
 /// Offsets of the published word and, in another cache line, of the target thread's id.
 const WORD: usize = 0;
 const DOOR: usize = 64;
-/// Offset of the flag for fences for peers: see [`ControlRegion::fence_peers`].
+/// Offset of [`ControlRegion::fences`] for peers, 0 or 1.
 const FENCES: usize = 128;
 
-/// Number of consecutive polls after which peers no longer wake the progress thread.
+/// Number of polls, without a wait in between, after which a caller asks the progress thread to publish [`AWAKE`].
 const POLLS_BEFORE_AWAKE: u32 = 64;
 
 #[derive(Default)]
@@ -68,11 +64,11 @@ pub struct ControlRegion {
     /// The published word changes only under this lock.
     pub sleepers: CachePadded<Mutex<Sleepers>>,
     callers: CachePadded<Callers>,
-    /// A random value that peers read to test their access.
+    /// A random value that peers read to test whether they can access this memory.
     probe: Box<u64>,
     own_proc: OnceCell<bool>,
     ends: AtomicBool,
-    /// Set if this process executes fences for its peers, and they for it.
+    /// Set if this process is registered for the fences of peers, and executes fences for them.
     pub fences: bool,
 }
 
@@ -106,7 +102,7 @@ impl ControlRegion {
         Ok(control)
     }
 
-    /// Executes the fence after the end of polling, for this process and peers that rely on it.
+    /// Executes a full fence after the end of polling, in this process and in peers that rely on it.
     #[cold]
     pub fn fence_peers(&self) {
         // SYNC polled: the flag that ends polling is stored before; slots and positions are checked afterwards under
@@ -122,7 +118,8 @@ impl ControlRegion {
         watcher(self.word.load(Ordering::Relaxed)) == AWAKE
     }
 
-    /// Does what [`ControlRegion::is_awake`] does, after a fence: threads that sleep later find the caller's stores.
+    /// Returns [`ControlRegion::is_awake`] after a fence: a thread that falls asleep later sees the caller's earlier
+    /// stores.
     pub fn is_still_awake(&self) -> bool {
         watcher(load_behind::<AtomicU32>(|| self.word.load(Ordering::Acquire))) == AWAKE
     }
@@ -131,8 +128,8 @@ impl ControlRegion {
         [&self.file, &self.regions.mirror.file, &self.alarm.file].map(SharedFile::fd)
     }
 
-    /// Returns the value with which process `pid` tests its access. An invisible process must not copy: this one could
-    /// not see it stopped.
+    /// Returns the address and value with which process `pid` tests its access. They are 0 if this process cannot see
+    /// that process in /proc: the peer must then not copy, because this process could not see it stopped.
     pub fn probe(&self, pid: i32) -> Probe {
         if task::is_visible(pid) && self.is_own_proc().unwrap_or(false) {
             Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
@@ -141,13 +138,13 @@ impl ControlRegion {
         }
     }
 
-    /// Returns whether /proc has this process's ids; an error if that cannot be determined. Cached.
+    /// Caches the result of [`task::is_own_proc`].
     fn is_own_proc(&self) -> io::Result<bool> {
         self.own_proc.get_or_try_init(task::is_own_proc).copied()
     }
 
-    /// Returns whether `tid` is a thread of process `pid`, in both processes' id spaces; an error without a descriptor
-    /// or memory.
+    /// Returns whether `tid` is a thread of process `pid`, in both processes' pid namespaces. Fails for lack of a
+    /// descriptor or memory.
     pub fn is_thread(&self, pid: i32, tid: i32) -> io::Result<bool> {
         Ok(task::is_thread(pid, tid)? && self.is_own_proc()?)
     }
@@ -161,7 +158,7 @@ impl ControlRegion {
         self.ends.swap(false, Ordering::AcqRel)
     }
 
-    /// Wakes the thread that sleeps until the published `news`. Returns whether there was one.
+    /// Wakes the thread of this process that waits for published `news`; returns what [`tell`] returns.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.word.ring_for(sleep);
@@ -199,8 +196,7 @@ impl ControlRegion {
         self.callers.asked.swap(false, Ordering::AcqRel)
     }
 
-    /// Prepares a wait for sleep; `requests` if also for the completion of requests. The only wait becomes the leader,
-    /// and sleeps while the alarm's word is the returned value. `any_news` checks for data; `look` handles it, or
+    /// Adds a wait and returns its sleep, as [`Sleepers::add`] does. `any_news` checks for data; `look` handles it, or
     /// returns `false` if another thread does.
     pub fn arm(&self, requests: bool, any_news: impl FnOnce() -> bool, look: impl FnOnce() -> bool) -> Option<u32> {
         self.callers.loops.store(0, Ordering::Relaxed);
@@ -209,7 +205,7 @@ impl ControlRegion {
             match sleep {
                 Some(_) => self.alarm.silence(),
                 None if look() => {}
-                // That thread may be the program's, and not poll again.
+                // The thread that polls may be the program's, and may not poll again.
                 None => self.wakeup_fd.wake(),
             }
         }
@@ -249,7 +245,8 @@ impl ControlRegion {
         self.sleepers.lock().thread_awake(&*self.word);
     }
 
-    /// Publishes that the progress thread sleeps. Returns `false` if there is data.
+    /// Publishes that the progress thread sleeps, unless a leader watches. Returns `false` if the thread must not
+    /// sleep, because there is data.
     pub fn thread_asleep(&self, any_news: impl FnOnce() -> bool) -> bool {
         let watches = self.sleepers.lock().thread_asleep(&*self.word);
         !(watches && is_late::<AtomicU32>(any_news))
@@ -265,7 +262,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Maps a peer's [`ControlRegion::fds`] and closes them. Returns `InvalidData` if they are invalid, or a system
+    /// Maps a peer's [`ControlRegion::fds`] and closes them. Returns `InvalidData` if a file is invalid, or a system
     /// error.
     pub fn open([published, regions, alarm]: [OwnedFd; 3], socket: Arc<Socket>, probe: Probe) -> io::Result<Peer> {
         Ok(Peer {
@@ -277,7 +274,7 @@ impl Peer {
         })
     }
 
-    /// Wakes the peer's thread that sleeps until the published `news`. Returns whether there was one.
+    /// Does for the peer what [`ControlRegion::wake`] does for this process.
     #[inline]
     pub fn wake(&self, news: News) -> bool {
         let alarm = |sleep| self.alarm.ring_for(sleep);
@@ -293,12 +290,13 @@ impl Peer {
         self.published.view::<View<AtomicU32>>(WORD).map_or(AWAKE, View::load)
     }
 
-    /// Returns whether [`Peer::wake`] now wakes a thread for a record.
+    /// Returns `false` if the peer's callers poll, so that [`Peer::wake`] wakes no thread.
     pub fn sleeps(&self) -> bool {
         watcher(self.word()) != AWAKE
     }
 
-    /// Wakes the peer's progress thread, even if callers poll there. Unread packets in a full socket already wake it.
+    /// Wakes the peer's progress thread, even if callers of the peer poll. Unread packets in a full socket already wake
+    /// it.
     pub fn wake_thread(&self) {
         self.socket.send_byte(RING);
     }

@@ -1,9 +1,9 @@
-//! Watches records that change the peer's memory, which a program may only be reading.
+//! Watches records that change the peer's memory, which the peer's program may read without a call.
 //!
-//! While the peer's callers poll, they process such records; waking its progress thread would take the CPU and the
-//! locks from them. If the peer makes no progress for a short time, this process's progress thread revokes the record
-//! if possible, and otherwise wakes the peer. It ticks only while there are such records and shortly afterwards; a tick
-//! costs about ten microseconds.
+//! While the peer's callers poll, they process such records; the peer's progress thread, if woken, would take the CPU
+//! and the locks from them. If the peer makes no progress for a short time, this process's progress thread revokes the
+//! record if possible, and otherwise wakes the peer. The thread checks only while there are such records and shortly
+//! afterwards; a check costs about ten microseconds.
 //!
 //! After a peer had to be woken, the next such records wake it immediately: see [`Trust`].
 
@@ -28,22 +28,22 @@ use crate::ring::{Area, Mapped};
 use crate::sleep::News;
 
 const CHECK_INTERVAL: Duration = Duration::from_micros(700);
-/// Interval before the thread wakes a peer, which costs that more than a revocation.
+/// Time without progress before the thread wakes the peer, which costs the peer more than a revocation.
 const WAKE_AFTER: Duration = Duration::from_micros(250);
 /// Maximum time of a check of all peers. Polling peers progress in this time unless they copy.
 const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
 /// Number of checks without new records after which the watch ends.
 const MAX_QUIET_CHECKS: u32 = 8;
-/// Number of records that wake the peer immediately after it had to be woken, initially and after doublings. A record
-/// that is wrongly left to it is at least one check late.
+/// Minimum and maximum number of records that wake a late peer immediately; the number doubles each time. A record that
+/// is wrongly left to the peer's callers is at least one check late.
 const WARY_MIN: u32 = 16;
 const WARY_MAX: u32 = 4096;
-/// Number of timely records that reset that number.
+/// Number of timely records that reset the doubled number to its minimum.
 const TRUSTWORTHY: u32 = 512;
 
 struct Last {
     end: Position,
-    /// Set while the thread watches the connection, or is about to.
+    /// Set while the progress thread watches the connection, or is about to.
     watched: Flag,
 }
 
@@ -52,7 +52,8 @@ impl Last {
         Last { end: Position::new(0), watched: Flag::new(false) }
     }
 
-    /// Returns `false` if the caller must call [`Last::begin`].
+    /// Notes that the last record ends at `end`. Returns `false` if the connection is not watched: the caller must then
+    /// call [`Last::begin`].
     #[inline]
     fn set(&self, end: u64) -> bool {
         // SYNC owed: the position is stored, then, after a fence, `watched` is loaded. `is_over` runs after `watched`
@@ -63,7 +64,7 @@ impl Last {
         self.watched.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the caller must add the connection to the list.
+    /// Marks the connection as watched. Returns whether the caller must add it to the list.
     fn begin(&self) -> bool {
         !self.watched.swap(true, Ordering::Relaxed)
     }
@@ -72,7 +73,7 @@ impl Last {
         self.end.load(Ordering::Acquire)
     }
 
-    /// [`asymmetric::heavy`] and [`Last::is_over`] must follow.
+    /// Marks the connection as not watched. The caller must then call [`asymmetric::heavy`] and [`Last::is_over`].
     fn forget(&self) {
         self.watched.store(false, Ordering::Relaxed);
     }
@@ -108,7 +109,7 @@ impl Owed {
         }
     }
 
-    /// Sets whether there are records to revoke before the peer is woken.
+    /// Sets whether there are records that this process revokes instead of waking the peer.
     #[inline]
     pub fn set_short(&self, short: bool) {
         if self.short.load(Ordering::Relaxed) != short {
@@ -116,14 +117,15 @@ impl Owed {
         }
     }
 
-    /// Returns, once, whether the peer had to be woken.
+    /// Returns whether the peer had to be woken since the last call.
     #[inline]
     fn take_late(&self) -> bool {
         self.late.load(Ordering::Relaxed) && self.late.swap(false, Ordering::Relaxed)
     }
 }
 
-/// Decides whether records are left to the peer. Changes under the transmit lock.
+/// Decides whether a record is left to the peer's callers or wakes the peer immediately. Changes under the transmit
+/// lock.
 #[derive(Default)]
 pub struct Trust {
     wary: u32,
@@ -138,7 +140,8 @@ impl Trust {
         self.after(owed.take_late(), WARY_MAX)
     }
 
-    /// Does what [`Trust::next`] does. If `late`, up to `most` further records are not left to the peer.
+    /// Does what [`Trust::next`] does. If `late`, this and the next records, up to `most`, are not left to the peer's
+    /// callers.
     #[inline]
     pub fn after(&mut self, late: bool, most: u32) -> bool {
         if late {
@@ -158,10 +161,11 @@ impl Trust {
     }
 }
 
-/// Connections to watch. `None` after the thread has ended.
+/// New connections for the progress thread to watch.
 pub struct Guard {
+    /// `None` after the progress thread has ended.
     new: Mutex<Option<Vec<Arc<Owed>>>>,
-    /// Wakes the thread only for new connections.
+    /// Wakes the progress thread only for new connections.
     pub wakeup_fd: EventFd,
 }
 
@@ -170,7 +174,8 @@ impl Guard {
         Ok(Guard { new: Mutex::new(Some(Vec::new())), wakeup_fd: EventFd::new()? })
     }
 
-    /// Adds the record that ends at `position`. Returns `false` if it cannot.
+    /// Watches the record that ends at `position`. Returns `false` without memory, or after the progress thread has
+    /// ended.
     #[inline]
     pub fn watch(&self, owed: &Arc<Owed>, position: u64) -> bool {
         owed.last.set(position) || self.add(owed)
@@ -196,7 +201,7 @@ impl Guard {
 struct WatchedRing {
     owed: Arc<Owed>,
     last: u64,
-    /// The peer's position, if insufficient at the last check.
+    /// The peer's position at the last check, if it was before the last record's end.
     waits: Option<u64>,
     woken: Option<u64>,
     quiet: u32,
@@ -211,7 +216,7 @@ impl WatchedRing {
         self.owed.ring.head().load(Ordering::Relaxed)
     }
 
-    /// Returns whether the peer is executing a record after `head`, or moves before `end`.
+    /// Returns whether the peer executes a record after `head`, or advances from `head` before `end`.
     fn gets_on(&self, head: u64, end: Instant) -> bool {
         while !self.owed.ring.shared().claim.0.is_taken_behind(head) && self.head() == head {
             if Instant::now() >= end {
@@ -243,11 +248,11 @@ impl WatchedRing {
             }
         }
         if short {
-            // This process polls, and revokes and copies late records.
+            // Schedules a poll of this process, which revokes late records and copies their bytes itself.
             self.owed.peer_segment.mark(self.owed.side, self.owed.index, News::Record);
             self.owed.peer_segment.ring_own_thread();
         } else if self.woken != Some(head) {
-            // Once per position, because records can wait for a receive.
+            // Wakes the peer only once per position, because a record can wait for a receive.
             self.woken = Some(head);
             self.owed.late.store(true, Ordering::Relaxed);
             if let Some(peer) = self.owed.peer_segment.peer() {

@@ -1,15 +1,15 @@
 //! The few most active connections, whose rings polls check directly. Their peers send no notifications, so a message
-//! is one cache line.
+//! costs one cache line.
 //!
 //! Other connections have ready bits, and do not slow polls down. A connection is added to the polled set after four
-//! polls have found its ready bit. It is removed when the last polling thread is about to sleep, or after 65,536 idle
+//! polls have found its ready bit. It is removed when a thread of this process is about to sleep, or after 65,536 idle
 //! polls if more than two are polled. The removal is published, and then, after a fence, the connection is polled once
-//! more. So a peer either sees that it must set the bit, or its record is found (SYNC polled).
+//! more. So either the peer sees that it must set the bit, or the poll finds the peer's record (SYNC polled).
 //!
-//! The fence takes microseconds, so a connection does not replace an equally active one. If 256 events came by ready
-//! bits while polling found fewer than twice as many, all connections use bits for the next 65,536 events. Each poll
-//! checks the complete set, so no connection starves. Without a fence across processes (`os/barrier.rs`), the sender
-//! executes a fence per message.
+//! The fence takes microseconds, so a connection never replaces another in a full set. If 256 events came by ready bits
+//! while polling found fewer than twice as many, all connections use bits for the next 65,536 events. Each poll checks
+//! the complete set, so no connection starves. Without a fence across processes (`os/barrier.rs`), the sender executes
+//! a fence per message.
 
 use std::mem;
 use std::sync::Arc;
@@ -21,12 +21,9 @@ use crate::control_region::ControlRegion;
 use crate::peer_segment::Open;
 
 const MAX_HOT: usize = 16;
-/// Number of idle polls until removal, if more than [`MAX_IDLE_CONNS`] are polled.
 const MAX_IDLE_POLLS: u32 = 1 << 16;
 const MAX_IDLE_CONNS: usize = 2;
-/// Number of events of other connections before polling is evaluated.
 const EVAL_PERIOD: u64 = 1 << 8;
-/// Number of events before polling that was not useful is tried again.
 const RETRY_AFTER: u32 = 1 << 16;
 
 struct HotConn {
@@ -67,7 +64,7 @@ impl HotConn {
             return Look::Further;
         }
         if end.is_busy() {
-            // A request for bytes may be waiting for room.
+            // A request for a message's bytes may be waiting for room.
             self.conn.progress();
             return Look::Nothing;
         }
@@ -83,11 +80,11 @@ impl HotConn {
 
 #[derive(Default)]
 pub struct Hot {
-    /// Receiving connections come before sending ones of the same process: one poll then finds a message and its
-    /// consumption.
+    /// Connections with records move to the front. If both ends of a connection are in this process, a poll thus finds
+    /// a message at the receiver and then its consumption at the sender.
     list: ArrayVec<HotConn, MAX_HOT>,
     records: u32,
-    /// Events of this period: found by polling, and of other connections.
+    /// Number of events of this period that polling found, and that ready bits showed.
     found: u64,
     others: u64,
     until_retry: u32,
@@ -123,7 +120,7 @@ impl Hot {
         any
     }
 
-    /// Counts an event found by a ready bit. If these are frequent, adds the connection if there is room and `may`
+    /// Counts an event found by a ready bit. If `conn` has such events frequently, adds it if there is room and `may`
     /// permits it.
     #[inline]
     pub fn on_ready(&mut self, conn: &Arc<Conn>, control: &ControlRegion, may: impl FnOnce() -> bool) {
@@ -152,7 +149,7 @@ impl Hot {
         }
     }
 
-    /// Stops polling for a while if too many events came from others.
+    /// Stops polling for [`RETRY_AFTER`] events if too many events came from connections that are not polled.
     #[cold]
     fn end_period(&mut self, control: &ControlRegion) {
         let (found, others) = (mem::take(&mut self.found), mem::take(&mut self.others));

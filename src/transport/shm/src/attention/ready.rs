@@ -1,10 +1,11 @@
-//! Ready bits of one side: one per connection with pending work, and a summary with one per nonzero word.
+//! Ready bits of one side: a bit per connection, set while it has pending work, and a summary word with a bit per
+//! nonzero word.
 //!
 //! A thread that sets a bit and finds the side awake relies on the summary. So [`set`] returns only after the summary
-//! has the bit, even if another thread is about to add it.
+//! has the word's bit, even if another thread is about to set that.
 //!
-//! Loads without taking bits are Relaxed hints: polls repeat them, and a thread that is about to sleep checks after the
-//! fence of the mark sleep.
+//! Polls first load the summary as a Relaxed hint: the next poll repeats the load, and a thread that is about to sleep
+//! checks after the fence of SYNC sleep.
 
 use std::sync::atomic::Ordering;
 
@@ -21,8 +22,8 @@ pub fn set<W: Word<Value = u64>>(summary: &W, words: &[W], index: u32) {
     }
 }
 
-/// Takes the bits of all words in the summary and in `used`, which is called after the summary was taken. Calls `each`
-/// with their indices. Returns whether there were any.
+/// Clears the summary, and each word that is both in the summary and in `used`; calls `each` with the indices of the
+/// bits that were set. Calls `used` after it has cleared the summary. Returns whether there was such a word.
 #[inline]
 pub fn take<W: Word<Value = u64>>(
     summary: &W,

@@ -1,4 +1,4 @@
-//! The published word, which tells peers the thread to wake. Only the owning process writes it.
+//! The published word, which specifies the thread that a peer must wake. Only the owning process writes it.
 //!
 //! | value | watching thread | a peer with new data |
 //! |---|---|---|
@@ -8,21 +8,21 @@
 //! | [`SHARED`] | the progress thread, for sleeping waits; callers do not replace it | wakes it |
 //! | any other, new for each sleep | the only sleeping wait (the *leader*), in futex(2) | rings the [`alarm`](crate::alarm), once per value |
 //!
-//! [`QUIET`] is set if no wait needs completions of requests. A peer that completes a request then only sets the ready
-//! bit.
+//! [`QUIET`] is set if no wait or agent needs completions of requests. A peer that completes a request then only sets
+//! the ready bit.
 //!
 //! A thread checks for data after it changes the word, and a peer publishes data before it loads the word. So no thread
 //! sleeps while there is data for it (SYNC sleep).
 //!
 //! A leader watches only for itself, because it can be in a signal handler, stopped, or of low priority. The progress
 //! thread watches once there is another wait or an agent, or when a ring finds the leader awake. The second sleeper
-//! checks for data after it has changed the word, and thus finds data for which only the leader was woken. Several
-//! waits cost a thread switch more each, but none is woken for another's data. Callers do not replace the progress
-//! thread then, because they can stop polling at any time.
+//! checks for data after it has changed the word, and thus finds data for which only the leader was woken. With several
+//! waits, each wakeup costs one more thread switch, but no wait is woken for another's data. Callers then do not
+//! replace the progress thread, because they can stop polling at any time.
 //!
 //! A leader also handles data for programs that only read memory. If futex(2) finds no sleeper, the peer also wakes the
-//! progress thread, which takes over after one millisecond. A woken leader without a CPU still delays data for which no
-//! thread sleeps.
+//! progress thread, which takes over if the leader does not poll within a millisecond. A woken leader without a CPU
+//! still delays data for which no thread sleeps.
 
 use std::sync::atomic::Ordering;
 
@@ -50,7 +50,7 @@ pub enum News {
 pub enum Wake {
     Nobody,
     Thread,
-    /// In the sleep with this number.
+    /// The leader, in the sleep with this number.
     Leader(u32),
 }
 
@@ -87,15 +87,15 @@ pub fn is_late<W: Word<Value = u32>>(any_news: impl FnOnce() -> bool) -> bool {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rung {
-    /// This process has already ended this sleep; the sleeper finds earlier data.
+    /// This process has already ended this sleep. The leader, now awake, finds earlier data.
     Before,
     Woken,
-    /// The leader is about to sleep, which this prevents, or is busy.
+    /// No thread slept: the leader is about to sleep, which the ring prevents, or is busy.
     Nobody,
 }
 
-/// Ends the sleep `sleep`, unless it is `ended`, the last one that this process ended. `wake` returns whether it woke a
-/// sleeper.
+/// Ends the sleep with number `sleep`, unless `ended`, the last sleep that this process ended, has this number. `wake`
+/// returns whether it woke a sleeper.
 #[inline]
 pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: impl FnOnce() -> bool) -> Rung {
     if ended.load(Ordering::Acquire) == sleep {
@@ -110,7 +110,7 @@ pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: im
 }
 
 /// Wakes the thread that waits for published `news`, if any: `alarm` ends a leader's sleep, `wakeup_fd` wakes the
-/// progress thread. Returns whether there is one.
+/// progress thread. Returns `false` if there is none, or if this process has already ended the leader's sleep.
 #[inline]
 pub fn tell<W: Word<Value = u32>>(
     news: News,
@@ -126,7 +126,7 @@ pub fn tell<W: Word<Value = u32>>(
         }
         Wake::Leader(sleep) => {
             let rung = alarm(sleep);
-            // A thread that has changed the word since then checks for data.
+            // If the word has changed since, the thread that changed it checks for data.
             if rung == Rung::Nobody && watcher(load()) == sleep {
                 wakeup_fd();
             }
@@ -166,8 +166,9 @@ impl Sleepers {
         self.publish(published, if self.has_waits() { SHARED } else { THREAD });
     }
 
-    /// Adds a wait; `requests` if also for completions of requests. If alone, it becomes the leader, and sleeps while
-    /// the alarm's word has the returned value. The caller must then unlock and check [`is_late`].
+    /// Adds a wait; `requests` is set if it also waits for completions of requests. Without another wait or agent it
+    /// becomes the leader, and sleeps while the alarm's word has the returned value. The caller must then unlock and
+    /// check [`is_late`].
     pub fn add<W: Word<Value = u32>>(&mut self, published: &W, alarm: &W, requests: bool) -> Option<u32> {
         let alone = self.waits == 0 && self.agents == 0;
         self.waits += 1;
@@ -183,8 +184,8 @@ impl Sleepers {
         Some(self.sleep)
     }
 
-    /// Removes a wait with the `sleep` from [`Sleepers::add`]. Returns whether it was the leader: the progress thread
-    /// then watches, and must be woken if [`is_late`].
+    /// Removes a wait for which [`Sleepers::add`] returned `sleep`. Returns whether it was the leader: the progress
+    /// thread then watches, and the caller must wake that thread if [`is_late`].
     pub fn remove<W: Word<Value = u32>>(&mut self, published: &W, sleep: Option<u32>, requests: bool) -> bool {
         self.waits = self.waits.saturating_sub(1);
         self.requests = self.requests.saturating_sub(usize::from(requests));
@@ -212,7 +213,7 @@ impl Sleepers {
         self.requests = self.requests.saturating_sub(1);
     }
 
-    /// Returns the sleep of a leader that was rung and not removed since, and may not be polling.
+    /// Returns the number of the leader's sleep if that was rung: the leader may not be polling.
     pub fn rung<W: Word<Value = u32>>(&self, alarm: &W) -> Option<u32> {
         (self.led && alarm.load(Ordering::Acquire) != self.sleep).then_some(self.sleep)
     }
@@ -229,7 +230,8 @@ impl Sleepers {
         self.thread_awake(published);
     }
 
-    /// Publishes that the progress thread sleeps; it must not if [`is_late`]. Returns `false` if a leader watches.
+    /// Publishes that the progress thread sleeps; the caller must then check [`is_late`]. If a leader watches, only
+    /// returns `false`.
     pub fn thread_asleep<W: Word<Value = u32>>(&mut self, published: &W) -> bool {
         if !self.led {
             self.publish_thread(published);

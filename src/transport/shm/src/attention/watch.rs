@@ -1,10 +1,9 @@
 //! How the progress thread watches for data when no other thread does.
 //!
 //! While callers poll, peers do not wake the thread; it wakes every eight milliseconds, and polls if callers have
-//! stopped. Otherwise peers wake it, as a program may only read its memory. It wakes sleeping waits if there are
-//! several; a single wait watches for itself.
+//! stopped. Otherwise peers wake it, because the program may only read its memory.
 //!
-//! The thread keeps polling while it finds data, unless waits sleep, which poll when woken.
+//! The thread keeps polling while it finds data, unless waits sleep: these poll themselves when woken.
 
 use std::mem;
 use std::thread;
@@ -15,13 +14,14 @@ use crate::link::Links;
 /// Time for which the thread keeps polling after it found data, so that a program that only reads its memory gets the
 /// next record without a wakeup.
 const SPIN_TIME: Duration = Duration::from_micros(200);
-/// Interval of checks while callers poll, and time for a rung leader to poll.
+/// Interval of checks while callers poll, and time for a rung leader to poll before the progress thread takes over.
 const CHECK_INTERVAL: Duration = Duration::from_millis(8);
 const LEADER_TIMEOUT: Duration = Duration::from_millis(1);
 
+/// When the thread polls next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Only when woken. A wait may be the leader.
+    /// Only when woken. A leader may watch instead.
     Asleep,
     Awake,
     /// After [`CHECK_INTERVAL`], if callers have not polled since.
@@ -32,7 +32,7 @@ enum Mode {
 }
 
 impl Mode {
-    /// Publishes that the thread is about to sleep, unless there is data.
+    /// Publishes that the thread is about to sleep. Returns [`Mode::Awake`] if there is data.
     fn after(links: &Links) -> Mode {
         if links.thread_asleep() {
             return Mode::Asleep;
@@ -94,13 +94,13 @@ impl Watch {
             return;
         }
         let Some(found) = links.look() else {
-            // The other thread can take long, and miss later data.
+            // Another thread polls. It can take long, and miss later data.
             self.mode = Mode::Spared;
             return;
         };
         let now = Instant::now();
         self.mode = match spins {
-            // Data found although callers poll has usually waited: they poll too rarely.
+            // Data that the thread finds although callers poll has usually waited: they poll too rarely.
             _ if asked && !found => Mode::Spared,
             Some(_) if polled => Mode::after(links),
             _ if found => self.spin(now + SPIN_TIME),

@@ -6,8 +6,8 @@
 //! first thread has ended.
 //!
 //! A peer loads the id before it checks flag and row (SYNC door), so it never uses a new id after an old check. The
-//! kernel reuses an id only after all others: only a peer that is stopped while the kernel assigns all ids
-//! (/proc/sys/kernel/pid_max) could write through a reused one.
+//! kernel reuses an id only after all other ids: only a peer that is stopped while the kernel assigns all ids
+//! (/proc/sys/kernel/pid_max) could write through a reused id.
 
 use std::io;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ struct DoorState {
     leave: bool,
 }
 
-/// The doors of a process: the published one and those that exit.
+/// The doors of a process: the published door and the doors that exit.
 pub struct CopyTargetThread {
     /// The published thread id; 0 if there is none.
     sign: InShared<AtomicU32>,
@@ -78,12 +78,13 @@ impl CopyTargetThread {
         Ok(())
     }
 
-    /// After a fence, the result follows all earlier stores.
+    /// Returns the current time. The caller must execute a fence between the revocation of access and this call.
     pub fn now(&self) -> Moment {
         Moment(self.published.load(Ordering::SeqCst))
     }
 
-    /// Replaces the door, unless a replacement was started after `since`. See [`CopyTargetThread::is_changed`].
+    /// Replaces the door, unless a replacement was published after `since` or is in progress. See
+    /// [`CopyTargetThread::is_changed`].
     pub fn change(&self, since: Moment) -> Change {
         let mut threads = self.threads.lock();
         let published = self.published.load(Ordering::SeqCst);
@@ -133,7 +134,7 @@ impl CopyTargetThread {
         let (own, sign, published) = (note.clone(), self.sign.clone(), self.published.clone());
         let run = move || {
             let tid = gettid().as_raw_nonzero().get();
-            // Keeps the previous door from overwriting the id.
+            // The previous door could otherwise overwrite the id.
             if let Some(note) = &before {
                 note.wait(|state| state.tid != 0);
             }
@@ -162,7 +163,7 @@ impl Drop for CopyTargetThread {
 }
 
 impl Sleeper {
-    /// Returns whether the door had to exit and at most a remnant exists.
+    /// Returns whether the door had to exit, and has exited except for a remnant.
     fn is_gone(&self) -> bool {
         let DoorState { tid, leave } = *self.note.state.lock();
         let Some(pid) = Pid::from_raw(tid).filter(|_| leave) else { return false };

@@ -12,8 +12,8 @@
 //!
 //! | the thread, as /proc shows it | the call |
 //! |---|---|
-//! | exited, zombie, stopped (T, t), frozen, or asleep outside of these calls | does not wait |
-//! | asleep in process_vm_readv or _writev | waits for this peer, with one line in the log |
+//! | exited, zombie, stopped (T, t), frozen, or asleep outside of process_vm_readv and _writev | does not wait |
+//! | asleep in one of these calls | waits for this peer, with one line in the log |
 //! | running | waits until it has used a quarter of a second of CPU time (a slice takes less than a millisecond); then the peer violates the protocol |
 //! | asleep, but /proc does not show where | waits for five seconds; then the peer violates the protocol |
 //!
@@ -22,7 +22,7 @@
 //!
 //! No thread waits here under a lock that another connection needs: the transport returns `Closing::Exposed` for a
 //! disconnect, and core calls `await_end` without locks. Polls and the progress thread close a connection immediately,
-//! and report its end after the transfers. Until then, a link whose socket has ended remains in the list.
+//! and report its end after the transfers. Until then, a link whose socket has ended remains in the list of links.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -86,7 +86,7 @@ impl Pending {
         self.start.elapsed()
     }
 
-    /// Returns, without waiting, whether none can touch this process's memory.
+    /// Returns, without waiting, whether none of the transfers can still touch this process's memory.
     pub fn is_over(&mut self, control: &ControlRegion) -> bool {
         self.transfers.retain(Transfer::is_under_way);
         let others = || self.transfers.iter().filter(|transfer| !transfer.peer_segment.is_local());
@@ -105,7 +105,7 @@ impl Pending {
     /// Waits for [`Pending::is_over`], without locks that another connection needs.
     pub fn wait(mut self, control: &ControlRegion) {
         let mut pause = Pause::new();
-        // Most transfers end soon, without a clock read.
+        // Most transfers end during these pauses, which read no clock.
         while pause.is_short() && !self.transfers.is_empty() {
             pause.pass();
             self.transfers.retain(Transfer::is_under_way);

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use host::pause::Pause;
 use rustix::thread::gettid;
 
-/// Number of slots of a table. More threads wait for each other.
+/// Number of slots of a table. Further threads wait for a free slot.
 pub const SLOTS: usize = 63;
 
 const LINE: usize = 8;
@@ -24,7 +24,7 @@ pub type Table = [[AtomicU64; LINE]; SLOTS + 1];
 
 pub const TABLE: usize = size_of::<Table>();
 
-/// The number of entries in the upper half, the id of the thread in the lower half, or 0.
+/// Upper half: number of entries into the slot. Lower half: id of the thread in the slot; 0 if it is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupant(u64);
 
@@ -45,8 +45,8 @@ pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Occupant)> + '_ 
         while used != 0 {
             let slot = used.trailing_zeros() as usize;
             used &= used - 1;
-            // Invalid tables can have extra bits.
-            // SYNC moving: SeqCst includes Acquire: a slot that is free was left after the copy.
+            // An invalid table can have bits without a slot.
+            // SYNC moving: SeqCst includes Acquire: a slot that is free was left after its copy.
             let word = slots.get(slot).map_or(Occupant(u64::MAX), |line| Occupant(line[0].load(Ordering::SeqCst)));
             if word.tid() != 0 {
                 return Some((slot, word));
@@ -92,14 +92,14 @@ pub fn own_tid() -> u32 {
     })
 }
 
-/// The child of a fork has another thread id.
+/// Clears the cached thread id, which differs in the child of a fork.
 pub fn after_fork_in_child() {
     TID.set(0);
 }
 
 impl Own {
-    /// Enters a slot of this side's `table`; waits if all are taken. `tid` is the calling thread's id, or, without a
-    /// peer, any number except 0.
+    /// Enters a slot of this side's `table`; waits if all are taken. `tid` is the calling thread's id, or, within a
+    /// process, any number except 0.
     #[inline]
     pub fn enter<'a>(&'a self, table: &'a Table, tid: u32) -> Entered<'a> {
         // The stack address selects the first slot, so that a thread usually finds its previous slot free.

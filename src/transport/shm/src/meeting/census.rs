@@ -1,8 +1,8 @@
 //! The response to a process that asks for the open adapters, such as dat-info: see [`dat_census`].
 //!
 //! The progress thread responds, so calls of the program are not delayed. If the program holds a counter lock for
-//! longer than [`LOCK_TIMEOUT`], the response is [`Message::Again`]. Reuse for [`REUSE_TIME`] limits the cost of
-//! frequent questions.
+//! longer than [`LOCK_TIMEOUT`], the response is [`Message::Again`]. Reuse of a response for [`REUSE_TIME`] limits the
+//! cost of frequent questions.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ const REUSE_TIME: Duration = Duration::from_millis(100);
 pub struct Census(Mutex<Vec<(AdapterSink<Shm>, Instant)>>);
 
 impl Census {
-    /// Without memory for it, responses omit the adapter.
+    /// Adds an adapter. Without memory for it, responses omit the adapter.
     pub fn add(&self, sink: AdapterSink<Shm>) {
         let mut adapters = self.0.lock();
         adapters.retain(|(sink, _)| !sink.is_gone());
@@ -51,7 +51,7 @@ impl Census {
         Some(open)
     }
 
-    /// `None` in the cases of [`Census::adapters`].
+    /// Returns the packets of a response; `None` in the cases of [`Census::adapters`].
     fn packets(&self) -> Option<Vec<Vec<u8>>> {
         let (adapters, mut packets) = (self.adapters()?, Vec::new());
         packets.room(adapters.len()).ok()?;
@@ -103,7 +103,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Responds to a process that asks. It must ask again if packets are missing.
+    /// Responds to a process that asks. That process must ask again if packets are missing.
     pub fn give(&mut self, census: &Census, socket: &Socket) {
         if self.given.is_none_or(|given| given.elapsed() >= REUSE_TIME) {
             self.packets = census.packets().unwrap_or_else(|| vec![Message::Again.encode()]);

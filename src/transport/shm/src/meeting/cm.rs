@@ -13,9 +13,9 @@ use crate::peer_segment::MAX_CONNS;
 use crate::process_context::{Command, ProcessContext};
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
-/// A connection request without a response; dropping it refuses.
+/// A connection request without a response; dropping it refuses the request.
 pub struct Incoming {
-    /// Weak, to release an ended peer's descriptors.
+    /// Weak, so that an ended peer's descriptors are closed.
     link: Weak<Link>,
     id: ConnId,
     theirs: EndInfo,
@@ -100,7 +100,7 @@ fn establish(conn: &Arc<Conn>, private_data: Vec<u8>) {
     }
 }
 
-/// Returns `false` if the peer violates the protocol.
+/// Handles a message. Returns `false` if the message violates the protocol.
 pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> bool {
     match message {
         Message::Request { conn, qualifier, end, private_data } => {
@@ -113,7 +113,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
                 return false;
             }
             let incoming = Incoming { link: Arc::downgrade(link), id: conn, theirs: end, answered: false };
-            // Without memory, dropping the request refuses it.
+            // Without a service point or memory, the drop of `incoming` refuses the request.
             let (Some(point), Ok(_admitted)) = (context.point(qualifier), memory::admit()) else { return true };
             let info = ConnectionRequestInfo {
                 qualifier,
@@ -129,7 +129,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
         Message::Accept { conn: id, end, private_data } => match link.find(id.active, id) {
             Some(conn) => {
                 conn.set_peer(&end);
-                // Before the program can close the connection.
+                // Sent before the program can close the connection.
                 link.send(Message::Ready { conn: id });
                 establish(&conn, private_data);
             }
@@ -151,7 +151,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
         }
         Message::Ready { conn: id } => {
             if let Some(conn) = link.find(1 - id.active, id) {
-                // No data is reported before this.
+                // Data is reported only after the establishment.
                 if conn.phase() == ConnPhase::Pending {
                     establish(&conn, Vec::new());
                 }

@@ -1,17 +1,12 @@
 //! A link: a pair of processes that share memory and one socket, for any number of connections.
 //!
-//! The socket carries messages about connections. The link of a process with itself has none: its messages go directly
-//! to the progress thread.
+//! The socket carries messages about connections. The link of a process with itself has no socket: its messages go
+//! directly to the progress thread.
 //!
 //! The first connection between two processes establishes their link; if both connect concurrently, the process with
 //! the lesser name does. A request and an accept contain the protection zone, the port, and whether the program accepts
 //! extended operations. The end of the socket is the end of the peer and closes the link's connections. A peer costs
 //! two descriptors: socket and shared memory.
-//!
-//! # Progress
-//! A thread that dequeues or waits handles new data of all connections in a *round*, under the lock on `Progress`. If
-//! another thread holds the lock, it waits up to `POLL_TIMEOUT` for the end of that thread's round. The progress thread
-//! makes rounds when no other thread does (`watch`).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,8 +28,8 @@ mod links;
 
 pub use self::links::Links;
 
-/// Maximum bytes of messages that wait for a peer to read. By the protocol even a stopped peer needs less: a place is
-/// reused only after its response, so each has a few messages.
+/// Maximum bytes of messages that wait for a peer to read. By the protocol, fewer wait even for a stopped peer: a place
+/// is reused only after the peer's response, so each has a few messages.
 const OUTBOX: usize = 4 << 20;
 /// Overhead of a queued message, in bytes.
 const PACKET: usize = 64;
@@ -50,7 +45,7 @@ pub struct Link {
     outbox: Mutex<Outbox>,
     conns: [RwLock<Ends>; 2],
     places: Mutex<Places>,
-    /// Unanswered requests of the peer; `true` once the peer has cancelled.
+    /// Unanswered requests of the peer; `true` once the peer has cancelled the request.
     unanswered: Mutex<HashMap<ConnId, bool>>,
     last_attempt: AtomicU64,
 }
@@ -88,7 +83,7 @@ struct Places {
 }
 
 impl Link {
-    /// Creates a link over `socket`; without one, a link of this process with itself.
+    /// Creates a link over `socket`; without a socket, a link of this process with itself.
     pub fn new(
         context: Weak<ProcessContext>,
         peer_segment: Arc<PeerSegment>,
@@ -120,8 +115,8 @@ impl Link {
         self.conn(side, id.index).filter(|(known, _)| *known == id).map(|(_, conn)| conn)
     }
 
-    /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, or if it
-    /// is already attached or the place taken.
+    /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, or if
+    /// the connection is already attached or the place is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: AccessContext) -> bool {
         let own = AccessContext::new(conn.info().zone, conn.info().port);
         let Some(end) = End::new(self.peer_segment.clone(), id.index, side, own, theirs) else { return false };
@@ -202,8 +197,8 @@ impl Link {
         self.send(Message::Reject { conn: id, consumer, private_data });
     }
 
-    /// Notes a request of the peer. Returns `false` if it violates the protocol: it must use places of its own parity,
-    /// each for one connection, with increasing attempt numbers.
+    /// Notes a request of the peer. Returns `false` if it violates the protocol: the peer must use places of its own
+    /// parity, each for one connection, with increasing attempt numbers.
     pub fn expect_answer(&self, id: ConnId) -> bool {
         if !self.peer_segment.is_local() {
             let passive = usize::from(1 - id.active);
@@ -221,7 +216,7 @@ impl Link {
         free
     }
 
-    /// Returns `false` if the peer has cancelled its request.
+    /// Removes an unanswered request. Returns `false` if the peer has cancelled it.
     pub fn answered(&self, id: ConnId) -> bool {
         self.unanswered.lock().remove(&id) == Some(false)
     }
@@ -254,7 +249,7 @@ impl Link {
         }
     }
 
-    /// Returns whether the queue is then empty.
+    /// Sends queued messages. Returns whether the queue is then empty.
     pub fn flush(&self) -> bool {
         match &self.socket {
             Some(socket) => flush(socket, &mut self.outbox.lock()),
@@ -289,7 +284,7 @@ fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
     while let Some(packet) = outbox.packets.front() {
         match socket.send(packet, &[]) {
             Ok(()) => outbox.pop(),
-            // A lack of kernel memory passes, as a full socket does.
+            // A lack of kernel memory is temporary, like a full socket.
             Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => return false,
             // The peer has closed the socket: the progress thread reads the end of file and ends the link.
             Err(_) => {

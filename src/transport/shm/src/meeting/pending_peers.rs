@@ -2,15 +2,14 @@
 //!
 //! A process sends its hello immediately, but may wait for a CPU indefinitely. So a pending peer never times out.
 //! Pending peers use descriptors, so at most 64, or an eighth of the process's descriptors, can be pending. If another
-//! arrives, the oldest one of the process with the most gets `Message::Again`, and connects again after a pause of up
-//! to 32 ms, as long as its program wants the connection. So only the program's timeout or the end of the peer ends an
-//! attempt.
+//! arrives, the process with the most pending peers gets `Message::Again` on its oldest, and connects again within 32
+//! ms while its program wants the connection. So only the program's timeout or the end of the peer ends an attempt.
 
 use std::collections::HashMap;
 
 use host::limit;
 
-/// Maximum number of pending peers, and their part of all descriptors.
+/// Maximum number of pending peers: also the descriptor limit divided by [`PART`].
 const MAX_PENDING: usize = 64;
 const PART: u64 = 8;
 
@@ -33,7 +32,8 @@ impl PendingPeers {
         self.0.len() >= most
     }
 
-    /// Returns the connection to evict, the oldest of the process with the most, and how many that process has.
+    /// Returns the pending peer to evict, the oldest of the process with the most, and the number of that process's
+    /// pending peers.
     pub fn least_welcome(&self) -> Option<(u64, usize)> {
         let mut counts: HashMap<i32, usize> = HashMap::new();
         for &(_, pid) in &self.0 {

@@ -49,7 +49,6 @@ pub struct ProcessContext {
     ports: AtomicU64,
     own: OnceCell<Arc<Link>>,
     pub thread: Mutex<Option<Thread>>,
-    /// Number of open adapters; see [`crate::process_contexts`].
     pub adapters: AtomicUsize,
     pub census: Census,
     stopped: AtomicBool,
@@ -102,8 +101,7 @@ impl ProcessContext {
         self.own.get()
     }
 
-    /// Returns the value by which process `pid` tests whether it can read this process. If copies are enabled, the
-    /// first valid one also asks Yama to permit that.
+    /// Returns the probe for process `pid`. If copies are enabled, the first valid probe also asks Yama to permit them.
     pub fn probe(&self, pid: i32) -> Probe {
         let probe = self.links.control.probe(pid);
         if self.vm && probe.addr != 0 && !self.traceable.swap(true, Ordering::Relaxed) {
@@ -116,9 +114,8 @@ impl ProcessContext {
         self.vm && peer_segment.copy_target() != 0
     }
 
-    /// Returns a port qualifier for an end of a connection.
     pub fn next_port(&self) -> u64 {
-        // Above the 16-bit qualifiers that programs use for service points.
+        // Ports are above the 16-bit qualifiers that programs use for service points.
         0x1_0000 + self.ports.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -152,11 +149,11 @@ impl ProcessContext {
         self.links.control.wakeup_fd.wake();
     }
 
-    /// Waits for the end of the thread, and closes door and socket. Another thread that releases a claim may briefly
-    /// keep the socket's file.
+    /// Waits for the end of the progress thread, and closes the door and the listening socket. Another thread that
+    /// releases a claim may briefly keep the socket's file.
     pub fn join(&self) {
         let thread = self.thread.lock().take();
-        // The thread itself may close the last adapter, in a report to the program.
+        // The progress thread may itself close the last adapter; `join` then only detaches it.
         if let Some(thread) = thread {
             thread.join();
         }
@@ -167,14 +164,14 @@ impl ProcessContext {
         drop(self.reachable.lock().take());
     }
 
-    /// Returns the listener and its qualifier.
+    /// Listens at `qualifier`, or at any free qualifier. Returns the listener and the qualifier.
     ///
     /// # Errors
     /// [`Error::QualifierInUse`], [`Error::QualifierUnavailable`] if none is free, [`Error::InsufficientResources`].
     pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<Shm>) -> Result<(Listener, u64)> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let mut points = self.points.lock();
-        // An allocation by this tree is smaller.
+        // An insertion into `points` allocates less.
         memory::probe(2048)?;
         let claim = match qualifier {
             Some(qualifier) => reachable.directory.claim(qualifier, &reachable),
@@ -189,7 +186,7 @@ impl ProcessContext {
             }
         })?;
         let qualifier = claim.qualifier;
-        // The claim's file can have been removed manually.
+        // The file of this process's earlier claim may have been removed manually.
         if points.contains_key(&qualifier) {
             return Err(Error::QualifierInUse);
         }
@@ -203,7 +200,7 @@ impl ProcessContext {
     }
 }
 
-/// A listening service point; dropping it stops it.
+/// A listening service point; dropping it stops listening.
 pub struct Listener {
     context: Arc<ProcessContext>,
     claim: Claim,

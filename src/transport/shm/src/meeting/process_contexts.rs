@@ -1,7 +1,7 @@
 //! The contexts of a process, one per directory with open adapters.
 //!
-//! The child of a fork inherits no shared memory: the parent's handles are invalid, its sockets are closed
-//! (`host/fork.rs`). It can open its own adapters.
+//! The child of a fork inherits no shared memory: in the child, the parent's handles are invalid and its sockets closed
+//! (`host/fork.rs`). The child can open its own adapters.
 
 use std::collections::HashMap;
 use std::io;
@@ -20,7 +20,7 @@ use crate::thread;
 
 type Map = Mutex<HashMap<PathBuf, Weak<ProcessContext>>>;
 
-/// The child of a fork gets a new map, because another thread may have held the lock.
+/// The contexts by directory. The child of a fork gets a new map, because another thread may have held the lock.
 pub struct ProcessContexts(AtomicPtr<Map>);
 
 impl ProcessContexts {
@@ -80,7 +80,7 @@ impl ProcessContexts {
         Ok(context)
     }
 
-    /// Releases an adapter. The last one awaits the progress thread's end.
+    /// Releases an adapter. For the last adapter, waits for the progress thread's end.
     pub fn release(&self, context: &ProcessContext) {
         {
             let mut nodes = self.map().lock();

@@ -2,16 +2,14 @@
 //! for data when no other thread does.
 //!
 //! * SO_PEERCRED shows processes of other users, which are rejected. A hello is accepted if its sender, by the kernel's
-//!   process ID, listens at the name in it. It never replaces a link.
-//! * A turn handles up to 64 messages of a peer, and 64 new connections.
-//! * A peer that does not read its socket loses its link at 4 MiB of messages, more than the protocol requires.
-//!   Violations are logged once per process.
+//!   process ID, listens at the name in the hello. A hello never replaces a link.
+//! * A peer that does not read its socket loses its link. Violations are logged once per process.
 //! * If a listener's queue is full, a timer retries the connects to it. Other connections do not wait.
-//! * The system limits a user's descriptors in flight. A timer retries a hello or welcome that meets the limit, with
-//!   all messages after it.
+//! * The system limits a user's descriptors in flight. A timer retries a hello or welcome that meets the limit, and
+//!   then all later ones.
 //!
-//! It has the scheduling class and priority of the thread that opened the first adapter, and never runs code of the
-//! program.
+//! The thread has the scheduling class and priority of the thread that opened the first adapter, and never runs code of
+//! the program.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
@@ -47,19 +45,19 @@ mod greeting;
 pub use self::calls::PendingConnect;
 use self::calls::{Call, Late};
 
-/// Minimum and maximum of the growing pause between attempts while others have no room.
+/// Minimum and maximum of the growing pause between attempts while the peer or the system has no room.
 const BUSY_MIN: Duration = Duration::from_millis(1);
 const BUSY_MAX: Duration = Duration::from_millis(32);
-/// Time after which a process that should establish a link is asked again.
+/// Time after which this process connects again to a process that should establish the link.
 const ORPHANED: Duration = Duration::from_secs(1);
 /// Time after which links are accepted again after a lack of descriptors.
 const RETRY: Duration = Duration::from_millis(20);
 /// Maximum number of new connections, or messages of one peer, per turn.
 const TURN: usize = 64;
-/// Maximum number of links of another process. It needs one, or briefly two if it closes all its adapters and opens
-/// one.
+/// Maximum number of links with another process. A process needs one, or briefly two if it closes all its adapters and
+/// opens one.
 const LINKS: usize = 4;
-/// Maximum number of processes that get a warning.
+/// Maximum number of processes about which a warning is logged.
 const KNOWN: usize = 1024;
 /// Interval of polling the transfers that delay the report of an end: at first, and after 200 ms.
 const PENDING: Duration = Duration::from_millis(1);
@@ -96,7 +94,7 @@ pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Re
     thread::start(c"dat-shm", move || {
         state.run();
         state.watched.end(&state.context.links.control.guard);
-        // The process has closed its last adapter.
+        // The process has closed its last adapter, or epoll has failed.
         for token in state.peers.keys().copied().collect::<Vec<_>>() {
             state.lose(token);
         }
@@ -107,16 +105,16 @@ enum Stage {
     Greeted(Arc<Socket>),
     /// Connected; waits for the answer to the hello.
     Greeting(Arc<Link>, Call),
-    /// The answer to the peer's hello waits, as do these connects.
+    /// The welcome for the peer waits to be sent, as do these connects of this process.
     Welcoming(Arc<Link>, Vec<PendingConnect>),
     Up(Arc<Link>),
 }
 
 enum Due {
     Connect(Weak<Conn>),
-    /// No process listened there.
+    /// Retries a connect for which no process listened.
     Retry(PendingConnect),
-    /// A process is connected to again, or has not established the expected link.
+    /// Connects to a process again; that may not have established the expected link.
     Call(SocketName),
     Late,
     Accept,
@@ -145,8 +143,7 @@ struct Thread {
     names: HashMap<SocketName, u64>,
     /// Connects that wait for the next attempt, or for the other process's link.
     calls: HashMap<SocketName, Call>,
-    /// Messages that wait until the system accepts descriptors, and the pause before the next
-    /// attempt.
+    /// Messages that wait until the system accepts more descriptors, and the pause before the next attempt.
     late: VecDeque<Late>,
     late_pause: Duration,
     known: HashSet<i32>,
@@ -288,7 +285,7 @@ impl Thread {
         let (token, socket) = (self.token(), memory::arc(socket)?);
         self.epoll.add(socket.as_fd(), token)?;
         self.peers.insert(token, Stage::Greeted(socket));
-        // Most hellos have arrived, and some processes only test whether this one listens.
+        // Most hellos have arrived already, and some processes only test whether this process listens.
         self.read(token);
         if let Some(Stage::Greeted(_)) = self.peers.get(&token) {
             while self.pending_peers.is_full() && self.dismiss() {}
@@ -297,7 +294,7 @@ impl Thread {
         Ok(())
     }
 
-    /// Removes one pending peer without a hello to make room. Returns `false` if there is none.
+    /// Ends one pending peer to make room. Returns `false` if there is none.
     fn dismiss(&mut self) -> bool {
         let Some((token, of_it)) = self.pending_peers.least_welcome() else { return false };
         self.read(token);

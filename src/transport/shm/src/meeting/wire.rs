@@ -33,14 +33,14 @@ pub struct EndInfo {
     pub zone: u32,
     pub port: u64,
     pub extended: bool,
-    /// Number of its endpoint if that carries datagrams, otherwise 0.
+    /// Number of the end's endpoint if that carries datagrams, otherwise 0.
     pub datagrams: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
     Disconnected,
-    /// Failed at this end; with a status, the peer's oldest request is the cause.
+    /// Failed at the sender's end; with a status, the receiver's oldest request is the cause.
     Broken(Option<Status>),
     /// The answer to the peer's close.
     Answer,
@@ -147,10 +147,10 @@ messages! {
     Hello = 1 { version: u32, name: String, probe: Probe };
     /// Answer to [`Message::Hello`], with published memory and alarm.
     Welcome = 2 { name: String, probe: Probe, reads: bool };
-    /// Answer to [`Message::Hello`]: use the link of this process's own connect instead.
+    /// Answer to [`Message::Hello`]: the receiver must use the link of the sender's connect.
     UseMine = 3;
-    /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or of answering [`Message::Ask`]
-    /// if that is impossible now. The receiver must reconnect.
+    /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or instead of answering
+    /// [`Message::Ask`] if that is impossible now. The receiver must reconnect.
     Again = AGAIN;
     /// Sent instead of a hello: asks for the receiver's open adapters. See [`crate::census`].
     Ask = ASK;
@@ -159,7 +159,7 @@ messages! {
     Reads = 4(reads: bool);
     Request = 5 { conn: ConnId, qualifier: u64, end: EndInfo, private_data: Vec<u8> };
     Accept = 6 { conn: ConnId, end: EndInfo, private_data: Vec<u8> };
-    /// Rejected; with `consumer`, by the program, whose private data this contains.
+    /// The sender rejects the request; with `consumer`, on behalf of its program, whose private data this contains.
     Reject = 7 { conn: ConnId, consumer: bool, private_data: Vec<u8> };
     Ready = 8 { conn: ConnId };
     /// The sender has disconnected. With `to_active`, the receiver's end is the active one.

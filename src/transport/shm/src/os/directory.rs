@@ -9,10 +9,10 @@
 //!
 //! # Why a qualifier has one owner
 //! A claim is prepared as `t-...` and renamed, which succeeds only if the target is missing or empty, so never replaces
-//! a claim with an owner. Only its owner empties a claim, or a process that has found the owner dead, which is final.
-//! That process opens the claim, reads the owner's name and removes the link in the opened directory, so it cannot
-//! empty a successor's claim. There are no locks, so a stopped process blocks no other. A process is alive while its
-//! socket listens, which is as long as it has a claim.
+//! a claim with an owner. Only the owner of a claim empties it, or a process that has found the owner dead; death is
+//! final. That process opens the claim, reads the owner's name and removes the link in the opened directory, so it
+//! cannot empty a successor's claim. There are no locks, so a stopped process blocks no other. A process counts as
+//! alive while its socket listens, which its claims keep open.
 //!
 //! The directory has mode 0700, restored with chmod under any umask. It is /tmp/dat-shm-UID, or the path in the
 //! instance data in dat.conf. The last dat_ia_close removes the socket file.
@@ -79,7 +79,7 @@ impl SocketName {
         &self.0
     }
 
-    /// Returns the process ID of the creator, in its own PID namespace.
+    /// Returns the process ID of the creator, in the creator's PID namespace.
     pub fn pid(&self) -> Option<libc::pid_t> {
         self.0.split('-').nth(1)?.parse().ok()
     }
@@ -108,10 +108,11 @@ pub struct Directory {
 
 impl Directory {
     /// Opens the directory of a configuration entry, creates it if necessary, and sweeps it. `instance` is an absolute
-    /// path; any other text means `/tmp/dat-shm-UID`. Errors name the directory, except a lack of descriptors.
+    /// path; any other text means `/tmp/dat-shm-UID`. Errors name the directory, except for a lack of descriptors.
     ///
     /// # Errors
-    /// `PermissionDenied` if another user owns it or others can access it; another error for a symbolic link or file.
+    /// `PermissionDenied` if another user owns the directory or can access it; another error for a symbolic link or
+    /// file.
     pub fn open(instance: &str) -> io::Result<Arc<Directory>> {
         let me = geteuid().as_raw();
         let path = dat_census::directory(instance, me);
@@ -137,7 +138,7 @@ impl Directory {
             return Err(refuse(io::ErrorKind::PermissionDenied, &why));
         }
         if stat.st_mode & 0o700 != 0o700 {
-            // The umask of its creator removed rights.
+            // The creator's umask removed rights.
             own(&place, Mode::RWXU).map_err(system)?;
         }
         let fd = openat(&place, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
@@ -179,7 +180,7 @@ impl Directory {
         Socket::connect(&self.socket_path(name))
     }
 
-    /// Returns the socket of the process that claims `qualifier`, perhaps dead.
+    /// Returns the socket name of the process that claims `qualifier`, which may be dead; `None` without a claim.
     pub fn lookup(&self, qualifier: u64) -> io::Result<Option<SocketName>> {
         Ok(self.owner(&claim_name(qualifier))?.and_then(|text| SocketName::parse(&text)))
     }
@@ -187,7 +188,7 @@ impl Directory {
     /// Claims `qualifier` for this process until the claim is dropped. Does not wait for other processes.
     ///
     /// # Errors
-    /// `AddrInUse` if a living process has it, even this one.
+    /// `AddrInUse` if a living process has the qualifier, even this process.
     pub fn claim(&self, qualifier: u64, reachable: &Arc<Reachable>) -> io::Result<Claim> {
         let mut claim = self.prepare(reachable)?;
         self.take(qualifier, &mut claim)?;
@@ -243,7 +244,7 @@ impl Directory {
         Err(io::ErrorKind::AddrInUse.into())
     }
 
-    /// Returns whether the process that a claim names is alive; `own` is.
+    /// Returns whether the process that a claim names is alive; this process, `own`, is.
     fn is_alive(&self, text: &str, own: &SocketName) -> bool {
         if text == own.0 {
             return true;
@@ -269,7 +270,7 @@ impl Directory {
             let Some(text) = file.to_str() else { continue };
             let made = || entry.metadata().and_then(|metadata| metadata.modified()).ok();
             if text.strip_prefix("q-").is_some_and(is_hex16) || preparer(text).is_some() {
-                // Other processes determine the number of claims.
+                // Other processes determine the number of claims, so memory may be insufficient.
                 claims.room(1)?;
                 claims.push(memory::text(text)?);
             } else if let Some(name) = SocketName::parse(text) {
@@ -286,7 +287,7 @@ impl Directory {
                 self.unlink(text)?;
             }
         }
-        // Claims come last, because their removed sockets then show most dead owners.
+        // Claims come last, because the sockets of most dead owners are then removed.
         let is_gone =
             |name: &SocketName| matches!(statat(&self.fd, name.as_str(), AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT));
         for claim in claims {
@@ -308,7 +309,7 @@ impl Directory {
         link_text(&self.fd, &format!("{claim}/{OWNER}"))
     }
 
-    /// Empties a claim if it still belongs to `owner`, which is dead. Removes a non-directory.
+    /// Empties a claim if it still belongs to `owner`, which is dead. Removes a `claim` that is not a directory.
     fn empty(&self, claim: &str, owner: Option<&str>) -> io::Result<()> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let found = match openat(&self.fd, claim, flags, Mode::empty()) {
@@ -360,7 +361,7 @@ fn unless(result: rustix::io::Result<()>, others: &[Errno]) -> rustix::io::Resul
     result.or_else(|error| if others.contains(&error) { Ok(()) } else { Err(error) })
 }
 
-/// Returns the text of a link; `None` if it is missing, empty if it is not a link or not UTF-8.
+/// Returns the text of a link; `None` if it is missing, an empty text if it is not a link or not UTF-8.
 fn link_text(directory: impl AsFd, link: &str) -> io::Result<Option<String>> {
     let mut text = [0_u8; 64];
     match readlinkat_raw(directory, link, &mut text) {
@@ -389,7 +390,8 @@ impl Drop for Reachable {
     }
 }
 
-/// A qualifier of this process until dropped. It keeps the socket open, which shows that the owner lives.
+/// A qualifier that this process has until the claim is dropped. Keeps the socket open, which shows that the owner
+/// lives.
 #[derive(Debug)]
 #[must_use]
 pub struct Claim {
@@ -399,7 +401,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Renames the claim to its place. Returns `false` if that has an owner or is another kind of file.
+    /// Renames the claim to its place. Returns `false` if the place has an owner or is another kind of file.
     fn put(&mut self, qualifier: u64) -> io::Result<bool> {
         let (fd, place) = (&self.reachable.directory.fd, claim_name(qualifier));
         match renameat(fd, &self.name, fd, &place) {
@@ -431,7 +433,7 @@ fn random() -> u64 {
     if getrandom(&mut bytes, GetRandomFlags::NONBLOCK) == Ok(bytes.len()) {
         return u64::from_ne_bytes(bytes);
     }
-    // Early at boot, or under a seccomp filter.
+    // `getrandom` fails early at boot, or under a seccomp filter.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
     let mixed = now ^ u64::from(process::id()).rotate_left(40) ^ CALLS.fetch_add(1, Ordering::Relaxed).rotate_left(20);
     mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31)

@@ -3,7 +3,7 @@
 //! Either side extends growing memory, which never shrinks, so checked ranges stay valid. Memory that grows or is sent
 //! to peers keeps its descriptor ([`SharedFile`]).
 //!
-//! A peer can write a [`SharedMemory`] at any time. Atomic words are accessed as such ([`SharedMemory::at`]), other
+//! A peer can write a [`SharedMemory`] at any time. Atomic words are accessed as atomics ([`SharedMemory::at`]), other
 //! bytes copied by address, without references. So a malicious peer can only corrupt bytes.
 
 use std::io;
@@ -30,7 +30,6 @@ pub enum Access {
     ReadOnly,
 }
 
-/// The error for a range that is outside, misaligned, or not writable.
 const OUTSIDE: io::ErrorKind = io::ErrorKind::InvalidInput;
 
 pub type Found<T> = Result<T, io::ErrorKind>;
@@ -100,7 +99,7 @@ impl Access {
 
 impl SharedFile {
     /// # Errors
-    /// `InvalidData` if it is not a sealed memfd of ordinary pages, in which no access faults; or a system error.
+    /// `InvalidData` if the file is not a sealed memfd of ordinary pages, in which no access faults; or a system error.
     fn of_peer(fd: OwnedFd, seals: SealFlags) -> io::Result<SharedFile> {
         let refuse = |why| Err(io::Error::new(io::ErrorKind::InvalidData, why));
         if !fcntl_get_seals(&fd).is_ok_and(|found| found.contains(seals)) {
@@ -121,7 +120,7 @@ impl SharedFile {
         usize::try_from(fstat(&self.0)?.st_size).map_err(|_| io::ErrorKind::InvalidData.into())
     }
 
-    /// Maps `len` bytes from page `offset` read-write, and extends the file if necessary.
+    /// Maps `len` bytes at `offset`, a multiple of the page size, read-write, and extends the file if necessary.
     pub fn window(&self, offset: usize, len: usize) -> io::Result<SharedMemory> {
         self.extend(offset.checked_add(len).ok_or(io::ErrorKind::InvalidInput)?)?;
         self.map(offset, len, Access::ReadWrite)
@@ -156,7 +155,7 @@ impl SharedFile {
         // SAFETY: the kernel chooses the address, so no mapping is replaced.
         let base = unsafe { mmap(ptr::null_mut(), len, protection, flags, &self.0, offset as u64) }?;
         let Some(base) = NonNull::new(base.cast::<u8>()) else {
-            return Err(io::ErrorKind::OutOfMemory.into()); // page 0 is never given unasked
+            return Err(io::ErrorKind::OutOfMemory.into()); // the kernel never chooses page 0
         };
         let memory = SharedMemory { base, len, access };
         // SAFETY: the range is exactly the new mapping, and the advice only hides it from children.
@@ -166,7 +165,7 @@ impl SharedFile {
 }
 
 impl SharedMemory {
-    /// Creates zeroed shared memory of `size` bytes, which others may access as `peers`. `name` appears in
+    /// Creates zeroed shared memory of `size` bytes, to which peers get the access `peers`. `name` appears in
     /// /proc/PID/maps. [`SharedFile::window`] extends growing memory.
     ///
     /// # Errors
@@ -192,7 +191,8 @@ impl SharedMemory {
     /// Maps a peer's memory, whose size must be in `sizes`: completely, or the minimum size if it can grow.
     ///
     /// # Errors
-    /// `InvalidData` for another size, or if it is not a sealed memfd in which no access faults; or a system error.
+    /// `InvalidData` for another size, or if the file is not a sealed memfd in which no access faults; or a system
+    /// error.
     pub fn open(fd: OwnedFd, sizes: RangeInclusive<usize>, access: Access) -> io::Result<(SharedFile, SharedMemory)> {
         let file = SharedFile::of_peer(fd, access.seals())?;
         let found = file.size()?;

@@ -1,8 +1,9 @@
-//! The state of other processes' threads in /proc. Reads disable thread cancellation, because fast calls can make them.
+//! The state of other processes' threads in /proc. Reads disable thread cancellation, because a call that transfers
+//! data can read, too.
 //!
-//! Two processes copy only if each sees the other in /proc under its own process id. Therefore, processes of different
-//! pid namespaces use the ring, as do processes that see the /proc of another namespace, where the ids are other
-//! processes.
+//! Two processes copy only if each sees the other in /proc under the id that the other itself uses. Therefore,
+//! processes of different pid namespaces use the ring, as do processes that see the /proc of another namespace, where
+//! their ids belong to other processes.
 
 use std::fs;
 use std::io;
@@ -14,7 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
     Gone,
-    /// By a signal, a tracer or the freezer, thus outside of system calls.
+    /// Stopped by a signal, a tracer or the freezer, thus outside of system calls.
     Stopped,
     /// Asleep outside of copies between processes.
     Elsewhere,
@@ -22,7 +23,7 @@ pub enum Doing {
     Copying,
     /// Running or runnable, after this many ticks of CPU time ([`TICKS_PER_SECOND`]).
     Running(u64),
-    /// Asleep, where this process may not see.
+    /// Asleep; this process may not see in which call.
     Asleep,
 }
 
@@ -36,14 +37,13 @@ fn exists(path: &str) -> bool {
     uncancelled(|| fs::exists(path)).unwrap_or(false)
 }
 
-/// Returns the ids of a thread from its status file: in the pid namespace of /proc, down to the thread's own.
+/// Returns the ids of a thread from its status file, from the pid namespace of /proc down to the thread's own.
 fn numbers(status: &str) -> impl DoubleEndedIterator<Item = &str> {
     let line = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
     line.split_ascii_whitespace()
 }
 
-/// Returns whether /proc has the process ids of this process, unlike in a pid namespace without its own /proc; an error
-/// if that cannot be determined.
+/// Returns whether /proc shows this process's pid namespace; an error if that cannot be determined.
 pub fn is_own_proc() -> io::Result<bool> {
     Ok(numbers(&read("/proc/thread-self/status")?).count() == 1)
 }
@@ -63,7 +63,7 @@ pub fn is_visible(pid: libc::pid_t) -> bool {
     pid > 0 && exists(&format!("/proc/{pid}/task"))
 }
 
-/// Returns the start time of process `pid` by the file clock.
+/// Returns the start time of process `pid` by the file clock; `None` if it is unknown.
 pub fn beginning(pid: libc::pid_t) -> Option<SystemTime> {
     let stat = read(&format!("/proc/{pid}/stat")).ok()?;
     let ticks: u64 = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace().nth(19)?.parse().ok()?;

@@ -6,7 +6,7 @@
 //! Pieces are copied in list order, and each piece of either list starts a separate copy in the kernel. So a last piece
 //! that is the destination's last word is stored last.
 //!
-//! A probe tests the kernel's permission when a link is established, after the process has permitted access to Yama.
+//! A probe tests the kernel's permission when a link is established, after the peer has permitted the access with Yama.
 
 use std::fs;
 use std::io;
@@ -121,7 +121,7 @@ fn advance(vecs: &mut Vecs, mut bytes: usize) {
     }
 }
 
-/// Returns the bytes that a call has copied; 0 if it was interrupted.
+/// Returns the number of bytes that a call has copied; 0 if it was interrupted.
 fn result_of(copied: libc::ssize_t) -> Result<u64, VmError> {
     match copied {
         1.. => Ok(copied as u64),

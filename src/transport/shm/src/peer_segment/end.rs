@@ -29,14 +29,14 @@ pub struct End {
     /// there waits for an event other than a poll.
     taken: [AtomicU64; 2],
     state: AtomicU32,
-    /// Position in the own request ring of which a notification is wanted, and the peer's known position: [`FINISHED`],
-    /// less than any wanted one, after requests have completed without a notification.
+    /// Position in the own request ring at which a notification is wanted, and the peer's known position. `known` is
+    /// [`FINISHED`], less than any wanted position, after requests have completed without a notification.
     wanted: AtomicI64,
     known: AtomicI64,
-    /// Time to revoke short writes and reads, in nanoseconds since [`End::began`]; 0 while not set.
+    /// Time at which short writes and reads are revoked, in nanoseconds since [`End::began`]; 0 while not set.
     due: AtomicU64,
     began: Instant,
-    /// A copy of the shared flag that this process polls, which the peer cannot change.
+    /// A copy of the shared flag [`POLLED`] of this side, which the peer cannot change.
     polled: AtomicBool,
     wakeups: AtomicU64,
     /// The record for which the peer's program may be waiting.
@@ -65,14 +65,14 @@ pub enum Busy {
     Asking = 4,
     /// Rendezvous messages are in flight; the peer may offer parts.
     Announced = 8,
-    /// See [`End::set_due`].
+    /// Short writes or reads are in flight, and are revoked when [`End::is_due`].
     Short = 16,
     /// Reads or atomic operations are in flight.
     Reading = 32,
 }
 
 impl End {
-    /// Returns `None` without memory for the rings.
+    /// Maps the rings of the connection at `index`. Returns `None` without memory for them.
     pub fn new(
         peer_segment: Arc<PeerSegment>,
         index: u32,
@@ -116,8 +116,8 @@ impl End {
         self.taken[usize::from(responses)].store(spot.0, Ordering::Release);
     }
 
-    /// Shuts the cursor while the oldest record waits for a receive or requested bytes, which notify. Only the
-    /// consuming thread calls it.
+    /// Shuts the cursor of requests while the oldest request waits for a receive or for requested bytes, whose arrival
+    /// resumes the consumer. Only the consuming thread calls it.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
         let spot = RingCursor(self.taken[0].load(Ordering::Relaxed));
@@ -129,7 +129,7 @@ impl End {
         self.wanted.store(position as i64, Ordering::Relaxed);
     }
 
-    /// Called under the transmit lock, before completed requests are reported.
+    /// Notes the peer's position. Called under the transmit lock, before completed requests are reported.
     #[inline]
     pub fn set_known(&self, position: u64) {
         self.known.store(position as i64, Ordering::Relaxed);
@@ -250,7 +250,7 @@ impl End {
         ring::is_there(&self.responses, RingCursor(self.taken[1].load(Ordering::Relaxed)))
     }
 
-    /// Returns whether the peer's position has passed `known`, from a cache line that the peer writes.
+    /// Returns whether the peer's published position differs from `known`.
     #[inline]
     pub fn is_past(&self, known: i64) -> bool {
         self.rings[0].head().load(Ordering::Relaxed) as i64 != known
@@ -279,8 +279,8 @@ impl End {
     }
 
     pub fn close(&self) {
-        // SYNC moving: a peer that enters a slot later finds this flag. `Pending` finds earlier ones after its fence,
-        // and waits for them.
+        // SYNC moving: a peer that enters a slot later finds this flag. `Pending` finds earlier transfers after its
+        // fence, and waits for them.
         self.rings[0].shared().flags.0[CLOSED].store(1, Ordering::SeqCst);
     }
 
@@ -341,7 +341,7 @@ impl End {
         }
     }
 
-    /// Schedules a poll for work that polling threads find by themselves.
+    /// Schedules a poll, unless this process polls the connection and thus finds the work.
     pub fn go_on(&self) {
         // SYNC polled: the thread that ends the polling polls under the connection's locks. The caller holds one, or
         // held it when the work arose.
@@ -385,8 +385,8 @@ impl End {
         let tid = if local { 1 } else { transfers::own_tid() };
         let entered =
             self.peer_segment.own[usize::from(self.side & 1)].enter(self.peer_segment.transfers(self.side), tid);
-        // SYNC door: the thread id is loaded before flag and row are checked. If the peer replaces the thread, an old
-        // id comes with old rights, a new one with the revoked rights.
+        // SYNC door: the thread id is loaded before flag and row are checked. If the peer replaces the thread, only a
+        // copy through the old thread can miss the revocation.
         let copy_target = if local { 0 } else { self.peer_segment.copy_target() };
         fence(Ordering::Acquire);
         // SYNC moving: the slot is entered before this check.

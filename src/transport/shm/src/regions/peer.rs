@@ -23,15 +23,15 @@ impl PeerRegions {
         self.memory.view(index * ROW_SIZE).ok()
     }
 
-    /// Returns the unchecked address of byte `addr` in region or window `key`; `addr` without one.
+    /// Returns the unchecked address of byte `addr` in region or window `key`; `addr` if there is no such row.
     pub fn address(&self, key: u32, addr: u64) -> u64 {
         let (index, _) = split_key(key);
-        // Words of different generations give an address that no check accepts.
+        // The words may be of different generations; [`PeerRegions::locate`] then rejects the key.
         self.row(index).map_or(addr, |row| row.addr.load().wrapping_add(addr.wrapping_sub(row.first.load())))
     }
 
     /// Returns the address of `len` bytes at `addr` in region or window `key`, if it grants `wanted` to the connection
-    /// with the end `theirs`. Without locks or system calls.
+    /// with the end `theirs`. Takes no locks and makes no system calls.
     ///
     /// # Errors
     /// The first applicable [`RemoteFault`], in the order `Key`, `Users`, `Rights`, `Bounds`.
@@ -65,7 +65,7 @@ impl PeerRegions {
         if !within(addr, len, first, size) {
             return Err(RemoteFault::Bounds);
         }
-        // A false address concerns only the peer's memory.
+        // A false address in the row harms only the peer's own memory.
         Ok(base.wrapping_add(addr - first))
     }
 }

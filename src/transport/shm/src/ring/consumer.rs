@@ -19,10 +19,10 @@ pub struct Consumer<A: Area = Mapped> {
 /// A record with a validated header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordView {
-    /// From [`Reservation::finish`](super::Reservation::finish), as `flags`, `aux` and `credit`; never 0.
+    /// From [`Reservation::finish`](super::Reservation::finish), like `flags`, `aux` and `credit`. The kind is never 0.
     pub kind: u8,
     pub flags: u8,
-    /// Size of the payload in bytes, inside the record.
+    /// Size of the payload in bytes, which ends inside the area.
     pub len: u32,
     pub aux: u64,
     pub credit: u64,
@@ -94,7 +94,7 @@ impl<A: Area> Consumer<A> {
                 let view = RecordView { kind, flags, len, aux, credit, start };
                 return if slots_for(len as usize) <= to_end { Ok(Some(view)) } else { Err(Corrupt) };
             }
-            // No pad starts at the first slot.
+            // A pad never starts at the area's first slot.
             if len != 0 || to_end == slots {
                 return Err(Corrupt);
             }
@@ -102,7 +102,8 @@ impl<A: Area> Consumer<A> {
         }
     }
 
-    /// Returns the next record if it is small and of `kind`, and `aux` is its payload's size.
+    /// Returns the next record if it is small and of `kind`, and `aux` is its payload's size; otherwise whether there
+    /// is another record.
     #[inline]
     pub fn next(&self, kind: u8) -> Next {
         // SYNC ring-record: the rest of the record is visible.
@@ -146,7 +147,7 @@ impl<A: Area> Consumer<A> {
         is_there(&self.area, self.spot)
     }
 
-    /// Copies payload of `view`, from [`Consumer::peek`], from byte `offset` into `dst`. Returns the number of bytes.
+    /// Copies the payload of `view` from byte `offset` into `dst`. Returns the number of copied bytes.
     #[inline]
     pub fn copy_out(&self, view: &RecordView, offset: usize, dst: Target<'_>) -> usize {
         let (dst, _) = dst.split((view.len as usize).saturating_sub(offset));
@@ -156,7 +157,7 @@ impl<A: Area> Consumer<A> {
         dst.len()
     }
 
-    /// Skips the record `view`, the last from [`Consumer::peek`], without releasing it.
+    /// Skips the record `view`, the last from [`Consumer::peek`], without releasing its slots.
     #[inline]
     pub fn skip(&mut self, view: &RecordView) {
         debug_assert_eq!(view.start, self.head, "not the record at the head");
@@ -187,7 +188,7 @@ impl<A: Area> Consumer<A> {
 }
 
 impl Consumer<Mapped> {
-    /// Returns the payload of the record from [`Consumer::next`], valid until the slot is released.
+    /// Returns the payload of `small`, which [`Consumer::next`] has returned, valid until the slot is released.
     #[inline]
     pub fn small_source(&self, small: Small) -> Source<'_> {
         let (first, len) = self.area.behind_header(self.spot.0, small.len());

@@ -7,7 +7,7 @@ use host::cold_path;
 use super::{Area, First, POSITION, SLOT};
 use crate::word::Word;
 
-/// Returns the lap at `position`, which differs from its neighbours. A new ring contains the lap before the first.
+/// Returns the lap at `position`. Consecutive laps differ, and the zeros of a new ring are the lap before the first.
 #[inline]
 pub(super) fn lap_at(area: &impl Area, position: u64) -> u8 {
     ((position >> area.shift()) as u8).wrapping_add(1)
@@ -22,7 +22,7 @@ const _: () = assert!((POSITION * SLOT as u64) >> RingCursor::LAP == 0);
 impl RingCursor {
     /// Bit position of the lap. The lower bits are the offset of the slot, which areas mask.
     const LAP: u32 = 48;
-    /// Flag that no record's lap matches.
+    /// Flag with which a cursor matches no record's lap.
     const SHUT: u64 = 1 << 56;
 
     pub(super) fn new(area: &impl Area, position: u64) -> RingCursor {
@@ -32,13 +32,13 @@ impl RingCursor {
 
     pub const FIRST: RingCursor = RingCursor(1 << Self::LAP);
 
-    /// Returns the same cursor, which finds no record if `shut`.
+    /// Returns a cursor with the same position, which matches no record if `shut`.
     #[inline]
     pub fn shut(self, shut: bool) -> RingCursor {
         RingCursor(if shut { self.0 | Self::SHUT } else { self.0 & !Self::SHUT })
     }
 
-    /// Returns the position, as far as records contain it.
+    /// Returns the bits of the position that records contain.
     #[inline]
     pub fn position(self) -> u64 {
         (self.0 / SLOT as u64) & POSITION

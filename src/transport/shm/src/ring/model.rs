@@ -7,7 +7,6 @@ use loom::thread;
 
 use super::*;
 
-/// Size in bytes of a slot without its first word.
 const REST: usize = SLOT - 8;
 
 /// A ring whose slots detect data races. First words are separate, because the consumer may load one during its store.
@@ -236,7 +235,7 @@ fn ring_passes_small_messages_of_two_slots() {
 }
 
 /// Models [`PeerSegment`](crate::peer_segment::PeerSegment) and [`Hot`](crate::hot::Hot): one side stores a record and
-/// does not notify, because the other polls, which then stops polling. Each executes its own fence.
+/// does not notify, because the other side polls, which then stops polling. Each side executes its own fence.
 #[test]
 fn no_record_is_missed_when_polling_ends() {
     loom::model(|| {
@@ -263,8 +262,8 @@ fn memory() -> Arc<UnsafeCell<u64>> {
     Arc::new(UnsafeCell::new(0))
 }
 
-/// A write with an immediate value: the bytes are copied directly, the value goes through the ring. Its consumer must
-/// see the bytes.
+/// A write with an immediate value: the bytes are copied directly, the value goes through the ring. The ring's consumer
+/// must see the bytes.
 #[test]
 fn ring_passes_value_after_copied_bytes() {
     loom::model(|| {
@@ -274,7 +273,7 @@ fn ring_passes_value_after_copied_bytes() {
         let other = thread::spawn(move || {
             for bytes in 1..=2_u64 {
                 if bytes == 2 {
-                    // The consumer has read the first value, and permits overwriting.
+                    // Waits until the consumer has read the first value, and permits overwriting.
                     while !producer.consumed().is_ok_and(|head| head == 1) {
                         thread::yield_now();
                     }

@@ -1,5 +1,3 @@
-//! The producer of a ring.
-
 use std::sync::atomic::Ordering;
 
 use dat_memory::user::Source;
@@ -13,12 +11,12 @@ pub struct Producer<A: Area = Mapped> {
     area: A,
     pub(super) tail: u64,
     pub(super) head: u64,
-    /// Slots whose first word belongs to no record of this lap or the previous one.
+    /// Slots whose first word belongs to no record of this lap or the previous lap.
     unclear: [u64; WORDS],
     any_unclear: bool,
 }
 
-/// Room for one record. Dropping it has no effect.
+/// Room for one record. Dropping it publishes nothing.
 #[derive(Debug)]
 #[must_use]
 pub struct Reservation<'p, A: Area = Mapped> {
@@ -40,12 +38,12 @@ impl<A: Area> Producer<A> {
 
     #[inline]
     pub fn max_payload(&self) -> usize {
-        // Almost as many slots of padding may have to precede the record.
+        // The pad before a record can be almost as long as the record.
         ((self.area.slots() / 2).max(1) * SLOT as u64) as usize - HEADER
     }
 
-    /// Reserves room for up to `payload` bytes; `None` if there is none now, or above [`Producer::max_payload`]. Fails
-    /// if the consumer's position is impossible.
+    /// Reserves room for a record of up to `payload` bytes. Returns `None` if the ring is too full now, or `payload`
+    /// above [`Producer::max_payload`]. Fails if the consumer's position is impossible.
     #[inline]
     pub fn reserve(&mut self, payload: usize) -> Result<Option<Reservation<'_, A>>, Corrupt> {
         let slots = self.area.slots();
@@ -63,7 +61,7 @@ impl<A: Area> Producer<A> {
         }
         let start = self.tail + pad;
         if pad + need > 1 {
-            // Pad and payload leave arbitrary bytes in all slots except their first ones.
+            // Pad and record leave arbitrary bytes in all their slots except the first slot of each.
             self.note_unclear(self.tail + 1, pad.saturating_sub(1));
             self.note_unclear(start + 1, need - 1);
         }
@@ -100,7 +98,7 @@ impl<A: Area> Producer<A> {
     }
 
     /// Takes the slot at `position` for the rest of a small record. Returns the position after it; `None` if it is not
-    /// contiguous with the first.
+    /// contiguous with the first slot.
     #[inline(never)]
     fn second_slot(&mut self, position: u64) -> Option<u64> {
         if self.area.is_start(position * SLOT as u64) {
@@ -147,7 +145,7 @@ impl<A: Area> Producer<A> {
         self.tail - self.head
     }
 
-    /// Marks `count` slots from position `from` as arbitrary, without wrapping around.
+    /// Marks `count` slots from position `from` as arbitrary. The slots must not wrap around.
     fn note_unclear(&mut self, from: u64, count: u64) {
         self.any_unclear |= count > 0;
         let first = from & (self.area.slots() - 1);
@@ -211,7 +209,7 @@ impl<A: Area> Reservation<'_, A> {
         let area = &producer.area;
         let at = start * SLOT as u64;
         area.store_second(at, Second::new(aux, credit).pack());
-        // At most `max_payload()`, which is below 2^24.
+        // `filled` is at most `max_payload()`, which is below 2^24.
         let first = First { lap: lap_at(area, start), kind, flags, len: filled as u32, credit: credit as u16 };
         // SYNC ring-record: passes the record's bytes and the credit to the consumer. The slot after the record was
         // cleared before (Relaxed), so a consumer that reaches it finds no old bytes. The pad that leads to the record
@@ -219,7 +217,7 @@ impl<A: Area> Reservation<'_, A> {
         area.first(at).store(first.pack(), Ordering::Release);
         if start != producer.tail {
             let pad = First { lap: lap_at(area, producer.tail), kind: PAD, flags: 0, len: 0, credit: 0 };
-            // The consumer reaches the record through this one.
+            // The consumer reaches the record through the pad.
             area.first(producer.tail * SLOT as u64).store(pad.pack(), Ordering::Release);
         }
         producer.tail = end;

@@ -151,8 +151,8 @@ fn forged(lap: u8) -> [u8; 8] {
 
 #[test]
 fn mistakes_no_payload_for_record() {
-    // Each word of the payloads looks like a first word of some lap. Records have all sizes, so each slot is inside and
-    // after one, in all laps.
+    // Each word of the payloads looks like a first word of some lap. Records have all sizes, so each slot is inside a
+    // record and after a record, in all laps.
     let slots = 16;
     let (mut producer, mut consumer) = pair(slots);
     let (mut position, mut round) = (0_u64, 0_u64);
@@ -160,13 +160,13 @@ fn mistakes_no_payload_for_record() {
         let len = (round * 7919 % 490) as usize;
         for ahead in 0..3 {
             let lap = lap_at(&consumer.area, position + ahead * slots as u64);
-            // The first word of the next slot is 48 bytes into the payload, then every 64.
+            // The next slot's first word is at byte 48 of the payload; further slots follow every 64 bytes.
             let payload: Vec<u8> = forged(lap).into_iter().cycle().take(len).collect();
             position = put(&mut producer, 3, &payload).expect("room");
             assert_eq!(get(&mut consumer), Some((3, payload)));
             assert_eq!(get(&mut consumer), None, "at {position}");
             if round % 5 == 0 {
-                // An unfinished record may have written as much.
+                // A dropped reservation may have written such words, too.
                 let mut room = producer.reserve(400).expect("honest").expect("room");
                 let lap = lap_at(&consumer.area, position + slots as u64 * (ahead & 1));
                 let payload: Vec<u8> = forged(lap).into_iter().cycle().take(400).collect();
@@ -215,7 +215,7 @@ fn record_carries_credit() {
         assert_eq!(producer.credit(position), Ok(()));
         assert_eq!(producer.known(), position);
     }
-    // A record can wait for a receive while the credit of later ones is used.
+    // A record can wait for a receive while the credit of later records is used.
     for old in [0, 2, 0x8002, 0x1_0001] {
         assert_eq!(producer.credit(old), Ok(()));
         assert_eq!(producer.known(), 0x1_0002);

@@ -1,4 +1,4 @@
-//! Private networks.
+//! Networks of adapters, each in a directory of its own.
 
 use dat_conformance::Network;
 use dat_shm::Shm;

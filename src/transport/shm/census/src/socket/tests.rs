@@ -114,7 +114,7 @@ fn messages_that_are_too_long_leave_no_descriptor_behind() {
     let error = theirs.recv(&mut [0; 3], &mut fds).expect_err("truncated");
     assert_eq!(error, Errno::MSGSIZE);
     assert!(fds.is_empty());
-    // The descriptor that was sent was the last one.
+    // The lost message had the last descriptor of the other end.
     assert_eq!(probe.recv(&mut [0; 8], &mut fds), Ok(0));
     assert_eq!(ours.send(b"fit", &[]), Ok(()));
     assert_eq!(theirs.recv(&mut [0; 3], &mut fds), Ok(3), "the next is whole");

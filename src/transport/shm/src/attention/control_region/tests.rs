@@ -1,5 +1,3 @@
-//! Tests of the published word.
-
 use std::sync::atomic::AtomicUsize;
 
 use dat_core::transport;
@@ -7,7 +5,6 @@ use dat_core::transport;
 use super::*;
 use crate::sleep::SHARED;
 
-/// Number of sleeps per thread.
 const SLEEPS: usize = 100_000;
 
 fn control() -> ControlRegion {

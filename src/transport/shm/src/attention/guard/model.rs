@@ -9,7 +9,7 @@ use loom::thread;
 
 use super::*;
 
-/// Number of times that the connection is in the list of new ones.
+/// Number of times that the connection was added to the list of new connections.
 #[derive(Default)]
 struct New(AtomicU32);
 

@@ -1,8 +1,8 @@
 //! Loom models of a thread that stops polling a connection, a sending thread of the same process, and the peer. Run
 //! `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release hot`.
 //!
-//! Each thread executes its own fence, instead of the common one. A ready bit that remains set at the end is found by
-//! the next poll, or prevents a sleep.
+//! Each thread executes its own fence, instead of one for all processes. A ready bit that remains set at the end is
+//! found by the next poll, or prevents a sleep.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
@@ -40,7 +40,7 @@ impl Model {
         self.run_deferred_poll();
     }
 
-    /// Models a transfer that completes during the post, with earlier requests:
+    /// Models a transfer that completes during the post, after earlier requests:
     /// [`End::finish_soon`](crate::peer_segment::End::finish_soon).
     fn post_done(&self) {
         let requests = self.requests.lock().expect("no panic");
@@ -116,7 +116,7 @@ fn finds_response_if_polling_ends_during_post() {
         model.cool();
         post.join().expect("no panic");
         peer.join().expect("no panic");
-        // The peer has notified of what it consumed after the check.
+        // If the peer consumed the record after the check in `cool`, it has set the bit.
         if model.head.load(SeqCst) == 1 {
             assert!(model.bit.load(SeqCst), "the request is complete, and nobody looks");
         }

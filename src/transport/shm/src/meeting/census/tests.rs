@@ -6,7 +6,7 @@ use dat_core::testing::Adapter;
 
 use super::*;
 
-/// What the processes of `directory` tell, who are all this one.
+/// Returns the responses of the processes of `directory`, all of which are this process.
 fn told(directory: &Path) -> Vec<Option<Vec<OpenAdapter>>> {
     let all = processes(directory).expect("a directory");
     assert!(all.iter().all(|process| process.pid == std::process::id() as i32), "{all:?}");
@@ -20,7 +20,7 @@ fn a_process_tells_of_the_adapters_that_are_open() {
     let instance = meeting.to_str().expect("text");
     let (first, second) = (Adapter::<Shm>::open("one", instance), Adapter::<Shm>::open("two", instance));
     let (_a, _b) = first.pair();
-    // An answer may serve for a while.
+    // A response is reused for this time.
     let tell = || {
         thread::sleep(REUSE_TIME);
         let adapters = told(&meeting).into_iter().flatten().flatten();

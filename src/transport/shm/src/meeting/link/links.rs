@@ -41,18 +41,19 @@ impl Links {
         if let Some(mut polled) = self.progress.polled.try_lock() {
             self.round(&mut polled, true);
             drop(polled);
-            // Connections that ended during the round were left to this thread.
+            // Other threads leave connections that ended during the round to this thread.
             if self.progress.any_dead.load(Ordering::Relaxed) {
                 self.forget_dead();
             }
             return;
         }
-        // The other thread may have stored a message that the caller has seen, but not its completion. That thread or
-        // this one then ends a round before the return.
+        // Another thread polls. It may have stored a message that the caller has seen, but not the completion, so this
+        // call waits for the end of a round.
         self.round_with_others(1, Some(POLL_TIMEOUT));
     }
 
-    /// Processes arrived data for the progress thread. Returns whether there was any; `None` if another thread does.
+    /// Processes arrived data for the progress thread. Returns whether there was any; `None` if another thread
+    /// processes it.
     pub fn look(&self) -> Option<bool> {
         self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled))
     }
@@ -64,7 +65,7 @@ impl Links {
 
     /// Processes all data that has arrived before the call.
     pub fn settle(&self) {
-        // Of two rounds that end after the call, the second starts after it.
+        // If two rounds end after the call starts, the second round has started after it.
         self.round_with_others(2, None);
     }
 
@@ -76,7 +77,8 @@ impl Links {
         self.round(polled, false)
     }
 
-    /// `caller` is set if the caller will poll again.
+    /// Executes a round: processes arrived data of all connections. `caller` is set if this thread will poll again.
+    /// Returns whether there was data.
     #[inline(always)]
     fn round(&self, polled: &mut Polled, caller: bool) -> bool {
         self.control.rounds.begin(polled.hot.records());
@@ -86,7 +88,7 @@ impl Links {
             any |= self.go_on(polled, caller);
         }
         let rounds = self.progress.rounds.load(Ordering::Relaxed);
-        // Release: a thread that sees the end of the round sees its completions. Only the lock's holder stores.
+        // Release: a thread that sees the end of the round sees the completions. Only the lock's holder stores.
         self.progress.rounds.store(rounds.wrapping_add(1), Ordering::Release);
         any
     }
@@ -131,7 +133,7 @@ impl Links {
         }
     }
 
-    /// Returns whether connections may be polled, as no thread sleeps.
+    /// Returns whether connections may be polled: only while no thread sleeps.
     #[cold]
     fn may_heat(&self) -> bool {
         if !self.control.is_awake() {
@@ -165,7 +167,7 @@ impl Links {
 
     #[cold]
     fn drop_dead(&self, hot: &mut Hot) {
-        // Earlier ends are visible after this. Later ones set the flag again.
+        // Connections that ended earlier are visible after this swap. Those that end later set the flag again.
         self.progress.any_dead.swap(false, Ordering::Acquire);
         hot.forget_dead();
     }
@@ -187,7 +189,6 @@ impl Links {
         self.control.expect_agent(on, || self.any_news());
     }
 
-    /// Publishes that the progress thread is about to sleep. Returns `false` if there is data.
     pub fn thread_asleep(&self) -> bool {
         self.control.thread_asleep(|| self.any_news())
     }
@@ -215,7 +216,6 @@ struct Progress {
     polled: Mutex<Polled>,
     any_hot: AtomicBool,
     any_dead: AtomicBool,
-    /// Number of completed rounds. Only the lock's holder increments it.
     rounds: AtomicU64,
 }
 

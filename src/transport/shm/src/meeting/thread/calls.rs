@@ -73,7 +73,7 @@ impl<E: Into<io::Error>> From<E> for NoLink {
     }
 }
 
-/// Waits for the system to accept descriptors.
+/// A message that waits until the system accepts more descriptors.
 pub(super) enum Late {
     Hello(SocketName),
     Welcome(u64),
@@ -121,7 +121,8 @@ impl Thread {
         }
     }
 
-    /// Connects to another process and sends a hello, or schedules another attempt if there is no room.
+    /// Connects to another process and sends a hello, or schedules another attempt if that process or the system has no
+    /// room.
     pub(super) fn call(&mut self, name: SocketName, mut call: Call) {
         call.waiting.retain(PendingConnect::is_wanted);
         if call.waiting.is_empty() {
@@ -165,7 +166,7 @@ impl Thread {
 
     pub(super) fn greet(&mut self, name: &SocketName) -> Result<(u64, Arc<Link>), NoLink> {
         let control = &self.context.links.control;
-        // Created first, so that the hello follows the connect immediately.
+        // The segment is created first, so that the hello follows the connect immediately.
         let peer_segment = PeerSegment::create(control, Some(0))?;
         let socket = match self.reachable.directory.connect(name) {
             Err(Errno::AGAIN) => return Err(NoLink::Busy),
@@ -181,7 +182,7 @@ impl Thread {
         match socket.send(&hello.encode(), &[peer_segment.file.fd(), published, regions, alarm]) {
             Ok(()) => {}
             Err(Errno::AGAIN) => return Err(NoLink::Crowded),
-            // The process needed room for others before the hello arrived.
+            // The process closed this connection to make room for others, before the hello arrived.
             Err(Errno::PIPE) if is_put_off(&socket) => return Err(NoLink::Busy),
             Err(error) => return Err(error.into()),
         }

@@ -73,17 +73,18 @@ impl Thread {
         Ok(())
     }
 
-    /// Returns whether process `pid`, as seen from here, listens at the socket `name`.
+    /// Returns whether process `pid`, in this process's view, listens at the socket `name`.
     pub(super) fn is_of(&self, name: &SocketName, pid: i32) -> bool {
         match self.reachable.directory.connect(name) {
             Ok(socket) => socket.peer().is_ok_and(|owner| owner == pid),
-            // The listener cannot be asked now. No other process is reachable at that name.
+            // The listener's id is unknown now, so the id in the name decides. No other process is reachable at that
+            // name.
             Err(_) => name.pid() == Some(pid),
         }
     }
 
-    /// Ends a link that the process `name` has closed, if that event is unread: its new link's hello may be handled
-    /// first.
+    /// Ends the link of the process `name` if that process has closed the link, but this thread has not read the end:
+    /// the hello for a new link may be handled first.
     pub(super) fn settle(&mut self, name: &SocketName) {
         let Some(&token) = self.names.get(name) else { return };
         for _ in 0..TURN {

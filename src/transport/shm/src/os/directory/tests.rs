@@ -1,4 +1,4 @@
-//! The directory, alone and crowded.
+//! Tests of the directory with one and several processes.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Barrier;
@@ -274,7 +274,7 @@ fn what_the_dead_left_is_swept_away() {
     let claim = directory.claim(1, &live).expect("claim");
     let dead = corpse(&directory, Twin::dead() as u32);
     leave(&directory, 2, dead.as_str());
-    // Its process lives, so the socket is not even tried.
+    // The named process lives, so the sweep does not connect to the socket.
     let unsure = corpse(&directory, process::id());
     leave(&directory, 3, unsure.as_str());
     for maker in [&dead, &unsure] {
