@@ -184,6 +184,14 @@ conf "$shm" 'a u2.0 threadsafe default l.so A.2.0 "" ""' 'b u2.0 threadsafe defa
 ok '--explain: many lines for another version: status 0' run 0 --explain shm
 ok '--explain: many lines for another version are one' says 'dat.conf: 3 lines from 2 to 4 are for other versions'
 ok '--explain: none of them is said by itself' never_says 'is not used'
+conf "$shm" 'future u3.0 threadsafe default l.so A.3.0 "" ""'
+ok '--explain, a line for uDAPL 3.0: status 1' run 1 --explain
+ok '--explain, a line for uDAPL 3.0: it is wrong, and what to write' \
+    says 'WRONG' 'future is not used: it is for version 3.0, which does not exist: write u1.2 or u2.0' '#ignored-line'
+conf 'one u1.2 threadsafe' 'two u2.0 threadsafe' "$shm" 'nine u1.2 threadsafe'
+run 0
+ok 'malformed lines: in the order of the file' \
+    test "$(sed -n 's/.*dat.conf:\([0-9]*\): line ignored.*/\1/p' "$work/out" | tr -d '\n')" = 124
 conf "$shm"
 ok '--explain shm: without these lines, status 0' run 0 --explain shm
 ok '--explain shm: the directory in which processes meet, and its owner' says "$work/meet belongs to you, user $(id -u)"
