@@ -12,7 +12,7 @@ use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::rmr_table::KeyRow;
 use crate::slab::{Handle, Header, Kind};
-use crate::transport::{RegionKeys, Shown, Transport};
+use crate::transport::{RegisteredRegion, Transport};
 use crate::users::Use;
 
 /// The program's description of a region's memory.
@@ -130,7 +130,7 @@ impl<T: Transport> Lmr<T> {
             return Err(Error::InvalidState(StateError::LmrInUse));
         }
         // No bind can start now.
-        if self.region().is_some_and(|region| !self.ia.transport.await_peers(Shown::Region(&*region))) {
+        if self.region().is_some_and(|region| !region.await_peers()) {
             self.header.users.revive();
             return Err(Error::InvalidState(StateError::LmrInUse));
         }

@@ -18,7 +18,7 @@ use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::rmr_table::KeyRow;
 use crate::slab::{Handle, Header, Kind};
-use crate::transport::{Scope, Shown, Transport};
+use crate::transport::{Scope, Transport, Windows};
 use crate::users::Use;
 
 /// A remote memory region.
@@ -76,7 +76,7 @@ impl<T: Transport> Rmr<T> {
         }
         ia.room_for(Kind::Rmr)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let window = memory::arc(ia.transport.window_create(&pz.zone, scope)?)?;
+        let window = memory::arc(T::Window::create(&ia.transport, &pz.zone, scope)?)?;
         let key_row = ia.remote_keys.enter()?;
         let ia = ia.clone();
         let rmr = ia.adopt(Rmr {
@@ -104,7 +104,7 @@ impl<T: Transport> Rmr<T> {
         };
         // First and without a lock: the transport may wait for a peer.
         if let Some(window) = &window {
-            self.ia.transport.await_peers(Shown::Window(&**window));
+            window.revoke(&self.ia.transport);
         }
         drop(window);
         drop(binding);

@@ -21,7 +21,7 @@ use crate::probes::{self, WatermarkKind};
 use crate::pz::Pz;
 use crate::slab::{Header, Kind};
 use crate::srq_accounting::{self, Completed, SrqAccounting};
-use crate::transport::{Checked, Poll, RecvId, Transport};
+use crate::transport::{Checked, Poll, RecvId, SharedReceives, Transport};
 use crate::users::Use;
 
 /// A shared receive queue.
@@ -77,7 +77,7 @@ impl<T: Transport> Srq<T> {
         }
         ia.room_for(Kind::Srq)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let queue = ia.transport.srq_create(&pz.zone, max_recvs, max_segments)?;
+        let queue = T::Srq::create(&ia.transport, &pz.zone, max_recvs, max_segments)?;
         let mut accounting = SrqAccounting::new();
         accounting.grow(max_recvs)?;
         ia.adopt(Srq {
@@ -169,7 +169,7 @@ impl<T: Transport> Srq<T> {
             // Allocates first, so that `grow` cannot fail after the transport's resize.
             self.accounting.lock().room(max_recvs)?;
             // A concurrent post fits, because the new size is larger.
-            self.ia.transport.srq_resize(&self.queue, max_recvs)?;
+            self.queue.resize(&self.ia.transport, max_recvs)?;
             self.accounting.lock().grow(max_recvs)?;
         }
         Ok(())
@@ -189,7 +189,7 @@ impl<T: Transport> Srq<T> {
         // The accounting is unlocked during the transport's call, so that receives need not wait. This is safe:
         // * `tuning` orders the calls, so the transport is armed for the watermark in the accounting.
         // * Only the accounting raises the event, and disarms with it: one event per arming, even after a late report.
-        // * `Transport::srq_arm_limit` also reports buffers taken before it.
+        // * `SharedReceives::arm_limit` also reports buffers taken before it.
         let tuning = self.tuning.lock();
         let (before, due) = {
             let mut accounting = self.accounting.lock();
@@ -201,7 +201,7 @@ impl<T: Transport> Srq<T> {
             (before, accounting.fires())
         };
         let limit = if due { 0 } else { low_watermark };
-        let result = self.ia.transport.srq_arm_limit(&self.queue, limit);
+        let result = self.queue.arm_limit(&self.ia.transport, limit);
         let due = match result {
             Ok(()) => due,
             // Restore the old watermark, below which the available buffers may have dropped.

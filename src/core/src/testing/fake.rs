@@ -11,17 +11,16 @@ use super::patience;
 use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
-use crate::transport::datagrams::{Datagram, DatagramSink, Exchange};
 use crate::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Datagrams, EndpointSink, Fabric, Handed,
-    Hooks, ListenerSink, Parts, Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Scope, SeqNo,
-    Shown, Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Fabric, Handed, Hooks,
+    ListenerSink, Parts, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId, Scope, SeqNo,
+    SharedReceives, Transport, Unsupported, Windows, ZoneId,
 };
 
 /// Accepts and records all calls.
 pub struct Fake {
     attributes: AdapterAttributes,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 struct State {
@@ -69,9 +68,9 @@ impl ZoneId for Zone {
 }
 
 /// A registered region; the number is both of its keys.
-pub struct Region(u32);
+pub struct Region(u32, Arc<Mutex<State>>);
 
-impl RegionKeys for Region {
+impl RegisteredRegion for Region {
     fn local_key(&self) -> u64 {
         self.0.into()
     }
@@ -79,7 +78,17 @@ impl RegionKeys for Region {
     fn remote_key(&self) -> u32 {
         self.0
     }
+
+    fn await_peers(&self) -> bool {
+        !self.1.lock().held_up
+    }
 }
+
+/// A shared receive queue.
+pub struct Queue;
+
+/// A memory window.
+pub struct Window;
 
 // Only tests need a second sink of a queue pair.
 impl Clone for EndpointSink<Fake> {
@@ -195,9 +204,7 @@ impl Fake {
 impl Parts for Fake {
     type Zone = Zone;
     type Region = Region;
-    type Window = ();
     type Cq = ();
-    type Srq = ();
     type Qp = ();
     type Tx = ();
     type Listener = ();
@@ -205,10 +212,6 @@ impl Parts for Fake {
 }
 
 impl Hooks for Fake {
-    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
-        !(matches!(shown, Shown::Region(_)) && self.state.lock().held_up)
-    }
-
     fn watch(&self, on: bool) {
         self.note(Call::Watch(on));
     }
@@ -223,34 +226,55 @@ impl Hooks for Fake {
     }
 }
 
-impl Datagrams for Fake {
-    type DatagramQp = ();
-    type AddressHandle = ();
-
-    fn datagram_qp_create(&self, _: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<()>> {
-        Err(Error::ModelNotSupported)
+impl SharedReceives<Fake> for Queue {
+    fn create(fake: &Fake, _: &Zone, _: usize, _: usize) -> Result<Self> {
+        fake.admit().map(|()| Queue)
     }
 
-    fn post_datagram_recv(&self, (): &(), _: &Recv<'_>) -> Result<()> {
-        Err(Error::ModelNotSupported)
+    fn post(&self, fake: &Fake, recv: &Recv<'_>) -> Result<bool> {
+        fake.hand_over(Call::SharedRecv(recv.id)).map(|()| true)
     }
 
-    fn resolve(&self, _: &Arc<()>, _: &Connect<'_>, _: Exchange<Self>) -> Result<()> {
-        Err(Error::ModelNotSupported)
+    fn resize(&self, fake: &Fake, _: usize) -> Result<()> {
+        fake.linger();
+        fake.admit()
     }
 
-    fn answer(&self, _: &mut Option<()>, _: &Arc<()>, _: &[u8], _: Exchange<Self>) -> Result<()> {
-        Err(Error::ModelNotSupported)
+    fn arm_limit(&self, fake: &Fake, limit: usize) -> Result<()> {
+        fake.linger();
+        fake.hand_over(Call::ArmLimit(limit))
     }
 
-    fn send_to(&self, _: &Arc<()>, (): &(), _: &Datagram<'_>) -> Result<Handed> {
-        Err(Error::ModelNotSupported)
+    fn kick(&self) {}
+}
+
+impl Windows<Fake> for Window {
+    fn create(fake: &Fake, _: &Zone, _: Scope) -> Result<Self> {
+        fake.admit().map(|()| Window)
     }
 
-    fn close_datagrams(&self, _: &[Arc<()>]) {}
+    fn post_bind(
+        &self,
+        fake: &Fake,
+        _: (&Arc<()>, &mut ()),
+        id: RequestId,
+        _: Option<&BindTarget<'_, Region>>,
+        _: bool,
+    ) -> Result<(u32, SeqNo)> {
+        fake.hand_over(Call::Bind(id))?;
+        Ok((number(), SeqNo(id)))
+    }
+
+    fn await_rebind(&self, _: &Fake) {}
+
+    fn revoke(&self, _: &Fake) {}
 }
 
 impl Transport for Fake {
+    type Window = Window;
+    type Srq = Queue;
+    type DatagramQp = Unsupported;
+
     fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
         match instance {
             Fake::NO_DEVICE => return Err(Error::InsufficientResources(Resource::Device)),
@@ -267,7 +291,7 @@ impl Transport for Fake {
             held_up: false,
             stop: None,
         };
-        Ok(Arc::new(Fake { attributes: attributes(), state: Mutex::new(state) }))
+        Ok(Arc::new(Fake { attributes: attributes(), state: Arc::new(Mutex::new(state)) }))
     }
 
     fn attributes(&self) -> &AdapterAttributes {
@@ -285,11 +309,7 @@ impl Transport for Fake {
 
     fn register(&self, _: &Zone, _: u64, _: u64, _: Rights, _: u64) -> Result<Region> {
         self.admit()?;
-        Ok(Region(number()))
-    }
-
-    fn window_create(&self, _: &Zone, _: Scope) -> Result<()> {
-        self.admit()
+        Ok(Region(number(), self.state.clone()))
     }
 
     fn cq_create(&self, _: usize) -> Result<()> {
@@ -304,24 +324,6 @@ impl Transport for Fake {
 
     fn disarm(&self, _: Option<&()>, _: Armed, _: bool) {}
 
-    fn srq_create(&self, _: &Zone, _: usize, _: usize) -> Result<()> {
-        self.admit()
-    }
-
-    fn srq_post(&self, (): &(), recv: &Recv<'_>) -> Result<bool> {
-        self.hand_over(Call::SharedRecv(recv.id)).map(|()| true)
-    }
-
-    fn srq_resize(&self, (): &(), _: usize) -> Result<()> {
-        self.linger();
-        self.admit()
-    }
-
-    fn srq_arm_limit(&self, (): &(), limit: usize) -> Result<()> {
-        self.linger();
-        self.hand_over(Call::ArmLimit(limit))
-    }
-
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<()>, ())> {
         self.admit()?;
         self.state.lock().qps.push(init.sink);
@@ -335,19 +337,6 @@ impl Transport for Fake {
     fn post(&self, _: &Arc<()>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         self.hand_over(Call::Request(request.id))?;
         Ok(Handed::under_way(SeqNo(request.id)))
-    }
-
-    fn post_bind(
-        &self,
-        _: &Arc<()>,
-        (): &mut (),
-        id: RequestId,
-        (): &(),
-        _: Option<&BindTarget<'_, Region>>,
-        _: bool,
-    ) -> Result<(u32, SeqNo)> {
-        self.hand_over(Call::Bind(id))?;
-        Ok((number(), SeqNo(id)))
     }
 
     fn reap(&self, _: &Arc<()>) {}

@@ -2,7 +2,8 @@
 //!
 //! Calls of [`Transport`] are dispatched statically. A transport reports to core through sinks: [`EndpointSink`] for a
 //! connection, [`ListenerSink`] for a service point, [`AdapterSink`] for the adapter. [`datagrams`] is the contract for
-//! datagram endpoints.
+//! datagram endpoints. A transport uses [`Unsupported`] for what it lacks: [`Windows`], [`SharedReceives`] or
+//! [`Datagrams`].
 //!
 //! # Locks
 //! Core holds its own locks when it calls a transport. A transport therefore
@@ -11,7 +12,7 @@
 //!   [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`], [`EndpointSink::recv_done`],
 //!   [`EndpointSink::recv_special`], [`EndpointSink::recv_announced`], [`EndpointSink::recheck`],
 //!   [`EndpointSink::requests_done`]) while it holds its completion locks, but must not take these locks in
-//!   [`Transport::post_recv`], [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
+//!   [`Transport::post_recv`], [`SharedReceives::post`], [`Transport::post`] or [`Windows::post_bind`];
 //! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`], the lock on the
 //!   endpoint's requests) while it holds its completion locks. Until the unlock, it must not call another method of
 //!   this sink, take a completion lock, or wait for a thread that holds one;
@@ -40,6 +41,7 @@
 //! for each message. Otherwise the transport stores them, for example in a [`RecvQueue`] or a [`SharedQueue`]. Core
 //! also stores receives that precede the queue pair: they are unchecked and may be removed from the middle.
 
+mod capabilities;
 pub mod datagrams;
 mod gauge;
 mod limits;
@@ -54,6 +56,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+pub use capabilities::{SharedReceives, Unsupported, Windows};
 pub use datagrams::Datagrams;
 pub use gauge::{Flow, Gauge};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
@@ -177,12 +180,17 @@ impl Armed {
     }
 }
 
-/// The keys of a registered region.
-pub trait RegionKeys {
+/// A registered memory region, deregistered on drop.
+pub trait RegisteredRegion: Send + Sync {
     /// Returns the region's key in local segments, in the transport's format.
     fn local_key(&self) -> u64;
     /// Returns the key of the region for peers; 0 without remote rights.
     fn remote_key(&self) -> u32;
+
+    /// Waits until no peer accesses the region, which has no bound window and is dropped next. Returns `false` if a peer
+    /// still can, because earlier requests delay the bind that closes a window; core then keeps the region. Called
+    /// without a lock.
+    fn await_peers(&self) -> bool;
 }
 
 /// The identity of a protection zone.
@@ -196,14 +204,9 @@ pub trait ZoneId {
 pub trait Parts: Send + Sync + Sized + 'static {
     type Zone: ZoneId + Send + Sync;
 
-    /// A registered memory region, deregistered on drop.
-    type Region: RegionKeys + Send + Sync;
-
-    type Window: Send + Sync;
+    type Region: RegisteredRegion;
 
     type Cq: Send + Sync;
-
-    type Srq: Send + Sync;
 
     type Qp: Send + Sync;
 
@@ -218,23 +221,6 @@ pub trait Parts: Send + Sync + Sized + 'static {
     type Incoming: Send + Sync;
 }
 
-/// A posted receive for which a message may wait: see [`Hooks::kick`].
-#[allow(missing_docs)]
-pub enum Awaited<'a, T: Parts> {
-    Qp(&'a Arc<T::Qp>),
-    Srq(&'a T::Srq),
-}
-
-/// Memory that peers may still access: see [`Hooks::await_peers`].
-pub enum Shown<'a, T: Parts> {
-    /// This window's range before the last call of [`Transport::post_bind`].
-    Before(&'a T::Window),
-    /// This unbound window, which is dropped next, although another thread may still hold it.
-    Window(&'a T::Window),
-    /// This region, which has no bound window and is dropped next.
-    Region(&'a T::Region),
-}
-
 /// Optional methods of a transport. The default does nothing, or returns the result for an unsupported feature.
 pub trait Hooks: Parts {
     /// Releases everything outside the process. Called once, after all objects are destroyed; concurrent calls may keep
@@ -246,19 +232,13 @@ pub trait Hooks: Parts {
     fn watch(&self, _on: bool) {}
 
     /// Resumes messages that wait for a buffer. Called without a lock after a post that requests this.
-    fn kick(&self, _posted: Awaited<'_, Self>) {}
+    fn kick(&self, _qp: &Arc<Self::Qp>) {}
 
     /// Posts a send if a copy can complete it immediately. The memory stays registered during the call. After `None`,
     /// which has no effect, core calls [`Transport::post`].
     #[inline(always)]
     fn post_inline(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
         None
-    }
-
-    /// Waits, without a lock, until no peer accesses the memory. Returns `false` if a peer still can, because earlier
-    /// requests delay the bind that closes a window. A region is then kept; other callers ignore the result.
-    fn await_peers(&self, _shown: Shown<'_, Self>) -> bool {
-        true
     }
 
     /// Records that core ends the connection after the outstanding requests, so that the last completion is reported
@@ -306,7 +286,16 @@ pub trait Hooks: Parts {
 ///
 /// Calls that post, poll or query contain no cancellation point: system calls bypass libc, or cancellation is disabled
 /// ([`host::cancel`]), also when the last reference to a descriptor is dropped ([`host::cancel::Shielded`]).
-pub trait Transport: Hooks + Datagrams {
+pub trait Transport: Hooks {
+    /// A memory window; [`Unsupported`] without windows.
+    type Window: Windows<Self>;
+
+    /// A shared receive queue; [`Unsupported`] without these.
+    type Srq: SharedReceives<Self>;
+
+    /// A queue pair for datagrams; [`Unsupported`] without datagrams.
+    type DatagramQp: Datagrams<Self>;
+
     /// Maximum bytes of a send for [`Hooks::post_inline`].
     const INLINE_MAX: u64 = 0;
 
@@ -345,12 +334,6 @@ pub trait Transport: Hooks + Datagrams {
     /// for an unsupported `first`.
     fn register(&self, zone: &Self::Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Self::Region>;
 
-    /// Creates an unbound window. Requires [`AdapterAttributes::rmr`].
-    ///
-    /// # Errors
-    /// [`crate::Error::ModelNotSupported`] for an unsupported scope.
-    fn window_create(&self, zone: &Self::Zone, scope: Scope) -> Result<Self::Window>;
-
     /// Creates a completion queue for at least `depth` completions.
     fn cq_create(&self, depth: usize) -> Result<Self::Cq>;
 
@@ -365,26 +348,11 @@ pub trait Transport: Hooks + Datagrams {
     /// Reverts [`Transport::arm`], which returned `armed` for the same `cq` and `requests`.
     fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed, requests: bool);
 
-    /// Creates a shared receive queue for at least `depth` receives of `segments` each. Requires
-    /// [`AdapterAttributes::srq`].
-    fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
-
-    /// Posts a receive. There is always room, because core counts receives. Returns whether core must call
-    /// [`Hooks::kick`], because a message may wait for the receive.
-    fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<bool>;
-
-    /// Resizes the queue to `depth` receives and keeps the posted ones.
-    fn srq_resize(&self, srq: &Self::Srq, depth: usize) -> Result<()>;
-
-    /// Requests a report of taken receives ([`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`],
-    /// [`EndpointSink::recv_done`]) when fewer than `limit` are left, even already, and without a poll. 0 disarms. Core
-    /// holds no lock that a report takes.
-    fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
-
     /// Creates an unconnected queue pair and its sending direction.
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
-    /// Posts a receive in any state of the queue pair. The result is as for [`Transport::srq_post`]. With
+    /// Posts a receive in any state of the queue pair. There is always room, because core counts receives. Returns
+    /// whether core must call [`Hooks::kick`], because a message may wait for the receive. With
     /// [`Transport::TAKES_RECEIVES`], the receive can be taken once core has released its lock.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
@@ -392,18 +360,6 @@ pub trait Transport: Hooks + Datagrams {
     /// complete in order: [`EndpointSink::requests_done`] covers all positions up to the reported one. A request that
     /// the result marks as done needs no report, but may have one.
     fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Handed>;
-
-    /// Binds `window` to `target`, or unbinds it, in order with the other requests. Returns the new remote key, valid
-    /// immediately, and the position as in [`Transport::post`].
-    fn post_bind(
-        &self,
-        qp: &Arc<Self::Qp>,
-        tx: &mut Self::Tx,
-        id: RequestId,
-        window: &Self::Window,
-        target: Option<&BindTarget<'_, Self::Region>>,
-        signalled: bool,
-    ) -> Result<(u32, SeqNo)>;
 
     /// Polls for request completions of `qp` only. Called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);

@@ -15,7 +15,7 @@ pub struct Segment {
     pub addr: u64,
     /// Length in bytes.
     pub len: u64,
-    /// Local key of the region ([`super::RegionKeys::local_key`]).
+    /// Local key of the region ([`super::RegisteredRegion::local_key`]).
     pub key: u64,
     /// Deregistrations before the check. While their number is unchanged, the region is registered.
     pub since: u64,

@@ -59,7 +59,7 @@ impl<T: Transport> Target<T> {
             RemoteSegment { key: 0, .. } => {
                 let region = self.local.lmr().region().expect("it is registered");
                 RemoteSegment {
-                    key: dat_core::transport::RegionKeys::local_key(&*region) as u32,
+                    key: dat_core::transport::RegisteredRegion::local_key(&*region) as u32,
                     ..self.local.remote(0, 64)
                 }
             }

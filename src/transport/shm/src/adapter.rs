@@ -9,11 +9,11 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, Awaited, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport,
-    Fabric, Flow, Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope,
-    Segment, SeqNo, ShortSend, Shown, Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport, Fabric, Flow,
+    Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo,
+    ShortSend, Transport, Windows, ZoneId,
 };
-use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver};
+use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::{fork, memory};
 
@@ -55,9 +55,7 @@ impl Drop for Shm {
 impl Parts for Shm {
     type Zone = Zone;
     type Region = Region<ProcessContext>;
-    type Window = Window<ProcessContext>;
     type Cq = Cq;
-    type Srq = Arc<SharedQueue>;
     type Qp = Conn;
     type Tx = Tx;
     type Listener = Listener;
@@ -75,26 +73,13 @@ impl Hooks for Shm {
         self.context.links.expect_agent(on);
     }
 
-    fn kick(&self, posted: Awaited<'_, Self>) {
-        match posted {
-            Awaited::Qp(qp) => qp.recv_kick(),
-            Awaited::Srq(srq) => srq.kick(),
-        }
+    fn kick(&self, qp: &Arc<Conn>) {
+        qp.recv_kick();
     }
 
     #[inline(always)]
     fn post_inline(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<SeqNo> {
         tx.post_inline(qp.end()?, &send)
-    }
-
-    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
-        match shown {
-            Shown::Before(window) => window.await_peers(),
-            Shown::Window(window) => window.close(),
-            // Closing its windows has waited for the peers.
-            Shown::Region(_) => {}
-        }
-        true
     }
 
     fn drain(&self, qp: &Arc<Conn>) {
@@ -159,9 +144,38 @@ impl DatagramTransport for Shm {
     }
 }
 
-dat_memory::datagrams_over_connections!(Shm);
+impl Windows<Shm> for Window<ProcessContext> {
+    fn create(shm: &Shm, _zone: &Zone, scope: Scope) -> Result<Self> {
+        Ok(Window::new(&shm.context, scope))
+    }
+
+    fn post_bind(
+        &self,
+        _shm: &Shm,
+        (qp, tx): (&Arc<Conn>, &mut Tx),
+        id: RequestId,
+        target: Option<&BindTarget<'_, Region<ProcessContext>>>,
+        signalled: bool,
+    ) -> Result<(u32, SeqNo)> {
+        let key = self.bind(target, qp.info().port)?;
+        let mark = qp.end().map_or(SeqNo::NEVER, |end| tx.post_done(end, id, signalled));
+        Ok((key, mark))
+    }
+
+    fn await_rebind(&self, _shm: &Shm) {
+        self.await_peers();
+    }
+
+    fn revoke(&self, _shm: &Shm) {
+        self.close();
+    }
+}
 
 impl Transport for Shm {
+    type Window = Window<ProcessContext>;
+    type Srq = Arc<SharedQueue>;
+    type DatagramQp = UdQp<Shm>;
+
     const INLINE_MAX: u64 = SMALL as u64;
 
     const TAKES_RECEIVES: bool = true;
@@ -192,10 +206,6 @@ impl Transport for Shm {
         Region::register(&self.context, zone, addr, len, rights, first)
     }
 
-    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window<ProcessContext>> {
-        Ok(Window::new(&self.context, scope))
-    }
-
     fn cq_create(&self, _depth: usize) -> Result<Cq> {
         Ok(Cq)
     }
@@ -224,24 +234,6 @@ impl Transport for Shm {
         self.context.links.disarm(sleep, requests);
     }
 
-    fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
-        SharedQueue::new(depth, segments)
-    }
-
-    #[inline(always)]
-    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
-        Ok(srq.post(recv))
-    }
-
-    fn srq_resize(&self, srq: &Arc<SharedQueue>, depth: usize) -> Result<()> {
-        srq.resize(depth)
-    }
-
-    fn srq_arm_limit(&self, _srq: &Arc<SharedQueue>, _limit: usize) -> Result<()> {
-        // Every taken buffer is reported immediately.
-        Ok(())
-    }
-
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
         let receiver = Receiver::new(init.srq)?;
         self.conn(init, receiver)
@@ -255,20 +247,6 @@ impl Transport for Shm {
     #[inline(never)]
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
         Ok(qp.end().map_or(Handed::under_way(SeqNo::NEVER), |end| tx.post(end, request)))
-    }
-
-    fn post_bind(
-        &self,
-        qp: &Arc<Conn>,
-        tx: &mut Tx,
-        id: RequestId,
-        window: &Window<ProcessContext>,
-        target: Option<&BindTarget<'_, Region<ProcessContext>>>,
-        signalled: bool,
-    ) -> Result<(u32, SeqNo)> {
-        let key = window.bind(target, qp.info().port)?;
-        let mark = qp.end().map_or(SeqNo::NEVER, |end| tx.post_done(end, id, signalled));
-        Ok((key, mark))
     }
 
     fn reap(&self, qp: &Arc<Conn>) {

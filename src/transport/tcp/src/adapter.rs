@@ -10,11 +10,11 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Fabric, FabricKind, Flow, Handed, Hooks,
-    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue, Shown,
-    Transport, ZoneId,
+    AdapterAttributes, Armed, BindTarget, Closing, Connect, Fabric, FabricKind, Flow, Handed, Hooks, ListenerSink,
+    Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue, Transport, Windows,
+    ZoneId,
 };
-use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver};
+use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -58,9 +58,7 @@ impl Drop for Tcp {
 impl Parts for Tcp {
     type Zone = Zone;
     type Region = Region<Device>;
-    type Window = Window<Device>;
     type Cq = Cq;
-    type Srq = Arc<SharedQueue<Conn>>;
     type Qp = Conn;
     type Tx = Tx;
     type Listener = Listener;
@@ -97,21 +95,8 @@ impl Hooks for Tcp {
         self.device.wakeup.wake();
     }
 
-    fn kick(&self, posted: Awaited<'_, Self>) {
-        match posted {
-            Awaited::Qp(qp) => qp.recv_kick(),
-            Awaited::Srq(srq) => srq.kick(),
-        }
-    }
-
-    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
-        match shown {
-            Shown::Window(window) => window.close(),
-            Shown::Region(region) => self.device.region_freed(region.key()),
-            // The bind has waited for the threads that used it.
-            Shown::Before(_) => {}
-        }
-        true
+    fn kick(&self, qp: &Arc<Conn>) {
+        qp.recv_kick();
     }
 
     fn check_address(&self, address: &Address) -> Result<()> {
@@ -168,9 +153,44 @@ impl DatagramTransport for Tcp {
     }
 }
 
-dat_memory::datagrams_over_connections!(Tcp);
+impl Windows<Tcp> for Window<Device> {
+    fn create(tcp: &Tcp, _zone: &Zone, scope: Scope) -> Result<Self> {
+        Ok(Window::new(&tcp.device, scope))
+    }
+
+    fn post_bind(
+        &self,
+        _tcp: &Tcp,
+        (qp, tx): (&Arc<Conn>, &mut Tx),
+        id: RequestId,
+        target: Option<&BindTarget<'_, Region<Device>>>,
+        _signalled: bool,
+    ) -> Result<(u32, SeqNo)> {
+        let key = self.bind(target, qp.number())?;
+        if !tx.is_open() {
+            return Ok((key, SeqNo::NEVER));
+        }
+        tx.post_done(id)?;
+        qp.pump_locked(tx);
+        // It may be complete, which the next poll reports.
+        qp.poll_soon();
+        Ok((key, SeqNo(id)))
+    }
+
+    fn await_rebind(&self, _tcp: &Tcp) {
+        // The bind has waited for the threads that used it.
+    }
+
+    fn revoke(&self, _tcp: &Tcp) {
+        self.close();
+    }
+}
 
 impl Transport for Tcp {
+    type Window = Window<Device>;
+    type Srq = Arc<SharedQueue<Conn>>;
+    type DatagramQp = UdQp<Tcp>;
+
     const TAKES_RECEIVES: bool = true;
 
     const KEEPS_TX: bool = true;
@@ -202,10 +222,6 @@ impl Transport for Tcp {
         Region::register(&self.device, zone, addr, len, rights, first)
     }
 
-    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window<Device>> {
-        Ok(Window::new(&self.device, scope))
-    }
-
     fn cq_create(&self, _depth: usize) -> Result<Cq> {
         Ok(Cq)
     }
@@ -221,23 +237,6 @@ impl Transport for Tcp {
 
     fn disarm(&self, _cq: Option<&Cq>, _armed: Armed, _requests: bool) {
         self.device.end_sleep();
-    }
-
-    fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue<Conn>>> {
-        SharedQueue::new(depth, segments)
-    }
-
-    fn srq_post(&self, srq: &Arc<SharedQueue<Conn>>, recv: &Recv<'_>) -> Result<bool> {
-        Ok(srq.post(recv))
-    }
-
-    fn srq_resize(&self, srq: &Arc<SharedQueue<Conn>>, depth: usize) -> Result<()> {
-        srq.resize(depth)
-    }
-
-    fn srq_arm_limit(&self, _srq: &Arc<SharedQueue<Conn>>, _limit: usize) -> Result<()> {
-        // Each taken buffer is reported immediately.
-        Ok(())
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
@@ -261,26 +260,6 @@ impl Transport for Tcp {
             qp.pump_locked(tx);
         }
         Ok(Handed::under_way(SeqNo(request.id)))
-    }
-
-    fn post_bind(
-        &self,
-        qp: &Arc<Conn>,
-        tx: &mut Tx,
-        id: RequestId,
-        window: &Window<Device>,
-        target: Option<&BindTarget<'_, Region<Device>>>,
-        _signalled: bool,
-    ) -> Result<(u32, SeqNo)> {
-        let key = window.bind(target, qp.number())?;
-        if !tx.is_open() {
-            return Ok((key, SeqNo::NEVER));
-        }
-        tx.post_done(id)?;
-        qp.pump_locked(tx);
-        // It may be complete, which the next poll reports.
-        qp.poll_soon();
-        Ok((key, SeqNo(id)))
     }
 
     fn reap(&self, _qp: &Arc<Conn>) {

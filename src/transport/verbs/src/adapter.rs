@@ -10,7 +10,8 @@ use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow, Handed, Hooks,
-    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo, Shown, Transport,
+    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo, SharedReceives, Transport,
+    Windows,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -71,9 +72,7 @@ impl Drop for Verbs {
 impl Parts for Verbs {
     type Zone = Zone;
     type Region = Region;
-    type Window = Window;
     type Cq = Arc<CompletionQueue>;
-    type Srq = Arc<SharedQueue>;
     type Qp = Qp;
     type Tx = ();
     type Listener = Listener;
@@ -90,19 +89,6 @@ impl Hooks for Verbs {
             self.device.sleepers.fetch_add(1, Ordering::AcqRel);
         } else {
             self.device.sleepers.fetch_sub(1, Ordering::AcqRel);
-        }
-    }
-
-    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
-        match shown {
-            // This waits when the region is dropped.
-            Shown::Before(_) => true,
-            Shown::Window(window) => {
-                // After a timeout, the bind keeps its region registered.
-                await_binds(&self.device, || Arc::strong_count(&window.under_way) > 1);
-                true
-            }
-            Shown::Region(region) => await_binds(&self.device, || Arc::strong_count(&region.shared) > 1),
         }
     }
 
@@ -135,45 +121,106 @@ impl Hooks for Verbs {
     }
 }
 
-impl Datagrams for Verbs {
-    type DatagramQp = UdQp;
-    type AddressHandle = Arc<UdPeer>;
+impl Datagrams<Verbs> for UdQp {
+    type Peer = Arc<UdPeer>;
 
-    fn datagram_qp_create(&self, init: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<UdQp>> {
-        self.device.check_device()?;
-        UdQp::new(&self.device, init)
+    fn create(verbs: &Verbs, init: QpInit<'_, Verbs, DatagramSink<Verbs>>) -> Result<Arc<UdQp>> {
+        verbs.device.check_device()?;
+        UdQp::new(&verbs.device, init)
     }
 
-    fn post_datagram_recv(&self, qp: &UdQp, recv: &Recv<'_>) -> Result<()> {
-        qp.post_recv(recv)
+    fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
+        UdQp::post_recv(self, recv)
     }
 
-    fn resolve(&self, qp: &Arc<UdQp>, connect: &Connect<'_>, exchange: Exchange<Self>) -> Result<()> {
-        self.device.check_device()?;
-        qp.resolve(connect, exchange)
+    fn resolve(self: &Arc<Self>, verbs: &Verbs, connect: &Connect<'_>, exchange: Exchange<Verbs>) -> Result<()> {
+        verbs.device.check_device()?;
+        UdQp::resolve(self, connect, exchange)
     }
 
     fn answer(
-        &self,
+        self: &Arc<Self>,
+        _verbs: &Verbs,
         incoming: &mut Option<Incoming>,
-        qp: &Arc<UdQp>,
         private_data: &[u8],
-        exchange: Exchange<Self>,
+        exchange: Exchange<Verbs>,
     ) -> Result<()> {
-        qp.answer(incoming, private_data, exchange)
+        UdQp::answer(self, incoming, private_data, exchange)
     }
 
-    fn send_to(&self, qp: &Arc<UdQp>, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<Handed> {
-        qp.send(to, datagram)?;
+    fn send_to(self: &Arc<Self>, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<Handed> {
+        self.send(to, datagram)?;
         Ok(Handed::under_way(SeqNo(datagram.id)))
     }
 
-    fn close_datagrams(&self, qps: &[Arc<UdQp>]) {
+    fn close(_verbs: &Verbs, qps: &[Arc<UdQp>]) {
         UdQp::close(qps);
     }
 }
 
+impl SharedReceives<Verbs> for Arc<SharedQueue> {
+    fn create(verbs: &Verbs, zone: &Zone, depth: usize, segments: usize) -> Result<Self> {
+        verbs.device.check_device()?;
+        SharedQueue::new(&verbs.device, zone, depth, segments)
+    }
+
+    #[inline(always)]
+    fn post(&self, verbs: &Verbs, recv: &Recv<'_>) -> Result<bool> {
+        // This transport has no queue of unexpected messages.
+        SharedQueue::post(self, &verbs.padded(recv)).map(|()| false)
+    }
+
+    fn resize(&self, _verbs: &Verbs, depth: usize) -> Result<()> {
+        SharedQueue::resize(self, depth)
+    }
+
+    fn arm_limit(&self, verbs: &Verbs, limit: usize) -> Result<()> {
+        self.set_limit(limit)?;
+        if limit > 0 {
+            // The device raises no event for receives consumed since core last counted them.
+            verbs.device.command(|work| work.drain = true);
+        }
+        Ok(())
+    }
+
+    fn kick(&self) {}
+}
+
+impl Windows<Verbs> for Window {
+    fn create(verbs: &Verbs, zone: &Zone, scope: Scope) -> Result<Self> {
+        if scope == Scope::Endpoint && !verbs.device.limits.single_windows {
+            return Err(Error::ModelNotSupported);
+        }
+        verbs.device.check_device()?;
+        Window::new(&verbs.device, zone, scope)
+    }
+
+    fn post_bind(
+        &self,
+        verbs: &Verbs,
+        (qp, ()): (&Arc<Qp>, &mut ()),
+        id: RequestId,
+        target: Option<&BindTarget<'_, Region>>,
+        _signalled: bool,
+    ) -> Result<(u32, SeqNo)> {
+        let target = target.map(|target| BindTarget { rights: verbs.device.limits.granted(target.rights), ..*target });
+        let key = qp.post_bind(id, self, target.as_ref())?;
+        Ok((key, SeqNo(id)))
+    }
+
+    fn await_rebind(&self, _verbs: &Verbs) {}
+
+    fn revoke(&self, verbs: &Verbs) {
+        // After a timeout, the bind keeps its region registered.
+        await_binds(&verbs.device, || Arc::strong_count(&self.under_way) > 1);
+    }
+}
+
 impl Transport for Verbs {
+    type Window = Window;
+    type Srq = Arc<SharedQueue>;
+    type DatagramQp = UdQp;
+
     fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
         let device = Device::open(name, instance)?;
         let thread = crate::thread::start(&device).map_err(|error| {
@@ -198,14 +245,6 @@ impl Transport for Verbs {
         }
         self.device.check_device()?;
         Region::new(&self.device, zone, addr, len, rights)
-    }
-
-    fn window_create(&self, zone: &Zone, scope: Scope) -> Result<Window> {
-        if scope == Scope::Endpoint && !self.device.limits.single_windows {
-            return Err(Error::ModelNotSupported);
-        }
-        self.device.check_device()?;
-        Window::new(&self.device, zone, scope)
     }
 
     fn cq_create(&self, depth: usize) -> Result<Arc<CompletionQueue>> {
@@ -240,30 +279,6 @@ impl Transport for Verbs {
         }
     }
 
-    fn srq_create(&self, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
-        self.device.check_device()?;
-        SharedQueue::new(&self.device, zone, depth, segments)
-    }
-
-    #[inline(always)]
-    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
-        // This transport has no queue of unexpected messages.
-        srq.post(&self.padded(recv)).map(|()| false)
-    }
-
-    fn srq_resize(&self, srq: &Arc<SharedQueue>, depth: usize) -> Result<()> {
-        srq.resize(depth)
-    }
-
-    fn srq_arm_limit(&self, srq: &Arc<SharedQueue>, limit: usize) -> Result<()> {
-        srq.set_limit(limit)?;
-        if limit > 0 {
-            // The device raises no event for receives consumed since core last counted them.
-            self.device.command(|work| work.drain = true);
-        }
-        Ok(())
-    }
-
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Qp>, ())> {
         self.device.check_device()?;
         Ok((Qp::new(&self.device, init)?, ()))
@@ -278,20 +293,6 @@ impl Transport for Verbs {
     fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         qp.post(request)?;
         Ok(Handed::under_way(SeqNo(request.id)))
-    }
-
-    fn post_bind(
-        &self,
-        qp: &Arc<Qp>,
-        (): &mut (),
-        id: RequestId,
-        window: &Window,
-        target: Option<&BindTarget<'_, Region>>,
-        _signalled: bool,
-    ) -> Result<(u32, SeqNo)> {
-        let target = target.map(|target| BindTarget { rights: self.device.limits.granted(target.rights), ..*target });
-        let key = qp.post_bind(id, window, target.as_ref())?;
-        Ok((key, SeqNo(id)))
     }
 
     fn reap(&self, qp: &Arc<Qp>) {
