@@ -157,7 +157,7 @@ impl<T: Transport> Endpoint<T> {
 }
 
 #[inline(always)]
-fn operation(transfer: Transfer, remote: &RemoteSegment, completion: CompletionFlags) -> Operation {
+fn operation<X>(transfer: Transfer, remote: &RemoteSegment, completion: CompletionFlags) -> Operation<X> {
     match transfer {
         Transfer::Write => Operation::Write(*remote),
         Transfer::Read => Operation::Read(*remote),

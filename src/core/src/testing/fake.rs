@@ -12,9 +12,9 @@ use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
 use crate::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Fabric, Handed, Hooks,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Extended, Fabric, Handed, Hooks,
     ListenerSink, Parts, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId, Scope, SeqNo,
-    SharedReceives, Transport, Unsupported, Windows, ZoneId,
+    SharedReceives, Supported, Transport, Unsupported, Windows, ZoneId,
 };
 
 /// Accepts and records all calls.
@@ -226,6 +226,12 @@ impl Hooks for Fake {
     }
 }
 
+impl Extended<Fake> for Supported {
+    fn permit(_: Option<&()>) -> Option<Self> {
+        Some(Supported)
+    }
+}
+
 impl SharedReceives<Fake> for Queue {
     fn create(fake: &Fake, _: &Zone, _: usize, _: usize) -> Result<Self> {
         fake.admit().map(|()| Queue)
@@ -271,6 +277,7 @@ impl Windows<Fake> for Window {
 }
 
 impl Transport for Fake {
+    type Extended = Supported;
     type Window = Window;
     type Srq = Queue;
     type DatagramQp = Unsupported;

@@ -13,6 +13,19 @@ use crate::transport::{BindTarget, Connect, Handed, QpInit, Recv, RequestId, Sco
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsupported {}
 
+/// The permit for extended operations of a transport that supports them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Supported;
+
+/// A permit for extended operations, at [`Transport::Extended`]: writes with immediate data, atomic operations, and sends
+/// that revoke a window. [`AdapterAttributes`](super::AdapterAttributes) contains which of them the device supports.
+pub trait Extended<T: Transport>: Copy + Send + Sync + 'static {
+    /// Returns the permit if the peer accepts extended operations ([`QpInit::extended`]), if that is unknown, or without
+    /// `qp`, where core flushes the operation. Otherwise the post fails with [`Error::ModelNotSupported`]. Called with
+    /// the endpoint's requests locked.
+    fn permit(qp: Option<&T::Qp>) -> Option<Self>;
+}
+
 /// A shared receive queue, at [`Transport::Srq`].
 pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
     /// Creates a queue for at least `depth` receives of `segments` each.
@@ -64,6 +77,12 @@ pub trait Windows<T: Transport>: Send + Sync + Sized {
     /// Revokes the window, which is dropped next although another thread may still hold it, and waits until no peer
     /// accesses its range. After a timeout, the outstanding bind keeps the region registered. Called without a lock.
     fn revoke(&self, transport: &T);
+}
+
+impl<T: Transport> Extended<T> for Unsupported {
+    fn permit(_: Option<&T::Qp>) -> Option<Self> {
+        None
+    }
 }
 
 impl<T: Transport> SharedReceives<T> for Unsupported {

@@ -2,8 +2,8 @@
 //!
 //! Calls of [`Transport`] are dispatched statically. A transport reports to core through sinks: [`EndpointSink`] for a
 //! connection, [`ListenerSink`] for a service point, [`AdapterSink`] for the adapter. [`datagrams`] is the contract for
-//! datagram endpoints. A transport uses [`Unsupported`] for what it lacks: [`Windows`], [`SharedReceives`] or
-//! [`Datagrams`].
+//! datagram endpoints. A transport uses [`Unsupported`] for what it lacks: [`Extended`] operations, [`Windows`],
+//! [`SharedReceives`] or [`Datagrams`].
 //!
 //! # Locks
 //! Core holds its own locks when it calls a transport. A transport therefore
@@ -56,7 +56,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-pub use capabilities::{SharedReceives, Unsupported, Windows};
+pub use capabilities::{Extended, SharedReceives, Supported, Unsupported, Windows};
 pub use datagrams::Datagrams;
 pub use gauge::{Flow, Gauge};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
@@ -91,7 +91,7 @@ pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
     /// receives uses [`EndpointSink::recv_announced`].
     pub solicited: bool,
     /// `true` if the peer may post writes with immediate data, atomic operations, and sends that revoke a window. The
-    /// peer's [`Hooks::takes_extended`] returns this value.
+    /// peer's [`Extended::permit`] depends on it.
     pub extended: bool,
     pub sizes: QpSizes,
 }
@@ -257,12 +257,6 @@ pub trait Hooks: Parts {
         Ok(())
     }
 
-    /// Returns whether the peer accepts extended operations ([`QpInit::extended`]), or `true` if unknown. Called with
-    /// the endpoint's requests locked.
-    fn takes_extended(&self, _qp: &Self::Qp) -> bool {
-        true
-    }
-
     /// Returns the counters of the connection. Called with the endpoint's requests locked.
     fn flow(&self, _qp: &Self::Qp, _tx: &Self::Tx) -> Flow {
         Flow::default()
@@ -287,6 +281,9 @@ pub trait Hooks: Parts {
 /// Calls that post, poll or query contain no cancellation point: system calls bypass libc, or cancellation is disabled
 /// ([`host::cancel`]), also when the last reference to a descriptor is dropped ([`host::cancel::Shielded`]).
 pub trait Transport: Hooks {
+    /// The permit for extended operations; [`Unsupported`] without these.
+    type Extended: Extended<Self>;
+
     /// A memory window; [`Unsupported`] without windows.
     type Window: Windows<Self>;
 
@@ -359,7 +356,7 @@ pub trait Transport: Hooks {
     /// Posts a request on a connected queue pair. Returns its position, which is not below an earlier one. Requests
     /// complete in order: [`EndpointSink::requests_done`] covers all positions up to the reported one. A request that
     /// the result marks as done needs no report, but may have one.
-    fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Handed>;
+    fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_, Self::Extended>) -> Result<Handed>;
 
     /// Polls for request completions of `qp` only. Called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);

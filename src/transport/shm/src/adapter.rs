@@ -9,9 +9,9 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport, Fabric, Flow,
-    Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo,
-    ShortSend, Transport, Windows, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport, Extended,
+    Fabric, Flow, Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope,
+    Segment, SeqNo, ShortSend, Supported, Transport, Windows, ZoneId,
 };
 use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -92,10 +92,6 @@ impl Hooks for Shm {
         }
     }
 
-    fn takes_extended(&self, qp: &Conn) -> bool {
-        qp.takes_extended()
-    }
-
     fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
         let peer_wakeups = qp.end().map_or(0, End::wakeups);
         Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
@@ -144,6 +140,12 @@ impl DatagramTransport for Shm {
     }
 }
 
+impl Extended<Shm> for Supported {
+    fn permit(qp: Option<&Conn>) -> Option<Self> {
+        qp.is_none_or(Conn::takes_extended).then_some(Supported)
+    }
+}
+
 impl Windows<Shm> for Window<ProcessContext> {
     fn create(shm: &Shm, _zone: &Zone, scope: Scope) -> Result<Self> {
         Ok(Window::new(&shm.context, scope))
@@ -172,6 +174,7 @@ impl Windows<Shm> for Window<ProcessContext> {
 }
 
 impl Transport for Shm {
+    type Extended = Supported;
     type Window = Window<ProcessContext>;
     type Srq = Arc<SharedQueue>;
     type DatagramQp = UdQp<Shm>;

@@ -19,8 +19,8 @@ use dat_core::event::Status;
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
     Closing, Connect, ConnectionOwner, ConnectionReport, Handed, InternalConnection, Operation, Parts, Poll, QpInit,
-    QpSizes, Recv, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, ShortSend, Taken,
-    Transport,
+    QpSizes, Recv, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, ShortSend, Supported,
+    Taken, Transport,
 };
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -39,7 +39,7 @@ const MAX_DRAIN: Duration = Duration::from_secs(1);
 
 /// The functions that a transport adds.
 pub trait DatagramTransport:
-    Transport<Qp: RnrWaiter, Srq = Arc<SharedQueue<<Self as Parts>::Qp>>, DatagramQp = UdQp<Self>>
+    Transport<Extended = Supported, Qp: RnrWaiter, Srq = Arc<SharedQueue<<Self as Parts>::Qp>>, DatagramQp = UdQp<Self>>
 {
     /// Creates one end of a datagram connection.
     fn create_datagram_connection(
@@ -356,7 +356,8 @@ impl<T: DatagramTransport> Peer<T> {
         }
         if !state.notice_received && !std::mem::replace(&mut state.notice_sent, true) {
             let to = RemoteSegment::default();
-            let _ = sending.post(Operation::WriteImmediate { to, value: 0, solicited: false }, &[]);
+            let permit = Supported;
+            let _ = sending.post(Operation::WriteImmediate { to, value: 0, solicited: false, permit }, &[]);
         }
         state.notice_received
     }

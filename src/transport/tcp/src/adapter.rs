@@ -10,9 +10,9 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, Armed, BindTarget, Closing, Connect, Fabric, FabricKind, Flow, Handed, Hooks, ListenerSink,
-    Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue, Transport, Windows,
-    ZoneId,
+    AdapterAttributes, Armed, BindTarget, Closing, Connect, Extended, Fabric, FabricKind, Flow, Handed, Hooks,
+    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue,
+    Supported, Transport, Windows, ZoneId,
 };
 use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -103,10 +103,6 @@ impl Hooks for Tcp {
         cm::check_address(&self.device, address)
     }
 
-    fn takes_extended(&self, qp: &Conn) -> bool {
-        qp.takes_extended()
-    }
-
     fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
         Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups: 0 }
     }
@@ -153,6 +149,12 @@ impl DatagramTransport for Tcp {
     }
 }
 
+impl Extended<Tcp> for Supported {
+    fn permit(qp: Option<&Conn>) -> Option<Self> {
+        qp.is_none_or(Conn::takes_extended).then_some(Supported)
+    }
+}
+
 impl Windows<Tcp> for Window<Device> {
     fn create(tcp: &Tcp, _zone: &Zone, scope: Scope) -> Result<Self> {
         Ok(Window::new(&tcp.device, scope))
@@ -187,6 +189,7 @@ impl Windows<Tcp> for Window<Device> {
 }
 
 impl Transport for Tcp {
+    type Extended = Supported;
     type Window = Window<Device>;
     type Srq = Arc<SharedQueue<Conn>>;
     type DatagramQp = UdQp<Tcp>;

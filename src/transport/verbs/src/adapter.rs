@@ -9,9 +9,9 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow, Handed, Hooks,
-    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo, SharedReceives, Transport,
-    Windows,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Extended, Fabric, Flow,
+    Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo,
+    SharedReceives, Supported, Transport, Windows,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -158,6 +158,13 @@ impl Datagrams<Verbs> for UdQp {
     }
 }
 
+impl Extended<Verbs> for Supported {
+    fn permit(_: Option<&Qp>) -> Option<Self> {
+        // The private data does not contain what the peer accepts.
+        Some(Supported)
+    }
+}
+
 impl SharedReceives<Verbs> for Arc<SharedQueue> {
     fn create(verbs: &Verbs, zone: &Zone, depth: usize, segments: usize) -> Result<Self> {
         verbs.device.check_device()?;
@@ -217,6 +224,7 @@ impl Windows<Verbs> for Window {
 }
 
 impl Transport for Verbs {
+    type Extended = Supported;
     type Window = Window;
     type Srq = Arc<SharedQueue>;
     type DatagramQp = UdQp;
