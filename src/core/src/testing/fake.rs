@@ -14,7 +14,7 @@ use crate::mem::Rights;
 use crate::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Extended, Fabric, Handed, Hooks,
     ListenerSink, Parts, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId, Scope, SeqNo,
-    SharedReceives, Supported, Transport, Unsupported, Windows, ZoneId,
+    SharedReceives, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
 };
 
 /// Accepts and records all calls.
@@ -89,6 +89,17 @@ pub struct Queue;
 
 /// A memory window.
 pub struct Window;
+
+/// An armed wakeup.
+pub struct Watch;
+
+impl Armed for Watch {
+    type Alarm = Unsupported;
+
+    fn wakeup(&self) -> Wakeup<'_, Unsupported> {
+        Wakeup::Reported
+    }
+}
 
 // Only tests need a second sink of a queue pair.
 impl Clone for EndpointSink<Fake> {
@@ -205,6 +216,7 @@ impl Parts for Fake {
     type Zone = Zone;
     type Region = Region;
     type Cq = ();
+    type Armed = Watch;
     type Qp = ();
     type Tx = ();
     type Listener = ();
@@ -325,11 +337,9 @@ impl Transport for Fake {
 
     fn poll(&self, _: Option<&()>, _: Poll) {}
 
-    fn arm(&self, _: Option<&()>, _: bool) -> Armed {
-        Armed::Reported
+    fn arm(&self, _: Option<&()>, _: bool) -> Watch {
+        Watch
     }
-
-    fn disarm(&self, _: Option<&()>, _: Armed, _: bool) {}
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<()>, ())> {
         self.admit()?;

@@ -4,10 +4,13 @@
 //! create an object return the specified error, and the others cannot be called, because no value exists.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use crate::error::{Error, Result};
 use crate::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
-use crate::transport::{BindTarget, Connect, Handed, QpInit, Recv, RequestId, Scope, SeqNo, ShortSend, Transport};
+use crate::transport::{
+    Alarm, BindTarget, Connect, Handed, QpInit, Recv, RequestId, Scope, SeqNo, ShortSend, Transport,
+};
 
 /// The type of a capability that a transport lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +80,16 @@ pub trait Windows<T: Transport>: Send + Sync + Sized {
     /// Revokes the window, which is dropped next although another thread may still hold it, and waits until no peer
     /// accesses its range. After a timeout, the outstanding bind keeps the region registered. Called without a lock.
     fn revoke(&self, transport: &T);
+}
+
+impl Alarm for Unsupported {
+    fn word(&self) -> &AtomicU32 {
+        match *self {}
+    }
+
+    fn wake(&self) {
+        match *self {}
+    }
 }
 
 impl<T: Transport> Extended<T> for Unsupported {

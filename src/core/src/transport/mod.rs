@@ -158,8 +158,8 @@ pub trait Alarm: Send + Sync {
     fn wake(&self);
 }
 
-/// How new work wakes a sleeping thread: see [`Transport::arm`].
-pub enum Armed {
+/// How new work wakes a sleeping thread.
+pub enum Wakeup<'a, A> {
     /// Another thread polls and reports the work.
     Reported,
     /// The descriptor becomes readable.
@@ -167,17 +167,26 @@ pub enum Armed {
     /// The word changes, and its sleepers wake. The value was loaded before the transport polled.
     ///
     /// Another process may restore the old value, so a sleep needs a time limit; the next arm finds missed work.
-    Word(Arc<dyn Alarm>, u32),
+    Word(&'a Arc<A>, u32),
 }
 
-impl Armed {
+impl<A: Alarm> Wakeup<'_, A> {
     /// Returns whether the transport has polled since it was armed, and found nothing.
     pub fn has_looked(&self) -> bool {
         match self {
-            Armed::Word(alarm, value) => alarm.word().load(Ordering::Acquire) == *value,
-            Armed::Reported | Armed::Descriptor(_) => false,
+            Wakeup::Word(alarm, value) => alarm.word().load(Ordering::Acquire) == *value,
+            Wakeup::Reported | Wakeup::Descriptor(_) => false,
         }
     }
+}
+
+/// An armed wakeup: see [`Transport::arm`]. The drop disarms it.
+pub trait Armed {
+    /// The word of [`Wakeup::Word`]; [`Unsupported`] without it.
+    type Alarm: Alarm + 'static;
+
+    /// Returns how new work wakes the thread.
+    fn wakeup(&self) -> Wakeup<'_, Self::Alarm>;
 }
 
 /// A registered memory region, deregistered on drop.
@@ -207,6 +216,8 @@ pub trait Parts: Send + Sync + Sized + 'static {
     type Region: RegisteredRegion;
 
     type Cq: Send + Sync;
+
+    type Armed: Armed;
 
     type Qp: Send + Sync;
 
@@ -338,12 +349,9 @@ pub trait Transport: Hooks {
     /// another thread.
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
-    /// Arms the wakeup of a thread for new work. The caller polls again before it sleeps, unless [`Armed::has_looked`].
+    /// Arms the wakeup of a thread for new work. The caller polls again before it sleeps, unless [`Wakeup::has_looked`].
     /// Without `requests`, successful requests need not wake it.
-    fn arm(&self, cq: Option<&Self::Cq>, requests: bool) -> Armed;
-
-    /// Reverts [`Transport::arm`], which returned `armed` for the same `cq` and `requests`.
-    fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed, requests: bool);
+    fn arm(&self, cq: Option<&Self::Cq>, requests: bool) -> Self::Armed;
 
     /// Creates an unconnected queue pair and its sending direction.
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;

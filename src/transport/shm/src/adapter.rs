@@ -11,12 +11,13 @@ use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport, Extended,
     Fabric, Flow, Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope,
-    Segment, SeqNo, ShortSend, Supported, Transport, Windows, ZoneId,
+    Segment, SeqNo, ShortSend, Supported, Transport, Wakeup, Windows, ZoneId,
 };
 use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::{fork, memory};
 
+use crate::alarm::Alarm;
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
 use crate::peer_segment::End;
@@ -42,6 +43,28 @@ static NODES: ProcessContexts = ProcessContexts::new();
 /// Without state, because a poll finds completions of all connections.
 pub struct Cq;
 
+/// An armed wait.
+pub struct Wait {
+    context: Arc<ProcessContext>,
+    /// The number of the sleep on the alarm's word. Without one, the progress thread reports new data.
+    sleep: Option<u32>,
+    requests: bool,
+}
+
+impl Armed for Wait {
+    type Alarm = Alarm;
+
+    fn wakeup(&self) -> Wakeup<'_, Alarm> {
+        self.sleep.map_or(Wakeup::Reported, |sleep| Wakeup::Word(&self.context.links.control.alarm, sleep))
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        self.context.links.disarm(self.sleep, self.requests);
+    }
+}
+
 fn attributes() -> AdapterAttributes {
     objects::attributes("shm", Address::loopback(), Fabric::memory("shm".into()), LARGEST, wire::MAX_PRIVATE_DATA)
 }
@@ -56,6 +79,7 @@ impl Parts for Shm {
     type Zone = Zone;
     type Region = Region<ProcessContext>;
     type Cq = Cq;
+    type Armed = Wait;
     type Qp = Conn;
     type Tx = Tx;
     type Listener = Listener;
@@ -221,20 +245,8 @@ impl Transport for Shm {
         };
     }
 
-    fn arm(&self, _cq: Option<&Cq>, requests: bool) -> Armed {
-        match self.context.links.arm(requests) {
-            Some(sleep) => Armed::Word(self.context.links.control.alarm.clone(), sleep),
-            // The progress thread reports new data.
-            None => Armed::Reported,
-        }
-    }
-
-    fn disarm(&self, _cq: Option<&Cq>, armed: Armed, requests: bool) {
-        let sleep = match armed {
-            Armed::Word(_, sleep) => Some(sleep),
-            Armed::Reported | Armed::Descriptor(_) => None,
-        };
-        self.context.links.disarm(sleep, requests);
+    fn arm(&self, _cq: Option<&Cq>, requests: bool) -> Wait {
+        Wait { context: self.context.clone(), sleep: self.context.links.arm(requests), requests }
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {

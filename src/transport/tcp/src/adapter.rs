@@ -12,7 +12,7 @@ use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, Armed, BindTarget, Closing, Connect, Extended, Fabric, FabricKind, Flow, Handed, Hooks,
     ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue,
-    Supported, Transport, Windows, ZoneId,
+    Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
 };
 use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -41,6 +41,23 @@ pub struct Tcp {
 /// A completion queue, without state: a poll finds the completions of all connections.
 pub struct Cq;
 
+/// An armed wait.
+pub struct Wait(Arc<Device>);
+
+impl Armed for Wait {
+    type Alarm = Unsupported;
+
+    fn wakeup(&self) -> Wakeup<'_, Unsupported> {
+        Wakeup::Descriptor(self.0.descriptor().as_raw_fd())
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        self.0.end_sleep();
+    }
+}
+
 fn attributes(device: &Device) -> AdapterAttributes {
     let Place { netdev, address } = &device.place;
     let fabric = Fabric { kind: FabricKind::Fabric, ..Fabric::memory(netdev.clone()) };
@@ -59,6 +76,7 @@ impl Parts for Tcp {
     type Zone = Zone;
     type Region = Region<Device>;
     type Cq = Cq;
+    type Armed = Wait;
     type Qp = Conn;
     type Tx = Tx;
     type Listener = Listener;
@@ -233,13 +251,9 @@ impl Transport for Tcp {
         self.device.poll(how);
     }
 
-    fn arm(&self, _cq: Option<&Cq>, _requests: bool) -> Armed {
+    fn arm(&self, _cq: Option<&Cq>, _requests: bool) -> Wait {
         self.device.begin_sleep();
-        Armed::Descriptor(self.device.descriptor().as_raw_fd())
-    }
-
-    fn disarm(&self, _cq: Option<&Cq>, _armed: Armed, _requests: bool) {
-        self.device.end_sleep();
+        Wait(self.device.clone())
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {

@@ -1,5 +1,6 @@
 //! The transport interface of core. Adapters share no lock of this transport.
 
+use std::os::fd::RawFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,7 +12,7 @@ use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Extended, Fabric, Flow,
     Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo,
-    SharedReceives, Supported, Transport, Windows,
+    SharedReceives, Supported, Transport, Unsupported, Wakeup, Windows,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -69,10 +70,35 @@ impl Drop for Verbs {
     }
 }
 
+/// An armed wait.
+pub struct Wait {
+    device: Arc<Device>,
+    /// A completion queue with its descriptor.
+    cq: Option<(Arc<CompletionQueue>, RawFd)>,
+}
+
+impl Armed for Wait {
+    type Alarm = Unsupported;
+
+    fn wakeup(&self) -> Wakeup<'_, Unsupported> {
+        self.cq.as_ref().map_or(Wakeup::Reported, |&(_, fd)| Wakeup::Descriptor(fd))
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        self.device.sleepers.fetch_sub(1, Ordering::AcqRel);
+        if let Some((cq, _)) = &self.cq {
+            cq.disarm();
+        }
+    }
+}
+
 impl Parts for Verbs {
     type Zone = Zone;
     type Region = Region;
     type Cq = Arc<CompletionQueue>;
+    type Armed = Wait;
     type Qp = Qp;
     type Tx = ();
     type Listener = Listener;
@@ -275,16 +301,9 @@ impl Transport for Verbs {
         }
     }
 
-    fn arm(&self, cq: Option<&Arc<CompletionQueue>>, _requests: bool) -> Armed {
+    fn arm(&self, cq: Option<&Arc<CompletionQueue>>, _requests: bool) -> Wait {
         self.device.sleepers.fetch_add(1, Ordering::AcqRel);
-        cq.map_or(Armed::Reported, |cq| Armed::Descriptor(cq.arm()))
-    }
-
-    fn disarm(&self, cq: Option<&Arc<CompletionQueue>>, _armed: Armed, _requests: bool) {
-        self.device.sleepers.fetch_sub(1, Ordering::AcqRel);
-        if let Some(cq) = cq {
-            cq.disarm();
-        }
+        Wait { device: self.device.clone(), cq: cq.map(|cq| (cq.clone(), cq.arm())) }
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Qp>, ())> {
