@@ -72,7 +72,7 @@ impl<T: Transport> Lmr<T> {
             (Memory::Region(_), Some(source)) => (source.start, source.len),
             (Memory::Region(_), None) => return Err(Error::InvalidParameter(Arg::Region)),
         };
-        let limits = ia.transport.attributes();
+        let limits = ia.attributes();
         if base == Base::Zero && !limits.zero_based {
             return Err(Error::ModelNotSupported);
         }

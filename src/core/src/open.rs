@@ -87,7 +87,7 @@ impl<T: Transport> Ia<T> {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }
         }
-        let ia = Ia::new(slab, name, T::open(name, instance_data)?, api_caps)?;
+        let ia = Ia::new(slab, name, instance_data, api_caps)?;
         ia.transport.report_to(AdapterSink { adapter: Arc::downgrade(&ia) });
         ia.complete(async_evd).inspect_err(|_| {
             // No other thread has the adapter yet.

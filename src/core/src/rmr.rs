@@ -67,7 +67,7 @@ impl<T: Transport> Rmr<T> {
     /// [`Scope::Endpoint`], if the transport lacks such windows.
     pub fn create(pz: &Arc<Pz<T>>, scope: Scope) -> Result<Arc<Self>> {
         let ia = pz.ia();
-        let limits = ia.transport.attributes();
+        let limits = ia.attributes();
         if !limits.rmr {
             return Err(Error::NotImplemented);
         }

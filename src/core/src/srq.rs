@@ -66,7 +66,7 @@ impl<T: Transport> Srq<T> {
     /// [`Arg::Attributes`] for a size of 0 or above the adapter's limits, [`Error::ModelNotSupported`],
     /// [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, max_recvs: usize, max_segments: usize) -> Result<Arc<Self>> {
-        let limits = ia.transport.attributes();
+        let limits = ia.attributes();
         if !limits.srq {
             return Err(Error::ModelNotSupported);
         }
@@ -149,7 +149,7 @@ impl<T: Transport> Srq<T> {
     /// [`Arg::QueueLength`] for 0 or above the adapter's limit, [`StateError::SrqTooShort`] below the outstanding
     /// buffers or the low watermark, [`Error::InsufficientResources`].
     pub fn resize(&self, max_recvs: usize) -> Result<()> {
-        if max_recvs == 0 || max_recvs > self.ia.transport.attributes().max_recvs_per_srq {
+        if max_recvs == 0 || max_recvs > self.ia.attributes().max_recvs_per_srq {
             return Err(Error::InvalidParameter(Arg::QueueLength));
         }
         self.ia.transport.poll(None, Poll::Complete);
@@ -182,7 +182,7 @@ impl<T: Transport> Srq<T> {
     /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], errors of the transport. Watermark
     /// and arming are then unchanged.
     pub fn set_low_watermark(&self, low_watermark: usize) -> Result<()> {
-        if !self.ia.transport.attributes().srq_low_watermark {
+        if !self.ia.attributes().srq_low_watermark {
             return Err(Error::ModelNotSupported);
         }
         self.ia.transport.poll(None, Poll::Complete);

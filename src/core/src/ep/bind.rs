@@ -43,7 +43,7 @@ impl<T: Transport> Endpoint<T> {
         completion: CompletionFlags,
     ) -> Result<u32> {
         let target = lmr.filter(|_| segment.len > 0);
-        if target.is_some() && base == Base::Zero && !self.ia.transport.attributes().zero_based {
+        if target.is_some() && base == Base::Zero && !self.ia.attributes().zero_based {
             return Err(Error::ModelNotSupported);
         }
         let mut requests = self.requests();

@@ -179,7 +179,7 @@ impl<T: Transport> Endpoint<T> {
         };
         let mut checked = Checked::new();
         let len = self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_READ, &mut checked)?;
-        if len > transport.attributes().fabric.mtu as u64 {
+        if len > self.ia.attributes().fabric.mtu as u64 {
             return Err(Error::LengthError);
         }
         let to = to.filter(|to| to.admits(&self.ia, zone)).ok_or(Error::InvalidParameter(Arg::Remote))?;

@@ -28,7 +28,7 @@ impl<T: Transport> Endpoint<T> {
         value: u32,
         completion: CompletionFlags,
     ) -> Result<()> {
-        if !self.ia.transport.attributes().immediate {
+        if !self.ia.attributes().immediate {
             return Err(Error::ModelNotSupported);
         }
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
@@ -56,7 +56,7 @@ impl<T: Transport> Endpoint<T> {
         change: Change,
         completion: CompletionFlags,
     ) -> Result<()> {
-        if !self.ia.transport.attributes().atomics {
+        if !self.ia.attributes().atomics {
             return Err(Error::ModelNotSupported);
         }
         let RemoteSegment { addr, len, key } = remote;
@@ -101,7 +101,7 @@ impl<T: Transport> Endpoint<T> {
         key: u32,
         completion: CompletionFlags,
     ) -> Result<()> {
-        if !self.ia.transport.attributes().invalidate {
+        if !self.ia.attributes().invalidate {
             return Err(Error::ModelNotSupported);
         }
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);

@@ -110,7 +110,7 @@ impl<T: Transport> ServicePoint<T> {
     /// The API version must have datagrams, and the program must supply the endpoint.
     fn takes_datagrams(&self) -> bool {
         let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
-        named && self.ia.api_caps.extended && self.ia.transport.attributes().datagrams
+        named && self.ia.api_caps.extended && self.ia.attributes().datagrams
     }
 
     /// Returns the request if the service point is closed or its EVD is full.

@@ -12,14 +12,13 @@ use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
 use crate::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, EndpointSink, Extended, Fabric, Handed, Hooks,
-    ListenerSink, Parts, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId, Scope, SeqNo,
-    SharedReceives, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Disconnect, EndpointSink, Extended, Fabric,
+    Flow, Handed, ListenerSink, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId, Scope,
+    SeqNo, SharedReceives, ShortSend, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
 };
 
 /// Accepts and records all calls.
 pub struct Fake {
-    attributes: AdapterAttributes,
     state: Arc<Mutex<State>>,
 }
 
@@ -212,32 +211,6 @@ impl Fake {
     }
 }
 
-impl Parts for Fake {
-    type Zone = Zone;
-    type Region = Region;
-    type Cq = ();
-    type Armed = Watch;
-    type Qp = ();
-    type Tx = ();
-    type Listener = ();
-    type Incoming = ();
-}
-
-impl Hooks for Fake {
-    fn watch(&self, on: bool) {
-        self.note(Call::Watch(on));
-    }
-
-    fn drain(&self, _: &Arc<()>) {
-        self.note(Call::Drain);
-    }
-
-    fn await_end(&self, _: &Arc<()>) {
-        self.note(Call::AwaitEnd);
-        thread::yield_now();
-    }
-}
-
 impl Extended<Fake> for Supported {
     fn permit(_: Option<&()>) -> Option<Self> {
         Some(Supported)
@@ -293,8 +266,21 @@ impl Transport for Fake {
     type Window = Window;
     type Srq = Queue;
     type DatagramQp = Unsupported;
+    type Zone = Zone;
+    type Region = Region;
+    type Cq = ();
+    type Armed = Watch;
+    type Qp = ();
+    type Tx = ();
+    type Listener = ();
+    type Incoming = ();
 
-    fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
+    const INLINE_MAX: u64 = 0;
+    const TAKES_RECEIVES: bool = false;
+    const KEEPS_TX: bool = false;
+    const ARMS_ALL: bool = false;
+
+    fn open(_name: &str, instance: &str) -> Result<(Arc<Self>, AdapterAttributes)> {
         match instance {
             Fake::NO_DEVICE => return Err(Error::InsufficientResources(Resource::Device)),
             Fake::PANIC => panic!("on purpose"),
@@ -310,16 +296,20 @@ impl Transport for Fake {
             held_up: false,
             stop: None,
         };
-        Ok(Arc::new(Fake { attributes: attributes(), state: Arc::new(Mutex::new(state)) }))
-    }
-
-    fn attributes(&self) -> &AdapterAttributes {
-        &self.attributes
+        Ok((Arc::new(Fake { state: Arc::new(Mutex::new(state)) }), attributes()))
     }
 
     fn report_to(&self, sink: AdapterSink<Self>) {
         self.state.lock().adapter = Some(sink);
     }
+
+    fn watch(&self, on: bool) {
+        self.note(Call::Watch(on));
+    }
+
+    fn close(&self) {}
+
+    fn after_fork_in_child() {}
 
     fn zone_create(&self) -> Result<Zone> {
         self.admit()?;
@@ -351,12 +341,25 @@ impl Transport for Fake {
         self.hand_over(Call::Recv(recv.id)).map(|()| true)
     }
 
+    fn kick(&self, _: &Arc<()>) {}
+
+    #[inline(always)]
+    fn post_inline(&self, _qp: &Arc<()>, _tx: &mut (), _send: ShortSend<'_>) -> Option<SeqNo> {
+        None
+    }
+
     fn post(&self, _: &Arc<()>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         self.hand_over(Call::Request(request.id))?;
         Ok(Handed::under_way(SeqNo(request.id)))
     }
 
     fn reap(&self, _: &Arc<()>) {}
+
+    fn repoll(&self, (): &()) {}
+
+    fn flow(&self, (): &(), (): &()) -> Flow {
+        Flow::default()
+    }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<((), u64)> {
         if qualifier == Some(Fake::QUALIFIER_IN_USE) {
@@ -365,6 +368,10 @@ impl Transport for Fake {
         let qualifier = qualifier.unwrap_or(Fake::QUALIFIER_CHOSEN);
         self.state.lock().listeners.push((qualifier, sink));
         Ok(((), qualifier))
+    }
+
+    fn check_address(&self, _: &Address) -> Result<()> {
+        Ok(())
     }
 
     fn connect(&self, _: &Arc<()>, connect: &Connect<'_>) -> Result<()> {
@@ -385,10 +392,19 @@ impl Transport for Fake {
         Fake::LOCAL_QUALIFIER
     }
 
-    fn disconnect(&self, _: &Arc<()>, broken: bool) -> Closing {
+    fn disconnect(&self, _: &Arc<()>, how: Disconnect) -> Closing {
         let mut state = self.state.lock();
-        state.calls.push(Call::Disconnect { broken });
+        state.calls.push(match how {
+            Disconnect::AfterRequests => Call::Drain,
+            Disconnect::Now => Call::Disconnect { broken: false },
+            Disconnect::Broken => Call::Disconnect { broken: true },
+        });
         state.closing
+    }
+
+    fn await_end(&self, _: &Arc<()>) {
+        self.note(Call::AwaitEnd);
+        thread::yield_now();
     }
 }
 

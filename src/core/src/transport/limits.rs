@@ -1,5 +1,9 @@
 //! The limits and capabilities of an adapter, and the sizes of a queue pair.
 
+use std::path::Path;
+
+use host::sysfs;
+
 use crate::addr::Address;
 use crate::error::{Arg, Error, Resource, Result};
 use crate::slab::Kind;
@@ -90,6 +94,16 @@ pub struct AdapterAttributes {
 }
 
 impl Fabric {
+    /// Returns the device counter with this kernel name, or 0.
+    pub fn counter(&self, name: &str) -> u64 {
+        match self.kind {
+            FabricKind::Memory | FabricKind::Fabric => 0,
+            FabricKind::InfiniBand | FabricKind::Iwarp => {
+                sysfs::counter(Path::new(sysfs::ROOT), self.device.as_ref(), self.port, name).unwrap_or(0)
+            }
+        }
+    }
+
     /// Returns the attributes of shared memory.
     pub fn memory(device: String) -> Self {
         Fabric {

@@ -17,7 +17,7 @@
 //!   endpoint's requests) while it holds its completion locks. Until the unlock, it must not call another method of
 //!   this sink, take a completion lock, or wait for a thread that holds one;
 //! * must hold no lock when it calls any other method of a sink, and must call none in [`Transport::connect`],
-//!   [`Transport::accept`], [`Hooks::drain`] and [`Transport::disconnect`], where core holds the endpoint's state lock.
+//!   [`Transport::accept`] and [`Transport::disconnect`], where core holds the endpoint's state lock.
 //!
 //! # Requirements that no signature expresses
 //! * A request is complete when its bytes are at the destination: a send, when the message is in a receive buffer of
@@ -128,6 +128,18 @@ pub enum Scope {
     Endpoint,
 }
 
+/// How [`Transport::disconnect`] ends a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disconnect {
+    /// After the outstanding requests: core calls again when they are complete, and ignores this result. The transport
+    /// reports the last completion even if it is unsignalled.
+    AfterRequests,
+    /// Immediately.
+    Now,
+    /// Immediately, and the peer sees a failure.
+    Broken,
+}
+
 /// The progress of [`Transport::disconnect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
@@ -136,7 +148,7 @@ pub enum Closing {
     /// The transport reports [`ConnectionReport::Disconnected`] when it has released them.
     Later,
     /// Like [`Closing::Later`], but until then the peer may write the program's memory, so a call of the program must
-    /// call [`Hooks::await_end`] before it returns.
+    /// call [`Transport::await_end`] before it returns.
     Exposed,
 }
 
@@ -208,90 +220,11 @@ pub trait ZoneId {
     fn id(&self) -> u32;
 }
 
-/// The types of a transport.
-#[allow(missing_docs)] // the objects that their names describe
-pub trait Parts: Send + Sync + Sized + 'static {
-    type Zone: ZoneId + Send + Sync;
-
-    type Region: RegisteredRegion;
-
-    type Cq: Send + Sync;
-
-    type Armed: Armed;
-
-    type Qp: Send + Sync;
-
-    /// The sending direction of a queue pair, under the lock on the endpoint's requests, so that a post takes one lock.
-    /// Default while there is no queue pair.
-    type Tx: Default + Send;
-
-    /// A listening service point. A drop stops it.
-    type Listener: Send + Sync;
-
-    /// A connection request without a reply. A drop rejects it.
-    type Incoming: Send + Sync;
-}
-
-/// Optional methods of a transport. The default does nothing, or returns the result for an unsupported feature.
-pub trait Hooks: Parts {
-    /// Releases everything outside the process. Called once, after all objects are destroyed; concurrent calls may keep
-    /// the value alive briefly.
-    fn close(&self) {}
-
-    /// Begins or ends the need to report events without a call of the program, for an agent or a descriptor. Calls come
-    /// in pairs.
-    fn watch(&self, _on: bool) {}
-
-    /// Resumes messages that wait for a buffer. Called without a lock after a post that requests this.
-    fn kick(&self, _qp: &Arc<Self::Qp>) {}
-
-    /// Posts a send if a copy can complete it immediately. The memory stays registered during the call. After `None`,
-    /// which has no effect, core calls [`Transport::post`].
-    #[inline(always)]
-    fn post_inline(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
-        None
-    }
-
-    /// Records that core ends the connection after the outstanding requests, so that the last completion is reported
-    /// even if it is unsignalled.
-    fn drain(&self, _qp: &Arc<Self::Qp>) {}
-
-    /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] found the lock held. Called with the endpoint's
-    /// requests locked; takes no lock.
-    fn repoll(&self, _qp: &Self::Qp) {}
-
-    /// Checks whether the transport can connect to a host.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidAddress`].
-    fn check_address(&self, _address: &Address) -> Result<()> {
-        Ok(())
-    }
-
-    /// Returns the counters of the connection. Called with the endpoint's requests locked.
-    fn flow(&self, _qp: &Self::Qp, _tx: &Self::Tx) -> Flow {
-        Flow::default()
-    }
-
-    /// Returns the device counter with this kernel name, or 0.
-    fn device_counter(&self, _name: &str) -> u64 {
-        0
-    }
-
-    /// Waits after [`Closing::Later`] or [`Closing::Exposed`], without a lock, until [`Transport::disconnect`] would
-    /// return [`Closing::Done`].
-    fn await_end(&self, _qp: &Arc<Self::Qp>) {}
-
-    /// Releases what a forked child must not share with its parent. Called before other code of the child; takes no
-    /// lock that a thread of the parent may have held.
-    fn after_fork_in_child() {}
-}
-
 /// A transport: one value per open interface adapter.
 ///
 /// Calls that post, poll or query contain no cancellation point: system calls bypass libc, or cancellation is disabled
 /// ([`host::cancel`]), also when the last reference to a descriptor is dropped ([`host::cancel::Shielded`]).
-pub trait Transport: Hooks {
+pub trait Transport: Send + Sync + Sized + 'static {
     /// The permit for extended operations; [`Unsupported`] without these.
     type Extended: Extended<Self>;
 
@@ -304,31 +237,66 @@ pub trait Transport: Hooks {
     /// A queue pair for datagrams; [`Unsupported`] without datagrams.
     type DatagramQp: Datagrams<Self>;
 
-    /// Maximum bytes of a send for [`Hooks::post_inline`].
-    const INLINE_MAX: u64 = 0;
+    /// A protection zone.
+    type Zone: ZoneId + Send + Sync;
+
+    /// A registered memory region.
+    type Region: RegisteredRegion;
+
+    /// A completion queue.
+    type Cq: Send + Sync;
+
+    /// The guard of an armed wakeup.
+    type Armed: Armed;
+
+    /// A queue pair.
+    type Qp: Send + Sync;
+
+    /// The sending direction of a queue pair, under the lock on the endpoint's requests, so that a post takes one lock.
+    /// Default while there is no queue pair.
+    type Tx: Default + Send;
+
+    /// A listening service point. A drop stops it.
+    type Listener: Send + Sync;
+
+    /// A connection request without a reply. A drop rejects it.
+    type Incoming: Send + Sync;
+
+    /// Maximum bytes of a send for [`Transport::post_inline`]; 0 for none.
+    const INLINE_MAX: u64;
 
     /// `true` if core stores the receives of queue pairs, and the transport requests one for each message, by
     /// [`EndpointSink::deliver`] or [`EndpointSink::recv_take`]. [`Transport::post_recv`] then only reports a new one.
-    const TAKES_RECEIVES: bool = false;
+    const TAKES_RECEIVES: bool;
 
-    /// `true` if the transport locks [`Parts::Tx`] itself ([`EndpointSink::lock_tx`]). Otherwise, no thread defers its
-    /// poll to the lock's holder.
-    const KEEPS_TX: bool = false;
+    /// `true` if the transport locks [`Transport::Tx`] itself ([`EndpointSink::lock_tx`]). Otherwise, no thread defers
+    /// its poll to the lock's holder.
+    const KEEPS_TX: bool;
 
     /// `true` if arming one completion queue arms all of them.
-    const ARMS_ALL: bool = false;
+    const ARMS_ALL: bool;
 
-    /// Opens the adapter that a configuration entry with this `instance_data` describes.
+    /// Opens the adapter that a configuration entry with this `instance_data` describes. Also returns its limits and
+    /// capabilities.
     ///
     /// # Errors
     /// [`crate::Error::InsufficientResources`] with [`crate::error::Resource::Device`] if the device does not exist.
-    fn open(name: &str, instance_data: &str) -> Result<Arc<Self>>;
-
-    /// Returns limits and capabilities.
-    fn attributes(&self) -> &AdapterAttributes;
+    fn open(name: &str, instance_data: &str) -> Result<(Arc<Self>, AdapterAttributes)>;
 
     /// Sets the sink for reports on the adapter. Called once, before any object is created.
-    fn report_to(&self, _sink: AdapterSink<Self>) {}
+    fn report_to(&self, sink: AdapterSink<Self>);
+
+    /// Begins or ends the need to report events without a call of the program, for an agent or a descriptor. Calls come
+    /// in pairs.
+    fn watch(&self, on: bool);
+
+    /// Releases everything outside the process. Called once, after all objects are destroyed; concurrent calls may keep
+    /// the value alive briefly.
+    fn close(&self);
+
+    /// Releases what a forked child must not share with its parent. Called before other code of the child; takes no
+    /// lock that a thread of the parent may have held.
+    fn after_fork_in_child();
 
     /// Creates a protection zone.
     fn zone_create(&self) -> Result<Self::Zone>;
@@ -357,9 +325,16 @@ pub trait Transport: Hooks {
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
     /// Posts a receive in any state of the queue pair. There is always room, because core counts receives. Returns
-    /// whether core must call [`Hooks::kick`], because a message may wait for the receive. With
+    /// whether core must call [`Transport::kick`], because a message may wait for the receive. With
     /// [`Transport::TAKES_RECEIVES`], the receive can be taken once core has released its lock.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
+
+    /// Resumes messages that wait for a receive. Called without a lock after a post that requests this.
+    fn kick(&self, qp: &Arc<Self::Qp>);
+
+    /// Posts a send if a copy can complete it immediately. The memory stays registered during the call. After `None`,
+    /// which has no effect, core calls [`Transport::post`].
+    fn post_inline(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, send: ShortSend<'_>) -> Option<SeqNo>;
 
     /// Posts a request on a connected queue pair. Returns its position, which is not below an earlier one. Requests
     /// complete in order: [`EndpointSink::requests_done`] covers all positions up to the reported one. A request that
@@ -369,11 +344,24 @@ pub trait Transport: Hooks {
     /// Polls for request completions of `qp` only. Called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);
 
+    /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] found the lock held. Called with the endpoint's
+    /// requests locked; takes no lock.
+    fn repoll(&self, qp: &Self::Qp);
+
+    /// Returns the counters of the connection. Called with the endpoint's requests locked.
+    fn flow(&self, qp: &Self::Qp, tx: &Self::Tx) -> Flow;
+
     /// Listens on `qualifier`, or on a chosen one, and passes requests to `sink`.
     ///
     /// # Errors
     /// [`crate::Error::QualifierInUse`], [`crate::Error::QualifierUnavailable`].
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Self::Listener, u64)>;
+
+    /// Checks whether the transport can connect to a host.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidAddress`].
+    fn check_address(&self, address: &Address) -> Result<()>;
 
     /// Starts to connect. The outcome is reported after the call.
     fn connect(&self, qp: &Arc<Self::Qp>, connect: &Connect<'_>) -> Result<()>;
@@ -389,7 +377,10 @@ pub trait Transport: Hooks {
     /// Returns the port qualifier of the local end.
     fn local_qualifier(&self, qp: &Self::Qp) -> u64;
 
-    /// Ends a connection or an attempt immediately. If `broken`, the peer sees a failure. After [`Closing::Done`] the
-    /// transport calls no sink of `qp`.
-    fn disconnect(&self, qp: &Arc<Self::Qp>, broken: bool) -> Closing;
+    /// Ends a connection or an attempt. After [`Closing::Done`] the transport calls no sink of `qp`.
+    fn disconnect(&self, qp: &Arc<Self::Qp>, how: Disconnect) -> Closing;
+
+    /// Waits after [`Closing::Later`] or [`Closing::Exposed`], without a lock, until [`Transport::disconnect`] would
+    /// return [`Closing::Done`].
+    fn await_end(&self, qp: &Arc<Self::Qp>);
 }

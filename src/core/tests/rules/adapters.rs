@@ -117,7 +117,7 @@ fn as_many<O>(mut make: impl FnMut() -> Result<O>) -> (Vec<O>, Resource) {
 #[test]
 fn enforces_limits_of_attributes() {
     let adapter = open();
-    let limits = adapter.ia.transport.attributes().clone();
+    let limits = adapter.ia.attributes().clone();
     let buffer = adapter.buffer(8);
     let start = |kind| adapter.ia.count(kind);
     macro_rules! fills {
@@ -162,7 +162,7 @@ fn enforces_limits_of_attributes() {
 #[test]
 fn enforces_limits_across_threads() {
     let adapter = open();
-    let limit = adapter.ia.transport.attributes().max_pzs;
+    let limit = adapter.ia.attributes().max_pzs;
     for _ in 0..20 {
         let made = std::thread::scope(|scope| {
             let make = || as_many(|| Pz::create(&adapter.ia)).0;

@@ -21,7 +21,7 @@ fn make(adapter: &Adapter<Fake>, like: &End<Fake>, change: impl FnOnce(&mut EpAt
         connect_evd: Some(&like.connections),
         srq: None,
     };
-    let mut attributes = EpAttributes::defaults(adapter.ia.transport.attributes());
+    let mut attributes = EpAttributes::defaults(adapter.ia.attributes());
     change(&mut attributes);
     Endpoint::create(&adapter.ia, &parts, Some(attributes)).map(|ep| ep.free().unwrap())
 }

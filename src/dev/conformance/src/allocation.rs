@@ -25,7 +25,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
     connect(&d, &c);
     let memory = adapter.buffer(1 << 16);
     let remote = memory.remote(8192, 64);
-    let limits = adapter.ia.transport.attributes();
+    let limits = adapter.ia.attributes();
     let words = adapter.buffer_with(64, Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE);
     let word = words.remote((0..8).find(|&at| (words.start() + at as u64) % 8 == 0).unwrap_or(0), 8);
     let parts = [memory.at(0, 32), memory.at(64, 32)];

@@ -70,7 +70,7 @@ pub fn abrupt_close_frees_everything<T: Transport>(network: &Network<T>) {
         let cno = Cno::create(&adapter.ia, None).unwrap();
         let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
         let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
-        let address = adapter.ia.transport.attributes().address.clone();
+        let address = adapter.ia.attributes().address.clone();
         let (a, b) = (adapter.end(), adapter.end_on(&srq));
         connect(&a, &b);
         let (c, d) = adapter.pair();
@@ -86,7 +86,7 @@ pub fn abrupt_close_frees_everything<T: Transport>(network: &Network<T>) {
             request(end, &address, psp.point.qualifier(), Some(patience()), b"").unwrap();
         }
         let cr = next_request(&requests);
-        if adapter.ia.transport.attributes().rmr {
+        if adapter.ia.attributes().rmr {
             let rmr = Rmr::create(&adapter.pz, Scope::Zone).unwrap();
             let remote = Rights::REMOTE_READ;
             c.ep.post_bind(

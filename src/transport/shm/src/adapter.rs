@@ -9,9 +9,9 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport, Extended,
-    Fabric, Flow, Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope,
-    Segment, SeqNo, ShortSend, Supported, Transport, Wakeup, Windows, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport, Disconnect,
+    Extended, Fabric, Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment,
+    SeqNo, ShortSend, Supported, Transport, Wakeup, Windows, ZoneId,
 };
 use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -34,7 +34,6 @@ use crate::wire::{self, EndInfo};
 /// An open adapter.
 pub struct Shm {
     context: Arc<ProcessContext>,
-    attributes: AdapterAttributes,
     closed: AtomicBool,
 }
 
@@ -72,64 +71,6 @@ fn attributes() -> AdapterAttributes {
 impl Drop for Shm {
     fn drop(&mut self) {
         self.close();
-    }
-}
-
-impl Parts for Shm {
-    type Zone = Zone;
-    type Region = Region<ProcessContext>;
-    type Cq = Cq;
-    type Armed = Wait;
-    type Qp = Conn;
-    type Tx = Tx;
-    type Listener = Listener;
-    type Incoming = Incoming;
-}
-
-impl Hooks for Shm {
-    fn close(&self) {
-        if !self.closed.swap(true, Ordering::AcqRel) {
-            NODES.release(&self.context);
-        }
-    }
-
-    fn watch(&self, on: bool) {
-        self.context.links.expect_agent(on);
-    }
-
-    fn kick(&self, qp: &Arc<Conn>) {
-        qp.recv_kick();
-    }
-
-    #[inline(always)]
-    fn post_inline(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<SeqNo> {
-        tx.post_inline(qp.end()?, &send)
-    }
-
-    fn drain(&self, qp: &Arc<Conn>) {
-        qp.drain();
-    }
-
-    fn repoll(&self, qp: &Conn) {
-        if let Some(end) = qp.end() {
-            end.repoll();
-        }
-    }
-
-    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
-        let peer_wakeups = qp.end().map_or(0, End::wakeups);
-        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
-    }
-
-    fn await_end(&self, qp: &Arc<Conn>) {
-        qp.await_still();
-    }
-
-    fn after_fork_in_child() {
-        NODES.forget();
-        transfers::after_fork_in_child();
-        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
-        unsafe { fork::close_in_child() };
     }
 }
 
@@ -202,27 +143,45 @@ impl Transport for Shm {
     type Window = Window<ProcessContext>;
     type Srq = Arc<SharedQueue>;
     type DatagramQp = UdQp<Shm>;
+    type Zone = Zone;
+    type Region = Region<ProcessContext>;
+    type Cq = Cq;
+    type Armed = Wait;
+    type Qp = Conn;
+    type Tx = Tx;
+    type Listener = Listener;
+    type Incoming = Incoming;
 
     const INLINE_MAX: u64 = SMALL as u64;
-
     const TAKES_RECEIVES: bool = true;
-
     const KEEPS_TX: bool = true;
-
     const ARMS_ALL: bool = true;
 
-    fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
+    fn open(_name: &str, instance: &str) -> Result<(Arc<Self>, AdapterAttributes)> {
         let context = NODES.get(instance)?;
-        let shm = memory::arc(Shm { context, attributes: attributes(), closed: AtomicBool::new(false) })?;
-        Ok(shm)
-    }
-
-    fn attributes(&self) -> &AdapterAttributes {
-        &self.attributes
+        let shm = memory::arc(Shm { context, closed: AtomicBool::new(false) })?;
+        Ok((shm, attributes()))
     }
 
     fn report_to(&self, sink: AdapterSink<Self>) {
         self.context.census.add(sink);
+    }
+
+    fn watch(&self, on: bool) {
+        self.context.links.expect_agent(on);
+    }
+
+    fn close(&self) {
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            NODES.release(&self.context);
+        }
+    }
+
+    fn after_fork_in_child() {
+        NODES.forget();
+        transfers::after_fork_in_child();
+        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
+        unsafe { fork::close_in_child() };
     }
 
     fn zone_create(&self) -> Result<Zone> {
@@ -259,6 +218,15 @@ impl Transport for Shm {
         Ok(qp.awaits_recv())
     }
 
+    fn kick(&self, qp: &Arc<Conn>) {
+        qp.recv_kick();
+    }
+
+    #[inline(always)]
+    fn post_inline(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<SeqNo> {
+        tx.post_inline(qp.end()?, &send)
+    }
+
     #[inline(never)]
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
         Ok(qp.end().map_or(Handed::under_way(SeqNo::NEVER), |end| tx.post(end, request)))
@@ -268,8 +236,23 @@ impl Transport for Shm {
         qp.progress_tx();
     }
 
+    fn repoll(&self, qp: &Conn) {
+        if let Some(end) = qp.end() {
+            end.repoll();
+        }
+    }
+
+    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
+        let peer_wakeups = qp.end().map_or(0, End::wakeups);
+        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
+    }
+
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
         self.context.listen(qualifier, sink)
+    }
+
+    fn check_address(&self, _address: &Address) -> Result<()> {
+        Ok(())
     }
 
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
@@ -299,11 +282,19 @@ impl Transport for Shm {
         qp.info().port
     }
 
-    fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
-        let (reason, report) = match broken {
-            true => (wire::CloseReason::Broken(None), ConnectionReport::Broken),
-            false => (wire::CloseReason::Disconnected, ConnectionReport::Disconnected),
+    fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {
+        let (reason, report) = match how {
+            Disconnect::AfterRequests => {
+                qp.drain();
+                return Closing::Later;
+            }
+            Disconnect::Now => (wire::CloseReason::Disconnected, ConnectionReport::Disconnected),
+            Disconnect::Broken => (wire::CloseReason::Broken(None), ConnectionReport::Broken),
         };
         if qp.leave(reason, report) { Closing::Done } else { Closing::Exposed }
+    }
+
+    fn await_end(&self, qp: &Arc<Conn>) {
+        qp.await_still();
     }
 }

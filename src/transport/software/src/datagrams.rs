@@ -18,9 +18,9 @@ use dat_core::error::{Arg, Error, Result};
 use dat_core::event::Status;
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
-    Closing, Connect, ConnectionOwner, ConnectionReport, Handed, InternalConnection, Operation, Parts, Poll, QpInit,
-    QpSizes, Recv, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, ShortSend, Supported,
-    Taken, Transport,
+    Closing, Connect, ConnectionOwner, ConnectionReport, Disconnect, Handed, InternalConnection, Operation, Poll,
+    QpInit, QpSizes, Recv, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, ShortSend,
+    Supported, Taken, Transport,
 };
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -39,7 +39,7 @@ const MAX_DRAIN: Duration = Duration::from_secs(1);
 
 /// The functions that a transport adds.
 pub trait DatagramTransport:
-    Transport<Extended = Supported, Qp: RnrWaiter, Srq = Arc<SharedQueue<<Self as Parts>::Qp>>, DatagramQp = UdQp<Self>>
+    Transport<Extended = Supported, Qp: RnrWaiter, Srq = Arc<SharedQueue<<Self as Transport>::Qp>>, DatagramQp = UdQp<Self>>
 {
     /// Creates one end of a datagram connection.
     fn create_datagram_connection(
@@ -270,7 +270,7 @@ impl<T: DatagramTransport> Datagrams<T> for UdQp<T> {
         peers.iter().for_each(Peer::disconnect);
         for peer in peers {
             while let Some(qp) = peer.connection.qp() {
-                if transport.disconnect(&qp, false) == Closing::Done {
+                if transport.disconnect(&qp, Disconnect::Now) == Closing::Done {
                     peer.end(None);
                 } else {
                     transport.await_end(&qp);
@@ -371,7 +371,7 @@ impl<T: DatagramTransport> Peer<T> {
 
     fn disconnect(self: &Arc<Self>) {
         if let Some(qp) = self.connection.qp() {
-            if self.connection.transport().disconnect(&qp, false) == Closing::Done {
+            if self.connection.transport().disconnect(&qp, Disconnect::Now) == Closing::Done {
                 self.end(None);
             }
         }

@@ -10,9 +10,9 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, Armed, BindTarget, Closing, Connect, Extended, Fabric, FabricKind, Flow, Handed, Hooks,
-    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue,
-    Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Disconnect, Extended, Fabric, FabricKind,
+    Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue,
+    ShortSend, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
 };
 use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -33,7 +33,6 @@ use crate::tx::Tx;
 /// An open interface adapter.
 pub struct Tcp {
     device: Arc<Device>,
-    attributes: AdapterAttributes,
     thread: Mutex<Option<Thread>>,
     closed: AtomicBool,
 }
@@ -69,65 +68,6 @@ impl Drop for Tcp {
     fn drop(&mut self) {
         // An adapter that could not be opened was not closed.
         self.close();
-    }
-}
-
-impl Parts for Tcp {
-    type Zone = Zone;
-    type Region = Region<Device>;
-    type Cq = Cq;
-    type Armed = Wait;
-    type Qp = Conn;
-    type Tx = Tx;
-    type Listener = Listener;
-    type Incoming = Incoming;
-}
-
-impl Hooks for Tcp {
-    fn close(&self) {
-        if self.closed.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        self.device.stop.store(true, Ordering::Release);
-        self.device.wakeup.wake();
-        let thread = self.thread.lock().take();
-        if let Some(thread) = thread {
-            thread.join();
-        }
-        // What is left to do refers to connections, and these to the device.
-        let work = std::mem::take(&mut *self.device.work.lock());
-        drop(work);
-        for conn in self.device.conns() {
-            conn.disconnect(End::Disconnected);
-        }
-        self.device.run_deferred();
-        self.device.let_all_go();
-    }
-
-    fn watch(&self, on: bool) {
-        if on {
-            self.device.watchers.fetch_add(1, Ordering::AcqRel);
-        } else {
-            self.device.watchers.fetch_sub(1, Ordering::AcqRel);
-        }
-        self.device.wakeup.wake();
-    }
-
-    fn kick(&self, qp: &Arc<Conn>) {
-        qp.recv_kick();
-    }
-
-    fn check_address(&self, address: &Address) -> Result<()> {
-        cm::check_address(&self.device, address)
-    }
-
-    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
-        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups: 0 }
-    }
-
-    fn after_fork_in_child() {
-        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
-        unsafe { fork::close_in_child() };
     }
 }
 
@@ -211,14 +151,21 @@ impl Transport for Tcp {
     type Window = Window<Device>;
     type Srq = Arc<SharedQueue<Conn>>;
     type DatagramQp = UdQp<Tcp>;
+    type Zone = Zone;
+    type Region = Region<Device>;
+    type Cq = Cq;
+    type Armed = Wait;
+    type Qp = Conn;
+    type Tx = Tx;
+    type Listener = Listener;
+    type Incoming = Incoming;
 
+    const INLINE_MAX: u64 = 0;
     const TAKES_RECEIVES: bool = true;
-
     const KEEPS_TX: bool = true;
-
     const ARMS_ALL: bool = true;
 
-    fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
+    fn open(name: &str, instance: &str) -> Result<(Arc<Self>, AdapterAttributes)> {
         let refused = |reason: Reason| {
             reason.log(name);
             Error::InsufficientResources(Resource::Device)
@@ -228,11 +175,44 @@ impl Transport for Tcp {
         let thread = thread::start(&device)
             .map_err(|error| refused(Topic::DoesNotOpen.error(&error, format!("no thread: {error}"))))?;
         let attributes = attributes(&device);
-        Ok(memory::arc(Tcp { device, attributes, thread: Mutex::new(Some(thread)), closed: AtomicBool::new(false) })?)
+        let tcp = Tcp { device, thread: Mutex::new(Some(thread)), closed: AtomicBool::new(false) };
+        Ok((memory::arc(tcp)?, attributes))
     }
 
-    fn attributes(&self) -> &AdapterAttributes {
-        &self.attributes
+    fn report_to(&self, _sink: AdapterSink<Self>) {}
+
+    fn watch(&self, on: bool) {
+        if on {
+            self.device.watchers.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.device.watchers.fetch_sub(1, Ordering::AcqRel);
+        }
+        self.device.wakeup.wake();
+    }
+
+    fn close(&self) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.device.stop.store(true, Ordering::Release);
+        self.device.wakeup.wake();
+        let thread = self.thread.lock().take();
+        if let Some(thread) = thread {
+            thread.join();
+        }
+        // What is left to do refers to connections, and these to the device.
+        let work = std::mem::take(&mut *self.device.work.lock());
+        drop(work);
+        for conn in self.device.conns() {
+            conn.disconnect(End::Disconnected);
+        }
+        self.device.run_deferred();
+        self.device.let_all_go();
+    }
+
+    fn after_fork_in_child() {
+        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
+        unsafe { fork::close_in_child() };
     }
 
     fn zone_create(&self) -> Result<Zone> {
@@ -265,6 +245,15 @@ impl Transport for Tcp {
         Ok(qp.awaits_recv())
     }
 
+    fn kick(&self, qp: &Arc<Conn>) {
+        qp.recv_kick();
+    }
+
+    #[inline(always)]
+    fn post_inline(&self, _qp: &Arc<Conn>, _tx: &mut Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
+        None
+    }
+
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
         if !tx.is_open() {
             return Ok(Handed::under_way(SeqNo::NEVER));
@@ -283,8 +272,20 @@ impl Transport for Tcp {
         self.device.poll(Poll::Complete);
     }
 
+    fn repoll(&self, _qp: &Conn) {
+        // Each poll waits for the lock.
+    }
+
+    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
+        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups: 0 }
+    }
+
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
         cm::listen(&self.device, qualifier, sink)
+    }
+
+    fn check_address(&self, address: &Address) -> Result<()> {
+        cm::check_address(&self.device, address)
     }
 
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
@@ -303,8 +304,16 @@ impl Transport for Tcp {
         qp.port()
     }
 
-    fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
-        qp.disconnect(if broken { End::Broken(None) } else { End::Disconnected });
+    fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {
+        qp.disconnect(match how {
+            Disconnect::AfterRequests => return Closing::Later,
+            Disconnect::Now => End::Disconnected,
+            Disconnect::Broken => End::Broken(None),
+        });
         Closing::Done
+    }
+
+    fn await_end(&self, _qp: &Arc<Conn>) {
+        // Each end is immediate.
     }
 }

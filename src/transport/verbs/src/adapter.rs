@@ -1,7 +1,6 @@
 //! The transport interface of core. Adapters share no lock of this transport.
 
 use std::os::fd::RawFd;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -10,14 +9,14 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Extended, Fabric, Flow,
-    Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo,
-    SharedReceives, Supported, Transport, Unsupported, Wakeup, Windows,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Disconnect, Extended, Flow,
+    Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo, SharedReceives, ShortSend,
+    Supported, Transport, Unsupported, Wakeup, Windows,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
 use host::topic::Topic;
-use host::{fork, memory, sysfs};
+use host::{fork, memory};
 
 use crate::channels;
 use crate::cm::{self, Incoming, Listener};
@@ -91,59 +90,6 @@ impl Drop for Wait {
         if let Some((cq, _)) = &self.cq {
             cq.disarm();
         }
-    }
-}
-
-impl Parts for Verbs {
-    type Zone = Zone;
-    type Region = Region;
-    type Cq = Arc<CompletionQueue>;
-    type Armed = Wait;
-    type Qp = Qp;
-    type Tx = ();
-    type Listener = Listener;
-    type Incoming = Incoming;
-}
-
-impl Hooks for Verbs {
-    fn close(&self) {
-        self.stop();
-    }
-
-    fn watch(&self, on: bool) {
-        if on {
-            self.device.sleepers.fetch_add(1, Ordering::AcqRel);
-        } else {
-            self.device.sleepers.fetch_sub(1, Ordering::AcqRel);
-        }
-    }
-
-    fn drain(&self, qp: &Arc<Qp>) {
-        // Maybe no other thread polls for the last request.
-        self.device.command(|work| work.awaited.push_back(qp.clone()));
-    }
-
-    fn check_address(&self, address: &Address) -> Result<()> {
-        cm::check_address(&self.device, address)
-    }
-
-    fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
-        Flow { request_stalls: qp.sends.lock().stalls.stalls(), ..Flow::default() }
-    }
-
-    fn device_counter(&self, name: &str) -> u64 {
-        let Fabric { device, port, .. } = &self.device.attributes.fabric;
-        sysfs::counter(Path::new(sysfs::ROOT), device.as_ref(), *port, name).unwrap_or(0)
-    }
-
-    fn await_end(&self, qp: &Arc<Qp>) {
-        qp.await_end();
-    }
-
-    fn after_fork_in_child() {
-        // SAFETY: core calls this in a forked child, where it has abandoned all objects.
-        unsafe { fork::close_in_child() };
-        channels::after_fork_in_child();
     }
 }
 
@@ -254,18 +200,51 @@ impl Transport for Verbs {
     type Window = Window;
     type Srq = Arc<SharedQueue>;
     type DatagramQp = UdQp;
+    type Zone = Zone;
+    type Region = Region;
+    type Cq = Arc<CompletionQueue>;
+    type Armed = Wait;
+    type Qp = Qp;
+    type Tx = ();
+    type Listener = Listener;
+    type Incoming = Incoming;
 
-    fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
+    const INLINE_MAX: u64 = 0;
+    const TAKES_RECEIVES: bool = false;
+    const KEEPS_TX: bool = false;
+    const ARMS_ALL: bool = false;
+
+    fn open(name: &str, instance: &str) -> Result<(Arc<Self>, AdapterAttributes)> {
         let device = Device::open(name, instance)?;
         let thread = crate::thread::start(&device).map_err(|error| {
             Topic::DoesNotOpen.error(&error, format!("no thread: {error}")).log(name);
             Error::InsufficientResources(Resource::Memory)
         })?;
-        Ok(memory::arc(Verbs { device, thread: Mutex::new(Some(thread)) })?)
+        let attributes = device.attributes.clone();
+        Ok((memory::arc(Verbs { device, thread: Mutex::new(Some(thread)) })?, attributes))
     }
 
-    fn attributes(&self) -> &AdapterAttributes {
-        &self.device.attributes
+    fn report_to(&self, sink: AdapterSink<Self>) {
+        *self.device.adapter.lock() = Some(sink);
+        self.device.report_loss();
+    }
+
+    fn watch(&self, on: bool) {
+        if on {
+            self.device.sleepers.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.device.sleepers.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    fn close(&self) {
+        self.stop();
+    }
+
+    fn after_fork_in_child() {
+        // SAFETY: core calls this in a forked child, where it has abandoned all objects.
+        unsafe { fork::close_in_child() };
+        channels::after_fork_in_child();
     }
 
     fn zone_create(&self) -> Result<Zone> {
@@ -284,11 +263,6 @@ impl Transport for Verbs {
     fn cq_create(&self, depth: usize) -> Result<Arc<CompletionQueue>> {
         self.device.check_device()?;
         CompletionQueue::new(&self.device, depth)
-    }
-
-    fn report_to(&self, sink: AdapterSink<Self>) {
-        *self.device.adapter.lock() = Some(sink);
-        self.device.report_loss();
     }
 
     #[inline]
@@ -316,6 +290,15 @@ impl Transport for Verbs {
         qp.post_recv(&self.padded(recv)).map(|()| false)
     }
 
+    fn kick(&self, _qp: &Arc<Qp>) {
+        // This transport has no queue of unexpected messages.
+    }
+
+    #[inline(always)]
+    fn post_inline(&self, _qp: &Arc<Qp>, _tx: &mut (), _send: ShortSend<'_>) -> Option<SeqNo> {
+        None
+    }
+
     #[inline(always)]
     fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         qp.post(request)?;
@@ -326,9 +309,19 @@ impl Transport for Verbs {
         qp.reap();
     }
 
+    fn repoll(&self, _qp: &Qp) {}
+
+    fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
+        Flow { request_stalls: qp.sends.lock().stalls.stalls(), ..Flow::default() }
+    }
+
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
         self.device.check_device()?;
         cm::listen(&self.device, qualifier, sink)
+    }
+
+    fn check_address(&self, address: &Address) -> Result<()> {
+        cm::check_address(&self.device, address)
     }
 
     fn connect(&self, qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
@@ -348,11 +341,24 @@ impl Transport for Verbs {
         qp.state.lock().cm.as_ref().map_or(0, |id| id.local_port().into())
     }
 
-    fn disconnect(&self, qp: &Arc<Qp>, broken: bool) -> Closing {
+    fn disconnect(&self, qp: &Arc<Qp>, how: Disconnect) -> Closing {
+        let report = match how {
+            Disconnect::AfterRequests => {
+                // Maybe no other thread polls for the last request.
+                self.device.command(|work| work.awaited.push_back(qp.clone()));
+                return Closing::Later;
+            }
+            Disconnect::Now => ConnectionReport::Disconnected,
+            Disconnect::Broken => ConnectionReport::Broken,
+        };
         if qp.abandon() {
             return Closing::Done;
         }
-        qp.begin_end(if broken { ConnectionReport::Broken } else { ConnectionReport::Disconnected });
+        qp.begin_end(report);
         if qp.phase() == QpPhase::Dead { Closing::Done } else { Closing::Later }
+    }
+
+    fn await_end(&self, qp: &Arc<Qp>) {
+        qp.await_end();
     }
 }

@@ -30,7 +30,7 @@ pub fn arrive(setup: &Setup, private_data: &[u8]) -> DAT_CR_HANDLE {
 }
 
 fn local_address(setup: &Setup) -> DAT_IA_ADDRESS_PTR {
-    setup.core().transport.attributes().address.native().as_ptr().cast_mut().cast()
+    setup.core().attributes().address.native().as_ptr().cast_mut().cast()
 }
 
 /// Reports to the last queue pair, as its peer would cause it.
