@@ -88,7 +88,7 @@ impl<T: Transport> Ia<T> {
     pub(crate) fn new(slab: &'static Slab<T>, name: &str, instance_data: &str, api_caps: ApiCaps) -> Result<Arc<Self>> {
         let (transport, attributes) = T::open(name, instance_data)?;
         Ok(memory::arc(Ia {
-            attributes,
+            attributes: attributes.within::<T>(),
             header: Header::default(),
             name: memory::text(name)?,
             transport,

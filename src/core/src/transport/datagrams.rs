@@ -43,6 +43,9 @@ pub trait Datagrams<T: Transport>: Send + Sync + Sized {
     /// The address of a peer.
     type Peer: Send + Sync;
 
+    /// `false` only for [`Unsupported`]. Core then clears the attributes of the adapter that need the capability.
+    const SUPPORTED: bool = true;
+
     /// Creates a queue pair, which receives immediately.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use crate::addr::Address;
 use crate::error::{Arg, Error, Resource, Result};
 use crate::slab::Kind;
 use crate::transport::datagrams::MAX_DATAGRAM;
+use crate::transport::{Datagrams, Extended, SharedReceives, Transport, Windows};
 
 /// The kind of an adapter's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +120,24 @@ impl Fabric {
 }
 
 impl AdapterAttributes {
+    /// Clears the attributes of capabilities that the transport lacks.
+    pub(crate) fn within<T: Transport>(mut self) -> Self {
+        let [extended, windows] = [T::Extended::SUPPORTED, T::Window::SUPPORTED];
+        for (attribute, supported) in [
+            (&mut self.srq, T::Srq::SUPPORTED),
+            (&mut self.srq_low_watermark, T::Srq::SUPPORTED),
+            (&mut self.rmr, windows),
+            (&mut self.endpoint_windows, windows),
+            (&mut self.invalidate, extended && windows),
+            (&mut self.immediate, extended),
+            (&mut self.atomics, extended),
+            (&mut self.datagrams, T::DatagramQp::SUPPORTED),
+        ] {
+            *attribute &= supported;
+        }
+        self
+    }
+
     /// Returns the maximum number of objects of a kind, and the resource exhausted at it.
     pub fn most(&self, kind: Kind) -> (usize, Resource) {
         match kind {

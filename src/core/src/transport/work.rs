@@ -78,7 +78,7 @@ pub enum FailedRequest {
 pub type RecvId = u64;
 
 /// The operation of a request. `X` is [`Transport::Extended`](super::Transport::Extended): operations with a permit do not
-/// exist for [`Unsupported`](super::Unsupported), and a `match` can omit them.
+/// exist for [`Unsupported`](super::Unsupported), and a `match` of a value can omit them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Operation<X = Supported> {
