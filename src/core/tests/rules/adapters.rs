@@ -4,7 +4,7 @@ use dat_core::ep::EpParts;
 use dat_core::error::{Arg, Error, Resource, Role, StateError};
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Fake, next};
-use dat_core::transport::{Scope, Transport};
+use dat_core::transport::Scope;
 use dat_core::{
     ApiCaps, AsyncEvd, Base, Endpoint, Evd, Ia, Kind, Lmr, Memory, Object, Pz, Rights, Rmr, Slab, Srq, Streams,
 };

@@ -6,7 +6,7 @@ use dat_core::ep::table::Field;
 use dat_core::ep::{EpState, Value};
 use dat_core::error::{AddressFault, Arg, Error, Resource, Role, StateError};
 use dat_core::testing::{Call, quiet, wait};
-use dat_core::transport::{Closing, Transport};
+use dat_core::transport::Closing;
 use dat_core::{Comm, CompletionFlags, Endpoint, EpParts, Event, Streams};
 
 use super::*;

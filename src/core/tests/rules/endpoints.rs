@@ -7,7 +7,6 @@ use dat_core::ep::{EpState, Watermark};
 use dat_core::error::{Arg, Error, Resource};
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Call, next, quiet};
-use dat_core::transport::Transport;
 use dat_core::{CompletionFlags, Endpoint, EpAttributes, EpParts, Object};
 
 use super::*;

@@ -3,7 +3,7 @@
 use dat_core::error::{Access, Arg, Error, Resource, StateError};
 use dat_core::event::{Event, Transfer};
 use dat_core::testing::{Buffer, Call, next, quiet};
-use dat_core::transport::{RemoteSegment, Transport};
+use dat_core::transport::RemoteSegment;
 use dat_core::{CompletionFlags, LocalSegment, Rights};
 
 use super::*;

@@ -6,7 +6,7 @@ use common::network;
 use dat_core::error::{Error, Resource};
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::connect;
-use dat_core::transport::{FabricKind, Transport};
+use dat_core::transport::FabricKind;
 use dat_core::{ApiCaps, AsyncEvd, CompletionFlags, Evd, Ia, Pz, Slab, Srq, Streams};
 use dat_verbs::Verbs;
 

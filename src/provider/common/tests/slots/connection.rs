@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use dat_core::addr::Address;
 use dat_core::event::Status;
-use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, EndpointSink, RecvDone, SeqNo, Transport};
+use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, EndpointSink, RecvDone, SeqNo};
 
 use super::*;
 
