@@ -71,7 +71,7 @@ impl Agents {
                     pending.thread = Some(thread.id());
                     pending.started = Some(thread);
                 }
-                Err(error) => log::error!("no thread for the agent of a notification object: {error}"),
+                Err(error) => log::error!("notification object: cannot start the thread of its agent: {error}"),
             }
         }
         self.changed.notify_all();
@@ -125,13 +125,13 @@ impl Agents {
             let mut pending = self.pending.lock();
             match ended {
                 Ok(Ended::Exited) => {
-                    log::warn!("an agent of a notification object ended its thread");
+                    log::warn!("notification object: its agent ended the thread that called it");
                     pending.calling = None;
                     self.changed.notify_all();
                 }
                 Ok(Ended::Returned) => return,
                 Err(error) => {
-                    log::error!("no thread for the agents of notification objects: {error}");
+                    log::error!("notification object: cannot start a thread for its agents: {error}");
                     if pending.stopped {
                         pending.thread = None;
                         return;

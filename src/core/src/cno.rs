@@ -91,7 +91,7 @@ impl<T: Transport> Cno<T> {
     /// [`Error::InsufficientResources`], also without free descriptors.
     pub fn create_polled(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
         let wakeup_fd = EventFd::new().map_err(|error| {
-            log::warn!("no descriptor for a notification object: {error}");
+            log::warn!("notification object: cannot create its descriptor: {error}");
             Error::InsufficientResources(Resource::Memory)
         })?;
         Self::create_in(ia, CnoState { wakeup_fd: Some(wakeup_fd), ..CnoState::default() })
@@ -109,7 +109,7 @@ impl<T: Transport> Cno<T> {
             adaptive_spin: AdaptiveSpin::default(),
         })?;
         cno.watch(watch);
-        log::debug!(target: host::diagnostics::EVD, "notification object {}: made", cno.header.handle());
+        log::debug!(target: host::diagnostics::EVD, "notification object {}: created", cno.header.handle());
         Ok(cno)
     }
 

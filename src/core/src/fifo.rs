@@ -82,7 +82,7 @@ impl<V> Fifo<V> {
     #[cold]
     fn grow(&mut self, value: V) {
         if self.room(1).is_err() || self.push(value).is_err() {
-            log::error!("there is no memory for what was to be queued");
+            log::error!("queue: an entry is lost: out of memory");
         }
     }
 

@@ -257,7 +257,7 @@ impl<T: Transport> Ia<T> {
         self.happenings.note(ConnStat::Async(reason));
         let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.clone()) else { return };
         if !evd.offer(Event::Async { object, reason }) {
-            log::warn!("ia {}: no room for an asynchronous event ({reason})", self.name);
+            log::warn!("adapter {}: asynchronous event {reason} is lost: its event dispatcher is full", self.name);
         }
     }
 }

@@ -126,7 +126,7 @@ impl<T: Transport> Endpoint<T> {
         control.remote = Some((address, remote.1));
         self.ia.happenings.note(ConnStat::Accept);
         self.enter(&mut control, to);
-        log::debug!(target: host::diagnostics::CM, "endpoint {}: accepts a request of {}", self.header.handle(), remote.0);
+        log::debug!(target: host::diagnostics::CM, "endpoint {}: accepts a connection request from {}", self.header.handle(), remote.0);
         Ok(())
     }
 

@@ -311,5 +311,5 @@ fn tell_failed(ep: Handle, cookie: u64, status: Status) {
 
 #[cold]
 fn out_of_order(id: RecvId) {
-    log::error!("a transport completed receive {id} out of order");
+    log::error!("endpoint: the transport completed receive {id} out of order");
 }

@@ -120,7 +120,7 @@ impl<T: Transport> Evd<T> {
         }
         log::debug!(
             target: host::diagnostics::EVD,
-            "event dispatcher {}: made, with room for {qlen} events",
+            "event dispatcher {}: created for {qlen} events",
             evd.header.handle(),
         );
         Ok(evd)
@@ -256,7 +256,7 @@ impl<T: Transport> Evd<T> {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
         self.queue().resize(qlen)?;
-        log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: room for {qlen} events", self.header.handle());
+        log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: resized to {qlen} events", self.header.handle());
         Ok(())
     }
 
@@ -365,7 +365,7 @@ impl<T: Transport> Evd<T> {
 
     #[cold]
     fn report_loss(&self, lost: usize) {
-        log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: full, {lost} lost", self.header.handle());
+        log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: overflow: {lost} events lost", self.header.handle());
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 

@@ -118,7 +118,7 @@ impl<T: Transport> Cr<T> {
         let incoming = self.take()?;
         self.ia.transport.reject(incoming, Rejection::Consumer, private_data);
         self.ia.happenings.note(ConnStat::Reject);
-        log::debug!(target: host::diagnostics::CM, "a request of {} is rejected", self.remote_address);
+        log::debug!(target: host::diagnostics::CM, "connection request from {}: rejected", self.remote_address);
         Ok(())
     }
 

@@ -134,7 +134,7 @@ impl<T: Transport> ServicePoint<T> {
             (evd, state.handle)
         };
         let qualifier = info.qualifier;
-        log::debug!(target: host::diagnostics::CM, "qualifier {qualifier}: a request of {}", info.remote_address);
+        log::debug!(target: host::diagnostics::CM, "service point {qualifier}: connection request from {}", info.remote_address);
         let ep = match &self.provision {
             Provision::Public(PspMode::Consumer) | Provision::Common => None,
             Provision::Public(PspMode::Provider) => match Endpoint::create_tentative(&self.ia) {

@@ -84,7 +84,10 @@ impl<A: Api> Backend for Providers<A> {
     fn fini(&self, library: &Library, identity: &Identity) {
         let Some(function) = library.fini else { return };
         if (Call { function, info: info_of(identity), data: None }).make() == Ended::Exited {
-            log::warn!("{}: its dat_provider_fini ended the thread", identity.name.to_string_lossy());
+            log::warn!(
+                "provider {}: dat_provider_fini ended the thread that called it",
+                identity.name.to_string_lossy()
+            );
         }
     }
 
@@ -114,7 +117,7 @@ impl Call {
         match unsafe { thread::apart(call, argument) } {
             Ok(ended) => ended,
             Err(error) => {
-                log::debug!("no thread for a provider's function: {error}");
+                log::debug!("provider: cannot start a thread for its function: {error}");
                 // SAFETY: the argument is a `Call`, which outlives this call.
                 unsafe { call(argument) };
                 Ended::Returned

@@ -115,7 +115,7 @@ fn origin(_library: NonNull<c_void>) -> Option<PathBuf> {
 fn promote() -> Option<NonNull<c_void>> {
     let handle = own_library::keep_with_global_names();
     if handle.is_none() {
-        log::debug!("own names stay as they are: {}", last_error());
+        log::debug!("registry: cannot make its symbols global: {}", last_error());
     }
     handle
 }

@@ -55,7 +55,7 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
         // C registries unload a provider with its last adapter, but threads and exit and fork handlers still need its
         // code.
         if own_library::keep().is_none() {
-            log::debug!("a registry may unload this library");
+            log::debug!("provider: cannot pin this library in memory, so a registry may unload it");
         }
         fork::watch::<F>();
         // SAFETY: the caller promises NULL or a readable `info`.

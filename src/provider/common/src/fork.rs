@@ -11,7 +11,7 @@ pub fn watch<F: Provider>() {
         // SAFETY: the functions stay loaded, because provider libraries do.
         let failed = unsafe { libc::pthread_atfork(Some(prepare::<F>), Some(parent::<F>), Some(child::<F>)) };
         if failed != 0 {
-            log::warn!("cannot install fork handlers: a forked child will not reject handles of its parent");
+            log::warn!("fork: cannot install handlers: a forked child will not reject handles of its parent");
         }
     });
 }

@@ -318,7 +318,9 @@ impl PeerSegment {
         chunks.room(more).ok()?;
         let map = self.file.window(RINGS + number * CHUNK_SIZE, CHUNK_SIZE);
         let chunk = map
-            .inspect_err(|error| log::debug!(target: host::diagnostics::CM, "shm: no memory for connections: {error}"))
+            .inspect_err(
+                |error| log::debug!(target: host::diagnostics::CM, "shm: cannot allocate connections: {error}"),
+            )
             .ok()?;
         let chunk = memory::arc(chunk).ok()?;
         if more > 0 {
@@ -363,14 +365,14 @@ impl PeerSegment {
     /// Ends the link. `what` continues "process 7" in the log.
     pub fn report_violation(&self, what: &str) {
         if !self.violated.swap(true, Ordering::AcqRel) {
-            log::warn!("shm: process {} {what}; its connections end", self.pid);
+            log::warn!("shm: process {}: {what}: its connections end", self.pid);
             self.control.end_links();
         }
     }
 
     pub fn complain(&self) {
         if !self.complained.swap(true, Ordering::Relaxed) {
-            log::warn!("shm: process {} sleeps in the middle of a copy; calls that free memory wait for it", self.pid);
+            log::warn!("shm: process {}: sleeps during a copy: calls that free memory wait for it", self.pid);
         }
     }
 }

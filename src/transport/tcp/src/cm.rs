@@ -271,7 +271,7 @@ impl Incoming {
         // Nothing was sent before, so the socket has room.
         let sent = stream.socket().send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
         if !sent || device.add_socket(stream.socket(), conn.number()).is_err() {
-            log::debug!(target: host::diagnostics::CM, "a request cannot be accepted: its peer has gone");
+            log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: its peer has ended");
             device.command(|work| work.reports.push((conn.clone(), ConnectionReport::AcceptFailed)));
         } else {
             device.command(|work| work.timers.set(Instant::now() + GREETING_TIMEOUT, conn.clone()));

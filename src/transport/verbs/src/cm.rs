@@ -95,7 +95,7 @@ impl Incoming {
             Rejection::Provider => id.reject(&[]),
         };
         if let Err(error) = answered {
-            log::debug!(target: host::diagnostics::CM, "a rejection was not sent: {error}");
+            log::debug!(target: host::diagnostics::CM, "connection request: cannot send the rejection: {error}");
         }
     }
 
@@ -118,7 +118,7 @@ impl Incoming {
         }
         if let Err(error) = accepted {
             // The peer has given up, or will time out.
-            log::debug!(target: host::diagnostics::CM, "a request could not be accepted: {error}");
+            log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: {error}");
             let _ = id.reject(&[]);
             qp.begin_end(ConnectionReport::AcceptFailed);
         }
@@ -128,15 +128,16 @@ impl Incoming {
 
 /// Listens on `qualifier`, or on a port that the kernel selects. Returns the qualifier.
 pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(Listener, u64)> {
+    let at = || SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
     let failed = |error: std::io::Error| match error.raw_os_error() {
         Some(libc::EADDRINUSE) if qualifier.is_some() => Error::QualifierInUse,
         Some(libc::EADDRINUSE | libc::EADDRNOTAVAIL) if qualifier.is_none() => Error::QualifierUnavailable,
         Some(libc::EACCES) => {
-            log::warn!("ports below 1024 need a privilege");
+            log::warn!("service point: cannot listen at {}: ports below 1024 need a privilege", at());
             Error::QualifierInUse
         }
         _ => {
-            log::warn!("cannot listen: {error}");
+            log::warn!("service point: cannot listen at {}: {error}", at());
             Error::InsufficientResources(Resource::Memory)
         }
     };
@@ -170,7 +171,7 @@ fn bind(device: &Device, qualifier: Option<u64>, datagrams: bool) -> std::io::Re
             Ok(other) => return Ok((id, Some(other))),
             // Connection requests still work.
             Err(error) if qualifier.is_some() => {
-                log::warn!(target: host::diagnostics::CM, "port {} takes no requests for datagrams: {error}", id.local_port());
+                log::warn!(target: host::diagnostics::CM, "service point: port {} takes no requests for datagrams: {error}", id.local_port());
                 return Ok((id, None));
             }
             Err(error) if attempts == MAX_BIND_ATTEMPTS => return Err(error),
@@ -213,7 +214,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let (from, to) = ends(device, connect);
     let token = device.token();
     let id = CmId::new(RDMA_PS_TCP, &device.channel, token).map_err(|error| {
-        log::warn!("cannot connect: {error}");
+        log::warn!("endpoint: cannot connect: {error}");
         Error::InsufficientResources(Resource::Memory)
     })?;
     let id = memory::arc(id)?;
@@ -233,7 +234,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
             work.timers.set(deadline, Arc::downgrade(qp));
         }
         if let Err(error) = started {
-            log::debug!(target: host::diagnostics::CM, "no way to {to}: {error}");
+            log::debug!(target: host::diagnostics::CM, "endpoint: cannot reach {to}: {error}");
             work.reports.push_back((qp.clone(), ConnectionReport::Unreachable));
         }
     });
@@ -339,7 +340,7 @@ pub fn handle(device: &Arc<Device>, event: Event) {
             qp.begin_end(ConnectionReport::Disconnected);
         }
         (other, phase) => {
-            log::debug!(target: host::diagnostics::CM, "event {other} in phase {phase:?} is of no concern")
+            log::debug!(target: host::diagnostics::CM, "connection event {other} ignored in phase {phase:?}")
         }
     }
 }
@@ -385,7 +386,7 @@ fn request(device: &Arc<Device>, event: Event) {
 fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>) {
     let Some(id) = qp.state.lock().cm.clone() else { return };
     if let Err(error) = next(qp, &id) {
-        log::debug!(target: host::diagnostics::CM, "queue pair {}: no connection: {error}", qp.number());
+        log::debug!(target: host::diagnostics::CM, "queue pair {}: cannot connect: {error}", qp.number());
         drop(id);
         qp.give_up(report_on(&error));
     }

@@ -386,7 +386,7 @@ impl CompletionQueue {
                 Ok(done) => done,
                 Err(errno) => {
                     let error = io::Error::from_raw_os_error(errno);
-                    log::error!("a completion queue cannot be read: {error}");
+                    log::error!("completion queue: cannot read: {error}");
                     continue;
                 }
             };
@@ -462,7 +462,7 @@ impl CompletionQueue {
 
 fn arm(raw: &RawCq, solicited: bool) {
     if let Err(error) = raw.arm(solicited) {
-        log::error!("a completion queue does not announce completions: {error}");
+        log::error!("completion queue: cannot arm: {error}");
     }
 }
 
@@ -518,7 +518,9 @@ fn touch(qp: &Arc<Qp>, touched: &mut Vec<Arc<Qp>>) {
 fn report_datagrams(run: &[ibv_wc], number: u32, datagrams: &[Arc<UdQp>]) {
     match datagrams.iter().find(|qp| qp.number() == number) {
         Some(qp) => qp.complete(run),
-        None => log::debug!(target: host::diagnostics::EVD, "a completion of queue pair {number}, which is gone"),
+        None => {
+            log::debug!(target: host::diagnostics::EVD, "completion queue: a completion of queue pair {number}, which no longer exists")
+        }
     }
 }
 
@@ -540,7 +542,7 @@ impl Part {
                 true
             }
             Err(error) => {
-                log::debug!(target: host::diagnostics::EVD, "a completion queue stays at {}: {error}", self.depth);
+                log::debug!(target: host::diagnostics::EVD, "completion queue: cannot resize from {} entries: {error}", self.depth);
                 false
             }
         }

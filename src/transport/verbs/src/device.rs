@@ -126,7 +126,7 @@ impl Sentinel {
     fn new(name: &str, channel: &Arc<EventChannel>, place: &Place) -> Self {
         // Connections use another port space, and no event has the token 0.
         let id = CmId::bound(RDMA_PS_UDP, channel, 0, SocketAddr::new(place.address, 0))
-            .inspect_err(|error| log::warn!("{name}: nothing tells of the removal of the device: {error}"))
+            .inspect_err(|error| log::warn!("adapter {name}: cannot watch for the removal of its device: {error}"))
             .ok();
         let retained = id.as_ref().and_then(Retained::behind);
         Sentinel { id, retained, gone: AtomicBool::new(false) }
@@ -205,7 +205,7 @@ impl Device {
     /// Handles the device's failure or removal: ends all connections, and reports an event.
     pub fn lose(&self) {
         if !self.sentinel.gone.swap(true, Ordering::AcqRel) {
-            log::error!("device {} cannot go on: all connections end", self.place.name);
+            log::error!("device {}: has failed: all its connections end", self.place.name);
         }
         self.report_loss();
         for qp in self.qps() {

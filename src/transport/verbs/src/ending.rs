@@ -62,7 +62,7 @@ impl Qp {
 
     fn go(&self, state: ibv_qp_state::Type) {
         if let Err(error) = self.raw.go(state) {
-            log::warn!("queue pair {} does not go to state {state}: {error}", self.number());
+            log::warn!("queue pair {}: cannot modify to state {state}: {error}", self.number());
         }
     }
 
@@ -99,7 +99,7 @@ impl Qp {
             return true;
         }
         if since > DRAIN_LIMIT {
-            log::warn!("queue pair {} does not give all of its work back", self.number());
+            log::warn!("queue pair {}: the device does not complete all of its work", self.number());
             return true;
         }
         if !all && quiet > Duration::from_millis(2) {
@@ -127,7 +127,7 @@ impl Qp {
             std::mem::replace(&mut *state, over)
         };
         let cause = ended.cause.unwrap_or(ConnectionReport::Disconnected);
-        log::debug!(target: host::diagnostics::EP, "queue pair {}: over, {cause}", self.number());
+        log::debug!(target: host::diagnostics::EP, "queue pair {}: connection ended: {cause}", self.number());
         if let Some(cm) = ended.cm {
             let leave = Instant::now()
                 + if ended.disconnected && !self.device.is_gone() { REPEAT_TIME } else { Duration::ZERO };
@@ -196,7 +196,7 @@ impl Qp {
             drop(qp);
         };
         if let Err(error) = thread::start(c"dat-verbs-free", free) {
-            log::warn!("queue pair {}: no thread to free it: {error}", self.number());
+            log::warn!("queue pair {}: cannot start a thread to free it: {error}", self.number());
         }
     }
 

@@ -164,7 +164,9 @@ impl Region {
 fn explain(error: &io::Error, addr: u64, len: u64) -> Error {
     match error.raw_os_error() {
         Some(libc::EFAULT) => {
-            log::error!("{len} bytes at {addr:#x} are not all there, or not with the rights asked for");
+            log::error!(
+                "memory region: cannot register {len} bytes at {addr:#x}: not mapped, or mapped without the requested rights"
+            );
             Error::InvalidParameter(dat_core::error::Arg::Region)
         }
         _ => {
@@ -173,7 +175,9 @@ fn explain(error: &io::Error, addr: u64, len: u64) -> Error {
                 Ok(None) => "unlimited".to_owned(),
                 Err(_) => "unknown".to_owned(),
             };
-            log::error!("cannot register {len} bytes: {error}; locked memory (ulimit -l) is limited to: {value}");
+            log::error!(
+                "memory region: cannot register {len} bytes: {error}; limit on locked memory (ulimit -l): {value}"
+            );
             Error::InsufficientResources(Resource::Region)
         }
     }

@@ -342,7 +342,7 @@ impl Qp {
         let status = status::of_receive(completion.status, self.device.limits.soft_roce);
         // Core flushes receives itself, in order. Failures wait until all work has completed.
         if status != Status::Flushed {
-            log::debug!(target: COMPLETION, "receive {id} of queue pair {}: {}", self.number(), status::text(completion.status));
+            log::debug!(target: COMPLETION, "queue pair {}: receive {id}: {}", self.number(), status::text(completion.status));
             let done = RecvDone { id, status, len: 0, solicited: false };
             self.state.lock().failed_recv.get_or_insert(done);
         }
@@ -383,7 +383,7 @@ impl Qp {
         if status != Status::Flushed {
             let text = status::text(completion.status);
             let vendor = completion.vendor_err;
-            log::debug!(target: COMPLETION, "request {id} of queue pair {}: {text} (vendor {vendor:#x})", self.number());
+            log::debug!(target: COMPLETION, "queue pair {}: request {id}: {text} (vendor {vendor:#x})", self.number());
             self.state.lock().failed_request.get_or_insert((FailedRequest::Number(id), status));
         }
         self.note_failure(completion)
@@ -407,7 +407,7 @@ impl Qp {
         for queue in [&self.sends, &self.recvs] {
             let (refused, hopeless) = queue.lock().try_again(&self.raw);
             if hopeless {
-                log::error!("queue pair {} takes no more work: its connection ends", self.number());
+                log::error!("queue pair {}: the device rejects all requests: its connection ends", self.number());
                 self.begin_end(ConnectionReport::Broken);
                 return false;
             }

@@ -149,7 +149,9 @@ impl SharedQueue {
         let mut state = self.state.lock();
         if self.by_user && !Arc::ptr_eq(&state.found_in, pd) {
             if state.users > 0 || state.posted > 0 {
-                log::error!("this device cannot serve endpoints of several zones from one shared receive queue");
+                log::error!(
+                    "shared receive queue: cannot serve endpoints of a second protection zone: the device does not support this"
+                );
                 return Err(Error::InsufficientResources(Resource::Srq));
             }
             state.found_in = pd.clone();
@@ -228,7 +230,7 @@ impl SharedQueue {
                 Ok(false) => return,
                 Err(error) => {
                     if state.refusals.count(Instant::now()) {
-                        log::warn!("a receive of a shared queue waits: {error}");
+                        log::warn!("shared receive queue: the device rejects a receive, which waits: {error}");
                     }
                     return;
                 }
@@ -261,7 +263,10 @@ impl SharedQueue {
         }
         let mut state = self.state.lock();
         if self.strict && depth > state.room {
-            log::warn!("a shared receive queue of {} receives cannot have {depth} on this device", state.room);
+            log::warn!(
+                "shared receive queue: cannot resize from {} to {depth} receives: the device does not support this",
+                state.room
+            );
             return Err(Error::InsufficientResources(Resource::Srq));
         }
         state.reserve(depth, self.by_user)
@@ -272,7 +277,7 @@ impl SharedQueue {
         let address = self.raw.address();
         // First, so that none is ever too short.
         if !channels::each(&self.device.cqs).all(|cq| cq.enlarge_shared(&self.device, address, room)) {
-            log::info!(target: host::diagnostics::SRQ, "a completion queue keeps a shared receive queue short");
+            log::info!(target: host::diagnostics::SRQ, "shared receive queue: cannot enlarge: a completion queue has no room");
             return;
         }
         let mut state = self.state.lock();
@@ -282,7 +287,7 @@ impl SharedQueue {
                 self.feed(&mut state);
             }
             Err(error) => {
-                log::info!(target: host::diagnostics::SRQ, "the device does not resize a shared receive queue: {error}");
+                log::info!(target: host::diagnostics::SRQ, "shared receive queue: cannot resize on the device: {error}");
                 state.fixed = !self.strict;
             }
         }
@@ -332,7 +337,7 @@ impl SharedQueue {
 
     fn apply_limit(&self, state: &SrqState) {
         if let Err(error) = self.try_limit(state) {
-            log::warn!("the limit of a shared receive queue was not set: {error}");
+            log::warn!("shared receive queue: cannot set its limit: {error}");
         }
     }
 

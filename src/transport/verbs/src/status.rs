@@ -12,7 +12,7 @@ use crate::sys;
 /// Returns a function that logs an error, and translates it to a lack of `resource`.
 pub fn exhausted(resource: Resource) -> impl Fn(io::Error) -> Error {
     move |error| {
-        log::warn!("insufficient resources ({resource}): {error}");
+        log::warn!("device: insufficient resources ({resource}): {error}");
         Error::InsufficientResources(resource)
     }
 }
@@ -41,7 +41,7 @@ pub fn of_completion(status: ibv_wc_status::Type) -> Status {
         wc::IBV_WC_RNR_RETRY_EXC_ERR => Status::ReceiverNotReady,
         wc::IBV_WC_FATAL_ERR | wc::IBV_WC_GENERAL_ERR => Status::Transport,
         other => {
-            log::warn!("completion status {other} ({}) is taken for a transport error", text(other));
+            log::warn!("completion: unknown status {other} ({}), reported as a transport error", text(other));
             Status::Transport
         }
     }

@@ -203,7 +203,7 @@ fn drain(device: &Arc<Device>) {
 fn feed(device: &Device, srq: &SharedQueue) {
     device.drain_takers(srq.raw.address());
     if srq.try_again() {
-        log::error!("a shared receive queue takes no more receives: its connections end");
+        log::error!("shared receive queue: the device rejects all receives: its connections end");
         device.end_takers(srq.raw.address());
     }
 }
@@ -215,7 +215,7 @@ fn end(qps: impl IntoIterator<Item = Arc<Qp>>) {
 }
 
 fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<usize>) {
-    log::debug!(target: EXCEPTION, "asynchronous event {found:?}");
+    log::debug!(target: EXCEPTION, "device: asynchronous event {found:?}");
     let address = found.object;
     let qp = || device.qp(found.object as u32);
     let datagrams = || channels::each(&device.datagrams).filter(|qp| qp.number() == found.object as u32);
@@ -254,14 +254,14 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
             }
         }
         event::CQ_ERR => {
-            log::error!("a completion queue overflowed: its connections end");
+            log::error!("completion queue: overflow: its connections end");
             let uses = |qp: &Arc<Qp>| qp.entries.iter().any(|entries| entries.raw.address() == address);
             end(device.qps().into_iter().filter(uses));
             let uses = |qp: &Arc<UdQp>| qp.entries.iter().any(|entries| entries.raw.address() == address);
             channels::each(&device.datagrams).filter(uses).for_each(|qp| qp.fail());
         }
         event::SRQ_ERR => {
-            log::error!("a shared receive queue cannot go on: its connections end");
+            log::error!("shared receive queue: has failed: its connections end");
             device.end_takers(address);
         }
         event::DEVICE_FATAL => device.lose(),

@@ -181,7 +181,7 @@ impl WorkQueue {
                 self.backlog.push_front(next);
                 let first = self.refusals.count(Instant::now());
                 if first {
-                    log::warn!("queue pair {}: work goes on waiting: {error}", raw.number());
+                    log::warn!("queue pair {}: the device rejects a request, which waits: {error}", raw.number());
                 }
                 return first;
             }

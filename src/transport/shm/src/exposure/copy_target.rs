@@ -92,7 +92,7 @@ impl CopyTargetThread {
             return Change(threads.changes);
         }
         if let Err(error) = self.start(&mut threads) {
-            log::warn!("shm: no thread for peers to reach this process by: {error}");
+            log::warn!("shm: cannot start the thread that serves copies of peers: {error}");
             if let Some(last) = threads.all.last() {
                 last.note.wait(|state| state.tid != 0);
             }

@@ -73,7 +73,7 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
         return;
     }
     let Some(id) = link.allocate() else {
-        log::warn!("shm: more than {MAX_CONNS} connections between two processes, or no memory for one more");
+        log::warn!("shm: cannot connect: {MAX_CONNS} connections between the two processes exist, or out of memory");
         end(conn, CloseReason::Disconnected, ConnectionReport::NonPeerRejected);
         return;
     };

@@ -289,8 +289,9 @@ fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
     while let Some(packet) = outbox.packets.front() {
         match socket.send(packet, &[]) {
             Ok(()) => outbox.pop(),
-            Err(Errno::AGAIN) => return false,
-            // The progress thread sees the end of the peer at the socket.
+            // A lack of kernel memory passes, as a full socket does.
+            Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => return false,
+            // The peer has closed the socket: the progress thread reads the end of file and ends the link.
             Err(_) => {
                 outbox.close();
                 return true;

@@ -167,7 +167,7 @@ impl Thread {
         while !self.context.is_stopped() {
             let timeout = self.timeout();
             if let Err(error) = self.epoll.wait(&mut events, timeout) {
-                log::error!("shm: epoll: {error}");
+                log::error!("shm: cannot wait for connections: {error}");
                 return;
             }
             for event in events.iter() {
@@ -251,7 +251,7 @@ impl Thread {
 
     fn forget(&self, socket: Option<&Socket>) {
         if let Some(Err(error)) = socket.map(|socket| self.epoll.delete(socket.as_fd())) {
-            log::debug!(target: host::diagnostics::THREAD, "shm: a socket was not listened to: {error}");
+            log::debug!(target: host::diagnostics::THREAD, "shm: cannot remove a socket from epoll: {error}");
         }
     }
 
@@ -265,7 +265,7 @@ impl Thread {
             match self.reachable.listener.accept() {
                 Ok(Some(socket)) => {
                     if let Err(error) = self.admit(socket) {
-                        log::debug!(target: host::diagnostics::CM, "shm: a process is not admitted: {error}");
+                        log::debug!(target: host::diagnostics::CM, "shm: process rejected: {error}");
                     }
                 }
                 Ok(None) => return,
@@ -273,7 +273,7 @@ impl Thread {
                     if self.dismiss() {
                         continue;
                     }
-                    log::debug!(target: host::diagnostics::CM, "shm: accept: {error}");
+                    log::debug!(target: host::diagnostics::CM, "shm: cannot accept: {error}");
                     if self.epoll.delete(self.reachable.listener.as_fd()).is_ok() {
                         self.set_timer(RETRY, Due::Accept);
                     }

@@ -145,7 +145,7 @@ pub fn probe(pid: libc::pid_t, remote_addr: u64, expected: u64) -> bool {
     let mut word = [0_u8; 8];
     let read = read_from(pid, &[(remote_addr, 8)], &[Target::of(&mut word)]);
     if let Err(error) = read {
-        log::debug!("shm: the memory of process {pid} cannot be read: {error:?}");
+        log::debug!("shm: process {pid}: cannot read its memory: {error:?}");
     }
     read.is_ok() && u64::from_ne_bytes(word) == expected
 }

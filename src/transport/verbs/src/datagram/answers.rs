@@ -48,7 +48,7 @@ impl Answers {
             Some(qp_number) => id.accept(&Terms { qp_number, srq: true, reads: (0, 0), private_data: &answer.bytes }),
             None => id.reject(&answer.bytes),
         };
-        log::debug!(target: host::diagnostics::CM, "a request for datagrams was repeated, and so is its answer: {sent:?}");
+        log::debug!(target: host::diagnostics::CM, "connection request: repeated, so the reply is sent again: {sent:?}");
         true
     }
 }

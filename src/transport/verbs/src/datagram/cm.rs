@@ -59,7 +59,7 @@ impl UdQp {
             cm_owners.insert(token, CmOwner::Attempt(attempt.clone()));
         }
         if let Err(error) = attempt.id.resolve_addr(from, to, cm::NEIGHBOUR_TIMEOUT) {
-            log::debug!(target: host::diagnostics::CM, "no way to {to}: {error}");
+            log::debug!(target: host::diagnostics::CM, "endpoint: cannot reach {to}: {error}");
             device.command(|work| work.unreachable.push_back(attempt));
         }
         Ok(())
@@ -90,7 +90,7 @@ impl UdQp {
         let accepted = id.accept(&self.terms(&answer));
         match &accepted {
             Ok(()) => device.answers.note(&requester, Some(self.number()), &answer),
-            Err(error) => log::debug!(target: host::diagnostics::CM, "a request could not be accepted: {error}"),
+            Err(error) => log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: {error}"),
         }
         if let Some(mut request) = incoming.take() {
             request.id = None;
@@ -134,7 +134,7 @@ impl Attempt {
 
     fn step(&self, taken: std::io::Result<()>) {
         if let Err(error) = taken {
-            log::debug!(target: host::diagnostics::CM, "datagrams on {}: no answer: {error}", self.qp.number());
+            log::debug!(target: host::diagnostics::CM, "datagrams on {}: no reply: {error}", self.qp.number());
             self.give_up(cm::report_on(&error));
         }
     }
@@ -142,7 +142,7 @@ impl Attempt {
     fn answered(&self, event: &Event) {
         let (Some((hello, private_data)), Some((way, number))) = (Hello::read(&event.private_data), &event.answer)
         else {
-            log::debug!(target: host::diagnostics::CM, "datagrams on {}: an answer of another kind", self.qp.number());
+            log::debug!(target: host::diagnostics::CM, "datagrams on {}: the reply is of another protocol", self.qp.number());
             return self.give_up(ConnectionReport::NonPeerRejected);
         };
         match UdPeer::new(&self.qp.pd, way, *number) {

@@ -48,7 +48,7 @@ impl UdQp {
 
     fn go(&self, state: ibv_qp_state::Type) {
         if let Err(error) = self.raw.go(state) {
-            log::warn!("queue pair {} does not go to state {state}: {error}", self.number());
+            log::warn!("queue pair {}: cannot modify to state {state}: {error}", self.number());
         }
     }
 
@@ -120,14 +120,14 @@ impl UdQp {
             let ready = !self.device.is_gone() && self.raw.make_ready(self.device.place.port).is_ok();
             sends.failed = None;
             if ready && sends.feed(&self.raw).is_ok() {
-                log::info!(target: host::diagnostics::EP, "queue pair {}: goes on after an error", self.number());
+                log::info!(target: host::diagnostics::EP, "queue pair {}: recovered from an error", self.number());
                 return false;
             }
             sends.open = false;
             std::mem::take(&mut sends.outstanding)
         };
         drop(ending);
-        log::error!("queue pair {} does not go on: its datagrams are lost", self.number());
+        log::error!("queue pair {}: cannot recover from an error: its datagrams are lost", self.number());
         left.iter().for_each(|_| self.sink.not_sent(Status::Transport));
         false
     }

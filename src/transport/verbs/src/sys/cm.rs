@@ -298,7 +298,10 @@ impl Retained {
         for fd in [self.command, self.events] {
             // SAFETY: the context is unused, and dup3 replaces the file atomically.
             if unsafe { libc::dup3(nothing.as_raw_fd(), fd, libc::O_CLOEXEC) } < 0 {
-                log::warn!("the system waits for this process: {}", io::Error::last_os_error());
+                log::warn!(
+                    "device: cannot release its files, so the system cannot remove it: {}",
+                    io::Error::last_os_error()
+                );
             }
         }
     }

@@ -10,7 +10,7 @@ use super::{Owned, check_room, code, keep_memory_over_forks, made, text, with_fo
 
 pub fn names() -> Vec<String> {
     with_fork_lock(|| with_list(|list| list.iter().map(|&device| name_of(device)).collect())).unwrap_or_else(|error| {
-        log::warn!("cannot list the RDMA devices: {error}");
+        log::warn!("devices: cannot list the RDMA devices: {error}");
         Vec::new()
     })
 }

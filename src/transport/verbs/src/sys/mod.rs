@@ -301,7 +301,7 @@ fn keep_memory_over_forks() {
     // SAFETY: the call takes no arguments, and the caller holds the fork lock.
     let failed = unsafe { ibv_fork_init() };
     if failed != 0 {
-        log::warn!("after a fork, registered memory may not show what arrives: error {failed}");
+        log::warn!("fork: cannot protect registered memory, so a fork may hide data that arrives: error {failed}");
     }
 }
 

@@ -214,11 +214,11 @@ impl RawQp {
     fn ring_again(&self, error: &io::Error) {
         log::debug!(
             target: host::diagnostics::EP,
-            "queue pair {}: the device was not told of a request: {error}",
+            "queue pair {}: cannot notify the device of a request: {error}",
             self.number(),
         );
         if repeat([1, 5, 20].map(Duration::from_millis), |_| true, || self.ring()).is_err() {
-            log::error!("queue pair {} does not take requests: {error}", self.number());
+            log::error!("queue pair {}: cannot post requests: {error}", self.number());
             let _ = self.go(ibv_qp_state::IBV_QPS_ERR);
         }
     }

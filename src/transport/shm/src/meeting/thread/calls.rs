@@ -146,7 +146,7 @@ impl Thread {
                 call.waiting.into_iter().for_each(|waiting| self.connect_later(waiting));
             }
             Err(NoLink::Refused(error)) => {
-                log::debug!(target: host::diagnostics::CM, "shm: no link: {error}");
+                log::debug!(target: host::diagnostics::CM, "shm: cannot create a link: {error}");
                 call.waiting.into_iter().for_each(PendingConnect::refuse);
             }
         }
