@@ -1,7 +1,8 @@
 //! The capabilities that a transport may lack, each a trait of a type in [`Transport`].
 //!
 //! A transport without a capability uses the type [`Unsupported`], which implements all of these traits: functions that
-//! create an object return the specified error, and the others cannot be called, because no value exists.
+//! create an object return the specified error, and the others cannot be called, because no value exists. Core clears
+//! the adapter's attributes that need the capability.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -23,7 +24,7 @@ pub struct Supported;
 /// A permit for extended operations, at [`Transport::Extended`]: writes with immediate data, atomic operations, and sends
 /// that revoke a window. [`AdapterAttributes`](super::AdapterAttributes) contains which of them the device supports.
 pub trait Extended<T: Transport>: Copy + Send + Sync + 'static {
-    /// `false` only for [`Unsupported`]. Core then clears the attributes of the adapter that need the capability.
+    /// `false` only for [`Unsupported`].
     const SUPPORTED: bool = true;
 
     /// Returns the permit if the peer accepts extended operations ([`QpInit::extended`]), if that is unknown, or without
@@ -34,13 +35,10 @@ pub trait Extended<T: Transport>: Copy + Send + Sync + 'static {
 
 /// A shared receive queue, at [`Transport::Srq`].
 pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
-    /// `false` only for [`Unsupported`]. Core then clears the attributes of the adapter that need the capability.
+    /// `false` only for [`Unsupported`].
     const SUPPORTED: bool = true;
 
     /// Creates a queue for at least `depth` receives of `segments` each.
-    ///
-    /// # Errors
-    /// [`Error::ModelNotSupported`] without this capability.
     fn create(transport: &T, zone: &T::Zone, depth: usize, segments: usize) -> Result<Self>;
 
     /// Posts a receive. There is always room, because core counts receives. Returns whether core must call
@@ -62,13 +60,13 @@ pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
 
 /// A memory window, at [`Transport::Window`].
 pub trait Windows<T: Transport>: Send + Sync + Sized {
-    /// `false` only for [`Unsupported`]. Core then clears the attributes of the adapter that need the capability.
+    /// `false` only for [`Unsupported`].
     const SUPPORTED: bool = true;
 
     /// Creates an unbound window.
     ///
     /// # Errors
-    /// [`Error::NotImplemented`] without this capability; [`Error::ModelNotSupported`] for an unsupported scope.
+    /// [`Error::ModelNotSupported`] for an unsupported scope.
     fn create(transport: &T, zone: &T::Zone, scope: Scope) -> Result<Self>;
 
     /// Binds the window to `target`, or unbinds it, in order with the other requests of `qp`. Returns the new remote

@@ -43,13 +43,10 @@ pub trait Datagrams<T: Transport>: Send + Sync + Sized {
     /// The address of a peer.
     type Peer: Send + Sync;
 
-    /// `false` only for [`Unsupported`]. Core then clears the attributes of the adapter that need the capability.
+    /// `false` only for [`Unsupported`](super::Unsupported).
     const SUPPORTED: bool = true;
 
     /// Creates a queue pair, which receives immediately.
-    ///
-    /// # Errors
-    /// [`Error::ModelNotSupported`](crate::Error::ModelNotSupported) without this capability.
     fn create(transport: &T, init: QpInit<'_, T, DatagramSink<T>>) -> Result<Arc<Self>>;
 
     /// Posts a receive. With [`Transport::TAKES_RECEIVES`] core stores it.
