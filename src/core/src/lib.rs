@@ -8,14 +8,14 @@
 //!
 //! * `open`: opening and closing adapters; [`wait`]: blocking waits; `usual`: the fast path from a post to a dequeue
 //! * `sp`: service points and requests
-//! * [`ep`]: endpoints
+//! * `ep`: endpoints
 //! * `srq`, `rmr`: objects that endpoints use
 //! * `lmr`: local regions
 //! * `pz`, `ah`: protection zones, address handles
 //! * `evd`, `cno`: event dispatchers and their notification objects; `ia`: the adapter, which reports events, too
 //! * `agent`: agents of CNOs; `waker`: wakers of sleeping threads; [`counters`]; `srq_accounting`: the buffers of an SRQ;
 //!   `rmr_table`: remote keys; `names`: names of states and codes in messages
-//! * [`transport`]: the contract with transports; `lmr_table`: local regions by context; [`probes`]: USDT probes
+//! * `transport`: the contract with transports; `lmr_table`: local regions by context; [`probes`]: USDT probes
 //! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `fifo`, `adaptive_spin`, `attached_data`:
 //!   types that all of them use
 //!
