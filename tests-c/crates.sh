@@ -16,7 +16,8 @@ cd "$root" || exit 2
 
 # ---- Notices and the bill of materials ----
 
-# Checks a copy of the tree without the notice of a crate, and without a licence in deny.toml.
+# Checks the notices in a copy of the tree. Then checks that packaging/crates.py detects a missing notice, and a licence
+# that deny.toml lacks.
 notices_tell()
 {
     mkdir "$work/copy" && git ls-files -z | tar -c --null -T - | tar -x -C "$work/copy" || return 1
@@ -27,7 +28,7 @@ notices_tell()
     ! "$work/copy/packaging/crates.py" notices --check 2>"$work/said" && grep 'does not allow the licence of libloading' "$work/said"
 }
 
-# Each crate in the bill has a licence and a checksum, and each reference exists.
+# Checks that each crate in the bill of materials has a licence and a checksum, and that each reference exists.
 bill()
 {
     $make sbom SBOM="$work" && python3 - "$work"/libdat-*.cdx.json <<'PYTHON'
@@ -65,7 +66,7 @@ fi
 
 # ---- The archive with all crates ----
 
-# alone COMMAND...: runs in the unpacked archive with only its crates, if possible without a network.
+# alone COMMAND...: runs the command in the unpacked archive with only its crates, if possible without a network.
 net=
 unshare --net true 2>/dev/null && net='unshare --net'
 alone()

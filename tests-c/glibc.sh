@@ -22,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
 
 # ---- Symbols ----
 
-# versions LIBRARY: prints libc versions after $newest that the library needs, and then fails.
+# versions LIBRARY: fails if the library needs libc versions after $newest, and prints them.
 versions()
 {
     readelf --version-info --wide "$1" |
@@ -42,8 +42,8 @@ versions()
         END { exit bad }' "$work/versions"
 }
 
-# versionless LIBRARY: prints needed symbols without a version, and then fails. Symbols that libc lacked until $newest
-# would have none. The three allowed names are in the loader and in libdat.
+# versionless LIBRARY: fails if the library needs symbols without a version, and prints them. A symbol that libc lacked
+# until $newest would have no version. The three allowed symbols are in the loader and in libdat.
 versionless()
 {
     ! readelf --dyn-syms --wide "$1" |
@@ -94,7 +94,7 @@ fetch()
     : >"$old/complete"
 }
 
-# Sets the loader, and the path with the old system's libraries and ours.
+# Sets $loader to the old system's loader, and $path to the directories of our libraries and the old system's libraries.
 old_libraries()
 {
     triplet=$($cc -dumpmachine)
@@ -114,7 +114,7 @@ demo()
         DAT_OVERRIDE="$root/dat.conf.example" timeout 200 env LD_LIBRARY_PATH="$path" "$work/demo" shm
 }
 
-# dtest of Debian 11 is a server and a client.
+# Runs dtest of Debian 11 as a server and as a client.
 dtest()
 {
     printf 'shm u2.0 threadsafe default libdaplshm.so.2 dapl.2.0 "%s" ""\n' "$work/meet" >"$work/dat.conf"

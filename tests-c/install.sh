@@ -12,7 +12,7 @@ cc=${CC:-cc}
 make="${MAKE:-make} --no-print-directory -C $root"
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-# Whether make builds the provider verbs.
+# "yes" if make builds the provider verbs.
 verbs=no
 [ "${VERBS:-auto}" = 0 ] || [ -n "$("$root/src/transport/verbs/needs.sh")" ] || verbs=yes
 table=$root/packaging/libraries.txt
@@ -133,7 +133,7 @@ ok 'libraries and tools name no directory of this build' \
 ok 'make uninstall' $make uninstall PREFIX=/usr DESTDIR="$work/package"
 ok 'nothing is left' nothing_left "$work/package/usr"
 
-# Existing directories stay, even if they are empty.
+# Checks that directories that existed before the installation stay, even if they are empty.
 only_what_was_there()
 {
     find "$work/kept" | sort >"$work/got"
@@ -152,7 +152,7 @@ ok 'the folders that it made are gone, and no others' only_what_was_there
 
 ok 'make install PREFIX=' $make install PREFIX="$work/first"
 ok 'make install PREFIX= LIB=lib/multi' $make install PREFIX="$work/multi" LIB=lib/multi
-# A name without blanks, because a blank in LD_PRELOAD separates libraries.
+# Use names without blanks, because a blank in LD_PRELOAD separates libraries.
 mv "$work/first" "$work/moved" && mv "$work/multi" "$work/multi2"
 tree=$work/moved
 

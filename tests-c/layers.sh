@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# layers.sh - rules for names and dependencies in the sources, and for documents and packaging. Prints TAP.
+# layers.sh - rules for names and dependencies in the sources, and for documents and packaging. A function checks the
+# rule in its comment, and prints the violations. Prints TAP.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -25,7 +26,7 @@ names_no_version()
 "$here/marks.sh" --places >"$work/places"
 cut -f 1 "$work/places" | uniq >"$work/marks"
 
-# Each mark has at least two places, and one has a reason.
+# Each mark has at least two places, of which at least one contains a reason.
 have_partners()
 {
     [ -s "$work/marks" ] || { echo 'no marks'; return 1; }
@@ -165,7 +166,7 @@ has_instructions()
     ! grep . "$work/missing"
 }
 
-# wanted SUFFIX: prints the packages and files of packaging/libraries.txt, one pair per line. The suffix is that of
+# wanted SUFFIX: prints the packages and files of packaging/libraries.txt, one pair per line. SUFFIX is the suffix of
 # development packages.
 wanted()
 {

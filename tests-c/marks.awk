@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# marks.awk - reads the marks of memory order in Rust sources. One line a place, with tabs between the fields: the mark, the file,
-# the function, the operation that the comment stands above with its memory order, and what the comment says.
+# marks.awk - reads the marks of memory order in Rust sources. Prints one line per place, with tabs between the fields:
+# the mark, the file, the function, the operation below the comment with its memory order, and the reason in the
+# comment.
 #
-# A mark is a comment "// SYNC name: reason", or "// SYNC name, name: reason", or without a reason where another place gives it. The
-# reason ends with the comment, at the next SYNC, or at "SAFETY:". Documentation comments only refer to marks.
+# A mark is a comment "// SYNC name: reason", or "// SYNC name, name: reason", or without a reason if another place
+# contains it. The reason ends with the comment, at the next SYNC, or at "SAFETY:". Documentation comments only refer to
+# marks.
 
 function short(file)
 {
@@ -13,10 +15,10 @@ function short(file)
     return file
 }
 
-# The operation of a line, with its orders; "" if there is none.
+# Returns the atomic operation in a line with its memory orders, or "" if the line has none.
 function operation(line,    what, bare)
 {
-    # Of a load within another operation, the outer one counts.
+    # If a load is an argument of another operation, the other operation counts.
     bare = line
     gsub(/\.load\(Ordering::[A-Za-z]+\)/, "", bare)
     if (bare ~ /Ordering::/) line = bare
@@ -34,7 +36,7 @@ function operation(line,    what, bare)
     return ""
 }
 
-# Prints the places of the comment that has ended, which stands above `what`.
+# Prints the places of the comment that has ended, which is above the operation `what`.
 function give(what,    rest, names, reason, count, name, i)
 {
     gsub(/[ \t]+/, " ", comment)

@@ -1863,7 +1863,8 @@ extern DAT_RETURN dat_cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff)
 
 /**
  * Lists the adapters that dat_ia_open can open: first the entries of the configuration in their
- * order, then providers that registered themselves without an entry. The call loads no library. It
+ * order, then providers that registered themselves without an entry. In uDAPL 2.0, the list also
+ * contains entries for other major versions, which cannot be opened. The call loads no library. It
  * is thread-safe.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
@@ -1895,14 +1896,14 @@ extern DAT_RETURN dat_strerror(DAT_RETURN value,
 #define max_mtu_size max_message_size
 
 /**
- * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. In other headers it stands for a name that is
- * defined nowhere.
+ * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. Other headers define it as a name that no header
+ * defines.
  */
 #define DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_IA_FIELD_IA_MAX_DTO_PER_EP
 
 /**
  * Opens an interface adapter, as dat_ia_openv does for the version and the thread safety that the
- * program is compiled for. Not a function: the library exports only dat_ia_openv.
+ * program is compiled for. This macro is not a function: the library exports only dat_ia_openv.
  */
 #define dat_ia_open(name, qlen, async_evd, ia) \
     dat_ia_openv((name), (qlen), (async_evd), (ia), \

@@ -56,24 +56,24 @@ typedef struct sockaddr_in6 DAT_SOCK_ADDR6;
 
 /* ---- Macros ---- */
 
-/** Suffix for constants of 64 bits, where the platform has none. */
+/** Creates a constant of 64 bits, on platforms that do not define UINT64_C. */
 #ifndef UINT64_C
 #define UINT64_C(c) c##ULL
 #endif
 
-/* Marks of the direction of an argument, for programs that use them. They mean nothing here. */
+/* Marks of the direction of an argument, for programs that use them. The library ignores them. */
 
-/** Read by the function. */
+/** Marks an argument that the function reads. */
 #ifndef IN
 #define IN
 #endif
 
-/** Written by the function. */
+/** Marks an argument that the function writes. */
 #ifndef OUT
 #define OUT
 #endif
 
-/** Read and written by the function. */
+/** Marks an argument that the function reads and writes. */
 #ifndef INOUT
 #define INOUT
 #endif

@@ -453,14 +453,17 @@ typedef struct dat_provider {
 
 /* ---- Macros ---- */
 
-/** The provider of an object: the first word behind its handle points to it. */
+/**
+ * Returns the provider table of an object: the handle points to a word that points to the table.
+ */
 #ifndef DAT_HANDLE_TO_PROVIDER
 #define DAT_HANDLE_TO_PROVIDER(handle) (*(DAT_PROVIDER **)(handle))
 #endif
 
 /*
- * DAT_SRQ_CREATE below reads the table of the adapter. Other headers of 1.2 read it through the last
- * argument, where the result is yet to be written, so that their macro cannot work.
+ * DAT_SRQ_CREATE below reads the table of the adapter. Other headers of 1.2 read the table
+ * through the last argument, which does not contain a handle before the call, so that their macro
+ * cannot work.
  */
 
 /* ---- Calls by way of the table ---- */

@@ -2060,7 +2060,8 @@ extern DAT_RETURN dat_extension_op(DAT_HANDLE dat_handle, DAT_EXTENDED_OP ext_op
 
 /**
  * Lists the adapters that dat_ia_open can open: first the entries of the configuration in their
- * order, then providers that registered themselves without an entry. The call loads no library. It
+ * order, then providers that registered themselves without an entry. In uDAPL 2.0, the list also
+ * contains entries for other major versions, which cannot be opened. The call loads no library. It
  * is thread-safe.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
@@ -2197,26 +2198,26 @@ extern DAT_RETURN dat_csp_free(DAT_CSP_HANDLE csp_handle);
 #define max_mtu_size max_message_size
 
 /**
- * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. In other headers it stands for a name that is
- * defined nowhere.
+ * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. Other headers define it as a name that no header
+ * defines.
  */
 #define DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_IA_FIELD_IA_MAX_DTO_PER_EP
 
 /**
  * Opens an interface adapter, as dat_ia_openv does for the version and the thread safety that the
- * program is compiled for. Not a function: the library exports only dat_ia_openv.
+ * program is compiled for. This macro is not a function: the library exports only dat_ia_openv.
  */
 #define dat_ia_open(name, qlen, async_evd, ia) \
     dat_ia_openv((name), (qlen), (async_evd), (ia), \
         DAT_VERSION_MAJOR, DAT_VERSION_MINOR, DAT_THREADSAFE)
 
-/** DAT_HA_LB: load is not spread. */
+/** DAT_HA_LB: the provider does not distribute load. */
 #define DAT_HA_LB_NONE ((DAT_HA_LB)0)
 
-/** DAT_HA_LB: load is spread by connection. */
+/** DAT_HA_LB: the provider distributes connections over paths. */
 #define DAT_HA_LB_INTERCOMM ((DAT_HA_LB)1)
 
-/** DAT_HA_LB: load is spread within a connection. */
+/** DAT_HA_LB: the provider distributes the load of each connection over paths. */
 #define DAT_HA_LB_INTRACOMM ((DAT_HA_LB)2)
 
 #ifdef __cplusplus

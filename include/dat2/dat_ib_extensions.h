@@ -703,36 +703,39 @@ typedef struct dat_ib_collective_group {
 
 /* ---- Macros ---- */
 
-/* C99 has no unnamed members; compilers have them all the same. */
+/* C99 has no unnamed members; compilers support them as an extension. */
 #ifdef __GNUC__
 #define DAT_IB_UNNAMED __extension__
 #else
 #define DAT_IB_UNNAMED
 #endif
 
-/** What event_extension_data of DAT_EVENT holds if event_number is one of DAT_IB_EVENT_NUMBER. */
+/** Contents of event_extension_data of DAT_EVENT if event_number is one of DAT_IB_EVENT_NUMBER. */
 typedef struct dat_ib_extension_event_data {
     /** The kind of operation. */
     DAT_IB_EXT_TYPE type;
-    /** Its outcome. */
+    /** Status of the operation. */
     DAT_IB_STATUS status;
-    /** Its value. */
+    /** Value of the operation. */
     union {
-        /** The value that came with a write. */
+        /** The immediate data of an RDMA write. */
         DAT_IB_IMMED_DATA immed;
     } val;
-    /** Further data. */
+    /** Further data of the event. */
     DAT_IB_UNNAMED union {
         /** Address of an unreliable datagram. */
         DAT_IB_ADDR_HANDLE remote_ah;
         /** Result of a collective operation. */
         DAT_IB_COLLECTIVE_EVENT_DATA coll;
     };
-    /** Word of the consumer. */
+    /** Context of an exchange, for dat_ib_ud_cm_free. */
     DAT_CONTEXT context;
 } DAT_IB_EXTENSION_EVENT_DATA;
 
-/** Names of the types of return codes that extended operations add to those of dat_strerror. */
+/**
+ * Returns the name of the type of a return code, like dat_strerror, also for the types that only
+ * extended operations return.
+ */
 static inline DAT_RETURN dat_strerror_extension(DAT_IB_RETURN value, const char **message)
 {
     DAT_RETURN code = (DAT_RETURN)value & ~(DAT_RETURN)(DAT_CLASS_ERROR | DAT_CLASS_WARNING);
@@ -746,7 +749,7 @@ static inline DAT_RETURN dat_strerror_extension(DAT_IB_RETURN value, const char 
     return DAT_SUCCESS;
 }
 
-/** Name of the outcome of an extended operation; a blank if it is done. */
+/** Returns the name of the status of an extended operation, a blank for success. */
 static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 {
     switch ((DAT_UINT32)value) {
@@ -766,9 +769,9 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
 }
 
 /**
- * Posts an atomic addition: add_val is added to the 8 bytes of remote memory, whose value before
- * goes to the local segment. The remote address is a multiple of 8, the local segment one of at
- * least 8 bytes. Completes by DAT_IB_DTO_EVENT; none at the other side.
+ * Posts an atomic addition of add_val to 8 bytes of remote memory, and stores the previous value in
+ * the local segment. The remote address must be a multiple of 8, and the local segment must have at
+ * least 8 bytes. The operation completes with DAT_IB_DTO_EVENT; the peer gets no event.
  */
 #define dat_ib_post_fetch_and_add(ep, add_val, lbuf, cookie, rbuf, flgs) \
     dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_FETCH_AND_ADD_OP, (DAT_UINT64)(add_val), \
@@ -776,9 +779,9 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_COMPLETION_FLAGS)(flgs))
 
 /**
- * Posts an atomic exchange: if the 8 bytes of remote memory equal cmp_val, swap_val takes their
- * place; their value before goes to the local segment in any case. Otherwise as
- * dat_ib_post_fetch_and_add.
+ * Posts an atomic exchange: if 8 bytes of remote memory equal cmp_val, the operation replaces them
+ * with swap_val. It always stores the previous value in the local segment. The requirements and
+ * events of dat_ib_post_fetch_and_add apply.
  */
 #define dat_ib_post_cmp_and_swap(ep, cmp_val, swap_val, lbuf, cookie, rbuf, flgs) \
     dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_CMP_AND_SWAP_OP, (DAT_UINT64)(cmp_val), \
@@ -786,9 +789,9 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_COMPLETION_FLAGS)(flgs))
 
 /**
- * Posts an RDMA write with a value, for which the other side must have posted a receive: when the
- * data is in place, that receive completes with the value, and its memory is not touched. Both
- * sides get DAT_IB_DTO_EVENT. Without segments only the value is sent.
+ * Posts an RDMA write with a value, for which the peer must have posted a receive. After the data
+ * is written, the receive completes with the value; the memory of the receive is unchanged. Both
+ * sides get DAT_IB_DTO_EVENT. Without segments, the operation transfers only the value.
  */
 #define dat_ib_post_rdma_write_immed(ep, size, lbuf, cookie, rbuf, idata, flgs) \
     dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_RDMA_WRITE_IMMED_OP, (DAT_COUNT)(size), \
@@ -796,11 +799,12 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_COMPLETION_FLAGS)(flgs))
 
 /*
- * Unreliable datagrams, where the attribute DAT_IB_UD is TRUE: endpoints whose service type is DAT_IB_SERVICE_TYPE_UD have
- * many peers. dat_ep_connect asks for one more, and an event of DAT_IB_EVENT_NUMBER brings its address handle.
+ * Unreliable datagrams, available if the attribute DAT_IB_UD is TRUE: an endpoint whose service
+ * type is DAT_IB_SERVICE_TYPE_UD has many peers. Each dat_ep_connect requests another peer, and an
+ * event of DAT_IB_EVENT_NUMBER contains the address handle of this peer.
  */
 
-/** Posts a datagram to the peer of an address handle, which an event has brought. */
+/** Posts a datagram to the peer of an address handle from an event. */
 #define dat_ib_post_send_ud(ep, segments, lbuf, ah_ptr, cookie, flgs) \
     dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_UD_SEND_OP, (DAT_COUNT)(segments), \
         (DAT_LMR_TRIPLET *)(lbuf), (DAT_IB_ADDR_HANDLE *)(ah_ptr), (cookie), \
@@ -809,21 +813,23 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
 /** Posts a receive for datagrams. */
 #define dat_ib_post_recv_ud dat_ep_post_recv
 
-/** Gives back what is kept of an exchange; cm is the context of its event. */
+/** Frees the state of an exchange with a peer; cm is the context of the event of the exchange. */
 #define dat_ib_ud_cm_free(ep, cm) \
     dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_UD_CM_FREE_OP, (cm))
 
-/** Gives up an address handle: nothing more is sent to that peer. */
+/** Frees an address handle. The program can no longer send to this peer. */
 #define dat_ib_ud_ah_free(ep, ah) \
     dat_extension_op((DAT_EP_HANDLE)(ep), DAT_IB_UD_AH_FREE_OP, (DAT_IB_ADDR_HANDLE *)(ah))
 
 /*
- * Counters of an adapter, an endpoint or an event dispatcher. Those that are not counted are 0.
+ * Counters of an adapter, an endpoint or an event dispatcher. Counters that are not maintained are
+ * 0.
  */
 
 /**
- * Reads a counter into its place in an array, or all of them if cntr is DCNT_IA_ALL_COUNTERS or the
- * like. With a reset that is not 0 they begin at 0 again.
+ * Stores a counter in the array p_cntrs_out, at the index of its number. Stores all counters if
+ * cntr is DCNT_IA_ALL_COUNTERS, DCNT_EP_ALL_COUNTERS or DCNT_EVD_ALL_COUNTERS, as for the kind of
+ * dat_handle. If reset is not 0, also resets these counters to 0.
  */
 #define dat_ib_query_counters(dat_handle, cntr, p_cntrs_out, reset) \
     dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_QUERY_COUNTERS_OP, (int)(cntr), \
@@ -832,7 +838,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
 /** Older name of dat_ib_query_counters. */
 #define dat_query_counters dat_ib_query_counters
 
-/** Prints a counter, or all of them, on standard output. */
+/** Prints a counter, or all counters, to standard output, as for dat_ib_query_counters. */
 #define dat_ib_print_counters(dat_handle, cntr, reset) \
     dat_extension_op((DAT_HANDLE)(dat_handle), DAT_IB_PRINT_COUNTERS_OP, (int)(cntr), \
         (int)(reset))
@@ -851,15 +857,16 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_IA_COUNTER_TYPE)(type))
 
 /**
- * Returns attributes of an adapter that need not be open, as dat_ia_query does, and a handle for
- * dat_ib_close_query and nothing else. The memory that the attributes point to lives until then.
+ * Returns the attributes of an adapter, like dat_ia_query, but the program need not have opened the
+ * adapter. The returned handle is valid only for dat_ib_close_query. The memory to which the
+ * attributes point is valid until that call.
  */
 #define dat_ib_open_query(name, ia_handle, ia_mask, ia_attr, prov_mask, prov_attr) \
     dat_extension_op(DAT_HANDLE_NULL, DAT_IB_OPEN_QUERY_OP, (DAT_NAME_PTR)(name), \
         (DAT_HANDLE *)(ia_handle), (DAT_IA_ATTR_MASK)(ia_mask), (DAT_IA_ATTR *)(ia_attr), \
         (DAT_PROVIDER_ATTR_MASK)(prov_mask), (DAT_PROVIDER_ATTR *)(prov_attr))
 
-/** Ends a query. */
+/** Ends a query of dat_ib_open_query. */
 #define dat_ib_close_query(ia_handle) \
     dat_extension_op((DAT_HANDLE)(ia_handle), DAT_IB_CLOSE_QUERY_OP)
 
@@ -867,7 +874,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
  * Collective operations: the providers of this project return DAT_NOT_IMPLEMENTED.
  */
 
-/** Makes a member of groups. */
+/** Creates a member of groups. */
 #define dat_ib_collective_create_member(ia_handle, progress_func, member, member_size) \
     dat_extension_op((DAT_IA_HANDLE)(ia_handle), DAT_IB_COLLECTIVE_CREATE_MEMBER_OP, \
         (void *)(progress_func), (DAT_IB_COLLECTIVE_MEMBER *)(member), \
@@ -878,7 +885,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
     dat_extension_op((DAT_IA_HANDLE)(ia_handle), DAT_IB_COLLECTIVE_FREE_MEMBER_OP, \
         (DAT_IB_COLLECTIVE_MEMBER)(member))
 
-/** Makes a group of members. */
+/** Creates a group of members. */
 #define dat_ib_collective_create_group( \
     members, group_size, self, group_id, group_info, evd, pd, user_context) \
     dat_extension_op((DAT_EVD_HANDLE)(evd), DAT_IB_COLLECTIVE_CREATE_GROUP_OP, \
@@ -900,14 +907,14 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_READ_CLOCK_OP, \
         (DAT_UINT64 *)(clock_value))
 
-/** Gives each member a part of the root's data. */
+/** Sends a part of the root's data to each member. */
 #define dat_ib_collective_scatter( \
     coll_handle, sendbuf, sendsize, recvbuf, recvsize, root, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_SCATTER_OP, \
         (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
         (DAT_IB_COLLECTIVE_RANK)(root), (user_context), (DAT_COMPLETION_FLAGS)(flags))
 
-/** Gives each member a part of the root's data; parts may differ in length. */
+/** Sends a part of the root's data to each member; parts may differ in length. */
 #define dat_ib_collective_scatterv( \
     coll_handle, sendbuf, sendsizes, displs, recvbuf, recvsize, root, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_SCATTERV_OP, \
@@ -915,14 +922,14 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), \
         (user_context), (DAT_COMPLETION_FLAGS)(flags))
 
-/** Gives the root the data of all members. */
+/** Sends the data of all members to the root. */
 #define dat_ib_collective_gather( \
     coll_handle, sendbuf, sendsize, recvbuf, recvsize, root, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_GATHER_OP, \
         (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
         (DAT_IB_COLLECTIVE_RANK)(root), (user_context), (DAT_COMPLETION_FLAGS)(flags))
 
-/** Gives the root the data of all members; parts may differ in length. */
+/** Sends the data of all members to the root; parts may differ in length. */
 #define dat_ib_collective_gatherv( \
     coll_handle, sendbuf, sendsize, recvbuf, recvsizes, displs, root, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_GATHERV_OP, \
@@ -930,14 +937,14 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_COUNT *)(recvsizes), (DAT_COUNT *)(displs), (DAT_IB_COLLECTIVE_RANK)(root), \
         (user_context), (DAT_COMPLETION_FLAGS)(flags))
 
-/** Gives each member the data of all. */
+/** Sends the data of all members to each member. */
 #define dat_ib_collective_allgather( \
     coll_handle, sendbuf, sendsize, recvbuf, recvsize, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_ALLGATHER_OP, \
         (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
         (user_context), (DAT_COMPLETION_FLAGS)(flags))
 
-/** Gives each member the data of all; parts may differ in length. */
+/** Sends the data of all members to each member; parts may differ in length. */
 #define dat_ib_collective_allgatherv( \
     coll_handle, sendbuf, sendsize, recvbuf, recvsizes, displs, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_ALLGATHERV_OP, \
@@ -945,14 +952,14 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_COUNT *)(recvsizes), (DAT_COUNT *)(displs), (user_context), \
         (DAT_COMPLETION_FLAGS)(flags))
 
-/** Gives each member a part of the data of each. */
+/** Sends each member a part of the data of every member. */
 #define dat_ib_collective_alltoall( \
     coll_handle, sendbuf, sendsize, recvbuf, recvsize, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_ALLTOALL_OP, \
         (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
         (user_context), (DAT_COMPLETION_FLAGS)(flags))
 
-/** Gives each member a part of the data of each; parts may differ in length. */
+/** Sends each member a part of the data of every member; parts may differ in length. */
 #define dat_ib_collective_alltoallv( \
     coll_handle, sendbuf, sendsizes, senddispls, recvbuf, recvsizes, recvdispls, user_context, \
     flags) \
@@ -961,7 +968,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), (DAT_COUNT *)(recvdispls), \
         (user_context), (DAT_COMPLETION_FLAGS)(flags))
 
-/** Combines the data of all members for the root. */
+/** Combines the data of all members, and sends the result to the root. */
 #define dat_ib_collective_reduce( \
     coll_handle, sendbuf, sendsize, recvbuf, recvsize, op, type, root, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_REDUCE_OP, \
@@ -969,7 +976,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
         (DAT_IB_COLLECTIVE_RANK)(root), (user_context), (DAT_COMPLETION_FLAGS)(flags))
 
-/** Combines the data of all members for each. */
+/** Combines the data of all members, and sends the result to each member. */
 #define dat_ib_collective_allreduce( \
     coll_handle, sendbuf, sendsize, recvbuf, recvsize, op, type, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_ALLREDUCE_OP, \
@@ -977,7 +984,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
         (user_context), (DAT_COMPLETION_FLAGS)(flags))
 
-/** Combines the data of all members and gives each a part of the result. */
+/** Combines the data of all members, and sends a part of the result to each member. */
 #define dat_ib_collective_reduce_scatter( \
     coll_handle, sendbuf, sendsize, recvbuf, recvsizes, op, type, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), \
@@ -985,7 +992,7 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), \
         (DAT_IB_COLLECTIVE_DATA_TYPE)(type), (user_context), (DAT_COMPLETION_FLAGS)(flags))
 
-/** Combines the data of the members up to each. */
+/** Combines, for each member, the data of the members up to that member. */
 #define dat_ib_collective_scan( \
     coll_handle, sendbuf, sendsize, recvbuf, recvsize, op, type, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_SCAN_OP, \
@@ -993,13 +1000,13 @@ static inline DAT_RETURN dat_strerror_ext_status(DAT_IB_STATUS value, const char
         (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
         (user_context), (DAT_COMPLETION_FLAGS)(flags))
 
-/** Gives each member the root's data. */
+/** Sends the root's data to each member. */
 #define dat_ib_collective_broadcast(coll_handle, buf, size, root, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_BROADCAST_OP, \
         (DAT_PVOID)(buf), (DAT_COUNT)(size), (DAT_IB_COLLECTIVE_RANK)(root), (user_context), \
         (DAT_COMPLETION_FLAGS)(flags))
 
-/** Waits until all members have come. */
+/** Waits until all members have made this call. */
 #define dat_ib_collective_barrier(coll_handle, user_context, flags) \
     dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll_handle), DAT_IB_COLLECTIVE_BARRIER_OP, \
         (user_context), (DAT_COMPLETION_FLAGS)(flags))

@@ -69,44 +69,44 @@ typedef struct dat_comm {
 
 /* ---- Macros ---- */
 
-/** Suffix for constants of 64 bits, where the platform has none. */
+/** Creates a constant of 64 bits, on platforms that do not define UINT64_C. */
 #ifndef UINT64_C
 #define UINT64_C(c) c##ULL
 #endif
 
-/* Marks of the direction of an argument, for programs that use them. They mean nothing here. */
+/* Marks of the direction of an argument, for programs that use them. The library ignores them. */
 
-/** Read by the function. */
+/** Marks an argument that the function reads. */
 #ifndef IN
 #define IN
 #endif
 
-/** Written by the function. */
+/** Marks an argument that the function writes. */
 #ifndef OUT
 #define OUT
 #endif
 
-/** Read and written by the function. */
+/** Marks an argument that the function reads and writes. */
 #ifndef INOUT
 #define INOUT
 #endif
 
 /* Marks of declarations, for programs that use them. */
 
-/** Before the name of a function. */
+/** Precedes the name of a function. */
 #ifndef DAT_API
 #define DAT_API
 #endif
 
-/** Before a declaration. */
+/** Precedes a declaration. */
 #ifndef DAT_EXPORT
 #define DAT_EXPORT extern
 #endif
 
-/** An interface adapter's handle as a number. */
+/** Converts the handle of an interface adapter to a number. */
 #define DAT_IA_HANDLE_TO_UL(a) ((unsigned long)(a))
 
-/** An interface adapter's handle from the number. */
+/** Converts a number from DAT_IA_HANDLE_TO_UL back to the handle. */
 #define DAT_UL_TO_IA_HANDLE(a) ((DAT_IA_HANDLE)(a))
 
 #ifdef __cplusplus

@@ -530,14 +530,12 @@ extern DAT_RETURN dat_cno_trigger(DAT_CNO_HANDLE cno_handle, DAT_EVD_HANDLE *evd
 /* ---- Macros ---- */
 
 /**
- * Passed to dat_ia_open in place of an event dispatcher: asynchronous events go to one that exists
- * elsewhere.
+ * Passed to dat_ia_open instead of an event dispatcher: the instance gets no asynchronous event
+ * dispatcher.
  */
 #define DAT_EVD_ASYNC_EXISTS ((DAT_EVD_HANDLE)0x1)
 
-/**
- * Returned by dat_ia_query: the event dispatcher of asynchronous events is in another process.
- */
+/** Returned by dat_ia_query: the instance has no asynchronous event dispatcher in this process. */
 #define DAT_EVD_OUT_OF_SCOPE ((DAT_EVD_HANDLE)0x2)
 
 /** No agent, for dat_cno_create and dat_cno_modify_agent. */

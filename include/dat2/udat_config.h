@@ -29,7 +29,7 @@ extern "C" {
 
 /* ---- Macros ---- */
 
-/** Thread safety that dat_ia_open asks for; define it before including to ask for DAT_TRUE. */
+/** Thread safety that dat_ia_open requires. To require DAT_TRUE, define it before the include. */
 #ifndef DAT_THREADSAFE
 #define DAT_THREADSAFE DAT_FALSE
 #endif

@@ -70,7 +70,7 @@ static DAT_CONTEXT word(unsigned position)
     return context;
 }
 
-/* Checks one macro. */
+/* Checks that a macro passes this operation, and arguments of these types in the right order. */
 #define CHECK(macro, operation, types, arguments)                              \
     do {                                                                       \
         want_op = (operation);                                                 \

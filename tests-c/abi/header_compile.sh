@@ -18,7 +18,7 @@ passed() { number=$((number + 1)); echo "ok $number - $1"; }
 failed() { number=$((number + 1)); failed=1; echo "not ok $number - $1"; sed 's/^/# /' "$work/words"; }
 skipped() { number=$((number + 1)); echo "ok $number - $1 # SKIP $2"; }
 
-# compile COMPILER STANDARD FILE
+# compile COMPILER STANDARD FILE: compiles a file of C or C++, with the compiler's output in $work/words.
 compile()
 {
     case $2 in

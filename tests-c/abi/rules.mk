@@ -1,4 +1,4 @@
-# The numbers of layout.c, which are written as Rust has them.
+# layout.c includes the numbers of layout.rs. The rule converts its Rust macros to C macros.
 $(OUT)/abi/layout.o: COMPILE += -I$(OUT)/abi
 $(OUT)/abi/layout.o: $(OUT)/abi/layout.def
 $(OUT)/abi/layout.def: $(TESTDIR)/abi/layout$(if $(filter 2.0,$(API)),20).rs

@@ -28,7 +28,7 @@ triple=aarch64-unknown-linux-gnu
 compiler=aarch64-linux-gnu-gcc
 LIB=$OUT/lib
 table=$root/packaging/libraries.txt
-# Tests of code that only the libraries of 2.0 contain; the rest is the same as for 1.2.
+# Tests of code that only the libraries of 2.0 contain. All other code is the same as for 1.2.
 TESTS_20='^v20/\|^abi/\|^flow/connect\|^flow/rdma'
 # Tests with smaller numbers, because they would take minutes on an emulated machine.
 QUICK='stress.words stress.threads stress.handles stress.bursts stress.polled stress.asleep stress.killed stress.churn'
@@ -151,7 +151,7 @@ headers()
     done
 }
 
-# Builds xtask for this machine and for the emulated one.
+# Builds xtask for this machine and for the emulated machine.
 runners()
 {
     (cd "$root" && CARGO_TARGET_DIR=$TARGET "$CARGO" build --locked -p xtask) && cross_cargo build -p xtask

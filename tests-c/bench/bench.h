@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * bench.h - the program bench, for measurements that dat-perf does not make: single calls and, with -DDAT2 (dat2.h),
- * transfers with libraries of uDAPL 2.0. It measures them as dat-perf does.
+ * transfers with libraries of uDAPL 2.0. It measures times in the same way as dat-perf.
  *
  * - main.c: options, processes, output
  * - node.c: the objects of one process, and the connection
@@ -13,7 +13,7 @@
  * - mesh.c: many processes that are all connected
  * - link.c: communication of the processes without uDAPL, clocks
  *
- * It uses only <dat/udat.h> and POSIX.
+ * The program uses only <dat/udat.h> and POSIX.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -71,7 +71,7 @@ struct node {
     DAT_RMR_CONTEXT peer_rmr_context; /* of the peer's `in` */
     DAT_VADDR peer_address;
 #ifdef DAT2
-    DAT_IB_ADDR_HANDLE peer; /* of datagrams */
+    DAT_IB_ADDR_HANDLE peer; /* address of the peer, for datagrams */
 #endif
     long requests; /* posted and not completed */
 };
@@ -115,7 +115,7 @@ void hear(void *data, size_t size);
 void meet(void); /* returns when both processes have called it */
 double now(void); /* seconds */
 uint64_t ticks(void);
-double seconds_of_tick(void); /* measured in the first call */
+double seconds_of_tick(void); /* the first call measures it */
 /* Spins for some microseconds. */
 void rest(int microseconds);
 /* Times of steps: the last 2048, and the total. */

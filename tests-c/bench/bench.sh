@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# bench.sh - runs the benchmark and others in turn, and prints a table of ratios.
+# bench.sh - runs the benchmark and other programs in turn, and prints a table of ratios.
 #
 #   bench.sh PROGRAMS LIBDIR OUT
 #
@@ -23,8 +23,8 @@
 #                   because the kernel's threads do the work of Soft-RoCE
 #   PROGRESS=WHAT   line: one changing line, the default on a terminal; rounds: a line per round; none
 #
-# Others are the machine's minimum (marks.c) and, if installed: UCX's ucx_perftest on shm; ib_send_lat and the rest of
-# perftest on an RDMA device; libfabric's fi_pingpong and UCX's ucx_perftest over TCP.
+# The other programs are marks, which measures the machine's minimum, and if installed: UCX's ucx_perftest on shm;
+# ib_send_lat etc. of perftest on an RDMA device; libfabric's fi_pingpong and UCX's ucx_perftest over TCP.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -35,7 +35,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 programs=$1 libdir=$2 out=$3
 : "${QUICK:=0}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}" "${PIN:=1}"
 : "${NETDEV:=}" "${TCP:=}" "${DAPL2:=}" "${V20:=}" "${PROGRESS:=}"
-# Versions are compared by the commands of 1.2.
+# With AGAINST, only commands of 1.2 run.
 [ -z "$AGAINST" ] || V20=
 [ -n "$PROGRESS" ] || [ ! -t 2 ] || PROGRESS=line
 name=shm sets='quick full'
@@ -130,7 +130,7 @@ fi
 
 # ---- Runs; each prints lines "result value unit" ----
 
-# iterations TEST SIZE: the same for all programs; some tens of milliseconds.
+# iterations TEST SIZE: prints the number of iterations, the same for all programs. They take some tens of milliseconds.
 iterations()
 {
     size=$2
@@ -155,7 +155,7 @@ iterations()
     case $1 in
     all_to_all*) n=200 ;;
     *wait* | *sleep* | futex*) n=2000 ;;
-    # The maximum of more iterations is the machine's: with 200, libraries that copy immediately have 12 to 41 us.
+    # The maximum of more iterations depends on the machine: with 200, libraries that copy immediately have 12 to 41 us.
     delay*) n=20 ;;
     *lat* | cache_line | writev* | readv | write_bw*outstanding\ 1*)
         [ "$size" -le 8192 ] && n=20000 || n=$((160000000 / size + 20)) ;;
@@ -165,7 +165,7 @@ iterations()
     echo "$n"
 }
 
-# size_of OPTION ARGUMENT...: the value of the option, or 8.
+# size_of OPTION ARGUMENT...: prints the value of the option among the arguments, or 8.
 size_of()
 {
     option=$1 size=8
@@ -177,7 +177,7 @@ size_of()
     echo "$size"
 }
 
-# dat WHO ARGS...: transfers use dat-perf; single calls and uDAPL 2.0 use bench.
+# dat WHO ARGS...: runs dat-perf for transfers of 1.2, otherwise bench, with the libraries of WHO.
 dat()
 {
     who=$1
@@ -191,19 +191,19 @@ dat()
     esac
 }
 
-# with_libraries COMMAND...: uses the libraries of $who.
+# with_libraries COMMAND...: runs the command with the libraries of $who.
 with_libraries()
 {
     DAT_OVERRIDE=$work/$who.conf LD_LIBRARY_PATH=$work/$who.lib timeout 60 $first "$@"
 }
 
-# in_c PROGRAM ARGS...
+# in_c PROGRAM ARGS...: runs a program of this directory.
 in_c()
 {
     with_libraries "$@" --adapter bench --cpus "$CPUS" --iterations "$n"
 }
 
-# perf TEST OPTIONS...
+# perf TEST OPTIONS...: runs dat-perf, as one command if the processes are pinned, otherwise as server and client.
 perf()
 {
     if [ "$CPUS" = -1,-1 ]; then
@@ -266,7 +266,7 @@ both()
     return "$status"
 }
 
-# ucx TEST OPTIONS...
+# ucx TEST OPTIONS...: runs ucx_perftest.
 ucx()
 {
     test=$1
@@ -277,7 +277,7 @@ ucx()
     tls=shm,self
     [ -z "$TCP" ] || tls=tcp
     UCX_TLS=$tls UCX_NET_DEVICES=${TCP:-all} both ucx_perftest
-    # iterations, median, average and overall microseconds, MiB/s twice, messages/s twice
+    # Columns: iterations, median, average and overall microseconds, MiB/s twice, messages/s twice.
     awk -F, -v size="$size" '/^ *[0-9]+,/ {
         print "median", $2 * 1000, "ns"
         print "overall", $4 * 1000, "ns"
@@ -287,7 +287,7 @@ ucx()
         END { exit !seen }' "$work/client" || { tail -n 1 "$work/client" >&2; return 1; }
 }
 
-# raw PROGRAM OPTIONS...: a program of perftest.
+# raw PROGRAM OPTIONS...: runs a program of perftest.
 raw()
 {
     program=$1
@@ -295,8 +295,8 @@ raw()
     size=$(size_of -s "$@")
     client=
     both "$program" "$@" -d "$device" -F -n "$(iterations "$program" "$size")"
-    # Of latency: bytes, iterations, microseconds: lowest, highest, typical, average ...;
-    # of bandwidth: bytes, iterations, MiB/s twice, million messages/s.
+    # Columns of latency: bytes, iterations, lowest, highest, typical and average microseconds ...
+    # Columns of bandwidth: bytes, iterations, MiB/s twice, million messages/s.
     awk -v size="$size" -v program="$program" '
         $1 == size && $2 ~ /^[0-9]+$/ && $5 ~ /^[0-9.]+$/ && $5 > 0 {
         if (program ~ /_lat$/) {
@@ -310,11 +310,11 @@ raw()
         END { exit !seen }' "$work/client" || { tail -n 1 "$work/client" >&2; return 1; }
 }
 
-# fabric BYTES: round trips with libfabric's program.
+# fabric BYTES: runs round trips with libfabric's fi_pingpong.
 fabric()
 {
     both fi_pingpong -p tcp -e msg -S "$1" -I "$(iterations lat "$1")"
-    # bytes, messages, answers, bytes of all, time, MB/s, microseconds one way, million messages/s
+    # Columns: bytes, messages, replies, total bytes, time, MB/s, microseconds one way, million messages/s.
     awk '/^[0-9]+[kmg]? / { print "overall", $7 * 1000, "ns"; print "bandwidth", $6, "MB/s"; seen = 1 }
         END { exit !seen }' "$work/client" || { tail -n 1 "$work/client" >&2; return 1; }
 }

@@ -82,7 +82,7 @@ static void post_srq(struct node *n)
     must("dat_srq_post_recv", dat_srq_post_recv(srq, 1, &t, no_cookie()));
 }
 
-/* A queue holds BATCH buffers, so each batch uses a new one. */
+/* Measures the calls of shared receive queues. A queue has room for BATCH buffers, so each batch uses a new queue. */
 static void cost_of_srq_post(struct node *n)
 {
     static double each[BATCHES];

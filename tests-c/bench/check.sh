@@ -13,7 +13,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
 made=0 failed=0
-# result STATUS NAME: one test; $work/log explains a failure.
+# result STATUS NAME: prints the result of a test, and after a failure $work/log, which explains it.
 result()
 {
     made=$((made + 1))
@@ -38,7 +38,7 @@ echo "shm u1.2 threadsafe default $work/lib/libdaplshm.so.1 libdat.1.2 \"$work/m
 DAT_OVERRIDE=$work/dat.conf
 export DAT_OVERRIDE
 
-# bench NAMES ARGUMENTS...: bench succeeds, and prints a positive value for each name.
+# bench NAMES ARGUMENTS...: checks that bench succeeds, and prints a positive value for each name.
 bench()
 {
     names=$1
@@ -115,7 +115,7 @@ round,command,result,value,unit
 3,ours a,rate,1000000,1/s
 3,ucx b,rate,2000000,1/s
 END
-# "fast": the ratios of the rounds are 0.5, 0.75 and 0.8; the medians of the sides are 80 and 100.
+# For example "fast": the ratios of the rounds are 0.5, 0.75 and 0.8; the medians of both sides are 80 and 100.
 cat >"$work/expected" <<'END'
 fast 80.0 ns 275% ucx b 100 ns 300% 0.75 0.50-0.80 <= 1.0 <= 1.5 target met
 slow 400 ns 100% ucx b 100 ns 300% 2.00 2.00-4.00 <= 1.0 <= 1.5 MISSED

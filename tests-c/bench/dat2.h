@@ -11,7 +11,7 @@
 
 #define target_address virtual_address
 
-/* 2.0 has the parameter va_type. */
+/* Adds the parameter va_type of 2.0. */
 #define dat_lmr_create(ia, type, region, length, pz, privileges, lmr, lmr_context, rmr_context, got, at) \
     dat_lmr_create(ia, type, region, length, pz, privileges, DAT_VA_TYPE_VA, lmr, lmr_context, \
                    rmr_context, got, at)

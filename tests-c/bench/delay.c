@@ -3,9 +3,9 @@
  *
  * delay.c - latency of a write to a target that has just stopped calling, and polls its memory.
  *
- * In each round the target polls an EVD while writes arrive, so the initiator leaves them to it. Then the target makes
- * no call, reports this, and polls its memory. The next write contains the time of its post. Then the initiator reaps
- * its completion or, in "delay_silent", makes no call either.
+ * In each round the target first polls an EVD while writes arrive, so the initiator leaves their execution to the
+ * target. Then the target stops calling, reports this, and polls its memory. The next write contains the time of its
+ * post. After it, the initiator reaps its completion or, in "delay_silent", makes no call either.
  *
  * "watched" measures eight writes: from before the first post until the target, which makes no call, sees the last
  * word.
@@ -17,7 +17,7 @@
 /* Writes before the target stops calling. */
 enum { BEFORE = 400 };
 
-/* The same clock for both processes. */
+/* Returns the time of a clock that both processes share, in ns. */
 static uint64_t clock_ns(void)
 {
     struct timespec t;

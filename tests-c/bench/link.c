@@ -78,7 +78,7 @@ double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Uses the CPU's counter if there is one, like ucx_perftest, because each step reads it. */
+/* Returns the CPU's counter if there is one, as ucx_perftest does: each step reads it, and a system clock is slower. */
 uint64_t ticks(void)
 {
 #ifdef __x86_64__

@@ -8,8 +8,8 @@
  * - send_lat: round trips; nanoseconds in one direction
  * - datagram_lat: the same with datagrams of uDAPL 2.0
  * - send_bw, write_bw, read_bw: concurrent transfers in one direction
- * - delay, delay_silent: maximum latency of a write to a target that has just stopped calling; the initiator polls, or
- *   makes no call either
+ * - delay, delay_silent: maximum latency of a write to a target that has just stopped calling; in delay, the initiator
+ *   polls, in delay_silent it makes no call either
  * - watched: eight writes of an eighth of --size to a target that makes no call and polls its memory
  * - calls: single calls
  * - all_to_all: in each round, a message from each of --processes to each other; messages per second
@@ -136,7 +136,7 @@ static void pin(int cpu)
         fail("there is no processor %d", cpu);
 }
 
-/* Ends the first process, which would otherwise poll indefinitely. */
+/* Handles SIGCHLD: if the second process failed, ends the first process, which would otherwise poll indefinitely. */
 static void second_ended(int number, siginfo_t *info, void *context)
 {
     static const char text[] = "bench (first process): the second process failed\n";

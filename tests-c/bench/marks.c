@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * marks.c - the machine's minimum, which no library can undercut.
+ * marks.c - measures the minimum times of the machine, which no library can undercut.
  *
  *   marks TEST SIZE ITERATIONS CPU,CPU    prints lines "name value unit"
  *
@@ -12,7 +12,7 @@
  * - futex_late: as futex; each process waits 50 us before it wakes the other; the pauses are subtracted
  * - writev: process_vm_writev to a process that polls its memory
  * - writev_pong: round trip of such writes
- * - readv: process_vm_readv from such a process
+ * - readv: process_vm_readv from a process that polls its memory
  * - memcpy: from one buffer to another, in one process
  *
  * Over a TCP connection on the loopback interface, with TCP_NODELAY:
@@ -20,7 +20,7 @@
  * - tcp_pong: round trip of send and recv; both processes poll
  * - tcp_epoll: as tcp_pong; both processes sleep in epoll_wait
  * - tcp_epoll_late: as tcp_epoll; each process pauses 50 us before it sends; the pauses are subtracted
- * - tcp_stream: sends in one direction; the receiver acknowledges the last one
+ * - tcp_stream: sends in one direction; the receiver acknowledges only the last send
  * - tcp_watched: time from before the first of eight sends of SIZE / 8 until the second process sees the last word: one
  *   of its threads receives, and the main thread polls the memory
  */
@@ -320,7 +320,7 @@ static const struct test {
     const char *name;
     void (*step)(long i, int second);
     int ways; /* messages per step: 2 for a round trip */
-    int alone;
+    int alone; /* only the first process runs the steps */
 } tests[] = {
     { "cache_line", line, 2, 0 },
     { "futex", futex, 2, 0 },

@@ -131,7 +131,7 @@ static void run_rounds(struct mesh *m, long rounds)
             fetch_shared(n, n->recv, &event);
             post(m, event.event_data.dto_completion_event_data.user_cookie.as_ptr, 0);
         }
-        /* The sends of the previous round, whose completion can depend on the peer's next message. */
+        /* Reap the sends of the previous round only now: their completion can depend on the peer's next message. */
         if (r > 0)
             reap_sends(n);
     }

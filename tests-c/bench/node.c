@@ -14,7 +14,7 @@
 #define PAGE           4096
 #define CONNECT_TIMEOUT 60000000 /* microseconds */
 
-/* Exchanged before the processes connect. */
+/* Message that each process sends to the other before they connect. */
 struct hello {
     struct sockaddr_storage address;
     DAT_CONN_QUAL qual;
@@ -97,7 +97,7 @@ static void make_endpoint(struct node *n)
          dat_ep_create(n->ia, n->pz, n->recv, n->request, n->conn, &attr, &n->ep));
 }
 
-/* Returns the number of receives: enough that the sender rarely has to stop. */
+/* Returns the number of receives to post: so many that the sender rarely has to wait for credits. */
 static int depth_of(const struct plan *plan, const DAT_IA_ATTR *attr)
 {
     int depth = 4;
@@ -157,7 +157,7 @@ static void listen_somewhere(struct node *n, DAT_CONN_QUAL *qual)
     must("dat_psp_create", rc);
 }
 
-/* The second process listens, the first one connects. */
+/* Connects the processes: the second process listens, and the first process requests the connection. */
 void node_connect(struct node *n)
 {
     const struct sockaddr *own = n->attr.ia_address_ptr;

@@ -23,7 +23,7 @@ programs=$(cd "$1" && pwd) libdir=$(cd "$2" && pwd) out=$(cd "$3" && pwd)
     exit 2
 }
 
-# bench for uDAPL 2.0, whose headers do not compile with -Wpedantic.
+# Build bench for uDAPL 2.0, without -Wpedantic, with which the headers of 2.0 do not compile.
 if DAPL2=$("$root/tests-c/verbs/dapl2.sh" "$TARGET"); then
     library=$(dirname "$(find "$DAPL2/usr/lib" -name libdat2.so | head -n 1)")
     "$CC" -std=gnu11 -Wall -Wextra -Werror -O2 -g -DDAT2 -isystem "$DAPL2/usr/include" -o "$programs/bench2" \

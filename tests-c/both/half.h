@@ -39,7 +39,7 @@ struct half {
     void (*open)(void);
     void (*close)(void);
 
-    /* The address for call(). */
+    /* Returns the address for call(). */
     struct sockaddr_storage (*address)(void);
     /* Listens on a qualifier and returns it. */
     uint64_t (*listen)(void);
@@ -47,9 +47,12 @@ struct half {
     /* Waits for a connection request and copies its private data. Returns their size. */
     size_t (*request)(void *data, size_t room);
     void (*accept)(const void *data, size_t size);
-    /* 1.2 ignores the private data, because its dat_cr_reject has none. */
+    /* Rejects the request. 1.2 ignores the private data, because its dat_cr_reject has none. */
     void (*reject)(const void *data, size_t size);
-    /* Wait for this connection event. Return the size of its private data, or -1 for another event. */
+    /*
+     * Wait for the connection event that their name specifies. Return the size of its private data, or -1 if
+     * another event arrives.
+     */
     int (*established)(void *data, size_t room);
     int (*refused)(void *data, size_t room);
     void (*disconnect)(void);
@@ -65,7 +68,7 @@ struct half {
     /* Sends the bytes of fill(); receives a message and compares its bytes with fill(seed). */
     bool (*send)(size_t size);
     bool (*received)(size_t size, unsigned seed);
-    /* Transfer the complete memory. */
+    /* Transfer the complete memory by RDMA. Return whether that succeeded. */
     bool (*write)(struct half_memory to);
     bool (*read)(struct half_memory from);
 

@@ -13,10 +13,10 @@
 
 static const char ask[] = "from the caller to the server", answer[] = "and back";
 
-/* Caller and server, for names of subtests. */
+/* The versions of the caller and the server, for names of subtests. */
 static char who[32];
 
-/* Compares private data. rdma_cm pads them with zeros. */
+/* Returns whether the received private data are right. rdma_cm pads them with zeros. */
 static bool came(const char *data, long size, const char *sent, size_t length)
 {
     bool whole = size >= 0 && (env_is_shm() ? (size_t)size == length : (size_t)size >= length) &&
@@ -51,7 +51,7 @@ static void transfers(const struct half *from, const struct half *to, unsigned s
     ok(from->read(to->memory()) && from->holds(seed + 1), "%s: an RDMA read of %s", who, from->version);
 }
 
-/* Operations that peers of 1.2 do not accept. Only shm knows the version of the peer. */
+/* Tests operations that peers of 1.2 do not accept. Only shm knows the version of the peer. */
 static void extended(const struct half *from, const struct half *to, unsigned seed)
 {
     static const char *const operations[] = HALF_EXTENDED;

@@ -1,6 +1,6 @@
 /*
- * opened.c - a program that is linked with neither library opens both with dlopen, and then every provider. Each takes
- * memory from the dynamic linker's reserve for thread-local data.
+ * opened.c - a program that is linked with neither library opens both with dlopen, and then every provider. Each of
+ * these libraries takes memory from the dynamic linker's reserve for thread-local data.
  */
 #define _GNU_SOURCE
 #include "both/meeting.h"

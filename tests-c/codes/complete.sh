@@ -3,8 +3,8 @@
 #
 # codes.txt and codes20.txt list the calls and types of 1.2 and 2.0. A passed subtest "call: condition: TYPE" or
 # "scene: call: condition: TYPE" counts for the first call in its name; dat_ia_open counts as dat_ia_openv.
-# unprovoked.txt lists the codes that no subtest can provoke, with the reasons; unprovoked12.txt and unprovoked20.txt those of
-# one version.
+# unprovoked.txt lists the codes that no subtest can provoke, with the reasons. unprovoked12.txt and unprovoked20.txt
+# list further codes of one version.
 #
 # The script reads the results of the whole suite on the adapter shm, so it must run last.
 set -u

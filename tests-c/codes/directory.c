@@ -9,14 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Range of dat_psp_create_any(). */
+/* Range of the qualifiers that dat_psp_create_any() returns. */
 #define FIRST 1024
 #define LAST 65535
 
 static char folder[] = "/tmp/dat-codes-XXXXXX";
 static char rendezvous[sizeof folder + 16];
 
-/* Configures an adapter with a private directory, and one whose directory is a file. */
+/* Configures an adapter with a private directory, and another adapter whose directory is a file. */
 static void configure(void)
 {
     char path[sizeof folder + 16];

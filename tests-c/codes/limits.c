@@ -12,7 +12,7 @@ static DAT_COUNT enough(void)
 
 struct maker {
     struct fx *fx;
-    struct side side;  /* for its EVDs */
+    struct side side;  /* the EVDs of created endpoints */
     DAT_SRQ_HANDLE srq;
     DAT_EP_ATTR attr;
     unsigned char memory[64];
@@ -68,7 +68,7 @@ static DAT_RETURN make_evd(struct maker *m, DAT_HANDLE *made)
     return dat_evd_create(m->fx->ia, 1, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, made);
 }
 
-/* Tests a limit. `have` objects exist already. Other processes may use objects of a device, too. */
+/* Tests a limit. `have` objects of the kind exist already. On a device, other processes may use objects, too. */
 static void one_more(struct maker *m, DAT_COUNT limit, DAT_COUNT have, DAT_UINT32 subtype,
                      const char *call, make make, unmake unmake)
 {

@@ -20,7 +20,7 @@ static DAT_SRQ_HANDLE make_srq(struct fx *fx)
     return srq;
 }
 
-/* The only quality of service is best effort. The program creates the endpoint of an RSP. */
+/* Tests models that the library does not support: other qualities of service, multipath, an RSP without an endpoint. */
 static void models(struct fx *fx)
 {
     DAT_SRQ_HANDLE srq = make_srq(fx);
@@ -57,7 +57,7 @@ static void models(struct fx *fx)
     must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");
 }
 
-/* Sends without a receive fill the request queue. */
+/* Tests posts to a full request queue. Sends without a receive fill it. */
 static void full(struct fx *fx)
 {
     DAT_RMR_HANDLE rmr = UNTOUCHED;
@@ -103,7 +103,7 @@ static void handler(int signo)
 }
 
 /*
- * A signal without SA_RESTART ends the wait. It is repeated, because it can arrive before the wait.
+ * A signal without SA_RESTART ends the wait. The test repeats the signal, because it can arrive before the wait.
  */
 static void interrupted(struct fx *fx)
 {

@@ -26,14 +26,14 @@ void bystander_start(struct bystander *b, struct fx *fx);
 
 unsigned bystander_rounds(struct bystander *b);
 
-/* Returns the longest round in ms since the start or bystander_forget(). */
+/* Returns the longest round in ms since bystander_start() or the last bystander_forget(). */
 unsigned bystander_longest(struct bystander *b);
 void bystander_forget(struct bystander *b);
 
 /* Ends the thread. b->fine is true if all rounds succeeded. */
 void bystander_stop(struct bystander *b);
 
-/* Ends the process, as a subtest. */
+/* Ends the process, and checks as a subtest that it exits with status 0. */
 void bystander_end(struct bystander *b);
 
 #endif

@@ -39,7 +39,7 @@
 #define CNO_FIELD_UNKNOWN (DAT_CNO_FIELD_ALL + 1)
 #define CNO_AGENT(param) ((param).agent)
 
-/* Codes of parameters whose positions differ. */
+/* Codes for parameters whose positions differ between 1.2 and 2.0. */
 #define ARG_LMR_CREATE_HANDLE DAT_INVALID_ARG7
 #define ARG_RMR_BIND_TRIPLET DAT_INVALID_ARG2
 #define ARG_RMR_BIND_FLAGS DAT_INVALID_ARG6
@@ -64,7 +64,7 @@
 #define OTHER_VERSION "1.2"
 #define OTHER_MAJOR 1
 
-/* consecutive numbers in 2.0, not bits */
+/* The fields of a CNO are consecutive numbers in 2.0, not bits. */
 #define CNO_FIELD_AGENT DAT_CNO_FIELD_PROXY
 #define CNO_FIELD_UNKNOWN 8
 #define CNO_AGENT(param) ((param).proxy.agent)
@@ -76,15 +76,15 @@
 #define bind_to_lmr(rmr, lmr, triplet, privileges, ep, cookie, flags, context) \
     dat_rmr_bind(rmr, lmr, triplet, privileges, DAT_VA_TYPE_VA, ep, cookie, flags, context)
 
-/* with the address type */
+/* Adds the address type, an argument that 1.2 lacks. */
 #define dat_lmr_create(ia, type, region, length, pz, privileges, lmr, lmr_context, rmr_context, got, at) \
     dat_lmr_create(ia, type, region, length, pz, privileges, DAT_VA_TYPE_VA, lmr, lmr_context, \
                    rmr_context, got, at)
 
-/* with private data */
+/* Rejects without private data, which 1.2 lacks. */
 #define dat_cr_reject(cr) dat_cr_reject(cr, 0, NULL)
 
-/* Third-party 2.0 headers may lack it. */
+/* Third-party 2.0 headers may lack this declaration. */
 extern DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_handle);
 
 #define AS_IA(value) ((DAT_IA_HANDLE)(uintptr_t)(value))
@@ -98,7 +98,7 @@ extern DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_han
 /* The API version in a dat.conf entry. */
 #define CONF_API "u" API_VERSION
 
-/* The complete code. In 2.0, DAT_NOT_IMPLEMENTED lacks the class bit. */
+/* The code that calls return. In 2.0, the constant DAT_NOT_IMPLEMENTED lacks the class bit. */
 #define NOT_IMPLEMENTED ((DAT_RETURN)(DAT_CLASS_ERROR | DAT_NOT_IMPLEMENTED))
 
 #define SEG_LENGTH_MAX (~(DAT_SEG_LENGTH)0)

@@ -40,7 +40,7 @@ void env_init(int argc, char **argv, const struct peer_role *roles)
         scale = atof(s);
     set_ia(getenv("DAT_IA"));
     setvbuf(stdout, NULL, _IOLBF, 0);
-    /* If the other process has exited, write() fails instead. */
+    /* A write() to a process that has exited must fail, and not end this process. */
     signal(SIGPIPE, SIG_IGN);
 
     if (argc >= 2 && strcmp(argv[1], "--peer") == 0) {
@@ -50,7 +50,7 @@ void env_init(int argc, char **argv, const struct peer_role *roles)
     }
     if (argc >= 2)
         set_ia(argv[1]);
-    /* For processes that are not started with peer_start(). */
+    /* Processes that are not started with peer_start() read it. */
     setenv("DAT_IA", ia_name, 1);
 }
 

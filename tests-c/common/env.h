@@ -3,8 +3,8 @@
  *
  *   argv[1] or $DAT_IA     name of the interface adapter, "shm" by default
  *   $DAT_TEST_SCALE        factor for every deadline (valgrind, emulators)
- *   $DAT_TEST_QUICK        set to anything but 0: smaller numbers
- *   $DAT_TEST_SLOT         number among the programs that run in parallel
+ *   $DAT_TEST_QUICK        any value but 0: fewer repetitions
+ *   $DAT_TEST_SLOT         number of this program among those that run in parallel
  *
  * xtask sets $DAT_OVERRIDE to a private dat.conf, in which shm has its own rendezvous directory.
  */
@@ -25,8 +25,8 @@ struct peer_role;
 #define QUIET_MS 60u
 
 /*
- * The first call of main(). roles is NULL, or a list that a NULL name ends. In a process that
- * peer_start() started, runs the role and does not return.
+ * Reads the settings. Must be the first call of main(). roles is NULL, or a list that a NULL name
+ * ends. In a process that peer_start() started, runs the role and does not return.
  */
 void env_init(int argc, char **argv, const struct peer_role *roles);
 
@@ -37,14 +37,14 @@ const char *env_self(void);
 unsigned env_ms(unsigned ms);
 DAT_TIMEOUT env_us(unsigned ms);
 
-/* Returns quick if $DAT_TEST_QUICK is set, otherwise full. */
+/* Returns quick if $DAT_TEST_QUICK has any value but 0, otherwise full. */
 int env_count(int full, int quick);
 
 bool env_valgrind(void);
 
 bool env_is_shm(void);
 
-/* True when the adapter uses an RDMA device. */
+/* Returns whether the adapter uses an RDMA device. */
 bool env_has_device(void);
 
 /*
@@ -56,7 +56,10 @@ bool env_is_iwarp(void);
 /* Returns the monotonic time in ms. */
 uint64_t now_ms(void);
 
-/* Returns a qualifier that no other program of this run uses, above 16 bits if wide is true. */
+/*
+ * Returns a qualifier that none of up to 8 parallel programs uses: above 0xffff if wide is true,
+ * otherwise below.
+ */
 DAT_CONN_QUAL unique_qual(bool wide);
 
 #endif

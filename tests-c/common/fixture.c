@@ -204,7 +204,7 @@ DAT_DTO_COOKIE cookie(DAT_UINT64 value)
 
 static unsigned char pattern_at(size_t i, unsigned seed)
 {
-    /* Bytes at distances of 1, 256, 4096 or another power of two differ. */
+    /* Bytes at a distance of a power of two differ, so that pattern_check() detects moved blocks. */
     uint64_t x = (uint64_t)i * 0x9e3779b97f4a7c15u + seed * 0xbf58476d1ce4e5b9u;
 
     return (unsigned char)(x >> 56);
@@ -309,7 +309,7 @@ void side_make_srq(struct side *s, struct fx *fx, DAT_SRQ_HANDLE srq, const DAT_
     DAT_EP_ATTR own;
 
     attr_default(&own);
-    own.max_recv_dtos = DAT_HW_DEFAULT; /* here: the hard high watermark */
+    own.max_recv_dtos = DAT_HW_DEFAULT; /* with an SRQ, this is the hard high watermark */
     side_evds(s, fx);
     must_rc(dat_ep_create_with_srq(fx->ia, fx->pz, s->recv, s->req, s->conn, srq,
                                    attr != NULL ? attr : &own, &s->ep),

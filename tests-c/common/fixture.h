@@ -25,7 +25,10 @@ struct fx {
 };
 
 void fx_open(struct fx *fx);
-/* Closes abruptly, which frees all objects. Prints a subtest only if it fails. */
+/*
+ * Closes the adapter abruptly, which frees all objects, and frees the memory of all regions. Prints a
+ * subtest only if the close fails.
+ */
 void fx_close(struct fx *fx);
 
 DAT_IA_ADDRESS_PTR fx_address(struct fx *fx);
@@ -33,8 +36,8 @@ DAT_IA_ADDRESS_PTR fx_address(struct fx *fx);
 DAT_EVD_HANDLE fx_evd(struct fx *fx, DAT_COUNT qlen, unsigned flags);
 
 /*
- * Zeroed memory and its registration. fx_close() frees remaining regions; a later region_free()
- * does nothing.
+ * Zeroed memory and its registration. fx_close() frees remaining regions: do not call region_free()
+ * after it.
  */
 struct region {
     unsigned char *mem;
@@ -50,11 +53,11 @@ void region_make_in(struct fx *fx, DAT_PZ_HANDLE pz, struct region *r, size_t si
                     unsigned privileges);
 void region_free(struct region *r);
 
-/* Return a local segment, and the triplet for a peer's access to the same bytes. */
+/* segment() returns a local segment, target() the triplet for a peer's access to the same bytes. */
 DAT_LMR_TRIPLET segment(const struct region *r, size_t offset, size_t length);
 DAT_RMR_TRIPLET target(const struct region *r, size_t offset, size_t length);
 
-/* Transfer a triplet, also between the two versions of uDAPL. */
+/* Transfer a triplet between two processes, which may use different versions of uDAPL. */
 bool link_send_target(struct link *l, DAT_RMR_TRIPLET t);
 bool link_recv_target(struct link *l, DAT_RMR_TRIPLET *t);
 
@@ -66,22 +69,25 @@ void pattern_fill(void *mem, size_t size, unsigned seed);
 long pattern_check(const void *mem, size_t size, unsigned seed);
 bool all_bytes(const void *mem, size_t size, unsigned char value);
 
-/* Sets attributes with all features, small limits and EVD_THRESHOLD flags. */
+/* Sets the attributes of a reliable connection, with small limits and EVD_THRESHOLD flags. */
 void attr_default(DAT_EP_ATTR *attr);
 
 /*
- * Returns n, or the maximal segments of an RDMA read over the adapter that fx_open() opened last, if
- * that is less. iWARP has one.
+ * Returns the smaller of n and the maximum number of segments of an RDMA read, which is 1 on iWARP.
+ * The maximum is from the adapter that fx_open() opened last.
  */
 DAT_COUNT read_iov_at_most(DAT_COUNT n);
 
 /*
- * Waits for the end of a connection that was accepted after the active side had gone:
- * ACCEPT_COMPLETION_ERROR, or on iWARP ESTABLISHED and then DISCONNECTED or BROKEN.
+ * Waits for the events of a passive side that accepted after the active side had ended. Returns
+ * whether they are ACCEPT_COMPLETION_ERROR, or on iWARP ESTABLISHED and then DISCONNECTED or BROKEN.
  */
 bool wait_accept_failed(DAT_EVD_HANDLE conn);
 
-/* Skips a test of this name and returns true on iWARP, where no message waits for a receive. */
+/*
+ * Returns true on iWARP, where a message without a receive ends the connection, and then prints the
+ * subtest `name` as skipped.
+ */
 bool none_waits(const char *name);
 
 /* An endpoint with its own EVDs. */
@@ -95,12 +101,12 @@ struct side {
 
 /* Creates an unconnected endpoint. If attr is NULL, uses attr_default(). */
 void side_make(struct side *s, struct fx *fx, const DAT_EP_ATTR *attr);
-/* The same with a shared receive queue. */
+/* Same as side_make(), with a shared receive queue. */
 void side_make_srq(struct side *s, struct fx *fx, DAT_SRQ_HANDLE srq, const DAT_EP_ATTR *attr);
 /* Frees all handles that are not NULL. */
 void side_free(struct side *s);
 
-/* Creates a PSP in consumer mode, with any free qualifier. */
+/* Creates a PSP in consumer mode, with any free qualifier, and stores the qualifier in *qual. */
 DAT_PSP_HANDLE fx_listen(struct fx *fx, DAT_CONN_QUAL *qual);
 DAT_PSP_HANDLE fx_listen_on(struct fx *fx, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
                             DAT_CONN_QUAL *qual);
@@ -113,7 +119,7 @@ DAT_CR_HANDLE next_request(DAT_EVD_HANDLE evd);
 /* Connects two unconnected endpoints of this process, and takes both ESTABLISHED events. */
 void sides_connect(struct side *active, struct side *passive);
 
-/* Two connected endpoints of this process. a is the active one. */
+/* Two connected endpoints of this process. `a` is the active side. */
 struct pair {
     struct side a;
     struct side b;
@@ -122,11 +128,11 @@ struct pair {
 void pair_open(struct pair *p, struct fx *fx, const DAT_EP_ATTR *attr);
 void pair_close(struct pair *p);
 
-/* Connect endpoints of two processes: one accepts, the other connects. */
+/* Connect endpoints of two processes. One process calls the first function, the other the second. */
 void side_accept_peer(struct side *s, struct link *l);
 void side_connect_peer(struct side *s, struct link *l);
 
-/* Post one segment, or none if len is 0. */
+/* Post one segment. post_recv() and post_send() post no segment if len is 0. */
 DAT_RETURN post_recv(struct side *s, struct region *r, size_t off, size_t len, DAT_UINT64 cookie);
 DAT_RETURN post_send(struct side *s, struct region *r, size_t off, size_t len, DAT_UINT64 cookie);
 DAT_RETURN post_write(struct side *s, struct region *r, size_t off, size_t len,
@@ -134,7 +140,7 @@ DAT_RETURN post_write(struct side *s, struct region *r, size_t off, size_t len,
 DAT_RETURN post_read(struct side *s, struct region *r, size_t off, size_t len,
                      DAT_RMR_TRIPLET from, DAT_UINT64 cookie);
 
-/* Sends one message in each direction. */
+/* Sends one message in each direction. Returns whether both arrive intact. */
 bool sides_talk(struct side *x, struct side *y);
 
 #endif

@@ -1,4 +1,4 @@
-/* order.h - orders to another process to receive a message, or to fill or check its memory. */
+/* order.h - orders to another process: receive a message, fill memory, check memory, or end. */
 #ifndef TESTS_C_ORDER_H
 #define TESTS_C_ORDER_H
 

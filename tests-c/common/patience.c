@@ -4,7 +4,8 @@
 #include "env.h"
 
 /*
- * The CPU time in ms that both processes must have had, and the factor for the deadline otherwise.
+ * CPU time in ms that each process must use before its lack of progress is a stall, and the factor
+ * of the deadline after which it is a stall anyway.
  */
 enum { MIN_CPU_MS = 300, MAX_FACTOR = 9 };
 

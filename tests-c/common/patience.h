@@ -17,13 +17,14 @@ struct patience {
     struct timespec own, others;
 };
 
-/* Reports progress. */
+/* Restarts the deadline. Call it after progress. */
 void patience_renew(struct patience *p);
 
 /*
- * Reports a poll without progress. Makes no libdat call, and system calls only on each 1024th poll.
- * Returns false after `ms` (scaled) without progress. `other` is the process that must make
- * progress, or 0.
+ * Call it after a poll without progress. Returns false after a stall: `ms` (scaled) without progress,
+ * in which this process and `other` each used 300 ms of CPU time, or 9 times `ms` without progress.
+ * If `other` is 0, only this process counts. Makes no libdat call, and system calls only on each
+ * 1024th poll.
  */
 bool patience_lasts(struct patience *p, pid_t other, unsigned ms);
 

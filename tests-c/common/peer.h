@@ -4,8 +4,8 @@
  * fork and exec start the program again. Two pipes transfer whole messages, with deadlines. The kernel
  * kills the second process when the first one ends.
  *
- * If $DAT_TEST_PEERS is set, the second process is the program of this name in that directory, which
- * is compiled for the other version of uDAPL.
+ * If $DAT_TEST_PEERS is set, the second process runs the program of the same name, such as
+ * flow/messages, from that directory. Its programs are compiled for the other version of uDAPL.
  */
 #ifndef TESTS_C_PEER_H
 #define TESTS_C_PEER_H
@@ -13,6 +13,7 @@
 #include "tap.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 struct link {
@@ -32,15 +33,19 @@ struct peer {
     char role[32];
 };
 
-/* Starts a process in this role. Bails out on failure. */
+/* Starts a process in this role. Bails out if no process can be created. */
 void peer_start(struct peer *p, const char *role);
 
 /*
- * Waits for the process. Returns its exit status, 128 + n for signal n, or -1 after the deadline.
+ * Waits for the process. Returns its exit status, 128 + n for signal n, or -1 after the deadline or
+ * if there is no process.
  */
 int peer_join(struct peer *p, unsigned ms);
 
-/* Checks that the process ends with status 0 in time. */
+/*
+ * Checks as a subtest that the process exits with status 0 within SOON_MS (scaled). Kills it after
+ * that time.
+ */
 bool peer_ok(struct peer *p, const char *fmt, ...) TAP_PRINTF(2, 3);
 
 void peer_kill(struct peer *p);
@@ -48,7 +53,7 @@ void peer_kill(struct peer *p);
 /* Kills and reaps all second processes. */
 void peer_end_all(void);
 
-/* Runs the role in argv, for env_init(). */
+/* Runs the role that argv names. env_init() calls it. */
 void peer_enter(int argc, char **argv, const struct peer_role *roles) TAP_NORETURN;
 
 /* Sends one message. Returns false if the other process has exited. */
@@ -61,7 +66,10 @@ bool link_send(struct link *l, const void *data, size_t size);
  */
 bool link_recv(struct link *l, void *data, size_t size, unsigned ms);
 
-/* Send and expect a word, as a barrier between two steps. */
+/*
+ * Synchronize two processes between two steps: link_say() sends a word, link_hear() waits for it.
+ * link_hear() returns false after SOON_MS, for another word, or if the other process has exited.
+ */
 bool link_say(struct link *l, const char *word);
 bool link_hear(struct link *l, const char *word);
 
@@ -75,6 +83,18 @@ bool link_hear(struct link *l, const char *word);
 void must(bool cond, const char *fmt, ...) TAP_PRINTF(2, 3);
 void must_rc(DAT_RETURN rc, DAT_UINT32 type, const char *fmt, ...) TAP_PRINTF(3, 4);
 
+/* Returns whether this process is a second process. */
 bool peer_is_one(void);
+
+/* Prints a diagnostic: to standard error in a second process, which has no TAP stream. */
+#define REMARK(...)                                  \
+    do {                                             \
+        if (peer_is_one()) {                         \
+            fprintf(stderr, "# peer: " __VA_ARGS__); \
+            fputc('\n', stderr);                     \
+        } else {                                     \
+            diag(__VA_ARGS__);                       \
+        }                                            \
+    } while (0)
 
 #endif

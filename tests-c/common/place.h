@@ -14,7 +14,7 @@ void place_end(void);
 /* Returns the path, also in a second process. Returns NULL without place_make(). */
 const char *place_path(void);
 
-/* Returns the number of entries with this prefix, or -1 if there is no directory. */
+/* Returns the number of entries of the directory with this prefix, or -1 if it does not exist. */
 int place_count(const char *prefix);
 
 #endif

@@ -2,6 +2,7 @@
 #
 # said.sh - checks of a program's output, which scripts write to $work/out.
 # shellcheck shell=sh disable=SC2154 # the scripts have $work
+
 # says TEXT...: succeeds if the output contains each text.
 says()
 {
@@ -10,7 +11,10 @@ says()
     done
 }
 
+# never_says TEXT...: succeeds if the output contains none of the texts.
 never_says()
 {
-    ! says "$@" >/dev/null || { cat "$work/out"; return 1; }
+    for text in "$@"; do
+        ! grep -qF -e "$text" "$work/out" || { echo "in the output: $text"; cat "$work/out"; return 1; }
+    done
 }

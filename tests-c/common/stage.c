@@ -38,7 +38,7 @@ DAT_UINT32 stage_subtype(DAT_EP_STATE state)
     }
 }
 
-/* Connects. The first process stops this one with SIGSTOP before it can continue. */
+/* Requests a connection. The first process stops this process with SIGSTOP before it accepts. */
 int stage_caller(struct link *up)
 {
     struct fx fx;
@@ -177,7 +177,7 @@ bool stage_open(struct stage *g, DAT_EP_STATE state, const char **why)
         side_make(&g->other, &g->fx, NULL);
         sides_connect(&g->side, &g->other);
         if (state == DAT_EP_STATE_DISCONNECT_PENDING) {
-            /* A message without a posted receive keeps the endpoint busy. */
+            /* A message without a posted receive keeps the endpoint in this state. */
             must_rc(post_send(&g->side, &g->region, 0, 64, 0x5e4d), DAT_SUCCESS,
                     "dat_ep_post_send");
             must_rc(dat_ep_disconnect(g->ep, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS,

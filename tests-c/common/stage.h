@@ -7,8 +7,8 @@
 struct stage {
     struct fx fx;
     DAT_EP_HANDLE ep;    /* the endpoint in the requested state */
-    struct side side;    /* its EVDs; side.ep is ep, or NULL in TENTATIVE */
-    struct side other;   /* the other endpoint, if there is one */
+    struct side side;    /* has the EVDs of ep; side.ep is ep, or NULL in TENTATIVE */
+    struct side other;   /* the endpoint at the other end, if it is in this process */
     struct region region;
     DAT_EVD_HANDLE requests;
     DAT_CONN_QUAL qual;
@@ -22,8 +22,9 @@ struct stage {
 extern const DAT_EP_STATE stage_states[STAGE_STATES];
 
 /*
- * Brings an endpoint into this state. Returns false, with the reason in *why, if the provider lacks
- * a feature or leaves the state too fast. For COMPLETION_PENDING, the program needs STAGE_ROLE.
+ * Brings an endpoint into this state. If the provider lacks a feature or leaves the state too fast,
+ * closes the stage and returns false, with the reason in *why unless why is NULL. For
+ * COMPLETION_PENDING, the program needs STAGE_ROLE.
  */
 bool stage_open(struct stage *g, DAT_EP_STATE state, const char **why);
 void stage_close(struct stage *g);
@@ -31,7 +32,7 @@ void stage_close(struct stage *g);
 int stage_caller(struct link *up);
 #define STAGE_ROLE { "stage-caller", stage_caller }
 
-/* Returns the name without its prefix, such as "UNCONNECTED". */
+/* Returns the name of the state without its prefix, such as "UNCONNECTED". */
 const char *stage_name(DAT_EP_STATE state);
 
 DAT_UINT32 stage_subtype(DAT_EP_STATE state);

@@ -79,7 +79,7 @@ static bool class_is_right(DAT_RETURN rc, DAT_UINT32 type)
     case DAT_CONN_QUAL_UNAVAILABLE:
         return rc == (DAT_RETURN)type;
     case DAT_CONN_QUAL_IN_USE:
-        /* dat_psp_create returns it without the bit, dat_rsp_create with it. */
+        /* dat_psp_create returns this type without the bit, dat_rsp_create with it. */
         return true;
     default:
         return (rc & DAT_CLASS_ERROR) != 0;
@@ -92,7 +92,8 @@ bool rc_is(DAT_RETURN rc, DAT_UINT32 type)
 }
 
 /*
- * Returns false if the name of a subtest ends with another type. codes/complete.sh reads the names.
+ * Returns false if the name of a subtest ends with a type other than `type`. codes/complete.sh
+ * searches the names for types.
  */
 static bool name_is_true(const char *name, DAT_UINT32 type)
 {

@@ -5,8 +5,8 @@
  * that ends earlier has no plan and fails. All threads can make checks, but not second processes
  * (peer.h).
  *
- * If a call returns exactly DAT_NOT_IMPLEMENTED and the check expects another code, checks of return
- * codes are skipped with the reason "not implemented".
+ * A check of a return code is skipped with the reason "not implemented" if the call returned exactly
+ * DAT_NOT_IMPLEMENTED and the check expects another code.
  */
 #ifndef TESTS_C_TAP_H
 #define TESTS_C_TAP_H
@@ -43,23 +43,23 @@ bool fail(const char *fmt, ...) TAP_PRINTF(1, 2);
 bool pass(const char *fmt, ...) TAP_PRINTF(1, 2);
 
 /*
- * Checks the type of rc, not the subtype, and the error class bit. Errors have the bit; success,
- * DAT_QUEUE_EMPTY and DAT_CONN_QUAL_UNAVAILABLE do not. For DAT_CONN_QUAL_IN_USE it does not
- * matter.
+ * Checks the type and the error class bit of rc, not the subtype. Errors have the bit; success,
+ * DAT_QUEUE_EMPTY and DAT_CONN_QUAL_UNAVAILABLE do not. For DAT_CONN_QUAL_IN_USE, both values of the
+ * bit pass.
  */
 bool is_type(DAT_RETURN rc, DAT_UINT32 type, const char *fmt, ...) TAP_PRINTF(3, 4);
 
-/* As is_type(). Prints a line if the subtype differs from the recommended one. */
+/* Checks as is_type(). If the subtype differs from the recommended one, prints a line and passes. */
 bool is_code(DAT_RETURN rc, DAT_UINT32 type, DAT_UINT32 subtype, const char *fmt, ...)
     TAP_PRINTF(4, 5);
 
 bool is_success(DAT_RETURN rc, const char *fmt, ...) TAP_PRINTF(2, 3);
 
-/* As is_type(), with two allowed types. */
+/* Checks as is_type(), with two allowed types. */
 bool is_either(DAT_RETURN rc, DAT_UINT32 type, DAT_UINT32 other, const char *fmt, ...)
     TAP_PRINTF(4, 5);
 
-/* On failure, print both values. */
+/* Check that both values are equal. On failure, print them. */
 bool is_int(long long got, long long want, const char *fmt, ...) TAP_PRINTF(3, 4);
 bool is_ptr(const void *got, const void *want, const char *fmt, ...) TAP_PRINTF(3, 4);
 

@@ -12,8 +12,9 @@ int entries(const char *path);
 int threads(void);
 
 /*
- * Predicates for wait_until(): compare with the int at count. A closed adapter's thread can still
- * be exiting, and hold descriptors and memory.
+ * Predicates for wait_until(). Return whether threads(), or entries("/proc/self/fd"), is at most the
+ * int at count. After dat_ia_close(), wait for them: the adapter's thread can still be exiting, and
+ * hold descriptors and memory.
  */
 bool threads_at_most(void *count);
 

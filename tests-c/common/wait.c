@@ -2,24 +2,12 @@
 #include "wait.h"
 
 #include "env.h"
+#include "peer.h"
 #include "tap.h"
 
 #include <sched.h>
 #include <stdio.h>
 #include <time.h>
-
-/* A second process has no TAP stream: print to standard error. */
-#include "peer.h"
-
-#define REMARK(...)                                   \
-    do {                                              \
-        if (peer_is_one()) {                          \
-            fprintf(stderr, "# peer: " __VA_ARGS__);  \
-            fputc('\n', stderr);                      \
-        } else {                                      \
-            diag(__VA_ARGS__);                        \
-        }                                             \
-    } while (0)
 
 void breathe(void)
 {

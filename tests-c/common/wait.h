@@ -9,7 +9,10 @@
 
 #include <stdbool.h>
 
-/* Get the next event with dat_evd_wait(). */
+/*
+ * Get the next event with dat_evd_wait(). Return false if there is none before the deadline, or if a
+ * field that 2.0 adds to the event is wrong.
+ */
 bool wait_event(DAT_EVD_HANDLE evd, DAT_EVENT *event);
 bool wait_event_ms(DAT_EVD_HANDLE evd, unsigned ms, DAT_EVENT *event);
 
@@ -19,7 +22,7 @@ bool poll_event(DAT_EVD_HANDLE evd, DAT_EVENT *event);
 /* Gets the next event, and checks its number. */
 bool wait_number(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_EVENT *event);
 
-/* The same without the event's data. */
+/* Same as wait_number(), without the event's data. */
 bool wait_connection(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);
 
 /*

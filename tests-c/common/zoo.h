@@ -35,8 +35,9 @@ typedef DAT_RETURN (*zoo_call)(DAT_HANDLE handle, void *arg);
 #define ZOO_NULL_OK 1 /* DAT_HANDLE_NULL is valid for this call: do not try it */
 
 /*
- * Checks that fn returns DAT_INVALID_HANDLE for each bad handle. call is the name of the call, and
- * of the argument unless it is the first. freed is a freed handle, or NULL.
+ * Checks that fn returns DAT_INVALID_HANDLE with this subtype for each bad handle, including live
+ * objects of all kinds but `right`. `call` is the name of the call in the names of subtests, with
+ * the name of the argument unless it is the first. `freed` is a freed handle, or NULL.
  */
 void zoo_sweep(struct zoo *z, const char *call, DAT_HANDLE_TYPE right, DAT_UINT32 subtype,
                DAT_HANDLE freed, int flags, zoo_call fn, void *arg);

@@ -24,10 +24,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Used together with the flags of unshare(2), which are larger. */
+/* Properties of a container, besides the flags of unshare(2), which are larger than these flags. */
 enum {
     OWN_PROC = 1,  /* mounts its own /proc */
-    ELSEWHERE = 2, /* mounts the directory at another path */
+    ELSEWHERE = 2, /* mounts the rendezvous directory at another path */
     NOBODY = 4,    /* has no uid in the user namespace */
     OTHER_PLACE = 8,
     OTHER_USER = 16
@@ -38,7 +38,7 @@ enum {
 /* Exit status if the system does not permit such a container. */
 #define NOT_HERE 77
 
-/* Copies of at least one page; shorter ones only identify the peer. */
+/* Number of copies of at least one page. Shorter copies only identify the peer. */
 static int copies;
 
 static ssize_t count(int number, pid_t pid, const struct iovec *local, unsigned long ln,
@@ -98,7 +98,10 @@ static void configure(const char *name)
     setenv("DAT_OVERRIDE", path, 1);
 }
 
-/* Moves this process into a container. For a new pid namespace, a child continues, and its parent does not return. */
+/*
+ * Moves this process into a container. For a new pid namespace, a child continues, and its parent does not return.
+ * Returns false if the system does not permit the container.
+ */
 static bool enter(int what)
 {
     char map[64], path[128];
@@ -195,7 +198,7 @@ static int second(struct link *up)
     return talk(up, false);
 }
 
-/* Connects to a service point in another rendezvous directory. */
+/* The second process: connects to a service point in another rendezvous directory. */
 static int stranger(struct link *up)
 {
     struct fx fx;
@@ -215,7 +218,7 @@ static int stranger(struct link *up)
     return 0;
 }
 
-/* Opens the adapter with a directory of another user. */
+/* The second process: opens the adapter with a rendezvous directory of another user, which must fail. */
 static int intruder(struct link *up)
 {
     DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
@@ -259,7 +262,10 @@ static void relay(struct peer *a, struct peer *b)
     }
 }
 
-/* Returns 0 if both processes succeeded, or NOT_HERE if the system does not permit these containers. */
+/*
+ * Runs two processes in containers. Returns 0 if both succeeded, or NOT_HERE if the system does not permit these
+ * containers.
+ */
 static int row(struct order a, struct order b)
 {
     struct peer one, two;

@@ -2,7 +2,8 @@
  * introduce.c FILE TEXT - relays between the server and the client of dtestx while they exchange their addresses.
  *
  * The server creates its service point after this exchange, and then writes TEXT to FILE. A client for datagrams that
- * connects earlier is rejected, and waits indefinitely. So the client gets the server's message after TEXT.
+ * connects earlier is rejected, and waits indefinitely. So this program prints "ready" and accepts the client only
+ * after FILE contains TEXT. Then it sends the server's message to the client.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>

@@ -6,7 +6,7 @@
 #
 # The programs report success in their output, rarely in their exit status.
 set -u
-# The programs use fixed ports, over TCP 1000 consecutive ones. In a separate network they are free.
+# The programs use fixed ports, over TCP 1000 consecutive ports. In a separate network namespace they are free.
 case ${1-} in
 verbs-*) ;;
 *)
@@ -110,7 +110,7 @@ start()
     pid=$!
 }
 
-# ended PID NAME: waits for a program. Fails after a timeout or a signal.
+# ended PID NAME: waits for a program. Fails if a timeout or a signal has ended the program.
 ended()
 {
     wait "$1"
@@ -137,13 +137,13 @@ until_so()
     done
 }
 
-# passed FILE TEXT: the output contains TEXT and no error.
+# passed FILE TEXT: succeeds if the output contains TEXT and no error.
 passed()
 {
     grep -q -e "$2" "$1" && clean "$1"
 }
 
-# The TCP port at which dtest, dtestcm and dtestx send their addresses to clients is in use.
+# Succeeds if a process listens at the TCP port at which dtest, dtestcm and dtestx send their addresses to clients.
 listens()
 {
     grep -qi ": [0-9A-F]*:3DD4 [0-9A-F]*:0000 0A " /proc/net/tcp /proc/net/tcp6
@@ -154,13 +154,13 @@ port_is_free()
     ! listens
 }
 
-# clean FILE: no line reports an error. dtest -c uses one CNO for two EVDs and warns about that.
+# clean FILE: succeeds if no line reports an error. Permits the warning of dtest -c, which uses one CNO for two EVDs.
 clean()
 {
     ! grep -v 'WARNING: CNO notification: without EVD?' "$1" | grep -Eiq '(^|[^a-z_])(err|error|fail|fails|failed|failure|mismatch|warning|unexpected|could not|can ?not|couldn.t)([^a-z_]|$)'
 }
 
-# introduced: the server of dtestx -v has created its service point.
+# introduced: starts introduce, and waits until the server of dtestx -v has created its service point.
 introduced()
 {
     until_so "$server_pid" listens || return
@@ -178,7 +178,7 @@ pair()
 {
     for attempt in 1 2 3 4 5 6 7 8 9 10; do
         try_pair "$@"
-        # A rejected connection, for connections or for datagrams.
+        # The numbers of the event of a rejected connection, for connections and for datagrams.
         if [ $good -eq 0 ] || [ "$2" != listens ] || ! grep -q -e 0x4003 -e 0x40003 "$work/client"; then
             break
         fi
@@ -239,7 +239,7 @@ alone()
 daplserver()
 {
     at server
-    # All following clients use it, each with its own limit.
+    # All following clients use this server, each with its own limit.
     life=$((10 * timeout_s))
     start "$work/dapltest" dapltest -T S -D "$ia"
     dapl_pid=$pid life=
@@ -262,7 +262,7 @@ daplquit()
     [ $good -eq 0 ] || show_output "$work/dapltest"
 }
 
-# datagrams NAME: the adapter supports datagrams; otherwise skips NAME.
+# datagrams NAME: succeeds if the adapter supports datagrams. Otherwise skips the test NAME.
 datagrams()
 {
     start "$work/attributes" dtestx -P "$ia" -q
@@ -273,7 +273,7 @@ datagrams()
     return 1
 }
 
-# with_library NAME: the tests for each libdat2.
+# with_library NAME: runs the tests that each libdat2 must pass.
 with_library()
 {
     # shellcheck disable=SC2086 # words are wanted

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Providers write to standard output, too. */
+/* Collects a line, which is printed as a whole, because providers write to standard output, too. */
 static char line[1024];
 static size_t used;
 

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/pairs.sh"
 
 with_library 'our libdat2'
-# On an emulated machine the rest would take minutes. wire.sh tests the device.
+# On an emulated machine the tests below would take minutes. wire.sh tests the device.
 case $ia in verbs-*) finish ;; esac
 
 pair 'dtest -w: 4 MiB' listens "$done_dtest" dtest -P "$ia" -s -w -- dtest -P "$ia" -h localhost -w

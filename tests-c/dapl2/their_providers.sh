@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# their_providers.sh ADAPTER - Debian's providers with our libdat2; see pairs.sh. Each is loaded. Without a device it
-# returns the same codes as with Debian's libdat2. Prints TAP.
+# their_providers.sh ADAPTER - Debian's providers with our libdat2; see pairs.sh. Each provider must load, and return
+# the same codes without a device as with Debian's libdat2. Prints TAP.
 . "$(dirname "$0")/pairs.sh"
 
 device=$(basename "$(ls -d /sys/class/infiniband/* 2>/dev/null | head -n 1)")

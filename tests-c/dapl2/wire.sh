@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # wire.sh ADAPTER - Debian's programs over a device, with our libraries at one end and Debian's at the other; see
-# pairs.sh. Both ends use the same adapter name, because servers send theirs to clients. Prints TAP.
+# pairs.sh. Both ends use the same adapter name, because a server sends its adapter name to its client. Prints TAP.
 . "$(dirname "$0")/pairs.sh"
 
 case $ia in

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The first process: starts the second one, connects to it, moves data in
+ * The first process: starts the second process, connects to it, moves data in
  * every way and size, checks every byte, and prints the times.
  *
  *     demo [ADAPTER]      default: shm
@@ -15,7 +15,7 @@
 
 #include "demo.h"
 
-#define CELL_SECONDS 0.08 /* time per number of the table, at least one batch */
+#define CELL_SECONDS 0.08 /* time per number of the table; at least one batch runs */
 #define MAX_SAMPLES  16384
 #define MAX_BATCH    64
 
@@ -31,7 +31,7 @@ static void count(size_t operations, size_t size)
     checked.bytes += (unsigned long long)operations * size;
 }
 
-/* Half of the round trip of a message. */
+/* Sends a message, which the server returns. Returns half of the round trip time. */
 static double ping(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
 {
     struct message message;
@@ -53,7 +53,7 @@ static double ping(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 r
     return (end - start) / 2;
 }
 
-/* A window of messages on all connections, until the server has received them. */
+/* Sends a window of messages on all connections, until the server has received them. */
 static double stream(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
 {
     double start, end;
@@ -72,7 +72,10 @@ static double stream(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32
     return end - start;
 }
 
-/* Half of the round trip of an RDMA write. Both sides poll their memory. */
+/*
+ * Writes by RDMA, and the server writes back. Both sides poll their memory.
+ * Returns half of the round trip time.
+ */
 static double bounce(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 round)
 {
     size_t slot = round % WINDOW;
@@ -110,7 +113,7 @@ static double writes(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32
     return end - start;
 }
 
-/* A window of RDMA reads. The server makes no call. */
+/* Posts a window of RDMA reads. The server makes no call. */
 static double reads_of(struct node *node, size_t size, DAT_UINT64 seed, size_t window)
 {
     double start, end;
@@ -142,7 +145,7 @@ static double reads(struct node *node, size_t size, DAT_UINT64 seed, DAT_UINT32 
 
 /* ---- The table ---- */
 
-#define ALONE QUIT /* no note, because the server takes no part */
+#define ALONE QUIT /* the server takes no part, so measure() sends no note */
 
 static const struct test {
     const char *name;

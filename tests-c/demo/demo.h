@@ -78,15 +78,15 @@ struct message {
     size_t length;
 };
 
-/* Notes between the two processes, sent on connection 0. */
+/* Kinds of notes between the two processes, which are sent on connection 0. */
 enum what { PING, STREAM, BOUNCE, WRITE, QUIT, /* responses: */ READY, ARRIVED, CHECKED };
 
-/* Sent as it is in memory, because both processes are the same program. */
+/* A note is sent as it is in memory, because both processes are the same program. */
 struct note {
     DAT_UINT32 what;
     DAT_UINT32 count;                      /* number of rounds */
     DAT_UINT64 size;                       /* bytes of one operation */
-    DAT_UINT64 seed;                       /* of the first operation; each adds 1 */
+    DAT_UINT64 seed;                       /* of the first operation; increases by 1 per operation */
 };
 
 /* udapl.c */

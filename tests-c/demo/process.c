@@ -23,7 +23,7 @@ static int progress_shown;
 
 /* ---- Errors and time ---- */
 
-/* Replaces one line on a terminal; NULL removes it. */
+/* Replaces the line of progress if standard error is a terminal; NULL removes the line. */
 void show_progress(const char *text)
 {
     if (!isatty(STDERR_FILENO))
@@ -53,7 +53,10 @@ void fail(const char *format, ...)
     exit(EXIT_FAILURE);
 }
 
-/* Every dat_ call can fail. dat_strerror returns texts for both parts of a code. */
+/*
+ * Ends the processes if a dat_ call has failed. dat_strerror returns texts for
+ * both parts of a code.
+ */
 void must(const char *call, DAT_RETURN rc)
 {
     const char *major = "", *minor = "";

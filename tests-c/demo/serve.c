@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The second process: listens, accepts, and follows the notes of the first one.
+ * The second process: listens, accepts, and executes the notes of the first process.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
@@ -9,13 +9,13 @@
 
 #include "demo.h"
 
-/* Offset of a message in the pattern. Consecutive messages differ. */
+/* Returns the offset of a message in the pattern. Consecutive messages differ. */
 size_t pattern_offset(DAT_UINT64 seed)
 {
     return (size_t)(seed % 1021) * 64;
 }
 
-/* Compares all bytes with the expected ones. */
+/* Compares all bytes with the pattern, and fails if a byte differs. */
 void check_bytes(const struct node *node, const char *operation, const unsigned char *got,
                  size_t length, DAT_UINT64 seed)
 {
@@ -97,7 +97,7 @@ static void bounce(struct node *node, const struct note *note)
     for (DAT_UINT32 i = 0; i < note->count; i++) {
         slot = i % WINDOW;
         poll_landing(node, slot, size, note->seed + i);
-        /* The next write can arrive as soon as this one has been returned. */
+        /* The next write can arrive as soon as this write has been returned. */
         prepare_landing(node, (slot + 1) % WINDOW, size, note->seed + i + 1);
         rdma_write(node, &node->landing, slot * LARGEST, size, &node->peer_landing, slot * LARGEST);
         wait_requests(node, 1);
@@ -124,7 +124,7 @@ static void written(struct node *node, const struct note *note)
     }
 }
 
-/* Runs the second process, which writes its address to `report`. */
+/* Runs the second process, which writes its address to the pipe `report`. */
 int serve(const char *adapter, int report)
 {
     struct rendezvous where;

@@ -17,7 +17,7 @@
 #define SPINS_PER_YIELD 100      /* polls before another process may run */
 #define CHECK_INTERVAL  100000   /* microseconds of sleep between checks of the peer */
 
-/* A connection event during another wait means that the peer has exited. */
+/* Fails if a connection has ended. During a wait for other events, this means that the peer has exited. */
 static void check_connections(struct node *node)
 {
     DAT_EVENT event;
@@ -124,7 +124,7 @@ static DAT_DTO_COOKIE cookie(DAT_UINT64 value)
     return result;
 }
 
-/* Posts a buffer to the shared receive queue. The cookie is its number. */
+/* Posts a buffer to the shared receive queue. The cookie is the buffer's number. */
 void post_receive(struct node *node, size_t buffer)
 {
     DAT_LMR_TRIPLET iov = segment(&node->receives, buffer * LARGEST, LARGEST);
@@ -132,7 +132,7 @@ void post_receive(struct node *node, size_t buffer)
     must("dat_srq_post_recv", dat_srq_post_recv(node->srq, 1, &iov, cookie(buffer)));
 }
 
-/* Posts a send. Its memory is free after wait_requests. */
+/* Posts a send. The program can change its memory after wait_requests. */
 void send_message(struct node *node, int connection, const struct memory *from, size_t offset,
                   size_t length)
 {
@@ -237,7 +237,7 @@ static unsigned char last_of_pattern(const struct node *node, size_t length, DAT
     return node->pattern.base[pattern_offset(seed) + length - 1];
 }
 
-/* Changes the last byte, before the peer may write. */
+/* Sets the last byte to a value that the peer will not write. Call it before the peer may write. */
 void prepare_landing(struct node *node, size_t slot, size_t length, DAT_UINT64 seed)
 {
     *last_byte(node, slot, length) = (unsigned char)~last_of_pattern(node, length, seed);

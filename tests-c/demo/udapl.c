@@ -44,7 +44,7 @@ static void register_memory(struct node *node, struct memory *memory, size_t siz
 
     memset(&region, 0, sizeof region);
     region.for_va = memory->base;
-    /* The last two results are the registered range, which may be larger. */
+    /* The last two outputs, here NULL, are the registered range, which may be larger. */
     must("dat_lmr_create",
          dat_lmr_create(node->ia, DAT_MEM_TYPE_VIRTUAL, region, size, node->pz, privileges,
                         &memory->lmr, &memory->lmr_context, &memory->rmr_context, NULL, NULL));
@@ -96,7 +96,7 @@ static void make_srq(struct node *node)
     must("dat_srq_create", dat_srq_create(node->ia, node->pz, &attr, &node->srq));
 
     /*
-     * Any endpoint can take any buffer, so each has room for the largest
+     * Any endpoint can take any buffer, so each buffer has room for the largest
      * message. Buffers must be posted before the peer sends.
      */
     for (size_t i = 0; i < RECEIVES; i++)
@@ -120,8 +120,8 @@ static void make_endpoints(struct node *node)
     attr.max_rdma_size = LARGEST;
     attr.recv_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
     attr.request_completion_flags = DAT_COMPLETION_DEFAULT_FLAG;
-    attr.max_recv_dtos = DAT_HW_DEFAULT; /* maximum buffers that this endpoint takes from the SRQ */
-    attr.srq_soft_hw = DAT_HW_DEFAULT;   /* no watermark for them */
+    attr.max_recv_dtos = DAT_HW_DEFAULT; /* no limit on the buffers that this endpoint takes from the SRQ */
+    attr.srq_soft_hw = DAT_HW_DEFAULT;   /* no soft high watermark */
     attr.max_request_dtos = WINDOW + 2;
     attr.max_recv_iov = 1; /* one segment per operation */
     attr.max_request_iov = 1;
@@ -279,14 +279,14 @@ void node_connect(struct node *node, const struct rendezvous *where)
     }
 }
 
-/* Ends the connections. Graceful: outstanding operations complete first. */
+/* Ends the connections gracefully: outstanding operations complete first. */
 void node_disconnect(struct node *node)
 {
     for (int i = 0; i < CONNECTIONS; i++)
         must("dat_ep_disconnect", dat_ep_disconnect(node->ep[i], DAT_CLOSE_GRACEFUL_FLAG));
 }
 
-/* Each side gets one event per connection, regardless of which side ended it. */
+/* Waits for the end of the connections. Each side gets one event per connection, regardless of which side ended it. */
 void node_wait_disconnected(struct node *node)
 {
     for (int i = 0; i < CONNECTIONS; i++)

@@ -11,19 +11,19 @@ trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 limit=$(awk -v scale="${DAT_TEST_SCALE:-1}" 'BEGIN { print int(100 * scale) }')
 . "$root/tests-c/common/tap.sh"
 
-# compiles NAME VERSION: the program compiles without warnings, because users copy it.
+# compiles NAME VERSION: compiles the program, which must cause no warnings, because users copy it.
 compiles()
 {
     cc -std=c99 -Wall -Wextra -Werror "$examples/$1.c" $(pkg-config --cflags --libs "$2") -o "$work/$1"
 }
 
-# runs NAME ADAPTER TEXT: the program prints this line.
+# runs NAME ADAPTER TEXT: runs the program, which must print the line TEXT.
 runs()
 {
     timeout "$limit" "$work/$1" "$2" && grep -qxF "$3" "$work/output"
 }
 
-# meets SERVER CLIENT ADAPTER: the client's message arrives.
+# meets SERVER CLIENT ADAPTER: runs a server and a client. The client's message must arrive.
 meets()
 {
     : >"$work/server.out"
@@ -36,7 +36,7 @@ meets()
     timeout "$limit" "$work/$2" "$3" localhost && wait "$server" && server= && grep -x 'received: hello' "$work/server.out"
 }
 
-# fails NAME: the program reports that the adapter does not exist.
+# fails NAME: runs the program, which must report that the adapter does not exist.
 fails()
 {
     "$work/$1" nosuch

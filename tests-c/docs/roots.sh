@@ -33,7 +33,7 @@ dress()
     # A copy, because some files in the /etc of a container are mounts. Files that cannot be copied are secrets.
     cp -a /etc "$work/etc" 2>/dev/null
     rm -f "$work/etc/dat.conf" "$work/etc/rdma/dat.conf" && [ -e "$work/etc/passwd" ] || return
-    # The programs of the pages do not meet those of other tests.
+    # Use another rendezvous directory, so that the programs of the pages do not meet programs of other tests.
     rendezvous=/tmp/dat-shm-$(id -u)
     mkdir -m 700 "$work/rendezvous" && mkdir -p -m 700 "$rendezvous" && mount --bind "$work/rendezvous" "$rendezvous" || return
     case $1 in
@@ -55,7 +55,7 @@ dress()
     mount --bind "$work/etc" /etc
 }
 
-# is_dressed KIND: programs find the files of that kind of machine.
+# is_dressed KIND: succeeds if programs find the files of that kind of machine.
 is_dressed()
 {
     case $1 in

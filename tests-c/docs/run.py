@@ -255,7 +255,7 @@ class Session:
             try:
                 output, _ = process.communicate(timeout=TIMEOUT)
             except subprocess.TimeoutExpired:
-                # Processes that it has started would keep the pipe open.
+                # Kill the process group, because processes that the shell started would keep the pipe open.
                 os.killpg(process.pid, signal.SIGKILL)
                 output, _ = process.communicate()
                 self.output = output.decode(errors="replace") + f"no end after {TIMEOUT} seconds\n"

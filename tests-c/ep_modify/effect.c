@@ -22,7 +22,7 @@ static DAT_RETURN modify_pz(DAT_EP_HANDLE ep, DAT_PZ_HANDLE pz)
 
 /* ---- EVDs ---- */
 
-/* Receives complete on the EVD that is set after they are posted. */
+/* Receives that are posted before the receive EVD is modified complete on the new EVD. */
 static void receive_evd(void)
 {
     struct side a, b;
@@ -140,8 +140,8 @@ static void zone_that_matches(void)
 }
 
 /*
- * A receive of the old PZ fails immediately, before the connect. Receives without memory stay
- * posted.
+ * When the PZ is modified, a posted receive with memory of the old PZ fails immediately, before the connect.
+ * Receives without memory stay posted.
  */
 static void zone_that_does_not(void)
 {
@@ -176,7 +176,7 @@ static void zone_that_does_not(void)
     region_free(&in);
 }
 
-/* Sends and RDMA use the PZ at the time of the connect. */
+/* Sends and RDMA use the PZ that the endpoint has at the time of the connect. */
 static void zone_of_requests(void)
 {
     struct side a, b;
@@ -231,7 +231,7 @@ static DAT_RETURN modify_recv_flags(DAT_EP_HANDLE ep, DAT_COMPLETION_FLAGS flags
     return dat_ep_modify(ep, DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS, &p);
 }
 
-/* The flags are fixed while a receive is posted. */
+/* The receive completion flags cannot be modified while a receive is posted. */
 static void receive_flags_fixed(void)
 {
     struct side a, b;

@@ -1,4 +1,4 @@
-/* effect_limits.c - dat_ep_modify: raised limits can be used. */
+/* effect_limits.c - dat_ep_modify: a connection can use the raised limits. */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
 
@@ -9,7 +9,7 @@ static struct fx fx;
 static DAT_IA_ATTR ia_attr;
 static DAT_PROVIDER_ATTR provider_attr;
 
-/* Sets the smallest limits. */
+/* Sets default attributes with small limits. */
 static void small(DAT_EP_ATTR *attr)
 {
     attr_default(attr);
@@ -81,7 +81,7 @@ static void receives(void)
     side_free(&b);
 }
 
-/* The peer has posted no receive, so all sends stay outstanding. */
+/* Tests max_request_dtos. The peer has posted no receive, so all sends stay outstanding. */
 static void requests(void)
 {
     const DAT_COUNT many = least(500, ia_attr.max_dto_per_ep);
@@ -268,7 +268,7 @@ static void reads(void)
 
 /* ---- sizes ---- */
 
-/* Tests a value for both sizes; 0 is the default, the adapter's limit. */
+/* Tests a value of max_message_size and max_rdma_size. 0 is the default, which is the adapter's limit. */
 static void sizes(DAT_VLEN asked)
 {
     const size_t large = 1u << 20;

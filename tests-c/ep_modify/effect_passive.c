@@ -1,6 +1,6 @@
 /*
- * effect_passive.c - dat_ep_modify before dat_cr_accept, on endpoints of the provider, reserved
- * ones and others.
+ * effect_passive.c - dat_ep_modify before dat_cr_accept: on an endpoint that the provider has created, on a
+ * reserved endpoint, and on an endpoint that the consumer passes to dat_cr_accept.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
@@ -11,7 +11,7 @@ static const DAT_EP_PARAM_MASK zone_and_evds =
     DAT_EP_FIELD_PZ_HANDLE | DAT_EP_FIELD_RECV_EVD_HANDLE | DAT_EP_FIELD_REQUEST_EVD_HANDLE |
     DAT_EP_FIELD_CONNECT_EVD_HANDLE;
 
-/* The provider creates the endpoint without objects. dat_ep_modify sets all of them. */
+/* The provider creates the endpoint without a PZ and EVDs. dat_ep_modify sets them. */
 static void tentative(void)
 {
     struct stage g;
@@ -38,7 +38,7 @@ static void tentative(void)
     is_int(ep_state(g.ep), DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
            "dat_cr_accept: refused: still tentative");
 
-    /* Unchanged queue lengths need no EVD. */
+    /* Without EVDs, an endpoint of the provider accepts queue lengths above 0, also unchanged ones. */
     is_success(dat_ep_modify(g.ep,
                              DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS |
                                  DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS,
@@ -126,7 +126,10 @@ static void tentative(void)
     region_free(&out);
 }
 
-/* A reserved endpoint, before and after its request arrives. The last EVDs count. */
+/*
+ * Modifies the EVDs of a reserved endpoint before and after its request arrives. The connection uses the EVDs
+ * that are set last.
+ */
 static void reserved(void)
 {
     struct stage g;
@@ -191,7 +194,7 @@ static void reserved(void)
     stage_close(&g);
 }
 
-/* The endpoint of dat_cr_accept, for a PSP in consumer mode. */
+/* Modifies an unconnected endpoint, which then accepts a request of a PSP in consumer mode. */
 static void accepted(void)
 {
     struct fx fx;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A number with two valid values. */
+/* Defines the functions of a field that can have the values x and y. */
 #define NUMBER(name, member, x, y)                                                               \
     static void name##_another(DAT_EP_PARAM *p, const DAT_EP_PARAM *now, const struct values *v) \
     {                                                                                            \
@@ -16,7 +16,7 @@
     }                                                                                            \
     SAME(name, member)
 
-/* One of two handles. */
+/* Defines the functions of a field that can have the two handles of an array in struct values. */
 #define HANDLE(name, member, two)                                                                \
     static void name##_another(DAT_EP_PARAM *p, const DAT_EP_PARAM *now, const struct values *v) \
     {                                                                                            \
@@ -24,7 +24,7 @@
     }                                                                                            \
     SAME(name, member)
 
-/* A field with one valid value. */
+/* Defines the functions of a field with one valid value. */
 #define ONE(name, member, value)                                                                 \
     static void name##_another(DAT_EP_PARAM *p, const DAT_EP_PARAM *now, const struct values *v) \
     {                                                                                            \

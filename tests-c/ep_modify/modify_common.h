@@ -8,7 +8,7 @@
 #include "common/fixture.h"
 #include "common/stage.h"
 
-/* Two objects of each kind that an endpoint refers to. */
+/* Objects for the fields: two for each handle that can be modified, one for the others. */
 struct values {
     DAT_IA_HANDLE ia;
     DAT_PZ_HANDLE pz[2];
@@ -33,7 +33,7 @@ struct field {
      */
     char in[STAGE_STATES + 1];
 
-    /* Sets a valid value, which differs from *now if there are two. */
+    /* Sets the field in *p to a valid value, which differs from *now if the field has two valid values. */
     void (*another)(DAT_EP_PARAM *p, const DAT_EP_PARAM *now, const struct values *v);
     bool (*same)(const DAT_EP_PARAM *a, const DAT_EP_PARAM *b);
 };
@@ -41,12 +41,12 @@ struct field {
 extern const struct field fields[];
 extern const int field_count;
 
-/* Queries all fields, which must succeed. */
+/* Queries all fields. The query must succeed. */
 DAT_EP_PARAM ep_param(DAT_EP_HANDLE ep);
 
-/* Compares all fields. Prints those that differ. */
+/* Returns whether all fields are equal. Prints the fields that differ. */
 bool params_same(const DAT_EP_PARAM *a, const DAT_EP_PARAM *b);
-/* Checks that the query returns the same values as before. */
+/* Checks that dat_ep_query() returns the values of `before`. */
 bool is_same(DAT_EP_HANDLE ep, const DAT_EP_PARAM *before, const char *fmt, ...) TAP_PRINTF(3, 4);
 
 /* Fills the structure with garbage, so that reading a field outside the mask has an effect. */

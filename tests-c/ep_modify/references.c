@@ -1,6 +1,6 @@
 /*
  * references.c - dat_ep_modify moves references: the endpoint releases the old PZ or EVD and refers
- * to the new one. A failed call moves none.
+ * to the new PZ or EVD. A failed call moves no reference.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
@@ -9,11 +9,11 @@
 
 static struct fx fx;
 
-/* A reference of an endpoint. */
+/* A field of an endpoint that refers to a PZ or an EVD. */
 struct reference {
     const char *name;
     DAT_EP_PARAM_MASK bit;
-    DAT_UINT32 in_use;
+    DAT_UINT32 in_use; /* subtype of an attempt to free the object */
     bool zone;
     unsigned flags; /* of a suitable EVD */
 };
@@ -70,7 +70,7 @@ static DAT_EP_HANDLE make_ep(DAT_HANDLE *of)
     return ep;
 }
 
-/* Replaces the first object by a second, and this by a third. */
+/* Replaces the first object of a field by a second object, and the second by a third. */
 static void move(int which)
 {
     const struct reference *r = &references[which];
@@ -166,7 +166,7 @@ static void none(void)
     is_success(dat_evd_free(of[2]), "request_evd_handle: can be freed");
 }
 
-/* One EVD in two fields has two references. */
+/* An EVD in two fields of an endpoint has two references. */
 static void in_two_places(void)
 {
     DAT_HANDLE of[4], other = make(&references[2]);

@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-/* Modifies one field in the current state. */
+/*
+ * Modifies a field of the endpoint, and checks the result. `expected` is a letter of struct field. Clears *named
+ * if a subtype of DAT_INVALID_STATE is wrong.
+ */
 static void try_field(struct stage *g, const struct field *f, char expected, const struct values *v,
                       const char *state, bool *named)
 {
@@ -70,7 +73,7 @@ static void in_state(int s)
     stage_close(&g);
 }
 
-/* The table contains each bit of DAT_EP_FIELD_ALL once. */
+/* Checks that the table contains each bit of DAT_EP_FIELD_ALL once. */
 static void complete(void)
 {
     DAT_EP_PARAM_MASK all = 0;

@@ -5,7 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "modify_common.h"
 
-/* Modifiable fields, for combinations. */
+/* Modifiable fields, which are combined with wrong bits. */
 static const DAT_EP_PARAM_MASK companions[] = {
     DAT_EP_FIELD_PZ_HANDLE, DAT_EP_FIELD_RECV_EVD_HANDLE, DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE,
     DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR,
@@ -22,7 +22,7 @@ static const DAT_EP_PARAM_MASK unknown[] = {
 
 enum { UNKNOWN = sizeof unknown / sizeof unknown[0] };
 
-/* Sets valid values in all fields, so that only the field itself is wrong. */
+/* Sets valid values in all fields, so that a call can fail only because of its mask. */
 static void all_good(DAT_EP_PARAM *p, const DAT_EP_PARAM *now, const struct values *v)
 {
     param_rubbish(p);

@@ -14,7 +14,7 @@ static struct values v;
 static DAT_IA_ATTR ia_attr;
 static DAT_PROVIDER_ATTR provider_attr;
 
-/* Checks that the call fails with this subtype and changes nothing. */
+/* Checks that the call fails with DAT_INVALID_PARAMETER and this subtype, and changes nothing. */
 static void refused_as(DAT_EP_HANDLE ep, DAT_UINT32 subtype, DAT_EP_PARAM_MASK mask,
                        const DAT_EP_PARAM *p, const char *what)
 {
@@ -44,7 +44,7 @@ static void refused(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM
         refused(s.ep, DAT_EP_FIELD_EP_ATTR_##bit, &p_, what); \
     } while (0)
 
-/* A value above the adapter's limit, if there is one. */
+/* Tests a value above the adapter's limit. Skips the three subtests if the limit is INT_MAX. */
 #define ABOVE(member, bit, limit)                                                        \
     do {                                                                                 \
         if ((limit) < INT_MAX)                                                           \
@@ -187,7 +187,7 @@ static void good_flags(void)
     side_free(&s);
 }
 
-/* Unknown attribute names. */
+/* Tests lists with unknown attribute names, missing lists, and negative counts. */
 static void named_attributes(void)
 {
     static DAT_NAMED_ATTR attr[] = { { (char *)"no-such-attribute", (char *)"1" } };
@@ -291,7 +291,7 @@ static void handles_inside(void)
     zoo_intact(&zoo, "dat_ep_modify");
 }
 
-/* The PZ and the EVDs can be NULL if nothing needs them. */
+/* The PZ and the EVDs can be NULL. A queue length of 0 cannot become larger without an EVD. */
 static void null_handles(void)
 {
     struct side s;
@@ -336,7 +336,7 @@ static void null_handles(void)
     side_free(&s);
 }
 
-/* Posted receives limit the changes. */
+/* While receives are posted, the receive EVD cannot be NULL, and the limits must cover these receives. */
 static void receives_posted(void)
 {
     struct side a, b;
@@ -407,11 +407,11 @@ static void all_or_nothing(void)
     for (int i = 0; i < field_count; i++)
         fields[i].another(&p, &now, &v);
     bad = p;
-    bad.ep_attr.max_rdma_write_iov = -1; /* near the end of the structure */
+    bad.ep_attr.max_rdma_write_iov = -1; /* near the end of the attributes */
     refused(s.ep, good | DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV, &bad,
             "nine good fields and a bad number");
     bad = p;
-    bad.ep_attr.service_type = (DAT_SERVICE_TYPE)9; /* at its start */
+    bad.ep_attr.service_type = (DAT_SERVICE_TYPE)9; /* the first attribute */
     refused(s.ep, good | DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE, &bad,
             "nine good fields and a bad service type");
     bad = p;
@@ -434,7 +434,7 @@ static void all_or_nothing(void)
     side_free(&s);
 }
 
-/* In RESERVED, the EVDs can be modified but not the PZ. */
+/* In RESERVED, the EVDs can be modified but not the PZ. A call with both changes neither. */
 static void state_and_all_or_nothing(void)
 {
     struct stage g;
@@ -523,7 +523,7 @@ static void endpoint_handles(void)
     zoo_intact(&zoo, "dat_ep_modify");
 }
 
-/* The size of the receive queue cannot be modified on an SRQ. */
+/* An endpoint with an SRQ has no receive queue, so max_recv_dtos and max_recv_iov cannot be modified. */
 static void on_a_shared_queue(void)
 {
     struct side s;

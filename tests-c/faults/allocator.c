@@ -23,7 +23,7 @@ extern void __libc_free(void *memory);
 
 static long first_bad = LONG_MAX, last_bad, calls, live;
 
-/* The call stack of the first failed call. */
+/* The call stack of the first failed call, stored if `noting` is set. */
 static bool noting;
 static int first_refused;
 static void *refused[32];
@@ -49,14 +49,14 @@ void allocator_restore(void)
     __atomic_store_n(&first_bad, LONG_MAX, __ATOMIC_SEQ_CST);
 }
 
-/* allocator_print() was called. */
+/* Set by allocator_print(). */
 static bool printing;
 
 void allocator_note(void)
 {
     void *frames[1];
 
-    /* The first call of backtrace() loads a library. */
+    /* Call backtrace() before allocations fail, because its first call loads a library. */
     (void)backtrace(frames, 1);
     __atomic_store_n(&noting, true, __ATOMIC_SEQ_CST);
 }
@@ -96,7 +96,7 @@ static bool is_loader(const void *code)
     return false;
 }
 
-/* Replaces an entry of the tables. Returns whether it existed. */
+/* Replaces an entry `old` of `tables` by `new`; NULL is a free entry. Returns whether `old` existed. */
 static bool exchange(void *old, void *new)
 {
     for (int i = 0; i < TABLES; i++) {
@@ -155,7 +155,7 @@ void *calloc(size_t count, size_t size)
     if (fails())
         return NULL;
     memory = __libc_calloc(count, size);
-    /* The loader's tables have entries of two pointers. */
+    /* An allocation of entries of two pointers by the loader is a table, which does not count as live. */
     if (memory != NULL && size == 2 * sizeof(void *) && is_loader(__builtin_return_address(0)) &&
         exchange(NULL, memory))
         return memory;

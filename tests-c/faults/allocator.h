@@ -8,7 +8,7 @@
 /* Returns the number of allocations since allocator_fail(). */
 long allocator_calls(void);
 
-/* Makes the allocations `first` to `last` after this call fail, counted from 1. */
+/* After this call, the allocations number `first` to `last` fail, counted from 1. */
 void allocator_fail(long first, long last);
 
 /* Ends the failures. */
@@ -19,7 +19,7 @@ void allocator_note(void);
 /* Returns the depth of the stored stack, or 0 if no call has failed. The first frame is the innermost. */
 int allocator_refused(void *const **frames);
 
-/* Also prints the stack to standard error. */
+/* Calls allocator_note(). The stack is also printed to standard error when the allocation fails. */
 void allocator_print(void);
 
 /* Returns the number of allocated blocks, without the dynamic loader's tables of threads. */

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* RDMA_PS_TCP. The headers may be missing, so the libraries' functions are looked up. */
+/* RDMA_PS_TCP. The test needs no headers of the libraries, and looks up their functions. */
 enum { PORTS_OF_TCP = 0x0106 };
 
 typedef void **list_fn(int *count);
@@ -27,7 +27,10 @@ typedef int id_fn(void *channel, void **id, void *context, int space);
 typedef int bind_fn(void *id, struct sockaddr *address);
 typedef int destroy_fn(void *id);
 
-/* Finds a function of a loaded library. memcpy, because ISO C has no conversion of an object pointer to a function. */
+/*
+ * Stores a function of a loaded library in *function, or NULL. Uses memcpy, because ISO C cannot convert an object
+ * pointer to a function pointer.
+ */
 static bool find(const char *library, const char *name, void *function)
 {
     void *handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD);
@@ -100,7 +103,7 @@ const char *device_lost(const struct sockaddr *address)
 /* libibverbs with its drivers, librdmacm, and libnl, which they use. */
 static const char *const libraries[] = { "libibverbs", "-rdmav", "librdmacm", "libnl-", NULL };
 
-/* Libraries that run for their callers. */
+/* Libraries whose frames in a call stack belong to their callers. */
 static const char *const system_libraries[] = { "/libc.so", "/ld-linux", NULL };
 
 static const char **noted;

@@ -1,8 +1,8 @@
 /*
  * device.h - the state of the libraries of an RDMA device after a lack of memory.
  *
- * libibverbs and librdmacm initialise once per process, and keep what they found then. The test calls them directly, to
- * distinguish their losses from errors of the provider.
+ * libibverbs and librdmacm initialise once per process, and keep the devices that they found then. The test calls them
+ * directly, to distinguish devices that they lost from errors of the provider.
  */
 #ifndef TESTS_C_FAULTS_DEVICE_H
 #define TESTS_C_FAULTS_DEVICE_H
@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 
 /*
- * Returns why no program could use the device with this address in this process, or NULL if one could. It lists the
- * devices with libibverbs and binds an identifier of librdmacm to the address.
+ * Returns why this process cannot use the device with this address, or NULL if it can. Lists the devices with
+ * libibverbs, and binds an identifier of librdmacm to the address.
  */
 const char *device_lost(const struct sockaddr *address);
 

@@ -15,7 +15,7 @@
 
 enum { CR_EVD, CONN, RECV, REQ, ALL, EVDS };
 
-/* All objects of a life. Static, because a life allocates nothing. */
+/* All objects of a life. They are static, because a life allocates nothing. */
 static struct {
     DAT_IA_HANDLE ia;
     DAT_EVD_HANDLE async;
@@ -39,7 +39,7 @@ static struct life *now;
 static bool may_lack;
 static unsigned timeout_ms;
 
-/* Returns whether the call succeeded, and records the failure if not. */
+/* Returns whether the call succeeded. If not, records in *now that it was refused, or that it failed wrongly. */
 static bool succeeded(const char *call, DAT_RETURN rc)
 {
     if (rc == DAT_SUCCESS)
@@ -60,7 +60,7 @@ static bool succeeded(const char *call, DAT_RETURN rc)
             return false;              \
     } while (0)
 
-/* Records that no event or a wrong one has arrived. Returns false. */
+/* Records that no event has arrived, or a wrong event. Returns false. */
 static bool no_event(const char *what)
 {
     if (may_lack)
@@ -148,7 +148,7 @@ static bool make(void)
     DAT_RETURN rc;
 
     it.async = DAT_HANDLE_NULL;
-    /* If memory is missing, a provider library may not be loaded. */
+    /* Without memory, the loader may not load the provider library. */
     rc = dat_ia_open(env_ia(), 8, &it.async, &it.ia);
     if (!succeeded("dat_ia_open", rc))
         return false;
@@ -253,7 +253,7 @@ static bool connect_both(void)
 
     if (!sleep_once(it.evd[CR_EVD]))
         return false;
-    /* Receives before the connection are stored in separate lists. */
+    /* Post receives before the connection, because the library stores them in separate lists. */
     for (int i = 0; i < 6; i++)
         TRY(dat_ep_post_recv, (it.passive, 1, &t, named(100 + (DAT_UINT64)i), DAT_COMPLETION_DEFAULT_FLAG));
     TRY(dat_psp_create_any, (it.ia, &qual, it.evd[CR_EVD], DAT_PSP_CONSUMER_FLAG, &it.psp));
@@ -402,7 +402,7 @@ static void end(void)
         FREE(dat_cno_free, it.cno);
         torn_down("dat_ia_close, graceful", dat_ia_close(it.ia, DAT_CLOSE_GRACEFUL_FLAG));
     } else {
-        /* Service points and requests may still exist. */
+        /* Close abruptly, because service points and requests may still exist. */
         torn_down("dat_ia_close", dat_ia_close(it.ia, DAT_CLOSE_ABRUPT_FLAG));
     }
     memset(&it, 0, sizeof it);

@@ -1,6 +1,6 @@
 /*
  * life.h - a life: the creation, use and end of one object of each kind, in a process that may lack a resource. These
- * functions allocate nothing, so all allocations are the library's.
+ * functions allocate nothing, so only the library allocates memory.
  */
 #ifndef TESTS_C_FAULTS_LIFE_H
 #define TESTS_C_FAULTS_LIFE_H
@@ -15,7 +15,7 @@ struct life {
     /* The call that ended the life with DAT_INSUFFICIENT_RESOURCES, or NULL. */
     const char *refused;
     DAT_RETURN code;
-    /* The call that failed in a way that is an error, or NULL. */
+    /* The call whose result is an error of the library, or NULL. */
     const char *wrong;
     DAT_RETURN wrong_code;
     /* The adapter's address, if it was opened. */

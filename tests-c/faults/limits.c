@@ -24,14 +24,15 @@
 #define MAX_OBJECTS 1100000
 
 /*
- * shm permits 65536 objects of a kind, including existing ones, and memory can suffice for all: an arena of malloc has
- * 64 MiB of address space from the beginning. With fewer objects than this, only memory can be missing.
+ * shm permits 65536 objects of a kind, including existing objects, and memory can suffice for all: an arena of malloc
+ * has 64 MiB of address space from the beginning. If a creation fails after fewer than SHM_OBJECTS objects, the reason
+ * must be a lack of memory.
  */
 #define SHM_OBJECTS 65000
 
 /*
- * Maximum number of frees before a creation must succeed again. One may not suffice, because the failed creation can
- * have enlarged a list of the library.
+ * Maximum number of frees before a creation must succeed again. One free may not suffice, because the failed creation
+ * can have enlarged a list of the library.
  */
 #define MAX_FREED 256
 
@@ -121,7 +122,7 @@ static const struct kind {
     const char *name;
     DAT_RETURN (*make)(DAT_HANDLE *made);
     DAT_RETURN (*end)(DAT_HANDLE object);
-    /* Limit in MiB beyond the address space that the process uses. */
+    /* Address space in MiB that the limit leaves to the process. */
     unsigned room;
 } kinds[] = {
     { "dat_pz_create", make_pz, dat_pz_free, 4 },
@@ -203,7 +204,10 @@ static int child(const struct kind *kind)
     while (n < MAX_OBJECTS && (report->code = kind->make(&made[n])) == DAT_SUCCESS)
         n++;
     report->made = n;
-    /* After half of the objects have been freed, more than half as many must be possible: malloc fragments memory. */
+    /*
+     * After half of the objects have been freed, more than half as many must be possible. Not all, because malloc
+     * fragments memory.
+     */
     if (n > 0) {
         DAT_RETURN rc = DAT_INSUFFICIENT_RESOURCES;
         DAT_HANDLE fresh = DAT_HANDLE_NULL;
@@ -226,14 +230,14 @@ static int child(const struct kind *kind)
             report->again++;
         if (half > 0 && report->again <= half / 2)
             return must_do("the creation after the free of half", DAT_INSUFFICIENT_RESOURCES);
-        /* The adapter frees the second half. */
+        /* dat_ia_close frees the second half, but not other adapters. */
         for (long i = 0; i < (kind->make == make_ia ? n : half); i++)
             if (made[i] != DAT_HANDLE_NULL && must_do("the free of the first half", kind->end(made[i])))
                 return 1;
     }
     if (must_do("dat_ia_close", dat_ia_close(base.ia, DAT_CLOSE_ABRUPT_FLAG)))
         return 1;
-    /* A life needs memory for its connections. */
+    /* Remove the limit, because a life needs memory for its connections. */
     setrlimit(RLIMIT_AS, &unlimited);
     life_live(&report->whole, false, SOON_MS);
     return report->whole.wrong != NULL;

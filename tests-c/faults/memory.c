@@ -1,15 +1,15 @@
 /*
  * memory.c - a process without memory.
  *
- * Each allocation of a life (life.h) fails once, and so do all from each one on. Each case runs in its own process,
- * which must not die. Calls return DAT_INSUFFICIENT_RESOURCES; frees and the close succeed. Afterwards a second life
- * with memory succeeds and leaves nothing.
+ * For each allocation of a life (life.h) there are two cases: only this allocation fails, or it and all later ones
+ * fail. Each case runs in its own process, which must not die. Calls return DAT_INSUFFICIENT_RESOURCES; frees and the
+ * close succeed. Afterwards a second life with memory succeeds, and leaves no memory, descriptors, threads or files.
  *
- * The libraries of an RDMA device keep what they lost, and can end the process. The test counts these cases, which
- * device.h detects, but they are no failures.
+ * After a lack of memory, the libraries of an RDMA device can remain unusable, or end the process. The test counts
+ * these cases, which device.h detects, but they are no failures.
  *
  *   DAT_TEST_ALL=1    all positions instead of a part
- *   DAT_TEST_SEED=N   start of that part
+ *   DAT_TEST_SEED=N   determines the first position of that part
  *   DAT_TEST_ONE=N    only position N (-N: all from N on), in this process, for a debugger; prints the stack of the
  *                     first failed allocation
  */
@@ -42,10 +42,10 @@ struct report {
     long calls;
     long live;
     int fds;
-    /* The open descriptors. */
+    /* Numbers and targets of the open descriptors. */
     char open[400];
     int left;
-    /* More threads than before are running. */
+    /* Set if more threads are running than before the lives. */
     bool running;
     /* Why the device cannot be used, and the device library that ended the process; or NULL. */
     const char *lost;
@@ -93,7 +93,7 @@ static void list_descriptors(char *text, size_t size)
     }
 }
 
-/* Maximum results without failures. */
+/* The maximum of each result in runs without failed allocations. */
 static struct report normal;
 
 /* Returns whether the adapter uses libraries that may lose resources. */
@@ -157,7 +157,7 @@ static const char *excuse(int status)
 {
     if (status != 0)
         return report->ended;
-    /* The correct code for a device that is unavailable. */
+    /* The second life failed only with the correct code for an unavailable device. */
     if (report->faulty.wrong == NULL && report->whole.wrong != NULL &&
         strcmp(report->whole.wrong, "dat_ia_open") == 0 &&
         rc_is(report->whole.wrong_code, DAT_INSUFFICIENT_RESOURCES) &&
@@ -193,7 +193,7 @@ static const char *fault(int status)
     return text;
 }
 
-/* Minimum number of positions of a part, and the time for further ones on a device. */
+/* Minimum number of positions of a part, and the time for further positions on a device. */
 enum { MIN_POSITIONS = 6, DEVICE_MS = 15000 };
 
 static long common_divisor(long a, long b)
@@ -211,7 +211,7 @@ static long step_over(long positions)
     return step > 0 ? step : 1;
 }
 
-/* Tries all positions, or a part from `seed` on that contains at least one lack of memory. */
+/* Tries all positions, or a part that depends on `seed`, in which at least one call lacks memory. */
 static void sweep(const char *name, bool all_from_there, bool every, unsigned seed)
 {
     long tried = 0, bad = 0, refused = 0, excused = 0;
@@ -225,7 +225,7 @@ static void sweep(const char *name, bool all_from_there, bool every, unsigned se
         int status = run(n + 1, all_from_there ? LONG_MAX : n + 1, true);
         const char *why = fault(status), *because;
 
-        /* Threads vary, but a leak occurs each time. */
+        /* The timing of threads can leave blocks in one run, but a leak occurs in each run, so repeat. */
         for (int more = 0; more < 3 && WIFEXITED(status) && report->live > normal.live; more++) {
             status = run(n + 1, all_from_there ? LONG_MAX : n + 1, true);
             why = fault(status);
@@ -263,8 +263,8 @@ int main(int argc, char **argv)
         bail("no shared memory");
 
     /*
-     * Results of three runs, because threads vary. The number of allocations is the minimum: processes that
-     * concurrently search for a free qualifier increase it.
+     * Take the results of three runs, because the timing of threads varies. The number of allocations is the minimum:
+     * processes that concurrently search for a free qualifier increase it.
      */
 
     for (int i = 0; i < 3; i++) {

@@ -16,7 +16,7 @@ static const char *const names[] = { "pthread_exit", "cancelled", "cancelled asy
 struct ending {
     enum how how;
     unsigned rounds; /* number of times that it arms itself again */
-    bool closes;     /* it closes its adapter first */
+    bool closes;     /* the agent closes its adapter first */
     DAT_IA_HANDLE ia;
     DAT_CNO_HANDLE cno;
     unsigned may_end; /* the agent ends only when this is set */
@@ -114,7 +114,7 @@ static void let_end(struct ending *e)
     __atomic_store_n(&e->may_end, 1, __ATOMIC_RELEASE);
 }
 
-/* While the agent ends, the agent of another CNO is due. */
+/* Triggers another CNO while an agent ends its thread. The agent of this CNO must be called. */
 static void others_follow(struct fx *fx, enum how how)
 {
     struct ending e = { .how = how };

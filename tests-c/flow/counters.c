@@ -175,7 +175,7 @@ static void outlived(void)
     fx_close(&fx);
 }
 
-/* Polls, which finds the stalled message unless another thread polls at this time. */
+/* Returns whether a stall is counted. Polls first: that finds the stalled message, unless another thread polls now. */
 static bool has_stalled(void *side)
 {
     struct side *s = side;
@@ -241,8 +241,8 @@ static void *sleep_and_take(void *arg)
 }
 
 /*
- * Returns the number of counted sleeps of a wait that times out, although the library sleeps
- * several times.
+ * Returns by how much a wait that times out increases DAT_COUNTER_WAKEUPS. The library sleeps several
+ * times during the wait, but no event wakes it.
  */
 static long sleeps_of_timeout(const struct fx *fx, DAT_EVD_HANDLE evd)
 {
@@ -254,7 +254,7 @@ static long sleeps_of_timeout(const struct fx *fx, DAT_EVD_HANDLE evd)
     return (long)(of_ia(fx->ia, "DAT_COUNTER_WAKEUPS") - before);
 }
 
-/* A waiting thread sleeps at some time when a message arrives, and is woken. */
+/* Checks that at least one of the messages arrives while the waiting thread sleeps, and wakes it. */
 static void wakeups(struct fx *fx)
 {
     enum { COUNT = 40 };

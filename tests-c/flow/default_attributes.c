@@ -1,6 +1,6 @@
 /*
- * default_attributes.c - an endpoint without attributes supports the queue lengths that
- * dat_ep_query returns, without dequeues. A device might provide shorter queues.
+ * default_attributes.c - an endpoint without attributes supports as many outstanding operations as
+ * dat_ep_query returns, even if no completion is dequeued. A device might provide shorter queues.
  */
 #include "common/fixture.h"
 

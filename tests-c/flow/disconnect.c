@@ -10,7 +10,8 @@
 static const char *const how[2] = { "abrupt", "graceful" };
 
 /*
- * Checks the end: one DISCONNECTED event, the state, no other event. Further calls have no effect.
+ * Checks that the endpoint has one DISCONNECTED event, the state DISCONNECTED, and no other event. Further
+ * calls of dat_ep_disconnect have no effect.
  */
 static void is_over(struct side *s, const char *what)
 {
@@ -139,7 +140,7 @@ static void drained(struct fx *fx, struct region *r)
     side_free(&p.b);
 }
 
-/* A graceful disconnect stays pending while a message waits for a receive. */
+/* A graceful disconnect stays pending while a message waits for a receive. endings[ending] completes it. */
 static void pending(struct fx *fx, struct region *r, int ending)
 {
     static const char *const endings[3] = { "the buffer comes", "abrupt call",
@@ -290,7 +291,7 @@ static void reused(struct fx *fx, struct region *r)
     pair_close(&p);
 }
 
-/* The other process ends as requested. */
+/* The other process: accepts a connection, and ends in the requested way. */
 static int leaver(struct link *up)
 {
     struct fx fx;

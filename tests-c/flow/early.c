@@ -10,7 +10,7 @@
 
 #define LISTENER_MS 200u /* time for which a connect waits for a service point */
 #define LATE_MS 100u     /* delay of a late service point */
-#define TRIES 20         /* for tests that a busy machine can make too slow */
+#define TRIES 20         /* attempts of tests that a busy machine can make too slow */
 
 static struct fx fx;
 
@@ -94,7 +94,7 @@ static DAT_CONN_QUAL dead_qual(void)
     return qual;
 }
 
-/* Connects to a late service point of `server`, or of this process if that is NULL. */
+/* Connects to a late service point of `server`, or of this process if `server` is NULL. */
 static void late(struct peer *server, DAT_CONN_QUAL (*next_qual)(void), const char *what)
 {
     struct side a, b;

@@ -43,7 +43,7 @@ static void suppress(struct fx *fx, struct region *r)
             DAT_SUCCESS, "dat_ep_post_rdma_write");
     must_rc(send_with(&p.a, r, DAT_COMPLETION_SUPPRESS_FLAG, 6), DAT_SUCCESS, "dat_ep_post_send");
     if (env_is_iwarp()) {
-        /* The peer refuses the write without a response. A later send is flushed. */
+        /* The peer refuses the write without a response, so only a send that is posted later is checked. */
         must(wait_connection(p.a.conn, DAT_CONNECTION_EVENT_DISCONNECTED), "no DISCONNECTED");
         must_rc(send_with(&p.a, r, DAT_COMPLETION_SUPPRESS_FLAG, 7), DAT_SUCCESS, "dat_ep_post_send");
         ok(wait_dto(p.a.req, 7, DAT_DTO_ERR_FLUSHED, NULL), "SUPPRESS: a flushed request gives an event");

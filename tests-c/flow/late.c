@@ -64,7 +64,7 @@ static void many(struct fx *fx)
         DAT_EVENT e;
 
         must_rc(post_recv(&p.b, &r, (N + i) * 512, 512, i), DAT_SUCCESS, "dat_ep_post_recv");
-        if (i % 7 == 6) /* some one by one, some in a row */
+        if (i % 7 == 6) /* wait after every seventh receive */
             for (unsigned k = i - 6; k <= i; k++)
                 good &= wait_dto(p.b.recv, k, DAT_DTO_SUCCESS, &e) &&
                         e.event_data.dto_completion_event_data.transfered_length == 1 + k &&
@@ -146,7 +146,8 @@ static void between_processes(struct fx *fx)
 
 /*
  * A message waits while many others go the opposite way: over shm more than 32767, which would
- * overflow a signed 16-bit difference of positions. A device retries the message all the time.
+ * overflow a signed 16-bit difference of positions. On a device fewer, because the device retries the
+ * waiting message all the time.
  */
 static void long_wait(struct fx *fx)
 {
@@ -179,8 +180,8 @@ static void long_wait(struct fx *fx)
 }
 
 /*
- * A long message and a longer write cross. In the shm ring, the message stays at the head all the
- * time.
+ * A long message and a longer write cross in opposite directions. In the shm ring, the message stays at
+ * the head all the time.
  */
 static void both_ways(struct fx *fx)
 {
@@ -213,7 +214,7 @@ static void both_ways(struct fx *fx)
     region_free(&to);
 }
 
-/* The message ends the connection at both ends, and all work is flushed. */
+/* On iWARP, a message without a receive ends the connection at both ends, and all work is flushed. */
 static void lost(struct fx *fx)
 {
     struct pair p;

@@ -126,7 +126,7 @@ static void enabling(struct fx *fx)
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 }
 
-/* Several EVDs on one CNO. After each trigger the consumer drains all of them. */
+/* Tests several EVDs on one CNO. After each trigger the consumer drains all EVDs. */
 static void several(struct fx *fx)
 {
     enum { EVDS = 5 };
@@ -171,7 +171,7 @@ static void several(struct fx *fx)
     is_success(dat_cno_free(other), "dat_cno_free: its EVD was detached: success");
 }
 
-/* Two waiters: each trigger wakes one, if the EVD is drained in between. */
+/* Checks that each of two triggers wakes one of two waiters. */
 static void two_waiters(struct fx *fx)
 {
     DAT_CNO_HANDLE cno = make_cno(fx);
@@ -218,7 +218,7 @@ static void closed(void)
         is_ptr(w.hint, DAT_HANDLE_NULL, "dat_ia_close: under a CNO waiter: the EVD is NULL");
 }
 
-/* Records the calls of an agent. */
+/* A record of the calls of an agent. */
 struct heard {
     volatile int calls;
     DAT_PVOID data;
@@ -285,7 +285,7 @@ static void agents(struct fx *fx)
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 }
 
-/* An agent that counts its activity after its removal. */
+/* Counters of an agent. `late` counts its activity after its removal. */
 struct strict {
     int over; /* the removing call has returned */
     int running;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * Receives in the window of the receiver, and the size of each. On iWARP the receiver reports each
- * receive that it posts, because a send completes before its message has a receive.
+ * Number of receives that the receiver keeps posted, and the size of each. On iWARP the receiver reports
+ * each receive that it posts, because there a completed send does not prove that its message had a receive.
  */
 #define WINDOW 16
 #define MAX_LENGTH 40000

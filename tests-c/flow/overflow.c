@@ -82,7 +82,7 @@ static void of_the_asynchronous_one(void)
     must_rc(dat_ia_open(env_ia(), 1, &async, &ia), DAT_SUCCESS, "dat_ia_open");
     must_rc(dat_evd_query(async, DAT_EVD_FIELD_ALL, &q), DAT_SUCCESS, "dat_evd_query");
     memset(&fx, 0, sizeof fx);
-    fx_open(&fx); /* for its address; this is another instance */
+    fx_open(&fx); /* another instance, only to get the address of the adapter */
     must_rc(dat_ia_close(fx.ia, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS, "dat_ia_close");
     fx.ia = ia;
     fx.async = async;
@@ -105,7 +105,7 @@ static void of_the_asynchronous_one(void)
             must_rc(dat_evd_free(small), DAT_SUCCESS, "dat_evd_free");
             break;
         }
-        /* Flushed receives fill the EVD: a connect without a listener flushes them. */
+        /* Fill the EVD with flushed receives: a connect without a listener flushes them. */
         attr_default(&attr);
         side_make(&side, &fx, NULL);
         must_rc(dat_ep_free(side.ep), DAT_SUCCESS, "dat_ep_free");

@@ -56,7 +56,7 @@ static bool unharmed(struct memory *m)
     return true;
 }
 
-/* Invalid accesses. */
+/* Invalid accesses, in the order of cases[]. */
 enum { PAST_END, BEFORE, BEYOND, WRAP, NO_RIGHT, NO_RIGHTS, ZONE, FREED, UNKNOWN, ZERO, CASES };
 
 static const char *const cases[CASES] = {
@@ -95,7 +95,7 @@ static DAT_RETURN go(struct side *s, struct region *r, DAT_RMR_TRIPLET t, int op
     return op == WRITE ? post_write(s, r, 0, 64, t, c) : post_read(s, r, 0, 64, t, c);
 }
 
-/* Checks a violation at the initiator. */
+/* Checks that an invalid access fails and ends the connection at the initiator. */
 static void initiator(struct side *s, struct region *r, DAT_RMR_TRIPLET t, int op,
                       const char *where, const char *what)
 {

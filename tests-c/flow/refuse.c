@@ -34,7 +34,7 @@ static void ended(struct side *s, DAT_EVENT_NUMBER number, DAT_UINT64 receive, c
     is_over(s, receive, what);
 }
 
-/* After a failure and a reset, the endpoint can connect. */
+/* Checks that the endpoint can connect after a failure and a reset. */
 static void again(struct fx *fx, struct side *s, const char *what)
 {
     struct side other;
@@ -295,8 +295,8 @@ static void addresses(struct fx *fx)
 }
 
 /*
- * If the call rejects the address, the receives stay posted. If the attempt fails later, they are
- * flushed.
+ * Connects to an address that the adapter does not support. If dat_ep_connect rejects the address, the
+ * receives stay posted. If the attempt fails later, the receives are flushed.
  */
 static void unsupported(struct fx *fx, struct region *r, const void *to, const char *what)
 {

@@ -14,7 +14,7 @@ static DAT_RETURN reserve(struct side *s, DAT_CONN_QUAL *qual, DAT_RSP_HANDLE *r
     return rc;
 }
 
-/* Frees the RSP. After its request, the handle may already be invalid. */
+/* Frees the RSP. After the arrival of its request, the handle may already be invalid. */
 static void release(DAT_RSP_HANDLE rsp, const char *when)
 {
     DAT_RETURN rc = dat_rsp_free(rsp);

@@ -34,8 +34,8 @@ static void attributes(DAT_EP_ATTR *attr)
 
 struct report {
     long wrong;       /* offset of the first wrong byte, or -1 */
-    DAT_VLEN length;  /* of the completion */
-    int guard;        /* no byte after the transfer has changed */
+    DAT_VLEN length;  /* in the completion */
+    int guard;        /* 1 if no byte after the transfer has changed */
     int status;
 };
 
@@ -208,7 +208,7 @@ static void in_one_process(void)
     fx_close(&fx);
 }
 
-/* Receives that are larger and smaller than the message. */
+/* Tests receives that are larger and smaller than the message. */
 static void buffers(void)
 {
     struct fx fx;
@@ -242,7 +242,7 @@ static void buffers(void)
         must_rc(post_send(&p.a, &r, 0, n, 5), DAT_SUCCESS, "dat_ep_post_send");
         ok(wait_dto(p.b.recv, 3, DAT_DTO_ERR_LOCAL_LENGTH, NULL),
            "a message of %zu bytes for a buffer of one less: LOCAL_LENGTH at the receiver", n);
-        /* On iWARP the send completes earlier. */
+        /* On iWARP the send succeeds if it completes before the receiver finds the buffer too short. */
         ok(wait_number(p.a.req, DAT_DTO_COMPLETION_EVENT, &e) &&
                (e.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS || env_is_iwarp()),
            "a message of %zu bytes for a buffer of one less: the send fails", n);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Connects. Returns the request and, in *ep, its endpoint. */
+/* Connects `caller`. Returns the connection request and, in *ep, the endpoint of the request. */
 static DAT_CR_HANDLE arrive(struct fx *fx, struct side *caller, DAT_CONN_QUAL qual,
                             DAT_EP_HANDLE *ep)
 {
@@ -18,7 +18,7 @@ static DAT_CR_HANDLE arrive(struct fx *fx, struct side *caller, DAT_CONN_QUAL qu
     return cr;
 }
 
-/* Sets the PZ and the EVDs of an endpoint without any. */
+/* Sets the PZ and new EVDs of an endpoint that has neither. */
 static DAT_RETURN equip(struct side *s, struct fx *fx, DAT_EP_HANDLE ep)
 {
     DAT_EP_PARAM p;

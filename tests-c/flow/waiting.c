@@ -203,7 +203,7 @@ static void handler(int signo)
 }
 
 /*
- * A signal without SA_RESTART ends the wait. It is repeated, because it can arrive before the wait.
+ * A signal without SA_RESTART ends the wait. The test repeats the signal, because it can arrive before the wait.
  */
 static void interrupted(struct fx *fx)
 {
@@ -247,7 +247,7 @@ static void disabled(struct fx *fx)
     must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
 }
 
-/* Concurrent dequeues return each event once. */
+/* A thread that dequeues, concurrently with others. The threads must get each event once. */
 struct taker {
     DAT_EVD_HANDLE evd;
     unsigned char *seen;

@@ -70,7 +70,7 @@ static void held_up(struct pair *p, struct region *r, DAT_RMR_HANDLE rmr, const 
     ok(quiet(p->b.req), "dat_rmr_bind: behind a send that waits: waits as well");
 }
 
-/* Posts the receive, which lets both complete. */
+/* Posts the receive for which the send of held_up() waits. Then the send and the bind complete. */
 static void released(struct pair *p, struct region *r, DAT_RMR_HANDLE rmr, const char *what)
 {
     must_rc(post_recv(&p->a, r, 64, 64, 9), DAT_SUCCESS, "dat_ep_post_recv");
@@ -117,7 +117,7 @@ static void behind(struct fx *fx, struct region *r)
                       "dat_rmr_free: what it was bound to before");
     }
 
-    /* The old LMR may or may not be free already. */
+    /* dat_lmr_free may fail, because the RMR is bound to the old LMR until the library executes the waiting bind. */
     for (int unbind = 0; unbind < 2; unbind++) {
         const char *what = unbind ? "dat_lmr_free: its RMR is unbound later"
                                   : "dat_lmr_free: its RMR is bound elsewhere later";
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
     must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");
     access_is(&fx, &p, &r, through(&m, context, 0, 10), false, false, "freed");
 
-    /* A bind, and a message with the context, without waiting in between. */
+    /* Post a bind and a message with the new context, without a wait in between. */
     {
         struct region mail;
         int good = 0;

@@ -18,7 +18,7 @@
 
 enum { CONNECTIONS = 20, MAX_MAPPINGS = 64 };
 
-/* Maximum time in ms of a round of the traffic, and of a call. */
+/* Maximum time in ms of a call, and of a round of the traffic with the third process. */
 #define MAX_CALL_MS 4000u
 
 enum filling { ONES, RANDOM, OWN_THREAD_SLEEPS, OWN_THREAD_RUNS, FILLINGS };
@@ -55,7 +55,7 @@ static uint64_t *map_again(unsigned long from, unsigned long to, unsigned long o
     return again;
 }
 
-/* Finds all memory that this process and others can write. */
+/* Finds all mappings that this process shares and can write. */
 static int find_shared(struct mapping *found)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -177,7 +177,7 @@ static void suffer(struct fx *fx, struct bystander *b, enum filling filling)
     DAT_EVENT event;
     int i, ended = 0;
     unsigned ms, slowest = 0, total = 0;
-    /* The library waits longer for a copy by a running thread. */
+    /* The library waits longer if a running thread seems to copy. */
     unsigned bound = filling == OWN_THREAD_RUNS ? 5 * MAX_CALL_MS : MAX_CALL_MS;
 
     memset(&o, 0, sizeof o);
@@ -193,7 +193,7 @@ static void suffer(struct fx *fx, struct bystander *b, enum filling filling)
         side_connect_peer(&sides[i], &p.link);
     }
     must(link_hear(&p.link, "fills"), "the other process is gone");
-    /* During the fill, and afterwards. */
+    /* Make calls while the peer fills the memory, and afterwards. */
     for (i = 0; i < 50; i++) {
         region_make(fx, &other, 4096, DAT_MEM_PRIV_ALL_FLAG);
         TIMED(ms, region_free(&other));

@@ -4,8 +4,8 @@
  *     peer:      check the access ── stopped ────────────────────────────── copy: must fail
  *     program:                       revoke the access, overwrite the memory
  *
- * Interposed functions process_vm_readv() and process_vm_writev() stop the peer. If the library copies in another way,
- * the tests that need this are skipped.
+ * Interposed functions process_vm_readv() and process_vm_writev() stop the peer. If the library copies without these
+ * functions, the tests that need a stopped copy are skipped.
  */
 #define _GNU_SOURCE
 #include "common/bystander.h"
@@ -43,7 +43,7 @@ static unsigned seed_of(int message)
 
 enum halt { HALT_NOT, HALT_STOP, HALT_SLEEP };
 
-static int halt_at; /* copies until the halt */
+static int halt_at; /* number of the copy before which the peer halts, counted down; 0: no halt */
 static enum halt halt_how;
 static int wake_pipe[2];
 
@@ -74,7 +74,10 @@ ssize_t process_vm_readv(pid_t pid, const struct iovec *lvec, unsigned long liov
     return syscall(SYS_process_vm_readv, pid, lvec, liovcnt, rvec, riovcnt, flags);
 }
 
-/* FETCH: the peer reads a long message. GIVE: it sends a stream of messages, parts of which it may write. */
+/*
+ * What the peer does. FETCH: it receives a long message, which it copies. GIVE: it sends messages, and may copy parts
+ * of them into the receiver's memory. STREAM: it writes until the connection ends.
+ */
 enum deed { WRITE, READ, FETCH, GIVE, STREAM };
 
 struct order {
@@ -85,9 +88,9 @@ struct order {
 };
 
 struct answer {
-    bool halted;  /* it reached the halt */
-    bool success; /* the last completion was successful */
-    long saw;     /* -1 if all bytes that it read have the pattern THEIRS */
+    bool halted;  /* the peer reached the halt */
+    bool success; /* its last completion was successful */
+    long saw;     /* -1 if its memory has the pattern THEIRS */
 };
 
 static void *waker(void *arg)
@@ -188,8 +191,8 @@ struct scene {
     struct region r;
     DAT_RMR_HANDLE rmr;
     DAT_RMR_TRIPLET there;
-    int messages; /* received messages of a stream, and those with wrong bytes */
-    int wrong;
+    int messages; /* received messages of a stream */
+    int wrong;    /* of these, messages with wrong bytes */
 };
 
 static void bind_rmr(struct scene *c, DAT_VLEN length, DAT_RMR_CONTEXT *context)
@@ -216,7 +219,7 @@ static void scene_open(struct scene *c, enum way way)
         must_rc(dat_rmr_create(c->fx.pz, &c->rmr), DAT_SUCCESS, "dat_rmr_create");
 }
 
-/* Makes the call. Returns its time in ms. */
+/* Revokes the access with the call `way`. Returns the time of the call in ms. */
 static unsigned finish(struct scene *c, enum way way)
 {
     uint64_t start = now_ms();
@@ -276,7 +279,7 @@ static bool is_asleep(pid_t pid)
     return state != NULL && state[2] == 'S';
 }
 
-/* Receives messages of a stream, all into the same buffer. */
+/* Receives up to 1000 messages of a stream, all into the same buffer. Returns when a receive is flushed. */
 static void receive(struct scene *c)
 {
     DAT_EVENT event;
@@ -310,7 +313,7 @@ static bool has_halted_or_passed(void *arg)
     return w->halted;
 }
 
-/* Waits until the peer has halted. Returns false if it ends without a halt. */
+/* Waits until the peer has halted. Returns false if it completes its work without a halt, or after SOON_MS. */
 static bool await_halt(struct peer *p, enum halt how, struct scene *receiver)
 {
     struct watch w;
@@ -325,9 +328,12 @@ static bool await_halt(struct peer *p, enum halt how, struct scene *receiver)
 static const char *const deed_names[] = { "RDMA write", "RDMA read", "reading of a message",
                                           "writing of a part of a message" };
 
-static bool has_halted; /* the peer copies with the interposed functions */
+static bool has_halted; /* set once a peer has halted: it copies with the interposed functions */
 
-/* Makes one attempt: the peer halts before copy number `at`. Returns false if it must be repeated. */
+/*
+ * Makes one attempt: the peer halts before copy number `at`. Returns false if the attempt must be repeated, which it
+ * never does if `last`.
+ */
 static bool attempt(struct peer *p, struct bystander *b, enum deed deed, enum way way,
                     enum halt how, int at, bool last)
 {
@@ -382,7 +388,7 @@ static bool attempt(struct peer *p, struct bystander *b, enum deed deed, enum wa
     must(LINK_RECV(&p->link, a), "the other process does not go on");
     has_halted = has_halted || a.halted;
     if (!halted && deed == GIVE && !last) {
-        /* The sender did not poll while the receiver could have accepted its help. */
+        /* The sender did not poll while the receiver was willing to let it copy. */
         scene_close(&c, way);
         return false;
     }
@@ -586,7 +592,7 @@ static void anywhere(struct peer *p, int rounds)
         pause.tv_nsec = (long)(seed >> 8) % 3000000;
         nanosleep(&pause, NULL);
         kill(p->pid, SIGSTOP);
-        /* The peer may have finished before. */
+        /* The peer may have completed its work before, but it still runs, so it can be stopped. */
         must(waitpid(p->pid, &status, WUNTRACED) == p->pid && WIFSTOPPED(status),
              "the other process cannot be stopped");
         ms = finish(&c, way);
@@ -643,7 +649,7 @@ int main(int argc, char **argv)
        "the peer is stopped: traffic with another process goes on (%u rounds, at most %u ms)", b.rounds, b.longest);
     bystander_end(&b);
     fx_close(&fx);
-    /* Now the attempt has the only adapter of the process. */
+    /* The adapters above are closed, so the next attempt has the only adapter of the process. */
     halted(&p, NULL, WRITE, IA_CLOSE, HALT_STOP, 1);
     anywhere(&p, env_count(60, 10));
     close(p.link.out);

@@ -59,7 +59,7 @@ static bool is_closed(int fd)
     return false;
 }
 
-/* Performs the handshake under its own name. Returns the socket. */
+/* Performs the handshake with `victim`, with the name `own` of this process. Returns the socket. */
 static int raw_link(const char *victim, const char *own)
 {
     struct packet p;
@@ -115,7 +115,7 @@ static int bells(struct link *up)
 
         if (!event && !link)
             continue;
-            /* Some eventfds stay full, others are read, and all become blocking for their next user. */
+            /* Half of the eventfds stay full, the others are read. All become blocking for their next user. */
         if (event && write(fd, &full, sizeof full) > 0 && fd % 2 == 0)
             (void)!read(fd, text, sizeof full);
         for (int rings = 0; link && rings < 100000; rings++)
@@ -175,7 +175,7 @@ static int impostor(struct link *up)
     for (int i = 0; i < 20; i++) {
         int fd = raw_connect(c.victim);
 
-        /* Leaves the connection open. */
+        /* The connection stays open. */
         must(fd >= 0 && raw_send(fd, &p, files, FILES), "the hello");
     }
     link_say(up, "done");
@@ -184,7 +184,7 @@ static int impostor(struct link *up)
     return 0;
 }
 
-/* Connects and sends nothing, until it has no free descriptor. */
+/* Connects repeatedly and sends nothing, until it has 800 connections or a connect fails. */
 static int silent(struct link *up)
 {
     struct culprit c;
@@ -203,7 +203,7 @@ static int silent(struct link *up)
     return 0;
 }
 
-/* Sends invalid packets and descriptors. Each must end its connection. */
+/* Sends invalid packets and descriptors. The victim must close the connection of each. */
 static int garbage(struct link *up)
 {
     struct culprit c;
@@ -213,7 +213,7 @@ static int garbage(struct link *up)
 
     culprit_start(&c, up);
     hello_files(files);
-    /* Packets without a hello. */
+    /* Send packets without a hello. */
     for (int kind = 0; kind < 256; kind++) {
         if (kind == 1)
             continue;
@@ -225,7 +225,7 @@ static int garbage(struct link *up)
         kept += !is_closed(fd);
         close(fd);
     }
-    /* A packet that is too long, and one with too many descriptors. */
+    /* Send a packet that is too long, and a packet with too many descriptors. */
     for (int i = 0; i < 2; i++) {
         int many[16];
 
@@ -238,7 +238,7 @@ static int garbage(struct link *up)
         kept += !is_closed(fd);
         close(fd);
     }
-    /* Hellos with a wrong or missing descriptor, or with an invalid name. */
+    /* Send hellos with a wrong or missing descriptor, or with an invalid name. */
     for (int i = 0; i < FILES + 2; i++) {
         fd = raw_connect(c.victim);
         memcpy(wrong, files, sizeof wrong);
@@ -249,7 +249,7 @@ static int garbage(struct link *up)
         kept += !is_closed(fd);
         close(fd);
     }
-    /* Invalid packets after the handshake. */
+    /* Send invalid packets after the handshake. */
     for (int i = 0; i < 8; i++) {
         fd = raw_link(c.victim, c.own);
         switch (i) {
@@ -301,7 +301,7 @@ static int flood(struct link *up)
 
 /* ---- Correct processes ---- */
 
-/* Returns each message and accepts each request. */
+/* Sends each message back, and accepts each request. */
 static int honest(struct link *up)
 {
     struct fx fx;
@@ -332,7 +332,7 @@ static int honest(struct link *up)
     return 0;
 }
 
-/* A process with at most 64 descriptors. */
+/* A process with at most 64 descriptors, which accepts all requests. */
 static int small(struct link *up)
 {
     struct fx fx;
@@ -487,7 +487,7 @@ int main(int argc, char **argv)
     peer_join(&bad, SOON_MS);
     still_talks("a process does not read");
 
-    /* The name of a process with a link to this one, then of one without. */
+    /* The impostor uses the name of a process that has a link to this process, then of a process without a link. */
     peer_start(&other, "honest");
     must(LINK_RECV(&other.link, other_qual), "no honest process");
     o.other = pal.pid;

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Opens, connects to itself, closes abruptly and exits. */
+/* The second process: opens an adapter, connects to itself, closes abruptly and exits. */
 static int brief(struct link *up)
 {
     struct fx fx;
@@ -24,7 +24,7 @@ static int brief(struct link *up)
     _exit(0);
 }
 
-/* Opens with a umask and accepts a connection. */
+/* The second process: opens an adapter with a umask, and accepts a connection. */
 static int masked(struct link *up)
 {
     struct fx fx;
@@ -68,7 +68,7 @@ static int unmasked(struct link *up)
     return 0;
 }
 
-/* Checks that a process with the default umask can connect to one with this umask. */
+/* Checks that a process with the default umask can connect to a process of user `id` with the umask `mask`. */
 static void try_mask(int mask, unsigned id)
 {
     struct peer first, second;

@@ -60,7 +60,7 @@ static void unchanged(int files, const char *what, unsigned long amount)
     must(place_count("") <= 0, "dat_ia_open: %s of %lu: an entry is left", what, amount);
 }
 
-/* Opens under a limit, which increases until dat_ia_open has succeeded three times. */
+/* The second process: opens an adapter under a limit, which increases until dat_ia_open has succeeded three times. */
 static int opens(struct link *up)
 {
     static const struct {
@@ -79,7 +79,7 @@ static int opens(struct link *up)
 
     must(LINK_RECV(up, which), "the other process is gone");
     kind = &kinds[which];
-    /* The first call allocates what the library keeps. */
+    /* The first call allocates descriptors and memory that the library keeps until the process exits. */
     try_open("no limit", 0);
     files = open_files();
     if (kind->resource == RLIMIT_NOFILE)
@@ -101,7 +101,7 @@ static int opens(struct link *up)
     return 0;
 }
 
-/* Waits for a connection request on cr, or a rejection on conn. Returns true for the request and sets event. */
+/* Waits for a connection request on cr, or for a rejection on conn. Returns true and sets *event for a request. */
 static bool asked_or_refused(DAT_EVD_HANDLE cr, DAT_EVD_HANDLE conn, DAT_EVENT *event)
 {
     uint64_t end = now_ms() + env_ms(SOON_MS);
@@ -119,7 +119,7 @@ static bool asked_or_refused(DAT_EVD_HANDLE cr, DAT_EVD_HANDLE conn, DAT_EVENT *
     return false;
 }
 
-/* Creates regions and connections under a limit on file size. */
+/* The second process: creates regions and connections under a limit on file size. */
 static int grows(struct link *up)
 {
     enum { MAX_PAIRS = 64, REGIONS = 40000 };
@@ -195,7 +195,7 @@ static int listener(struct link *up)
     return 1;
 }
 
-/* Connects with an increasing number of descriptors until it succeeds. */
+/* The second process: connects with an increasing limit on descriptors until a connect succeeds. */
 static int connects(struct link *up)
 {
     struct fx fx;
@@ -206,7 +206,7 @@ static int connects(struct link *up)
 
     must(LINK_RECV(up, qual), "the other process is gone");
     fx_open(&fx);
-    must(quiet(fx.async), "an event on the asynchronous EVD"); /* allocates what a waiting thread keeps */
+    must(quiet(fx.async), "an event on the asynchronous EVD"); /* the first wait allocates descriptors, which stay */
     files = open_files();
     for (int more = 0; more < 40 && !established; more++) {
         side_make(&s, &fx, NULL);
@@ -219,7 +219,7 @@ static int connects(struct link *up)
              "dat_ep_connect: %d descriptors: %s", more, event_text(event.event_number));
         if (!established) {
             side_free(&s);
-            /* The progress thread closes them after it has reported the end. */
+            /* The progress thread closes the descriptors after it has reported the end. */
             must(wait_until(are_open, &files, SOON_MS), "dat_ep_connect: %d descriptors: %d, %d before", more,
                  open_files(), files);
         }

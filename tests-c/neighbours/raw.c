@@ -23,7 +23,7 @@ const char *file_text(int fd, char *text, size_t size)
     return text;
 }
 
-/* Returns the first descriptor with that prefix of its link in /proc, or -1. */
+/* Returns the first descriptor whose link in /proc begins with `prefix`, or -1. */
 static int find_file(const char *prefix)
 {
     char text[256];

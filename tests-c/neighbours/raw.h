@@ -4,7 +4,7 @@
 
 #include "common/fixture.h"
 
-/* Maximum number of descriptors of a process, number of descriptors of a hello, size of a name. */
+/* Number of descriptors that the tests search, number of descriptors in a hello, size of a name. */
 enum { MAX_FILES = 1024, FILES = 4, NAME = 64 };
 
 enum { HELLO = 1, WELCOME = 2, RING = 10, AGAIN = 11 };
@@ -14,7 +14,7 @@ struct packet {
     size_t len;
 };
 
-/* Returns the target of a descriptor's link in /proc, or "". */
+/* Stores the target of a descriptor's link in /proc, or "", in `text`. Returns `text`. */
 const char *file_text(int fd, char *text, size_t size);
 
 /* Returns a socket option, or -1 if fd is no socket. */

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Time when the first thread ends. */
+/* When the first thread ends. */
 static enum { BEFORE, AFTER, NEVER } leaves;
 static pthread_t leader;
 static struct link *uplink;
@@ -81,7 +81,7 @@ static int leaves_after(struct link *up)
     return play(up);
 }
 
-/* Its child is process 1 of a new pid namespace. */
+/* The second process: its child, process 1 of a new pid namespace, makes the transfers. */
 static int elsewhere(struct link *up)
 {
     pid_t child;

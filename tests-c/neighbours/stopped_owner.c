@@ -28,7 +28,7 @@ static int worker(struct link *up)
     return 1;
 }
 
-/* Locks everything in the directory that it can lock, and stops. */
+/* The second process: locks the rendezvous directory and the file `lock` in it, and stops itself. */
 static int holder(struct link *up)
 {
     struct fx fx;
@@ -61,7 +61,7 @@ static int newcomer(struct link *up)
     return 0;
 }
 
-/* Tries each qualifier once. Returns how many it claimed, and raises *longest to the longest time of a call. */
+/* Claims and frees each qualifier. Returns how many were free. Raises *longest to the longest time of a call in ms. */
 static int try_all(struct fx *fx, uint64_t *longest)
 {
     int got = 0;

@@ -2,7 +2,7 @@
  * strangers.c - pending peers: processes that have connected but not sent their hello.
  *
  * A peer can wait for a CPU between its connect and its hello, so silence never ends its connection. If there are too
- * many pending peers, the library drops the oldest ones with AGAIN, and they connect again.
+ * many pending peers, the library sends AGAIN to the oldest and closes their connections. They connect again.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _DEFAULT_SOURCE
@@ -18,10 +18,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Maximum number of pending peers of a process, and how long the test keeps one silent. */
+/* Maximum number of pending peers of a process, and the time for which the test keeps a pending peer silent. */
 enum { MAX_SILENT = 64, SILENCE_MS = 6000 };
 
-/* Accepts all requests until it is killed. */
+/* The second process: accepts all requests until it is killed. */
 static int host(struct link *up)
 {
     struct fx fx;
@@ -74,7 +74,7 @@ static bool connects(DAT_CONN_QUAL qual)
     return up;
 }
 
-/* A peer is silent for SILENCE_MS, then sends its hello. */
+/* Sends the hello of a pending peer SILENCE_MS after `since`. It must be accepted. */
 static void late(int fd, uint64_t since)
 {
     char name[NAME];
@@ -91,7 +91,7 @@ static void late(int fd, uint64_t since)
     close(fd);
 }
 
-/* More pending peers than permitted. */
+/* Connects more pending peers than permitted. */
 static void many(struct other *o)
 {
     static int fds[2 * MAX_SILENT];
@@ -116,7 +116,7 @@ static void many(struct other *o)
         close(fds[i]);
 }
 
-/* A process replies AGAIN several times, before it has read the hello and after. */
+/* Replies AGAIN several times to a connecting endpoint, alternately before and after reading its hello. */
 static void put_off(struct other *o)
 {
     static const char fake[] = "p-1-0123456789abcdef";

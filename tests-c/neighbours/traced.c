@@ -1,8 +1,8 @@
 /*
- * traced.c - which processes may read a program's memory if Yama permits that only to parents.
+ * traced.c - which processes may read a program's memory if Yama permits only parents to read it.
  *
- * After the program's first connection with another process, any process of the user may. Before, or with DAT_SHM_VM=0,
- * no other process may.
+ * After the program's first connection with another process, any process of the user may read it. Before, or with
+ * DAT_SHM_VM=0, no other process may read it.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -22,7 +22,7 @@ struct place {
     uintptr_t addr;
 };
 
-/* Tries to read a byte of another process for each order. */
+/* The second process: for each order, tries to read a byte of another process, and reports whether it could. */
 static int reader(struct link *up)
 {
     struct place place;

@@ -1,7 +1,8 @@
 /*
  * unmapped.c - transfers from and to registered memory that its process has unmapped fail, and both processes continue.
  *
- * This does not hold if the provider copies within the process that owns the memory, so all messages are long ones.
+ * If the provider copied within the process that owns the memory, the copy would crash that process. The provider
+ * copies short messages in this way, so all messages of this test are long.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -20,7 +21,7 @@ static const char *const names[] = {
     "an RDMA write to it", "an RDMA read from it", "a message of 64 KiB to it", "a message of 64 KiB from it",
 };
 
-/* Registers mapped pages, which can be unmapped. */
+/* Maps pages, which can be unmapped later, and registers them. */
 static void mapped(struct fx *fx, struct region *r)
 {
     DAT_REGION_DESCRIPTION where;
@@ -45,7 +46,7 @@ static DAT_DTO_COMPLETION_STATUS ended(DAT_EVD_HANDLE evd)
     return e.event_data.dto_completion_event_data.status;
 }
 
-/* Unmaps its registered memory, and continues. */
+/* The second process: unmaps its registered memory, and continues. */
 static int owner(struct link *up)
 {
     struct fx fx;
@@ -117,7 +118,7 @@ static void play(enum kind kind)
     fx_close(&fx);
 }
 
-/* Returns whether the kernel permits copies. */
+/* Returns whether DAT_SHM_VM and the kernel permit copies between processes. */
 static bool copies(void)
 {
     char from = 1, to = 0;

@@ -108,7 +108,7 @@ static void query(struct scene *s)
     side_free(&caller);
 }
 
-/* Wrong arguments of dat_cr_accept. A failed call changes nothing: the last call succeeds. */
+/* Tests wrong arguments of dat_cr_accept(). A failed call changes nothing, so the last call can succeed. */
 static void accept_parameters(struct scene *s)
 {
     static char data[4096];

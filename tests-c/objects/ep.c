@@ -12,7 +12,7 @@ struct call {
     DAT_EP_HANDLE ep;
 };
 
-static struct side evds; /* without an endpoint */
+static struct side evds; /* only the EVDs of the tested endpoints; has no endpoint */
 
 static struct call good(struct fx *fx)
 {
@@ -397,7 +397,7 @@ static DAT_COUNT at_most(DAT_COUNT limit, DAT_COUNT value)
     return value < limit ? value : limit;
 }
 
-/* Attributes NULL: the endpoint gets the defaults of dat_ep_create(3). */
+/* Checks that dat_ep_create() without attributes uses the defaults of dat_ep_create(3). */
 static void defaults(struct fx *fx)
 {
     DAT_EP_HANDLE ep = UNTOUCHED, again = UNTOUCHED;

@@ -188,13 +188,13 @@ static void one(struct stage *g, const struct op *op, DAT_EP_STATE state, enum e
     DAT_RETURN rc = op->fn(g);
     bool recv = op->fn == op_recv;
 
-    /* A tentative endpoint has no PZ, so no buffer has the right one. */
+    /* A tentative endpoint has no PZ, so the PZ of every buffer differs from it. */
     if (recv && state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING) {
         is_either(rc, DAT_INVALID_STATE, DAT_PROTECTION_VIOLATION, "%s: %s, no zone: refused",
                   op->name, name);
         return;
     }
-    /* It also has no connection EVD. The order of the two checks is unspecified. */
+    /* A tentative endpoint has no connection EVD. Whether the state or the EVD is checked first is unspecified. */
     if ((op->fn == op_connect || op->fn == op_dup_connect) &&
         state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING) {
         is_either(rc, DAT_INVALID_STATE, DAT_INVALID_HANDLE, "%s: %s, no EVD: refused", op->name,
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
         is_int(ep_state(g.ep), state, "after %d calls that leave it alone: still %s", done,
                stage_name(state));
         stage_close(&g);
-        /* Each other operation has its own stage. */
+        /* Each operation that changes the endpoint has its own stage. */
         for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
             if (ops[i].alters && ops[i].in[s] != NO) {
                 if (!stage_open(&g, state, &why)) {

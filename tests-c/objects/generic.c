@@ -32,7 +32,7 @@ static DAT_RETURN get(DAT_HANDLE h, void *arg)
     return rc;
 }
 
-/* Sweeps over values that are no object. No kind is wrong for these calls. */
+/* Tests values that are no handle. Removes the other objects from the sweep, because the calls accept every kind. */
 static void not_objects(struct zoo *z, const char *call, zoo_call fn, void *arg)
 {
     struct zoo nothing = *z;

@@ -109,7 +109,7 @@ static void asynchronous_evd(struct zoo *z)
                    "dat_ia_close: no EVD: success");
     }
 
-    /* An EVD of dat_evd_create with the ASYNC flag. It is freed with its adapter. */
+    /* An EVD of dat_evd_create with the ASYNC flag cannot be freed while an adapter reports to it. */
     {
         DAT_EVD_HANDLE own = fx_evd(&z->fx, 8, DAT_EVD_ASYNC_FLAG);
 

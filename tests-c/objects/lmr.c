@@ -245,13 +245,13 @@ static bool has_populate_read(void)
     return tells;
 }
 
-/* Memory that is not mapped, or lacks the required access. */
+/* Tests the registration of memory that is not mapped, or lacks the required access. */
 static void unusable(struct fx *fx)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     unsigned char *mem = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
                               -1, 0);
-    /* Offsets and lengths in pages: 0 and 2 are writable, 1 is unmapped, 3 is read-only. */
+    /* Offsets and lengths in pages. Pages 0 and 2 are writable, page 1 is unmapped, page 3 is read-only. */
     const struct {
         size_t from, n;
         unsigned privileges;
@@ -298,7 +298,7 @@ static void unusable(struct fx *fx)
     munmap(mem + 2 * page, 2 * page);
 }
 
-/* Transfers with a derived LMR after its source is freed, and with other kinds of memory. */
+/* Tests transfers with a derived LMR whose source is freed, and with shared and file memory. */
 static void in_use(struct fx *fx)
 {
     char path[] = "/tmp/dat-test-lmr-XXXXXX";

@@ -1,8 +1,8 @@
 /*
  * nowhere.c - each call that creates an object, with NULL for the new handle.
  *
- * The call rejects the argument by its position and creates nothing: a graceful close at the end
- * would fail if an object existed.
+ * Each call returns DAT_INVALID_PARAMETER with the position of the argument, and creates nothing: the graceful
+ * close at the end would fail if an object existed.
  */
 #include "common/fixture.h"
 

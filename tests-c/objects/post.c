@@ -65,8 +65,8 @@ static struct call good(enum kind kind)
 }
 
 /*
- * Checks that a memory violation is an error of the call or of the completion. The latter breaks
- * the connection, so a new pair is created.
+ * Checks that a memory violation is an error of the call or of the completion. An error of the completion
+ * breaks the connection, so then a new pair is created.
  */
 static void violation(struct zoo *z, const struct call *c, DAT_UINT32 type, const char *what)
 {
@@ -221,7 +221,8 @@ static void memory(struct zoo *z)
         }
         if (k == SEND || k == WRITE) {
             /*
-             * Sending from memory without local read privilege succeeds, as existing programs need.
+             * Test memory without any privilege. Sending memory that only lacks local read succeeds, because existing
+             * programs do that.
              */
             region_make(&z->fx, &r, 4096, DAT_MEM_PRIV_NONE_FLAG);
             c = good((enum kind)k);
@@ -251,7 +252,7 @@ static void memory(struct zoo *z)
     must_rc(dat_pz_free(pz), DAT_SUCCESS, "dat_pz_free");
 }
 
-/* The limits on outstanding receives and requests are exact. */
+/* Checks that the limits on outstanding receives and requests are exact. */
 static void depth(struct zoo *z)
 {
     struct side s;
@@ -331,8 +332,8 @@ static void above_endpoint(struct zoo *z, enum kind kind)
 }
 
 /*
- * A transfer with the maximum number of segments, of the same memory, above the limit of the
- * adapter.
+ * Posts a transfer that exceeds the limit of the adapter. It has the maximum number of segments, all of the same
+ * memory.
  */
 static void above_adapter(struct zoo *z, enum kind kind)
 {
@@ -373,7 +374,10 @@ static void above_adapter(struct zoo *z, enum kind kind)
     pair_close(&q);
 }
 
-/* The same in one segment, of memory without pages. A device would need the pages. */
+/*
+ * Posts transfers that exceed the limit of the adapter in one segment, whose memory has no pages. Returns
+ * immediately on an RDMA device, which would need the pages.
+ */
 static void above_adapter_at_once(struct zoo *z)
 {
     static const enum kind kinds[] = { SEND, WRITE, READ };

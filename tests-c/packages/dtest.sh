@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # dtest.sh [COMMAND...] - runs a server and a client of dtest, of Debian's dapl2-utils, over shm. COMMAND starts dtest.
-# Prints the uDAPL libraries that the server has loaded. Exits with 1 if either fails. packages.sh runs it in a clean
-# root, glibc.sh with an old loader, both with a time limit.
+# Prints the uDAPL libraries that the server has loaded. Exits with 1 if the server or the client fails. packages.sh
+# runs this script in a clean root, glibc.sh with an old loader, both with a time limit.
 set -u
 
 [ $# -gt 0 ] || set -- dtest
@@ -12,7 +12,7 @@ set -- "$@" -P shm -b 262144
 work=$(mktemp -d) || exit
 trap 'rm -rf "$work"' EXIT
 
-# The server listens at the TCP port at which it sends its address to the client.
+# Succeeds if the server listens at the TCP port at which it sends its address to the client.
 listens()
 {
     grep -qi ": [0-9A-F]*:3DD4 [0-9A-F]*:0000 0A " /proc/net/tcp /proc/net/tcp6

@@ -28,7 +28,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 number=0 failed=0
 
-# ok NAME COMMAND...: one test; shows the end of the output after a failure.
+# ok NAME COMMAND...: runs one test, and shows the end of its output after a failure.
 ok()
 {
     name=$1
@@ -50,7 +50,7 @@ skip()
     echo "ok $number - $1 # SKIP $2"
 }
 
-# refuses WORDS COMMAND...: the command fails and prints WORDS.
+# refuses WORDS COMMAND...: succeeds if the command fails and prints WORDS.
 refuses()
 {
     words=$1
@@ -172,8 +172,8 @@ for deb in "$debs"/*.deb; do
 done
 binaries=$(find "$work/files" -type f \( -name '*.so.[12]' -o -path '*/bin/*' \))
 
-# Functions are resolved at start. Afterwards, addresses of functions and code are read-only, and the stack is not
-# executable.
+# Checks that functions are resolved at start, that addresses of functions and code are read-only afterwards, and that
+# the stack is not executable.
 hardened()
 {
     for file in $binaries; do
@@ -186,7 +186,7 @@ hardened()
 }
 ok 'every library and tool is hardened' hardened
 
-# Lines of the table have the form: | file | bytes |.
+# Checks the sizes in the table of docs/dev/packaging.md, whose lines have the form: | file | bytes |.
 sizes_are_told()
 {
     told=$(awk -F '[| `]+' '/^\| `/ && $3 ~ /^[0-9,]+$/ { gsub(",", "", $3); print $2, $3 }' "$root/docs/dev/packaging.md")
@@ -217,7 +217,7 @@ names_no_folder()
 }
 ok 'no file names a folder of the build' names_no_folder
 
-# leads_somewhere FILE...: every link of these documents leads to a file of the same package.
+# leads_somewhere FILE...: checks that every link of these documents leads to a file of the same package.
 leads_somewhere()
 {
     for document in "$@"; do
@@ -294,7 +294,7 @@ files_of_root()
         -o -path ./var/cache -o -path ./debs -o -path ./etc/ld.so.cache \) -prune -o -print | sort)
 }
 
-# programs_work DEMO LIBDIR: the packages' programs run, and programs compile against them.
+# programs_work DEMO LIBDIR: tests that the packages' programs run, and that programs compile with the packages.
 programs_work()
 {
     ok 'dat-ping shm --self as nobody' as_nobody dat-ping shm --self --count 3
@@ -360,7 +360,8 @@ debian()
 
 # ---- Together with the packages of the C implementation, and instead of them ----
 
-# fetch_theirs: creates an archive with them, the only one that apt-get in the root then uses.
+# fetch_theirs: creates an archive with the packages of the C implementation, the only archive that apt-get in the root
+# uses afterwards.
 fetch_theirs()
 {
     dapl2=$("$root/tests-c/verbs/dapl2.sh" "$target" 2>"$work/dapl2") || return 1
@@ -385,14 +386,14 @@ removes()
     plans "$@" | sed 's/^Remv //; t; /^E:/!d' | tr '\n' ' '
 }
 
-# from COMMAND...: prints the packages of the files whose names the command prints.
+# from COMMAND...: prints the packages that contain the files whose names the command prints.
 from()
 {
     as_root sh -c 'dpkg -S $(realpath "$@")' sh $("$@") | sed 's/:.*//' | sort -u | tr '\n' ' '
 }
 linked() { as_root ldd /usr/bin/dtest | sed -n 's/.*libdat2.*=> \([^ ]*\).*/\1/p'; }
 loaded() { as_nobody timeout 120 sh /debs/libdat/tests-c/packages/dtest.sh; }
-# provider NAME: prints what dtest loads of that provider, which cannot open without a device.
+# provider NAME: prints the provider libraries that dtest loads for that adapter, which cannot open without a device.
 provider()
 {
     as_nobody timeout 60 env LD_DEBUG=files dtest -P "$1" -s 2>&1 | sed -n 's|.*calling init: \(/.*/libdapl.*\)|\1|p' | sort -u
@@ -419,7 +420,7 @@ beside_theirs()
     ok 'dat-ping shm --self as nobody, beside the dat.conf of libdapl2' as_nobody dat-ping shm --self --count 3
 }
 
-# over_theirs: installs ours instead of Debian's.
+# over_theirs: installs our packages instead of Debian's.
 over_theirs()
 {
     ok 'for libdat2-2 and libdat2-dev, apt-get would remove libdapl2 and libdapl-dev alone' \
@@ -431,7 +432,7 @@ over_theirs()
     ok 'its names are those of libdat2-2-verbs' same_result "$(from provider ofa-v2-ib0)" 'libdat2-2-verbs '
 }
 
-# theirs_again CHANGED: installs Debian's instead of ours. CHANGED is their file that differs from the package.
+# theirs_again CHANGED: installs Debian's packages instead of ours. CHANGED is their file that differs from its package.
 theirs_again()
 {
     ok 'libdapl2 would remove libdat2-2 and what needs it alone' \
@@ -448,7 +449,7 @@ debian_and_theirs()
 {
     theirs='libdapl2 libdapl-dev dapl2-utils'
     beside="$(libraries_of 1.2)libdat-common libdat-dev dat-tools"
-    # The order in which dpkg unpacks them.
+    # Our packages, in the order in which dpkg unpacks them.
     ours="libdat2-dev $(libraries_of 2.0 | tr ' ' '\n' | sort -r | tr '\n' ' ')"
     ok "apt-get installs $theirs" apt_get install $theirs
     beside_theirs
@@ -458,7 +459,7 @@ debian_and_theirs()
         same_result "$(removes remove libdat2-2)" "dapl2-utils $(libraries_of 2.0)libdat2-dev "
     theirs_again ''
 
-    # A newer version of theirs, and a modified dat.conf.
+    # Test an upgrade to a newer version of Debian's packages, and a modified dat.conf.
     for package in $theirs; do
         of_version 2.1.11-1 "$dapl2/packages/${package}_"*.deb "$clean/debs/archive" >/dev/null
     done
@@ -500,8 +501,8 @@ container()
     in_root --userspec=dat:dat "$clean" "$@"
 }
 
-# Two containers with separate namespaces that share the image's directory. The server ends after one client, which is
-# restarted until the server listens.
+# Runs dat-ping in two containers with separate namespaces that share the image's directory. The server exits after one
+# client. The client is restarted until the server listens.
 meet()
 {
     container timeout 60 dat-ping shm --count 1 >"$work/server" 2>&1 &
@@ -540,7 +541,7 @@ stand_in()
         --define 'debug_package %{nil}' "$work/$1.spec" >"$work/$1.log" 2>&1 || sed 's/^/# /' "$work/$1.log"
 }
 
-# conflicts OURS THEIRS: rpm rejects OURS while THEIRS is installed.
+# conflicts OURS THEIRS: checks that rpm rejects OURS while THEIRS is installed.
 conflicts()
 {
     printf '%%description\n%%files\n' | stand_in "$2" 2.1.10
@@ -552,8 +553,8 @@ conflicts()
 
 rpm_in_root()
 {
-    # A package with what these packages require of a distribution: directories, and libraries by the names that rpm
-    # derives.
+    # Build a package that contains what our packages require of a distribution: directories, and libraries by the names
+    # that rpm derives.
     libdir=$(rpm --eval '%_libdir')
     {
         find "$clean/usr/lib" \( -name libc.so.6 -o -name libm.so.6 -o -name libdl.so.2 -o -name libpthread.so.0 \
@@ -629,7 +630,7 @@ if [ -z "$second" ]; then
 fi
 wait "$second"
 second=
-# same_packages KIND DIRECTORY: the second build has produced the same bytes.
+# same_packages KIND DIRECTORY: succeeds if the second build has produced the same bytes.
 same_packages()
 {
     [ "$(cat "$work/second/$1.status")" = 0 ] || { tail -n 30 "$work/second.log"; return 1; }

@@ -27,8 +27,8 @@
 #undef ibv_query_port
 #undef ibv_reg_mr
 
-#define PLACES 4096 /* of every queue */
-#define SEGMENTS 4  /* of a receive */
+#define PLACES 4096 /* entries of every queue */
+#define SEGMENTS 4  /* maximum segments of a receive */
 #define PAIRS 64
 
 static void check(bool cond, const char *what)
@@ -72,9 +72,9 @@ struct qp {
     bool last_reached;         /* LAST_WQE_REACHED must be reported */
 };
 
-static struct qp *pairs[PAIRS]; /* by number */
+static struct qp *pairs[PAIRS]; /* all queue pairs, by number */
 
-/* The provider's progress thread polls completion queues, too. */
+/* Completion queues need a lock, because the provider's progress thread polls them, too. */
 static void lock(struct cq *cq)
 {
     while (__atomic_test_and_set(&cq->lock, __ATOMIC_ACQUIRE))
@@ -259,7 +259,7 @@ int ibv_query_gid(struct ibv_context *context, uint8_t number, int index, union 
     return 0;
 }
 
-/* There are no endpoints for datagrams. */
+/* Fails, because the device supports no datagrams. */
 struct ibv_ah *ibv_create_ah(struct ibv_pd *zone, struct ibv_ah_attr *attr)
 {
     (void)zone, (void)attr;
@@ -506,7 +506,7 @@ static in_port_t new_port(void)
     return htons(++last);
 }
 
-/* Sends an event to the owner of an identifier; cm_lock is held. */
+/* Sends an event to the owner of an identifier. The caller holds cm_lock. */
 static void tell(struct id *id, struct id *listener, enum rdma_cm_event_type type, const struct rdma_conn_param *param)
 {
     struct channel *channel = (struct channel *)id->base.channel;
@@ -531,7 +531,7 @@ static void tell(struct id *id, struct id *listener, enum rdma_cm_event_type typ
     eventfd_write(channel->base.fd, 1);
 }
 
-/* Takes the lock and sends an event to the identifier's owner. */
+/* Takes cm_lock and sends an event to the owner of `id`, unless NULL. */
 static int told(struct rdma_cm_id *id, enum rdma_cm_event_type type)
 {
     pthread_mutex_lock(&cm_lock);

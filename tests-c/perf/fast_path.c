@@ -19,12 +19,12 @@
 #include <string.h>
 
 #define BYTES 8
-/* Empty fetches after which a completion is missing. */
+/* Number of fetches without an event after which the program fails. */
 #define MAX_EMPTY 1000000
 /* Rounds between two calls of window(). */
 #define WINDOW 100
 
-/* State of the rounds. They only collect results, which are compared at the end. */
+/* State of the rounds, which only collect results. The program checks the results at the end. */
 struct bench {
     struct fx fx;
     DAT_SRQ_HANDLE srq; /* NULL unless the kind is srq */
@@ -35,12 +35,12 @@ struct bench {
     DAT_RMR_TRIPLET to;   /* the target of the write */
     DAT_DTO_COOKIE cookie;
     DAT_TIMEOUT timeout; /* of a wait, in microseconds */
-    DAT_EVENT event;      /* last one */
+    DAT_EVENT event;      /* the last event */
     DAT_RETURN rc;        /* bitwise or of all results */
     long empty;           /* fetches without an event */
 };
 
-/* Counts a fetch without an event, or a failed one. */
+/* Counts a fetch that returned no event or failed. */
 static void missed(struct bench *b)
 {
     must(++b->empty < MAX_EMPTY, "a completion");
@@ -105,7 +105,8 @@ static const struct kind {
 };
 
 /*
- * Called before the first round and after every WINDOW rounds; instructions.sh counts between two calls.
+ * Does nothing. It is called before the first round and after every WINDOW rounds, because instructions.sh counts the
+ * instructions between two calls.
  */
 void window(void);
 __attribute__((noinline)) void window(void)

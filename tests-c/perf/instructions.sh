@@ -4,12 +4,12 @@
 # instructions.sh - counts the instructions of the fast path, with callgrind.
 #
 #   instructions.sh PROGRAM LIBDIR          prints a table
-#   instructions.sh PROGRAM LIBDIR --write  and keeps it as instructions.txt
-#   instructions.sh PROGRAM LIBDIR --check  compares it with limits.txt and instructions.txt; prints TAP
+#   instructions.sh PROGRAM LIBDIR --write  also stores the table as instructions.txt
+#   instructions.sh PROGRAM LIBDIR --check  compares the table with limits.txt and instructions.txt; prints TAP
 #
 # --check compares the column "instructions" of uDAPL 1.2 with LIMIT of the row "instructions:ROW" in ../limits.txt, without a
-# tolerance. For uDAPL 2.0 the limit of that column is TOLERANCE above instructions.txt. Both compare the other columns with
-# instructions.txt.
+# tolerance. For uDAPL 2.0 the limit of that column is TOLERANCE above instructions.txt. For both versions, it compares
+# the other columns with instructions.txt.
 #
 # PROGRAM is fast_path, LIBDIR the directory with libdat and the providers, $DAT_TEST_API the version of uDAPL, 1.2 or 2.0.
 # Both versions are compared with the same table, which contains the numbers of 1.2. For verbs, the library in the directory
@@ -47,7 +47,7 @@ RUNS=1
 TCP_RUNS=4
 # Tolerance in percent of the instructions of uDAPL 2.0, whose entry points differ.
 TOLERANCE=3
-# So many more locked instructions of a round: a mutex that finds its owner, or loses it, takes some.
+# Permitted increase of the locked instructions of a round: a lock that gets or loses its owner executes more of them.
 LOCKED=1
 # The longest time of one run in seconds.
 LIMIT=120
@@ -96,12 +96,13 @@ if [ -e "$device/libibverbs.so.1" ] && [ -e "$libdir/libdaplverbs.$so" ]; then
     adapters='shm verbs tcp'
 else
     echo 'instructions.sh: verbs is not counted: it is not built, or <infiniband/verbs.h> was missing' >&2
-    # A table without its rows would not notice when they rise.
+    # Without the rows of verbs, --check could not detect that their numbers rise.
     [ "$action" != --write ] || exit 1
 fi
 
-# run ADAPTER KIND [OPTION]: leaves the profiles of the threads in $work/KIND.WINDOW-NN. The first window is what comes before
-# the rounds, and what comes behind them has no number.
+# run ADAPTER KIND [OPTION]: runs PROGRAM under callgrind, which writes the profile of each thread to
+# $work/KIND.WINDOW-NN. The first window ends before the rounds. The profile of the time after the rounds has no window
+# number.
 run()
 {
     rm -f "$work/$2."*
@@ -114,15 +115,16 @@ run()
     exit 1
 }
 
-# locked FILE: its locked instructions, one a line: "FILE address".
+# locked FILE: prints the locked instructions of FILE, one per line: "FILE address".
 locked()
 {
     objdump -d --no-show-raw-insn "$1" | awk -v file="$1" '
         /\tlock / || /\txchg .*\(/ { sub(/:.*/, "", $1); print file, "0x" $1 }'
 }
 
-# profile FILE...: a line of sums for each. In a profile, lines that begin with an address belong to the object and function
-# named last; the line after "calls=" tells what the called function cost, which is counted there.
+# profile FILE...: prints a line of sums for each profile. In a profile, lines that begin with an address belong to the
+# object and function named last. The line after "calls=" contains the cost of the called function, which its own lines
+# contain, too.
 profile()
 {
     awk -v device="$device/libibverbs.so.1" '
@@ -141,7 +143,7 @@ profile()
          END { sums() }' "$work/locked" "$@"
 }
 
-# objects KIND: notes the locked instructions of the objects of a run that were not in an earlier one.
+# objects KIND: adds the locked instructions of a run's object files, except files of earlier runs, to $work/locked.
 objects()
 {
     sed -n 's/^ob=\(\/.*\)/\1/p' "$work/$1".*-01 | sort -u | while read -r object; do
@@ -149,7 +151,8 @@ objects()
     done
 }
 
-# row NAME ADAPTER KIND TIMES [OPTION]: the best window of the runs, for each of so many calls in a round.
+# row NAME ADAPTER KIND TIMES [OPTION]: prints the row of the best window of all runs, per call if a round has TIMES
+# calls.
 row()
 {
     runs=$RUNS
@@ -175,7 +178,7 @@ row()
     exit 1
 }
 
-# rows ADAPTER PREFIX KINDS CALLS: what these rounds and calls cost.
+# rows ADAPTER PREFIX KINDS CALLS: prints the rows of these kinds of rounds and of these calls.
 rows()
 {
     for kind in $3; do

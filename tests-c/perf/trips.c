@@ -1,11 +1,11 @@
 /*
- * trips.c - makes three trips through the library, for trips.sh to look at.
+ * trips.c - makes three trips through the library, in which trips.sh counts functions and files.
  *
  *   trips [ADAPTER]
  *
- * A message of 8 bytes on a connection of the process with itself: its post, and the fetch of both
- * completions; dat_srq_set_lw; dat_ep_modify of an attribute. An earlier round makes everything that
- * is made on first use.
+ * The trips are: a message of 8 bytes on a connection of the process with itself, with its post and the fetch of
+ * both completions; dat_srq_set_lw; dat_ep_modify of an attribute. An earlier round creates everything that the
+ * library creates on first use.
  */
 #include "common/fixture.h"
 

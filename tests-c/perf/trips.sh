@@ -25,7 +25,7 @@ DAT_OVERRIDE=$work/dat.conf
 LD_LIBRARY_PATH=$libdir
 export DAT_OVERRIDE LD_LIBRARY_PATH
 
-# trip NAME FUNCTION...: counts the functions and files that FUNCTIONs call
+# trip NAME FUNCTION...: prints how many functions and files the calls of these functions go through.
 trip()
 {
     name=$1

@@ -37,7 +37,8 @@ notes()
         /Arguments:/ { $1 = ""; print provider, name, where $0 }'
 }
 
-# Every note has the provider "dat" and the documented number of 64-bit arguments. Every documented probe exists.
+# Checks that every note has the provider "dat" and the documented number of 64-bit arguments, and that every documented
+# probe exists.
 as_documented()
 {
     [ -s "$work/notes" ] || { echo 'no probes'; return 1; }
@@ -53,7 +54,7 @@ as_documented()
          }' "$work/documented" "$work/notes"
 }
 
-# Probes of the fast path are inlined in up to 59 places; all others have one place.
+# Checks that probes of the fast path are inlined in at most 59 places, and that every other probe has one place.
 has_few_places()
 {
     awk '{ places[$2]++ }
@@ -66,7 +67,7 @@ has_few_places()
          }' "$work/notes"
 }
 
-# Each probe is a one-byte NOP.
+# Checks that each probe is a one-byte NOP.
 are_nops()
 {
     objdump -d --no-show-raw-insn "$1" | awk '/\tnop$/ { sub(/:.*/, "", $1); print $1 }' >"$work/nops"
@@ -146,7 +147,7 @@ watch()
     done
 }
 
-# is_attached PID: bpftrace has attached all probes that it has announced.
+# is_attached PID: succeeds if bpftrace has attached all probes whose number it has printed.
 is_attached()
 {
     wanted=$(sed -n 's/^Attaching \([0-9]*\) probes.*/\1/p' "$work/out")

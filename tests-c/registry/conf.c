@@ -124,7 +124,7 @@ static void long_names(void)
     scene_closes(ia);
 }
 
-/* Checks by the log which entry serves a request: `by` is its instance data. */
+/* Opens adapter "a", and checks in the log that the entry with the instance data `by` serves the request. */
 static void served(DAT_UINT32 minor, DAT_BOOLEAN safe, const char *by)
 {
     DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# default_route.sh - runs programs of the suite on the built-in adapter tcp, in a network namespace with two interfaces.
-# One has the default route. $DAT_TEST_LIBDIR is the directory of the libraries. Prints TAP.
+# default_route.sh - runs programs of the suite on the built-in adapter tcp, in a network namespace with two interfaces,
+# of which one has the default route. $DAT_TEST_LIBDIR is the directory of the libraries. Prints TAP.
 set -u
 : "${DAT_TEST_LIBDIR:?the directory of the libraries}"
 programs=$(dirname "$DAT_TEST_LIBDIR")

@@ -21,7 +21,7 @@ static DAT_EVENT software_event(void)
     return event;
 }
 
-/* Calls through the table, like programs that use the macros. */
+/* Calls through the provider's table, like programs that use the macros. */
 static void by_macros(void)
 {
     DAT_IA_HANDLE ia;
@@ -152,7 +152,7 @@ static void cancelled(void)
             scene_skip("no thread can be made");
             return;
         }
-        /* In the other half of the rounds, the thread may not have called yet. */
+        /* In every second round, cancel without waiting: the thread may not have called yet. */
         while (i % 2 == 0 && !w.begun)
             nanosleep(&pause, NULL);
         pthread_cancel(thread);

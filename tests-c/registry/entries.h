@@ -4,7 +4,7 @@
 
 #include "registry/scene.h"
 
-/* An entry for an adapter of the stub provider in this library. */
+/* An entry for an adapter of the stub provider in `library`, with the instance data `data`. */
 #define ENTRY_BY(name, library, data) \
     name " " CONF_API " nonthreadsafe default " library " STUB.1.0 \"" data "\" \"\"\n"
 #define ENTRY(name) ENTRY_BY(name, "%S/libstub.so", "data")

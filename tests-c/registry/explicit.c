@@ -125,7 +125,7 @@ static void life(void)
     scene_ok(total() == 1, "it is not listed any more");
 }
 
-/* A registered provider takes precedence over an entry of this name. */
+/* A registered provider takes precedence over an entry with the same name. */
 static void instead_of_an_entry(void)
 {
     DAT_PROVIDER_INFO info = info_of("a");
@@ -177,7 +177,7 @@ static void many_tables(void)
     scene_ok(total() == 1, "and not listed");
 }
 
-/* A provider registers one table with very many names. */
+/* A provider registers one table with NAMES names. */
 static void flood(void)
 {
     enum { NAMES = 70000 };
@@ -213,7 +213,7 @@ static void flood(void)
         scene_closes(ia);
 }
 
-/* Names with any bytes, in misaligned structures. */
+/* Registers names with any bytes, in misaligned structures. */
 static void odd(void)
 {
     char memory[sizeof(DAT_PROVIDER_INFO) + 8];

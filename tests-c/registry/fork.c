@@ -21,7 +21,7 @@ static void *churn(void *name)
     return NULL;
 }
 
-/* The child: returns 0 if the registry works. */
+/* The child: returns 0 if the registry works, or the number of the failed step. */
 static int in_child(const char *name)
 {
     DAT_IA_HANDLE ia;
@@ -88,7 +88,7 @@ static void among_threads(void)
     forks(200, "200 forks while threads open and close: each child opens an adapter");
 }
 
-/* The fork interrupts the first calls. */
+/* Forks while other threads make their first calls. */
 static void first_calls(void)
 {
     forks(1, "a fork while threads make their first calls: the child opens an adapter");

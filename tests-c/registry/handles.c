@@ -147,7 +147,7 @@ static DAT_HANDLE freed_memory(void)
     return (DAT_HANDLE)address;
 }
 
-/* Returns the address of an unreadable or unmapped page. */
+/* Returns the address of an unreadable page, or of an unmapped page if not `there`. */
 static char *page(bool there)
 {
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -158,7 +158,7 @@ static char *page(bool there)
     return memory;
 }
 
-/* Unreadable addresses. */
+/* Tests handles that are unreadable addresses. */
 static void no_memory(const char *when)
 {
     static const uintptr_t numbers[] = { 0x10000, 0x12345678, 0xdeadbee8, 0x41414140, (uintptr_t)1 << 46 };

@@ -78,7 +78,7 @@ static void none(void)
     scene_ok(n == 0, "no entries");
 }
 
-/* The file has entries of both versions. 2.0 also lists the entries of 1.2, after its own. */
+/* The file has entries of both versions. 1.2 lists only its own entries. 2.0 lists its own, then the entries of 1.2. */
 static void both_versions(void)
 {
     scene_type(list_up_to(4), DAT_SUCCESS, "lines of two versions: success");

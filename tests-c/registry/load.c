@@ -151,7 +151,7 @@ static void stand_ins(void)
     scene_not_found("both-absent", DAT_NAME_NOT_REGISTERED);
 }
 
-/* The same, but the provider of the first rejects the adapter. */
+/* Two entries with the same name. The library of the first loads, but registers no provider or rejects the adapter. */
 static void no_stand_ins(void)
 {
     DAT_IA_HANDLE ia;
@@ -221,7 +221,7 @@ static void left_open(void)
     scene_opens("a", &ia);
 }
 
-/* The directory of libdat precedes the loader's path. */
+/* The directory of libdat is searched before the loader's path. */
 static void beside(void)
 {
     DAT_IA_HANDLE ia;
@@ -357,8 +357,8 @@ int main(int argc, char **argv)
                &(struct setting){ .conf = "constructed " CONF_API " threadsafe default "
                                           "%S/libstub-constructor.so STUB.1.0 \"\" \"\"\n" });
     /*
-     * If a checker is preloaded, its own process, which has no libdat, would load this library,
-     * too.
+     * If a checker such as valgrind is preloaded, the scene's LD_PRELOAD would also act on the checker's process,
+     * which has no libdat.
      */
     if (getenv("LD_PRELOAD") != NULL)
         skip_named("constructor before us", "something else is preloaded");

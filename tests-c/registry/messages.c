@@ -31,7 +31,7 @@ static void opens_unknown(void)
     scene_not_found("unknown", DAT_NAME_NOT_REGISTERED);
 }
 
-/* Returns whether the text contains file, line, library and reason. */
+/* Returns whether the text contains the file and line of the entry, the library, and the reason. */
 static bool tells_all(const char *text, int line, const char *library)
 {
     char place[32];

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* 99 if unchanged */
+/* The result of the last call, or 99 if the call did not write it. */
 static DAT_HA_RELATIONSHIP answer;
 
 static DAT_RETURN ask(const char *one, const char *other)

@@ -2,7 +2,7 @@
 NOT_PROGRAMS += registry/scene.c registry/scene_child.c \
 	registry/private_host.c registry/private_plugin.c registry/secure_child.c
 
-# What 2.0 has alone.
+# Only 2.0 has the functions that these programs test.
 ifneq ($(API),2.0)
 NOT_PROGRAMS += registry/extension.c registry/related.c
 endif

@@ -35,7 +35,7 @@ static const char *self(void)
     return path;
 }
 
-/* valgrind emulates /proc/self/exe. */
+/* Returns a path relative to the directory of this program. valgrind emulates /proc/self/exe. */
 static const char *beside(const char *relative)
 {
     static char path[4096];
@@ -87,7 +87,7 @@ bool copy_file(const char *from, const char *to)
     return good;
 }
 
-/* Replaces %S, %L and %D. */
+/* Returns the text with %S, %L and %D replaced, in one of eight static buffers. */
 static char *expanded(const char *text, const char *dir)
 {
     static char out[8][65536];
@@ -135,7 +135,7 @@ static int open_terminal(char *name, size_t size)
     return fd;
 }
 
-/* Creates a private /etc. */
+/* Gives this process a private /etc, in a mount namespace. Exits with UNAVAILABLE if that is not permitted. */
 static void replace_etc(const struct setting *s)
 {
     char text[64];
@@ -206,7 +206,7 @@ static void enter(const char *name, const struct setting *s, const char *dir, in
     _exit(UNAVAILABLE);
 }
 
-/* Repeats one line of the scene's report. */
+/* Prints one line of the scene's report as a subtest or a diagnostic line. */
 static void relay(const char *name, const char *line)
 {
     switch (line[0]) {

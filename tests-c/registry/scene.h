@@ -28,13 +28,13 @@ struct scene {
 
 /* ---- in the scene (scene_child.c) ---- */
 
-/* The first call of main(). If argv contains a scene, runs it and exits. */
+/* If argv contains the name of a scene, runs this scene and exits. main() must call it first. */
 void scene_enter(int argc, char **argv, const struct scene *scenes);
 
 /* Reports a subtest to the director. Returns cond. */
 bool scene_ok(bool cond, const char *fmt, ...) SCENE_PRINTF(2, 3);
 
-/* Checks the type of a code, not its class bits. Success must be exact. */
+/* Checks the type of a code, not its class bits. If `type` is DAT_SUCCESS, the complete code must be equal. */
 bool scene_type(DAT_RETURN rc, DAT_UINT32 type, const char *fmt, ...) SCENE_PRINTF(3, 4);
 
 /* Checks the complete code. */
@@ -47,7 +47,7 @@ void scene_skip(const char *reason);
 /* Returns the private directory of the scene. */
 const char *scene_dir(void);
 
-/* Returns the path of a file in it, in a static buffer. */
+/* Returns the path of a file in the private directory, in a static buffer. */
 const char *scene_path(const char *name);
 
 /* Checks that the log of the stub provider contains exactly these lines. */
@@ -68,7 +68,7 @@ struct setting {
     bool terminal;
     const char *program;    /* another program: path relative to the directory of this one */
     const char *etc[2];     /* texts of /etc/dat.conf and /etc/rdma/dat.conf */
-    bool private_etc;       /* /etc contains only these */
+    bool private_etc;       /* /etc contains only the files of `etc` */
     bool in_folder;         /* starts in the scene's directory */
     void (*prepare)(const char *dir); /* called first, with the scene's directory */
 };

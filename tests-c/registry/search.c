@@ -51,7 +51,7 @@ static bool of_networks(DAT_COUNT from, DAT_COUNT n)
     return known;
 }
 
-/* Checks the entry of the file, and the built-in entries after it. */
+/* Checks that the first entry is `name`, from the file, and that built-in entries follow. */
 static void first(const char *name)
 {
     DAT_COUNT n = list();

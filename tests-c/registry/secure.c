@@ -32,7 +32,7 @@ static void make_program(const char *dir)
         bail("cannot open %s to other users", dir);
 }
 
-/* The same with a set-user-ID program. */
+/* Does the same as make_program(), and makes the program set-user-ID. */
 static void make_setuid(const char *dir)
 {
     char child[4200];

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* Returns whether the entry of DAT_OVERRIDE is the only one, or -1 if libdat cannot be loaded. */
+/* Returns 1 if the entry of DAT_OVERRIDE is the only entry, 0 if not, or -1 if libdat cannot be loaded. */
 static int overridden(void)
 {
     static DAT_PROVIDER_INFO entries[64];

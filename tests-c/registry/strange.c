@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Limits of CPU time and memory. A scene does not scale deadlines. */
+/* Limits of CPU time and memory. Chosen for valgrind, too, because a scene does not scale deadlines. */
 #define MS (env_valgrind() ? 30000u : 3000u)
 #define KIB (160L * 1024)
 
@@ -42,14 +42,14 @@ static uint64_t busy_ms(void)
            (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1000;
 }
 
-/* Returns the number of entries, and checks the limits of the first call. */
+/* Makes the first call within the limits. Returns the number of entries. */
 static DAT_COUNT count_within_limits(void)
 {
     struct rusage before, after;
     uint64_t start = busy_ms();
     DAT_COUNT n;
 
-    /* A sleeping call uses no CPU time. */
+    /* A call that sleeps forever uses no CPU time, so the alarm ends it. */
     alarm(20 * MS / 1000);
     getrusage(RUSAGE_SELF, &before);
     n = count();
@@ -192,7 +192,7 @@ static void all_of_30000(void)
     for (DAT_COUNT i = 0, step = env_count(1, 100); i < n; i += step, tried++) {
         DAT_IA_HANDLE ia;
 
-        /* Skip names on a slow machine. */
+        /* On a slow machine, test only every hundredth of the remaining names. */
         if (tried >= 300 && now_ms() - begun > SOON_MS / 4)
             step = 100;
         if (open_named(info[i].ia_name, &ia) == DAT_SUCCESS &&
@@ -235,7 +235,7 @@ static void around_a_long_line(void)
     works("n2");
 }
 
-/* One entry, and a hole of 1 TiB after it. */
+/* Creates a file with one entry, and a hole of 1 TiB after it. */
 static void huge(const char *dir)
 {
     FILE *f = fopen(in(dir, "large.conf"), "w");

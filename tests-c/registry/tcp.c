@@ -111,7 +111,7 @@ static void meant(void)
         scene_skip("no IPv6 here");
 }
 
-/* Wrong instance data, with a part of the message. */
+/* Adapters with wrong instance data: the name, the entry, and a part of the message. */
 static const struct {
     const char *name, *line, *said;
 } wrong[] = {
@@ -217,7 +217,7 @@ static void in_network(void)
 
 /* ---- The director ---- */
 
-/* Returns whether the text has exactly one line about the adapter, and this contains the words. */
+/* Returns whether the text has exactly one line about the adapter, and this line contains the words. */
 static bool told_once(const char *text, const char *name, const char *words)
 {
     char about[64];

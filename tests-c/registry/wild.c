@@ -23,7 +23,7 @@ static void others_work(void)
     scene_ok(n == 2, "both adapters are listed");
 }
 
-/* Several times, because each open calls init again. */
+/* Opens several times, because each open calls init again. */
 static void init_ends_its_thread(void)
 {
     for (int i = 0; i < 3; i++)

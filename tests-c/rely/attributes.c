@@ -33,7 +33,7 @@ static int everything(struct fx *fx, struct side *a, struct side *b, size_t size
                 pattern_check(t.mem, size, 1) < 0;
         pattern_fill(t.mem, size, 2);
         if (n > read_iov_at_most(n)) {
-            /* A read has no second segment on iWARP. */
+            /* On iWARP a read cannot have two segments, so the call must fail. */
             good += rc_is(dat_ep_post_rdma_read(a->ep, n, iov, cookie(4), &remote, DAT_COMPLETION_DEFAULT_FLAG),
                           DAT_INVALID_PARAMETER);
             continue;
@@ -162,7 +162,7 @@ static void deep(struct fx *fx)
     DAT_IA_ATTR ia;
 
     must_rc(dat_ia_query(fx->ia, NULL, DAT_IA_FIELD_ALL, &ia, 0, NULL), DAT_SUCCESS, "dat_ia_query");
-    /* Soft-iWARP has room for less. */
+    /* Soft-iWARP permits fewer outstanding operations. */
     if (env_is_iwarp() && n > ia.max_dto_per_ep)
         n = ia.max_dto_per_ep;
     attr_default(&attr);

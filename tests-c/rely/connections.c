@@ -139,7 +139,7 @@ static void qualifiers(struct fx *fx)
     is_int(right, 20, "13: dat_psp_create_any: at most 65535");
 }
 
-/* The second process owns qualifiers of the same adapter. */
+/* The second process: uses two qualifiers of the same adapter. */
 static int neighbour(struct link *up)
 {
     struct fx fx;
@@ -239,7 +239,7 @@ static void self(struct fx *fx)
     pair_close(&p);
 }
 
-/* Both sides connect to each other. One of them gives way. */
+/* Two sides connect to each other. One connect is rejected, and its endpoint then accepts the other request. */
 static void crossing(struct fx *fx)
 {
     struct fx other;

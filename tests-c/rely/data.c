@@ -61,7 +61,7 @@ static void first_receive_after_established(struct fx *fx)
 #define LARGEST (1u << 20)
 
 struct spin_order {
-    int message; /* a message, otherwise an RDMA write */
+    int message; /* 1: a message, 0: an RDMA write */
     unsigned size;
     int rounds;
 };
@@ -87,7 +87,7 @@ static int spinner(struct link *up)
     t = target(&r, 0, LARGEST);
     must(link_send_target(up, t), "the peer has exited");
     while (LINK_RECV(up, o) && o.size != 0) {
-        int verdict[3] = { 0, 0, 0 }; /* torn; without an immediate completion; missing */
+        int verdict[3] = { 0, 0, 0 }; /* rounds with wrong bytes, without immediate completion, without bytes */
 
         for (int i = 0; i < o.rounds; i++) {
             volatile DAT_UINT64 *flag = (volatile DAT_UINT64 *)(void *)(r.mem + o.size - 8);

@@ -138,7 +138,7 @@ static void freed_before_the_end(struct fx *fx)
         fine &= post_send(&p.b, &r, 32768, i % 2 ? 4096 : 500000, i) == DAT_SUCCESS;
     is_success(dat_lmr_free(r.lmr), "30: a region with receives and sends posted on it: freed");
     r.lmr = DAT_HANDLE_NULL;
-    region_free(&r); /* frees the memory, too */
+    region_free(&r); /* frees the memory */
     is_success(dat_ep_disconnect(p.a.ep, DAT_CLOSE_DEFAULT), "30: disconnect after that: success");
     ok(wait_state(p.a.ep, DAT_EP_STATE_DISCONNECTED) && wait_state(p.b.ep, DAT_EP_STATE_DISCONNECTED),
        "30: disconnect after that: both ends see it");

@@ -36,7 +36,7 @@ static void lengths(struct fx *fx)
     is_int(wrong, 0, "21: evd_qlen is at least what was asked for, %d lengths", tried);
 }
 
-/* A thread sends constantly while the EVDs are resized. */
+/* The state of a thread that sends constantly while the EVDs are resized. */
 struct traffic {
     struct pair p;
     struct region r;
@@ -122,7 +122,7 @@ static void resized_under_traffic(struct fx *fx)
 
 /* ---- 22, 23 ---- */
 
-/* Programs compare three codes as a whole, such as dat_evd_dequeue(evd, &e) == DAT_QUEUE_EMPTY. */
+/* Tests codes that programs compare as a whole, such as dat_evd_dequeue(evd, &e) == DAT_QUEUE_EMPTY. */
 static void class_bits(struct fx *fx)
 {
     DAT_EVD_HANDLE evd = fx_evd(fx, 4, DAT_EVD_SOFTWARE_FLAG), hint;
@@ -265,7 +265,7 @@ static void cancelled_waiter(struct fx *fx)
         pthread_join(helper, NULL);
         if (j.result != PTHREAD_CANCELED || c.returned)
             break;
-        /* No lock is held, and the EVD has no waiter. */
+        /* The cancelled thread holds no lock, and the EVD has no waiter. */
         if (!rc_is(dat_evd_dequeue(fx->cr, &e), DAT_QUEUE_EMPTY))
             break;
         {
@@ -297,7 +297,7 @@ struct worker {
     int fetched;  /* send completions */
     int received;
     int failed;
-    DAT_EVD_HANDLE idle; /* for its last wait; if NULL, it calls pthread_testcancel() */
+    DAT_EVD_HANDLE idle; /* EVD of the last wait; if NULL, the thread calls pthread_testcancel() instead */
     int came_back;
 };
 
@@ -315,7 +315,7 @@ static bool posts(struct worker *w)
            post_send(w->side, w->region, 0, 64, cookie) == DAT_SUCCESS;
 }
 
-/* The thread is cancelled before its first call, but only the wait is a cancellation point. */
+/* The thread is cancelled before its first library call, but only its last call is a cancellation point. */
 static void *work(void *arg)
 {
     struct worker *w = arg;

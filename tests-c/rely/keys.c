@@ -1,6 +1,6 @@
 /*
- * keys.c - a program uses all keys of pthread_key_create(). The library needs none, in old and new
- * threads.
+ * keys.c - a program has created all keys of pthread_key_create(). The library needs no key, in old and
+ * new threads.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
@@ -27,7 +27,7 @@ static void on_trigger(DAT_PVOID data, DAT_EVD_HANDLE evd)
     __atomic_fetch_add((int *)data, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Returns the number of successful steps. */
+/* Uses the library, also in other threads. Returns the number of successful steps. */
 static int whole_life(void)
 {
     DAT_OS_WAIT_PROXY_AGENT agent;
@@ -51,7 +51,7 @@ static int whole_life(void)
     right += wait_dto(p.b.recv, 1, DAT_DTO_SUCCESS, NULL);
     right += wait_dto(p.a.req, 2, DAT_DTO_SUCCESS, NULL);
 
-    /* Waits in this thread and in others, one of which is cancelled. */
+    /* Waits in this thread and in two other threads, of which the second is cancelled. */
     evd = fx_evd(&fx, 8, DAT_EVD_SOFTWARE_FLAG);
     right += !wait_event_ms(evd, 20, &e);
     waiter_start(&w, evd, DAT_TIMEOUT_INFINITE, 1);

@@ -46,7 +46,7 @@ static void too_long(struct fx *fx, struct region *r)
     pair_close(&p);
 }
 
-/* The second process: an event of each subject. */
+/* The second process: causes at least one log line of each subject. */
 static int actor(struct link *up)
 {
     int fd = open(getenv(INTO), O_WRONLY | O_TRUNC | O_CLOEXEC);
@@ -74,7 +74,7 @@ static int actor(struct link *up)
     return 0;
 }
 
-/* Removes the process id, which each line must contain. */
+/* Removes the process id from each line. Returns false if a line does not contain it. */
 static bool take_pid(char *text, pid_t pid)
 {
     char number[32], *found, *end;
@@ -117,7 +117,7 @@ static const char *lines_of(const char *variable, const char *value)
     return text;
 }
 
-/* The subjects, each with a part of a line. libdat logs the subjects of the registry. */
+/* The subjects: the variable and the bit that enable a subject, and a part of one of its lines. */
 static const struct {
     const char *variable, *bit, *line;
 } subjects[] = {

@@ -1,7 +1,7 @@
 /*
  * mpi.c - ranks of a message-passing library (mpi.h) exchange messages of all sizes, also from two
- * threads, and use collective operations. In some runs one rank is killed. All others must detect
- * this, and end properly.
+ * threads, and use collective operations. In some runs one rank is killed. All other ranks must
+ * detect this, and end properly.
  */
 #define _DEFAULT_SOURCE
 #include "mpi.h"
@@ -148,7 +148,7 @@ static void work_make(struct work *w, const struct job *j, int rail)
     w->job = j;
     w->rail = rail;
     w->out = calloc(1, POOL);
-    w->in = calloc(1, POOL); /* valgrind does not see the writes of other processes */
+    w->in = calloc(1, POOL); /* cleared, because valgrind does not see the writes of other processes */
     must(w->out != NULL && w->in != NULL, "out of memory");
 }
 
@@ -160,7 +160,7 @@ static void *on_a_rail(void *arg)
     return NULL;
 }
 
-/* Exchanges messages in two threads with separate rails. */
+/* If the job uses threads, exchanges messages in one thread per rail. */
 static bool in_threads(struct work *w)
 {
     pthread_t thread[RAILS];
@@ -213,7 +213,7 @@ static int rank(struct link *up)
 
 static const struct peer_role roles[] = { { "rank", rank }, { NULL, NULL } };
 
-/* Runs all tests. The victim is killed in the middle. */
+/* Starts the ranks and checks their results. The rank `victim`, unless negative, is killed during its work. */
 static void run(int ranks, unsigned rounds, unsigned largest, bool threads, int victim)
 {
     static struct peer p[MAX_RANKS];

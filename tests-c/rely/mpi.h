@@ -2,10 +2,10 @@
  * mpi.h - a small message-passing library, which uses uDAPL as MPI libraries do.
  *
  * Ranks know each other's addresses and connect on the first message. A sender writes small messages
- * into a ring of slots at the target, which polls the footer of the next slot. Slots return as
+ * into a ring of slots at the target, which polls the footer of the next slot. Used slots return as
  * credits, in messages of the other direction or by a write of 4 bytes. Large messages use a
  * rendezvous: a slot announces them, then the receiver reads, or the sender writes, the program's
- * memory, whose registrations are cached. Most requests are suppressed.
+ * memory, whose registrations are cached. Most requests suppress their completions.
  *
  * Two ranks have several connections, *rails*. Different threads can use different rails.
  */
@@ -28,7 +28,7 @@ enum {
     REQUESTS = 48,        /* max_request_dtos */
     SIGNAL_EVERY = 16,
     MAX_CACHED = 256,     /* registrations */
-    MAX_UNUSED = 6,       /* of these */
+    MAX_UNUSED = 6,       /* registrations without a user that stay cached */
     LARGEST = 1 << 20     /* bytes of a message */
 };
 
@@ -38,7 +38,7 @@ struct cached {
     DAT_RMR_CONTEXT remote;
     uintptr_t from, to;
     unsigned users;
-    uint64_t used; /* last use, of mpi.clock */
+    uint64_t used; /* mpi.clock at the last use */
 };
 
 /* Kinds of headers in slots. */
@@ -61,9 +61,9 @@ struct request {
     bool by_read;
     struct cached *cached;
     struct vc *vc;
-    uint64_t there;        /* at the other rank: address, context, request */
+    uint64_t there;        /* address of the bytes at the other rank */
     uint32_t there_context;
-    uint64_t theirs;
+    uint64_t theirs;       /* request of the other rank */
     size_t posted;
     uint32_t last;         /* number of its last work request */
     struct request *next;
@@ -72,11 +72,11 @@ struct request {
 /* A header that waits for a slot. */
 struct item {
     struct header header;
-    struct request *small; /* complete when its bytes are in the slot */
+    struct request *small; /* request that completes when its bytes are in the slot */
     struct item *next;
 };
 
-/* A message without a receive. */
+/* A message that has arrived before its receive is posted. */
 struct early {
     struct header header;
     unsigned char *bytes;
@@ -93,13 +93,13 @@ struct vc {
     DAT_CR_HANDLE crossed;   /* the other rank's connection request during CALLING */
     struct region memory;    /* credits, greetings, receive ring, send slots */
     DAT_RMR_TRIPLET there;
-    uint32_t sent, taken, told, granted; /* slots */
-    uint32_t posted, signalled, retired; /* work requests; any thread stores `retired` */
+    uint32_t sent, taken, told, granted; /* counts of slots: sent, received, released by us, released by the peer */
+    uint32_t posted, signalled, retired; /* last work request of each kind; any thread stores `retired` */
     struct item *items, **items_end;
     struct request *receives, **receives_end; /* posted */
     struct early *early, **early_end;
     struct request *bulk;    /* large messages in flight */
-    unsigned ends, flushed;  /* events of the end */
+    unsigned ends, flushed;  /* events at the end of the connection */
     bool greeted;
 };
 
@@ -110,7 +110,7 @@ struct address {
 
 struct mpi {
     int me, ranks;
-    uint32_t slots;          /* of a ring */
+    uint32_t slots;          /* per ring */
     struct fx fx;
     DAT_EVD_HANDLE dto, conn;
     DAT_PSP_HANDLE psp;
@@ -130,17 +130,17 @@ struct mpi {
 
 /* Opens the adapter and listens. Returns this rank's address in *own. */
 void mpi_open(struct mpi *m, int me, int ranks, struct address *own);
-/* Start a send or a receive, for mpi_wait(). The program must not change sent memory before. */
+/* Start a send or a receive, which mpi_wait() completes. Until then the program must not change sent memory. */
 void mpi_isend(struct mpi *m, struct request *r, void *mem, size_t size, int to, int rail, uint32_t tag);
 void mpi_irecv(struct mpi *m, struct request *r, void *mem, size_t size, int from, int rail, uint32_t tag);
-/* Waits for n requests, and progresses one rail or all. Returns false if a rank has exited. */
+/* Waits for n requests, and progresses one rail or all. Returns false after an error, such as the exit of a rank. */
 bool mpi_wait(struct mpi *m, struct request *r, int n, int rail);
 /* Posts all pending headers. A thread must call it before it stops using a rail: other ranks wait for the headers. */
 bool mpi_post_all(struct mpi *m, int rail);
 bool mpi_barrier(struct mpi *m);
 /* Replaces *number by the sum over all ranks. */
 bool mpi_sum(struct mpi *m, uint64_t *number);
-/* Exchanges block i with rank i. */
+/* Sends block i of `out` to rank i, and receives block i of `in` from rank i. */
 bool mpi_all_to_all(struct mpi *m, unsigned char *out, unsigned char *in, size_t block);
 /* Waits until all sent data has arrived. */
 bool mpi_flush(struct mpi *m);
@@ -170,7 +170,7 @@ struct cached *mpi_register(struct mpi *m, const void *mem, size_t size);
 void mpi_unregister(struct mpi *m, struct cached *c);
 void mpi_cache_end(struct mpi *m);
 
-/* mpi_ring.c: posts a work request. Returns its number, or 0 if the queue is full. */
+/* mpi_ring.c: posts a work request. Returns its number, or 0 if the queue is full or the post fails. */
 uint32_t mpi_post(struct mpi *m, struct vc *v, bool read, DAT_LMR_CONTEXT local, const void *mem, size_t size,
                   DAT_RMR_CONTEXT remote, uint64_t there, bool signalled);
 void mpi_queue(struct vc *v, const struct header *h, struct request *small);

@@ -5,7 +5,10 @@
 
 enum { PAGE = 4096 };
 
-/* Returns a free entry. If there are too many unused ones, frees the least recently used. */
+/*
+ * Returns a free entry. If more than MAX_UNUSED registrations have no user, or no entry is free, first frees the
+ * least recently used registration without a user.
+ */
 static struct cached *room(struct mpi *m)
 {
     struct cached *empty = NULL, *oldest = NULL;

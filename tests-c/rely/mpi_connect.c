@@ -6,11 +6,12 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Private data of a connection request; and the first message of both sides. */
+/* Private data of a connection request. */
 struct card {
     uint32_t rank, rail;
 };
 
+/* The first message in each direction: the memory of its sender. */
 struct greeting {
     uint64_t address;
     uint32_t context, rank;
@@ -59,7 +60,7 @@ static void endpoint_make(struct mpi *m, struct vc *v)
     region_make(&m->fx, &v->memory, RING_AT + 2 * m->slots * SLOT, DAT_MEM_PRIV_ALL_FLAG);
 }
 
-/* The caller holds the lock. */
+/* Creates an endpoint and connects it. The caller holds m->lock. */
 static void call(struct mpi *m, struct vc *v)
 {
     struct card card = { (uint32_t)m->me, (uint32_t)v->rail };
@@ -86,7 +87,7 @@ static void answer(struct mpi *m, struct vc *v, DAT_CR_HANDLE cr)
     must_rc(dat_cr_accept(cr, v->ep, 0, NULL), DAT_SUCCESS, "dat_cr_accept");
 }
 
-/* Handles a connection request. If both ranks connect, the connect of the lower one wins. */
+/* Handles a connection request. If both ranks connect, the connect of the lower rank wins. */
 static void called(struct mpi *m, DAT_CR_HANDLE cr)
 {
     struct card card;
@@ -120,8 +121,8 @@ static void called(struct mpi *m, DAT_CR_HANDLE cr)
 }
 
 /*
- * Handles a failed connect. If both ranks connect, accepts the other's request now or when it
- * arrives.
+ * Handles a failed connect. In the lower rank, or during the close, this is an error. The higher rank
+ * accepts the request of the lower rank: immediately if it has arrived, else when it arrives.
  */
 static void refused(struct mpi *m, struct vc *v, DAT_EVENT_NUMBER why)
 {
@@ -164,7 +165,7 @@ static void greeted(struct mpi *m, struct vc *v)
     v->greeted = true;
     v->there.target_address = g.address;
     v->there.rmr_context = g.context;
-    post_hello(m, v); /* never completes before the end, which flushes it */
+    post_hello(m, v); /* no message arrives there: the end of the connection flushes the receive */
     SET_PHASE(v, UP);
 }
 

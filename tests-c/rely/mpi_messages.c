@@ -55,7 +55,7 @@ static void forget_waiting(struct vc *v)
     }
 }
 
-/* Checks that an established connection has ended once, and its receive was flushed once. */
+/* Returns whether a connection was not established, or has ended once and its receive was flushed once. */
 static bool ended_well(const struct vc *v)
 {
     return !v->greeted || (v->ends == 1 && v->flushed == 1);
@@ -214,7 +214,7 @@ bool mpi_bulk(struct mpi *m, struct vc *v)
             moved = true;
             r->posted += take;
             r->last = number;
-            /* The receiver sees this slot after the writes. */
+            /* Queue the slot FINISHED now: the receiver sees it after the writes that precede it. */
             if (r->posted == r->size && !r->by_read)
                 queue_finished(v, r);
         }

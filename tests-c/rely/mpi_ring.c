@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The last word of a slot: the size, and the use of the slot. Its last byte is never 0, and becomes
- * visible last if the word is not written atomically.
+ * The last word of a slot: the size of its contents, and the number of its use. The last byte of the
+ * word is never 0, and becomes visible last if the word is not written atomically.
  */
 struct footer {
     uint32_t size, number;
@@ -124,7 +124,7 @@ static bool send_item(struct mpi *m, struct vc *v)
     return true;
 }
 
-/* Handles the next slot of the ring. Returns false if it is empty. */
+/* Handles the next slot of the ring. Returns false if the slot is empty or invalid. */
 static bool take_slot(struct mpi *m, struct vc *v)
 {
     unsigned char *end = ring_end(m, v, v->taken);
@@ -149,7 +149,7 @@ static bool take_slot(struct mpi *m, struct vc *v)
     return true;
 }
 
-/* Releases slots by a write, for lack of messages. */
+/* Reports the released slots by a write, because no message reports them. Returns false if the post fails. */
 static bool give_credit(struct mpi *m, struct vc *v)
 {
     unsigned char *word = v->memory.mem + CREDITS_OUT + v->posted % (REQUESTS + 1) * 4;

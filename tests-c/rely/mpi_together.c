@@ -41,7 +41,7 @@ static void tell(const struct mpi *m)
     }
 }
 
-/* Progresses a rail until done() returns true. */
+/* Progresses one rail or all until done() returns true. Returns false after an error, or SOON_MS without progress. */
 static bool progress_until(struct mpi *m, int rail, bool (*done)(struct mpi *m, void *what), void *what)
 {
     struct patience patience = { 0, 0, { 0, 0 }, { 0, 0 } };
@@ -87,7 +87,7 @@ bool mpi_wait(struct mpi *m, struct request *r, int n, int rail)
     return progress_until(m, rail, all_done, &s);
 }
 
-/* Returns whether all pending work of a rail is posted. */
+/* Returns whether all pending work of one rail, or of all rails, is posted. */
 static bool all_posted(struct mpi *m, void *what)
 {
     const int *rail = what;
@@ -106,7 +106,7 @@ bool mpi_post_all(struct mpi *m, int rail)
     return progress_until(m, rail, all_posted, &rail);
 }
 
-/* Posts a signalled write on each connection. Returns whether all have completed. */
+/* Posts a signalled write on each connection, unless posted before. Returns whether all these writes have completed. */
 static bool all_arrived(struct mpi *m, void *what)
 {
     uint32_t *last = what;

@@ -1,7 +1,6 @@
 /*
- * books.c - the buffers of an endpoint after its end. Those that it had not taken stay on the
- * queue. Each taken buffer completes, and its entry is free when the completion is dequeued or
- * dropped.
+ * books.c - the buffers of an SRQ after the end of an endpoint. Buffers that no message has taken stay on the
+ * queue. Each taken buffer completes, and its queue entry is free when the completion is dequeued or dropped.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -10,7 +9,7 @@
 
 static struct fx fx;
 
-/* A queue of ten with eight buffers, of which three have completed. */
+/* A queue of ten entries with eight posted buffers. Three have completed and are not dequeued. */
 struct scene {
     struct srq q;
     struct side rx;
@@ -29,7 +28,7 @@ static void scene_open(struct scene *c)
     is_counts(c->q.handle, 5, 8, "eight posted, three arrived: 5, 8");
 }
 
-/* Checks that five buffers remain and all other entries are free. */
+/* Checks that five buffers remain on the queue and that all other entries are free. */
 static void balanced(struct scene *c, const char *after)
 {
     DAT_COUNT free_entries = c->max - 5, i;
@@ -100,8 +99,8 @@ static void closed_by_peer(void)
 }
 
 /*
- * The provider may drop or deliver the three completions. When the EVD is empty, their entries are
- * free.
+ * Tests dat_ep_free. The provider may drop or deliver the three completions. In both cases the queue entries
+ * of their buffers are free when the EVD is empty.
  */
 static void freed(void)
 {
@@ -242,7 +241,7 @@ static void too_long(void)
        "257 bytes for a buffer of 256: DAT_DTO_ERR_LOCAL_LENGTH at the endpoint that took it");
     ok(wait_connection(p.rx.conn, DAT_CONNECTION_EVENT_BROKEN),
        "257 bytes for a buffer of 256: the connection breaks");
-    /* On iWARP the Send completes earlier. */
+    /* On iWARP the Send succeeds if it completes before the receiver finds the buffer too short. */
     ok(wait_number(p.tx.req, DAT_DTO_COMPLETION_EVENT, &event) && (d->status != DAT_DTO_SUCCESS || env_is_iwarp()),
        "257 bytes for a buffer of 256: the Send fails");
     is_counts(q.handle, 3, 3, "257 bytes for a buffer of 256: one buffer less: 3, 3");
@@ -254,7 +253,7 @@ static void too_long(void)
     srq_close(&q);
 }
 
-/* Completed buffers after the sender was killed. */
+/* The completions that arrive from a sender that is killed. */
 struct returned {
     struct srq *q;
     struct side *rx;
@@ -263,7 +262,7 @@ struct returned {
     int n;
 };
 
-/* Dequeues all completions. Returns whether no buffer is in use. */
+/* Dequeues all completions. Returns whether no message holds a buffer: all outstanding buffers are available. */
 static bool settled(void *arg)
 {
     struct returned *r = arg;

@@ -119,7 +119,7 @@ static void bad_attributes(void)
     ok(no_event(zoo.fx.async), "dat_srq_create: refused watermarks: no asynchronous event");
 }
 
-/* The limits are valid arguments, but memory may not suffice. */
+/* Tests that the limits of dat_ia_query are valid arguments. The call may fail for lack of memory. */
 static void limits(void)
 {
     DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;

@@ -1,7 +1,7 @@
 /*
  * ended.c - uDAPL 2.0 reports the end of a connection of an endpoint with an SRQ by an asynchronous
- * event, DAT_ASYNC_ERROR_EP_BROKEN: one per end, in the order of the connection events. 1.2 does
- * not.
+ * event, DAT_ASYNC_ERROR_EP_BROKEN: one per end, in the order of the connection events. uDAPL 1.2 has
+ * no such event.
  */
 #include "srq_common.h"
 
@@ -12,7 +12,7 @@
 static struct fx fx;
 static struct srq q;
 
-/* Waits for the asynchronous event of this endpoint. Always true in 1.2. */
+/* Returns whether the next asynchronous event reports the end of this endpoint's connection. In 1.2 returns true. */
 static bool told(DAT_EP_HANDLE ep)
 {
     const DAT_ASYNCH_ERROR_EVENT_DATA *d;
@@ -30,7 +30,7 @@ static bool told(DAT_EP_HANDLE ep)
     return false;
 }
 
-/* Connects two endpoints. The passive one, or both, use the queue. */
+/* Connects endpoint a to endpoint b. b uses the queue, and so does a if `both`. */
 static void make(struct pair *p, bool both)
 {
     if (both)
@@ -82,7 +82,7 @@ static void broken(void)
     nowhere = target(&r, 0, 64);
     nowhere.rmr_context ^= 0x55555555u;
     must_rc(post_write(&p.a, &r, 64, 64, nowhere, 1), DAT_SUCCESS, "dat_ep_post_rdma_write");
-    /* On iWARP the side that refuses it knows. */
+    /* On iWARP only the side that refuses the access knows the reason, so the requester gets DISCONNECTED. */
     ok(wait_connection(p.a.conn, env_is_iwarp() ? DAT_CONNECTION_EVENT_DISCONNECTED : DAT_CONNECTION_EVENT_BROKEN),
        "an access that is refused: the end");
     ok(wait_state(p.b.ep, DAT_EP_STATE_DISCONNECTED), "an access that is refused: the other side ends, too");
@@ -154,7 +154,7 @@ static int caller(struct link *up)
     return 0;
 }
 
-/* The ends of many endpoints, some of them by this side if from_here is set. */
+/* Ends many connections from the other process and, if from_here is set, every third also from this process. */
 static void many(bool from_here)
 {
     const char *what = from_here ? "many ends, by both sides at once" : "many ends, by the other side";

@@ -191,7 +191,7 @@ static void attributes(void)
     c.attr.max_message_size = 12345;
     c.attr.max_rdma_size = 54321;
     c.attr.max_recv_dtos = 77;  /* the hard high watermark */
-    c.attr.srq_soft_hw = 55;    /* the soft one */
+    c.attr.srq_soft_hw = 55;    /* the soft high watermark */
     c.attr.max_recv_iov = 0;    /* ignored */
     c.attr.max_request_dtos = 19;
     c.attr.max_request_iov = 3;
@@ -310,7 +310,7 @@ static void threshold(struct srq *q, struct side *rx, struct side *tx, struct re
     is_int(more, 1, "dat_evd_wait: receive flag UNSIGNALLED of an endpoint on a queue, threshold 2: one more");
 }
 
-/* UNSIGNALLED is the default for receives from an SRQ, and the completions notify anyway. */
+/* Tests that receive completions of an endpoint with an SRQ wake waiters despite the receive flag UNSIGNALLED. */
 static void completion_flag(void)
 {
     struct call c;

@@ -1,7 +1,8 @@
 /*
- * joining.c - an endpoint on a queue connects while other threads send to its receive EVD, dequeue
- * there, and resize the queue. The endpoint notifies only of solicited messages. The specification
- * advises against such a mix. A provider may reject it, but must not hang.
+ * joining.c - an endpoint with an SRQ connects while another endpoint with this SRQ and the same receive EVD
+ * has traffic, and a thread resizes the SRQ. The connecting endpoint notifies only of solicited messages, the
+ * other endpoint of all messages. The specification advises against this mix of flags on an EVD. A provider
+ * may reject it, but must not hang.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -11,7 +12,7 @@
 
 enum { BUFFERS = 60, SMALLEST = 64, SPAN = 200, SLOT = 64, ROUNDS = 60, WORKERS = 4 };
 
-/* One round. Each worker counts its operations and sets `left` when it returns. */
+/* The state of one round. Worker i counts its operations in done[i] and sets left[i] when it returns. */
 struct scene {
     struct srq q;
     struct side tx, rx;  /* constant traffic */
@@ -25,7 +26,7 @@ struct scene {
     int left[WORKERS];
     long wrong;
     DAT_RETURN wrong_rc;
-    uint64_t target; /* number of messages */
+    uint64_t target; /* number of received messages for which goes_on() waits */
 };
 
 static const char *const worker_names[WORKERS] = { "sender", "receiver", "resizer", "acceptor" };
@@ -48,7 +49,7 @@ static void *sender(void *arg)
         DAT_EVENT e;
         DAT_RETURN rc;
 
-        /* Each message of iWARP needs a buffer that is there already. */
+        /* On iWARP a message without a buffer ends the connection. */
         if (env_is_iwarp() && GET(s->done[0]) - GET(s->done[1]) >= BUFFERS) {
             breathe();
             continue;
@@ -101,7 +102,7 @@ static void *resizer(void *arg)
     for (DAT_COUNT i = 0; !GET(s->stop); i++) {
         DAT_RETURN rc = dat_srq_resize(s->q.handle, SMALLEST + (i + 1) % SPAN);
 
-        /* What the device lacks room for does not wait on iWARP. */
+        /* On iWARP the library rejects a size for which the device has no room; see docs/compat.md. */
         if (rc != DAT_SUCCESS && !(env_is_iwarp() && rc_is(rc, DAT_INSUFFICIENT_RESOURCES)))
             complain(s, rc);
         COUNT(s->done[2]);
@@ -161,8 +162,8 @@ static void must_come(bool (*done)(void *), struct scene *s, const char *what, i
 }
 
 /*
- * Creates an endpoint on the queue with this receive EVD. Returns false if the provider rejects the
- * mix, and creates it with the flag EVD_THRESHOLD.
+ * Creates an endpoint on the queue with this receive EVD and the flag SOLICITED_WAIT. If the provider rejects
+ * this flag on the EVD, creates the endpoint with the flag EVD_THRESHOLD and returns false.
  */
 static bool late_endpoint(struct side *s, struct fx *fx, DAT_EVD_HANDLE recv, DAT_SRQ_HANDLE srq)
 {
@@ -188,7 +189,7 @@ static bool late_endpoint(struct side *s, struct fx *fx, DAT_EVD_HANDLE recv, DA
     return false;
 }
 
-/* Plays one round. Returns the number of messages. */
+/* Plays one round. Returns the number of received messages. Clears *mixed if the provider rejects the mix. */
 static long play(struct fx *near, struct fx *far, int round, bool *mixed)
 {
     static struct scene s;
@@ -232,7 +233,7 @@ static long play(struct fx *near, struct fx *far, int round, bool *mixed)
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
     side_free(&s.tx);
     side_free(&s.late_tx);
-    s.late_rx.recv = DAT_HANDLE_NULL; /* belongs to rx */
+    s.late_rx.recv = DAT_HANDLE_NULL; /* side_free(&s.rx) frees this EVD */
     side_free(&s.late_rx);
     side_free(&s.rx);
     region_free(&s.out);

@@ -44,7 +44,7 @@ static void send_round(DAT_EP_HANDLE *ep, DAT_EVD_HANDLE req, struct region *out
              "a Send fails");
 }
 
-/* The second process has the sending endpoints. */
+/* The second process: connects the endpoints and sends from them. */
 static int crowd(struct link *up)
 {
     struct invitation card;
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 
     env_init(argc, argv, roles);
     fx_open(&fx);
-    /* Each message of iWARP needs a buffer of its own. */
+    /* On iWARP a message without a buffer ends the connection, so there are only as many endpoints as buffers. */
     n = env_is_iwarp() ? (uint32_t)buffers : (uint32_t)env_count(1000, 100);
     srq_attributes(&fx, &ia, &provider);
     if (!ok(ia.max_ep_per_srq >= (DAT_COUNT)n, "dat_ia_query: max_ep_per_srq: %u are allowed", n))

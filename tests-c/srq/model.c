@@ -4,8 +4,8 @@
  * After each call, dat_srq_query() must return the counters of the model, and the asynchronous EVD
  * must contain exactly the watermark events of the model.
  *
- * The program prints the seed of each sequence. DAT_TEST_SEED=n runs only this one, and
- * DAT_TEST_STEPS=n sets the length.
+ * The program prints the seed of each sequence. DAT_TEST_SEED=n runs only the sequence with seed n, and
+ * DAT_TEST_STEPS=n sets the number of calls per sequence.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -17,7 +17,7 @@
 
 enum { PAIRS = 4, EVDS = 2, BUFFERS = 96, SLOT = 2048, WINDOW = 8, HISTORY = 24, IDLE = -1 };
 
-/* Exceeds the messages in flight on one connection: all buffers, and messages that wait. */
+/* More than the messages in flight on one connection: up to BUFFERS completed, up to WINDOW without a buffer. */
 enum { MAX_IN_FLIGHT = 128 };
 
 /* ---- the model ---- */
@@ -27,10 +27,10 @@ enum state { UNCONNECTED, CONNECTED, DISCONNECTED };
 struct model_ep {
     enum state state;
     int evd;              /* index of its receive EVD */
-    unsigned sent;        /* next message */
-    unsigned received;    /* next completion */
-    int pending;          /* sent, without a buffer */
-    int arrived;          /* completed, not dequeued */
+    unsigned sent;        /* next message to send */
+    unsigned received;    /* next message to dequeue */
+    int pending;          /* sent messages without a buffer */
+    int arrived;          /* completions, not dequeued */
     bool soft;            /* soft high watermark 0 is armed */
     size_t size[MAX_IN_FLIGHT]; /* of message i, at index i mod MAX_IN_FLIGHT */
 };
@@ -38,7 +38,7 @@ struct model_ep {
 static struct {
     DAT_COUNT max, available, outstanding, watermark;
     bool armed;
-    int low_due; /* expected, not received */
+    int low_due; /* low watermark events that are expected and not received */
     int soft_due[PAIRS];
     bool posted[BUFFERS]; /* posted, and not dequeued */
     struct model_ep ep[PAIRS];
@@ -128,7 +128,7 @@ static void taken(int i)
     }
 }
 
-/* Waits until the library counts the message of a completed Send, and notes it. */
+/* On iWARP, waits until the library counts the message of a completed Send. Updates the model. */
 static void arrived(int i)
 {
     (void)srq_arrived(q.handle, m.available);
@@ -179,7 +179,7 @@ static void check_counters(void)
 
 /* ---- results of calls ---- */
 
-/* Waits for the completion of a send. Returns its endpoint, or IDLE. */
+/* Waits for the completion of a Send on any endpoint. Returns the endpoint, or IDLE after SOON_MS. */
 static int a_send_completes(void)
 {
     uint64_t end = now_ms() + env_ms(SOON_MS);
@@ -199,7 +199,7 @@ static int a_send_completes(void)
     return IDLE;
 }
 
-/* Checks that a completion is the next of its endpoint, and reclaims its buffer. */
+/* Checks that a completion is the next of its endpoint, and marks its buffer as not posted. */
 static void check_completion(const DAT_EVENT *event, int evd)
 {
     const DAT_DTO_COMPLETION_EVENT_DATA *d = &event->event_data.dto_completion_event_data;
@@ -228,8 +228,9 @@ static void check_completion(const DAT_EVENT *event, int evd)
 }
 
 /*
- * Empties both receive EVDs after endpoint `gone` was reset or freed. The library may drop its
- * completions. The program cannot know their buffers, which stay marked as posted.
+ * Empties both receive EVDs after endpoint `gone`, whose handle was `handle`, was reset or freed. The library
+ * may drop the endpoint's completions. The program cannot know the buffers of dropped completions, so these
+ * buffers stay marked as posted.
  */
 static void empty(int gone, DAT_EP_HANDLE handle)
 {
@@ -255,7 +256,10 @@ static void empty(int gone, DAT_EP_HANDLE handle)
               m.ep[i].arrived);
 }
 
-/* Takes the events and the failed sends after the connection of endpoint i has ended. */
+/*
+ * Dequeues the connection events and the failed Sends of endpoint i, whose connection has ended. The
+ * receiving end has an event only if rx_has_event.
+ */
 static void ended(int i, bool rx_has_event)
 {
     DAT_EVENT event;
@@ -308,7 +312,7 @@ static void do_bad_post(void)
     DAT_UINT32 type = DAT_INVALID_PARAMETER;
 
     if (m.outstanding == m.max)
-        return; /* the order of the two checks is unspecified */
+        return; /* unspecified: whether a full queue or a wrong buffer is reported */
     for (int i = 0; i < 8; i++)
         t[i] = segment(&q.mem, (size_t)i, 1);
     note("dat_srq_post_recv of a wrong buffer, %u", what);
@@ -387,7 +391,7 @@ static void do_disconnect(void)
         expect(dat_ep_disconnect(rx[i].ep, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS);
         return;
     }
-    /* Gracefully, the sender would wait for its messages, which wait for buffers. */
+    /* A graceful disconnect would wait for the sender's pending messages, which wait for buffers. */
     if (!by_rx && m.ep[i].pending > 0)
         graceful = false;
     note("dat_ep_disconnect of endpoint %d by the %s, %s", i, by_rx ? "receiver" : "sender",
@@ -433,7 +437,7 @@ static void do_connect(void)
     else
         sides_connect(&rx[i], &tx[i]);
     m.ep[i].state = CONNECTED;
-    /* No message arrives: if other endpoints have waiting messages, the queue is empty. */
+    /* The counters stay: no message arrives, because messages of other endpoints wait only if the queue is empty. */
 }
 
 static void make_rx(int i)
@@ -608,7 +612,7 @@ static void end(void)
     drain(fx.async);
 }
 
-/* Returns whether too many free buffers are marked as posted. */
+/* Returns whether more than a third of the buffers are free, but marked as posted; see empty(). */
 static bool worn_out(void)
 {
     int n = 0;

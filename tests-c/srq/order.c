@@ -42,7 +42,7 @@ static int crowd(struct link *up)
     for (uint32_t i = 0; i < n; i++) {
         side_make(&tx[i], &own, NULL);
         side_connect_peer(&tx[i], up);
-        region_make(&own, &out[i], 4u << 20, MEM_LOCAL); /* four outstanding messages */
+        region_make(&own, &out[i], 4u << 20, MEM_LOCAL); /* four outstanding messages of up to 1 MiB */
     }
     must(link_hear(up, "go"), "no start");
     do {
@@ -115,7 +115,7 @@ static void streams(int n, unsigned total, bool mixed, bool one_evd)
     uint32_t word;
     uint64_t end;
     bool good = true, done = false;
-    /* On iWARP each message needs a buffer that is there when it comes. */
+    /* On iWARP a message without a buffer ends the connection, so all messages have a buffer from the start. */
     const DAT_COUNT buffers = env_is_iwarp() ? n * (DAT_COUNT)total : 4 * n;
 
     snprintf(name, sizeof name, "%d connections, %u messages each, %s, %s", n, total,

@@ -74,7 +74,7 @@ static void mask(void)
     srq_close(&q);
 }
 
-/* Checks the three numbers of a line of the worked example. */
+/* Checks the numbers in one line of the worked example; max_recv_dtos is always 10. */
 static void line(struct srq *q, DAT_COUNT available, DAT_COUNT outstanding, const char *when)
 {
     is_int(srq_param(q->handle).max_recv_dtos, 10, "the worked example: %s: max_recv_dtos 10",
@@ -84,7 +84,7 @@ static void line(struct srq *q, DAT_COUNT available, DAT_COUNT outstanding, cons
               (int)available, (int)outstanding);
 }
 
-/* The worked example of the manual page. */
+/* Executes the worked example of the manual page dat_srq_query(3). */
 static void worked_example(void)
 {
     struct srq_pair p;
@@ -105,7 +105,7 @@ static void worked_example(void)
     srq_close(&q);
 }
 
-/* The same with a sender in another process, and dat_evd_wait(). */
+/* Executes the worked example with a sender in another process, and with dat_evd_wait(). */
 static void worked_example_between_processes(void)
 {
     struct sender s;
@@ -273,7 +273,7 @@ int main(int argc, char **argv)
         empty_queue();
     three_endpoints();
     unconnected();
-    mask(); /* needs dat_srq_set_lw */
+    mask(); /* last, because it also needs dat_srq_set_lw */
     zoo_close(&zoo);
     return done_testing();
 }

@@ -1,4 +1,4 @@
-/* resize.c - dat_srq_resize without traffic; see stress.c. */
+/* resize.c - dat_srq_resize without traffic. stress.c tests it with traffic. */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
 
@@ -12,7 +12,10 @@ static struct fx *const fx = &zoo.fx;
 static DAT_IA_ATTR ia_attr;
 static DAT_PROVIDER_ATTR provider_attr;
 
-/* Checks that the query returns the size, and that exactly this many buffers can be posted. */
+/*
+ * Checks that dat_srq_query() returns at least `size` as max_recv_dtos, and that exactly max_recv_dtos buffers
+ * can be outstanding. `posted` of them are already posted.
+ */
 static void holds(struct srq *q, DAT_COUNT posted, DAT_COUNT size, const char *what)
 {
     DAT_COUNT max = srq_param(q->handle).max_recv_dtos, i;
@@ -75,7 +78,7 @@ static void shrink(void)
 }
 
 /*
- * Each request has a new queue of size 10 with watermark 4, 5 buffers available and 6 outstanding.
+ * Tests each request on a new queue of size 10 with watermark 4, 5 buffers available and 6 outstanding.
  */
 static void against_the_outstanding(void)
 {
@@ -275,7 +278,7 @@ static void messages(void)
     srq_open(&q, fx, 4, 64, 256);
     side_make_srq(&rx, fx, q.handle, NULL);
     sender_start(&s, &rx, 1);
-    /* No message waits on iWARP. */
+    /* On iWARP a message without a buffer ends the connection, so there the messages follow the buffers. */
     if (!env_is_iwarp()) {
         sender_begin(&s, 0, 12, 200, 0);
         sender_posted(&s);

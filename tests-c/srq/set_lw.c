@@ -1,6 +1,6 @@
 /*
- * set_lw.c - dat_srq_set_lw: the low watermark event. It is generated once per call, when fewer
- * buffers than the watermark are available, even if no thread of the process is in the library.
+ * set_lw.c - dat_srq_set_lw: the low watermark event. Each call generates one event as soon as fewer buffers
+ * than the watermark are available, even if no thread of the process is in the library.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -254,7 +254,7 @@ static void trap_remove(struct trap *t)
 {
     ok(srq_take(&t->q, t->rx.recv, t->rx.ep, 20, 0, 7) >= 0, "and the message is complete");
     is_counts(t->q.handle, 2, 2, "and the counters are right: 2, 2");
-    side_free(&t->rx); /* see srq_pair_close() */
+    side_free(&t->rx); /* before the sender, as in srq_pair_close() */
     sender_end(&t->s);
     srq_close(&t->q);
 }
@@ -279,10 +279,6 @@ static void blocked_in_evd_wait(void)
     trap_remove(&t);
 }
 
-/*
- * The asynchronous EVD has a CNO: its waiter returns, or its agent is called, while no other thread
- * is in the library.
- */
 static sem_t agent_called;
 static DAT_PVOID agent_data;
 static DAT_EVD_HANDLE agent_evd;
@@ -294,6 +290,7 @@ static void agent(DAT_PVOID instance_data, DAT_EVD_HANDLE evd)
     sem_post(&agent_called);
 }
 
+/* The asynchronous EVD has a CNO, and the only thread in the library waits on the CNO. */
 static void blocked_in_cno_wait(void)
 {
     struct trap t;
@@ -319,6 +316,7 @@ static void blocked_in_cno_wait(void)
     trap_remove(&t);
 }
 
+/* The asynchronous EVD has a CNO with an agent, and no thread is in the library. */
 static void agent_with_nobody_inside(void)
 {
     struct trap t;
@@ -341,7 +339,7 @@ static void agent_with_nobody_inside(void)
     trap_remove(&t);
 }
 
-/* No thread waits. The event is queued when the sender has its completion. */
+/* No thread waits. The event is queued by the time that the sender has the completion of its message. */
 static void nobody_waits(void)
 {
     struct trap t;

@@ -213,7 +213,7 @@ void srq_pair_open(struct srq_pair *p, struct srq *q)
     srq_pair_open_qlen(p, q, 64);
 }
 
-/* Frees the connected receiving end first, which generates no asynchronous event. */
+/* Frees the receiving end while it is connected, because then its end generates no asynchronous event. */
 void srq_pair_close(struct srq_pair *p)
 {
     side_free(&p->rx);
@@ -335,7 +335,10 @@ struct order {
     uint64_t size;
 };
 
-/* Sends count messages, with at most SENDER_WINDOW outstanding. Returns how many succeeded. */
+/*
+ * Sends the messages of an order, with at most SENDER_WINDOW outstanding. Stops when a Send fails. Returns
+ * how many succeeded.
+ */
 static uint32_t send_all(struct fx *fx, struct side *tx, const struct order *o, struct link *up)
 {
     uint32_t posted = 0, done = 0, arrived = 0;
@@ -343,7 +346,7 @@ static uint32_t send_all(struct fx *fx, struct side *tx, const struct order *o, 
     struct region out;
     DAT_EVENT event;
 
-    /* One byte more, because a region cannot be empty. */
+    /* One byte more, because the size can be 0, and a region cannot be empty. */
     region_make(fx, &out, (size_t)window * o->size + 1, MEM_LOCAL);
     while (done < o->count) {
         while (posted < o->count && posted - done < window) {
@@ -386,7 +389,7 @@ int sender_role(struct link *up)
         side_make(&tx[i], &fx, NULL);
         side_connect_peer(&tx[i], up);
     }
-    /* The first process can take long between two orders. */
+    /* A longer timeout than SOON_MS, because the first process can take long between two orders. */
     while (link_recv(up, &o, sizeof o, 10 * SOON_MS) && o.what != END) {
         must(o.i < n, "no endpoint %u", (unsigned)o.i);
         if (o.what == SEND) {

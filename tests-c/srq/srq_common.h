@@ -2,9 +2,9 @@
  * srq_common.h - tests of SRQs: a queue with memory for its buffers, connections, counters, and a second
  * process that sends.
  *
- * A message has *arrived* when the sender has its completion. dat_srq_query() must count it from this
- * time, even if the receiving process makes no other call. On iWARP a Send completes before its
- * message has arrived, so there srq_arrived() and is_counts() wait.
+ * When the sender has the completion of a message, dat_srq_query() must count the message as arrived, even
+ * if the receiving process makes no other call. On iWARP a Send can complete before the receiver has the
+ * message, so there srq_arrived() and is_counts() wait.
  */
 #ifndef TESTS_C_SRQ_COMMON_H
 #define TESTS_C_SRQ_COMMON_H
@@ -26,12 +26,12 @@ struct srq {
     DAT_COUNT buffers;
 };
 
-/* Creates a queue of this size (max_recv_iov 4) without posted buffers, and memory. */
+/* Creates a queue of this size (max_recv_iov 4), and memory for `buffers` buffers. Posts no buffer. */
 void srq_open(struct srq *q, struct fx *fx, DAT_COUNT max_recv_dtos, DAT_COUNT buffers, size_t slot);
 /* Frees the queue, unless handle is NULL, and the memory. */
 void srq_close(struct srq *q);
 
-/* Convert between a buffer and its cookie, which uses all 64 bits. An invalid cookie yields -1. */
+/* Convert between a buffer and its cookie, which uses all 64 bits. srq_buffer() returns -1 for an invalid cookie. */
 DAT_UINT64 srq_cookie(DAT_COUNT i);
 DAT_COUNT srq_buffer(const struct srq *q, DAT_UINT64 cookie);
 
@@ -41,14 +41,14 @@ void srq_fill(struct srq *q, DAT_COUNT first, DAT_COUNT n);
 
 DAT_SRQ_PARAM srq_param(DAT_SRQ_HANDLE srq);
 
-/* Queries the SRQ; on iWARP waits until this number of buffers is available, or for the deadline. */
+/* Queries the SRQ. On iWARP, first waits up to SOON_MS until this number of buffers is available. */
 DAT_SRQ_PARAM srq_arrived(DAT_SRQ_HANDLE srq, DAT_COUNT available);
 
-/* Checks the two counters, and 0 <= available <= outstanding <= max_recv_dtos. */
+/* Checks that srq_arrived() returns these counters, and 0 <= available <= outstanding <= max_recv_dtos. */
 bool is_counts(DAT_SRQ_HANDLE srq, DAT_COUNT available, DAT_COUNT outstanding, const char *fmt, ...)
     TAP_PRINTF(4, 5);
 
-/* Checks that the query returns the same values as before. */
+/* Checks that dat_srq_query() returns the values of `before`. */
 bool is_unchanged(DAT_SRQ_HANDLE srq, const DAT_SRQ_PARAM *before, const char *fmt, ...)
     TAP_PRINTF(3, 4);
 
@@ -60,52 +60,56 @@ struct srq_pair {
 };
 
 void srq_pair_open(struct srq_pair *p, struct srq *q);
-/* The same with receive EVDs of this length. */
+/* Does the same as srq_pair_open(), with receive EVDs of this length. */
 void srq_pair_open_qlen(struct srq_pair *p, struct srq *q, DAT_COUNT qlen);
 void srq_pair_close(struct srq_pair *p);
 
-/* Sends message seq and waits until it has arrived. */
+/* Sends message seq and waits for its completion. Returns whether the Send succeeds. */
 bool srq_send(struct srq_pair *p, size_t size, unsigned seq);
-/* Sends n messages one after another. */
+/* Sends n messages, each after the completion of the message before. Stops and returns false if a Send fails. */
 bool srq_send_many(struct srq_pair *p, int n, size_t size, unsigned seq);
-/* Only posts the message. Its bytes must not change before the completion. */
+/* Posts message seq and does not wait. Do not send the next message of this pair before the completion. */
 DAT_RETURN srq_send_start(struct srq_pair *p, size_t size, unsigned seq);
 
-/* Write and check the bytes of a message, which depend on `from` and `seq`. */
+/*
+ * message_fill() writes the bytes of message `seq` of sender `from`. message_right() returns whether `mem`
+ * contains these bytes.
+ */
 void message_fill(void *mem, size_t size, unsigned from, unsigned seq);
 bool message_right(const void *mem, size_t size, unsigned from, unsigned seq);
 
 /*
- * Dequeues the successful completion of message seq of `from`, taken by ep. Returns the buffer, or
- * -1 with a diagnostic line.
+ * Waits up to SOON_MS for the next event of `evd`. Returns the buffer if the event is the completion of message
+ * `seq` of sender `from` at `ep`, and the bytes are right. Otherwise returns -1. Prints a diagnostic line if the
+ * event differs.
  */
 DAT_COUNT srq_take(struct srq *q, DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, size_t size, unsigned from,
                    unsigned seq);
 
-/* Dequeues all events, which must be DTO completions. Returns their number, or -1. */
+/* Dequeues all events. Returns their number, or -1 if an event is not a DTO completion. */
 int srq_drain(DAT_EVD_HANDLE evd);
 
 /*
- * Dequeues completions until `available` equals `outstanding`. Returns their number, or -1 after
- * the deadline.
+ * Dequeues completions until `available` equals `outstanding`. Returns their number. Returns -1 on another
+ * event, or if the counters still differ after SOON_MS.
  */
 int srq_settle(DAT_SRQ_HANDLE srq, DAT_EVD_HANDLE evd);
 
-/* Returns whether a dequeue finds no event. Drops asynchronous events of ended connections. */
+/* Drops the asynchronous events that report ends of connections. Returns whether no other event is queued. */
 bool no_event(DAT_EVD_HANDLE evd);
 
-/* Checks an asynchronous event of a watermark. */
+/* Returns whether an asynchronous event has this object and reason. If not, prints a diagnostic line. */
 bool is_watermark(const DAT_EVENT *event, DAT_HANDLE object, DAT_HANDLE_TYPE type, DAT_COUNT reason);
-/* Waits for the next asynchronous event, except ends of connections. */
+/* Waits for the next asynchronous event that is no end of a connection. Returns false after SOON_MS. */
 bool wait_watermark(struct fx *fx, DAT_EVENT *event);
-/* Checks that the next such event is the low watermark of this queue. */
+/* Checks that the next event of wait_watermark() is the low watermark of this queue. */
 bool low_watermark_comes(struct fx *fx, DAT_SRQ_HANDLE srq, const char *fmt, ...) TAP_PRINTF(3, 4);
-/* Checks that no asynchronous event arrives within QUIET_MS. */
+/* Checks that no asynchronous event arrives within QUIET_MS, except ends of connections. */
 bool nothing_comes(struct fx *fx, const char *fmt, ...) TAP_PRINTF(2, 3);
 
 void srq_attributes(struct fx *fx, DAT_IA_ATTR *ia, DAT_PROVIDER_ATTR *provider);
 
-/* A second process that sends on request. Its endpoint i is connected to rx[i]. */
+/* A second process that sends on request. Its endpoint i is connected to rx[i] of sender_start(). */
 struct sender {
     struct peer peer;
     bool posted; /* sender_posted() was called for the last order */
@@ -114,17 +118,20 @@ struct sender {
 #define SENDER_ROLE { "sender", sender_role }
 int sender_role(struct link *up);
 void sender_start(struct sender *s, struct side *rx, int n);
-/* Orders `count` messages with numbers from seq on endpoint i. Does not wait. */
+/* Requests that endpoint i sends `count` messages, numbered from `seq`. Does not wait. */
 void sender_begin(struct sender *s, int i, int count, size_t size, unsigned seq);
-/* Waits until all of them are posted. At most SENDER_WINDOW of them can wait for a buffer. */
+/*
+ * Waits until the sender has posted all requested messages. At most SENDER_WINDOW of them may lack a
+ * buffer, because the sender posts no more before a completion.
+ */
 void sender_posted(struct sender *s);
-/* Waits for their completions. Returns how many have arrived. */
+/* Waits for the completions of the requested messages. Returns how many succeeded. */
 int sender_arrived(struct sender *s);
 /* Combines sender_begin() and sender_arrived(). All messages must arrive. */
 void sender_send(struct sender *s, int i, int count, size_t size, unsigned seq);
 /* Disconnects endpoint i of the sender, and waits for its event. */
 void sender_disconnect(struct sender *s, int i, DAT_CLOSE_FLAGS how);
-/* Ends the sender. A subtest only if that fails. */
+/* Ends the sender. Prints a failed subtest if the sender does not exit with status 0, else no subtest. */
 void sender_end(struct sender *s);
 
 #define SENDER_WINDOW 32

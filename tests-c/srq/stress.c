@@ -125,7 +125,7 @@ static void *resizer(void *arg)
             r->up++;
         else
             complain(r, "resized up", &p, rc);
-        /* The minimum that always succeeds: all buffers can be outstanding. */
+        /* The smallest size that always succeeds, because all buffers can be outstanding. */
         rc = dat_srq_resize(q.handle, BUFFERS);
         if (rc == DAT_SUCCESS && dat_srq_query(q.handle, DAT_SRQ_FIELD_ALL, &p) == DAT_SUCCESS &&
             p.max_recv_dtos == BUFFERS)
@@ -146,8 +146,8 @@ static void *resizer(void *arg)
 }
 
 /*
- * Queries the counters. The receiving thread owns at most one buffer, between its dequeue and its
- * post.
+ * Checks the counters. BUFFERS or BUFFERS - 1 buffers are outstanding, because the receiving thread owns at
+ * most one, between its dequeue and its post.
  */
 static void *asker(void *arg)
 {

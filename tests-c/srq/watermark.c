@@ -2,9 +2,9 @@
  * watermark.c - dat_ep_set_watermark: soft and hard high watermark of an endpoint; and
  * dat_ep_recv_query.
  *
- * A buffer counts until its completion is generated: on a receive queue of the endpoint from the post,
- * on a shared queue from the time that a message takes it. So each message exceeds a watermark of 0 on
- * a shared queue.
+ * Watermarks limit the allocated buffers of an endpoint. A buffer of the endpoint's own receive queue counts
+ * from its post, and a buffer of a shared queue from the time that a message takes it. Both count until the
+ * completion is generated. So on a shared queue each message exceeds a watermark of 0.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq_common.h"
@@ -34,7 +34,7 @@ static DAT_RETURN recv_query(DAT_HANDLE handle, void *arg)
     return dat_ep_recv_query(handle, arg, arg);
 }
 
-/* Checks the number of allocated buffers. The span must not be smaller. */
+/* Checks that dat_ep_recv_query() returns this number of allocated buffers, and a span that is not smaller. */
 static void has(DAT_EP_HANDLE ep, DAT_COUNT want, const char *what)
 {
     DAT_COUNT n = 99, span = 99;
@@ -181,7 +181,7 @@ static void soft_at_once(void)
     side_free(&s);
 }
 
-/* On a shared queue, the next message exceeds a watermark of 0. */
+/* Tests a soft high watermark of 0 on a shared queue: the next message exceeds it. */
 static void soft_when_taken(void)
 {
     struct srq q;

@@ -103,7 +103,10 @@ static void *change(void *arg)
     return (void *)bad;
 }
 
-/* Checks the CNO with the completion of a receive, which the thread in dat_cno_wait must find by polling. */
+/*
+ * Changes the CNO of an EVD in two threads, then sets it. Checks the CNO with the completion of a receive, which the
+ * thread in dat_cno_wait must find by polling.
+ */
 static void changed_objects(struct fx *fx)
 {
     struct pair p;

@@ -33,7 +33,7 @@ static unsigned any(unsigned below)
     return (unsigned)(seed % below);
 }
 
-/* Returns immediately in half of the calls. Otherwise it sleeps or spins, so that the peer sleeps or is about to. */
+/* Returns immediately in half of the calls. Otherwise sleeps or spins, so that the peer falls asleep in between. */
 static void delay(void)
 {
     struct timespec time = { 0, (long)any(100000) };
@@ -72,7 +72,7 @@ static void stay_on(int cpu)
     must(sched_setaffinity(0, sizeof one, &one) == 0, "sched_setaffinity");
 }
 
-/* Exchanges `rounds` messages in turn. `first`: this side sends first. Returns the number of complete rounds. */
+/* Exchanges messages in turn; this side sends first if `first` is true. Returns the number of complete rounds. */
 static int take_turns(struct side *s, struct region *r, int rounds, bool first)
 {
     DAT_EVENT e;
@@ -200,7 +200,7 @@ static int scribbler(struct link *up)
 static const struct peer_role roles[] = { { "partner", partner }, { "taker", taker }, { "keeper", keeper },
                                           { "scribbler", scribbler }, { NULL, NULL } };
 
-/* Exchanges messages with a second process, on the CPUs here and there. Returns the number of complete rounds. */
+/* Exchanges messages between this process, on the CPU `here`, and another on `there`. Returns the complete rounds. */
 static int turns(struct fx *fx, struct region *r, int here, int there, int rounds)
 {
     struct order o = { rounds, there };
@@ -446,7 +446,7 @@ static void completions(struct fx *fx, struct region *r, int rounds)
     must(LINK_SEND(&p.link, o), "the other process is gone");
     side_accept_peer(&s, &p.link);
     must_rc(post_send(&s, r, 0, 8, 0), DAT_SUCCESS, "dat_ep_post_send");
-    ok(waiter_done(&request, env_ms(SOON_MS)),
+    ok(waiter_done(&request, SOON_MS),
        "dat_evd_wait: an endpoint gets the EVD for its requests: their completion wakes the thread");
     link_say(&p.link, "bye");
     waiter_join(&request);
@@ -506,7 +506,7 @@ static void consequences(struct fx *fx, struct region *r)
         waiter_start(&w, fx->async, DAT_TIMEOUT_INFINITE, 1);
         ok(!waiter_done(&w, 50), "dat_evd_wait: for asynchronous events: the thread sleeps");
         link_say(&p.link, "go");
-        ok(waiter_done(&w, env_ms(SOON_MS)) && w.event.event_number == DAT_ASYNC_ERROR_EVD_OVERFLOW,
+        ok(waiter_done(&w, SOON_MS) && w.event.event_number == DAT_ASYNC_ERROR_EVD_OVERFLOW,
            "dat_evd_wait: for asynchronous events: completions of sends find no room: the thread wakes");
         if (!waiter_done(&w, 0))
             dat_evd_set_unwaitable(fx->async);
@@ -525,7 +525,7 @@ static void consequences(struct fx *fx, struct region *r)
     ok(!waiter_done(&w, 50), "dat_cno_wait: no EVD is tied to it: the thread sleeps");
     must_rc(dat_evd_modify_cno(evd, cno), DAT_SUCCESS, "dat_evd_modify_cno");
     link_say(&p.link, "go");
-    ok(waiter_done(&w, env_ms(SOON_MS)) && w.hint == evd,
+    ok(waiter_done(&w, SOON_MS) && w.hint == evd,
        "dat_cno_wait: an EVD comes to it: the completion of a send there wakes the thread");
     if (!waiter_done(&w, 0))
         wait_dto(evd, 0, DAT_DTO_SUCCESS, NULL);
@@ -557,7 +557,7 @@ static void consequences(struct fx *fx, struct region *r)
     waiter_start(&w, s.conn, DAT_TIMEOUT_INFINITE, 1);
     ok(!waiter_done(&w, 50), "dat_ep_disconnect: graceful, and the peer takes no message: the thread sleeps");
     link_say(&p.link, "go");
-    ok(waiter_done(&w, env_ms(SOON_MS)) && w.event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED,
+    ok(waiter_done(&w, SOON_MS) && w.event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED,
        "dat_ep_disconnect: graceful, and the peer takes the last message: the thread wakes");
     if (!waiter_done(&w, 0))
         dat_evd_set_unwaitable(s.conn);

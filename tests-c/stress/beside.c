@@ -2,8 +2,7 @@
  * beside.c - small messages during long transfers.
  *
  * Two endpoints exchange messages of 8 bytes. Other connections of the same two processes move long messages, RDMA
- * writes and RDMA reads into untouched memory. Two rounds are good if both maxima are below 2 ms:
-
+ * writes and RDMA reads into untouched memory. Each of these maxima is below 2 ms in at least two rounds:
  *
  *   - the CPU time of a call, at both ends
  *   - the time between two replies, less the time in which either end waited for a CPU
@@ -11,7 +10,7 @@
  * One copy of the complete transfer takes about 100 times as long. The kernel can charge interrupts to a thread's CPU
  * time. Therefore:
  *
- *   - up to 20 rounds run until two are good
+ *   - up to 20 rounds run until two are good for each maximum
  *   - a call that first touches at most 4 MiB may take 20 ms
  *   - the limit between replies is at least twice the slowest of many copies of 1 MiB
  */
@@ -53,7 +52,7 @@ static uint64_t clock_ns(clockid_t id)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Returns how long this thread has waited for a CPU; 0 if the kernel does not report it. */
+/* Returns the time that this thread has waited for a CPU, or 0 if the kernel does not report it. */
 static uint64_t delay_ns(void)
 {
     FILE *file = fopen("/proc/thread-self/schedstat", "r");
@@ -67,7 +66,9 @@ static uint64_t delay_ns(void)
     return delay;
 }
 
-/* Returns the bytes of the pages that this thread was the first to touch, in any process. */
+/*
+ * Returns the bytes of the pages that this thread has touched first, in this process or by a copy to another process.
+ */
 static uint64_t touched(void)
 {
     static size_t page;

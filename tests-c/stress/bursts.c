@@ -1,4 +1,7 @@
-/* bursts.c - a thousand connections in bursts of a hundred: to one service point, and to a hundred. */
+/*
+ * bursts.c - a thousand connections: in bursts of a hundred to one service point, and one after the other to a hundred
+ * service points.
+ */
 #include "common/fixture.h"
 
 #include <stdlib.h>

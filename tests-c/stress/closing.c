@@ -135,7 +135,7 @@ static bool is_done(void *arg)
 
 static void by_an_agent(void)
 {
-    static struct closer closer; /* an agent call can follow this function */
+    static struct closer closer; /* static: the agent can be called after this function has returned */
     DAT_OS_WAIT_PROXY_AGENT agent = { .instance_data = &closer, .proxy_agent_func = close_it };
     DAT_CNO_HANDLE cno;
     DAT_EVD_HANDLE evd;

@@ -20,7 +20,7 @@
 
 #define SIZE (3u << 20)
 
-/* Makes the kernel reject these calls with EPERM. Returns false if it cannot. */
+/* Makes the kernel reject both calls with EPERM. Returns false if that is impossible. */
 static bool confine(void)
 {
     struct sock_filter code[] = {
@@ -39,7 +39,7 @@ static bool confine(void)
     return process_vm_readv(getpid(), &nothing, 1, &nothing, 1, 0) < 0 && errno == EPERM;
 }
 
-/* Follows orders. It makes no dat_ call while it waits for the next one. */
+/* Role: executes orders. It makes no dat_ call while it waits for the next order. */
 static int partner(struct link *up)
 {
     struct fx fx;
@@ -134,7 +134,7 @@ static void transfers(int there, const char *who)
         ok(wait_dto(s.req, i, DAT_DTO_SUCCESS, NULL) && pattern_check(r.mem + 1, n, seed + 50) < 0,
            "%s: an RDMA read of %zu bytes", who, n);
     }
-    /* 24 outstanding requests. */
+    /* Post 24 requests before taking a completion. */
     {
         int good = 1;
 

@@ -266,7 +266,7 @@ static bool all_connect(const char *what, int count, struct part (*part)(int num
     return ok(ready == count, "dat_ep_connect: %s: all connections come up", what);
 }
 
-/* Lets all processes exchange messages, and checks their measurements. */
+/* Makes all processes exchange messages, and checks their measurements. Returns whether all messages arrive. */
 static bool all_talk(const char *what, int count, struct part (*part)(int number, int count))
 {
     struct result most = { 0, 0, 0, 0 }, r;

@@ -232,7 +232,7 @@ static void *forker(void *arg)
     return NULL;
 }
 
-/* Keeps the locks of the libraries contended. */
+/* Creates and frees objects, so that other threads own locks of the libraries during forks. */
 static void *maker(void *arg)
 {
     (void)arg;

@@ -1,8 +1,8 @@
 /*
  * handles.c - threads that create and free separate objects do not affect each other.
  *
- * The number of objects is much larger than the number of freed handles that the library keeps before it reuses one. So
- * a thread that is preempted during a free can find its handle reused by another thread.
+ * The number of objects is much larger than the number of freed handles that the library keeps before it reuses a
+ * handle. So a thread that is preempted during a free can find its handle reused by another thread.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The timeout of a wait, and the time in which an event must have ended it. */
+/* The timeout of a wait, and the time within which an event must end the wait. */
 #define LIMIT_MS (SOON_MS / 2)
 #define WOKEN_MS (LIMIT_MS / 2)
 
@@ -32,7 +32,7 @@ static struct peer other;
 
 /* ---- The second process ---- */
 
-/* SEND: sends a message on a side. ECHO: replies to `count` messages, each after a pause. END: exits. */
+/* SEND: sends `count` messages on a side. ECHO: replies to `count` messages, each after a pause. END: exits. */
 struct order {
     enum { SEND, ECHO, END } what;
     int side;
@@ -110,7 +110,7 @@ static void await_inside(void)
     }
 }
 
-/* Returns when main sets `release`. */
+/* Sets `inside`. Returns when main sets `release`, or after SOON_MS (scaled). */
 static void stay(void)
 {
     struct timespec tick = { 0, 1000000 };
@@ -212,7 +212,7 @@ static void sleeper_end(DAT_RETURN *rc)
     must_rc(post_recv(&side[FIRST], &region, 64, 8, 0), DAT_SUCCESS, "dat_ep_post_recv");
 }
 
-/* A subtest: an event ends the wait of another thread. */
+/* Checks as a subtest that an event ends the wait of another thread within WOKEN_MS. */
 static void is_woken(struct waiter *w, const char *while_what)
 {
     order(SEND, SECOND, 1);
@@ -351,7 +351,7 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Exchanges `rounds` messages with sleeps. Returns the number of complete rounds, and the median in ns. */
+/* Makes `rounds` round trips, with sleeps in between. Returns the number of complete rounds, and their median in ns. */
 static int round_trips(int rounds, uint64_t *median)
 {
     static uint64_t took[ROUNDS];
@@ -375,7 +375,7 @@ static int round_trips(int rounds, uint64_t *median)
     return n;
 }
 
-/* The first thread rarely gets a CPU, and messages for others need not wake it. */
+/* The first thread has SCHED_IDLE, so it rarely gets a CPU. Messages for other threads must not wake it each time. */
 static void of_low_priority(void)
 {
     DAT_RETURN rc = DAT_INTERNAL_ERROR;

@@ -133,7 +133,10 @@ static bool send_step(struct lanes *l, struct connection *c)
     }
 }
 
-/* Returns whether a piece that ends there has arrived completely and correctly. */
+/*
+ * Returns whether the piece that ends at offset `at` has arrived, and clears its flag. Sets l->trouble for wrong
+ * bytes.
+ */
 static bool has_come(struct lanes *l, struct connection *c, size_t at, unsigned len, unsigned seed)
 {
     unsigned char *end = l->memory.mem + at;
@@ -141,7 +144,7 @@ static bool has_come(struct lanes *l, struct connection *c, size_t at, unsigned 
     uint64_t word;
     long wrong;
 
-    /* Some kernels copy bytes in ascending order, as on CPUs with fsrm, so the last byte appears last. */
+    /* Poll the last byte: it appears last, even if the kernel copies byte by byte, as on CPUs with fsrm. */
     if (look(end, 1) == 0)
         return false;
     word = look(end, w);
@@ -171,7 +174,10 @@ static bool take_piece(struct lanes *l, struct connection *c, unsigned len, unsi
     return true;
 }
 
-/* Finishes an incoming message, which is the reply to a message of this side in timed plans. */
+/*
+ * Finishes an incoming message. In timed plans, it is a reply to the active side, which records the fastest round
+ * trip.
+ */
 static void received(struct lanes *l, struct connection *c)
 {
     unsigned size = c->in.index % TIMED_SIZES;
@@ -292,7 +298,7 @@ static bool idle(struct lanes *l, struct patience *p, pid_t other)
 /* An activity that temporarily replaces the habits. */
 enum spell { NO_SPELL, CALLING, WATCHING, WAITING, COMPUTING, STOPPED, SPELLS };
 
-/* Stops this process for at least 2 ms. A child continues it, and exits when it runs again. */
+/* Stops this process for at least 2 ms. A child sends SIGCONT until this process runs again. */
 static void stop_self(void)
 {
     static const struct timespec nap = { 0, 2000000 };
@@ -320,7 +326,7 @@ static void stop_self(void)
         waitpid(child, NULL, 0);
 }
 
-/* Performs the activity. Returns false if the habits decide about dequeues. Sets `moved` after a completion. */
+/* Performs the activity. Returns false if the habits must decide whether to dequeue. Sets *moved after a completion. */
 static bool run_spell(struct lanes *l, enum spell spell, bool first, bool *moved)
 {
     static const struct timespec nap = { 0, 50000 };

@@ -31,10 +31,10 @@ enum { MAX_CONNECTIONS = 40 };
 /* Behaviour of one side. A turn is one pass over all connections. */
 struct habits {
     unsigned dequeue_every; /* turns between two dequeues; 0: dequeues only if it must */
-    unsigned signal_every;  /* requests for each signalled one */
+    unsigned signal_every;  /* requests for each signalled request */
     unsigned fenced;        /* percentage of fenced requests */
     unsigned yield_every;   /* polls of connections without progress between two yields */
-    unsigned segments;      /* maximum for a write */
+    unsigned segments;      /* maximum segments of a request. */
     unsigned spell;         /* turns between changes of the activity (lanes.c), or 0 */
 };
 
@@ -53,7 +53,7 @@ struct plan {
     unsigned turn;           /* messages before the other side sends; 0: both send concurrently */
     unsigned messages[2];    /* per connection, by the active and by the passive side */
     unsigned min_size, max_size; /* of messages, in bytes */
-    unsigned by_write, by_read;  /* percentages of messages by rendezvous */
+    unsigned by_write, by_read;  /* percentages of messages by rendezvous, with writes and with a read */
     unsigned cut;            /* bytes of one write of a rendezvous */
     struct habits habits[2];
     bool timed;              /* sizes are powers of two in turn, and only flags are written and checked */
@@ -84,10 +84,10 @@ struct lane {
 struct connection {
     struct side side;
     struct lane out, in;
-    size_t base;               /* offset of its part of the memory */
+    size_t base;               /* offset of the connection's part of the memory */
     uint32_t posted, retired;  /* requests */
     uint32_t signalled;        /* the last signalled request */
-    uint32_t read, last;       /* requests whose completion is awaited, or 0 */
+    uint32_t read, last;       /* numbers of requests whose completion is awaited, or 0 */
     unsigned char *will_come;  /* 1 for each request with a completion */
     bool finished;
 };
@@ -131,9 +131,9 @@ void lanes_print(const struct lanes *l);
 
 /* Returns the number of last bytes before `end` that form one word. */
 unsigned width(const unsigned char *end, size_t len);
-/* Returns the expected word, which has no zero byte. */
+/* Returns the flag for a seed, a word of w bytes of which none is zero. */
 uint64_t flag_of(unsigned seed, unsigned w);
-/* Loads the word; 0 before a piece has arrived. */
+/* Loads the word of w bytes before `end`. It is 0 before a piece has arrived. */
 uint64_t look(const unsigned char *end, unsigned w);
 /* Writes `len` bytes before `end`, with a flag if with_flag. */
 void fill(unsigned char *end, size_t len, unsigned seed, bool with_flag);
@@ -149,12 +149,12 @@ uint32_t word_at(const struct lanes *l, const struct connection *c, unsigned whi
 size_t slot_end(const struct lanes *l, const struct connection *c, unsigned sender, uint32_t piece);
 size_t bulk_end(const struct lanes *l, const struct connection *c, unsigned sender, unsigned size);
 
-/* Posts a write or a read. Returns false if no request is free. Sets `awaited`, unless NULL, to its number. */
+/* Posts a write or a read. Returns false if no request is free. Stores the request's number in *awaited unless NULL. */
 bool post(struct lanes *l, struct connection *c, bool read, size_t at, size_t len, size_t to, uint32_t *awaited);
 bool write_word(struct lanes *l, struct connection *c, unsigned which, uint32_t value, uint32_t *awaited);
 /* Dequeues all available completions. Returns whether there were any. */
 bool reap(struct lanes *l);
-/* Waits up to 300 us for a completion, then calls reap(). */
+/* Waits up to 300 us for a completion on the first EVD, then calls reap(). */
 bool reap_waiting(struct lanes *l);
 /* Returns whether an awaited request has completed, and resets `awaited` if so. */
 bool arrived(struct lanes *l, const struct connection *c, uint32_t *awaited);

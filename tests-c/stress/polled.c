@@ -1,8 +1,8 @@
 /*
  * polled.c - threads that alternately poll and sleep, while other threads post.
  *
- * The library polls a connection at times, and receives notifications of it at other times. Each message and completion
- * arrives, even during these changes.
+ * The library sometimes polls a connection, and sometimes gets notifications of it. Each message and completion
+ * arrives, even if the library changes between both.
  */
 #include "common/waiter.h"
 
@@ -44,7 +44,10 @@ static void delay(struct talk *t)
     }
 }
 
-/* Returns the next event: after up to 999 dequeues, so that the library may poll the connection, then by a wait. */
+/*
+ * Gets the next event. First dequeues up to 999 times, so that the library polls the connection, then waits. Returns
+ * whether there is an event.
+ */
 static bool take(struct talk *t, DAT_EVD_HANDLE evd, bool no_timeout, DAT_EVENT *e)
 {
     DAT_COUNT more;
@@ -179,7 +182,7 @@ static bool ask(struct talk *t)
     return true;
 }
 
-/* `watched`: another thread waits for a message all the time. */
+/* Runs post() and ask() concurrently. If `watched` is true, a third thread waits for a message all the time. */
 static void together(struct fx *fx, int rounds, bool watched)
 {
     const char *beside = watched ? "beside one that waits for a message" : "and nobody else";

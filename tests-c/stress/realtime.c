@@ -1,7 +1,8 @@
 /*
  * realtime.c - a thread of a real-time class and a normal thread call the library on one CPU.
  *
- * If the real-time thread needs the normal one, it gives up the CPU. It does not run until the kernel throttles it.
+ * If the real-time thread waits for a lock that the normal thread owns, it must sleep. It must not spin until the
+ * kernel throttles it.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -17,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * Duration of the test. MAX_RUN_US limits the time that the thread runs without a sleep; the kernel lets it run for
- * 0.95 s of each second.
+ * Duration of the test, and maximum time that the real-time thread may run without a sleep. The kernel throttles it
+ * only after 0.95 s of each second.
  */
 enum { SPAN_MS = 4000, QUICK_SPAN_MS = 400, MAX_RUN_US = 200000 };
 
@@ -27,7 +28,7 @@ static int stop;
 static unsigned calls;
 static volatile sig_atomic_t stalled;
 
-/* The thread has run for too long. Move it to the normal class, so that the test ends. */
+/* Handles SIGXCPU: the real-time thread has run for too long. Moves it to the normal class, so that the test ends. */
 static void on_limit(int signo)
 {
     struct sched_param none = { 0 };
@@ -56,7 +57,7 @@ static int change_class(void)
     return sched_setscheduler(0, SCHED_FIFO, &first) == 0 ? 0 : errno;
 }
 
-/* Calls until it owns the locks, then sleeps while the normal thread makes a few calls. */
+/* Makes calls in bursts. Between the bursts, it sleeps for up to 16 us, in which the normal thread calls. */
 static void *realtime(void *arg)
 {
     uint64_t end = now_ms() + (uint64_t)env_count(SPAN_MS, QUICK_SPAN_MS);

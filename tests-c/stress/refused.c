@@ -27,14 +27,14 @@
 #define AREA (2u << 20)
 #define STEPS 12
 
-/* The event, and its time and process. */
+/* The event that makes the kernel reject copies. struct plan also specifies its time and process. */
 enum change { NOTHING, FAIL, FILTER, DUMPABLE, USER };
 
 struct plan {
     enum change change;
     int there;        /* 1: in the second process */
-    int error, nth;   /* of FAIL: the first call that fails, and its errno */
-    int step;         /* of the others: the transfer before which it happens */
+    int error, nth;   /* of FAIL: the errno, and the number of the first call that fails */
+    int step;         /* of other changes: the transfer before which the change happens */
 };
 
 /* ---- system calls that fail from the n-th call on ---- */
@@ -74,7 +74,7 @@ static void plan_begin(const struct plan *p, bool here)
     }
 }
 
-/* Makes the kernel reject these calls of all threads with EPERM. */
+/* Makes the kernel reject process_vm_readv and process_vm_writev of all threads with EPERM. */
 static void filter(void)
 {
     struct sock_filter code[] = {
@@ -128,7 +128,7 @@ static DAT_EP_ATTR *attributes(void)
     return &attr;
 }
 
-/* One process. Each transfer has two areas: local bytes, and bytes that the peer accesses. */
+/* State of one process. Each transfer has two areas: local bytes, and bytes that the peer accesses. */
 struct end {
     struct side s;
     struct region own[STEPS], far[STEPS];
@@ -175,7 +175,7 @@ static bool transfers(struct end *e, const DAT_RMR_TRIPLET *to, const struct pla
     return good;
 }
 
-/* Checks the bytes that the peer has sent or written, and those that this side has read. */
+/* Returns whether the bytes are right that the peer has sent or written, and that this side has read. */
 static bool arrived(struct end *e, unsigned far)
 {
     bool good = true;
@@ -249,7 +249,7 @@ static int partner(struct link *up)
     return 0;
 }
 
-/* Runs in its own process, which may lose its rights. */
+/* Role: runs the plan with a partner. It is a separate process, because the plan may take its rights. */
 static int leader(struct link *up)
 {
     struct fx fx;
@@ -276,7 +276,7 @@ static int leader(struct link *up)
     return 0;
 }
 
-/* Runs one plan. Returns the number of calls of the leader, or -1 after an error. */
+/* Runs one plan. Returns the number of copies that the leader requested from the kernel, or -1 after an error. */
 static int scene(const struct plan *plan)
 {
     struct peer p;

@@ -132,7 +132,7 @@ static void *taker(void *arg)
     return NULL;
 }
 
-/* Cancelled in a wait, which then has dequeued no event. */
+/* Takes completions by dat_evd_wait until main cancels the thread. A wait that is cancelled has dequeued no event. */
 static void *waiter(void *arg)
 {
     DAT_EVD_HANDLE evd = (uintptr_t)arg % 2 ? a.req : b.recv;
@@ -152,7 +152,7 @@ static void *waiter(void *arg)
     return NULL;
 }
 
-/* Cancelled while it sleeps. */
+/* Sleeps on the CNO and on `idle` in turn, until main cancels the thread. */
 static void *sleeper(void *arg)
 {
     unsigned turn = (unsigned)(uintptr_t)arg;
@@ -204,7 +204,10 @@ static void *changer(void *arg)
     return NULL;
 }
 
-/* Two threads connect, disconnect and reset the same endpoint. Each call returns a code that some state permits. */
+/*
+ * Runs in two threads: connects, disconnects, resets and modifies c. Each call returns a code that some state
+ * permits.
+ */
 static void *caller(void *arg)
 {
     unsigned seed = 5 + (unsigned)(uintptr_t)arg;

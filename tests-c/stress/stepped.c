@@ -1,5 +1,5 @@
 /*
- * stepped.c - the peer runs after the n-th instruction of a post, for each n.
+ * stepped.c - the peer runs after the n-th instruction of a post, for many values of n.
  *
  *     writer                                    target
  *     post a short write                        stopped: does not execute the write
@@ -7,7 +7,7 @@
  *       stopped by the third process            runs, executes the short write
  *     the rest of the post
  *
- * The long write must wait for the short one. For each n it arrives and completes.
+ * The long write must wait for the short write. It must arrive and complete for each n.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -63,7 +63,7 @@ static void await_bytes(const unsigned char *place, unsigned value, const char *
 {
     struct watched w = { place, value };
 
-    must(wait_until(is_there, &w, env_ms(SOON_MS)), "the %s write %u does not arrive", what, value);
+    must(wait_until(is_there, &w, SOON_MS), "the %s write %u does not arrive", what, value);
 }
 
 static int target_role(struct link *up)
@@ -81,7 +81,7 @@ static int target_role(struct link *up)
     must(link_send_target(up, target(&r, 0, SIZE)), "the other process is gone");
     while (LINK_RECV(up, value) && value > 0) {
         await_bytes(r.mem, value, "short");
-        /* Two polls, so that the thread that executes the write has finished. */
+        /* Poll twice: after the second poll, the thread that executes the write has finished. */
         must(dat_evd_dequeue(s.recv, &event) != DAT_SUCCESS, "an event of a write");
         must(dat_evd_dequeue(s.recv, &event) != DAT_SUCCESS, "an event of a write");
         must(link_say(up, "first"), "the other process is gone");
@@ -94,9 +94,9 @@ static int target_role(struct link *up)
 
 /* ---- The third process ---- */
 
-/* Shared with the process that it traces. */
+/* Shared by the writer and the third process, which traces the writer. */
 struct shared {
-    unsigned steps; /* instructions before the target runs; 0: ends */
+    unsigned steps; /* instructions before the target runs; 0: the third process ends */
     unsigned done;  /* executed instructions of the current post */
     pid_t target;
     int seen;       /* readable after the short write has been executed */
@@ -113,7 +113,7 @@ static int await_stop(pid_t tid)
     return WSTOPSIG(status);
 }
 
-/* Lets the target run until it has executed the short write. */
+/* Resumes the target. Returns whether it executes the short write within SOON_MS. */
 static bool resume_target(struct shared *shared)
 {
     struct pollfd seen = { shared->seen, POLLIN, 0 };
@@ -142,7 +142,7 @@ static int step(struct shared *shared, pid_t tid)
             if (!resume_target(shared))
                 return 1;
         }
-        /* Deliver only signals of others. */
+        /* Deliver only signals that this program does not use. */
         if (sig == BEGIN || sig == END || sig == SIGTRAP)
             sig = 0;
         if (ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)sig) != 0)

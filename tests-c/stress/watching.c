@@ -4,15 +4,14 @@
  * Each epoch derives from a seed the number of connections, their traffic (lanes.h) and the behaviour of both
  * processes: how often they dequeue, which requests they signal or fence, and whether they spin or yield. Some
  * processes change their activity periodically: only dequeue, only poll memory, sleep in a wait, compute, or stop and
- * fork. Half of the epochs resemble an MPI library: writes of about 8 KiB, nearly all unsignalled, with credits of
- * 4 bytes in the other direction, and frequent dequeues.
+ * fork. Half of the epochs resemble an MPI library: writes of about 8 KiB, nearly all unsignalled, with credits of 4
+ * bytes in the other direction, and frequent dequeues.
  *
- * Then the processes exchange messages of 16 KiB to 1 MiB. From 32 KiB on, no message takes longer than one of four
- * times its size.
+ * Then the processes exchange messages of 16 KiB to 1 MiB. A message of 32 KiB or more takes no longer than a message
+ * of four times its size.
  *
- *   DAT_TEST_SECONDS=N   duration of the epochs, default 20
- *   DAT_TEST_SEED=N      seed of the first epoch, default 1; each later epoch adds 1
- *   DAT_TEST_TALK=1      prints the parameters of each epoch
+ * DAT_TEST_SECONDS=N duration of the epochs, default 20 DAT_TEST_SEED=N seed of the first epoch, default 1; each
+ * later epoch adds 1 DAT_TEST_TALK=1 prints the parameters of each epoch
  */
 #define _POSIX_C_SOURCE 200809L
 #include "lanes.h"
@@ -44,7 +43,7 @@ static struct habits any_habits(struct chance *c, const struct plan *p)
     return h;
 }
 
-/* Parameters of an MPI library as far as known to matter; the others are random. */
+/* Sets the parameters that are known to matter as an MPI library does, and draws the other parameters. */
 static void like_mpi(struct chance *c, struct plan *p)
 {
     static const unsigned yield[] = { 20, 20, 100, 1000, 20000 };
@@ -256,8 +255,8 @@ static bool epochs(struct fx *fx, struct peer *p, uint64_t seed, unsigned second
 }
 
 /*
- * Checks that no message of 32 KiB or more takes longer than one of four times its size. For shorter messages, the
- * rendezvous takes longer than the bytes. Only the shortest times count, so other load does not matter.
+ * Checks that a message of 32 KiB or more takes no longer than a message of four times its size. For shorter messages,
+ * the rendezvous takes longer than the bytes. Only the shortest times count, so other load does not matter.
  */
 static bool no_slow_spell(struct fx *fx, struct peer *p, enum way way)
 {
@@ -301,7 +300,7 @@ int main(int argc, char **argv)
     peer_start(&p, "other");
     usable = epochs(&fx, &p, number_from("DAT_TEST_SEED", 1),
                     (unsigned)number_from("DAT_TEST_SECONDS", (unsigned)env_count(20, 4)));
-    /* The times of devices and under tools have other reasons. */
+    /* The times of devices, and under tools such as valgrind, have other causes. */
     for (int way = PIECEWISE; usable && way < WAYS && env_is_shm() && env_count(1, 0); way++)
         usable = no_slow_spell(&fx, &p, (enum way)way);
     if (!usable)

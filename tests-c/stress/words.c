@@ -5,8 +5,8 @@
  * makes no dat_ call while it polls. Consecutive transfers differ in all bytes. The writer uses sizes of 2 to 64 bytes
  * and some large ones, each alignment of the end, and one to four segments, which divide the word.
  *
- * If the kernel copies the word of an RDMA write byte by byte (libdaplshm(7)), a spinner can see its first bytes before
- * the others, but never the last byte before another.
+ * If the kernel copies the word of an RDMA write byte by byte (libdaplshm(7)), a spinner can see the first bytes of the
+ * word before the others. It never sees the last byte before any other byte of the word.
  *
  *   DAT_TEST_SECONDS=N   duration, default 40
  */
@@ -39,7 +39,7 @@ struct series {
 /* Shared memory of writer and spinner. Only one side writes each word. */
 struct board {
     struct series series;
-    unsigned number; /* of the series; written by the writer */
+    unsigned number; /* number of the series; written by the writer */
     unsigned ready;  /* the round that the spinner waits for */
     unsigned seen;   /* the last round whose word the spinner has seen */
     unsigned torn, early, bad;
@@ -79,7 +79,10 @@ static uint64_t word_of(unsigned char byte, unsigned bytes)
     return byte * (0x0101010101010101u >> (64 - 8 * bytes));
 }
 
-/* Returns whether the incomplete word v is an error. It is none if the kernel can have copied only the first bytes. */
+/*
+ * Returns whether the incomplete word v is an error. It is no error if the kernel can have copied only its first
+ * bytes.
+ */
 static bool is_torn(const struct board *b, uint64_t v, unsigned bytes)
 {
     const unsigned char *byte = (const unsigned char *)&v, last = byte[bytes - 1];
@@ -204,7 +207,7 @@ static void spin_flood(struct board *b, const struct series *s, const unsigned c
     }
 }
 
-/* Polls the words of all series after `number`, up to STOP. Returns the number of STOP. */
+/* Polls the words of all series after the series `number`, up to a series STOP. Returns the number of that series. */
 static unsigned spin(struct board *b, struct side *s, struct region *r, unsigned number)
 {
     for (;;) {
@@ -360,7 +363,7 @@ static bool transfer(struct writer *w, const struct series *s, unsigned k)
         must_rc(dat_ep_post_send(w->s->ep, n, iov, cookie(k), DAT_COMPLETION_DEFAULT_FLAG),
                 DAT_SUCCESS, "dat_ep_post_send");
     else {
-        /* Only within a process: reads from the area of writes. */
+        /* Only within() uses READ, because both areas are in this process. The source is the area of writes. */
         struct region *r = w->r;
 
         t = w->all;
@@ -387,7 +390,7 @@ static bool run_series(struct writer *w, const struct series *s)
     return true;
 }
 
-/* Runs all shapes of a kind for at least `ms`. */
+/* Transfers all lengths, ends and numbers of segments of a kind, repeatedly for at least `ms`. */
 static void shapes(struct writer *w, enum kind kind, const char *where, unsigned ms)
 {
     static const unsigned large[] = { 8185, 8190, 8192, 8195, 8200, 65537, 262140, 262144, 262151 };

@@ -1,7 +1,7 @@
 /*
  * foreign_libdat.c - a minimal third-party libdat, which shares no code with ours, and a program that
- * uses the table of the provider in $FOREIGN_PROVIDER. Its programs know adapters by small numbers, as
- * with the C library of uDAPL 2.0. It is linked with -rdynamic, so the provider finds its functions.
+ * uses the table of the provider in $FOREIGN_PROVIDER. In uDAPL 2.0 it identifies adapters by small numbers, as
+ * the C library does. This program is linked with -rdynamic, so the provider finds its functions.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "registry/scene.h"
@@ -59,7 +59,7 @@ DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia_handle)
 
 #endif
 
-/* Queries must return the adapter as the program knows it. */
+/* Checks that queries return the adapter as the program knows it. */
 static void queries(const DAT_PROVIDER *p, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE evd)
 {
     DAT_PZ_PARAM pz_param;
@@ -154,7 +154,7 @@ static DAT_RETURN extension(extended function, DAT_HANDLE handle, int op, ...)
     return rc;
 }
 
-/* A 2.0 provider also exports the function of its extension slot. */
+/* Checks that a 2.0 provider exports the function of its extension slot as dapl_extensions. */
 static void extensions(void *library)
 {
     void *symbol = dlsym(library, "dapl_extensions");
@@ -193,7 +193,7 @@ static void *use(void *argument)
     return NULL;
 }
 
-/* The C libraries unload a provider with its last adapter. Other threads may end later. */
+/* Unloads the provider, as C libraries do after its last adapter, while a thread that has used it still runs. */
 static void unload(void *library, const char *path, const DAT_PROVIDER_INFO *info, DAT_PROVIDER_INIT_FUNC init,
                    DAT_PROVIDER_FINI_FUNC fini)
 {
@@ -274,7 +274,7 @@ static void shm(void)
     play("shm", true);
 }
 
-/* The name of the adapter contains the device or network interface. */
+/* Tests a provider with the adapter $FOREIGN_ADAPTER, whose name contains the device or network interface. */
 static void device(void)
 {
     const char *name = getenv("FOREIGN_ADAPTER");

@@ -19,7 +19,7 @@
  * Variants at compile time:
  *
  *   STUB_NO_INIT:     it has no dat_provider_init
- *   STUB_CONSTRUCTOR: likewise; a constructor registers the adapter "constructed"
+ *   STUB_CONSTRUCTOR: no dat_provider_init; a constructor registers the adapter "constructed"
  *   STUB_MUTE:        dat_provider_init registers nothing
  *   STUB_TWICE:       dat_provider_init registers twice
  *   STUB_UNRESOLVED:  it has an undefined symbol
@@ -178,7 +178,7 @@ static DAT_RETURN ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
 
     if (o == NULL)
         return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-    /* Without the class bit, like some C providers. */
+    /* The code lacks the class bit, as in some C providers. */
     if (strcmp(o->name, "stay") == 0 && flags == DAT_CLOSE_GRACEFUL_FLAG)
         return (DAT_RETURN)(DAT_INVALID_STATE | DAT_INVALID_STATE_IA_IN_USE);
     note("close", "");

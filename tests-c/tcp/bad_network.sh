@@ -6,7 +6,7 @@
 set -u
 . "$(dirname "$0")/hosts.sh"
 
-# shape [ARGUMENT...]: configures the network emulator on both ends of w4 and w6, or removes it.
+# shape [ARGUMENT...]: configures the network emulator on both ends of w4 and w6. Without arguments, removes it.
 shape()
 {
     for wire in w4 w6; do
@@ -31,21 +31,22 @@ start()
     client=$!
 }
 
-# complete CLIENT ADAPTER ROWS: the client succeeds with that number of measurements. If it hangs, shows connections.
+# complete CLIENT ADAPTER ROWS: succeeds if the client succeeds with that number of measurements. If the client hangs,
+# shows the connections and ends it.
 complete()
 {
     within "$timeout_s" ended "$1" || { both ss -tnie; kill "$1"; return 1; }
     wait "$1" && [ "$(grep -c "^$2,.*,true\$" "$work/$2.out")" = "$3" ]
 }
 
-# loaded: w4 has sent 1 MB since start().
+# loaded: succeeds if w4 has sent 1 MB since start().
 loaded() { [ $(($(bytes_sent) - before)) -ge 1000000 ]; }
 
 bytes_sent() { awk '$1 == "w4:" { print $10 }' /proc/net/dev; }
 
 ended() { ! kill -0 "$1" 2>/dev/null; }
 
-# exchanged NAME: all bytes of messages, writes and reads arrive, both ways, over IPv4 and IPv6 concurrently.
+# exchanged NAME: checks that all bytes of messages, writes and reads arrive, both ways, over IPv4 and IPv6 in parallel.
 exchanged()
 {
     start tcp-w6 fd99::2 -t send_bw,write_bw,read_bw --both -s 20000 -n 40 --verify
@@ -58,7 +59,7 @@ exchanged()
 
 since() { awk "BEGIN { printf \"%.1f\", $(date +%s.%N) - $1 }"; }
 
-# about SECONDS START [END]: from START to END, or to now, SECONDS to SECONDS + 5 have passed (tolerance 1 s).
+# about SECONDS START [END]: succeeds if END (default: now) is SECONDS - 1 to SECONDS + 5 after START. Prints the time.
 about()
 {
     took=$(awk "BEGIN { printf \"%.1f\", ${3:-$(date +%s.%N)} - $2 }")
@@ -66,7 +67,7 @@ about()
     awk "BEGIN { exit !($took >= $1 - 1 && $took <= $1 + 5 * $DAT_TEST_SCALE) }"
 }
 
-# rested: both ends of the idle connection are BROKEN; the near end 25 s after its last round.
+# rested: succeeds if both ends of the idle connection report BROKEN, the near end 25 s after its last round.
 rested()
 {
     # shellcheck disable=SC2046 # two words
@@ -75,14 +76,14 @@ rested()
         about 25 $(sed -n 's/^\[\([0-9.]*\)\].*\( seq=1 \| has gone\).*/\1/p' "$work/resting.out")
 }
 
-# broken: the client fails with BROKEN, 3 to 8 s after the cut.
+# broken: succeeds if the client fails with BROKEN, about 3 to 8 s after the cut.
 broken()
 {
     within "$timeout_s" ended "$client" && about 3 "$cut" && grep -q 'the peer has gone away' "$work/tcp-w4.out"
 }
 
-# goodput: the library reaches 0.9 of a socket's goodput, in one of three attempts. A message must take longer than
-# 250 ms, because dat-perf then stops to synchronise both sides.
+# goodput: succeeds if the library reaches 0.9 of a socket's goodput in one of three attempts. Each message must take
+# longer than 250 ms: dat-perf pauses after 250 ms, or after a longer message, to synchronise both sides.
 goodput()
 {
     for attempt in 1 2 3; do
@@ -108,7 +109,7 @@ ok 'dat-perf listens, IPv4' serve perf4 dat-perf tcp-w4
 ok 'dat-perf listens, IPv6' serve perf6 dat-perf tcp-w6
 ok 'dat-ping listens' serve rest dat-ping tcp-v4
 
-# This wire stays cut; `rested` checks the result later.
+# The wire v4 stays cut; `rested` checks the result later.
 "$programs/dat-ping" tcp-v4 10.98.0.2 --interval 1000 --timestamps >"$work/resting.out" 2>&1 </dev/null &
 ok 'a connection rests' within "$timeout_s" grep -q seq=1 "$work/resting.out"
 both tc qdisc add dev v4 root netem loss 100%

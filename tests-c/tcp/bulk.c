@@ -2,7 +2,7 @@
  * bulk.c - measures the goodput of a TCP connection without the library.
  *
  *   bulk PORT                   receives from one connection
- *   bulk ADDRESS PORT SECONDS   sends, and prints MB/s without the first tenth of the time
+ *   bulk ADDRESS PORT SECONDS   sends, and prints the goodput in MB/s, without the first tenth of the time
  */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>

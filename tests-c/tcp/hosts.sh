@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # hosts.sh - two hosts for scripts that source this file: network namespaces with three wires. The script runs on the
-# near host. All its processes end with it. Its directory is $work. Without namespaces the script is skipped.
+# near host, and its files are in $work. All processes of the script end with it. If the system has no network
+# namespaces, the script is skipped.
 #
 #   wire  near        far
 #   w4    10.99.0.1   10.99.0.2
@@ -46,7 +47,7 @@ addresses()
         ip link set w4 up && ip link set v4 up && ip link set w6 up"
 }
 
-# within SECONDS COMMAND...: waits until the command succeeds.
+# within SECONDS COMMAND...: repeats the command until it succeeds. Fails after that time.
 within()
 {
     deadline=$(($(date +%s) + $1))

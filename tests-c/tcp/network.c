@@ -1,4 +1,4 @@
-/* network.c - transfers over three wires: a good one, one with small socket buffers, and one with delays and losses. */
+/* network.c - transfers over a good wire, with small socket buffers, and over a wire with delays and losses. */
 #define _POSIX_C_SOURCE 200809L
 #include "common/exchange.h"
 #include "srq/srq_common.h"
@@ -9,7 +9,7 @@
 
 enum { ENDPOINTS = 4, MESSAGES = 24, ROUNDS = 10, BUFFERS = ENDPOINTS * MESSAGES, SIZE = 20000 };
 
-/* Offsets and sizes for reads of the bytes that exchange_both_ways() has sent last. */
+/* reads(): where the bytes are stored, bytes of each read, number of reads. */
 enum { LAST = 1 << 20, PART = 64 * 1024, READS = 8 };
 
 /* Limits the kernel's socket buffers. */
@@ -19,7 +19,10 @@ static void little_room(void)
     world_set("net/ipv4/tcp_rmem", "4096 16384 16384");
 }
 
-/* Exchanges with the near host. Order 0: connects; 1: listens; 2: listens with small socket buffers; below 0: ends. */
+/*
+ * The far host: exchanges messages and RDMA with the near host once per order. Order 0: connects. 1: listens.
+ * 2: listens, with small socket buffers. Below 0: ends.
+ */
 static int far(struct link *up)
 {
     struct fx fx;
@@ -52,7 +55,10 @@ static int far_sender(struct link *up)
     return sender_role(up);
 }
 
-/* Several concurrent reads of the last bytes. The last record of each read is short. */
+/*
+ * Reads back the bytes that exchange_both_ways() has written last, with concurrent reads. Returns whether the bytes are
+ * right.
+ */
 static bool reads(struct side *s, struct region *r, DAT_RMR_TRIPLET all)
 {
     DAT_RMR_TRIPLET part = all;
@@ -89,7 +95,7 @@ static void exchange(struct peer *p, const char *how, int order)
     fx_close(&fx);
 }
 
-/* Messages of several endpoints in turn, on a shared receive queue. Checks the counters of the queue. */
+/* Receives messages of several endpoints through an SRQ, one endpoint after another. Checks the counters of the SRQ. */
 static void shared(const char *how)
 {
     struct fx fx;

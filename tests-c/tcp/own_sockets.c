@@ -2,7 +2,7 @@
  * own_sockets.c - the library changes no socket of the program.
  *
  * Tests sockets at the address and port of a service point, and sockets that another thread creates while adapters are
- * opened and closed. Each works afterwards, also in the child of a fork, and none is close-on-exec.
+ * opened and closed. Each socket works afterwards, also in the child of a fork, and no socket is close-on-exec.
  */
 #define _GNU_SOURCE
 #include "common/fixture.h"
@@ -47,7 +47,7 @@ static bool work(const struct ends *e)
     return passes(e->fd[0], e->fd[1], 'a') && passes(e->fd[1], e->fd[0], 'b');
 }
 
-/* Returns how many work in the child of a fork. */
+/* Returns how many of the pairs work in the child of a fork, or -1 if the child is killed. */
 static int work_in_child(const struct ends *all, int count)
 {
     int status, good = 0;
@@ -201,7 +201,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile int stop;
 static unsigned long made, failed;
 
-/* Repeatedly replaces the oldest pair. */
+/* Repeatedly replaces the oldest pair. Counts the pairs that do not work in `failed`. */
 static void *maker(void *unused)
 {
     (void)unused;
@@ -218,7 +218,7 @@ static void *maker(void *unused)
         must(socketpair(AF_UNIX, at % 2 != 0 ? SOCK_DGRAM : SOCK_STREAM, 0, e->fd) == 0, "socketpair: %s", strerror(errno));
         made++;
         pthread_mutex_unlock(&lock);
-        /* Let the other thread lock. */
+        /* Give the other thread time to lock. */
         if (at % 16 == 0)
             poll(NULL, 0, 1);
     }

@@ -21,7 +21,7 @@ struct greeting {
 /* Builds a greeting that requests or accepts a connection. */
 void greeting_make(struct greeting *g, const void *private_data, size_t len);
 
-/* A record. Omitted fields are 0, except the window. */
+/* A record to send. Omitted fields are 0, except the window. */
 struct record {
     unsigned kind, flags;
     uint64_t handled, aux;
@@ -40,10 +40,10 @@ struct record {
 void raw_record(int fd, const struct record *r);
 
 int raw_connect(struct fx *fx, DAT_CONN_QUAL at);
-/* Returns a listening socket at the adapter's address. */
+/* Returns a listening socket at the adapter's address, and stores its port in *at. */
 int raw_listen(struct fx *fx, DAT_CONN_QUAL *at);
 
-/* Sends until the peer closes the connection. Returns the number of sent bytes. */
+/* Sends bytes. Stops if the connection ends or the socket is full for 1 s. Returns the number of sent bytes. */
 size_t raw_say(int fd, const void *bytes, size_t len);
 /* Receives exactly len bytes. Returns false at the deadline and at the end of the stream. */
 bool raw_hear(int fd, void *bytes, size_t len);
@@ -56,9 +56,12 @@ struct heard {
     uint32_t window, len;
 };
 
-/* Receives a record. Stores its bytes in body unless NULL. */
+/*
+ * Receives a record. Stores up to `room` of the bytes after the header in body, unless NULL. Returns false at the
+ * deadline, at the end of the stream, or if the length in the header is invalid.
+ */
 bool raw_hear_record(int fd, struct heard *h, void *body, size_t room);
-/* Discards records until one is of this kind. */
+/* Receives records as raw_hear_record() does, and discards them until a record has this kind. */
 bool raw_hear_kind(int fd, unsigned kind, struct heard *h, void *body, size_t room);
 
 /* Returns whether the peer closes the connection before the deadline. */
@@ -66,7 +69,7 @@ bool raw_is_ended(int fd);
 /* Closes the socket so that the peer receives an RST. */
 void raw_reset(int fd);
 
-/* The heads of records. */
+/* The head of a record: the bytes between its header and its payload. */
 struct head {
     unsigned char bytes[RECORD_TARGET + RECORD_ATOMIC];
 };

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum { SIZE = 30000, RECEIVES = 8, OUT_AT = RECEIVES * SIZE };
-/* The kernel of these hosts ends a connection 3 to 6.2 s after the first lost byte, and an idle one after 25 s. */
+/* The kernel of these hosts ends a connection 3 to 6.2 s after the first lost byte, an idle connection after 25 s. */
 #define RETRIES "3"
 #define GIVE_UP_MS 60000u
 
@@ -40,7 +40,7 @@ static int listening(void)
     return count;
 }
 
-/* The far host accepts one connection and returns each message until it gets a word. */
+/* The far host: accepts one connection, and returns each message until the near host sends a word. */
 static int far(struct link *up)
 {
     struct side s;
@@ -62,7 +62,7 @@ static int far(struct link *up)
         struct {
             struct sockaddr_storage address;
             DAT_CONN_QUAL qual;
-        } card; /* like side_accept_peer() */
+        } card; /* what side_accept_peer() sends */
         DAT_PSP_HANDLE psp;
 
         memset(&card, 0, sizeof card);
@@ -182,7 +182,7 @@ static void call_end(struct call *c)
     region_free(&c->r);
 }
 
-/* The firewall permits only the port of the service point. */
+/* Tests a connection through a firewall that permits only the port of the service point. */
 static void firewall(void)
 {
     struct call c;
@@ -194,7 +194,7 @@ static void firewall(void)
     call_end(&c);
 }
 
-/* A wire that is cut for some time loses nothing. */
+/* Checks that no message is lost if the wire is cut for a short time. */
 static void rejoined(void)
 {
     struct call c;
@@ -226,7 +226,10 @@ static bool are_returned(struct call *c, int sends)
     return bad == 0;
 }
 
-/* Cuts the wire. `stopped`: the far host has received the bytes, but its process has not replied. */
+/*
+ * Cuts the wire under load, and checks that the connection breaks. If `stopped`, first stops the far process, and
+ * cuts the wire when the far kernel has received all bytes.
+ */
 static void cut(bool stopped, const char *what)
 {
     enum { SENDS = 4 };

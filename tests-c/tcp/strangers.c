@@ -1,9 +1,9 @@
 /*
  * strangers.c - raw peers that violate the protocol: garbage, incomplete and wrong greetings, invalid records, silence.
  *
- * Only the connection of the raw peer ends. The process continues to serve conforming peers, and loses no descriptor
- * and no buffer. A second process serves conforming peers and is the target of many raw peers. This process has the
- * endpoints whose events are checked.
+ * A violation ends only the connection of the raw peer. The process continues to serve conforming peers, and loses no
+ * descriptor and no buffer. A second process serves conforming peers and is the target of many raw peers. This process
+ * has the endpoints whose events are checked.
  */
 #define _DEFAULT_SOURCE
 #include "common/chance.h"
@@ -55,7 +55,10 @@ static void accept_it(struct service *v, DAT_CR_HANDLE cr)
         must_rc(dat_ep_free(ep), DAT_SUCCESS, "dat_ep_free");
 }
 
-/* Returns a message and posts its buffer again. Only this thread frees endpoints, so the endpoint exists. */
+/*
+ * Processes a completion: sends a received message back, or posts the buffer of a sent message again. Only this
+ * thread frees endpoints, so the endpoint exists.
+ */
 static void data(struct service *v, const DAT_DTO_COMPLETION_EVENT_DATA *d)
 {
     DAT_UINT64 mine = d->user_cookie.as_64;
@@ -107,7 +110,7 @@ static void *serve(void *argument)
     return NULL;
 }
 
-/* Serves connections. On request it reports the number of posted buffers. */
+/* The second process: serves connections, and reports the number of posted buffers when it receives a word. */
 static int echo(struct link *up)
 {
     static struct service v;
@@ -137,7 +140,7 @@ static struct peer server;
 static DAT_CONN_QUAL port;
 static struct region memory;
 
-/* Exchanges messages with the second process. Returns the time in ms, or -1 after a failure. */
+/* Connects to the second process, exchanges messages and disconnects. Returns the time in ms, or -1 after a failure. */
 static int exchange(int messages)
 {
     uint64_t start = now_ms();
@@ -221,7 +224,7 @@ static void at_rest(int before, const char *what)
 
 static struct greeting greeting;
 
-/* Connects a raw peer. */
+/* Connects a raw peer to the second process, which must accept it. Returns the socket. */
 static int stranger(void)
 {
     struct greeting reply;
@@ -233,7 +236,10 @@ static int stranger(void)
     return fd;
 }
 
-/* Compares an endpoint's greeting and first record with what raw.c sends, and relays both. */
+/*
+ * Checks that an endpoint sends the greeting of raw.c, that the second process accepts this greeting, and that the
+ * first record of an endpoint is a report.
+ */
 static void greetings_match(void)
 {
     struct greeting theirs, reply;
@@ -293,7 +299,7 @@ static void bad_greeting(const char *what, size_t at, unsigned byte)
     int fd = raw_connect(&fx, port);
 
     other.bytes[at] = (unsigned char)byte;
-    /* Includes private data for any length. */
+    /* Sends 256 bytes of private data, enough for each length that the greeting can contain. */
     raw_say(fd, other.bytes, sizeof other.bytes);
     must_end(fd, what);
 }
@@ -358,18 +364,18 @@ static void at_the_door(void)
 
 static DAT_EVD_HANDLE requests;
 static DAT_CONN_QUAL mine;
-/* Memory with all remote rights, with remote read, and without remote rights. */
+/* Memory with all remote rights, with only remote read, and without remote rights. */
 static struct region granted, readable, closed;
 
 enum { RECEIVES = 2, RECEIVE = 100, AT = 4 * SIZE };
 
-/* An endpoint and its raw peer. */
+/* An endpoint of this process and its raw peer. */
 struct victim {
     struct side s;
     int fd, receives;
 };
 
-/* Connects a raw peer, which sends `first` before the endpoint accepts. */
+/* Connects a raw peer, which sends `first` before the endpoint accepts, or a report afterwards if `len` is 0. */
 static void victim_begin_with(struct victim *v, int receives, const void *first, size_t len)
 {
     struct greeting reply;
@@ -416,7 +422,7 @@ static bool is_flushed(struct victim *v, int from)
     return seen == (1u << v->receives) - (1u << from) && dat_evd_dequeue(v->s.recv, &e) != DAT_SUCCESS;
 }
 
-/* Checks that the connection ends with `event`. `taken` receives have completed before. */
+/* Checks that the connection ends with `event`. The first `taken` receives have completed before. */
 static void victim_ends_after(struct victim *v, int taken, DAT_EVENT_NUMBER event, const char *what)
 {
     int took;
@@ -440,7 +446,7 @@ static void victim_ends(struct victim *v, DAT_EVENT_NUMBER event, const char *wh
 
 /* ---- Records that violate the protocol ---- */
 
-/* One or two records that end a new connection. */
+/* A record that ends a new connection, or two records if the kind of `then` is not 0. */
 struct bad {
     const char *what;
     struct record r, then;
@@ -619,7 +625,7 @@ static void without_rights(void)
            all_bytes(granted.mem, granted.size, 0),
        "requests without rights: no memory has changed");
 
-    /* The end contains the reason. A connection with the right gets the bytes. */
+    /* The record that ends the connection contains the reason. With the right, a read returns the bytes. */
     victim_begin(&v);
     RAW_RECORD(v.fd, .kind = KIND_READ, .aux = 16, HEAD(theirs, RECORD_TARGET));
     ok(raw_hear_kind(v.fd, KIND_END, &h, NULL, 0) && h.aux >= 2 && h.aux < RECORD_STATUSES + 2,
@@ -642,7 +648,7 @@ static bool has_changed(void *unused)
     DAT_EVENT e;
 
     (void)unused;
-    /* Polls the adapter. */
+    /* Polls, so that the library processes received bytes. */
     (void)dat_evd_dequeue(requests, &e);
     return *watched != 0;
 }
@@ -706,7 +712,10 @@ static void freed_source(bool response)
 
 /* ---- Windows ---- */
 
-/* Sends messages to an endpoint without receives until the connection ends. */
+/*
+ * Sends messages to an endpoint without receives until the connection ends. If `wide`, first makes the endpoint
+ * enlarge the window to its maximum.
+ */
 static void ignores_window(bool wide)
 {
     enum { PAYLOAD = 16384 };
@@ -736,7 +745,7 @@ static void ignores_window(bool wide)
     } while (sent == RECORD_HEADER + PAYLOAD && total < 16 * RECORD_MAX_WINDOW &&
              ep_state(v.s.ep) == DAT_EP_STATE_CONNECTED);
     used = resident_kib() - used;
-    /* The sockets store some megabytes more. */
+    /* The sent bytes exceed the window by the sizes of the socket buffers, some megabytes. */
     ok(total < 8 * RECORD_MAX_WINDOW, "%s: the connection ends", what);
     ok(used <= (long)((wide ? 4 * RECORD_MAX_WINDOW : 64 * RECORD_MIN_WINDOW) >> 10), "%s: memory is bounded", what);
     diag("%zu KiB sent, %ld KiB resident", total >> 10, used);
@@ -744,7 +753,7 @@ static void ignores_window(bool wide)
     free(messages);
 }
 
-/* Fills the window before receives are posted. */
+/* Sends messages that fit into the window, before receives are posted. */
 static void uses_window(void)
 {
     enum { COUNT = 24, PAYLOAD = 4000 };
@@ -793,8 +802,8 @@ static void *poller(void *unused)
 }
 
 /*
- * A waiting peer makes the endpoint widen the window. Several threads report it, but no report may be smaller than an
- * earlier one, which would violate the protocol.
+ * A waiting peer makes the endpoint enlarge the window. Several threads report the window. A report must not be
+ * smaller than an earlier report: that would violate the protocol.
  */
 static void windows_grow(void)
 {
@@ -852,7 +861,7 @@ static void handled_backwards(void)
 
 /*
  * The raw peer does not read, and reports more bytes as handled than it has received. Bytes that the program writes
- * after the completion of a send must not reach it.
+ * after the completion of a send must not reach the raw peer.
  */
 static void handled_too_early(void)
 {
@@ -896,7 +905,7 @@ static void handled_too_early(void)
 
 enum { READ_COOKIE = 40 };
 
-/* Posts a read of len bytes, whose request the raw peer receives. */
+/* Posts a read of len bytes, and waits until the raw peer has received the request. */
 static void victim_reads(struct victim *v, size_t len)
 {
     DAT_RMR_TRIPLET from;
@@ -982,7 +991,7 @@ static void responses(void)
     }
 }
 
-/* Messages and writes whose last part is shorter than a word. */
+/* Tests messages and writes whose last part is shorter than a word. */
 static void short_last_parts(void)
 {
     enum { LEN = 16384 };
@@ -1271,14 +1280,14 @@ static void silent(void)
 {
     static int fds[SILENT];
     int before = files(), with, most, count = env_count(SILENT, 200);
-    int limit = (int)CM_MAX_GREETINGS / 2; /* limit for one address */
+    int limit = (int)CM_MAX_GREETINGS / 2; /* maximum of pending greetings from one address */
     int held = count < limit ? count : limit;
 
     for (int i = 0; i < count; i++)
         fds[i] = raw_connect(&fx, port);
     with = before + held;
     ok(wait_until(files_at_least, &with, SOON_MS), "%d peers are silent: the process holds %d", count, held);
-    /* The oldest one is closed after the next one has been accepted. */
+    /* The process accepts the next connection before it closes the oldest. */
     most = with + 1;
     ok(wait_until(files_at_most, &most, SOON_MS), "%d peers are silent: the process holds no more", count);
     conforming(10000, "silent peers");
@@ -1292,7 +1301,7 @@ static void silent(void)
 
 /* ---- A peer that stops reading ---- */
 
-/* Relays bytes between a conforming peer and the second process, unless `hold` is set. */
+/* A thread that relays bytes between a conforming peer and the second process, except while `hold` is set. */
 struct relay {
     int door;
     volatile size_t carried;

@@ -2,7 +2,7 @@
  * ten_thousand.c - time, memory and idle CPU time of 10,000 connections between two processes; fewer if the limit on
  * descriptors is lower.
  *
- *   DAT_TEST_CONNECTIONS=N   another number
+ *   DAT_TEST_CONNECTIONS=N   sets the number of connections
  */
 #define _DEFAULT_SOURCE
 #include "common/fixture.h"
@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     open_all();
     requests = fx_evd(&fx, 2 * BURST, DAT_EVD_CR_FLAG);
     peer_start(&p, "crowd");
-    /* The first wait allocates an EVD's descriptor. */
+    /* The first wait on an EVD allocates a descriptor, which `files` must include. */
     must(quiet(data) && quiet(conn) && quiet(requests), "more events than expected");
     files = entries("/proc/self/fd");
     resident = resident_kib();
@@ -177,7 +177,7 @@ int main(int argc, char **argv)
     took = now_ms() - start;
     ok(took <= env_ms(CLOSED_MS), "within %d ms", CLOSED_MS);
     diag("in %llu ms", (unsigned long long)took);
-    files++; /* the service point */
+    files++; /* the socket of the service point, which still exists */
     ok(wait_until(descriptors_at_most, &files, SOON_MS), "all have ended: no descriptor more than before");
     must(link_say(&p.link, "bye"), "the crowd is gone");
     peer_ok(&p, "the other process ends in good order");

@@ -38,7 +38,7 @@ serve()
     done
 }
 
-# run TOOL ARGUMENT...: the tool on this host ends with 0; its output is in run.out.
+# run TOOL ADAPTER HOST OPTIONS: runs a tool on this host, with its output in run.out. Returns its status.
 run()
 {
     timeout "$timeout_s" "$programs/$1" "$2" "$3" $4 >"$work/run.out" 2>&1

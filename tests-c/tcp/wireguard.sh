@@ -23,7 +23,7 @@ second() { (cd "$work/second" && "$@"); }
 # commands PATTERN: prints the document's commands that match, each after the name of its host.
 commands() { sed -n 's/^    \(first\|second\)[#$] /\1 /p' "$document" | grep -e "$1"; }
 
-# executed PATTERN NUMBER: that number of commands match, and all succeed.
+# executed PATTERN NUMBER: executes the commands that match. Succeeds if that number of commands match and all succeed.
 executed()
 {
     commands "$1" >"$work/commands" && [ "$(wc -l <"$work/commands")" = "$2" ] || return 1
@@ -32,23 +32,23 @@ executed()
     done <"$work/commands"
 }
 
-# delivered: each host gets the public key of the other.
+# delivered: copies the public key of each host to the other host.
 delivered() { cp "$work/first/wg0.pub" "$work/second/peer.pub" && cp "$work/second/wg0.pub" "$work/first/peer.pub"; }
 
-# private: the service point listens only at the address of the tunnel.
+# private: succeeds if the service point listens only at the address of the tunnel.
 private()
 {
     far ss -Hltn | awk '{ print $4 }' | tee "$work/listening.out"
     grep -q '^10\.8\.0\.1:' "$work/listening.out" && ! grep -qv '^10\.8\.0\.1:' "$work/listening.out"
 }
 
-# encrypted: WireGuard has transferred more bytes than three rounds need.
+# encrypted: succeeds if WireGuard has transferred at least the bytes of three rounds.
 encrypted()
 {
     wg show wg0 transfer >"$work/transfer.out" && awk '{ exit !($2 > 60000 && $3 > 60000) }' "$work/transfer.out"
 }
 
-# refused: the address outside the tunnel refuses the connection.
+# refused: succeeds if the address outside the tunnel refuses the connection.
 refused() { ! second dat-ping tcp-w4 192.0.2.7 --count 1 >"$work/refused.out" 2>&1 && grep -q REJECTED "$work/refused.out"; }
 
 far ip addr add 192.0.2.7/24 dev w4

@@ -22,7 +22,7 @@
 
 enum { FRAME = 1600, QUEUE = 4096, ETHERNET = 14, TCP = 6 };
 
-/* Frames in transit to one of the hosts. */
+/* Queue of frames in transit to one of the hosts. */
 struct lane {
     int from, to;
     unsigned head, tail;
@@ -89,7 +89,7 @@ static int host(int number)
     return system(command) == 0 ? fd : -1;
 }
 
-/* Returns whether the firewall permits a frame. */
+/* Returns whether the firewall, which permits only TCP port `port` of the far host, permits a frame. */
 static bool allowed(const unsigned char *frame, size_t len, bool outward, unsigned port)
 {
     const unsigned char *ip = frame + ETHERNET, *tcp;
@@ -104,7 +104,7 @@ static bool allowed(const unsigned char *frame, size_t len, bool outward, unsign
     return (unsigned)(tcp[2] << 8 | tcp[3]) == port;
 }
 
-/* Reads the frames that a host sends. */
+/* Reads the frames that a host has sent, and queues the frames that are neither lost nor refused. */
 static void take(struct lane *l, struct wire *w, struct chance *c)
 {
     while (l->head - l->tail < QUEUE) {
@@ -124,7 +124,7 @@ static void take(struct lane *l, struct wire *w, struct chance *c)
     }
 }
 
-/* Delivers frames that are due. Returns the time until the next one in us. */
+/* Delivers frames that are due. Returns the time until the next frame is due, in us, or 1 s if no frame waits. */
 static uint64_t deliver(struct lane *l, struct wire *w)
 {
     while (l->tail != l->head) {
@@ -139,7 +139,7 @@ static uint64_t deliver(struct lane *l, struct wire *w)
     return 1000000;
 }
 
-/* The process that forwards frames. It is in the far host's namespace. */
+/* Creates the far host in a namespace of this process, and forwards frames until the parent ends. */
 static void carry(struct wire *w, int near_fd, int ready)
 {
     struct chance c;

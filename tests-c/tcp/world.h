@@ -1,6 +1,6 @@
 /*
  * world.h - two hosts and a wire: two network namespaces, each with an interface w0, and a process that forwards their
- * frames. It can drop, delay or filter frames.
+ * frames. This process can drop, delay or filter frames.
  *
  * The program runs on the near host, 10.99.0.1 and fd99::1. A peer that calls world_enter() runs on the far host,
  * 10.99.0.2 and fd99::2.
@@ -32,7 +32,6 @@ struct wire *world_make(int argc, char **argv, const struct peer_role *roles);
 void world_enter(void);
 
 /* Sets a kernel parameter of this host's network, such as "net/ipv4/tcp_retries2". */
-
 void world_set(const char *name, const char *value);
 
 #endif

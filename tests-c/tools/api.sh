@@ -11,7 +11,7 @@ mkdir -m 700 "$work/meet"
 . "$(dirname "$0")/../common/tap.sh"
 . "$(dirname "$0")/../common/said.sh"
 
-# run STATUS TOOL ARGUMENT...: the tool exits with STATUS; its output is in $work/out.
+# run STATUS TOOL ARGUMENT...: runs the tool, which must exit with STATUS. Its output is in $work/out.
 run()
 {
     wanted=$1

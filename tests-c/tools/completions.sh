@@ -6,7 +6,7 @@ set -u
 directory=$(cd "$(dirname "$0")/../../docs/completions" && pwd) || exit 2
 number=0 failed=0
 
-# offers SHELL TOOL WORD WANTED COMMAND...: COMMAND prints WANTED as a completion of WORD.
+# offers SHELL TOOL WORD WANTED COMMAND...: checks that COMMAND prints WANTED as a completion of WORD.
 offers()
 {
     shell=$1 tool=$2 word=$3 wanted=$4
@@ -22,7 +22,7 @@ offers()
     fi
 }
 
-# complete_in SHELL TOOL WORD WANTED
+# complete_in SHELL TOOL WORD WANTED: checks that the shell offers WANTED as a completion of WORD, an argument of TOOL.
 complete_in()
 {
     if ! command -v "$1" >/dev/null; then
@@ -36,7 +36,7 @@ complete_in()
             complete=$(complete -p "$2"); function=${complete#*-F }
             "${function%% *}" "$2" "$3" "$2"; echo "${COMPREPLY[@]}"' bash "$directory" "$2" "$3" ;;
     zsh)
-        # Replaces _arguments, to print what the function passes to it.
+        # Replaces _arguments by a function that prints the arguments which _TOOL passes.
         offers "$@" zsh -f -c 'compdef() { :; }; . "$1/zsh/_$2"; _arguments() { print -l -- "$@"; }
             "_$2" | grep -o -e "--[a-z][a-z-]*"' zsh "$directory" "$2" "$3" ;;
     fish)

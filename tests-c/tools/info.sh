@@ -6,13 +6,13 @@ set -u
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
-# An unprivileged user reads it, too.
+# An unprivileged user reads the directory, too.
 chmod 755 "$work"
 info=$BIN/dat-info
 . "$(dirname "$0")/../common/tap.sh"
 . "$(dirname "$0")/../common/said.sh"
 
-# run STATUS ARGUMENT...: dat-info exits with STATUS; its output is in $work/out.
+# run STATUS ARGUMENT...: runs dat-info, which must exit with STATUS. Its output is in $work/out.
 run()
 {
     wanted=$1
@@ -22,7 +22,7 @@ run()
     [ $got -eq "$wanted" ] || { echo "exit status $got, not $wanted:"; cat "$work/out"; return 1; }
 }
 
-# json EXPRESSION: the output is JSON, and the expression of it, `d`, is true.
+# json EXPRESSION: succeeds if the output is JSON and the Python expression, in which `d` is the output, is true.
 json()
 {
     python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); sys.exit(0 if eval("(%s)" % sys.argv[2]) else repr(d))' \
@@ -58,7 +58,7 @@ ok 'dat-info --library: it says which file, and why not' says "$work/libdat.so.1
 ok 'dat-info --library: the file that is named is used' run 0 --library "$LIB/libdat.so.1" --json
 ok 'dat-info --library: it is told which' json "[f.endswith('/libdat.so.1') for f in d['libraries']] == [True]"
 
-# Installed where the loader does not search: only the tool finds the library.
+# Install where the loader does not search, so that only the tool finds the library.
 tree=$work/tree
 mkdir -p "$tree/bin" "$tree/lib" "$tree/broken"
 cp "$info" "$tree/bin"
@@ -123,7 +123,7 @@ ok 'a reader that leaves: nothing on standard error' test ! -s "$work/errors"
 
 # ---- Colours ----
 
-# terminal VARIABLE=VALUE...: dat-info --explain on a terminal.
+# terminal VARIABLE=VALUE...: runs dat-info --explain on a terminal with these variables.
 terminal()
 {
     env TERM=xterm "$@" python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$info" --explain shm >"$work/out" 2>&1 \
@@ -150,7 +150,7 @@ ok 'dat-info gone: the reason, and what to do next' says 'libno-such-provider' '
 
 # ---- What does not open, and why ----
 
-# in_environment VARIABLE=VALUE STATUS ARGUMENT...: run() with this variable.
+# in_environment VARIABLE=VALUE STATUS ARGUMENT...: calls run() with this variable.
 in_environment() (
     export "$1"
     shift
@@ -188,7 +188,7 @@ conf "$shm"
 ok '--explain shm: without these lines, status 0' run 0 --explain shm
 ok '--explain shm: the directory in which processes meet, and its owner' says "$work/meet belongs to you, user $(id -u)"
 chmod 755 "$work/meet"
-# refused VARIABLE=VALUE...: on a terminal, a program opens an adapter that lacks a resource.
+# refused VARIABLE=VALUE...: runs a program on a terminal, which tries to open an adapter that lacks a resource.
 refused()
 {
     env "$@" python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$BIN/dat-ping" shm --self --count 1 >"$work/out" 2>&1 \
@@ -217,7 +217,7 @@ conf "$shm"
 run 0 --explain shm
 ok 'a file with a line for shm: it is not' never_says 'has no line for shm'
 
-# Adapters without a device.
+# Test adapters without a device.
 if [ -e "$LIB/libdaplverbs.so.1" ] && ! ls /sys/class/infiniband/* >/dev/null 2>&1; then
     conf "$shm" "$(seq 9 | sed 's/.*/eth& u1.2 threadsafe default libdaplverbs.so.1 libdat.1.2 "nowhere 0" ""/')"
     run 1 --explain
@@ -267,7 +267,7 @@ done
 
 # ---- Lines that cannot be used ----
 
-# wrong NAME LINE: the line is an error for the adapter a.
+# wrong NAME LINE: checks that dat-info reports LINE as an error of the adapter a.
 wrong()
 {
     conf "$shm" "$2"
@@ -321,7 +321,8 @@ fi
 "$info" --json nosuch >"$work/out" 2>/dev/null </dev/null
 ok '--json nosuch: one document with the error' json "d['name'] == 'nosuch' and 'does not open' in d['error']"
 if unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
-    # without_proc COMMAND...: a provider may need /proc, but dat-info must list all adapters.
+    # without_proc COMMAND...: runs dat-info without /proc. A provider may need /proc, but dat-info must list all
+    # adapters.
     without_proc()
     {
         unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@" >"$work/out" 2>&1 </dev/null
@@ -377,7 +378,7 @@ if [ -e "$LIB/libdapltcp.so.1" ]; then
         'instance data "nothing7 lo": its first word must be tcp, not nothing7' '#instance-data'
     DAT_OVERRIDE=builtin
     if unshare -rn true 2>/dev/null; then
-        # without_network STATUS ARGUMENT...: run() in a network with only the loopback interface.
+        # without_network STATUS ARGUMENT...: does the same as run(), in a network with only the loopback interface.
         without_network()
         {
             wanted=$1

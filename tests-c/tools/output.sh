@@ -14,7 +14,7 @@ export DAT_OVERRIDE
 mkdir -m 700 "$work/meet"
 echo "shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\"" >"$DAT_OVERRIDE"
 
-# full STATUS COMMAND...: standard output is full. The tool prints this error and exits with STATUS.
+# full STATUS COMMAND...: runs the tool with a full standard output. It must print this error and exit with STATUS.
 full()
 {
     wanted=$1
@@ -26,7 +26,7 @@ full()
         grep -q "^$1: .*cannot write to standard output: No space left" "$work/err"
 }
 
-# silent STATUS COMMAND...: both outputs are full. The tool exits with STATUS.
+# silent STATUS COMMAND...: runs the tool with full standard output and error. It must exit with STATUS.
 silent()
 {
     wanted=$1
@@ -36,7 +36,7 @@ silent()
     [ "$got" -eq "$wanted" ] || { echo "exit status $got"; return 1; }
 }
 
-# unread COMMAND...: the reader of standard output exits. The tool prints no error.
+# unread COMMAND...: runs the tool with a pipe whose reader exits. The tool must print no error.
 unread()
 {
     { timeout 120 "$BIN/$@" 2>"$work/err"; } | true

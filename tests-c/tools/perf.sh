@@ -32,7 +32,7 @@ mkdir -m 700 "$work/meet"
 echo "shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\"" >"$DAT_OVERRIDE"
 
 number=0 failed=0
-# result STATUS NAME: one test; the output of the programs explains a failure.
+# result STATUS NAME: prints the result of one test. After a failure, shows the output of the programs.
 result()
 {
     number=$((number + 1))
@@ -45,7 +45,7 @@ result()
     fi
 }
 
-# run STATUS ARGUMENT...: dat-perf exits with STATUS; its output is in $work/out and $work/err.
+# run STATUS ARGUMENT...: runs dat-perf, which must exit with STATUS. Its output is in $work/out and $work/err.
 run()
 {
     status=$1
@@ -55,7 +55,8 @@ run()
     [ "$got" -eq "$status" ] || { echo "exit status $got" >>"$work/err"; return 1; }
 }
 
-# values NUMBER: there are that many rows with positive times, rates, bandwidths and CPU times of both sides.
+# values NUMBER: succeeds if the output has that many rows, with positive times, rates, bandwidths and CPU times of both
+# sides.
 values()
 {
     awk -F, -v rows="$1" '
@@ -76,7 +77,7 @@ values()
         END { if (n != rows) print n + 0 " rows"; exit bad || n != rows }' "$work/out" >>"$work/err"
 }
 
-# measures ROWS ARGUMENT...: a measurement with its own server and verified bytes.
+# measures ROWS ARGUMENT...: tests a measurement with its own server and verified bytes, which must print ROWS rows.
 measures()
 {
     rows=$1
@@ -200,7 +201,8 @@ result $? 'client and server'
 run 0 shm localhost --csv --size 8 -n 20 -t read_lat && values 1 && says 'has gone'
 result $? 'the server serves one client after the other'
 
-# measures_now: waits until the client measures, which is what takes most of its CPU time.
+# measures_now: waits until the client has used 20 clock ticks (0.2 s) of CPU time, because only a measurement needs so
+# much.
 measures_now()
 {
     tries=0
@@ -211,7 +213,7 @@ measures_now()
     done
 }
 
-# A client that is killed during a measurement.
+# Kill a client during a measurement.
 for how in '' '--srq --wait'; do
     # shellcheck disable=SC2086
     "$perf" shm localhost --size 16 -n 1000000000 -t send_lat $how >"$work/out" 2>"$work/err" &
@@ -225,7 +227,7 @@ for how in '' '--srq --wait'; do
     result $? "a client that is killed: the server serves the next one${how:+, $how}"
     : >"$work/server"
 done
-# A client that fails while it connects: two processes cannot have that many connections.
+# Run a client that fails while it connects: two processes cannot have that many connections.
 run 1 shm localhost --size 8 -n 20 -t send_lat --connections 4000 --srq &&
     grep -q 'connection \([0-9]*\) of thread 0; there is room for \1 to this server: DAT_CON' "$work/err" && run 0 shm localhost --csv --size 64 -n 20 && values 6 && says 'send_lat: the peer has gone away'
 result $? 'a client that ends while it connects: the server serves the next one'
@@ -287,7 +289,7 @@ result $? 'a program that is no dat-perf is rejected'
 run 0 shm localhost --csv --size 64 -n 20 -t send_lat && values 1
 result $? 'and the server serves the next one'
 
-# A server that is killed during a measurement, polling and waiting.
+# Kill the server during a measurement, while the client polls and while it waits.
 for how in '' --wait; do
     "$perf" shm localhost --size 32 -n 1000000000 -t send_lat $how >"$work/out" 2>"$work/err" &
     client=$!
@@ -378,7 +380,7 @@ run 1 shm --self --csv --size 8,64M,8 -n 1K --warmup 1 -t send_lat --wait --limi
     grep -q '^dat-perf: send_lat, 67108864 bytes: it takes longer than 4 s (--limit): [0-9]* of 1000 transfers$' "$work/err"
 result $? '--limit: what was measured until then is shown, and the rest is measured'
 
-# A signal during the second measurement.
+# Send a signal to the client during its second measurement.
 serve --verbose
 says 'listens on'
 for how in '-TERM --csv' '-INT --csv --wait' '-INT --json --wait'; do

@@ -35,7 +35,7 @@ shm u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 "$work/meet" ""
 shm u2.0 threadsafe default libdaplshm.so.2 libdat.2.0 "$work/meet" ""
 END
 
-# run STATUS ARGUMENT...: dat-ping exits with STATUS; its output is in run.out and run.err.
+# run STATUS ARGUMENT...: runs dat-ping, which must exit with STATUS. Its output is in run.out and run.err.
 run()
 {
     wanted=$1
@@ -50,7 +50,7 @@ start()
 {
     out=$1
     shift
-    # Clears the output first, because `says` must not see that of an earlier program.
+    # Clears the output first, because `says` must not see the output of an earlier program.
     : >"$work/$out.out" >"$work/$out.err"
     "$@" >"$work/$out.out" 2>"$work/$out.err" </dev/null &
     pid=$!
@@ -68,7 +68,7 @@ says()
     done
 }
 
-# ends PID [STATUS]: waits for a program, which exits with STATUS.
+# ends PID [STATUS]: waits for a program, which must exit with STATUS (default: 0).
 ends()
 {
     wait "$1"
@@ -191,7 +191,7 @@ diagnostics()
 }
 ok 'diagnostics of the libraries on standard output do not keep --self from its server' diagnostics
 
-# The server must exit with its client, however the client ends.
+# Waits until no server is left: a server must exit with its client, however the client ends.
 no_server_left()
 {
     tries=0
@@ -279,7 +279,7 @@ qualifier_in_use()
 }
 ok 'a second server on the same qualifier is refused' qualifier_in_use
 
-# The next test uses this client, too.
+# Kills the server of a running client. The next test uses this client, too.
 killed_server()
 {
     start client "$ping" shm localhost --interval 0.05
@@ -333,7 +333,7 @@ interrupted_at_once()
 }
 ok 'Ctrl-C before the first round is complete: exit status 1' interrupted_at_once
 
-# The numbers vary: a client of the stopped server can still have connected.
+# The numbers of clients and transfers vary: a client of the stopped server can still have connected.
 server_ends()
 {
     kill -TERM "$server" && ends "$server" && says server '^clients: [0-9]*, transfers: [0-9]*, wrong: 0$'
@@ -471,7 +471,8 @@ ok 'transfers that are too long' tells 2 'shm --self --size 999999999' 'size'
 ok 'no adapter' tells 2 '' 'NAME'
 ok 'an unknown option' tells 2 '--nonsense' 'nonsense'
 
-# one_document ARGUMENT...: the output is one document with the error, which is also on standard error.
+# one_document ARGUMENT...: runs dat-ping, whose output must be one document with the error. The error must also be on
+# standard error.
 one_document()
 {
     run 1 --json "$@" && [ "$(lines .)" = 1 ] && [ "$(lines '^{.*"error":".*}$')" = 1 ] && grep -q '^dat-ping: ' "$work/run.err" ||

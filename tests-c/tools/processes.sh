@@ -26,7 +26,7 @@ DAT_OVERRIDE=$work/dat.conf
 export LD_LIBRARY_PATH DAT_OVERRIDE
 . "$here/../common/tap.sh"
 
-# Another user must enter it.
+# Another user must be able to enter the directory.
 chmod 755 "$work"
 # conf DIRECTORY: writes a configuration with this rendezvous directory.
 conf()
@@ -78,7 +78,7 @@ sends()
 
 ok 'nobody: no process, and status 0' shows 'p == {}'
 
-# Entries that are no sockets.
+# Create entries of the rendezvous directory that are no sockets.
 mkdir "$work/meet/p-1-0123456789abcdef"
 : >"$work/meet/p-2-0123456789abcdef"
 ln -s /dev/zero "$work/meet/p-3-0123456789abcdef"
@@ -100,7 +100,8 @@ grows()
 }
 ok 'messages and bytes of both grow' grows
 
-# Columns: process, command, user, adapter, version, connections, made, failed, sent, received, stalls, age.
+# Checks the table. Columns: process, command, user, adapter, version, connections, made, failed, sent, received,
+# stalls, age.
 table()
 {
     "$BIN/dat-info" --processes >"$work/table.out" &&

@@ -13,7 +13,7 @@
 static struct fx fx;
 static struct region here, there;
 
-/* The end of a good one, of 8 bytes. */
+/* Returns whether the next event is the successful completion of the atomic operation c, with 8 bytes. */
 static bool ended(struct side *s, DAT_UINT64 c, DAT_IB_DTOS operation)
 {
     DAT_EVENT e;
@@ -81,7 +81,10 @@ static void swap(void)
     pair_close(&p);
 }
 
-/* More than read credits, between other requests: all end in order, each sees what was done before it. */
+/*
+ * Posts more atomic operations and reads than a connection can have outstanding. All complete in order, and each sees
+ * the results of those before it.
+ */
 static void many(void)
 {
     enum { N = 30 };
@@ -108,7 +111,7 @@ static void many(void)
     is_int(good, N, ADD ": in order: each has seen those before it");
     ok(*word(&there, 0) == 100 + N / 3, ADD ": in order: the sum of all");
 
-    /* Both sides at once, on one word. */
+    /* Both sides add to one word concurrently. */
     *word(&there, 0) = 0;
     for (unsigned i = 0; i < N; i++) {
         must_rc(post_fetch_add(&p.a, &here, 0, target(&there, 0, 8), 1, i), DAT_SUCCESS, ADD);
@@ -125,7 +128,7 @@ static void many(void)
 static void flags(void)
 {
     struct pair p;
-    DAT_LMR_TRIPLET local = segment(&here, 0, 64); /* longer than what comes back */
+    DAT_LMR_TRIPLET local = segment(&here, 0, 64); /* longer than the 8 bytes that are returned */
     DAT_RMR_TRIPLET to = target(&there, 0, 64);
 
     pair_open(&p, &fx, NULL);
@@ -141,7 +144,7 @@ static void flags(void)
     pair_close(&p);
 }
 
-/* ---- what the target refuses ---- */
+/* ---- accesses that the target rejects ---- */
 
 static void refused(DAT_RMR_TRIPLET to, const char *what)
 {
@@ -160,7 +163,7 @@ static void refused(DAT_RMR_TRIPLET to, const char *what)
     pair_close(&p);
 }
 
-/* Windows grant atomic operations by the bit that regions have for them, and by no other. */
+/* A window allows atomic operations only with DAT_IB_MEM_PRIV_REMOTE_ATOMIC, as a region does. */
 static void windows(void)
 {
     DAT_RMR_HANDLE rmr;
@@ -222,7 +225,7 @@ static void flushed(void)
 {
     struct pair p;
 
-    /* A write with immediate data waits for a receive, and what follows waits for it. */
+    /* The write with immediate data waits for a receive. The requests after it wait for this write. */
     pair_open(&p, &fx, NULL);
     must_rc(post_immediate(&p.a, &here, 0, 0, target(&there, 0, 0), 6, 5), DAT_SUCCESS, "dat_ib_post_rdma_write_immed");
     must_rc(post_fetch_add(&p.a, &here, 0, target(&there, 0, 8), 1, 6), DAT_SUCCESS, ADD);
@@ -235,7 +238,7 @@ static void flushed(void)
     pair_close(&p);
 }
 
-/* ---- what the call refuses ---- */
+/* ---- requests that the call rejects ---- */
 
 static void states(void)
 {
@@ -335,14 +338,14 @@ static void parameters(void)
     region_free(&readable);
 }
 
-/* ---- several at one word ---- */
+/* ---- several processes at one word ---- */
 
 static int rounds(void)
 {
     return env_count(2000, 100);
 }
 
-/* Adds to the word of another process, and counts in it by swaps. */
+/* Role: adds to a word of the first process, and increments another word with swaps. */
 static int adder(struct link *up)
 {
     struct fx own;
@@ -380,7 +383,7 @@ static int adder(struct link *up)
     return 0;
 }
 
-/* Three processes add to one word; on shm a thread of the program itself does too, with the processor. */
+/* Three processes add to one word. On shm, this process also adds to the word, with CPU instructions. */
 static void together(void)
 {
     enum { PEERS = 3 };
@@ -399,7 +402,7 @@ static void together(void)
         LINK_SEND(&p[i].link, count);
     }
     want = (DAT_UINT64)(PEERS * (rounds() / 10));
-    /* The memory is polled with plain loads, as programs do. */
+    /* Poll the memory with plain loads, as programs do. */
     while (*(volatile DAT_UINT64 *)word(&there, 8) < want && now_ms() < end) {
         if (env_is_shm() && own < (DAT_UINT64)rounds()) {
             __atomic_fetch_add(word(&there, 0), 1000000000u, __ATOMIC_SEQ_CST);

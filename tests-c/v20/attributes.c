@@ -25,7 +25,7 @@ static void is_named(const char *name, const char *value)
     ok(got != NULL && strcmp(got, value) == 0, "dat_ia_query: %s is %s, %s", name, value, got != NULL ? got : "none");
 }
 
-/* The C library's names, in its order. */
+/* Named attributes of the C implementation of uDAPL 2.0, in its order. */
 static void names(void)
 {
     static const char *const want[] = {
@@ -124,7 +124,10 @@ static void fields(void)
     }
 }
 
-/* The value is the entry's, because registries find the entry of an open adapter by it. */
+/*
+ * is_thread_safe is the value in the registry's entry, because registries use it to find the entry of an open
+ * adapter.
+ */
 static void thread_safety(void)
 {
     DAT_PROVIDER_INFO list[64], *entries[64];
@@ -164,7 +167,7 @@ static void lifetime(void)
        "dat_ia_query: another adapter is closed: the named attributes stand");
 }
 
-/* Privileges and flags of 2.0 only. */
+/* Checks privileges and flags that only 2.0 has. */
 static void additions(void)
 {
     DAT_REGION_DESCRIPTION where;

@@ -33,7 +33,7 @@ static void software(DAT_EVD_HANDLE evd)
     must_rc(dat_evd_post_se(evd, &e), DAT_SUCCESS, "dat_evd_post_se");
 }
 
-/* Unlike dat_cno_wait, dat_cno_trigger sets DAT_CLASS_ERROR. */
+/* Returns whether dat_cno_trigger found no trigger. Unlike dat_cno_wait, it sets DAT_CLASS_ERROR then. */
 static bool not_triggered(DAT_RETURN rc)
 {
     return rc == (DAT_RETURN)(DAT_CLASS_ERROR | DAT_QUEUE_EMPTY);
@@ -157,7 +157,7 @@ static void freeing_another(void)
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 }
 
-/* Events of a connection while the thread sleeps only in poll(). */
+/* Messages make the descriptor readable while the thread sleeps only in poll(). */
 static void by_a_connection(void)
 {
     enum { N = 50 };
@@ -186,7 +186,7 @@ static void by_a_connection(void)
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 }
 
-/* The sender is another process, so no call of this process polls. */
+/* Role: sends messages. If a call of the first process sent them, it could also poll for the first process's events. */
 static int sender(struct link *up)
 {
     struct fx own;
@@ -237,7 +237,7 @@ static void by_another_process(void)
     region_free(&r);
 }
 
-/* dat_cno_trigger on a CNO without a descriptor. */
+/* Checks dat_cno_trigger on a CNO without a descriptor. */
 static void plain(void)
 {
     DAT_CNO_HANDLE cno;

@@ -1,4 +1,4 @@
-/* codes.c - return codes of 2.0 that the programs about its operations do not reach. */
+/* codes.c - return codes of uDAPL 2.0 that the other programs of this directory do not test. */
 #include "v20/extended.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 
 static struct fx fx;
 
-/* An endpoint takes a kind of communication that there is, and none else. */
+/* dat_ep_modify accepts only a supported communicator. */
 static void communication(void)
 {
     static const DAT_COMM odd[] = {
@@ -34,7 +34,7 @@ static void communication(void)
     side_free(&s);
 }
 
-/* Posts with memory of another protection zone. */
+/* Checks that posts with memory of another protection zone fail. */
 static void another_zone(void)
 {
     struct region here, there;
@@ -58,7 +58,10 @@ static void another_zone(void)
     must_rc(dat_pz_free(zone), DAT_SUCCESS, "dat_pz_free");
 }
 
-/* As many requests as the endpoint has places, held back by a message that nobody receives, and one more. */
+/*
+ * Fills the request queue with writes with immediate data for which the peer has no receives. Further requests fail
+ * until the peer posts receives.
+ */
 static void no_place(void)
 {
     struct region here, there;

@@ -7,7 +7,7 @@
 
 static struct fx fx;
 
-/* An IPv4 stream, the default of endpoints. */
+/* Returns the communicator of an IPv4 stream. */
 static DAT_COMM stream(void)
 {
     DAT_COMM c;
@@ -19,7 +19,7 @@ static DAT_COMM stream(void)
     return c;
 }
 
-/* The adapter's address with that port. */
+/* Returns the adapter's address with the port. */
 static struct sockaddr_in at_port(unsigned port)
 {
     struct sockaddr_in a;
@@ -54,7 +54,7 @@ static DAT_RETURN common_connect(struct side *s, struct sockaddr_in to)
     return dat_ep_common_connect(s->ep, (DAT_IA_ADDRESS_PTR)&to, env_us(SOON_MS), 5, (DAT_PVOID) "hello");
 }
 
-/* Accepts the request at a service point; then both sides are connected. */
+/* Accepts the next request, which must be for the service point. Returns whether both sides are connected then. */
 static bool met(struct side *active, DAT_EVD_HANDLE evd, DAT_HANDLE point, unsigned port, const char *what)
 {
     const DAT_CR_ARRIVAL_EVENT_DATA *d;
@@ -370,7 +370,7 @@ static void connect_parameters(void)
     }
 }
 
-/* The communicator of an endpoint. */
+/* Checks the query and the change of an endpoint's communicator. */
 static void communicator(void)
 {
     DAT_EP_PARAM p, got;

@@ -15,7 +15,7 @@
 static struct fx fx;
 static struct region here, there;
 
-/* One counter now. */
+/* Returns the value of a counter. */
 static long long of(DAT_HANDLE handle, int counter)
 {
     DAT_UINT64 all[MOST];
@@ -24,7 +24,7 @@ static long long of(DAT_HANDLE handle, int counter)
     return (long long)all[counter];
 }
 
-/* What counters of a handle have grown by. */
+/* Earlier values of the counters of a handle. */
 struct growth {
     DAT_HANDLE handle;
     int all;
@@ -39,7 +39,10 @@ static struct growth growth_of(DAT_HANDLE handle, int all)
     return g;
 }
 
-/* A subtest: of all counters exactly those listed, counter and number, have grown; the list ends with -1. */
+/*
+ * Checks as a subtest that the counters have grown exactly as listed since the last call. The list consists of pairs
+ * of a counter and its growth, and ends with -1. All other counters must be unchanged.
+ */
 static bool grew(struct growth *g, const int *list, const char *what)
 {
     DAT_UINT64 now[MOST];
@@ -146,7 +149,7 @@ static void objects(void)
     must_rc(dat_pz_free(pz[1]), DAT_SUCCESS, "dat_pz_free");
 }
 
-/* How often that counter of a connection's end has grown, apart from objects. */
+/* Returns the growth of a counter since growth_of(). */
 static long long more(const struct growth *g, int counter)
 {
     return of(g->handle, counter) - (long long)g->before[counter];
@@ -205,7 +208,7 @@ static void connections(void)
     side_free(&s);
 }
 
-/* A write to memory that the peer does not show breaks the connection. */
+/* A write to memory without remote privileges breaks the connection. */
 static void broken(void)
 {
     struct growth g = growth_of(fx.ia, DCNT_IA_ALL_COUNTERS);
@@ -258,7 +261,7 @@ static void transfers(void)
     pair_close(&p);
 }
 
-/* Writes with immediate data and atomic operations have counters of their own, where the adapter has them. */
+/* Writes with immediate data and atomic operations have their own counters, if the adapter supports the operations. */
 static void extended(void)
 {
     struct growth a, b;
@@ -391,7 +394,7 @@ static void selection(void)
 
 /* ---- print ---- */
 
-/* What the call prints, in room for that. */
+/* Calls dat_ib_print_counters(), and returns its output in a static buffer. */
 static char *printed(DAT_HANDLE handle, int counter, int reset, DAT_RETURN *rc)
 {
     static char text[64 * 1024];
@@ -411,7 +414,7 @@ static char *printed(DAT_HANDLE handle, int counter, int reset, DAT_RETURN *rc)
     return text;
 }
 
-/* The line that a counter has. */
+/* Returns the line that dat_ib_print_counters() prints for a counter, in a static buffer. */
 static const char *line(const char *name, long long value)
 {
     static char text[512];

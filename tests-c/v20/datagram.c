@@ -5,17 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A peer has no TAP stream. */
-#define REMARK(...)                                  \
-    do {                                             \
-        if (peer_is_one()) {                         \
-            fprintf(stderr, "# peer: " __VA_ARGS__); \
-            fputc('\n', stderr);                     \
-        } else {                                     \
-            diag(__VA_ARGS__);                       \
-        }                                            \
-    } while (0)
-
 /* Private data of requests and replies. */
 static const char asks[] = "who are you", answers[] = "this is me";
 
@@ -162,7 +151,7 @@ bool ud_told(struct side *s, DAT_IB_EXT_TYPE type, const void *data, size_t size
            ud_tells(&event, s, type, data, size, k);
 }
 
-/* Takes two events off one EVD, in either order. */
+/* Takes both address events of an endpoint that requested its own address. They can arrive in either order. */
 static bool both_told(struct side *s, struct known *passives, struct known *actives)
 {
     DAT_EVENT event;

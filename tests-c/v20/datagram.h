@@ -21,7 +21,7 @@ void ud_open(struct fx *fx);
 /* Maximum bytes of a datagram (DAT_IB_TRANSPORT_MTU). */
 size_t ud_mtu(void);
 
-/* attr_default() for an endpoint for datagrams of any length. */
+/* Sets the attributes of an endpoint for datagrams of up to ud_mtu() bytes. */
 void ud_attr(DAT_EP_ATTR *attr);
 
 /* Creates an endpoint for datagrams and its EVDs; srq and attr may be NULL. side_free() frees it. */
@@ -33,7 +33,7 @@ struct known {
     DAT_CONTEXT cm;
 };
 
-/* dat_ep_connect() with private data and DAT_TIMEOUT_INFINITE. */
+/* Calls dat_ep_connect() with private data and DAT_TIMEOUT_INFINITE. */
 DAT_RETURN ud_connect(struct side *s, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual, const void *data, size_t size);
 
 /* Takes the next event, which must be an address request at that service point, and returns its CR. */
@@ -46,13 +46,13 @@ DAT_CR_HANDLE ud_request(DAT_EVD_HANDLE evd, DAT_PSP_HANDLE psp, DAT_CONN_QUAL q
 bool ud_tells(const DAT_EVENT *event, struct side *s, DAT_IB_EXT_TYPE type, const void *data, size_t size,
               struct known *k);
 
-/* ud_tells() of the next connection event. */
+/* Waits for the next connection event, and returns ud_tells() for it. */
 bool ud_told(struct side *s, DAT_IB_EXT_TYPE type, const void *data, size_t size, struct known *k);
 
 /* Exchanges addresses between endpoints of this process, which may be one endpoint. Either output may be NULL. */
 void ud_meet(struct side *active, struct known *passives, struct side *passive, struct known *actives);
 
-/* ud_meet() between two processes: one calls the first function, the other the second. */
+/* Exchange addresses between two processes. One process calls the first function, the other the second. */
 void ud_accept_peer(struct side *s, struct link *l, struct known *k);
 void ud_connect_peer(struct side *s, struct link *l, struct known *k);
 
@@ -60,20 +60,20 @@ void ud_connect_peer(struct side *s, struct link *l, struct known *k);
 DAT_RETURN ud_send(struct side *s, struct region *r, size_t off, size_t len, const struct known *to, DAT_UINT64 c);
 DAT_RETURN ud_receive(struct side *s, struct region *r, size_t off, size_t len, DAT_UINT64 c);
 
-/* The next event is the completion of that send, or a datagram of len bytes in that receive. */
+/* Return whether the next event is the completion of the send c, or a datagram of len bytes in the receive c. */
 bool ud_sent(struct side *s, DAT_UINT64 c, size_t len);
 bool ud_received(struct side *s, DAT_UINT64 c, size_t len);
 
-/* Returns whether the event is such a datagram. */
+/* Returns whether the event is a datagram of len bytes in the receive c. */
 bool ud_is_datagram(const DAT_EVENT *event, struct side *s, DAT_UINT64 c, size_t len);
 
-/* A datagram from x to that address arrives intact at y, which must not have receives. */
+/* Sends a datagram from x to the address, and returns whether it arrives intact at y. y must not have receives. */
 bool ud_passes(struct side *x, const struct known *to, struct side *y);
 
-/* is_type() for DAT_INVALID_HANDLE or DAT_INVALID_PARAMETER. */
+/* Checks that the code is DAT_INVALID_HANDLE or DAT_INVALID_PARAMETER. */
 #define ud_refused(rc, ...) is_either((rc), DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, __VA_ARGS__)
 
-/* No event for the endpoint within QUIET_MS per EVD. */
+/* Returns whether no event arrives at each EVD of the endpoint within QUIET_MS. */
 bool ud_quiet(struct side *s);
 
 #endif

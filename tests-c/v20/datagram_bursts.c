@@ -1,6 +1,7 @@
 /*
- * datagram_bursts.c - unreliable datagrams for which there are receives, from two processes to each other at the same time:
- * each posts all of its sends before it takes an event. None is lost, since as many can wait for a peer that does not run.
+ * datagram_bursts.c - concurrent unreliable datagrams between two processes, with enough receives. Each process posts
+ * all of its sends before it receives. No datagram is lost, because the transport buffers this number for a busy
+ * receiver.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "v20/datagram.h"
@@ -9,9 +10,10 @@
 
 #define NAME "dat_ib_post_send_ud"
 
+/* Time of polling before the sends. */
 #define LOOKING_MS 50
 
-/* Bytes of a datagram, or the maximum of the adapter if that is less. */
+/* Bytes of a datagram, if the adapter allows so many, and of a buffer. */
 enum { BYTES = 4000, PLACE = GRH + BYTES };
 
 static struct fx fx;
@@ -36,14 +38,14 @@ static void open_side(void)
         must_rc(ud_receive(&s, &memory, (size_t)i * PLACE, bytes, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
 }
 
-/* Sends them all; how many were taken. Only the last one has an event. */
+/* Posts all sends, and returns the number of successful posts. Only the last send has a completion. */
 static int send_all(const struct known *to)
 {
     unsigned char *place = memory.mem + (size_t)count * PLACE;
     int good = 0;
     DAT_EVENT event;
 
-    /* From a process that has just looked for events no other thread takes what arrives. */
+    /* After this polling, no other thread of the process receives for some time: the peer's datagrams must wait. */
     for (uint64_t until = now_ms() + LOOKING_MS; now_ms() < until;)
         must(dat_evd_dequeue(s.req, &event) != DAT_SUCCESS, "an event that nobody waits for");
     for (int i = 0; i < count; i++) {
@@ -58,7 +60,7 @@ static int send_all(const struct known *to)
     return good;
 }
 
-/* Takes what the peer has sent; how many have come as they are, in order. */
+/* Receives the peer's datagrams, and returns the number that arrived intact and in order. */
 static int take_all(void)
 {
     int good = 0;

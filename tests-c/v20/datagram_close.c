@@ -1,6 +1,6 @@
 /*
- * datagram_close.c - an adapter is closed with endpoints of unreliable datagrams that live: datagrams whose sends have ended
- * arrive, and peers that do not read delay the close only briefly, regardless of the number of endpoints.
+ * datagram_close.c - an adapter is closed while it has endpoints for unreliable datagrams. Datagrams whose sends have
+ * completed arrive. Peers that do not receive delay the close only briefly, regardless of the number of endpoints.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "v20/datagram.h"
@@ -11,10 +11,13 @@
 
 #define NAME "dat_ia_close"
 
-/* Bytes of a datagram and of a place, datagrams of one process, endpoints that send to a process that is stopped. */
+/*
+ * Bytes of a datagram and of its buffer, number of datagrams. Endpoints that send to a stopped process, datagrams of
+ * each.
+ */
 enum { BYTES = 1000, PLACE = 1100, COUNT = 800, ENDPOINTS = 30, EACH = 300 };
 
-/* The longest close: endpoints one after the other would take ENDPOINTS times 100 ms. */
+/* Maximum time of a close. A close that waits for one endpoint after the other takes ENDPOINTS times 100 ms. */
 #define CLOSE_MS 1500u
 
 static struct fx fx;
@@ -32,7 +35,7 @@ static void end_all(DAT_EVD_HANDLE evd, int n)
     }
 }
 
-/* Sends all, and closes the adapter after the last one has ended. */
+/* Role: sends all datagrams, and closes the adapter after the last send has completed. */
 static int sending(struct link *up)
 {
     struct side s;
@@ -73,7 +76,7 @@ static void comes(int round)
     side_free(&s);
 }
 
-/* Meets all endpoints, and reads nothing. */
+/* Role: exchanges addresses with all endpoints, and receives nothing. */
 static int stopping(struct link *up)
 {
     struct side s;

@@ -75,7 +75,7 @@ static void creation_with_srq(void)
 
 /* ---- States, and calls that fail in each ---- */
 
-/* Transfers that need a connection fail. */
+/* Checks that transfers that need a connection fail. */
 static void transfers_refused(struct side *s, const char *when)
 {
     DAT_LMR_TRIPLET from = segment(&memory, 0, 8);
@@ -108,7 +108,7 @@ static void transfers_refused(struct side *s, const char *when)
     must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");
 }
 
-/* A disconnect has no effect. */
+/* Checks that a disconnect has no effect. */
 static void disconnects(struct side *s, DAT_EP_STATE state, const char *when)
 {
     is_success(dat_ep_disconnect(s->ep, DAT_CLOSE_GRACEFUL_FLAG), "dat_ep_disconnect: datagrams, %s, graceful: success",
@@ -158,7 +158,7 @@ static void states(void)
 
 /* ---- Requests and replies ---- */
 
-/* Private data of all sizes, both ways. The passive side modifies them in place. */
+/* Exchanges private data of several sizes, both ways. The passive side modifies the received data in place. */
 static void private_data(void)
 {
     const size_t sizes[] = { 0, 1, 4, 48, (size_t)fx.max_private_data };
@@ -209,7 +209,7 @@ static void private_data(void)
 
 enum { PAIRS = 6 };
 
-/* Events of concurrent requests both ways: for each number an active and a passive one. */
+/* Connection events of one endpoint: there must be an active and a passive event for each number of a request. */
 struct tally {
     int active[PAIRS], passive[PAIRS];
     struct known to[PAIRS];
@@ -386,7 +386,7 @@ static void refused(void)
     side_free(&b);
 }
 
-/* An endpoint that is freed before the reply, and a request without a reply. */
+/* Frees an endpoint before the reply to its request, and leaves another request without a reply. */
 static void unanswered(void)
 {
     struct side a, b, c;
@@ -443,7 +443,7 @@ static DAT_RETURN free_cm(DAT_HANDLE h, void *arg)
     return dat_ib_ud_cm_free(h, victim.cm);
 }
 
-/* Bad handles for both calls, and endpoints for connections. */
+/* Checks free_ah() and free_cm() with bad handles, and with endpoints for connections. */
 static void bad_handles(void)
 {
     struct zoo z;

@@ -17,7 +17,7 @@
 /* Bytes of a datagram, bytes of a buffer, maximum of outstanding sends, number of buffers. */
 enum { BYTES = 64, PLACE = 2048, WINDOW = 32, DEPTH = 64 };
 
-/* First words of datagrams with a meaning; all others are numbers. */
+/* First word of a datagram that must arrive, and of the last datagram to a process. Other datagrams have a number. */
 #define MARKED 0x6d61726b6564u
 #define END 0x656e64u
 
@@ -74,7 +74,7 @@ static void post_places(const struct order *o)
                 "dat_ep_post_recv");
 }
 
-/* Waits for the completion of a receive of that many bytes. */
+/* Waits up to ms (scaled) for the completion of a receive of `bytes` bytes, and describes it in *r. */
 static void await(struct report *r, unsigned ms, int bytes)
 {
     DAT_EVENT e;
@@ -139,7 +139,7 @@ static struct report has(struct peer *p, enum deed deed, int first, int count, i
     return r;
 }
 
-/* The peer completes no receive within QUIET_MS. */
+/* Returns whether the peer completes no receive within QUIET_MS. */
 static bool silent(struct peer *p)
 {
     struct report r = has(p, QUIET, 0, 0, 0);
@@ -150,7 +150,10 @@ static bool silent(struct peer *p)
     return !r.came;
 }
 
-/* The peer's next receive is that buffer, and contains word. */
+/*
+ * Returns whether the peer's next completed receive has the buffer `place`, and contains len bytes that begin with
+ * word.
+ */
 static bool gets(struct peer *p, DAT_UINT64 word, int place, size_t len)
 {
     struct report r = has(p, NEXT, 0, 0, 0);
@@ -222,7 +225,7 @@ static int echoing(struct link *up)
 static struct peer echo;
 static struct known to_echo;
 
-/* A datagram to the process echo, and back. */
+/* Sends a datagram to the process echo, and returns whether the reply has the same word. */
 static bool echoes(DAT_UINT64 word)
 {
     DAT_UINT64 got;
@@ -234,7 +237,7 @@ static bool echoes(DAT_UINT64 word)
     return got == word;
 }
 
-/* There is no other event, and the process echo is reachable. */
+/* Checks that there is no other event, and that the process echo is reachable. */
 static void unmoved(const char *what)
 {
     ok(quiet(s.conn) && quiet(s.req) && drain(fx.async) == 0, NAME ": %s: no event", what);
@@ -247,7 +250,7 @@ static void start(struct peer *p, const char *role, struct known *to)
     ud_accept_peer(&s, &p->link, to);
 }
 
-/* A datagram reaches the peer after earlier ones, which may still take its receives. */
+/* Sends datagrams until the peer receives the latest one, because earlier ones may still take its receives. */
 static bool reaches(struct peer *p, const struct known *to)
 {
     uint64_t late = now_ms() + env_ms(SOON_MS);
@@ -263,7 +266,7 @@ static bool reaches(struct peer *p, const struct known *to)
     return false;
 }
 
-/* A later receive takes only later datagrams. */
+/* Datagrams without a receive are lost: a receive takes only datagrams that arrive after it was posted. */
 static void no_receive(struct peer *p, const struct known *to)
 {
     int n = env_count(2000, 200);
@@ -288,7 +291,7 @@ static void no_receive(struct peer *p, const struct known *to)
     unmoved("the peer has no receives");
 }
 
-/* A datagram longer than the receive. The receive completes with LOCAL_LENGTH, or takes the next datagram. */
+/* Sends a datagram longer than the receive, which completes with LOCAL_LENGTH or takes the next datagram. */
 static void short_receive(struct peer *p, const struct known *to, int room)
 {
     struct report r;
@@ -311,7 +314,7 @@ static void short_receive(struct peer *p, const struct known *to, int room)
     ok(good, "dat_ep_post_recv: room for %d bytes, a datagram of %d: it is lost, the next one comes", room, BYTES);
 }
 
-/* A receive shorter than the GRH. */
+/* Sends datagrams to a receive that is shorter than the GRH. */
 static void shorter_than_none(struct peer *p, const struct known *to)
 {
     struct report r;
@@ -382,7 +385,7 @@ static void own_receives(void)
 
 /* ---- Stopped and killed ---- */
 
-/* Datagrams that a stopped process received. */
+/* Number of datagrams that a stopped process received, and of those out of order. */
 struct got {
     int count, wrong;
 };

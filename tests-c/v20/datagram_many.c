@@ -19,7 +19,7 @@ enum { PROCESSES = 8, BURST = 100, WINDOW = 32, ROUNDS = 3, BYTES = 64 };
 
 static struct fx fx;
 
-/* Order for another process. */
+/* Order to another process: its number, and the number of its endpoints. */
 struct part {
     int number, endpoints;
 };
@@ -43,7 +43,7 @@ static void many_descriptors(void)
 struct others {
     struct part part;
     struct side *side; /* endpoints, which share their EVDs */
-    struct known *to;  /* address that each has got */
+    struct known *to;  /* for each endpoint, its address of the first process */
     struct region memory;
 };
 
@@ -161,7 +161,7 @@ static void start_all(int each)
         must(link_recv(&peers[i].link, &quals[i], sizeof quals[i], LATE_MS), "process %d does not listen", i);
 }
 
-/* Requests all addresses. Returns the number of distinct ones that arrived. */
+/* Requests all addresses. Returns the number of distinct addresses that arrived. */
 static int meet_all(struct known *to, int each)
 {
     int all = PROCESSES * each, asked = 0, told = 0;

@@ -1,7 +1,7 @@
 /*
- * datagram_peers.c - what peers of an endpoint of unreliable datagrams cost: memory for each that is sent to, memory for
- * datagrams that wait, and memory and descriptors of peers that both ends have freed. And the numbers by which peers know an
- * endpoint.
+ * datagram_peers.c - resources of an endpoint for unreliable datagrams: memory for each peer and for datagrams to a
+ * stopped peer, and the memory and descriptors that remain after both ends have freed a peer. Also tests that living
+ * endpoints have different numbers (qpn).
  */
 #define _POSIX_C_SOURCE 200809L
 #include "v20/datagram.h"
@@ -15,7 +15,7 @@
 #define SEND "dat_ib_post_send_ud"
 #define FREE "dat_ib_ud_ah_free, dat_ib_ud_cm_free"
 
-/* Resident memory of a peer that is sent to, and of a process beside it. */
+/* Maximum growth of resident memory: for each peer that was sent to, and for other reasons. */
 enum { PEER_KIB = 64, BESIDE_KIB = 1024 };
 
 /* Bytes of a datagram, and of a place in memory. */
@@ -32,7 +32,7 @@ static void open_side(struct side *s)
     ud_make(s, &fx, DAT_HANDLE_NULL, NULL);
 }
 
-/* Sends n datagrams, each of which must end before the next one. */
+/* Sends n datagrams, each after the completion of the previous one. Returns the number of successful sends. */
 static int send_many(struct side *s, const struct known *to, size_t bytes, int n)
 {
     int good = 0;
@@ -42,7 +42,7 @@ static int send_many(struct side *s, const struct known *to, size_t bytes, int n
     return good;
 }
 
-/* Whether the process uses at most `most` KiB more than at first; also dequeues events. */
+/* Argument of has_shrunk(): the process must use at most `most` KiB more than `before`. */
 struct growth {
     struct side *s;
     long before, most;
@@ -106,7 +106,7 @@ static int stopping(struct link *up)
     return 0;
 }
 
-/* What waits has memory until the peer takes it. */
+/* Datagrams to a stopped peer use memory until the peer receives them. */
 static void waiting(void)
 {
     struct peer p;
@@ -147,7 +147,11 @@ static struct level level(void)
     return (struct level){ entries("/proc/self/fd"), resident_kib() };
 }
 
-/* One round of this process, which frees the peer before the other process does, or later. Returns whether all went well. */
+/*
+ * Exchanges addresses with the other process. If `first` is true, frees the peer, and then receives a datagram from it.
+ * Otherwise waits until the other process has freed its peer, sends it a datagram, and frees the peer. Returns whether
+ * all calls succeed.
+ */
 static bool round_with(struct side *s, struct link *l, bool accepts, bool first)
 {
     struct known k;
@@ -171,10 +175,10 @@ static bool round_with(struct side *s, struct link *l, bool accepts, bool first)
 
 static int rounds;
 
-/* A slow answer makes the library open some descriptors once. */
+/* If a reply is slow, the library opens some descriptors and keeps them. */
 enum { SPARE_DESCRIPTORS = 4 };
 
-/* Both processes do this. */
+/* Runs all rounds, in both processes. Stores the resources after four rounds in *before. */
 static void free_all(struct side *s, struct link *l, bool accepts, int *good, struct level *before)
 {
     for (int i = 0; i < rounds; i++) {
@@ -196,7 +200,7 @@ static int freeing(struct link *up)
     rounds = env_count(200, 40);
     free_all(&s, up, false, &good, &before);
     must(LINK_SEND(up, good) && link_hear(up, "bye"), "the first process is gone");
-    /* The first process waits as long for the end of this one. */
+    /* Half of the time for which the first process waits for the end of this process. */
     must(wait_until(descriptors_at_most, &before.descriptors, SOON_MS / 2), "%d descriptors instead of %d",
          entries("/proc/self/fd"), before.descriptors);
     fx_close(&fx);
@@ -218,7 +222,7 @@ static void freed(void)
     is_int(good + there, 2 * rounds, FREE ": the peer has freed: it gets what is sent to it, %d times", rounds);
     ok(wait_until(descriptors_at_most, &before.descriptors, SOON_MS),
        FREE ": both ends, %d times: no descriptor stays", rounds);
-    /* An emulated device gives memory back late. */
+    /* An emulated device frees memory late. */
     shrinks(&s, before.resident, BESIDE_KIB + (env_has_device() ? PEER_KIB / 2L : 8L) * rounds,
             FREE ": both ends, many times: no memory stays");
     ok(ud_quiet(&s), FREE ": both ends: no event");
@@ -229,7 +233,7 @@ static void freed(void)
 
 /* ---- Numbers ---- */
 
-/* Endpoints of any process have different numbers, however many were freed before. */
+/* Role: has an endpoint, whose number must differ from the numbers in the first process. */
 static int numbered(struct link *up)
 {
     struct side s;
@@ -258,7 +262,7 @@ static void numbers(void)
             ud_accept_peer(&living[0], &p.link, &k[0]);
         else
             ud_meet(&living[0], &k[i], &living[i], i == 1 ? &own : NULL);
-        /* After the first ones, a thousand come and go before each of the next two. */
+        /* After the second and the third endpoint, create and free a thousand others. */
         for (int j = 0; i >= 1 && i <= 2 && j < FREED; j++) {
             DAT_EP_HANDLE ep;
 

@@ -40,7 +40,7 @@ static bool two_talk(struct two *t)
 
 /* ---- Datagrams of all sizes and shapes ---- */
 
-/* Receives of the exact length: bytes after the data are unchanged. */
+/* Sends datagrams of several sizes to receives of the exact length. They change no byte after the data. */
 static void sizes(void)
 {
     const size_t mtu = ud_mtu();
@@ -76,7 +76,7 @@ static void sizes(void)
     two_close(&t);
 }
 
-/* Segments on both sides, with borders within and at the end of the 40 bytes. */
+/* Uses four segments on both sides. Segments of the receives end within, at and after the end of the 40 bytes. */
 static void segments(void)
 {
     static const size_t cut[][4] = { { 40, 60, 0, 0 }, { 10, 30, 50, 10 }, { 39, 1, 1, 59 }, { 41, 0, 59, 0 }, { 1, 0, 98, 1 } };
@@ -202,7 +202,7 @@ static void suppressed(void)
     two_close(&t);
 }
 
-/* One EVD for requests and receives. */
+/* Tests an endpoint with one EVD for requests and receives. */
 static void one_evd(void)
 {
     enum { N = 16 };
@@ -322,7 +322,7 @@ static void shared_queue(void)
 
 /* ---- Limits ---- */
 
-/* Sends above the limit, in one segment and in two. */
+/* Checks that sends above the limit fail, in one segment and in two. */
 static void too_long(const DAT_EP_ATTR *attr, const char *what)
 {
     const size_t limit = ud_mtu();
@@ -434,8 +434,8 @@ static void parameters(void)
 }
 
 /*
- * The address handle of another endpoint of the same adapter and zone. It must work if the sender has an address of the
- * peer, too. Otherwise the send may succeed or fail.
+ * Sends with the address handle of another endpoint of the same adapter and zone. The send must succeed if the sender
+ * has an address of the peer, too. Otherwise it may succeed or fail.
  */
 static void of_a_neighbour(void)
 {
@@ -467,7 +467,7 @@ static void of_a_neighbour(void)
     side_free(&stranger);
 }
 
-/* The call or the completion reports the violation, and nothing is sent. */
+/* Checks that the call or the completion reports the violation, and that nothing is sent. */
 static void violation(struct two *t, DAT_LMR_TRIPLET from, DAT_UINT32 type, const char *what)
 {
     DAT_IB_ADDR_HANDLE ah = t->to_b.ah;

@@ -1,6 +1,6 @@
 /*
- * datagram_queued.c - unreliable datagrams to a process that is stopped: more than a connection holds. The sender then only
- * waits for an answer, so no call of its program asks for the completions of sends. All datagrams arrive.
+ * datagram_queued.c - more unreliable datagrams to a stopped process than the transport can transmit before it
+ * continues. The sender then only waits for the reply: no call polls for completions of sends. All datagrams arrive.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "common/waiter.h"
@@ -13,7 +13,7 @@
 
 /* Datagrams, and bytes of each. */
 enum { COUNT = 1000, BYTES = 64, PLACE = GRH + BYTES };
-/* Time for the waiting thread to sleep. */
+/* Time for the waiting thread to fall asleep. */
 enum { SLEEP_MS = 100 };
 
 static struct fx fx;
@@ -36,7 +36,7 @@ static void open_side(void)
         must_rc(ud_receive(&s, &memory, (size_t)i * PLACE, BYTES, (DAT_UINT64)i), DAT_SUCCESS, "dat_ep_post_recv");
 }
 
-/* Answers after the last datagram. */
+/* Role: receives all datagrams, and replies after the last one. */
 static int other(struct link *up)
 {
     struct known to;
@@ -72,10 +72,10 @@ int main(int argc, char **argv)
         sent += ud_send(&s, &memory, COUNT * PLACE, BYTES, &to, (DAT_UINT64)i) == DAT_SUCCESS;
     is_int(sent, COUNT, NAME ": the peer is stopped: all %d sends are taken", COUNT);
     waiter_start(&w, s.recv, env_us(SOON_MS), 1);
-    /* If it does not sleep by then, the test passes too. */
+    /* The test also passes if the thread does not sleep by then. */
     waiter_done(&w, SLEEP_MS);
     must(kill(p.pid, SIGCONT) == 0, "it does not continue");
-    ok(waiter_done(&w, env_ms(SOON_MS)) && w.rc == DAT_SUCCESS && ud_is_datagram(&w.event, &s, 0, BYTES),
+    ok(waiter_done(&w, SOON_MS) && w.rc == DAT_SUCCESS && ud_is_datagram(&w.event, &s, 0, BYTES),
        NAME ": the peer continues, the sender waits for its answer: it arrives");
     must(LINK_RECV(&p.link, taken), "the second process is gone");
     is_int(taken, COUNT, NAME ": the peer continues: all arrive, in order");

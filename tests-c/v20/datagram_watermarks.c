@@ -1,6 +1,7 @@
 /*
- * datagram_watermarks.c - dat_ep_set_watermark() on endpoints of unreliable datagrams: the soft high watermark, with its own
- * receives and with a shared receive queue. There is no connection that a hard one could break.
+ * datagram_watermarks.c - dat_ep_set_watermark() on endpoints for unreliable datagrams: the soft high watermark, with
+ * the endpoint's own receives and with a shared receive queue. The call rejects a hard high watermark, because there
+ * is no connection that it could break.
  */
 #include "v20/datagram.h"
 
@@ -13,7 +14,7 @@ enum { BYTES = 64, PLACE = 128 };
 static struct fx fx;
 static struct region memory;
 
-/* The next asynchronous event is the soft high watermark of that endpoint. */
+/* Returns whether the next asynchronous event reports the soft high watermark of the endpoint. */
 static bool soft_comes(DAT_EP_HANDLE ep)
 {
     DAT_EVENT e;
@@ -53,7 +54,7 @@ static void own(void)
     memset(&param, 0, sizeof param);
     must_rc(dat_ep_query(s.ep, DAT_EP_FIELD_ALL, &param), DAT_SUCCESS, "dat_ep_query");
     is_int(param.ep_attr.srq_soft_hw, 4, "dat_ep_query: datagrams: srq_soft_hw is the one that was set");
-    /* They are the receives of datagrams as before. */
+    /* The receives still take datagrams. */
     ud_make(&other, &fx, DAT_HANDLE_NULL, NULL);
     ud_meet(&other, &to, &s, NULL);
     for (unsigned i = 0; i < 5; i++)

@@ -1,19 +1,8 @@
-/* extended.c - the extended transfers of uDAPL 2.0, and the events that tell of them. */
+/* extended.c - see extended.h. */
 #include "v20/extended.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* A peer has no TAP stream. */
-#define REMARK(...)                                  \
-    do {                                             \
-        if (peer_is_one()) {                         \
-            fprintf(stderr, "# peer: " __VA_ARGS__); \
-            fputc('\n', stderr);                     \
-        } else {                                     \
-            diag(__VA_ARGS__);                       \
-        }                                            \
-    } while (0)
 
 const char *named_attribute(struct fx *fx, const char *name)
 {
@@ -32,7 +21,7 @@ const DAT_IB_EXTENSION_EVENT_DATA *extension(const DAT_EVENT *event)
     return (const DAT_IB_EXTENSION_EVENT_DATA *)(const void *)event->event_extension_data;
 }
 
-/* The word for an operation among the types of extensions. */
+/* Returns the type of extension data for an operation. */
 static DAT_IB_EXT_TYPE type_of(DAT_IB_DTOS operation)
 {
     switch (operation) {

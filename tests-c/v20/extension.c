@@ -1,4 +1,4 @@
-/* extension.c - dat_extension_op: operations that are not there, handles, attributes of an adapter that is not open. */
+/* extension.c - dat_extension_op: unsupported operations, bad handles, and queries without an open adapter. */
 #include "v20/extended.h"
 
 #include "common/zoo.h"
@@ -7,7 +7,7 @@
 
 static struct fx fx;
 
-/* Whether an adapter that announces what it has may have that operation. */
+/* Returns whether the named attributes of the adapter announce the operation. */
 static bool provided(unsigned op)
 {
     switch (op) {
@@ -22,7 +22,7 @@ static bool provided(unsigned op)
     }
 }
 
-/* Operations that are not provided, and numbers that are none, on handles of all kinds. */
+/* Calls unsupported operations and unknown numbers of operations on an adapter, an endpoint and an EVD. */
 static void absent(void)
 {
     static const unsigned wild[] = { 32, 33, 100, 0xfff, 0x4000, 0x8000, 0x10000, 0x7fffcfff, 0x80000000u, 0xffffcfffu };
@@ -36,7 +36,7 @@ static void absent(void)
     of[2] = s.recv;
     for (int h = 0; h < 3; h++) {
         for (unsigned op = DAT_IB_UD_SEND_OP; op < 32; op++, asked++)
-            /* Operations on endpoints find out first that the handle is none. */
+            /* Operations on endpoints return another error first if the handle is not an endpoint. */
             good += provided(op) || (op <= DAT_IB_UD_AH_FREE_OP && of[h] != s.ep) || dat_extension_op(of[h], (DAT_EXTENDED_OP)op, (void *)0, (void *)0, 0, 0, 0, 0, 0,
                                                      0) == NOT_IMPLEMENTED;
         for (size_t i = 0; i < sizeof wild / sizeof *wild; i++, asked++)
@@ -53,7 +53,7 @@ static DAT_RETURN unknown(DAT_HANDLE h, void *arg)
     return dat_extension_op(h, (DAT_EXTENDED_OP)DAT_IB_UD_SEND_OP, 0, 0, 0, 0);
 }
 
-/* What is no handle at all is none for an operation that is not there either. */
+/* Values that are no handles are rejected, even if the adapter does not support the operation. */
 static void no_handles(void)
 {
     static DAT_UINT64 zeros[32], ones[32];
@@ -144,7 +144,7 @@ static void query_parameters(void)
     ok(query == UNTOUCHED, "dat_ib_open_query: error: the handle is untouched");
 }
 
-/* A query alone, with no adapter open in the process. */
+/* Role: queries an adapter while no adapter is open in the process. */
 static int asks_alone(struct link *up)
 {
     DAT_IA_HANDLE query;

@@ -11,7 +11,7 @@
 static struct fx fx;
 static struct region here, there;
 
-/* The value, the length and the receive of a write that has arrived. */
+/* Returns whether the next receive event is a write with immediate data, with this receive, value and length. */
 static bool arrived(struct side *s, DAT_UINT64 receive, DAT_UINT32 value, size_t length)
 {
     DAT_EVENT e;
@@ -56,7 +56,7 @@ static void one_write(void)
     pair_close(&p);
 }
 
-/* Values of all kinds, and receives that are smaller than the write, or have no segment. */
+/* Sends several values. The receives are smaller than the writes, or have no segment. */
 static void values(void)
 {
     static const DAT_UINT32 all[] = { 0, 1, 0x80000000u, 0xffffffffu, 0x01020304u };
@@ -74,7 +74,7 @@ static void values(void)
     pair_close(&p);
 }
 
-/* Without bytes the remote segment is not looked at. */
+/* A write without bytes ignores the remote segment. */
 static void nothing(void)
 {
     struct pair p;
@@ -109,7 +109,7 @@ static void waits_for_a_receive(void)
     pair_close(&p);
 }
 
-/* Requests of all kinds, in order on both sides; only every other one has a completion. */
+/* Writes with immediate data and messages in turn complete in order. Every fourth request has no completion. */
 static void order(void)
 {
     enum { N = 60 };
@@ -142,7 +142,7 @@ static void order(void)
     pair_close(&p);
 }
 
-/* Both sides at once, and one EVD for requests and receives. */
+/* Both sides write concurrently. Each side has one EVD for requests and receives. */
 static void both_ways(void)
 {
     enum { N = 8 };
@@ -210,7 +210,7 @@ static void through_an_srq(void)
     must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");
 }
 
-/* A target that is not the peer's: the request fails, and the receive is flushed as any. */
+/* The target has no remote write privilege: the request fails, and the receive is flushed as an ordinary receive. */
 static void refused_by_the_target(void)
 {
     struct region readable;
@@ -336,7 +336,7 @@ static void parameters(void)
 
 enum { ROUNDS = 200 };
 
-/* Writes with growing lengths, the value tells the length; then the order is turned round. */
+/* Role: writes with growing lengths. The immediate value is the length. */
 static int writer(struct link *up)
 {
     struct fx own;
@@ -405,7 +405,7 @@ int main(int argc, char **argv)
     if (!announces(&fx, DAT_IB_ATTR_IMMED_DATA)) {
         struct pair p;
 
-        /* No protocol for it on iWARP. */
+        /* For example, iWARP has no RDMA write with immediate data. */
         pair_open(&p, &fx, NULL);
         ok(post_immediate(&p.a, &here, 0, 64, target(&there, 0, 64), 1, 1) == NOT_IMPLEMENTED,
                 NAME ": not announced: DAT_NOT_IMPLEMENTED");

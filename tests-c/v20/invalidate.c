@@ -22,7 +22,7 @@ static DAT_RETURN post(struct side *s, size_t off, size_t len, DAT_UINT64 c, DAT
                                             invalidate, context);
 }
 
-/* The next receive completion has these values; context is the invalidated one. */
+/* Returns whether the next receive completion has these values. context is the invalidated context. */
 static bool received(struct side *s, DAT_UINT64 c, size_t len, DAT_DTOS operation, DAT_RMR_CONTEXT context)
 {
     DAT_EVENT e;
@@ -38,7 +38,7 @@ static bool received(struct side *s, DAT_UINT64 c, size_t len, DAT_DTOS operatio
     return false;
 }
 
-/* The send completes like any other. */
+/* Returns whether the next request completes successfully, as an ordinary send. */
 static bool sent(struct side *s, DAT_UINT64 c)
 {
     DAT_EVENT e;
@@ -73,7 +73,7 @@ static void without(void)
     pair_close(&p);
 }
 
-/* RDMA writes through the window, the message, and a new bind. */
+/* Writes through a window, invalidates the window with a message, and binds it again. */
 static void with(void)
 {
     struct pair p;
@@ -132,7 +132,7 @@ static void without_receive(void)
     pair_close(&p);
 }
 
-/* Receives of an SRQ report it, too. */
+/* Receives of an SRQ report the invalidated context, too. */
 static void shared(void)
 {
     DAT_SRQ_ATTR attr = { 8, 2, DAT_SRQ_LW_DEFAULT };
@@ -158,8 +158,9 @@ static void shared(void)
 }
 
 /*
- * Some devices, for example Soft-RoCE, acknowledge a message before they check its context. Then the sender only gets the
- * end of the connection. The receive fails with a device-specific status.
+ * Checks that a message with a wrong context breaks the connection of a device. Some devices, such as Soft-RoCE,
+ * acknowledge a message before they check its context, so the send may succeed. The status of the receive depends on
+ * the device.
  */
 static void fails(const char *what, DAT_RMR_CONTEXT context)
 {
@@ -181,7 +182,7 @@ static void fails(const char *what, DAT_RMR_CONTEXT context)
     pair_close(&p);
 }
 
-/* The receiver has no such window for this connection: the message does not arrive. */
+/* Checks that a message does not arrive if its context is not a window of the receiver for this connection. */
 static void refused(const char *what, DAT_RMR_CONTEXT context)
 {
     struct pair p;

@@ -1,4 +1,4 @@
-/* operation.c - the operation that a completion names, also of one that has failed or was flushed. */
+/* operation.c - the field `operation` of completions, including requests that failed or were flushed. */
 #include "v20/extended.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static bool ends(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 c, DAT_DTO_COM
     return false;
 }
 
-/* One of each kind, on the endpoints of a pair. */
+/* Posts a send, an RDMA write and an RDMA read on p->a. */
 static void post_all(struct pair *p)
 {
     must_rc(post_send(&p->a, &here, 0, 64, 2), DAT_SUCCESS, "dat_ep_post_send");
@@ -59,7 +59,9 @@ static void on_a_pair(bool shared)
     ok(ends(p.b.recv, p.b.ep, 1, DAT_DTO_SUCCESS, DAT_DTO_RECEIVE), "%s: success: operation RECEIVE, the endpoint", what);
     requests(&p, DAT_DTO_SUCCESS, "success");
 
-    /* A write to nowhere breaks the connection: all the others are flushed. On iWARP the write itself succeeds. */
+    /*
+     * A write with an unknown context breaks the connection, which flushes all other requests. On iWARP, it succeeds.
+     */
     if (env_is_iwarp()) {
         DAT_RMR_TRIPLET nowhere = target(&there, 0, 64);
 
@@ -91,7 +93,7 @@ static void on_a_pair(bool shared)
         must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");
 }
 
-/* A message that does not fit. */
+/* Sends a message that is longer than the receive. */
 static void too_long(void)
 {
     struct pair p;
@@ -111,7 +113,7 @@ static void too_long(void)
     pair_close(&p);
 }
 
-/* What has no meaning is zero: bytes for extensions of events that are none. */
+/* The extension data of an ordinary completion are zeros. */
 static void clean(void)
 {
     struct pair p;

@@ -1,4 +1,4 @@
-/* read_to_rmr.c - reads into memory that a context for peers names: dat_ep_post_rdma_read_to_rmr. */
+/* read_to_rmr.c - dat_ep_post_rdma_read_to_rmr: RDMA reads into local memory that an RMR context names. */
 #include "v20/windows.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 static struct fx fx;
 static struct pair p;
-static struct region sink, source, closed; /* closed has no right of peers */
+static struct region sink, source, closed; /* closed has no remote privileges */
 
 static DAT_VADDR at(const struct region *r, size_t offset)
 {
@@ -21,7 +21,7 @@ static DAT_RETURN post(DAT_RMR_TRIPLET into, size_t from, size_t len, DAT_UINT64
     return dat_ep_post_rdma_read_to_rmr(p.a.ep, &into, cookie(c), &remote, DAT_COMPLETION_DEFAULT_FLAG);
 }
 
-/* A read of bytes of the source to that offset of the sink, which is all that changes. */
+/* Checks that a read into `into`, which is at `offset` of the sink, succeeds and changes no other byte. */
 static void works(DAT_RMR_TRIPLET into, size_t offset, const char *what)
 {
     DAT_EVENT e;
@@ -81,7 +81,7 @@ static void windows(void)
     must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");
 }
 
-/* The window of another endpoint is none for this one. */
+/* An endpoint cannot read into a window that is bound for another endpoint. */
 static void of_another(void)
 {
     DAT_RMR_HANDLE rmr;

@@ -1,6 +1,6 @@
 /*
- * refused.c - wrong calls of the functions that only 2.0 has: dat_ep_post_send_with_invalidate,
- * dat_ep_post_rdma_read_to_rmr, dat_rmr_create_for_ep. Nothing comes of a refused call.
+ * refused.c - invalid calls of functions that only 2.0 has: dat_ep_post_send_with_invalidate,
+ * dat_ep_post_rdma_read_to_rmr, dat_rmr_create_for_ep. A call that fails posts nothing and changes no object.
  */
 #include "v20/extended.h"
 
@@ -171,7 +171,7 @@ static void parameters_of_read(struct pair *p)
 #undef POST
 }
 
-/* Memory of another protection zone than the endpoint's. */
+/* Checks posts with memory of another protection zone than the endpoint's. */
 static void another_zone(struct pair *p)
 {
     struct region other;
@@ -187,7 +187,7 @@ static void another_zone(struct pair *p)
     must_rc(dat_pz_free(zone), DAT_SUCCESS, "dat_pz_free");
 }
 
-/* A message longer than the adapter can send, in as many segments as it can have, of the same memory. */
+/* Posts a message longer than max_message_size. All of its segments are the same memory. */
 static void too_long(void)
 {
     DAT_LMR_TRIPLET many[64];
@@ -211,7 +211,10 @@ static void too_long(void)
     pair_close(&p);
 }
 
-/* As many requests as the endpoint has places, held back by messages that nobody receives, and one more. */
+/*
+ * Fills the request queue with messages for which the peer has no receives. Further requests fail until it posts
+ * receives.
+ */
 static void no_place(void)
 {
     DAT_EP_ATTR attr;

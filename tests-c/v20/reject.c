@@ -14,7 +14,7 @@ static DAT_CR_HANDLE request(struct side *s, DAT_CONN_QUAL qual)
     return next_request(fx.cr);
 }
 
-/* The rejected side's event contains exactly these bytes of data. */
+/* Returns whether the rejected side's next event contains exactly the first `size` bytes of data[]. */
 static bool told(struct side *s, DAT_COUNT size)
 {
     DAT_EVENT event;
@@ -29,7 +29,7 @@ static bool told(struct side *s, DAT_COUNT size)
     return false;
 }
 
-/* Every size arrives exactly. */
+/* Private data of each size arrive with exactly that size. */
 static void sizes(DAT_CONN_QUAL qual)
 {
     DAT_COUNT all[] = { 0, 1, 3, 4, 48, 0 };

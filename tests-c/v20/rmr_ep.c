@@ -38,7 +38,7 @@ static void scopes(void)
     must_rc(dat_rmr_free(any), DAT_SUCCESS, "dat_rmr_free");
 }
 
-/* Only the connection on which it is bound can access a window. */
+/* A window can be accessed only over the connection on which it is bound. */
 static void one_connection(void)
 {
     DAT_RMR_HANDLE rmr = make();

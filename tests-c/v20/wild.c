@@ -1,6 +1,6 @@
 /*
- * wild.c - dat_extension_op with any operation, on any handle, with any numbers: an error, and no object is
- * touched.
+ * wild.c - dat_extension_op with arbitrary operations, handles and arguments: the calls fail, and change no object.
+ * Unused bits of valid arguments are ignored.
  */
 #include "v20/extended.h"
 
@@ -10,11 +10,11 @@
 
 #define HIGH_HALF 0x5a5a5a5a00000000u
 
-/* Memory that the operations find behind their pointers: no region is named there. */
+/* Memory to which the pointer arguments point. It contains no context of a region. */
 static DAT_LMR_TRIPLET iov[4];
 static DAT_RMR_TRIPLET remote;
 
-/* Numbers that are no handle, no operation, or no value of an argument. */
+/* Values for numeric arguments. */
 static const DAT_UINT64 numbers[] = { 0,          1,          2,          33,         0x7f,       0xff,
                                       0x7fffffff, 0x80000000, 0xffffffff, 0xffff0000, 0x55555555, 0xaaaaaaaa };
 #define NUMBERS (sizeof numbers / sizeof *numbers)
@@ -25,7 +25,7 @@ static unsigned next_random(unsigned *seed)
     return *seed >> 8;
 }
 
-/* Whether a call with these numbers is refused. Pointers are valid, or NULL. */
+/* Returns whether the call fails with an expected code. Pointer arguments are NULL if null is true, otherwise valid. */
 static bool refused(DAT_HANDLE h, unsigned op, DAT_UINT64 a, DAT_UINT64 b, bool null)
 {
     void *list = null ? NULL : iov, *to = null ? NULL : &remote;
@@ -45,11 +45,11 @@ static bool refused(DAT_HANDLE h, unsigned op, DAT_UINT64 a, DAT_UINT64 b, bool 
     case DAT_IB_PRINT_COUNTERS_OP:
     case DAT_IB_START_COUNTERS_OP:
     case DAT_IB_STOP_COUNTERS_OP:
-        /* No counter and no group of them has such a number. */
+        /* The bit 0x1000 makes the number invalid for counters and for groups of counters. */
         rc = dat_extension_op(h, (DAT_EXTENDED_OP)op, a | 0x1000, list, b);
         break;
     default:
-        /* A name, for operations that open something; whatever else reads no pointer. */
+        /* Operations that open an adapter get NULL as its name. The other operations read no pointer. */
         rc = dat_extension_op(h, (DAT_EXTENDED_OP)op, NULL, NULL, a, NULL, b, NULL, a, b);
     }
     if (rc_is(rc, DAT_INVALID_HANDLE) || rc_is(rc, DAT_INVALID_PARAMETER) || rc_is(rc, DAT_INVALID_STATE) ||
@@ -60,7 +60,7 @@ static bool refused(DAT_HANDLE h, unsigned op, DAT_UINT64 a, DAT_UINT64 b, bool 
     return false;
 }
 
-/* Every operation that there is, on one thing of every kind and on things that are none. */
+/* Calls the operations 0 to 39 on an object of each kind, and on values that are no handles. */
 static void every_operation(struct zoo *z)
 {
     static DAT_UINT64 zeros[32], ones[32], forged[32];
@@ -88,7 +88,7 @@ static void every_operation(struct zoo *z)
     zoo_intact(z, "dat_extension_op, every operation");
 }
 
-/* Numbers of operations and of arguments at random. */
+/* Calls random operations with random arguments on live objects. */
 static void any_operation(struct zoo *z)
 {
     enum { CALLS = 100000 };
@@ -108,7 +108,7 @@ static void any_operation(struct zoo *z)
     zoo_intact(z, "dat_extension_op, at random");
 }
 
-/* An argument of 32 bits has a word to itself, of which the other half says nothing. */
+/* A variable argument of 32 bits occupies 64 bits. The call must ignore the upper half. */
 static void halves_of_words(struct zoo *z)
 {
     struct pair p;

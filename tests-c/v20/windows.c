@@ -1,4 +1,4 @@
-/* windows.c - memory as peers reach it. */
+/* windows.c - see windows.h. */
 #include "v20/windows.h"
 
 #include <string.h>

@@ -94,7 +94,7 @@ static void creation(void)
             "dat_lmr_create: negative type of addresses: DAT_INVALID_PARAMETER");
 }
 
-/* Every transfer, with each combination of address types. */
+/* Checks every kind of transfer with each combination of address types. */
 static void transfers(void)
 {
     for (int here = DAT_VA_TYPE_VA; here <= DAT_VA_TYPE_ZB; here++)
@@ -226,7 +226,7 @@ static void two_contexts(void)
     must_rc(dat_lmr_free(zb.lmr), DAT_SUCCESS, "dat_lmr_free");
 }
 
-/* Windows of both types over regions of both types. */
+/* Checks windows of both address types over regions of both types. */
 static void windows(void)
 {
     for (int region = DAT_VA_TYPE_VA; region <= DAT_VA_TYPE_ZB; region++)

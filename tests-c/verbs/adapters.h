@@ -14,7 +14,7 @@ const char *netdev_of(const char *adapter);
 /* Returns whether two network interfaces are the ends of a veth pair. */
 bool one_cable(const char *netdev, const char *other);
 
-/* fx_open() for the named adapter. */
+/* Calls fx_open() for the named adapter. */
 void fx_open_on(struct fx *fx, const char *adapter);
 
 /* Prints the number of open descriptors for each kind of file. */

@@ -15,7 +15,7 @@ program=$(dirname "$DAT_TEST_LIBDIR")/verbs/aliases_reach
 four='192.0.2.1 192.0.2.9'
 six='2001:db8::1 2001:db8::9'
 
-# Prints how many of them are in the device's GID table, which Soft-RoCE updates asynchronously.
+# Prints the number of these addresses in the device's GID table, which Soft-RoCE updates asynchronously.
 served()
 {
     cat /sys/class/infiniband/*/ports/*/gids/* 2>/dev/null |

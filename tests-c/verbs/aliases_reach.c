@@ -23,7 +23,7 @@ static struct place places[MAX_PLACES];
 static int count;
 static DAT_CONN_QUAL qual; /* of all listeners */
 
-/* Takes the next event, if there is one. */
+/* Takes the next event. Returns false if there is none. */
 static bool taken(DAT_EVD_HANDLE evd, DAT_EVENT *e)
 {
     return dat_evd_dequeue(evd, e) == DAT_SUCCESS;
@@ -76,7 +76,7 @@ static bool decided(void *arg)
     return a->asked || a->answered || !nobody_else(a->to);
 }
 
-/* A connection from `from` to the address `at` reaches only `to`. */
+/* Returns whether a connection from `from` to the address `at` reaches only `to`, and works. */
 static bool reaches(struct place *from, struct place *to, const struct sockaddr *at)
 {
     struct side active, passive;

@@ -1,25 +1,26 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# check.sh - runs the tests that need an RDMA device: the C suite with tests-c/verbs, and the Rust tests that
-# are ignored without one. `make check-verbs` builds the libraries and calls this. With
-# TESTS=tcp/ it runs tcp/bad_network.sh and tcp/wireguard.sh, which need modules that the kernel of the virtual machine has.
+# check.sh - runs the tests that need an RDMA device: the C suite with tests-c/verbs, and the Rust tests that are
+# ignored without a device. `make check-verbs` builds the libraries and calls this script. With TESTS=tcp/ it runs
+# tcp/bad_network.sh and tcp/wireguard.sh, which need modules that the kernel of the virtual machine has.
 #
 #   RDMA     the device: rxe is Soft-RoCE in a virtual machine, the default; siw is soft-iWARP in a virtual machine; any
 #            other value is a network interface of this machine
-#   TARGET   where cargo put the libraries (default target), with libdaplverbs.so in release/
-#   OUT      where programs are (default tests-c/build)
-#   RESULTS  where results go (default OUT); the virtual machine can write nothing else
+#   TARGET   cargo's target directory (default target), with libdaplverbs.so in release/
+#   OUT      directory of the programs (default tests-c/build)
+#   RESULTS  directory of the results (default OUT); the only directory that the virtual machine can write
 #   XTASK    the program that runs the suite (default: cargo builds it in TARGET)
-#   SELECTION  the options of cargo by which the caller selects crates, so that nothing is compiled twice (-p dat-verbs)
-#   TESTS    run only what matches, as for `make -C tests-c check`; the Rust tests are rust/dat-verbs
-#   TESTS_20, TESTS_BOTH   the same for the suite of uDAPL 2.0, and for programs of either version with each other: what
-#            TESTS says, or else what differs between the versions and what programs rely on most
-#   SCALE    factor for the deadlines in the virtual machine, whose processor is emulated (3)
-#   LIMIT    longest time of the virtual machine, in seconds (3600)
+#   SELECTION  cargo's options that select the crates. The caller passes its own, so that cargo compiles nothing twice
+#            (--locked -p dat-verbs)
+#   TESTS    runs only matching tests, as for `make -C tests-c check`; the Rust tests have the name rust/dat-verbs
+#   TESTS_20, TESTS_BOTH   the same for the suite of uDAPL 2.0, and for the programs of both versions. The default is
+#            TESTS; if that is not set, the tests that differ between the versions or matter most to programs
+#   SCALE    factor for the deadlines in the virtual machine, whose CPUs are emulated (3)
+#   LIMIT    maximum time of the virtual machine, in seconds (3600)
 #
-# The last line is "N passed, N failed, N skipped". The exit status is 0 when nothing failed, and 77 when
-# the machine cannot be made; then a line names what is missing.
+# The last line is "N passed, N failed, N skipped". The exit status is 0 if no test failed, and 77 if the virtual
+# machine cannot be started; then a line names what is missing.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -34,7 +35,7 @@ SOME_BOTH='both/linked\|both/opened\|flow/rdma\|flow/refuse'
 mkdir -p "$OUT" && OUT=$(cd "$OUT" && pwd) || exit 2
 : "${RESULTS:=$OUT}" "${SELECTION:=--locked -p dat-verbs}" "${XTASK:=$TARGET/debug/xtask}"
 mkdir -p "$RESULTS" && RESULTS=$(cd "$RESULTS" && pwd) || exit 2
-# The tools, where make has put them.
+# The directory in which make has put the tools; empty if there is none.
 BIN=$(cd "$TARGET/bin" 2>/dev/null && pwd) || BIN=
 export BIN
 # The interface of the device, and the kind of the devices in the virtual machine, if there is one.
@@ -51,7 +52,7 @@ WITHOUT="$WITHOUT registry/fork registry/load registry/messages registry/search 
 NETWORK=
 [ "$TESTS" = . ] ||
     NETWORK=$(printf '%s\n' tcp/bad_network.sh tcp/wireguard.sh | grep -e "$TESTS" | paste -s -d '|' | sed 's/|/\\|/')
-# These take minutes on an emulated machine, and run with smaller numbers there.
+# These take minutes on an emulated machine, and run with fewer repetitions there.
 if [ -n "$kind" ]; then
     QUICK_12='verbs.killed rely.mpi stress.watching stress.threads stress.bursts stress.polled stress.asleep stress.closing srq.model srq.joining flow.sizes'
     QUICK_20='rely.mpi srq.model srq.joining srq.many stress.closing v20.datagram_bursts v20.datagram_peers'
@@ -59,7 +60,7 @@ else
     QUICK_12= QUICK_20=
 fi
 
-# suite API GOAL...
+# suite API GOAL...: runs make in tests-c for this version of uDAPL, on the device.
 suite()
 {
     case $1 in 1.2) into=$OUT ;; *) into=$OUT/$1 ;; esac
@@ -69,18 +70,17 @@ suite()
         LIBDIR="$TARGET/release" IA="$IA" "$@"
 }
 
-# run_suite API GOAL TESTS QUICK: runs what matches; its last line goes into the file verbs.suite alone.
+# run_suite API GOAL TESTS QUICK: runs the matching tests. The line with the totals goes only into the file verbs.suite.
 run_suite()
 {
     suite "$1" "$2" "TESTS=$3" "WITHOUT=$WITHOUT" "QUICK=$4" | tee "$RESULTS/verbs.one" |
         sed -u '/^[0-9]* passed, [0-9]* failed, [0-9]* skipped$/d'
-    # A suite that does not come to its end has failed.
+    # A suite without this line has not reached its end, and counts as failed.
     { tail -n 1 "$RESULTS/verbs.one" | grep ' passed, .* skipped$' || echo '0 passed, 1 failed, 0 skipped'; } \
         >>"$RESULTS/verbs.suite"
 }
 
-# rust LIST OUTPUT: runs the test executables that the file LIST names, one a line, and keeps what they
-# print in the file OUTPUT.
+# rust LIST OUTPUT: runs the test executables in the file LIST, one per line, and appends their output to OUTPUT.
 rust()
 {
     echo rust/dat-verbs | grep -q -e "$TESTS" || return
@@ -115,10 +115,10 @@ run()
 {
     : >"$RESULTS/verbs.suite"
     : >"$RESULTS/verbs.rust"
-    # A single thread, so that it works alongside the suite of 2.0.
+    # The Rust tests use a single thread, so they run at the same time as the suite of 2.0.
     rust "$RESULTS/verbs.tests" "$RESULTS/verbs.rust" >"$RESULTS/verbs.rust.log" 2>&1 &
     rust=$!
-    # The suite of 1.2 is the last: it ends with what a device may not recover from, such as a link that goes down.
+    # Run the suite of 1.2 last: it ends with tests from which a device may not recover, such as a link that goes down.
     echo 'uDAPL 2.0:'
     run_suite 2.0 check "$TESTS_20" "$QUICK_20"
     run_suite 1.2 check-both "$TESTS_BOTH" ""
@@ -164,7 +164,7 @@ if [ -z "$kind" ]; then
 else
     VM_RDMA=$kind VM_OUT=$RESULTS VM_TIMEOUT=$LIMIT "$here/vm.sh" env DAT_TEST_SCALE="$SCALE" "$here/check.sh" run
     status=$?
-    # vm.sh has said that its time ran out. The caller would take 124 for the end of its own time.
+    # After LIMIT, vm.sh prints a line and exits with 124, which the caller would take for a timeout of its own.
     [ "$status" -ne 124 ] || status=1
     exit "$status"
 fi

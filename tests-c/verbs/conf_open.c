@@ -31,7 +31,7 @@ static void address_text(const DAT_IA_ADDRESS_PTR address, char text[INET6_ADDRS
     must(inet_ntop(address->sa_family, bytes, text, INET6_ADDRSTRLEN) != NULL, "no address");
 }
 
-/* Root may exceed the limit, so the process changes its user. */
+/* Limits locked memory. Root may exceed the limit, so the process changes its user. */
 static void confine(rlim_t max)
 {
     struct rlimit limit;

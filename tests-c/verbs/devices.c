@@ -9,7 +9,7 @@ enum { SIZE = 100000 };
 static struct fx a, b;
 static char name[DAT_NAME_MAX_LENGTH];
 
-/* Calls with handles of two adapters. */
+/* Checks calls with handles of two adapters. */
 static void foreign_handles(void)
 {
     DAT_REGION_DESCRIPTION where;
@@ -122,7 +122,7 @@ static void foreign_handles(void)
     side_free(&y);
 }
 
-/* RDMA write and read of the other side's memory. */
+/* Writes and reads the other side's memory by RDMA. Returns whether the bytes are right. */
 static bool rdma(struct side *from, struct side *to, unsigned seed)
 {
     struct region here, there;
@@ -150,7 +150,7 @@ static bool gone(struct side *s)
                                        e.event_number == DAT_CONNECTION_EVENT_BROKEN);
 }
 
-/* Connects, if the network has a route between the adapters. */
+/* Connects. Returns false if the network has no route between the adapters. */
 static bool reachable(struct side *active, struct side *passive)
 {
     DAT_EVD_HANDLE evd = fx_evd(passive->fx, 4, DAT_EVD_CR_FLAG);

@@ -45,7 +45,7 @@ static void echo(struct fx *fx, DAT_CR_HANDLE cr)
     /* The caller may have exited. */
     if (dat_cr_accept(cr, s.ep, 0, NULL) == DAT_SUCCESS) {
         if (wait_event_ms(s.conn, SOON_MS, &e) && e.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
-            /* Until the end of the connection. */
+            /* Return messages until the connection ends. */
             while (dat_evd_dequeue(s.conn, &e) != DAT_SUCCESS) {
                 if (dat_evd_dequeue(s.recv, &e) != DAT_SUCCESS) {
                     breathe();
@@ -85,13 +85,13 @@ struct report {
     struct card card;
     char wrong[256];    /* violation of a rule, or empty */
     int failed;         /* number of calls with an error */
-    char first[96];     /* the first of them */
-    bool hidden, again; /* all calls of the first round succeeded; of the second */
+    char first[96];     /* the first of these calls */
+    bool hidden, again; /* all calls succeeded: in the first round; in the second round */
     bool lost;          /* libibverbs no longer has a device */
     bool done, decided;
     int listener;
     int descriptors[2]; /* after the first and the last round */
-    char open[600];     /* list of the last ones */
+    char open[600];     /* list of the descriptors after the last round */
     int alive[2][OBJECTS_MAX];
     long heap[2];
 };
@@ -126,7 +126,7 @@ static bool good(DAT_RETURN rc, const char *what)
 
 #define CALL(call) good((call), #call)
 
-/* A free may fail while the fault is active; then it must succeed. */
+/* Frees an object. The free may fail while the fault is active, but must succeed within three tries. */
 static void freed(DAT_RETURN (*free_it)(DAT_HANDLE), DAT_HANDLE *handle, const char *what)
 {
     DAT_RETURN rc = DAT_SUCCESS;
@@ -349,7 +349,7 @@ static void disconnect_all(struct world *w)
             wrong("work of a connection that is over has not completed", DAT_SUCCESS);
 }
 
-/* One round. Returns whether every call succeeded. */
+/* Runs one round. Returns whether every call succeeded. */
 static bool live(void)
 {
     static unsigned char *memory;
@@ -412,7 +412,7 @@ static bool live(void)
     FREE(dat_rmr_free, w.rmr);
     FREE(dat_lmr_free, w.lmr);
     if (round_good) {
-        /* After a failure, pending connection requests may prevent these. */
+        /* After a failure, pending connection requests may prevent these frees. */
         FREE(dat_evd_free, w.cr);
         FREE(dat_cno_free, w.cno);
         FREE(dat_pz_free, w.pz);
@@ -469,7 +469,7 @@ static void look(int when)
     report->heap[when] = (long)mallinfo2().uordblks;
 }
 
-/* The process that runs a round with the fault, and one without. */
+/* Runs a round with the fault, then a round without it. Does not return: the caller has forked. */
 static void victim(bool held)
 {
     faulty_use(&report->faults);
@@ -546,7 +546,7 @@ static int run(int kind, int nth, int error)
 static struct report usual;
 static int crashes, hangs, wrongs, left, broken, shown, unseen;
 
-/* Tests a failure of the nth call of a kind, and prints what is wrong. */
+/* Tests a failure of the nth call of a kind, and counts and prints each violation. */
 static void position(int kind, int nth, int error)
 {
     int status = run(kind, nth, error);
@@ -590,8 +590,8 @@ static void position(int kind, int nth, int error)
         diag("open:%s; usually:%s", report->open, usual.open);
     }
     /*
-     * We repeat interrupted calls. rdma-core hides the cause of some failures, and the progress thread blocks signals.
-     * So only interruptions that rdma-core reports to us must be invisible.
+     * The library repeats interrupted calls. rdma-core hides the cause of some failures, and the progress thread blocks
+     * signals. So only interruptions that rdma-core reports to the library must be invisible to the program.
      */
     if (passing && !report->hidden && report->faults.fired &&
         (faulty_is_system_call(kind) ? report->faults.by_main && faulty_is_restarted(kind)
@@ -601,7 +601,7 @@ static void position(int kind, int nth, int error)
     }
 }
 
-/* Returns the number of calls to test; polling loops make many equal calls. */
+/* Returns the number of calls to test: at most 20 of a call that polling loops repeat, otherwise all. */
 static int positions(int kind)
 {
     int calls = usual.faults.calls[kind];

@@ -34,7 +34,7 @@ void faulty_use(struct faults *f)
 
 /* ---- Kinds of calls ---- */
 
-/* System calls first. */
+/* All system calls precede the library calls. */
 #define SYSTEM_CALLS(X)                                                                                      \
     X(write) X(ioctl) X(openat) X(mmap) X(eventfd2) X(poll) X(ppoll) X(epoll_create1) X(epoll_ctl)           \
     X(epoll_wait) X(epoll_pwait) X(clone) X(clone3) X(socket) X(fcntl) X(read) X(mprotect) X(madvise)        \
@@ -115,7 +115,7 @@ static bool fails(int kind, pid_t thread)
     return true;
 }
 
-/* Returns whether code belongs to the provider, because librdmacm calls some of these functions, too. */
+/* Returns whether code belongs to the provider. It may not, because librdmacm calls some of these functions, too. */
 static bool is_provider(const void *code)
 {
     Dl_info from;
@@ -165,7 +165,7 @@ static void **real(const char *name, void **place)
     return place;
 }
 
-/* A function that creates an object or returns NULL. */
+/* Defines a function that creates an object or returns NULL. */
 #define MAKES(type, name, object, declared, passed) \
     type *name declared                             \
     {                                               \
@@ -180,7 +180,7 @@ static void **real(const char *name, void **place)
     }
 #define UNPACK(...) __VA_ARGS__
 
-/* A function that returns 0 or an error number. */
+/* Defines a function that returns 0 or an error number. */
 #define ANSWERS(name, declared, passed)   \
     int name declared                     \
     {                                     \
@@ -189,7 +189,7 @@ static void **real(const char *name, void **place)
         return REAL(name, UNPACK passed); \
     }
 
-/* A function that returns 0, or -1 with errno. */
+/* Defines a function that returns 0, or -1 with errno. */
 #define SETS_ERRNO(name, declared, passed) \
     int name declared                      \
     {                                      \
@@ -198,7 +198,7 @@ static void **real(const char *name, void **place)
         return REAL(name, UNPACK passed);  \
     }
 
-/* A function that destroys an object. */
+/* Defines a function that destroys an object, and returns `failed` if it must fail. */
 #define ENDS(name, object, failed, declared, passed) \
     int name declared                                \
     {                                                \

@@ -15,8 +15,8 @@ enum { KINDS_MAX = 80, OBJECTS_MAX = 12 };
 
 /* Shared by both processes. */
 struct faults {
-    int armed;             /* set while calls are counted and fail */
-    int kind, nth, error;  /* the call that fails; kind -1: none */
+    int armed;             /* set while calls are counted and can fail */
+    int kind, nth, error;  /* the nth call of this kind fails with this errno; kind -1: none fails */
     int last;              /* calls nth to last fail; 0: only nth */
     int fired;             /* a call has failed */
     int spared;            /* number of threads in sections without failing system calls */
@@ -34,17 +34,17 @@ int faulty_kinds(void);
 const char *faulty_name(int kind);
 int faulty_kind(const char *name);
 bool faulty_is_system_call(int kind);
-/* Posts: after an interruption, the caller cannot know whether the post was executed. */
+/* Returns whether the call is a post. After an interruption, the caller cannot know whether the post was executed. */
 bool faulty_is_post(int kind);
-/* Calls that polling loops repeat. */
+/* Returns whether polling loops repeat the call. */
 bool faulty_is_polled(int kind);
-/* System calls that we repeat after EINTR. */
+/* Returns whether the library repeats the system call after EINTR. */
 bool faulty_is_restarted(int kind);
 const char *faulty_object(int object); /* NULL after the last */
 
 /*
- * Suspends all further system calls of this process of that kind, or of all kinds if it is negative. Returns the descriptor
- * for faulty_decide(), or -1.
+ * Suspends all further system calls of this kind in this process, or of all kinds if `kind` is negative. Returns the
+ * descriptor for faulty_decide(), or -1 after an error.
  */
 int faulty_hold(int kind);
 /* Decides about suspended calls until the process `child` exits or now_ms() reaches `until`. */

@@ -57,7 +57,7 @@ static bool post_behind(struct flow *f, bool message)
            dat_ep_post_send(f->p.a.ep, 1, &brought, cookie(WAITS), DAT_COMPLETION_BARRIER_FENCE_FLAG) == DAT_SUCCESS;
 }
 
-/* Waits for, or polls, the next completion, which must have that cookie. */
+/* Waits for the next completion, asleep or polling. Returns whether it is successful and has the expected cookie. */
 static bool next(DAT_EVD_HANDLE evd, DAT_UINT64 expected, bool asleep)
 {
     DAT_EVENT e;
@@ -67,7 +67,7 @@ static bool next(DAT_EVD_HANDLE evd, DAT_UINT64 expected, bool asleep)
            e.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS;
 }
 
-/* One round on all endpoints. Returns the number of endpoints with correct data. */
+/* Runs one round on all endpoints. Returns the number of endpoints with correct data. */
 static int go_round(int round, bool message, bool asleep, bool forget)
 {
     int good = 0;

@@ -19,7 +19,7 @@
 
 enum { FLOWS = 4, BUFFERS = 64, BUSY = 30 };
 
-/* A subtest; in the other process a fatal condition. */
+/* Checks a condition as a subtest. In the second process, a failure ends the process. */
 #define CHECK(cond, ...) (peer_is_one() ? must((cond), __VA_ARGS__) : (void)ok((cond), __VA_ARGS__))
 
 struct card {
@@ -32,7 +32,7 @@ struct scene {
     struct fx fx;
     struct pool pool;
     struct flow f[FLOWS];
-    struct side silent;              /* connected; waits sleep on its EVDs */
+    struct side silent;              /* connected; threads wait on its EVDs */
     struct region r;
     struct waiter on_recv, on_conn;
     struct side asking, nowhere;     /* connecting: to a peer that does not reply; to an unused address */
@@ -51,7 +51,7 @@ static bool run(const char *command)
     return status == 0;
 }
 
-/* Finds the Soft-RoCE device on that interface. */
+/* Finds the Soft-RoCE device on the interface. Returns false if there is none. */
 static bool device_on(const char *netdev, char device[64])
 {
     char command[256];
@@ -185,7 +185,7 @@ static bool ends(struct side *s)
            e.event_number <= DAT_CONNECTION_EVENT_UNREACHABLE;
 }
 
-/* Calls that need the device fail. */
+/* Checks that calls that need the device fail. */
 static void refused(struct scene *s)
 {
     DAT_REGION_DESCRIPTION where;
@@ -288,7 +288,7 @@ static void scene_close(struct scene *s)
     must_rc(dat_ia_close(s->fx.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ia_close");
 }
 
-/* At this end the device still exists; the other end's was removed. */
+/* Checks the end whose device still exists, after the other end's device was removed. */
 static void scene_left(struct scene *s)
 {
     uint64_t end = now_ms() + env_ms(60000);

@@ -26,7 +26,7 @@ trap 'rm -rf "$work"' EXIT
 chmod 755 "$work"
 . "$(dirname "$0")/../common/tap.sh"
 
-# run STATUS COMMAND...
+# run STATUS COMMAND...: succeeds if the command exits with this status. Its output is in run.out.
 run()
 {
     wanted=$1

@@ -1,12 +1,11 @@
 /*
  * interop.c - one end of a connection between this library and another implementation.
  *
- * interop.sh builds it with our headers and library, for uDAPL 1.2 or with -DOTHER for uDAPL 2.0, and with -DOTHER for the
- * other library.
+ * interop.sh builds it twice: with our headers and library, for uDAPL 1.2 or with -DOTHER for 2.0; and with -DOTHER,
+ * with the headers and library of the other implementation, which is uDAPL 2.0.
  *
- *   interop serve ADAPTER QUALIFIER BYTES WHAT         prints "ready" when it listens
- *   interop call ADAPTER QUALIFIER BYTES WHAT ADDRESS
- *   interop address ADAPTER
+ * interop serve ADAPTER QUALIFIER BYTES WHAT prints "ready" when it listens interop call ADAPTER QUALIFIER BYTES WHAT
+ * ADDRESS interop address ADAPTER
  *
  * BYTES is the length of the private data, both ways. WHAT is the side that disconnects, "caller" or "server"; or
  * "reject"; or "reject-data" if the server uses uDAPL 2.0.
@@ -173,7 +172,7 @@ static DAT_RMR_TRIPLET remote(const struct place *p, size_t at, size_t size)
     return t;
 }
 
-/* RDMA to and from the peer. */
+/* Writes to the peer's memory by RDMA, reads from it, and compares the bytes of the read. */
 static void reach(const struct place *p, unsigned seed)
 {
     DAT_LMR_TRIPLET from = piece(SAID, SIZE), to = piece(FETCHED, SIZE);
@@ -252,7 +251,7 @@ static void connected(const char *what)
         die("%s: event 0x%x, not ESTABLISHED", what, (unsigned)e.event_number);
 }
 
-/* The transport may append zeros to private data. */
+/* Checks private data, to which the transport may append zeros. */
 static void private_right(const void *data, DAT_COUNT size, DAT_COUNT want, unsigned seed)
 {
     const unsigned char *p = data;
@@ -357,7 +356,7 @@ int main(int argc, char **argv)
             if (e.event_number != DAT_CONNECTION_EVENT_PEER_REJECTED)
                 die("event 0x%x, not PEER_REJECTED", (unsigned)e.event_number);
 #ifdef OTHER
-            /* The other library counts bytes behind the end. */
+            /* The other implementation can report more bytes than the server has sent. */
             if (told->private_data_size > bytes)
                 told->private_data_size = bytes;
 #endif

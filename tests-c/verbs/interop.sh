@@ -64,7 +64,7 @@ result()
 
 address=$(end ours address) || { echo "# $address"; echo "Bail out! $ia has no address"; exit 1; }
 
-# play SERVER CALLER QUALIFIER BYTES WHAT NAME
+# play SERVER CALLER QUALIFIER BYTES WHAT NAME: runs both ends of a connection, and prints the result as subtest NAME.
 play()
 {
     end "$1" serve "$3" "$4" "$5" >"$dir/serve" 2>&1 &

@@ -11,7 +11,7 @@ enum { SIZE = 64 };
 
 static struct fx fx;
 
-/* Sends n messages to posted receives, then takes the completions of the receives. */
+/* Sends n messages to posted receives. Returns whether all sends and receives complete and the connection remains. */
 static bool takes(struct side *tx, struct side *rx, DAT_COUNT n)
 {
     struct region out;

@@ -107,7 +107,10 @@ static void call(const struct card *card)
             DAT_SUCCESS, "dat_ep_connect");
 }
 
-/* Kills the peer after that many microseconds. */
+/*
+ * Starts the peer, which calls or listens, and kills it after `after` microseconds. Returns whether it lived so long,
+ * each connection ends and every buffer is back.
+ */
 static bool round_of(bool calls, unsigned after)
 {
     struct peer p;
@@ -175,7 +178,7 @@ int main(int argc, char **argv)
     srandom(seed);
     rounds = getenv("DAT_TEST_KILLS") != NULL ? atoi(getenv("DAT_TEST_KILLS")) : env_count(ROUNDS, 10);
 
-    /* Descriptors that libraries keep after their first use, and threads after their first sleep, are open from here. */
+    /* Open the descriptors that libraries keep after their first use, and that a thread keeps after its first sleep. */
     fx_open(&svc.fx);
     {
         struct pair pair;

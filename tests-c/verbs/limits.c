@@ -24,7 +24,7 @@ enum { EVDS = 3, BIG = 1 << 20 };
 
 struct order {
     int resource;
-    unsigned long room; /* in addition to the current use */
+    unsigned long room; /* in addition to the current use; for RLIMIT_MEMLOCK, the limit */
     bool open_first;    /* set the limit after dat_ia_open() */
 };
 
@@ -34,7 +34,7 @@ struct tally {
 
 /* ---- one use of all objects ---- */
 
-/* Counts the result: success, an expected error, or an odd one. */
+/* Counts the result as a success, an expected error, or an unexpected error. Returns whether it is a success. */
 static bool did(struct tally *t, DAT_RETURN rc, const char *what)
 {
     if (rc == DAT_SUCCESS) {
@@ -50,7 +50,7 @@ static bool did(struct tally *t, DAT_RETURN rc, const char *what)
     return false;
 }
 
-/* Frees must succeed despite the limit. */
+/* Counts the result of a free, which must succeed despite the limit. */
 static void undo(struct tally *t, DAT_RETURN rc, const char *what)
 {
     if (rc != DAT_SUCCESS) {
@@ -129,7 +129,7 @@ static bool talk(struct tally *t, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_IA_ADD
         bool asked = false, accepted = false;
         uint64_t end = now_ms() + env_ms(2 * SOON_MS);
 
-        /* Until the request arrives or the attempt ends. */
+        /* Wait until the request arrives or the attempt ends. */
         while (!asked && now_ms() < end) {
             DAT_COUNT more;
 
@@ -202,7 +202,7 @@ static bool whole(struct tally *t, DAT_IA_HANDLE *opened, unsigned char *memory)
 
 /* ---- the process with the limit ---- */
 
-/* The kernel ignores RLIMIT_MEMLOCK for processes with this capability. */
+/* Drops CAP_IPC_LOCK, because the kernel ignores RLIMIT_MEMLOCK for processes with this capability. */
 static void drop_ipc_lock(void)
 {
     struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -213,7 +213,7 @@ static void drop_ipc_lock(void)
     must(syscall(SYS_capset, &head, data) == 0, "capset");
 }
 
-/* Returns the limit that leaves that much room. */
+/* Returns the limit that leaves this room (struct order). */
 static unsigned long limit_for(int resource, unsigned long room)
 {
     FILE *f;
@@ -235,7 +235,7 @@ static unsigned long limit_for(int resource, unsigned long room)
     return pages * (unsigned long)sysconf(_SC_PAGESIZE) + room;
 }
 
-/* A thread keeps a descriptor after its first sleep in a wait. */
+/* Opens the adapter and sleeps in a wait, after which the thread keeps a descriptor. */
 static void sleep_once(void)
 {
     DAT_EVD_HANDLE async = DAT_HANDLE_NULL;

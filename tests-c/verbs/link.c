@@ -62,7 +62,7 @@ static bool soft_roce(void)
     return system(command) == 0;
 }
 
-/* Connects again. */
+/* Does what side_connect_peer() does, but returns false if the connection is not established. */
 static bool joined(struct side *s, struct link *l)
 {
     struct {
@@ -91,7 +91,7 @@ static void step_all(struct flow *f, struct pool *pool, bool silent)
     pool_fill(pool);
 }
 
-/* Every connection has sent and received messages. */
+/* Returns whether every connection has sent and received messages. On SILENT, only the far end sends. */
 static bool busy(const struct flow *f, bool silent)
 {
     for (int i = 0; i < FLOWS; i++)
@@ -170,7 +170,7 @@ static int far(struct link *up)
     return 0;
 }
 
-/* No peer is reachable while the link is down. */
+/* Checks that a connection attempt fails while the link is down. */
 static void connect_without(struct fx *fx, DAT_IA_ADDRESS_PTR address)
 {
     struct side s;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# perf.sh ADAPTER - dat-perf on a device, between two devices where there are two: each test, polling and waiting, with the
-# bytes compared, and what a server does about clients that are killed. No time is judged. $BIN has the tools. Prints TAP.
+# perf.sh ADAPTER - tests dat-perf on a device, between two devices if there are two: each test, polling and waiting,
+# with the bytes compared, and servers whose clients are killed. Judges no times. $BIN contains the tools. Prints TAP.
 set -u
 LC_ALL=C NO_COLOR=1
 export LC_ALL NO_COLOR
@@ -21,24 +21,24 @@ trap 'kill -KILL $server $client 2>/dev/null; rm -rf "$work"' EXIT
 . "$(dirname "$0")/../common/tap.sh"
 . "$(dirname "$0")/../common/device.sh"
 
-# serve ARGUMENT...: starts a server, whose words go to server.out; sets $server. It would hold to a client that has gone for
-# longer than anybody here waits.
+# serve ARGUMENT...: starts a server with its output in server.out. Sets $server. Its limit for a silent client is
+# longer than all waits of this script, so it must detect the end of a client otherwise.
 serve()
 {
-    # Before the program starts, so that nobody takes what an earlier one has said for its words.
+    # Discards an earlier server's output, for which says() must not search.
     : >"$work/server.out"
     "$perf" "$other" --limit $((patience * 10)) "$@" >>"$work/server.out" 2>&1 </dev/null &
     server=$!
 }
 
-# begin ARGUMENT...: starts a client that does not come to its end; sets $client.
+# begin ARGUMENT...: starts a client that runs until it is killed or fails. Sets $client.
 begin()
 {
     "$perf" "$ia" "$address" --limit "$patience" --iterations 1000000000 "$@" >"$work/client.out" 2>&1 </dev/null &
     client=$!
 }
 
-# within COMMAND...: waits until the command succeeds.
+# within COMMAND...: waits up to $patience seconds until the command succeeds.
 within()
 {
     tries=0
@@ -52,7 +52,8 @@ within()
 # says PATTERN: waits until a line of the server matches.
 says() { within grep -q -e "$1" "$work/server.out"; }
 
-# run STATUS ARGUMENT...: dat-perf ends with this status; its output is in run.out, its errors are in errors.out.
+# run STATUS ARGUMENT...: runs dat-perf, which must exit with this status, with its output in run.out and its errors in
+# errors.out.
 run()
 {
     wanted=$1
@@ -66,16 +67,17 @@ run()
 
 all='send_lat write_lat read_lat send_bw write_bw read_bw'
 
-# rows TESTS SIZES ITERATIONS COLUMN=VALUE...: run.out has a row for each test with each size, in this order; what it says of
-# the plan is what was asked for; its numbers are positive, and those that follow from others do. Lists are one word each.
+# rows TESTS SIZES ITERATIONS COLUMNS: checks that run.out has a row for each test with each size, in this order, with
+# the requested parameters. All times and rates must be positive and consistent. Each argument is one word, with spaces
+# between the elements of a list; COLUMNS is a list of COLUMN=VALUE.
 rows()
 {
     awk -F, -v adapter="$ia" -v tests="$1" -v sizes="$2" -v iterations="$3" -v columns="$4" '
         function wrong(what) { print "# row " row ": " what; bad = 1 }
         function text(name) { return $at[name] "" }
         function value(name) { return $at[name] + 0 }
-        # Of two numbers that are the same but for how they were computed and rounded.
-        # The rate has one decimal, and the bandwidth six, which rounds a low one by more than 0.1 %.
+        # Returns whether two numbers are equal within 0.1 %, plus the rounding. The rate has one decimal, and the
+        # bandwidth six, so rounding changes small values by more than 0.1 %.
         function near(a, b, rounding) { return a > 0 && b > 0 && (a - b) ^ 2 <= (b / 1000 + rounding) ^ 2 }
         BEGIN {
             tests_count = split(tests, test, " ")
@@ -96,7 +98,7 @@ rows()
             if (text("test") ~ /_lat$/ && value("outstanding") != 1 || value("outstanding") < 1) wrong("outstanding")
             for (i = split("min_ns median_ns mean_ns p99_ns max_ns seconds rate_per_s bandwidth_mb_per_s", of, " "); i > 0; i--)
                 if (!(value(of[i]) > 0)) wrong(of[i])
-            # A sleeping process may use less than what the system counts.
+            # These may be 0: a sleeping process may use less CPU time than the system counts.
             for (i = split("cpu_seconds cpu_percent server_cpu_seconds server_cpu_percent", of, " "); i > 0; i--)
                 if (!(text(of[i]) ~ /^[0-9]/)) wrong(of[i])
             if (value("min_ns") > value("median_ns") || value("median_ns") > value("p99_ns") || value("p99_ns") > value("max_ns"))
@@ -105,8 +107,8 @@ rows()
             made = value("iterations") * (text("both") == "true" ? 2 : 1)
             if (!near(value("rate_per_s") * value("seconds"), made, 0.05 * value("seconds"))) wrong("rate and time")
             if (!near(value("bandwidth_mb_per_s") * 1e6, value("rate_per_s") * value("size"), 0.5 + 0.05 * value("size"))) wrong("bandwidth and rate")
-            # There and back are two ways. Of several threads, each takes a part of the time, and behind the last of many
-            # transfers they have to end. Single times come from another clock than the whole.
+            # A time of send_lat or write_lat is half a round trip. With several threads, the times add up. The whole
+            # time also includes the end of the last transfers, and comes from another clock, so allow 10 % more.
             busy = value("mean_ns") * (text("test") ~ /^(send|write)_lat$/ ? 2 : 1) * value("iterations") / 1e9
             whole = value("seconds") * value("threads")
             if (busy > 1.1 * whole) wrong("mean and time")
@@ -117,7 +119,7 @@ rows()
         }' "$work/run.out"
 }
 
-# measures TESTS SIZES COLUMNS ARGUMENT...: a measurement whose bytes are compared.
+# measures TESTS SIZES COLUMNS ARGUMENT...: runs a measurement that compares the bytes, and checks its rows.
 measures()
 {
     tests=$1 sizes=$2 columns=$3
@@ -128,7 +130,7 @@ measures()
 
 # ---- A server for one client ----
 
-# It says where it listens, and nothing else.
+# Checks that the server prints only the line that states where it listens.
 quiet()
 {
     serve --once
@@ -157,7 +159,7 @@ ok 'a shared receive queue of threads, waiting' measures 'send_lat send_bw' 64 '
 
 # ---- Other output, and no server ----
 
-# JSON has a line for each value. As CSV it has the same rows; what does not belong there is an error.
+# Converts the JSON output, which has a line for each value, to CSV, and checks the rows. Any other line is an error.
 json()
 {
     run 0 --self --json --test send_lat,read_bw --size 64 --iterations 4 && awk '
@@ -183,9 +185,9 @@ nobody()
 }
 ok 'nobody listens: the client says so' nobody
 
-# ---- What does not come to its end ----
+# ---- Clients and servers that are killed ----
 
-# pairs: the queue pairs of the client that are connected, each with the number of the next packet that it sends.
+# pairs: prints the connected queue pairs of the client, each with the number of the next packet that it sends.
 pairs()
 {
     rdma resource show qp | awk -v pid="$client" '{
@@ -194,8 +196,8 @@ pairs()
         if (of["pid"] == pid && of["state"] == "RTS") print of["lqpn"], of["sq-psn"] }'
 }
 
-# moves: one of them has sent some packets more than when this was first asked. That by which the two processes agree on what
-# is measured sends fewer, but for what it says while something is measured.
+# moves: succeeds if a queue pair has sent 20 packets since the first call. The queue pair on which the processes agree
+# about the measurement sends fewer, so this shows that the measurement has begun.
 moves()
 {
     pairs >>"$work/packets"
@@ -204,11 +206,11 @@ moves()
         END { exit !moved }' "$work/packets"
 }
 
-# connects: there is one beside that.
+# connects: succeeds if there is a queue pair in addition to the one on which the processes agree about the measurement.
 connects() { [ "$(pairs | wc -l)" -ge 2 ]; }
 
-# killed WHEN ARGUMENT...: a client is killed as soon as WHEN succeeds. The server says what it has lost, and serves the next
-# one.
+# killed WHEN ARGUMENT...: kills a client as soon as WHEN succeeds. The server must report the lost client, and serve
+# the next client.
 killed()
 {
     when=$1

@@ -1,6 +1,6 @@
 /*
- * refused.c - the device rejects posts from an SRQ's backlog while it has no receive. If it accepts them later, messages
- * arrive. If it never does, the connections end, and other connections can use the buffers.
+ * refused.c - the device rejects posts from an SRQ's backlog while the device has no receive. If it accepts the posts
+ * later, messages arrive. If it never accepts them, the connections end, and other connections can use the buffers.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "srq/srq_common.h"
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
     faulty_use(&faults);
     fx_open(&fx);
 
-    /* The device has no buffer, rejects the first ones, and then accepts them. */
+    /* The device has no buffer, rejects the first four posts, and then accepts posts. */
     srq_open(&q, &fx, BUFFERS, BUFFERS, SIZE);
     srq_fill(&q, 0, BUFFERS);
     refuse(4);
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
     srq_pair_close(&p);
     srq_close(&q);
 
-    /* The device never accepts them. */
+    /* The device never accepts a post. */
     srq_open(&q, &fx, BUFFERS, BUFFERS, SIZE);
     srq_fill(&q, 0, BUFFERS);
     faults.fired = 0;

@@ -27,20 +27,20 @@ enum { FLOOD = 300, BUFFERS = 64, LONGEST = 56, AREA = 65536 };
 
 /* Orders for the stranger. */
 enum deed {
-    GREET,         /* a request with n bytes of private data, which the service rejects. */
-    TOO_LONG,      /* more private data than a packet has room for */
-    HALF_OPEN,     /* a request. Never confirms the reply. */
-    LEAVE_REQUEST, /* a request. Destroys its identifier before the reply. */
-    LEAVE_UP,      /* connects, and destroys its identifier */
-    HANG_UP,       /* connects, and disconnects */
-    LONG_SEND,     /* longer than any receive */
+    GREET,         /* Sends a request with n bytes of private data, which the service rejects. */
+    TOO_LONG,      /* Sends a request with more private data than a packet has room for, which fails. */
+    HALF_OPEN,     /* Sends a request, and never confirms the reply. */
+    LEAVE_REQUEST, /* Sends a request, and destroys its identifier before the reply. */
+    LEAVE_UP,      /* Connects, and destroys its identifier. */
+    HANG_UP,       /* Connects, and disconnects. */
+    LONG_SEND,     /* Connects, and sends a message longer than any receive. */
     WRONG_WRITE, WRONG_READ, ATOMIC, SEND_IMM, WRITE_IMM, SEND_INV, SHORT_SEND,
     DIE_HALF_OPEN, /* as HALF_OPEN and LEAVE_UP, but the process exits */
     DIE_UP,
-    FLOOD_ALL,     /* many concurrent requests */
-    REFUSE,        /* listens, and rejects with n bytes */
-    ACCEPT,        /* listens, and accepts with n bytes and the number of no queue pair */
-    GARBLE,        /* n requests with random private data and parameters, abandoned at random points */
+    FLOOD_ALL,     /* Sends many concurrent requests. */
+    REFUSE,        /* Listens, and rejects with n bytes. */
+    ACCEPT,        /* Listens, and accepts with n bytes and a queue pair number that does not exist. */
+    GARBLE,        /* Sends n requests with random private data and parameters, and abandons them at random points. */
     QUIT
 };
 
@@ -254,7 +254,7 @@ static struct answer flood(const struct order *o, struct link *up)
     return a;
 }
 
-/* Rejects or accepts the caller. */
+/* Rejects or accepts the caller, as ordered. Returns whether the call succeeds. */
 static bool answer_caller(struct rdma_cm_id *caller, const struct order *o, unsigned char *data)
 {
     struct rdma_conn_param param;
@@ -295,7 +295,9 @@ static struct answer refuse(const struct order *o, struct link *up)
     return a;
 }
 
-/* The service may accept or reject these requests. */
+/*
+ * Sends n requests with random contents, which the service may accept or reject. Counts unresolved addresses as lost.
+ */
 static struct answer garble(const struct order *o)
 {
     struct answer a;
@@ -365,7 +367,10 @@ static struct order order(enum deed deed, int n)
     return o;
 }
 
-/* Sends the order, and serves until the stranger has replied and all connections have ended. */
+/*
+ * Sends the order, and serves until the stranger has replied or died, and all connections have ended. Returns whether
+ * both happen in time and no buffer is lost.
+ */
 static bool let(enum deed deed, int n, struct answer *a)
 {
     struct order o = order(deed, n);
@@ -383,7 +388,7 @@ static bool let(enum deed deed, int n, struct answer *a)
     return service_settle(&svc, "a stranger") && answered;
 }
 
-/* A connection between two endpoints of this process. */
+/* Returns whether a connection between two endpoints of this process works. */
 static bool ordinary(void)
 {
     struct pair pair;
@@ -448,7 +453,7 @@ static void refusals(void)
            "a stranger rejects with 0 to 148 bytes of its own: one event, a rejection");
 }
 
-/* Rejections with a valid or an invalid header of this library. */
+/* Checks rejections with a valid or an invalid header of this library. */
 static void headers(void)
 {
     static const struct {
@@ -484,7 +489,7 @@ static void headers(void)
     is_int(good, count, "a rejection says how many private data it has; else they come with the padding");
 }
 
-/* Acceptances with the number of no queue pair. */
+/* Checks acceptances with a queue pair number that does not exist. */
 static void acceptances(void)
 {
     static const int sizes[] = { 0, 1, 55, 148, 196 };
@@ -545,7 +550,7 @@ static bool has_spoken(void *arg)
     return spoken > 0;
 }
 
-/* The EVD has room for few requests, and the service replies only after all were sent. */
+/* Floods a service whose EVD has room for few requests. The service replies only after all requests were sent. */
 static void flooded(void)
 {
     struct fx *fx = &svc.fx;
@@ -623,11 +628,11 @@ int main(int argc, char **argv)
         skip_all("the adapter has no IPv4 address");
     psp = fx_listen(&svc.fx, &qual);
     peer_start(&p, "stranger");
-    /* What the libraries keep for good is there after the first use, and a thread's bell after its first sleep. */
+    /* Open the descriptors that libraries keep after their first use, and that a thread keeps after its first sleep. */
     ordinary();
     must(let(SHORT_SEND, 0, &a), "the first stranger");
 #if UDAPL == 20
-    /* Each endpoint that has left the shared queue is an event. */
+    /* An endpoint that stops using the shared receive queue causes this event. */
     for (DAT_EVENT e; dat_evd_dequeue(svc.fx.async, &e) == DAT_SUCCESS;)
         must((int)e.event_number == (int)DAT_ASYNC_ERROR_EP_BROKEN, "an asynchronous event");
 #endif

@@ -83,7 +83,9 @@ static bool sent(uint32_t count)
     return true;
 }
 
-/* Waits for the end of count connections, each of which must be new in told. */
+/*
+ * Waits for the end of count connections, and marks them in told[]. Returns false if a connection was already marked.
+ */
 static bool ended(unsigned char *told, uint32_t count)
 {
     DAT_EVENT event;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A peer has no TAP stream. */
+/* Prints to standard error, because a second process has no TAP stream. */
 #define SAY(...) (fprintf(stderr, "# " __VA_ARGS__), fputc('\n', stderr))
 
 void pool_open(struct pool *p, struct fx *fx, DAT_COUNT buffers)

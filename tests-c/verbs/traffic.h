@@ -22,7 +22,10 @@ void pool_open(struct pool *p, struct fx *fx, DAT_COUNT buffers);
 void pool_close(struct pool *p);
 /* Posts all buffers that are not posted. */
 void pool_fill(struct pool *p);
-/* Waits until the counters of the SRQ equal the number of posted buffers. */
+/*
+ * Waits until the counters of the SRQ equal the number of posted buffers. Returns false if they do not, or after a
+ * fault.
+ */
 bool pool_whole(struct pool *p);
 
 /* One end of a connection, which receives from a pool. */
@@ -34,7 +37,7 @@ struct flow {
     uint64_t posted, completed, good, heard;
     bool up;                 /* got ESTABLISHED */
     int ends;                /* events that end a connection or an attempt */
-    DAT_EVENT_NUMBER end;    /* the first of them */
+    DAT_EVENT_NUMBER end;    /* the first of these events */
     bool refused;            /* a post failed */
     int faults;              /* wrong events and wrong bytes */
 };
@@ -44,13 +47,15 @@ void flow_make(struct flow *f, struct pool *pool);
 /* Frees everything; all calls must succeed. */
 void flow_free(struct flow *f);
 
-/* Dequeues all events. If post is set and the connection is up, first posts up to FLOW_DEPTH requests. */
+/*
+ * If post is set and the connection is up, posts requests until FLOW_DEPTH are outstanding. Then dequeues all events.
+ */
 void flow_step(struct flow *f, bool post);
 
 /* Returns whether the connection has ended and all requests have completed. */
 bool flow_done(const struct flow *f);
 
-/* Creates an endpoint and accepts the request. Private data of the right size become `theirs`. */
+/* Creates an endpoint and accepts the request. Private data that are long enough become `theirs`. */
 void flow_accept(struct flow *f, struct pool *pool, const DAT_EVENT *request);
 
 /* A service that accepts every request, and frees closed connections. */
@@ -69,15 +74,16 @@ struct service {
 void service_open(struct service *s, DAT_COUNT buffers, bool posts);
 /* Frees all objects and closes gracefully, with subtests. */
 void service_close(struct service *s);
-/* Polls all connections and requests once. */
+/* Accepts a pending request, polls all connections once, and posts the free buffers. */
 void service_step(struct service *s);
 /* Returns a flow for an outgoing connection, or NULL if all are used. */
 struct flow *service_place(struct service *s);
 int service_busy(const struct service *s);
 /*
- * Serves until every connection has ended and every buffer is back. After SETTLE_MS, reports and frees the remaining
- * connections, and returns false. If a peer leaves after an accept and its only packet about that is lost, the kernel
- * repeats the accept 16 times, every 4.3 seconds, before it reports the end.
+ * Serves until every connection has ended. After SETTLE_MS, reports and frees the remaining connections. Returns
+ * whether all have ended and every buffer is back. The reason for the time: if a peer leaves after an accept, and its
+ * only packet about that is lost, the kernel repeats the accept 16 times, every 4.3 seconds, before it reports the
+ * end.
  */
 enum { SETTLE_MS = 90000 };
 bool service_settle(struct service *s, const char *what);

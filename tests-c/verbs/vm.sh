@@ -1,28 +1,28 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
-# vm.sh COMMAND [ARG...] - runs a command with an RDMA device, on a machine without one, or on another processor
+# vm.sh COMMAND [ARG...] - runs a command in a virtual machine: with an RDMA device, or of another architecture
 #
-# Boots the distribution's kernel in QEMU, without KVM if need be, with a software RDMA device on
-# each end of a veth pair, and runs the command in it as root. The machine's root file system is
-# there under the same paths, read-only below a scratch layer: writes vanish, except those
-# below $VM_OUT. The exit status is that of the command; 124 when time ran out; 125 when no
-# machine came up; 77 when something to make one is missing; a line then names it.
+# Boots the distribution's kernel in QEMU, by default without KVM, with a software RDMA device on each end of a veth
+# pair, and runs the command in this guest as root. The guest sees the host's root file system under the same paths.
+# It can write everywhere, but only files in $VM_OUT remain. The exit status is the command's, or 124 after VM_TIMEOUT,
+# or 125 if the guest does not start or end correctly. It is 77 if the host lacks a program or package; then a line
+# names what is missing.
 #
 #   VM_RDMA=rxe     the kind of the devices: rxe is Soft-RoCE, siw is soft-iWARP. Debian's kernels lack the module siw:
 #                   the script builds it from the package linux-source and keeps it with the kernel
-#   VM_TREE=DIR     the root file system of a machine of 64-bit ARM, with a kernel, bash and busybox, that is
-#                   there instead of this one's; and of this one's the folder $VM_SHOW alone. It has no RDMA device
-#   VM_OUT=DIR      a directory that the guest can write
-#   VM_TIMEOUT=S    the longest time for all of it, in seconds (900)
-#   VM_CPUS=N       processors (2)
+#   VM_TREE=DIR     a root file system of 64-bit ARM, with a kernel, bash and busybox, instead of the host's. Of the
+#                   host's files, the guest sees only the directory $VM_SHOW. This guest has no RDMA device
+#   VM_OUT=DIR      a directory of the host that the guest can write
+#   VM_TIMEOUT=S    maximum time of the guest, in seconds (900)
+#   VM_CPUS=N       number of CPUs (2)
 #   VM_MEM=MIB      memory (2048)
-#   VM_CACHE=DIR    where kernel and first file system are kept (~/.cache/libdat-vm)
+#   VM_CACHE=DIR    directory for the kernel and the initial file system (~/.cache/libdat-vm)
 #   VM_ACCEL=ACCEL  QEMU's accelerator (tcg,thread=multi)
 #   VM_KERNEL=DIR   an unpacked kernel package to use, with boot/ and lib/modules/ ($VM_TREE, if there is one)
 #
 # In the guest without $VM_TREE: device rxe0 (siw0) on v0, 10.1.0.1; rxe1 (siw1) on v1, 10.1.0.2; no limit on locked memory.
-# Packets between the two addresses take the wire; tables 101 and 102 have the routes.
+# Packets between the two addresses go over the veth pair, by the routes in the tables 101 and 102.
 set -euo pipefail
 
 [ $# -gt 0 ] || { sed -n '3,28s/^# \{0,1\}//p' "$0"; exit 2; }
@@ -37,7 +37,7 @@ wanted='virtio_pci 9pnet_virtio 9p overlay'
 if [ -n "$tree" ]; then
     processor=aarch64
     busybox=$tree/bin/busybox
-    # The machine has one serial line.
+    # This machine has only one serial line, so the output of the command uses another console.
     console=ttyAMA0 answers=hvc0
     wanted="$wanted virtio_console"
     initial=$cache/initial-$processor.gz
@@ -45,7 +45,7 @@ else
     processor=x86_64
     busybox=$(command -v busybox || true)
     console=ttyS0 answers=ttyS1
-    # crc32_generic first: rdma_rxe asks for the checksum by a name that it cannot load in time.
+    # Load crc32_generic first: rdma_rxe requests this checksum by name, and the kernel cannot load the module in time.
     wanted="crc32_generic $wanted veth $driver ib_uverbs rdma_ucm sch_netem wireguard"
     initial=$cache/initial-$rdma.gz
 fi
@@ -59,7 +59,7 @@ if [ -n "$tree" ]; then
 else
     need qemu-system-x86_64 qemu-system-x86
     need busybox busybox-static
-    # The first file system has no libraries.
+    # The initial file system has no libraries, so busybox must be static.
     ! ldd "$busybox" >/dev/null 2>&1 || missing="$missing busybox-static"
     need ip iproute2
     need rdma iproute2
@@ -84,11 +84,11 @@ kernel_name()
 # download PACKAGE...: into the current directory.
 download() { apt-get -qq -o APT::Sandbox::User=root download "$@"; }
 
-# kernel DIR: unpacks the package behind linux-image-amd64 there; nothing is installed.
+# kernel DIR: unpacks the package on which linux-image-amd64 depends into DIR, and does not install it.
 kernel()
 {
     local name
-    # The lists of a minimal system are empty.
+    # The package lists of a minimal system are empty.
     name=$(kernel_name)
     if [ -z "$name" ] && [ "$(id -u)" -eq 0 ]; then
         apt-get -qq update >/dev/null 2>&1 || true
@@ -106,7 +106,7 @@ kernel()
     depmod -b "$1" "$(ls "$1/lib/modules")"
 }
 
-# headers RELEASE DIR: unpacks the headers of this kernel there; nothing is installed.
+# headers RELEASE DIR: unpacks the headers of the kernel RELEASE into DIR, and does not install them.
 headers()
 {
     local names package
@@ -114,11 +114,11 @@ headers()
         awk '$1 == "Depends:" && $2 ~ /^linux-(headers|kbuild)-/ { print $2 }' | paste -s -d ' ')"
     # shellcheck disable=SC2086 # words are wanted
     (cd "$2" && download $names && for package in ./*.deb; do dpkg-deb -x "$package" . || exit; done) || return
-    # The first file names the directory in which the package would be installed.
+    # The Makefile contains the directory in which the package would be installed.
     sed -i "s|/usr/src/|$2/usr/src/|" "$2/usr/src/linux-headers-$1/Makefile"
 }
 
-# siw KERNEL: builds the module for this kernel, and adds it to the modules there.
+# siw KERNEL: builds the module siw for the unpacked kernel in the directory KERNEL, and adds it to the modules there.
 siw()
 {
     local release version work compiler log status
@@ -150,7 +150,7 @@ siw()
     [ "$status" -eq 0 ] || exit 77
 }
 
-# first_files KERNEL FILE: the first file system: busybox, the modules in order, init.
+# first_files KERNEL FILE: writes the initial file system to FILE: busybox, the modules in order of loading, and init.
 first_files()
 {
     local files version module file
@@ -242,16 +242,16 @@ printf '%s' "$show" >"$order/show"
 printf '%s' "$answers" >"$order/answers"
 export -p | grep -v -E '^declare -x (HOME|PWD|OLDPWD|SHLVL|TMPDIR|_)=' >"$order/environment" || true
 
-# network: makes the pair of interfaces with their devices.
+# network: prints the commands that create the veth pair and the RDMA devices in the guest.
 network()
 {
-    # Both ends of the pair answer for their own address alone.
+    # Each end of the pair answers ARP requests only for its own address.
     echo 'sysctl -q -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2'
     echo 'ip link set lo up; ip link add v0 mtu 4200 type veth peer name v1 mtu 4200'
     echo 'ip addr add 10.1.0.1/24 dev v0; ip addr add 10.1.0.2/24 dev v1'
     echo 'ip link set v0 up; ip link set v1 up'
     echo "rdma link add ${rdma}0 type $rdma netdev v0 && rdma link add ${rdma}1 type $rdma netdev v1"
-    # From one to the other over the wire: the kernel would keep packets for an address of its own.
+    # Route packets between the two addresses over the pair. By default, the kernel delivers them locally.
     echo 'ip rule add pref 100 lookup local; ip rule del pref 0'
     echo 'for f in all v0 v1; do sysctl -q -w net.ipv4.conf.$f.accept_local=1 net.ipv4.conf.$f.rp_filter=0; done'
     echo 'for i in lo v0; do ip rule add pref 10 iif $i from 10.1.0.1 to 10.1.0.2 lookup 101; done'
@@ -268,15 +268,15 @@ network()
     echo; echo 'printf "\nvm.sh: status %d\n" $?'
 } >"$order/main"
 
-# /dev/kvm may be there and not work; who knows that it does can say so.
+# The default does not use KVM, because /dev/kvm can exist and not work. Set VM_ACCEL=kvm if it works.
 accel=${VM_ACCEL:-tcg,thread=multi}
 share() { echo "local,path=$1,mount_tag=$2,security_model=none,multidevs=remap${3:+,$3}"; }
 if [ -n "$tree" ]; then
-    # A processor without signed pointers, whose emulation takes most of the time.
+    # This CPU model lacks signed pointers, whose emulation would take most of the time.
     set -- -machine virt -cpu neoverse-n1 -serial "file:$order/console" \
         -device virtio-serial-pci -chardev stdio,id=answers -device virtconsole,chardev=answers
 else
-    # A processor without AVX, whose emulation takes a tenth of the time.
+    # This CPU model lacks AVX, whose emulation is slow.
     set -- -cpu Nehalem -serial "file:$order/console" -serial stdio
 fi
 set -- "$@" -accel "$accel" -smp "${VM_CPUS:-2}" -m "${VM_MEM:-2048}" -nodefaults -nographic -no-reboot \

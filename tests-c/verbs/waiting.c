@@ -20,8 +20,8 @@ static struct fx fx;
 struct talk {
     struct pair pair;
     struct region r;
-    DAT_CNO_HANDLE cno; /* a waits on it unless it is NULL */
-    DAT_COUNT burst;    /* messages of a for each reply of b; threshold of b's wait */
+    DAT_CNO_HANDLE cno; /* side a waits on this CNO, or on its EVDs if it is NULL */
+    DAT_COUNT burst;    /* messages of side a for each reply of side b; threshold of b's wait */
     int rounds, asked, answered;
     unsigned seed;
     const char *what;
@@ -51,7 +51,10 @@ static bool is_good(const DAT_EVENT *e, DAT_UINT64 c)
            d->user_cookie.as_64 == c;
 }
 
-/* Takes n events of the EVD: one by a wait with threshold n, the rest by dequeue. */
+/*
+ * Takes n events of the EVD: the first by a wait with threshold n, the others by dequeues. Returns whether all are
+ * right.
+ */
 static bool wait_burst(DAT_EVD_HANDLE evd, DAT_COUNT n, DAT_UINT64 c)
 {
     DAT_EVENT e;
@@ -68,7 +71,7 @@ static bool wait_burst(DAT_EVD_HANDLE evd, DAT_COUNT n, DAT_UINT64 c)
     return true;
 }
 
-/* Waits on the CNO for the completions of sends and for the reply. */
+/* Waits on the CNO for the completions of sends and for the reply. Returns whether exactly these arrive. */
 static bool wait_cno(struct talk *t, int round)
 {
     DAT_EVD_HANDLE evd;

@@ -1,25 +1,26 @@
 //! Decides whether a wait polls before it sleeps.
 //!
-//! Polling detects an event sooner than a sleep, and saves the peer a wake-up. But another thread may need the CPU,
-//! maybe the awaited one. A polling wait records this in its object.
+//! Polling detects an event sooner than a sleep, and saves the peer a wake-up. But it takes the CPU from another
+//! thread, which may be the one that generates the event. If another thread used the CPU during a poll, the wait
+//! records this in the [`AdaptiveSpin`] of its EVD or CNO.
 //!
-//! After two such waits in a row, later waits on the object sleep immediately; at least every 256th polls again.
+//! After two such waits in a row, later waits on the object sleep immediately, but at least one in 256 polls again.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Logarithm of 1 + the maximum number of consecutive waits without polling.
+/// At most 2^8 - 1 consecutive waits do not poll.
 const MAX_SHIFT: u32 = 8;
 
 const COUNT_SHIFT: u32 = 16;
 const REMAINING_MASK: u32 = (1 << COUNT_SHIFT) - 1;
 
-/// The low bits count remaining waits without polling, the others consecutive preempted waits. Lost updates cost only
-/// time.
+/// The low 16 bits count the next waits that must not poll, the high bits the preempted waits in a row. Threads update
+/// this without a lock, because a lost update costs only time.
 #[derive(Debug, Default)]
 pub(crate) struct AdaptiveSpin(AtomicU32);
 
 impl AdaptiveSpin {
-    /// Returns whether a new wait polls.
+    /// Returns whether a new wait must poll before it sleeps.
     pub fn spins(&self) -> bool {
         let known = self.0.load(Ordering::Relaxed);
         if known & REMAINING_MASK == 0 {
@@ -29,8 +30,8 @@ impl AdaptiveSpin {
         false
     }
 
-    /// Records that another thread used the CPU during a poll. Returns whether the wait must sleep: not the first time,
-    /// because a periodic thread may have run.
+    /// Records that another thread used the CPU during a poll. Returns whether the wait must sleep now. The first time
+    /// it need not, because a thread that runs periodically may have used the CPU.
     pub fn note_preempted(&self) -> bool {
         let times = (self.0.load(Ordering::Relaxed) >> COUNT_SHIFT).min(MAX_SHIFT) + 1;
         let left = if times > 1 { (1 << (times - 1)) - 1 } else { 0 };

@@ -10,7 +10,7 @@ const FAMILY_V6: u16 = 10;
 const STREAM: i32 = 1;
 const TCP: i32 = 6;
 
-/// A socket address and its native bytes, which stay in place until the value is moved.
+/// A socket address and its bytes in the platform's format. The program gets a pointer to these bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(align(8))]
 pub struct Address {
@@ -100,11 +100,11 @@ impl Address {
         Address::new(socket)
     }
 
-    /// Returns the address that `named` means on the adapter `self`: the wildcard address means `self`, and a loopback
-    /// adapter has all addresses of the host.
+    /// Returns the address that `named` means on the adapter with the address `self`. The wildcard address means the
+    /// adapter's own address, and a loopback adapter has all addresses of the host.
     ///
     /// # Errors
-    /// [`AddressFault::Unreachable`] if the adapter does not have the address.
+    /// [`AddressFault::Unreachable`] if the adapter does not have the address `named`.
     pub(crate) fn named_by(&self, named: &Address) -> Result<Address> {
         let all = self.ip().is_loopback();
         let ip = match named.ip() {
@@ -131,11 +131,11 @@ impl Address {
     }
 }
 
-/// Returns the port for a qualifier: its number if possible, else the choice of the C provider over rdma_cm.
+/// Returns the port for a qualifier: the same number if it fits, else the port that the C provider over rdma_cm uses.
 pub fn port_of(qualifier: u64) -> u16 {
     match u16::try_from(qualifier) {
         Ok(port) => port,
-        // At most 65534.
+        // The sum is at most 65534, so the cast keeps it.
         Err(_) => (33534 + qualifier % 32001) as u16,
     }
 }
@@ -170,10 +170,10 @@ impl Comm {
         self == Comm::default()
     }
 
-    /// Checks the family of an address.
+    /// Checks that `address` has the family of this kind, which is IPv4 if all fields are 0.
     ///
     /// # Errors
-    /// [`AddressFault::Malformed`] for another family.
+    /// [`AddressFault::Malformed`] if it has another family.
     pub fn check_address(self, address: &Address) -> Result<()> {
         let family = if self.is_unset() { FAMILY_V4.into() } else { self.domain };
         let of_family = match address.ip() {

@@ -1,7 +1,7 @@
 //! Agents of CNOs.
 //!
-//! A trigger can occur under locks, but an agent must be called without any. So one thread calls all agents. A second
-//! thread restarts it if an agent ends it.
+//! A trigger can occur under locks, but an agent must be called without locks. So one thread calls the agents of all
+//! CNOs of an adapter. If an agent ends this thread, a second thread starts it again.
 
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -22,11 +22,12 @@ pub struct Agent {
     pub data: usize,
     /// The program's function.
     pub function: usize,
-    /// Calls `function` with `data` and an EVD or NULL. Owns nothing, because it may be unwound.
+    /// Calls `function` with `data` and an EVD or NULL. Must have no destructors to run, because an agent that ends its
+    /// thread unwinds this frame.
     pub call: fn(data: usize, function: usize, evd: Handle),
 }
 
-/// Of the second thread.
+/// Stack of the second thread.
 const STACK_BYTES: usize = 64 << 10;
 
 #[derive(Clone, Copy)]
@@ -56,7 +57,7 @@ pub struct Agents {
 impl Agents {
     pub fn room(&self, objects: usize) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
-        // One scheduled call per CNO, and one at its destruction.
+        // Each CNO has at most one scheduled call, and one more at its destruction.
         let more = (2 * objects).saturating_sub(pending.calls.len());
         pending.calls.room(more)
     }
@@ -77,7 +78,8 @@ impl Agents {
         self.changed.notify_all();
     }
 
-    /// Redirects or drops the scheduled calls of `cno`. Returns whether there were any.
+    /// Directs the first scheduled call of `cno` to `agent`, and drops the others. Without an agent, drops all. Returns
+    /// whether there were any.
     pub fn replace(&self, cno: Handle, agent: Option<Agent>) -> bool {
         let mut pending = self.pending.lock();
         let mut any = false;
@@ -85,7 +87,7 @@ impl Agents {
             if call.cno != cno {
                 return true;
             }
-            // A trigger disarms the agent.
+            // A trigger disarms the agent, so the new agent gets one call.
             let keep = agent.is_some() && !any;
             any = true;
             if let Some(agent) = agent {
@@ -96,7 +98,7 @@ impl Agents {
         any
     }
 
-    /// Waits for a running call of `cno`, unless the caller is its agent. The caller must hold no lock.
+    /// Waits until the agent of `cno` does not run, unless the caller is this agent. The caller must hold no lock.
     pub fn wait_for(&self, cno: Handle) {
         let mut pending = self.pending.lock();
         while pending.calling == Some(cno) && pending.thread != Some(Id::current()) {
@@ -104,8 +106,8 @@ impl Agents {
         }
     }
 
-    /// Ends the threads after the scheduled calls, and waits for them, unless the caller is one. The caller must hold
-    /// no lock.
+    /// Ends both threads after the scheduled calls. Waits for their end, unless the caller is one of them. The caller
+    /// must hold no lock.
     pub fn stop(&self) {
         let thread = {
             let mut pending = self.pending.lock();
@@ -120,7 +122,8 @@ impl Agents {
 
     fn serve(&self) {
         loop {
-            // SAFETY: `make_calls` requires a live [`Agents`], which this is, and owns nothing while an agent runs.
+            // SAFETY: `self` is a live [`Agents`], as `make_calls` requires, and `make_calls` has no destructors to run
+            // while an agent runs.
             let ended = unsafe { thread::apart(make_calls, ptr::from_ref(self).cast_mut().cast()) };
             let mut pending = self.pending.lock();
             match ended {
@@ -164,7 +167,7 @@ impl Agents {
     }
 }
 
-/// Calls all agents. Owns nothing during a call, which may end the thread and unwind this frame.
+/// Calls all agents. Has no destructors to run during a call, because an agent that ends its thread unwinds this frame.
 ///
 /// # Safety
 /// `agents` must be an [`Agents`] that outlives the call.

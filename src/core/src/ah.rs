@@ -1,7 +1,7 @@
 //! Address handles: the peers of datagram endpoints.
 //!
-//! Any endpoint of the same adapter and zone can send to the peer. Only the endpoint of the exchange can free the
-//! handle.
+//! Any endpoint of the same adapter and zone can send to the peer. Only the endpoint that exchanged messages with the
+//! peer can free the handle.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -12,13 +12,13 @@ use crate::slab::Header;
 use crate::transport::Transport;
 use crate::transport::datagrams::PeerOf;
 
-/// A peer, until the program frees the handle and the exchange.
+/// A peer. It exists until the program has freed both the handle and the exchange.
 pub struct Ah<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     zone: u32,
     pub(crate) way: PeerOf<T>,
-    /// Private data of the peer, to which its event refers.
+    /// Private data of the peer. The event of the exchange refers to these bytes.
     _private_data: Option<Arc<[u8]>>,
     /// Bits of the [`Claim`]s that the program has not freed.
     claims: AtomicU8,

@@ -10,8 +10,8 @@ use host::memory::{self, NoMemory};
 pub struct AttachedData(Mutex<Option<Box<dyn Any + Send>>>);
 
 impl AttachedData {
-    /// Calls `f` with the value, under a lock. `make` creates the value first. Returns `None` without memory, or if the
-    /// type differs.
+    /// Calls `f` with the value, under a lock. If there is no value yet, `make` creates it. Returns `None` if memory is
+    /// exhausted, or if the value has another type than `V`.
     pub fn with<V: Any + Send, R>(
         &self,
         make: impl FnOnce() -> Result<V, NoMemory>,

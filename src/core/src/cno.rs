@@ -1,10 +1,11 @@
 //! Consumer notification objects (CNOs): waits for several EVDs.
 //!
-//! A CNO stores one trigger, which wakes one waiter. It has an agent, or an eventfd that is readable exactly while a
-//! trigger is stored, or neither.
+//! A CNO stores at most one trigger: the EVD that caused it. A trigger wakes one waiter; without a waiter, it is
+//! stored. A CNO can have an agent, or an eventfd that is readable exactly while a trigger is stored.
 //!
-//! A trigger replaces an earlier one. So the trigger of a freed EVD passes to another EVD with an event: by the free,
-//! if there is an eventfd, or by the taker. This locks the list of EVDs, but not the trigger.
+//! A trigger replaces the stored one, whose EVD may still have events. So if the EVD of a stored trigger is freed,
+//! another EVD with an event takes its place: at the free if there is an eventfd, otherwise when a thread takes the
+//! trigger. The search locks the list of EVDs, but not the trigger.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
@@ -29,7 +30,7 @@ pub struct Cno<T: Transport> {
     pub(crate) ia: Arc<Ia<T>>,
     state: Mutex<CnoState>,
     evds: Mutex<Vec<Handle>>,
-    /// Set while the transport must poll without a call of the program.
+    /// `true` if the transport must poll even if the program makes no call.
     watch: Mutex<bool>,
     pub(crate) adaptive_spin: AdaptiveSpin,
 }
@@ -136,7 +137,7 @@ impl<T: Transport> Cno<T> {
         Ok(())
     }
 
-    /// Frees a used CNO. Waiters and the agent get no EVD.
+    /// Frees a CNO that may be in use. Waiters and the agent get [`Handle::NULL`] instead of an EVD.
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
         self.ia.disown(self);
@@ -164,7 +165,7 @@ impl<T: Transport> Cno<T> {
         self.state.lock().wakeup_fd.as_ref().map(|wakeup_fd| wakeup_fd.as_fd().as_raw_fd())
     }
 
-    /// Replaces and arms the agent. A trigger disarms it.
+    /// Replaces the agent and arms it. The next trigger calls the agent and disarms it.
     ///
     /// # Errors
     /// [`StateError::CnoInUse`] if the CNO has a descriptor.
@@ -175,7 +176,7 @@ impl<T: Transport> Cno<T> {
             if state.wakeup_fd.is_some() {
                 return Err(Error::InvalidState(StateError::CnoInUse));
             }
-            // The new agent gets a trigger for which the old one was not called.
+            // A trigger for which the old agent was not called yet goes to the new agent, and disarms it.
             let passed_on = self.ia.agents.replace(cno, agent);
             state.agent = agent.filter(|_| !passed_on);
         }
@@ -191,7 +192,7 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Wakes sleeping waiters, to arm for the EVD.
+    /// Adds an EVD to the list. Wakes waiters that sleep, because they must arm the transport for this EVD too.
     pub(crate) fn attach(&self, evd: Handle) -> Result<()> {
         {
             let mut evds = self.evds.lock();
@@ -211,8 +212,9 @@ impl<T: Transport> Cno<T> {
         self.evds.lock().retain(|&known| known != evd);
     }
 
-    /// If there is a descriptor, passes the trigger of a dying EVD to an EVD with an event, or drops it. A waiter gets
-    /// the trigger anyway.
+    /// Called before `evd` is freed. If the CNO has a descriptor and stores a trigger of `evd`, an EVD with an event
+    /// replaces `evd` in the trigger; without such an EVD, the trigger is dropped. Without a descriptor, the next taker
+    /// does this.
     pub(crate) fn forget(&self, evd: Handle) {
         {
             let mut state = self.state.lock();
@@ -221,7 +223,7 @@ impl<T: Transport> Cno<T> {
             }
             state.take();
         }
-        // Later events trigger by themselves.
+        // An event that arrives after this search triggers the CNO itself.
         if let Some(other) = self.eventful() {
             self.trigger(other);
         }
@@ -233,7 +235,7 @@ impl<T: Transport> Cno<T> {
         evds.iter().copied().find(|&evd| slab.get::<Evd<T>>(evd).is_some_and(|evd| evd.is_busy()))
     }
 
-    /// Returns `evd`, or after its free an EVD with an event.
+    /// Returns `evd` if it exists, otherwise an EVD with an event, if any.
     fn named(&self, evd: Handle) -> Option<Handle> {
         let alive = self.ia.slab.get::<Evd<T>>(evd).is_some();
         if alive { Some(evd) } else { self.eventful() }
@@ -243,11 +245,11 @@ impl<T: Transport> Cno<T> {
         self.evds.lock()
     }
 
-    /// Called for a notification event.
+    /// Reports a notification event on `evd`: calls the agent and wakes a waiter, or stores the trigger.
     pub(crate) fn trigger(&self, evd: Handle) {
         let waker = {
             let mut state = self.state.lock();
-            // Under the lock: a replacement of the agent finds the call.
+            // Under the lock, so that `modify_agent` finds the scheduled call.
             if let Some(agent) = state.agent.take() {
                 self.ia.agents.schedule(self.header.handle(), agent, evd);
             }
@@ -267,7 +269,8 @@ impl<T: Transport> Cno<T> {
         }
     }
 
-    /// Takes the stored trigger. With a descriptor, drops a freed EVD's trigger unless another has an event.
+    /// Takes the stored trigger and returns its EVD. For a freed EVD, returns an EVD with an event instead. If there is
+    /// none, returns the handle of the freed EVD, or `None` if the CNO has a descriptor.
     pub(crate) fn take_trigger(&self) -> Option<Handle> {
         let (evd, polled) = {
             let mut state = self.state.lock();
@@ -288,7 +291,8 @@ impl<T: Transport> Cno<T> {
         number
     }
 
-    /// Returns the EVD that woke a thread, or after its free preferably an EVD with an event.
+    /// Returns the EVD that woke the waiter `number`, if any. For a freed EVD, returns an EVD with an event, if there
+    /// is one.
     pub(crate) fn told(&self, number: u64) -> Option<Handle> {
         let told = {
             let state = self.state.lock();
@@ -300,7 +304,8 @@ impl<T: Transport> Cno<T> {
         Some(self.named(told).unwrap_or(told))
     }
 
-    /// Removes a waiter, and passes on its trigger unless it `took` it.
+    /// Removes the waiter `number`. A trigger that woke the waiter, which it did not take (`took`), goes to the next
+    /// waiter.
     pub(crate) fn leave(&self, number: u64, took: bool) {
         let untaken = {
             let mut state = self.state.lock();

@@ -26,8 +26,8 @@ pub struct Tally {
     pub bytes: u64,
 }
 
-/// Counts for each [`Transfer`]: accepted requests and filled receives. A kind's numbers are not adjacent, because
-/// vector instructions would be slower.
+/// Counts for each [`Transfer`]: requests that the transport accepted, and receives that a message filled. Two arrays,
+/// because the compiler would count an array of pairs with vector instructions, which are slower.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tallies {
     operations: [u64; 4],
@@ -56,7 +56,7 @@ impl Tallies {
     }
 }
 
-/// Counts of operations with an event of their own. [`Tallies`] counts them, too.
+/// Counts of extended operations. [`Tallies`] counts these operations too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Specials([Tally; Extended::COUNT]);
 
@@ -89,7 +89,7 @@ pub struct Counters {
     pub specials: Specials,
     /// Counters of the transport.
     pub flow: Flow,
-    /// Datagrams dropped at the sender, or at the receiver for lack of a receive.
+    /// Datagrams that the sender dropped, or that the receiver dropped because no receive was posted.
     pub lost: u64,
 }
 

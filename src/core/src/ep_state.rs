@@ -6,7 +6,7 @@
 pub enum EpState {
     Unconnected,
     Reserved,
-    /// Its reserved service point has received the request.
+    /// The reserved service point of the endpoint has received its request.
     PassiveConnectionPending,
     ActiveConnectionPending,
     /// Created by the provider for a connection request.
@@ -16,7 +16,7 @@ pub enum EpState {
     DisconnectPending,
     /// The connection, or the attempt to connect, has ended.
     Disconnected,
-    /// A request was accepted.
+    /// The program has accepted a request; the connection is not established yet.
     CompletionPending,
 }
 
@@ -42,11 +42,11 @@ pub enum Trigger {
     Connect,
     /// The program accepts a request with this endpoint.
     AcceptExplicit,
-    /// The program accepts a request that has this endpoint.
+    /// The program accepts a request for which the service point supplied this endpoint.
     AcceptImplicit,
-    /// A reserved service point is created for it.
+    /// A reserved service point is created for the endpoint.
     Reserve,
-    /// Its reserved service point is freed.
+    /// The reserved service point of the endpoint is freed.
     Release,
     /// The reserved service point has received its request.
     RequestArrived,
@@ -66,7 +66,7 @@ pub enum Trigger {
 #[allow(missing_docs)]
 pub enum Next {
     Go(EpState),
-    /// None: the call succeeds without effect.
+    /// The state stays the same, and the call succeeds.
     Stay,
     Destroy,
 }
@@ -94,7 +94,7 @@ pub fn next(state: EpState, trigger: Trigger) -> Result<Next, EpState> {
         (ActiveConnectionPending | CompletionPending, Established) => Next::Go(Connected),
         (ActiveConnectionPending | CompletionPending | Connected | DisconnectPending, Ended) => Next::Go(Disconnected),
 
-        // Both flags have the same effect on an attempt.
+        // An attempt to connect ends at once with either flag of dat_ep_disconnect.
         (ActiveConnectionPending | CompletionPending, DisconnectAbrupt | DisconnectGraceful) => Next::Go(Disconnected),
         (Connected | DisconnectPending, DisconnectAbrupt) => Next::Go(Disconnected),
         (Connected, DisconnectGraceful) => Next::Go(DisconnectPending),

@@ -7,8 +7,8 @@ use crate::ep_state::EpState;
 /// Result of a call of core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The reason why a call failed. Nothing has changed, except that a connect or an accept that the transport failed may
-/// have flushed posted receives.
+/// The reason why a call failed. A failed call changes nothing, with one exception: if the transport fails a connect or
+/// an accept, posted receives may have been flushed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // names of the specification
 pub enum Error {
@@ -131,12 +131,12 @@ pub enum StateError {
     EvdConfigNotify,
     /// The threshold is not 1, and the EVD is configured for solicited events.
     EvdConfigSolicited,
-    /// More events are queued or awaited than the new length.
+    /// The new length is smaller than the number of queued events, or than the threshold of a waiting thread.
     EvdTooShort,
     /// An EVD is attached to the CNO, or a thread waits on it.
     CnoInUse,
     SrqInUse,
-    /// More buffers are outstanding, or the low watermark is higher, than the new size.
+    /// The new size is smaller than the number of outstanding buffers, or than the low watermark.
     SrqTooShort,
 }
 

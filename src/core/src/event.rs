@@ -32,7 +32,7 @@ pub enum Status {
     RmrOperation,
 }
 
-/// A kind of transfer. An API version may use the same numbers, and then needs no translation.
+/// A kind of transfer, with the number of the C interface where it has one, so that no translation is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the operations of the specification
 pub enum Transfer {
@@ -45,7 +45,7 @@ pub enum Transfer {
 /// The completion of a data transfer: see [`Event::Transfer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Endpoint, possibly freed since.
+    /// The endpoint, which may have been freed since.
     pub ep: Handle,
     /// Cookie of the poster.
     pub cookie: u64,
@@ -57,8 +57,8 @@ pub struct Completion {
     pub transfer: Transfer,
 }
 
-/// The kinds of transfer that not all API versions have. [`Event::Extended`] reports them, to keep [`Event::Transfer`]
-/// small.
+/// The kinds of transfer that only some API versions have. [`Event::Extended`] reports these, so that
+/// [`Event::Transfer`] stays small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // names of the specification
 pub enum Extended {
@@ -112,7 +112,7 @@ pub enum ConnectionEvent {
 pub struct Peer {
     /// Address handle; NULL if no datagram can be sent to the peer.
     pub handle: Handle,
-    /// Number of the peer's endpoint, the same for all its peers.
+    /// Number of the peer's endpoint. All peers of that endpoint see the same number.
     pub number: u32,
     /// Address of the peer.
     pub address: Address,
@@ -123,13 +123,13 @@ pub struct Peer {
 /// A kind of event about a peer of a datagram endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PeerEvent {
-    /// The peer has accepted; datagrams can be sent to it.
+    /// The peer has accepted the request of this side; datagrams can be sent to the peer.
     Answered,
-    /// The peer was accepted; datagrams can be sent to it.
+    /// This side has accepted the peer's request; datagrams can be sent to the peer.
     Accepted,
-    /// The peer rejected the request, or there is no listener.
+    /// The peer has rejected the request, or has no service point for it.
     Rejected,
-    /// The peer was accepted, but is unreachable.
+    /// This side has accepted the peer's request, but cannot reach the peer.
     Failed,
 }
 
@@ -168,14 +168,15 @@ pub enum Event {
         len: u64,
         transfer: Transfer,
     },
-    /// A transfer completed that not all API versions have; a receive only with success.
+    /// A transfer of a kind in [`Extended`] completed. A receive is reported so only if it succeeded.
     Extended {
         ep: Handle,
         cookie: u64,
         status: Status,
         len: u64,
         operation: Extended,
-        /// Value of [`Extended::RecvImmediate`], remote key of [`Extended::RecvInvalidated`]; else 0.
+        /// The immediate data of [`Extended::RecvImmediate`], or the remote key of [`Extended::RecvInvalidated`]; else
+        /// 0.
         extra: u32,
     },
     Bind {
@@ -238,7 +239,8 @@ bitflags::bitflags! {
     }
 }
 
-/// The configuration of a stream, which limits the thresholds of waits.
+/// Determines which completions of a stream are notification events. Only [`Feed::Threshold`] allows waits with a
+/// threshold above 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feed {
     /// Every completion is a notification event.
@@ -249,8 +251,8 @@ pub enum Feed {
     Solicited,
 }
 
-/// Returns whether a completion is a notification event, which ends waits and triggers CNOs. A failure always is one.
-/// `quiet` is the poster's choice, `solicited` the sender's.
+/// Returns whether a completion is a notification event, which ends waits and triggers CNOs. Every failure is a
+/// notification event. The poster of the transfer sets `quiet`, the sender of the message sets `solicited`.
 #[inline(always)]
 pub(crate) fn notifies(feed: Feed, quiet: bool, solicited: bool, status: Status) -> bool {
     let wanted = if matches!(feed, Feed::Solicited) { solicited } else { !quiet };
@@ -258,8 +260,8 @@ pub(crate) fn notifies(feed: Feed, quiet: bool, solicited: bool, status: Status)
 }
 
 bitflags::bitflags! {
-    /// Completion flags of a post or of a stream, possibly with the API version's bits. Undefined bits cause the same
-    /// error as flags in the wrong place.
+    /// Completion flags of a post or of a stream. A bit without a name here belongs to one API version. An undefined
+    /// bit causes the same error as a flag that the call does not allow.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct CompletionFlags: u32 {
         /// No event on success.

@@ -5,13 +5,14 @@ use std::mem::MaybeUninit;
 use host::memory::{self, NoMemory};
 
 pub(crate) struct Fifo<V> {
-    /// The slots: none, or a power of two. Slots from `first` to `end` contain values.
+    /// The slots. Their number is 0 or a power of two. Slots from `first` to `end`, modulo this number, contain values.
     slots: Vec<MaybeUninit<V>>,
     mask: usize,
     /// Number of values at which [`Fifo::vacancy`] fails; at most the number of slots.
     limit: usize,
-    /// Counts of removed and added values, which number the values and wrap around.
+    /// The number of values removed so far. It wraps around.
     first: usize,
+    /// The number of values added so far. It wraps around.
     end: usize,
 }
 
@@ -71,7 +72,7 @@ impl<V> Fifo<V> {
         if self.is_full() { None } else { Some(Vacancy { queue: self }) }
     }
 
-    /// Like [`Fifo::push`], but allocates.
+    /// Like [`Fifo::push`], but allocates slots if none is free. Logs the loss of the value if memory is exhausted.
     #[inline(always)]
     pub fn add(&mut self, value: V) {
         if let Err(value) = self.push(value) {
@@ -94,7 +95,7 @@ impl<V> Fifo<V> {
         Some(unsafe { value.read() })
     }
 
-    /// Removes the oldest value without dropping it, if `accept` returns `Some`.
+    /// Calls `accept` with the oldest value. If `accept` returns `Some`, removes the value without dropping it.
     #[inline(always)]
     pub fn skip_if<R>(&mut self, accept: impl FnOnce(&mut V) -> Option<R>) -> Option<R> {
         if self.is_empty() {
@@ -112,7 +113,7 @@ impl<V> Fifo<V> {
         if self.is_empty() { None } else { Some(Oldest { queue: self }) }
     }
 
-    /// Returns the number of removed values, which numbers the oldest value.
+    /// Returns how many values were removed so far, which is also the number of the oldest value.
     pub fn taken(&self) -> usize {
         self.first
     }

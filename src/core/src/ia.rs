@@ -1,4 +1,4 @@
-//! Interface adapters (IAs) as their objects use them; `crate::open` opens and closes them.
+//! Interface adapters (IAs), as far as their objects use them. `crate::open` opens and closes adapters.
 //!
 //! An adapter counts its objects of each kind, and enforces the limits in its attributes.
 
@@ -62,16 +62,17 @@ pub struct Ia<T: Transport> {
     pub(crate) remote_keys: RmrTable,
     pub(crate) agents: Arc<Agents>,
     pub(crate) api_caps: ApiCaps,
-    /// Held between the two events of a connection's end, which all EVDs thus get in one order.
+    /// Held while the two events of a connection's end are queued, so that the asynchronous EVD and the connect EVDs
+    /// get the ends of several connections in the same order.
     pub(crate) telling_end: Mutex<()>,
     destroyed: AtomicBool,
-    /// Counters of freed endpoints. Locked during changes, and while all counters are summed.
+    /// Sum of the counters of freed endpoints. Locked while an endpoint is added to the sum, and during a query.
     pub(crate) ended: Mutex<Counters>,
     pub(crate) wakeups: AtomicU64,
     pub(crate) happenings: Happenings,
-    /// The API layer's counter baseline.
+    /// The values of all counters at the last reset, which the API layer stores.
     pub counter_baseline: AttachedData,
-    /// Data of the API layer.
+    /// Other data of the API layer.
     pub kept: AttachedData,
 }
 
@@ -131,7 +132,7 @@ impl<T: Transport> Ia<T> {
         Ok(())
     }
 
-    /// Disallows new objects. Returns `true` to the one caller that must free the others.
+    /// Disallows new objects. Returns `true` only on the first call; that caller must free all objects of the adapter.
     pub(crate) fn shut(&self) -> bool {
         self.children.lock().closed = true;
         !self.destroyed.swap(true, Ordering::AcqRel)
@@ -141,7 +142,7 @@ impl<T: Transport> Ia<T> {
         self.destroyed.load(Ordering::Relaxed)
     }
 
-    /// Calls `f` without a lock. The adapter must be closed.
+    /// Calls `f` with each object of a kind, without a lock. The adapter must disallow new objects.
     pub(crate) fn each<O: Object>(&self, f: impl Fn(&Arc<O>)) {
         // Backwards, because a free moves the last object into the gap.
         for at in (0..self.count(O::KIND)).rev() {
@@ -152,13 +153,13 @@ impl<T: Transport> Ia<T> {
         }
     }
 
-    /// Returns the first `Some` of `f`. The list is locked.
+    /// Calls `f` with the objects of a kind until it returns `Some`, under the lock of the list. Returns this result.
     pub(crate) fn find<O: Object, R>(&self, mut f: impl FnMut(&O) -> Option<R>) -> Option<R> {
         let children = self.children.lock();
         children.live[O::KIND as usize].iter().find_map(|&handle| f(&*self.slab.get::<O>(handle)?))
     }
 
-    /// Checks the limit of a kind early; [`Ia::adopt`] checks again.
+    /// Checks whether the adapter can have one more object of a kind. [`Ia::adopt`] checks this again under the lock.
     ///
     /// # Errors
     /// [`Error::InsufficientResources`] at the adapter's limit.
@@ -200,8 +201,8 @@ impl<T: Transport> Ia<T> {
         }
     }
 
-    /// Invalidates an object's handle and removes it from the list, for exactly one caller. The caller must drop the
-    /// result without a lock.
+    /// Invalidates an object's handle and removes it from the list. Returns `Some` to exactly one caller, which must
+    /// hold no lock when it drops the result.
     pub(crate) fn disown<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, T>> {
         let mut children = self.children.lock();
         let dying = self.slab.remove(object)?;
@@ -220,7 +221,7 @@ impl<T: Transport> Ia<T> {
         self.children.lock().live[kind as usize].len()
     }
 
-    /// Returns how many objects of a kind were created, without the adapter's own EVD, and freed.
+    /// Returns how many objects of a kind were created and how many were freed. Does not count the adapter's own EVD.
     pub fn made(&self, kind: Kind) -> (u64, u64) {
         let own = u64::from(kind == Kind::Evd && self.own_async_evd().is_some());
         let children = self.children.lock();
@@ -232,7 +233,7 @@ impl<T: Transport> Ia<T> {
         self.children.lock().freed[kind as usize] -= 1;
     }
 
-    /// Returns how often this happened.
+    /// Returns how often `what` happened.
     pub fn happened(&self, what: ConnStat) -> u64 {
         self.happenings.of(what)
     }
@@ -242,12 +243,12 @@ impl<T: Transport> Ia<T> {
         self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.header().handle())
     }
 
-    /// Returns that EVD if the adapter created it.
+    /// Returns the EVD of asynchronous events if the adapter created it.
     pub(crate) fn own_async_evd(&self) -> Option<Handle> {
         self.async_outlet.lock().as_ref().filter(|outlet| outlet.own).map(|outlet| outlet.evd.header().handle())
     }
 
-    /// Returns the number of sleeps in waits on its EVDs and CNOs.
+    /// Returns how often threads have slept in waits on EVDs and CNOs of the adapter.
     pub fn wakeups(&self) -> u64 {
         self.wakeups.load(Ordering::Relaxed)
     }

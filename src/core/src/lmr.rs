@@ -32,10 +32,11 @@ pub struct Lmr<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     pz: Mutex<Option<Use<Pz<T>>>>,
-    /// The memory. A name of shared memory stays in place until the free.
+    /// The memory as the program described it. The name of shared memory keeps its address until the region is freed,
+    /// because queries return a pointer to it.
     pub memory: Memory,
     pub(crate) start: u64,
-    /// Determines the programs' address of the first byte.
+    /// Determines the address by which programs name the first byte.
     pub base: Base,
     /// Length in bytes; never 0.
     pub len: u64,
@@ -53,7 +54,7 @@ fn no_context<T: Transport>(ia: &Ia<T>) -> Error {
 }
 
 impl<T: Transport> Lmr<T> {
-    /// Registers memory. For [`Memory::Region`], the range is `source`, and `len` is ignored.
+    /// Registers memory. For [`Memory::Region`], registers the range of the region `source` again, and ignores `len`.
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] for [`Base::Zero`] if the transport does not support it; [`Arg::Length`] for 0 or
@@ -94,7 +95,8 @@ impl<T: Transport> Lmr<T> {
             key_row.into_iter().for_each(|row| ia.remote_keys.leave(row));
             return Err(no_context(ia));
         };
-        // Without a handle, the memory stays registered until no post can find it.
+        // If no handle is left, the memory must stay registered until its context is removed, so that no post uses it
+        // later.
         let kept = region.clone();
         let lmr = ia.adopt(Lmr {
             header: Header::default(),
@@ -124,12 +126,12 @@ impl<T: Transport> Lmr<T> {
     /// Deregisters the memory.
     ///
     /// # Errors
-    /// [`StateError::LmrInUse`] while an RMR is bound to it, or the unbinding request is delayed.
+    /// [`StateError::LmrInUse`] while an RMR is bound to the memory, or while a peer may still access it.
     pub fn free(&self) -> Result<()> {
         if !self.header.users.retire() {
             return Err(Error::InvalidState(StateError::LmrInUse));
         }
-        // No bind can start now.
+        // The retired region accepts no bind.
         if self.region().is_some_and(|region| !region.await_peers()) {
             self.header.users.revive();
             return Err(Error::InvalidState(StateError::LmrInUse));
@@ -160,7 +162,7 @@ impl<T: Transport> Lmr<T> {
         self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
 
-    /// Returns the programs' address of the first byte: its real address, or 0.
+    /// Returns the address by which programs name the first byte: its real address, or 0 for [`Base::Zero`].
     pub fn addr(&self) -> u64 {
         self.base.first(self.start)
     }

@@ -1,10 +1,11 @@
 //! The local memory regions of an adapter by context, as posts look them up.
 //!
-//! A check compares context, zone and end of the region in its row. Rows above 2,047, and regions whose addresses start
-//! at 0, need the slow path.
+//! The check of a segment compares its context, zone and end with the row of the region. Regions in rows above 2,047,
+//! and regions with [`Base::Zero`](crate::Base::Zero), need the slow path.
 //!
-//! A posted receive stores the number of deregistrations at its check. If it is unchanged when the message arrives, its
-//! regions are still registered ([`LmrTable::recheck`]). Otherwise they are checked again.
+//! A posted receive stores how many regions had been deregistered when its segments were checked. If this number is the
+//! same when the message arrives, the segments are still registered; otherwise they are checked again
+//! ([`LmrTable::recheck`]).
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -37,13 +38,13 @@ pub trait SegmentList {
     /// Returns the number of segments.
     fn count(&self) -> usize;
 
-    /// Returns a segment; `at` is below the number of segments.
+    /// Returns segment `at`, which must be below the number of segments.
     fn segment(&self, at: usize) -> LocalSegment;
 
-    /// Returns whether there is exactly one segment, readable by [`SegmentList::segment`].
+    /// Returns whether [`SegmentList::segment`] can read segment 0 and there is no other segment.
     fn is_single(&self) -> bool;
 
-    /// Checks the number and the address of the list; valid if [`SegmentList::is_single`].
+    /// Checks the number of segments and the address of the list. Succeeds if [`SegmentList::is_single`].
     ///
     /// # Errors
     /// [`Arg::SegmentCount`], [`Arg::Segments`].
@@ -103,13 +104,14 @@ pub(crate) struct Registration {
 #[derive(Default)]
 #[repr(align(64))]
 struct RegionRow {
-    /// Or [`EMPTY`].
+    /// The region's context, or [`EMPTY`].
     context: AtomicU32,
     rights: AtomicU32,
     key: AtomicU64,
     addr: AtomicU64,
     len: AtomicU64,
-    /// Zone for local writes and reads; [`DENIED`] without the right, or if `origin` is not 0.
+    /// The zone whose endpoints may write to the region locally. Includes [`DENIED`] if the region lacks the right, or
+    /// if `origin` is not 0. `readers` is the same for reads.
     writers: AtomicU64,
     readers: AtomicU64,
     handle: AtomicUsize,
@@ -124,10 +126,10 @@ const READABLE: Rights = Rights::LOCAL_READ.union(Rights::LOCAL_WRITE);
 
 const EMPTY: u32 = u32::MAX;
 
-/// Flag with which the fast check of a zone fails.
+/// Flag in the zone of a row, which makes the fast check fail.
 const DENIED: u64 = 1 << 32;
 
-/// Minimum free rows before one is reused.
+/// Minimum number of free rows before a row is reused, so that a stale context stays invalid for long.
 const MIN_FREE: usize = 1024;
 
 const INDEX_BITS: u32 = 20;
@@ -140,7 +142,7 @@ const CHUNKS: usize = 9;
 /// Regions by context. A lookup takes no lock: rows never move, and the context reveals changes.
 pub struct LmrTable {
     near: Box<[RegionRow; FIRST_CHUNK]>,
-    /// Allocated on demand.
+    /// The other chunks, allocated when needed.
     far: [OnceLock<Box<[RegionRow]>>; CHUNKS - 1],
     removals: AtomicU64,
     rows: Mutex<Rows>,
@@ -207,7 +209,7 @@ impl LmrTable {
             let plain = registration.origin == 0 && registration.rights.intersects(rights);
             u64::from(registration.zone) | if plain { 0 } else { DENIED }
         };
-        // SYNC row: a reader of a new field loads another context at its second load.
+        // SYNC row: a reader that loads a new field gets a different context from its second load, so it starts again.
         fence(Ordering::Release);
         row.addr.store(registration.addr, Ordering::Relaxed);
         row.origin.store(registration.origin, Ordering::Relaxed);
@@ -230,7 +232,7 @@ impl LmrTable {
         let (chunk, at) = place(index);
         if at == 0 {
             let len = FIRST_CHUNK << chunk;
-            // So that a removal needs no memory.
+            // Reserved now, so that `remove` needs no memory.
             let more = index as usize + len - rows.free.len();
             rows.free.room(more)?;
             rows.next_generation.room(len)?;

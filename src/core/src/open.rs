@@ -62,18 +62,17 @@ objects! {
 pub enum AsyncEvd<T: Transport> {
     /// A new EVD for at least this many events.
     Create(usize),
-    /// An EVD of another open instance.
+    /// An EVD of another instance of the same adapter.
     Given(Arc<Evd<T>>),
     /// An EVD outside this process; core drops the events.
     Elsewhere,
 }
 
 impl<T: Transport> Ia<T> {
-    /// Opens an instance with the handles of `slab`.
+    /// Opens an instance of an adapter, whose objects get their handles from `slab`.
     ///
-    /// # Errors
-    /// [`crate::error::Arg::QueueLength`] for 0, [`Role::EvdAsync`] for an EVD that does not accept asynchronous events
-    /// or belongs to another adapter, errors of [`Transport::open`].
+    /// # Errors [`crate::error::Arg::QueueLength`] for an EVD of 0 events, [`Role::EvdAsync`] for an EVD that does not
+    /// accept asynchronous events or belongs to another adapter, errors of [`Transport::open`].
     pub fn open(
         slab: &'static Slab<T>,
         name: &str,
@@ -113,8 +112,8 @@ impl<T: Transport> Ia<T> {
     /// Closes the instance if the program has freed all its objects.
     ///
     /// # Errors
-    /// [`crate::error::StateError::IaInUse`]; nothing has changed. [`Error::InvalidHandle`] if another thread closes
-    /// it.
+    /// [`crate::error::StateError::IaInUse`] if an object exists. [`Error::InvalidHandle`] if another thread closes the
+    /// instance.
     pub fn close_graceful(&self) -> Result<()> {
         self.shut_if_unused(self.own_async_evd())?;
         self.destroy()
@@ -122,9 +121,8 @@ impl<T: Transport> Ia<T> {
 
     /// Closes the instance and destroys all its objects.
     ///
-    /// # Errors
-    /// [`Error::InvalidHandle`] if another thread closes it. The call does not wait for that thread, which may wait for
-    /// the calling agent.
+    /// # Errors [`Error::InvalidHandle`] if another thread closes the instance. The call does not wait for that thread:
+    /// it may wait for the agent that makes this call.
     pub fn close_abrupt(&self) -> Result<()> {
         self.destroy()
     }
@@ -137,11 +135,11 @@ impl<T: Transport> Ia<T> {
         self.each::<Rsp<T>>(|rsp| rsp.free());
         self.each::<Csp<T>>(|csp| csp.free());
         self.each::<Cr<T>>(|cr| cr.abandon());
-        // Disconnects and datagram closes run concurrently.
+        // First starts all disconnects and closes of datagram queue pairs, so that they run concurrently.
         self.each::<Endpoint<T>>(|ep| ep.let_go());
         let mut datagram_qps = Vec::new();
         let _: Option<()> = self.find(|ep: &Endpoint<T>| {
-            // Without memory, the endpoint's free closes it.
+            // If memory is exhausted, the free of the endpoint closes its queue pair.
             let has_room = datagram_qps.room(1).is_ok();
             datagram_qps.extend(ep.datagram_qp().filter(|_| has_room));
             None
@@ -157,7 +155,7 @@ impl<T: Transport> Ia<T> {
         let own = self.own_async_evd();
         let outlet = self.async_outlet.lock().take();
         self.each::<Evd<T>>(|evd| {
-            // The adapter is one user.
+            // The adapter itself is one user; any other user is another instance.
             let lent = own == Some(evd.header().handle()) && evd.header.users.count() > 1;
             if lent {
                 evd.orphan();

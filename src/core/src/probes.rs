@@ -1,14 +1,15 @@
 //! USDT probes for tracers such as bpftrace, perf, SystemTap and gdb.
 //!
-//! A probe is one `nop` and an ELF note that locates its arguments, as in SystemTap's `<sys/sdt.h>`. A detached probe
-//! costs only the `nop`: the code has the arguments anyway, except the bytes of an SRQ's receive. Semaphores would cost
-//! two instructions. A rare probe is one place per library, because a tracer needs time for each.
+//! A probe is one `nop` and an ELF note that locates its arguments, as in SystemTap's `<sys/sdt.h>`. Without a tracer,
+//! a probe costs only the `nop`, because the code has the arguments anyway, except the length of a receive on an SRQ. A
+//! semaphore per probe would cost two instructions. Functions of rare probes are not inlined, because a tracer needs
+//! time for each place of a probe.
 //!
 //! All probes have the provider `dat` and signed 64-bit arguments. docs/tracing.md describes them, and
 //! tests-c/probes/check.sh compares it with the libraries.
 //!
-//! A transfer is its [`Transfer`] number, and a bind the next higher one. An atomic operation counts as a read, a write
-//! with immediate data as a write.
+//! The argument for a kind of transfer is the number of [`Transfer`]; a bind has the next higher number. An atomic
+//! operation is reported as a read, a write with immediate data as a write.
 
 use crate::ep_state::EpState;
 use crate::event::{Completion, Status, Transfer};
@@ -28,7 +29,7 @@ macro_rules! at {
     }};
 }
 
-/// With the numbers in the probe.
+/// A watermark. Its number is the argument of the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WatermarkKind {
     SrqLow,
@@ -37,24 +38,25 @@ pub(crate) enum WatermarkKind {
     EpHard,
 }
 
-/// What stalls, with its number in the probe.
+/// What stalls. Its number is the argument of the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stall {
     /// The program's requests: the ring or the device is full, or earlier requests stall.
     Requests,
     /// A received message: no receive is posted.
     Message,
-    /// Receives of the program: the device is full.
+    /// Receives of the program: the queue of the device is full.
     Receives,
 }
 
-/// A transfer was posted, or a receive.
+/// Reports a posted request or receive.
 #[inline(always)]
 pub(crate) fn posted(object: Handle, transfer: Transfer, cookie: u64, bytes: u64) {
     at!(posted, object.0, transfer as isize, cookie, bytes);
 }
 
-/// Like [`posted`], for a receive on an SRQ. Reads the lengths from memory, so that the post keeps none in a register.
+/// Like [`posted`], for a receive on an SRQ. Reads the lengths of the segments from memory, so that the post need not
+/// keep them in registers.
 #[inline(always)]
 pub(crate) fn recv_posted(object: Handle, cookie: u64, segments: &[Segment]) {
     // SAFETY: the pointer comes from a reference.
@@ -88,13 +90,13 @@ pub(crate) fn watermark(object: Handle, mark: WatermarkKind) {
     at!(watermark, object.0, mark as isize);
 }
 
-/// A stall of an endpoint's connection began.
+/// Reports that a stall of an endpoint's connection began.
 #[inline(never)]
 pub fn stalled(ep: Handle, stall: Stall) {
     at!(stalled, ep.0, stall as isize);
 }
 
-/// The stall ended.
+/// Reports that a stall ended.
 #[inline(never)]
 pub fn resumed(ep: Handle, stall: Stall) {
     at!(resumed, ep.0, stall as isize);

@@ -37,7 +37,7 @@ impl<T: Transport> Pz<T> {
         Ok(())
     }
 
-    /// Returns its number, which is unique in the process.
+    /// Returns the number of the zone, which is unique in the process.
     pub fn id(&self) -> u32 {
         self.zone.id()
     }

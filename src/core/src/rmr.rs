@@ -1,8 +1,8 @@
 //! Remote memory regions (RMRs): windows through which peers access local regions.
 //!
-//! A binding owns a use of the LMR, and a key for peers. The end of a connection removes the bindings that only it can
-//! use (`ep/end.rs`); their windows end by themselves. A message that revokes a window is reported with the key, and
-//! the binding is removed before the completion is queued.
+//! A binding keeps its LMR in use and has a key for peers. The end of a connection removes the bindings that only this
+//! connection can use (`ep/end.rs`); the transport has then revoked their windows. The transport reports a message that
+//! revokes a window with the key; the binding is removed before the completion is queued.
 
 use std::mem;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(crate) struct Binding<T: Transport> {
     #[allow(dead_code)]
     pub lmr: Use<Lmr<T>>,
     pub status: RmrStatus,
-    /// The only endpoint whose connection can use the binding.
+    /// The endpoint whose connection can use the binding; `None` if all connections of the zone can.
     pub only: Option<Handle>,
 }
 
@@ -102,7 +102,7 @@ impl<T: Transport> Rmr<T> {
             }
             (window, binding.take())
         };
-        // First and without a lock: the transport may wait for a peer.
+        // Before the window is dropped, and without a lock, because the transport may wait for a peer.
         if let Some(window) = &window {
             window.revoke(&self.ia.transport);
         }
@@ -131,7 +131,7 @@ impl<T: Transport> Rmr<T> {
         mem::replace(held, binding)
     }
 
-    /// Removes a binding that the transport has ended, if `the` accepts it.
+    /// Removes the binding if `the` returns `true` for it. The transport has revoked the binding.
     pub(crate) fn forget(&self, the: impl FnOnce(&Binding<T>) -> bool) {
         let mut binding = self.binding.lock();
         if binding.as_ref().is_some_and(the) {

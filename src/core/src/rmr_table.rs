@@ -1,7 +1,7 @@
 //! The remote keys of an adapter, with the regions and windows that they identify.
 //!
-//! Only calls and reports with such a key search this table. A bind cannot fail after its key is known, so it only
-//! stores the key.
+//! The table is searched only for a key from the program or from a message that revokes a window. Each region or window
+//! reserves a row at its creation, because a bind cannot fail after the transport has chosen the key.
 
 use host::lock::Mutex;
 use host::memory::{NoMemory, Room};
@@ -42,7 +42,7 @@ impl RmrTable {
         Ok(KeyRow(at))
     }
 
-    /// Replaces the key in a row. 0 is no key.
+    /// Replaces the key in a row. The key 0 means that there is none.
     pub fn set(&self, KeyRow(at): KeyRow, key: u32, owner: Handle) {
         let mut rows = self.rows.lock();
         rows.keys[at] = key;

@@ -1,10 +1,12 @@
 //! Handles: addresses of cells that are never freed.
 //!
-//! The first word of a cell belongs to the API layer; the second is the kind of a live object, or 0. So a check of any
-//! address reads no freed memory. A freed cell is reused only after [`QUARANTINE`] other frees.
+//! The first word of a cell belongs to the API layer. The second word is the kind of the live object, or 0. Cells are
+//! never freed, so the check of any address reads valid memory. A dead cell gets a new object only after at least
+//! [`QUARANTINE`] other frees, so that a stale handle stays invalid for long.
 //!
-//! A fast call uses an object under an epoch guard ([`ObjectGuard`]); other calls hold a reference. A free invalidates
-//! the cell. The drop of its result ([`RetiredCell`]) waits for the fast calls, then releases the cell's reference.
+//! A fast call uses an object under an epoch guard ([`ObjectGuard`]); other calls hold a reference. A free marks the
+//! cell as dead and returns a [`RetiredCell`]. The drop of this value waits until no fast call uses the object, then
+//! drops the cell's reference.
 //!
 //! Fast calls only search [`FirstCells`]: the first 1024 cells of the slab in which the library first found a handle.
 
@@ -27,7 +29,7 @@ use host::memory::{self, Room};
 
 use crate::users::Users;
 
-/// Address of a live or dead cell.
+/// The address of a cell, or any other value that a program passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Handle(pub usize);
 
@@ -75,7 +77,7 @@ impl Kind {
 
 /// An object that a slab can store.
 pub trait Object: Send + Sync + 'static {
-    /// Kind in the cell, unique among the types of one slab.
+    /// The kind that the cell stores. No two types in one slab have the same kind.
     const KIND: Kind;
 
     /// Returns the header.
@@ -114,7 +116,8 @@ impl Header {
 
 /// Minimum number of freed cells before one is reused.
 pub const QUARANTINE: usize = 4096;
-/// Maximum wait of a free for fast calls, which take microseconds, unless a signal handler leaves one by longjmp.
+/// Maximum time that a free waits for fast calls. They take microseconds, but a signal handler may leave one by
+/// longjmp, and then it never ends.
 const LIMIT: Duration = Duration::from_secs(1);
 const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = 16;
@@ -174,7 +177,7 @@ impl FirstCells {
         FirstCells { first: AtomicUsize::new(0), len: AtomicUsize::new(0) }
     }
 
-    /// Sets the cells to the first ones of a slab, unless they are set or the slab is empty.
+    /// Sets the cells to the first chunk of `slab`. Does nothing if the cells are set, or if the slab has no chunk.
     pub fn set<D>(&self, slab: &Slab<D>) {
         let chunk = &slab.chunks[0];
         let (len, first) = (chunk.len(), chunk.first.load(Ordering::Relaxed).addr());
@@ -199,7 +202,8 @@ impl FirstCells {
         offset.rotate_right(size_of::<Cell>().trailing_zeros()) < len
     }
 
-    /// Enters a live object of type `O` in one of the cells, if the thread can enter an epoch.
+    /// Returns access to the live object of `handle`. Returns `None` if the handle is not one of these cells, is dead
+    /// or of another type, or if the thread cannot enter an epoch.
     #[inline(always)]
     pub fn enter<O: Object>(&self, handle: Handle) -> Option<ObjectGuard<O>> {
         if !self.has(handle) {
@@ -284,10 +288,10 @@ impl<D> Slab<D> {
         self.cell(handle)?.get()
     }
 
-    /// Invalidates an object's handle, for exactly one caller.
+    /// Invalidates the handle of an object. Returns `Some` to exactly one caller.
     pub fn remove<O: Object>(&self, object: &O) -> Option<RetiredCell<'_, D>> {
         let cell = self.cell(object.header().handle())?;
-        // While this epoch guard exists, the cell is not reused, so an equal address is the same object.
+        // During this epoch, the cell gets no other object. So if it stores this address, it stores this object.
         let killed = epoch::briefly(|| {
             cell.object::<O>().is_some_and(|known| ptr::eq(known, object))
                 && cell.kind.compare_exchange(O::KIND as usize, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -295,7 +299,7 @@ impl<D> Slab<D> {
         killed.then(|| RetiredCell { slab: self, cell })
     }
 
-    /// Requires that no fast call uses the object.
+    /// Drops a dead cell's object and frees the cell. No fast call may use the object.
     fn reclaim(&self, cell: &'static Cell) {
         let (object, release) = (cell.object.load(Ordering::Relaxed), cell.release.load(Ordering::Relaxed));
         self.free.lock().cells.push_back(ptr::from_ref(cell).addr());
@@ -305,7 +309,7 @@ impl<D> Slab<D> {
         unsafe { release(object) };
     }
 
-    /// Invalidates all handles, but drops no object, which a forked child shares with its parent.
+    /// Invalidates all handles in a forked child. Drops no object, because the parent uses their resources too.
     pub fn abandon(&self) {
         epoch::in_child();
         for chunk in &self.chunks {
@@ -331,7 +335,7 @@ impl<D> Slab<D> {
         let last = free.chunks.checked_sub(1);
         let full = last.is_none_or(|i| free.used == self.chunks[i].len());
         if full && self.grow(&mut free).is_none() {
-            // A recently freed cell is better than none.
+            // A cell that was freed recently is better than none.
             return free.cells.pop_front();
         }
         let chunk = &self.chunks[free.chunks - 1];
@@ -340,7 +344,7 @@ impl<D> Slab<D> {
         Some(address)
     }
 
-    /// Allocates a chunk, and room in the list of free cells: a free must need no memory.
+    /// Allocates the next chunk, and room for its cells in the list of free cells, so that a free needs no memory.
     fn grow(&self, free: &mut Free) -> Option<()> {
         let chunk = self.chunks.get(free.chunks)?;
         let len = FIRST_CHUNK << free.chunks;
@@ -405,16 +409,17 @@ impl Cell {
     }
 }
 
-/// A dead cell with its object. The drop waits for fast calls, whose locks the caller must not hold, drops the object
-/// and frees the cell.
+/// A dead cell with its object. The drop waits for fast calls, drops the object and frees the cell. The caller of the
+/// drop must hold no lock that a fast call takes.
 pub struct RetiredCell<'a, D> {
     slab: &'a Slab<D>,
     cell: &'static Cell,
 }
 
 impl<D> RetiredCell<'_, D> {
-    /// Drops this object and those that earlier frees left, if all fast calls end within `limit`. Otherwise, or within
-    /// a fast call, leaves them to the next free.
+    /// Waits until all fast calls end, at most for `limit`. Then drops this object, and the objects that earlier frees
+    /// could not drop. If the time is not enough, or if the caller is inside a fast call, leaves these objects to the
+    /// next free.
     fn end(&self, limit: Duration) {
         let left = mem::take(&mut self.slab.free.lock().left);
         self.cell.next.store(left, Ordering::Relaxed);

@@ -1,9 +1,10 @@
 //! Accounting of a shared receive queue's buffers.
 //!
-//! A buffer is *held* until its completion. Then an [`OutstandingRecv`] in the completion event counts it.
+//! A buffer is *held* from its post to its completion. Its completion event then contains an [`OutstandingRecv`], so
+//! the buffer counts as outstanding until the program dequeues the event.
 //!
-//! An event can outlive the queue. Only the queue's end adds references for events, because they cost two locked
-//! instructions.
+//! An event can outlive the queue. A reference of each event to the accounting would cost two locked instructions, so
+//! events have none until the queue is freed: the free adds a reference for each event that still exists.
 
 use std::mem;
 use std::ptr::NonNull;
@@ -25,22 +26,22 @@ pub(crate) struct SrqAccounting {
     pub available: usize,
     pub low_watermark: usize,
     pub armed: bool,
-    /// Set when each [`OutstandingRecv`] owns a reference.
+    /// `true` if the queue is freed, so that each [`OutstandingRecv`] owns a reference.
     ended: bool,
-    /// Held buffers and [`OutstandingRecv`]s.
+    /// Number of held buffers and of [`OutstandingRecv`]s.
     outstanding: usize,
     buffers: Vec<Buffer>,
-    /// The most recently freed buffer, or [`NONE`].
+    /// The head of the list of free buffers, or [`NONE`].
     free: u32,
 }
 
 #[derive(Clone, Copy)]
 enum Buffer {
-    /// Next free buffer, or [`NONE`].
+    /// In the list of free buffers, with the next one or [`NONE`].
     Free(u32),
-    /// Endpoints can take it; with the poster's cookie.
+    /// Posted with this cookie; endpoints can take the buffer.
     Available(u64),
-    /// An endpoint has taken it; with the poster's cookie.
+    /// Posted with this cookie; an endpoint has taken the buffer.
     Taken(u64),
 }
 
@@ -116,7 +117,7 @@ impl SrqAccounting {
         Some(Vacancy { id, buffer: buffers.get_mut(id as usize)?, free, outstanding, available })
     }
 
-    /// Returns whether to raise the watermark event.
+    /// Records that an endpoint took a buffer. Returns whether to raise the watermark event.
     #[inline(always)]
     pub fn take(&mut self, id: RecvId) -> bool {
         match self.buffers.get_mut(id as usize) {
@@ -128,7 +129,8 @@ impl SrqAccounting {
         }
     }
 
-    /// Frees a completed buffer. Returns its cookie and whether to raise the watermark event; `None` if it was free.
+    /// Frees a completed buffer. Returns its cookie and whether to raise the watermark event, or `None` if the buffer
+    /// was free already.
     #[inline(always)]
     fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let buffer = self.buffers.get_mut(id as usize)?;
@@ -152,7 +154,7 @@ impl SrqAccounting {
         self.armed && self.fires()
     }
 
-    /// Returns whether to raise the watermark event: at most once per arming.
+    /// Returns whether to raise the watermark event, and disarms it, so that it is raised at most once per arming.
     #[inline]
     pub fn fires(&mut self) -> bool {
         let due = self.armed && self.available < self.low_watermark;
@@ -181,11 +183,12 @@ pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
         let mut books_now = accounting.lock();
         books_now.ended = true;
         for _ in 0..books_now.charges() {
-            // The [`OutstandingRecv`]'s drop drops this reference.
+            // The drop of an [`OutstandingRecv`] drops this reference.
             mem::forget(accounting.clone());
         }
     }
-    // A counted drop may still hold the lock. Later drops find `ended` set.
+    // Waits for drops that found `ended` unset and may still hold the lock, without a reference. Later drops find it
+    // set.
     epoch::synchronize::<Memory>(None);
 }
 
@@ -193,11 +196,11 @@ pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
 #[derive(Debug)]
 pub(crate) struct OutstandingRecv(NonNull<Mutex<SrqAccounting>>);
 
-// SAFETY: one thread uses it, and any thread may lock the accounting.
+// SAFETY: any thread may lock the accounting.
 unsafe impl Send for OutstandingRecv {}
 
 impl OutstandingRecv {
-    /// Decrements the count. Returns whether this object has a reference, which the caller must drop.
+    /// Removes this object from the outstanding ones. Returns whether it owns a reference, which the caller must drop.
     ///
     /// # Safety
     /// The accounting must outlive the call.
@@ -217,7 +220,8 @@ impl OutstandingRecv {
         unsafe { Arc::increment_strong_count(address) };
         // SAFETY: the new reference keeps the accounting alive.
         let references = 1 + usize::from(unsafe { self.settle() });
-        // SAFETY: one reference was added above; this object owns the other, because the queue has ended.
+        // SAFETY: one reference was added above. If there is a second one, this object owns it, because the queue is
+        // freed.
         (0..references).for_each(|_| unsafe { Arc::decrement_strong_count(address) });
     }
 }
@@ -229,7 +233,7 @@ impl Drop for OutstandingRecv {
             cold_path();
             return self.settle_counted();
         };
-        // SAFETY: the accounting lives while it counts this object, then until the section ends.
+        // SAFETY: the accounting lives while it counts this object, and after that until the section ends.
         let ended = unsafe { self.settle() };
         drop(section);
         if ended {

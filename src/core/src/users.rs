@@ -1,6 +1,6 @@
 //! Users of an object, which prevent its free.
 //!
-//! An object without users can be retired once, and then gets none.
+//! A free retires an object that has no users. A retired object accepts no new users.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::slab::Object;
 
 const RETIRED: usize = 1 << (usize::BITS - 1);
 
-/// Number of users, and a flag.
+/// The number of users, and the flag [`RETIRED`].
 #[derive(Debug, Default)]
 pub struct Users(AtomicUsize);
 
@@ -28,7 +28,7 @@ impl Users {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Retires an object without users. Returns `true` to exactly one caller.
+    /// Retires the object if it has no users. Returns `true` if this call has retired it.
     pub fn retire(&self) -> bool {
         self.0.compare_exchange(0, RETIRED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -57,9 +57,9 @@ impl Users {
 /// The reason why an object accepts no user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unusable {
-    /// It is being freed.
+    /// The object is being freed.
     Gone,
-    /// It has the maximum number of users.
+    /// The object has the maximum number of users.
     Full,
 }
 
@@ -72,10 +72,10 @@ impl<O: Object> Use<O> {
         Self::within(object, usize::MAX).ok()
     }
 
-    /// Adds a use, unless the object has `most` users.
+    /// Adds a use, unless the object already has `most` users.
     ///
     /// # Errors
-    /// [`Unusable`]; nothing has changed.
+    /// [`Unusable`] states why no use was added.
     pub fn within(object: &Arc<O>, most: usize) -> Result<Self, Unusable> {
         object.header().users.attach(most).map(|()| Use(object.clone()))
     }

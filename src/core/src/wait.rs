@@ -1,27 +1,31 @@
 //! Blocking waits, in steps.
 //!
-//! A wait must be a cancellation point, and cancellation unwinds the stack without Rust destructors. So the API layer
-//! sleeps itself, in a frame that owns nothing, when a [`Step`] requests it. A list of the thread contains its sleeping
-//! waits. After an unwind, [`abandon`] removes the wait before code of the program runs.
+//! A wait must be a cancellation point, and cancellation unwinds the stack without Rust destructors. So core does not
+//! sleep: it returns a [`Step`], and the API layer sleeps in a frame without destructors. Each thread has a list of its
+//! sleeping waits. If cancellation unwinds a sleep, [`abandon`] removes the wait from the list before code of the
+//! program runs.
 //!
 //! # How a wait sleeps
 //!
 //! The thread polls for 30 µs, unless polling does not pay (`adaptive_spin`), and yields its CPU once after 5 µs. To
 //! miss no event, it then stores its waker in the object, arms the transport, polls again, checks the queue, and
-//! sleeps. The result of `arm` determines where:
+//! sleeps. The result of `arm` determines on what the thread sleeps:
 //!
 //! | `Wakeup` | transport | the thread sleeps on |
 //! |---|---|---|
-//! | `Reported`: a thread of the provider reports new work | shm, if other threads need the report | the word of its waker, futex(2) |
+//! | `Reported`: a thread of the provider reports new work | shm, if other threads need the report | the word of its
+//! waker, futex(2) |
 //! | `Word`, which others change, too | shm, if only this wait sleeps | that word, futex(2) |
 //! | `Descriptor` | verbs | the descriptor and an eventfd, ppoll(2) |
 //!
-//! Sleeps on a shared word last at most 50 ms, then twice as long each, up to an hour, because a process that violates
-//! the protocol may restore the old value.
+//! The first sleep on a shared word lasts at most 50 ms, and each further one at most twice as long, up to an hour. A
+//! limit is necessary because a process that violates the protocol may restore the old value, so that the wake-up is
+//! lost.
 //!
-//! The waiter passes to `arm` whether completed requests end its sleep: for a CNO, an EVD on which requests complete,
-//! or one of asynchronous events, which may report a lost completion. A new request stream or EVD wakes the waiter,
-//! which arms again.
+//! The waiter passes to `arm` whether completed requests must end its sleep. They must in a wait on a CNO, on an EVD on
+//! which requests complete, and on an EVD for asynchronous events, which may report a lost completion. If an endpoint
+//! begins to use a sleeping waiter's EVD for requests, or an EVD is attached to its CNO, the waiter wakes and arms
+//! again.
 //!
 //! A wait in a signal handler that interrupts another wait has its own waker.
 
@@ -50,9 +54,9 @@ use crate::waker::{WakePlace, Waker};
 pub use pending::abandon;
 use timing::Timing;
 
-/// Used if nothing reports new work.
+/// Interval of polls if the transport cannot wake the thread.
 const POLL_INTERVAL: Duration = Duration::from_millis(1);
-/// The thread's eventfd, and one per completion queue.
+/// Maximum number of descriptors of a sleep: the thread's eventfd, and one for each completion queue.
 pub const MAX_FDS: usize = 17;
 
 /// What a thread sleeps on. Valid until the wait is resumed or the thread ends.
@@ -111,16 +115,17 @@ impl<T: Transport> Watch<T> {
 
 type Watches<T> = ArrayVec<Watch<T>, { MAX_FDS - 1 }>;
 
-/// The coverage of a thread's events by its watches.
+/// The events that the watches of a wait report, of those that must end it.
 enum Coverage {
     Full,
-    /// Not all, but rearming helps.
+    /// Not every event, but every one after the thread has armed again.
     Rearm,
-    /// Not all, even after rearming. The thread must poll periodically.
+    /// Not every event, even after the thread has armed again. The thread must poll periodically.
     Partial,
 }
 
-/// The object of a wait. [`Target::leave`] or an outcome of [`Target::check`] removes the waiter.
+/// The object of a wait. The waiter is removed from the object by [`Target::leave`], or by [`Target::check`] and
+/// [`Target::fail`] when they return an outcome.
 trait Target: Sized + 'static {
     type Transport: Transport;
     type Outcome;
@@ -135,7 +140,7 @@ trait Target: Sized + 'static {
 
     fn check(&mut self) -> Option<Self::Outcome>;
 
-    /// Returns the outcome for an error; [`Error::TimeoutExpired`] is the timeout.
+    /// Returns the outcome for an error; [`Error::TimeoutExpired`] means that the timeout has passed.
     fn fail(&mut self, error: Error) -> Self::Outcome;
 
     fn leave(&mut self);
@@ -193,7 +198,8 @@ impl<W: Target> Wait<W> {
         self.target.fail(error)
     }
 
-    /// Waits without a waker, for lack of memory. The thread cannot be cancelled.
+    /// Waits by periodic polls, because there is no memory for a waker. Cancellation of the thread has no effect on
+    /// such a wait.
     fn wait_without_waker(mut self) -> W::Outcome {
         loop {
             self.target.poll();
@@ -245,7 +251,7 @@ impl<W: Target> Wait<W> {
         }
     }
 
-    /// Like [`evd_resume`]. Returns `None` if there is no such wait.
+    /// Like [`evd_resume`]. Returns `None` if the thread has no sleeping wait of this type.
     fn resume(interrupted: bool) -> Option<Step<W::Outcome>> {
         let mut wait = pending::pop::<Self>()?;
         if let Some(waker) = &wait.waker {
@@ -280,7 +286,7 @@ impl<W: Target> Drop for Wait<W> {
     }
 }
 
-/// Sets the waker's place to what all these queues wake, and returns the sleep there.
+/// Selects a place to sleep that all armed queues wake, sets it in the waker, and returns the sleep.
 fn prepare_sleep<'a, A: Alarm + 'static>(
     waker: &Waker,
     armed: impl Iterator<Item = Wakeup<'a, A>>,
@@ -397,8 +403,8 @@ impl<T: Transport> Target for EvdWait<T> {
     }
 }
 
-/// Begins to wait for `threshold` events, at most for `limit`. `looked` is `true` if [`Evd::take_completion`] has just
-/// found none.
+/// Begins to wait for `threshold` events, at most for `limit`. `looked` must be `true` if the caller has just polled
+/// with [`Evd::take_completion`], which found no event.
 ///
 /// # Errors
 /// * [`Error::TimeoutExpired`]
@@ -412,7 +418,7 @@ pub fn evd_begin<T: Transport>(
     limit: Option<Duration>,
     looked: bool,
 ) -> Step<EvdOutcome> {
-    // Earlier events count as queued at the entry of the call.
+    // Events that have arrived before the call count as queued when the call begins.
     if !looked && evd.queue().len() < threshold {
         evd.poll();
     }
@@ -420,7 +426,7 @@ pub fn evd_begin<T: Transport>(
         return Step::Done(EvdOutcome { result: Err(error), more: 0 });
     }
     let mut target = EvdWait { evd, entered: true };
-    // A wait that ends immediately reveals nothing about polling, and needs no clock.
+    // A wait that ends immediately shows nothing about the benefit of polling, and needs no clock.
     if let Some(outcome) = target.check() {
         return Step::Done(outcome);
     }
@@ -428,7 +434,7 @@ pub fn evd_begin<T: Transport>(
     Wait::begin(target, timing)
 }
 
-/// Continues after a sleep, which a signal has ended if `interrupted`.
+/// Continues a wait on an EVD after a sleep. `interrupted` must be `true` if a signal ended the sleep.
 pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
     Wait::<EvdWait<T>>::resume(interrupted).unwrap_or(Step::Done(EvdOutcome { result: Err(Error::Internal), more: 0 }))
 }
@@ -473,7 +479,7 @@ impl<T: Transport> Target for CnoWait<T> {
     }
 
     fn fail(&mut self, error: Error) -> Result<Handle> {
-        // uDAPL has one code for a timeout and for no trigger.
+        // uDAPL has the same code for a timeout and for a CNO that is not triggered.
         Err(if error == Error::TimeoutExpired { Error::QueueEmpty } else { error })
     }
 
@@ -512,7 +518,7 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
     }
 }
 
-/// Begins to wait for a trigger. Returns its EVD, or NULL if the CNO was destroyed.
+/// Begins to wait for a trigger of `cno`. The wait returns the EVD of the trigger, or NULL if the CNO was destroyed.
 ///
 /// # Errors
 /// [`Error::QueueEmpty`] after the timeout, [`Error::Interrupted`] after a signal.
@@ -527,7 +533,7 @@ pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Option<Duration>) -> Ste
     Wait::begin(target, timing)
 }
 
-/// Continues after a sleep, which a signal has ended if `interrupted`.
+/// Continues a wait on a CNO after a sleep. `interrupted` must be `true` if a signal ended the sleep.
 pub fn cno_resume<T: Transport>(interrupted: bool) -> Step<Result<Handle>> {
     Wait::<CnoWait<T>>::resume(interrupted).unwrap_or(Step::Done(Err(Error::Internal)))
 }

@@ -1,8 +1,8 @@
-//! Wakers of sleeping threads. A thread keeps its waker until it ends; a wait in a signal handler that interrupts
-//! another wait has its own.
+//! Wakers of sleeping threads. A thread has one waker until the thread ends. A wait in a signal handler that interrupts
+//! another wait of the thread has a second waker.
 //!
-//! A thread sleeps on one word if possible: its waker's, or one that the transport shares with others. Otherwise it
-//! sleeps on the transport's descriptor and an eventfd.
+//! If possible, a thread sleeps on one word: the word of its waker, or a word that the transport shares with other
+//! processes. Otherwise it sleeps on the transport's descriptor and an eventfd.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Word for AtomicU32 {
 }
 
 const AWAKE: u32 = 0;
-/// Or about to sleep.
+/// The thread sleeps, or is about to.
 const ASLEEP: u32 = 1;
 const WOKEN: u32 = 2;
 
@@ -40,14 +40,14 @@ struct SleepState<W>(W);
 impl<W: Word> SleepState<W> {
     /// Called after a change of the condition. Returns whether the caller must wake the thread.
     fn end_sleep(&self) -> bool {
-        // SYNC waker: the condition was changed before. If this swap is first, the sleeper finds the condition;
-        // otherwise the swap finds that it sleeps.
+        // SYNC waker: the caller has changed the condition before. If this swap precedes the one in `prepare_sleep`,
+        // the thread finds the changed condition; otherwise this swap finds ASLEEP.
         self.0.swap(WOKEN, Ordering::AcqRel) == ASLEEP
     }
 
     /// Called before the check of the condition.
     fn prepare_sleep(&self) {
-        // SYNC waker: discards an earlier wake-up, whose condition the following check sees.
+        // SYNC waker: discards an earlier wake-up. The check that follows sees the condition of that wake-up.
         self.0.swap(ASLEEP, Ordering::AcqRel);
     }
 
@@ -61,7 +61,7 @@ impl<W: Word> SleepState<W> {
 pub enum WakePlace {
     Own,
     Word(Arc<dyn Alarm>),
-    /// Descriptors, one of which is this eventfd of the waker.
+    /// Descriptors of the transport, and this eventfd of the waker.
     WakeupFd(Arc<EventFd>),
 }
 
@@ -76,7 +76,7 @@ pub struct Waker {
 static CURRENT: PerThread<RefCell<Option<Arc<Waker>>>> = PerThread::new();
 
 impl Waker {
-    /// Returns the calling thread's waker, or `None` without memory.
+    /// Returns the calling thread's waker, or `None` if memory is exhausted.
     pub fn current() -> Option<Arc<Waker>> {
         let current = CURRENT.with(|current| {
             let mut current = current.borrow_mut();
@@ -103,7 +103,8 @@ impl Waker {
         }
     }
 
-    /// Returns the eventfd for [`WakePlace::WakeupFd`]; `None` if the thread must poll without.
+    /// Returns the eventfd for [`WakePlace::WakeupFd`]. Returns `None` if it cannot be created; the thread must then
+    /// poll periodically.
     pub fn wakeup_fd(&self) -> Option<Arc<EventFd>> {
         let mut wakeup_fd = self.wakeup_fd.lock();
         if wakeup_fd.is_none() {
@@ -112,7 +113,7 @@ impl Waker {
         wakeup_fd.clone()
     }
 
-    /// Returns the word of [`WakePlace::Own`], and its value while the thread sleeps.
+    /// Returns the word for [`WakePlace::Own`], and the value that it has while the thread sleeps.
     pub fn word(&self) -> (&AtomicU32, u32) {
         (&self.state.0, ASLEEP)
     }
@@ -138,17 +139,17 @@ impl Waker {
     /// Called before the check of the condition.
     pub fn prepare_sleep(&self, place: WakePlace) {
         if let WakePlace::WakeupFd(wakeup_fd) = &place {
-            // Even if it appears clear: a late wake-up may follow.
+            // Always, because a wake-up of an earlier sleep may set it late.
             wakeup_fd.clear();
         }
         *self.place.lock() = place;
         self.state.prepare_sleep();
     }
 
-    /// Detaches the waker from its last place.
+    /// Detaches the waker from the place of its last sleep.
     pub fn leave_place(&self) {
         let left = std::mem::replace(&mut *self.place.lock(), WakePlace::Own);
-        // The drop may take long.
+        // Dropped without the lock, because the drop may take long.
         drop(left);
     }
 

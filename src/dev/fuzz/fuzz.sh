@@ -5,9 +5,8 @@
 # nightly compiler and cargo-fuzz they run under libFuzzer and AddressSanitizer, with coverage as
 # the guide; otherwise on any compiler, with inputs that follow from a seed.
 #
-# fuzz.sh keep [TARGET...] - after runs under libFuzzer, chooses from the inputs that they left and
-# those of src/dev/fuzz/corpus as few as reach the same code, and puts those that are new into
-# src/dev/fuzz/corpus.
+# fuzz.sh keep [TARGET...] - after runs under libFuzzer, selects a minimal set of their inputs and those of
+# src/dev/fuzz/corpus that reaches the same code, and adds new inputs to src/dev/fuzz/corpus.
 #
 #   SEED=N               the seed; the time by default
 #   NIGHTLY=nightly      the toolchain
@@ -39,13 +38,13 @@ for target in $targets; do
     esac
 done
 
-# Without a compiler of its own in the way, which rust-toolchain.toml would choose.
+# Runs cargo-fuzz with the nightly toolchain, also against rust-toolchain.toml.
 fuzz()
 {
     CARGO_TARGET_DIR=$work cargo "+$NIGHTLY" fuzz "$@"
 }
 
-# Why libFuzzer cannot run here.
+# Prints why libFuzzer cannot run here; nothing if it can.
 lacking()
 {
     if [ "$LIBFUZZER" = 0 ]; then
@@ -73,7 +72,7 @@ if [ "$what" = keep ]; then
     for target in $targets; do
         rm -rf "$work/less/$target"
         mkdir -p "$work/less/$target" "$work/corpus/$target" "$here/corpus/$target"
-        # The code that is reached, without how often, so that few inputs are enough.
+        # Compares which code inputs reach, not how often, so that few inputs suffice.
         libfuzzer "$target" "$work/less/$target" "$here/corpus/$target" "$work/corpus/$target" -- \
             -set_cover_merge=1 -use_counters=0 -detect_leaks=0 -max_len=4096 || exit 1
         for input in "$work/less/$target"/*; do

@@ -16,12 +16,12 @@ use std::sync::atomic::{compiler_fence, fence};
 use rustix::thread::{MembarrierCommand, MembarrierQuery, Timespec, membarrier, membarrier_query, nanosleep};
 
 const UNKNOWN: u8 = 0;
-/// Registered for membarrier(2).
+/// The process is registered for membarrier(2).
 const ASYMMETRIC: u8 = 1;
-/// Without membarrier(2).
+/// membarrier(2) is unavailable.
 const SYMMETRIC: u8 = 2;
 
-/// Changes only once, because a thread in mode `ASYMMETRIC` relies on all others.
+/// Changes only once, because `ASYMMETRIC` is correct only if all threads use it.
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
 /// Returns whether [`light`] costs nothing. The first call in a process can take some milliseconds if other threads
@@ -95,7 +95,8 @@ fn everywhere() {
     if expedited() || register() && expedited() || membarrier(MembarrierCommand::Global).is_ok() {
         return;
     }
-    // The program has since forbidden the call, as by seccomp(2). Stores leave a CPU within a microsecond.
+    // The program has since forbidden the call, as by seccomp(2). A sleep suffices, because stores leave a CPU within a
+    // microsecond.
     let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 });
 }
 

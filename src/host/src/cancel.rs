@@ -1,9 +1,9 @@
 //! Control of thread cancellation (`pthread_cancel`).
 //!
 //! Nearly every system call of libc is a cancellation point. Cancellation would unwind frames that hold locks, and Rust
-//! frames that must not be unwound. So providers disable it, except in the sleep of a wait, whose frames own nothing,
-//! and in fast calls without cancellation points. Rare operations in such calls disable it themselves, such as closing
-//! a descriptor ([`Shielded`]).
+//! frames that must not be unwound. So providers disable it, except in the sleep of a wait, whose frames have no
+//! destructors, and in fast calls without cancellation points. Rare operations in such calls disable it themselves,
+//! such as closing a descriptor ([`Shielded`]).
 //!
 //! The program must not call the library on a thread with asynchronous cancellation enabled.
 //!
@@ -29,7 +29,7 @@ const PTHREAD_CANCEL_DISABLE: c_int = 1;
 const PTHREAD_CANCEL_ASYNCHRONOUS: c_int = 1;
 
 unsafe extern "C-unwind" {
-    // Not in the libc crate. They unwind if they enable an asynchronous cancellation that is pending.
+    // The libc crate lacks these functions. They unwind if they enable an asynchronous cancellation that is pending.
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
     fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
     // The functions behind these macros in glibc and musl.
@@ -110,7 +110,8 @@ pub unsafe fn forget(place: &mut Note) {
     unsafe { _pthread_cleanup_pop(place, 0) };
 }
 
-/// Runs `f` with cancellation disabled, by two uncontended exchanges. After a panic of `f`, it stays disabled.
+/// Runs `f` with cancellation disabled, by two uncontended exchanges. After a panic of `f`, cancellation stays
+/// disabled.
 #[inline(always)]
 pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
     let before = forbid();

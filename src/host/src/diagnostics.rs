@@ -11,8 +11,8 @@
 //! | `DAT_LOG` | as for `RUST_LOG` | that level |
 //! | | `time`, alone or with a level, as in `debug,time` | each line begins with the time |
 //!
-//! Several variables add up. A process with more rights than its parent ignores all. The first [`report`] of a process
-//! is also written if standard error is a terminal, unless a variable is 0 or `off`.
+//! Several variables add up. A [privileged](environment::privileged) process ignores all variables. The first
+//! [`report`] of a process is also written if standard error is a terminal, unless a variable is 0 or `off`.
 //!
 //! Lines go to standard error, unless the masks `DAT_DBG_DEST` or `DAPL_DBG_DEST` select standard output (1), the
 //! system log (2) or both (3). The line for a terminal always goes to standard error.
@@ -64,7 +64,7 @@ const TIME: &str = "time";
 /// First words of this project's module names.
 const OURS: [&str; 4] = ["dat", "dapl", "libdat", "libdapl"];
 
-/// In bytes.
+/// Maximum length of a line in bytes, without its topic.
 const LINE_MAX: usize = 1024;
 
 /// Set once without a lock, because the child of a fork could find the lock held.
@@ -139,7 +139,7 @@ pub fn init(library: &'static str, role: Role) {
 
 /// Reports to the user why a request failed.
 ///
-/// Without messages in the environment, the first line of a process is written anyway: see [`hint`].
+/// If the environment enables no errors, passes the message to [`hint`].
 ///
 /// # Parameters
 /// * `topic` - the section that describes the remedy, for log lines.
@@ -151,7 +151,7 @@ pub fn report(topic: Topic, message: fmt::Arguments<'_>) {
     }
 }
 
-/// Writes the first such line of a process, if standard error is a terminal and no variable disables messages.
+/// Writes the first hint of a process, if standard error is a terminal and no variable disables messages.
 pub fn hint(message: fmt::Arguments<'_>) {
     let Some(output) = OUTPUT.get() else { return };
     if reports() && !REPORTED.swap(true, Ordering::Relaxed) {
@@ -217,14 +217,14 @@ impl Output {
     fn write(&self, to: Destinations, level: Level, topic: Option<Topic>, message: fmt::Arguments<'_>) {
         let mut line = Line(String::with_capacity(160));
         if self.wish.time {
-            // Fails before 1970.
+            // The subtraction fails before 1970.
             line.0 = clock(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default());
         }
         let untimed = line.0.len();
         // Cannot fail: a [`Line`] accepts any text.
         let _ = write!(line, "{}[{}]: {message}", self.library, process::getpid().as_raw_nonzero());
         let mut line = line.0;
-        // After text is cut off, so that the topic is complete.
+        // The topic follows the text that may be cut off, so it is complete.
         if let Some(topic) = topic {
             line.extend([" [", topic.name(), "]"]);
         }
@@ -300,7 +300,6 @@ fn write_to_system(level: Level, line: &str) {
 
 /// Returns a line in the format of the system log, with its priority.
 fn packet(level: Level, line: &str) -> String {
-    /// The facility of user-level messages.
     const FACILITY: u32 = 1 << 3;
     let severity = match level {
         Level::Error => 3,
@@ -311,8 +310,8 @@ fn packet(level: Level, line: &str) -> String {
     format!("<{}>{line}", FACILITY | severity)
 }
 
-/// Returns the level in a list such as `warn,dat=debug`. A level for this project's modules precedes a general one. The
-/// crate env_filter would compare `dat` with targets, which here are the classes of the masks.
+/// Returns the level in a list such as `warn,dat=debug`, if any. A level for this project's modules overrides a general
+/// level. The crate env_filter would compare `dat` with targets, which here are the classes of the masks.
 fn level_of_words(words: &str) -> Option<LevelFilter> {
     let mut general = None;
     let mut ours = None;

@@ -1,8 +1,8 @@
 //! Epoch-based reclamation without locked instructions for readers.
 //!
-//! A thread uses a shared item only in a *section*, which it counts in its own word with plain stores. An item found
-//! there stays valid until the thread leaves the section. A thread that frees an item marks it as dead, and then calls
-//! [`synchronize`]:
+//! A thread uses a shared item only in a *section*, which it counts in its own word with plain stores. An item found in
+//! a section stays valid until the thread leaves the section. A thread that frees an item marks it as dead, and then
+//! calls [`synchronize`]:
 //!
 //! ```text
 //! reader                                thread that frees
@@ -13,8 +13,8 @@
 //! ```
 //!
 //! So the reader sees the mark, or `synchronize` waits for the reader. Long operations take a reference in a section
-//! and continue outside. There are two kinds, [`Objects`] and [`Memory`], because a thread can wait for one kind inside
-//! the other.
+//! and continue outside. Sections have two kinds, [`Objects`] and [`Memory`], because a thread in an `Objects` section
+//! can wait for `Memory` sections.
 //!
 //! `synchronize` does not wait for the calling thread, which must not free inside a section ([`is_inside`]). A section
 //! contains no cancellation point, and ends with its thread. In the child of a fork, [`in_child`] ends the sections of
@@ -48,14 +48,15 @@ pub trait SectionKind {
 /// Sections that protect objects behind handles, for a whole fast call.
 ///
 /// The call takes locks, and may wait for [`Memory`] sections, for example if a message of a peer revokes a memory
-/// window. So a thread that waits for these sections must not hold a lock that a fast call takes.
+/// window. So a thread that waits for `Objects` sections must not hold a lock that a fast call takes.
 #[derive(Debug)]
 pub enum Objects {}
 
 /// Sections that protect registered memory and other data, at most for the copy of one record.
 ///
 /// In the section, a thread takes the locks of an endpoint's receives, an SRQ, an EVD, and what an event wakes. So a
-/// thread that waits for these sections must hold none of them. A thread in such a section waits for no section.
+/// thread that waits for `Memory` sections must hold none of these locks. A thread in such a section waits for no
+/// section.
 #[derive(Debug)]
 pub enum Memory {}
 
@@ -132,7 +133,7 @@ impl<W: Word> Count<W> {
     }
 }
 
-/// On a separate pair of cache lines.
+/// The counts of a thread, on a separate pair of cache lines.
 #[repr(C, align(128))]
 struct Record {
     counts: [Count<AtomicU64>; 2],
@@ -162,13 +163,13 @@ impl Record {
     }
 }
 
-/// The list of records only grows.
+/// Head of the list of records, which only grows.
 static FIRST: AtomicPtr<Record> = AtomicPtr::new(ptr::null_mut());
 
 /// Records for threads that cannot have their own.
 static SPARE: [Record; 8] = [const { Record::new(false) }; 8];
 
-/// Releases the record of a thread that ends. Calls in later destructors get both again.
+/// Releases the record of a thread that ends. Sections in later destructors create an owner again.
 #[derive(Default)]
 struct Owner;
 

@@ -9,8 +9,8 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 
 use crate::cancel::Shielded;
 
-/// An eventfd that is readable from [`EventFd::wake`] until [`EventFd::clear`]. It is closed on exec.
-/// Must not be passed to another process, which could make it blocking or clear it.
+/// An eventfd that is readable from [`EventFd::wake`] until [`EventFd::clear`]. It is closed on exec. The descriptor
+/// must not be passed to another process, which could make it blocking or clear it.
 #[derive(Debug)]
 pub struct EventFd {
     fd: Shielded<OwnedFd>,

@@ -39,7 +39,7 @@ impl Inside {
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // The child has reset the count.
+        // In the child of a fork, the count may already be 0.
         let _ = INSIDE
             .fetch_update(Ordering::AcqRel, Ordering::Relaxed, |inside| (inside & !FORKING > 0).then(|| inside - 1));
     }
@@ -49,7 +49,7 @@ fn sleep_briefly() {
     let _ = nanosleep(&Timespec { tv_sec: 0, tv_nsec: 50_000 });
 }
 
-/// Runs `f` while no fork runs: each waits for the other, a fork for up to 2 s.
+/// Runs `f` while no fork runs. The call waits for a fork, and a fork waits up to 2 s for `f`.
 ///
 /// For short calls that take process-wide locks of other libraries, or that create descriptors for [`CloseOnFork`].
 /// Must not be nested.
@@ -58,8 +58,8 @@ pub fn with_fork_lock<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Blocks [`with_fork_lock`], and waits for threads inside for up to 2 s. For the handler before a fork; not
-/// concurrently.
+/// Blocks [`with_fork_lock`], and waits for threads inside for up to 2 s. For the handler before a fork. Calls must not
+/// run concurrently.
 pub fn keep_out() {
     INSIDE.fetch_or(FORKING, Ordering::AcqRel);
     let until = Instant::now() + FORK_TIMEOUT;

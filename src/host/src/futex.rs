@@ -31,7 +31,7 @@ pub fn wake(word: &AtomicU32) {
 /// Wakes all threads of all processes that sleep on a word of shared memory, and returns whether there were any. Change
 /// the word before.
 ///
-/// Not one thread, because another process with this memory could let its threads absorb the wake-up.
+/// Waking one thread would not suffice: another process with this memory could let its threads absorb the wake-up.
 #[cold]
 pub fn wake_shared(word: &AtomicU32) -> bool {
     futex::wake(word, Flags::empty(), ALL).is_ok_and(|woken| woken > 0)

@@ -147,7 +147,7 @@ impl Condvar {
     }
 
     fn sleep<T: ?Sized>(&self, guard: &mut MutexGuard<'_, T>, end: Option<Instant>) {
-        // Under the lock, so that a later change of the data also changes this number.
+        // This load is under the lock, so a later change of the data also changes the number.
         self.waiters.fetch_add(1, Ordering::SeqCst);
         let before = self.changes.load(Ordering::SeqCst);
         MutexGuard::unlocked(guard, || {

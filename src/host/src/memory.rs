@@ -7,10 +7,10 @@
 //!   [`text`] or [`Room`]. These return [`NoMemory`] and never use the reserve.
 //! * All other allocations are small, and use the reserve if the system has no memory.
 //! * A call that creates something starts with [`admit`], which fails if the whole call may lack memory. Calls that
-//!   free always start: a quarter of the reserve is theirs, and lists of freed items grow when items are created.
+//!   free always start: a quarter of the reserve is for them, and lists of freed items grow when items are created.
 //!
 //! The reserve is 2 MiB of zeroed data, which takes no memory until it is used. It serves pieces of up to 32 KiB. Few
-//! outlive a call: private data of connections, and what comments at an `Arc` or `Box` explain.
+//! pieces outlive a call: private data of connections, and what comments at an `Arc` or `Box` explain.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::pause::Pause;
 use crate::static_tls;
 
-/// In bytes.
+/// Size of the reserve in bytes.
 const RESERVE_SIZE: usize = 2 << 20;
 
 /// Share of one call in bytes.
@@ -40,7 +40,7 @@ const MAX_PIECE: usize = CALL_SHARE / 2;
 /// Allocation unit in bytes.
 const GRAIN_SIZE: usize = 64;
 
-/// In bytes.
+/// Maximum alignment of a piece in bytes.
 const MAX_ALIGN: usize = 4096;
 
 /// Lack of memory.
@@ -91,7 +91,7 @@ impl Reserve {
         let mut expected = 0;
         while let Err(holder) = self.holder.compare_exchange(expected, me, Ordering::Acquire, Ordering::Relaxed) {
             // A thread of the parent never releases its lock in the child of a fork. Take it over; at worst, the piece
-            // that this thread was allocating is lost.
+            // that the parent's thread was allocating is lost.
             expected = if holder == me { 0 } else { holder };
             pause.pass();
         }
@@ -327,7 +327,8 @@ pub trait Room {
     fn room(&mut self, more: usize) -> Result<(), NoMemory>;
 }
 
-/// Verifies that a collection can grow to twice `capacity`, or to `wanted`.
+/// Verifies that a collection can grow to `wanted` elements, or to twice `capacity` if that is more. Succeeds for large
+/// allocations, which never use the reserve.
 #[cold]
 fn grows(capacity: usize, wanted: usize, size: usize) -> Result<(), NoMemory> {
     let bytes = wanted.max(capacity.saturating_mul(2)).max(4).saturating_mul(size);
@@ -351,7 +352,7 @@ macro_rules! room {
 
 room!([T] Vec<T>, size_of::<T>());
 room!([T] VecDeque<T>, size_of::<T>());
-// A hash table has up to twice as many slots as elements, with one more byte each.
+// A hash table has up to twice as many slots as elements, and one more byte per slot.
 room!([K: Eq + Hash, V, S: BuildHasher] HashMap<K, V, S>, 2 * (size_of::<(K, V)>() + 1));
 room!([K: Eq + Hash, S: BuildHasher] HashSet<K, S>, 2 * (size_of::<K>() + 1));
 

@@ -10,8 +10,8 @@ use std::ptr;
 /// Root of procfs.
 pub const PROC: &str = "/proc";
 
-/// Returns the names of all network interfaces in this network namespace, unlike sysfs; none if the table is
-/// unreadable.
+/// Returns the names of all network interfaces in this network namespace; sysfs may show another namespace. Returns
+/// none if the table is unreadable.
 ///
 /// # Parameters
 /// * `proc` - [`PROC`], or a tree like it.

@@ -1,7 +1,7 @@
 //! Back-off of a thread that polls for a change by another thread and has no word to sleep on.
 //!
 //! A wait spins 64 times, yields 64 times, and then sleeps between polls, for up to 1.28 ms. Only a sleep of a
-//! real-time thread lets a thread of lower priority run, for which the wait may be.
+//! real-time thread lets a thread of lower priority run, and the wait may be for such a thread.
 
 #![forbid(unsafe_code)]
 
@@ -9,10 +9,10 @@ use std::hint::spin_loop;
 
 use rustix::thread::{Timespec, nanosleep, sched_yield};
 
-/// Number of spins, and of pauses before the first sleep.
+/// Number of spins; pauses from number `YIELDS` on are sleeps.
 const SPINS: u32 = 64;
 const YIELDS: u32 = 2 * SPINS;
-/// Nanoseconds, and number of doublings.
+/// Duration of the first sleep in nanoseconds, and how often it doubles.
 const FIRST_SLEEP: i64 = 20_000;
 const MAX_DOUBLINGS: u32 = 6;
 

@@ -15,8 +15,8 @@ use crate::memory;
 
 /// A value per thread, created on first use. Only for statics of libraries that are never unloaded.
 pub struct PerThread<T> {
-    /// The pthread key plus 1; 0 before the first use. Then constant, because a thread finds a value only under its
-    /// key.
+    /// The pthread key plus 1, or `NO_KEY`; 0 before the first use. After that, it is constant, because a thread finds
+    /// a value only under its key.
     key: AtomicU64,
     values: PhantomData<fn() -> T>,
 }
@@ -52,8 +52,8 @@ impl<T: Default> PerThread<T> {
         PerThread { key: AtomicU64::new(0), values: PhantomData }
     }
 
-    /// Calls `f` with the value of the calling thread. Returns `None`, without a call, if there is no memory or the
-    /// thread is ending.
+    /// Calls `f` with the value of the calling thread. Returns `None`, without a call, if there is no memory or,
+    /// without a key, the thread is ending.
     pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> Option<R> {
         let Some(key) = self.key() else {
             let value = self.without_key()?;
@@ -77,7 +77,7 @@ impl<T: Default> PerThread<T> {
 
     #[cold]
     fn without_key(&self) -> Option<*const T> {
-        // First, because the first access to `KEYLESS_VALUES` ends the process if it lacks memory.
+        // This check is first, because the first access to `KEYLESS_VALUES` ends the process if it lacks memory.
         drop(memory::boxed([0_u64; 16]).ok()?);
         let owner = ptr::from_ref(self).addr();
         let value = KEYLESS_VALUES.try_with(|values| {

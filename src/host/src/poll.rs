@@ -144,8 +144,8 @@ impl Epoll {
         }
     }
 
-    /// Waits until a descriptor is ready, for at most `timeout`: up to 24 days, rounded up to milliseconds from 1 ms
-    /// on. Stores the results in `events`: none after an error, a timeout or a signal.
+    /// Waits until a descriptor is ready, for at most `timeout`. A timeout from 1 ms on is rounded up to milliseconds,
+    /// and limited to 24 days. Stores the results in `events`: none after an error, a timeout or a signal.
     pub fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         let max = Duration::from_millis(i32::MAX as u64);
         let timeout = match timeout {

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
 /// Returns the address of a versioned symbol of the process; `None` without one, or if the loader ignores versions, as
-/// musl's.
+/// the loader of musl does.
 ///
 /// # Parameters
 /// * `name` - name of the symbol.

@@ -19,7 +19,8 @@ pub fn devices(sysfs: &Path) -> Vec<OsString> {
 
 /// Returns the network interfaces of a device, without duplicates, mapped as by the kernel's rdma_cm.
 ///
-/// - RoCE, and iWARP since Linux 6.6: the interfaces come from the GID table of a port, the device's own interface first.
+/// - RoCE, and iWARP since Linux 6.6: the interfaces come from the GID table of a port, the device's own interface
+///   first.
 /// - iWARP on older kernels: the only GID of a port is an Ethernet address, which the device's interface, its VLANs and
 ///   a bridge over it have.
 /// - InfiniBand: the interfaces of all ports.
@@ -62,7 +63,6 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
     if found.is_empty() { beside } else { found }
 }
 
-/// Returns whether the device in this directory is an RDMA NIC (iWARP).
 fn is_iwarp(device: &Path) -> bool {
     fs::read_to_string(device.join("node_type")).is_ok_and(|text| text.starts_with("4:"))
 }

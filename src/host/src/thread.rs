@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::cancel::uncancelled;
 use crate::signal;
 
-/// In bytes, as in the standard library.
+/// Default stack size in bytes, as in the standard library.
 const STACK: usize = 2 << 20;
 
 type Start = extern "C-unwind" fn(*mut c_void) -> *mut c_void;
@@ -34,7 +34,7 @@ unsafe extern "C" {
 pub struct Id(u64);
 
 /// Returns the thread pointer, the address of the calling thread's data: a multiple of 8, not 0, and the same in every
-/// library. Faster than an [`Id`], but a later thread may have the same.
+/// library. Faster than an [`Id`], but a later thread may have the same pointer.
 #[inline(always)]
 pub fn pointer() -> usize {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -103,7 +103,7 @@ impl Thread {
         self.id
     }
 
-    /// Waits for the end of the thread, or only detaches the calling thread.
+    /// Waits for the end of the thread. If it is the calling thread, only detaches it.
     pub fn join(self) {
         if self.id == Id::current() {
             return;

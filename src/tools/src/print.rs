@@ -34,7 +34,7 @@ pub fn styled(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Returns a table with aligned columns under `heads`, without a newline at its end. Cells have no colours.
+/// Returns a table with aligned columns under `heads`, without a newline at its end. Cells must have no colours.
 pub fn columns<'a>(heads: &[&str], rows: impl IntoIterator<Item = Vec<String>> + 'a) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_header(heads.iter().copied()).add_rows(rows);

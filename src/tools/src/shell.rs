@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Quotes a path or name for the shell. Prints invalid UTF-8 and control characters by printf from octal numbers.
+/// Quotes a path or name for the shell. A word with invalid UTF-8 or control characters becomes a printf command with
+/// octal numbers.
 pub fn quoted(word: impl AsRef<OsStr>) -> String {
     let bytes = word.as_ref().as_bytes();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);

@@ -1,11 +1,11 @@
-//! The spread of many times.
+//! Statistics of measured times.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// Digits of a stored time.
+/// Significant digits of a stored time.
 const DIGITS: u8 = 3;
 /// Maximum stored time in nanoseconds: an hour.
 const MAX_NANOSECONDS: u64 = 3_600_000_000_000;

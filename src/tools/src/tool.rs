@@ -16,7 +16,7 @@ use rustix::fs::{Access, access};
 use crate::print;
 use crate::shell::operand;
 
-/// A tool; the type contains its arguments.
+/// A tool. A type that implements it contains the tool's arguments.
 pub trait Tool: Parser {
     /// The sections that follow the options in the manual page and in `--help`; see [`sections`].
     const MANUAL: &'static str;
@@ -102,7 +102,7 @@ fn api() -> impl TypedValueParser<Value = Api> {
 pub struct Found {
     /// The library.
     pub library: Library,
-    /// Why the loader does not find the library for programs, if only the search next to this tool did.
+    /// Reason why the loader does not find the library for programs; `None` if it does.
     pub missed: Option<String>,
 }
 
@@ -126,7 +126,7 @@ impl Common {
                 Ok(found) if lists(found.library) => return Ok(found.library),
                 Ok(_) if matches!(first, Some(Ok(_))) => {}
                 Ok(found) => first = Some(Ok(found.library)),
-                // Programs of this version find a library that they cannot load: report that first.
+                // Programs of this version find a library but cannot load it: this error precedes others.
                 Err(error) if !error.is::<Absent>() => return Err(error),
                 Err(error) => first = first.or(Some(Err(error))),
             }
@@ -135,7 +135,7 @@ impl Common {
     }
 }
 
-/// The loader finds no library of a version, rather than one that it cannot load.
+/// The error that the loader finds no library of a version. Other errors mean that it cannot load the library.
 #[derive(Debug)]
 pub struct Absent(dat::Error);
 
@@ -161,7 +161,7 @@ fn named(file: &Path, api: Option<Api>) -> anyhow::Result<Found> {
     Ok(Found { library, missed: None })
 }
 
-/// Loads a version's library as programs do, or else the one next to this tool.
+/// Loads a version's library as programs do, or else the library next to this tool.
 fn find(api: Api) -> anyhow::Result<Found> {
     let error = match Library::find(api) {
         Ok(library) => return Ok(Found { library, missed: None }),
@@ -174,7 +174,7 @@ fn find(api: Api) -> anyhow::Result<Found> {
     Err(if error.is_absent() { Absent(error).into() } else { error.into() })
 }
 
-/// Returns the library in ../lib, relative to this tool, or in its directory for this architecture.
+/// Returns the library in ../lib, relative to this tool, or in its subdirectory for this architecture.
 fn beside_this_tool(api: Api) -> Option<PathBuf> {
     let tool = own_file().ok()?;
     let lib = tool.parent()?.parent()?.join("lib");
@@ -182,7 +182,7 @@ fn beside_this_tool(api: Api) -> Option<PathBuf> {
     [lib, machine].into_iter().map(|directory| directory.join(api.library())).find(|file| file.exists())
 }
 
-/// Returns the file of this program. Without /proc, searches as the shell does.
+/// Returns the file of this program. Without /proc, searches PATH as the shell does.
 pub fn own_file() -> io::Result<PathBuf> {
     std::env::current_exe().or_else(|error| {
         let name = std::env::args_os().next().map(PathBuf::from);
@@ -201,7 +201,7 @@ fn by_name(name: &Path, path: &OsStr) -> Option<PathBuf> {
 
 /// Opens an adapter as most programs do. The error names the adapter and the command that explains the cause.
 pub fn open_adapter(library: Library, name: &str) -> anyhow::Result<Ia> {
-    // No adapter has a name with a NUL byte.
+    // A name with a NUL byte becomes empty, and no adapter has it.
     Ia::open(library, &CString::new(name).unwrap_or_default(), Request::of(library.api())).with_context(|| {
         format!("{name}: cannot open the adapter; `dat-info --explain {}` shows the cause", operand(name))
     })

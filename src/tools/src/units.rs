@@ -15,7 +15,7 @@ pub fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, Strin
     }
 }
 
-/// Creates a parser for a whole number without a unit. Errors describe it with `what`.
+/// Creates a parser for a whole number without a unit. Errors describe the number by `what`.
 pub fn whole<T: TryFrom<i128>>(
     range: RangeInclusive<i128>,
     what: &'static str,
@@ -37,7 +37,7 @@ pub fn count(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String>
     within(range, 1000)
 }
 
-/// Does the same for a count of 32 bits.
+/// Creates a parser like [`count`] for 32 bits.
 pub fn count32(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String> + Clone {
     let parse = count(u64::from(*range.start())..=u64::from(*range.end()));
     move |text| parse(text).map(|number| u32::try_from(number).unwrap_or(u32::MAX))

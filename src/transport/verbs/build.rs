@@ -1,12 +1,13 @@
-//! Reads the headers of rdma-core, with which `src/sys/layout.rs` compares the structures that the crate rdma-sys declares in Rust.
+//! Reads the headers of rdma-core, with which `src/sys/layout.rs` compares the structures that the crate rdma-sys
+//! declares in Rust.
 
 use std::env;
 use std::path::PathBuf;
 
 const HEADERS: &str = "#include <infiniband/verbs.h>\n#include <rdma/rdma_cma.h>\n#include <rdma/ib_user_verbs.h>\n";
 
-/// The structures that rdma-sys does not take from the headers, those through which inline functions call the device's library,
-/// and the kernel's command.
+/// The structures that rdma-sys does not take from the headers, those through which inline functions call the device's
+/// library, and the kernel's command.
 const STRUCTURES: &str = "ibv_(send_wr|recv_wr|wc|sge|mw|mw_bind|mw_bind_info|ah_attr|global_route|gid|async_event|context|context_ops|\
     qp|cq|srq|pd|device|port_attr)|verbs_context|rdma_(cm_event|cm_id|conn_param|ud_param|addr|ib_addr|route)|ib_uverbs_post_send|\
     ib_uverbs_cmd_hdr|ib_uverbs_write_cmds|ibv_event_type|ibv_wr_opcode|ibv_wc_opcode|ibv_wc_status|ibv_send_flags";

@@ -12,8 +12,8 @@ exists()
     [ -e "$1" ]
 }
 
-# finds DEPTH DIRECTORY...: searches libclang in the directories up to that depth. Sets $newest to the highest version in
-# the names of the files, if any.
+# finds DEPTH DIRECTORY...: searches for libclang in the directories up to that depth. Sets $newest to the highest
+# version in the names of the files, if any.
 finds()
 {
     depth=$1

@@ -70,7 +70,7 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Withdraws the request: the EVD is full.
+    /// Takes the request back, because the EVD has no room for its event.
     pub(super) fn withdraw(&self) -> Option<T::Incoming> {
         let incoming = self.incoming.lock().take()?;
         self.ia.disown(self);
@@ -78,12 +78,14 @@ impl<T: Transport> Cr<T> {
         Some(incoming)
     }
 
-    /// Accepts the request with `ep` or its own endpoint. If this fails, the request stays pending.
+    /// Accepts the request with `ep`, or with the endpoint that the service point supplied. If this fails, the request
+    /// stays pending.
     ///
     /// # Errors
-    /// * [`Role::Cr`] if it is no longer pending
-    /// * [`Role::Ep`] unless exactly one of `ep` and its own endpoint exists, or if the endpoint lacks a zone or an EVD
-    /// * [`crate::error::StateError::Endpoint`]
+    /// * [`Role::Cr`] if the request is no longer pending
+    /// * [`Role::Ep`] if there are both endpoints or neither, if the endpoint lacks a zone or an EVD, or if only one of
+    ///   request and endpoint is for datagrams
+    /// * [`crate::error::StateError::Endpoint`] if the state of the endpoint does not allow it
     pub fn accept(&self, ep: Option<&Arc<Endpoint<T>>>, private_data: &[u8]) -> Result<()> {
         let (ep, trigger) = match (ep, &self.ep) {
             (Some(ep), None) => (ep, Trigger::AcceptExplicit),
@@ -112,7 +114,7 @@ impl<T: Transport> Cr<T> {
     /// [`AdapterAttributes::check_reject_data`](crate::transport::AdapterAttributes::check_reject_data).
     ///
     /// # Errors
-    /// [`Role::Cr`] if it is no longer pending.
+    /// [`Role::Cr`] if the request is no longer pending.
     pub fn reject(&self, private_data: &[u8]) -> Result<()> {
         debug_assert!(self.ia.attributes().check_reject_data(private_data.len()).is_ok());
         let incoming = self.take()?;
@@ -122,18 +124,18 @@ impl<T: Transport> Cr<T> {
         Ok(())
     }
 
-    /// Rejects the request: the adapter is being closed.
+    /// Rejects a pending request, because the adapter is being closed.
     pub(crate) fn abandon(&self) {
         if let Ok(incoming) = self.take() {
             self.ia.transport.reject(incoming, Rejection::Provider, &[]);
         }
     }
 
-    /// Passes the request to the service point at `qualifier`, if any, or rejects it.
+    /// Passes the request to the service point at `qualifier`. If there is none, or it does not accept the request,
+    /// rejects the request.
     ///
-    /// # Errors
-    /// [`crate::error::Role::Cr`] if it is no longer pending; [`Arg::Qualifier`] for 0; [`Error::ModelNotSupported`]
-    /// for a request at a common service point.
+    /// # Errors [`crate::error::Role::Cr`] if the request is no longer pending; [`Arg::Qualifier`] for qualifier 0;
+    /// [`Error::ModelNotSupported`] for a request at a common service point.
     pub fn handoff(&self, qualifier: u64) -> Result<()> {
         if qualifier == 0 {
             return Err(Error::InvalidParameter(Arg::Qualifier));
@@ -164,7 +166,7 @@ impl<T: Transport> Cr<T> {
     fn take(&self) -> Result<T::Incoming> {
         let incoming = self.incoming.lock().take().ok_or(Error::InvalidHandle(Role::Cr))?;
         self.ia.disown(self);
-        // A tentative endpoint is freed; a reserved one returns to the program.
+        // A tentative endpoint is freed. The endpoint of a reserved service point becomes unconnected again.
         let pending = self.ep.as_ref().is_some_and(|ep| {
             matches!(ep.query().state, EpState::TentativeConnectionPending | EpState::PassiveConnectionPending)
         });

@@ -1,7 +1,7 @@
 //! Common service points (CSPs): public service points with a socket address.
 //!
-//! The qualifier is the port of the address, so endpoints and service points of both connection models, and of both
-//! uDAPL versions, can connect.
+//! The qualifier of a CSP is the port of its address. So an endpoint can connect to any kind of service point, by
+//! qualifier or by socket address, in both uDAPL versions.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,14 +18,15 @@ pub struct Csp<T: Transport> {
     pub(crate) header: Header,
     /// The common part of all service points.
     pub point: Arc<ServicePoint<T>>,
-    /// The kind of socket. It stays in place.
+    /// The kind of socket. A query returns a pointer to it.
     pub comm: Comm,
     host: Address,
     address: OnceLock<Address>,
 }
 
 impl<T: Transport> Csp<T> {
-    /// Listens on the port of `address`; for port 0, the transport chooses. The wildcard address is the adapter's.
+    /// Listens on the port of `address`. For port 0, the transport chooses the port. The wildcard address means the
+    /// address of the adapter.
     ///
     /// # Errors
     /// [`crate::error::Role::EvdConnectionRequests`] for an EVD that does not accept requests;
@@ -58,13 +59,13 @@ impl<T: Transport> Csp<T> {
         Ok(())
     }
 
-    /// Stops listening. Existing requests stay valid.
+    /// Frees the service point, which then receives no requests. Requests that it has received stay valid.
     pub fn free(&self) {
         self.point.ia.disown(self);
         self.point.shut();
     }
 
-    /// Returns the address, with the port. It stays in place.
+    /// Returns the address with the port. The reference stays valid while the service point exists.
     pub fn address(&self) -> &Address {
         self.address.get().unwrap_or(&self.host)
     }

@@ -18,11 +18,11 @@ use crate::transport::{ConnectionRequestInfo, Transport};
 use crate::users::Use;
 
 pub(super) enum Provision<T: Transport> {
-    /// Depends on the mode.
+    /// A public service point; the mode determines who creates the endpoint.
     Public(PspMode),
-    /// The program, with the accept, at a common service point.
+    /// A common service point; the program supplies the endpoint when it accepts.
     Common,
-    /// This endpoint, once.
+    /// A reserved service point, which accepts one request for this endpoint.
     Reserved(Arc<Endpoint<T>>),
 }
 
@@ -65,7 +65,7 @@ impl<T: Transport> ServicePoint<T> {
         let (listener, qualifier) = self.ia.transport.listen(qualifier, sink)?;
         let mut state = self.state.lock();
         state.qualifier = qualifier;
-        // The only request may have arrived, or the adapter may be closing.
+        // The service point may be closed by now: its only request has arrived, or the adapter is being closed.
         let unwanted = if state.open { state.listener.replace(listener) } else { Some(listener) };
         let shut = state.shut;
         drop(state);
@@ -107,13 +107,15 @@ impl<T: Transport> ServicePoint<T> {
         self.state.lock().evd.as_ref().map(|evd| evd.object().clone())
     }
 
-    /// The API version must have datagrams, and the program must supply the endpoint.
+    /// Returns whether requests for datagrams are accepted: the API version must have datagrams, and the program must
+    /// supply the endpoint.
     fn takes_datagrams(&self) -> bool {
         let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
         named && self.ia.api_caps.extended && self.ia.attributes().datagrams
     }
 
-    /// Returns the request if the service point is closed or its EVD is full.
+    /// Reports a request to the program. Gives it back in `Err` if the service point is closed, its EVD is full, or it
+    /// accepts no datagrams.
     pub(super) fn request(
         &self,
         incoming: T::Incoming,

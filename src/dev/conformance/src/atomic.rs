@@ -23,7 +23,8 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter does not support atomic operations. It then rejects them, but accepts their right.
+    /// Returns `None` if the adapter does not support atomic operations. The adapter must then reject them, but accept
+    /// the right to them.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();

@@ -10,7 +10,7 @@ use dat_core::{Base, Cno, CompletionFlags, Kind, Object, Psp, PspMode, Rights, R
 
 use crate::{Network, rounds};
 
-/// Afterwards the transport writes no buffer, and all receives have completed once, in order.
+/// After a free, the transport writes no buffer, and all receives have completed once, in order.
 pub fn free_releases_receive_buffers<T: Transport>(network: &Network<T>) {
     const LEN: usize = 1 << 15;
     let adapter = network.open();
@@ -35,7 +35,7 @@ pub fn free_releases_receive_buffers<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Afterwards the transport accesses no buffer of a request, and all requests have completed in order.
+/// After a free, the transport accesses no buffer of a request, and all requests have completed in order.
 pub fn free_completes_requests<T: Transport>(network: &Network<T>) {
     const LEN: usize = 1 << 15;
     let adapter = network.open();
@@ -61,7 +61,7 @@ pub fn free_completes_requests<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Also wakes all waiting threads.
+/// The close also wakes all waiting threads.
 pub fn abrupt_close_frees_everything<T: Transport>(network: &Network<T>) {
     for _ in 0..rounds(8) {
         let adapter = network.open();

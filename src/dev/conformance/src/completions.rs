@@ -26,7 +26,7 @@ impl<T: Transport> Scene<T> {
         Self::with(network, |_| {})
     }
 
-    /// Changes the attributes of the passive end.
+    /// Creates a scene whose passive end has changed attributes.
     fn with(network: &Network<T>, change: impl FnOnce(&mut EpAttributes)) -> Self {
         let adapter = network.open();
         let (a, b) = (adapter.end(), adapter.end_with(None, change));
@@ -171,7 +171,7 @@ pub fn graceful_disconnect_ends_after_suppressed_send<T: Transport>(network: &Ne
     }
 }
 
-/// An unsignalled request is queued; only the next signalled one wakes a waiter.
+/// The completion of an unsignalled request is queued; only the next signalled completion wakes a waiter.
 pub fn unsignalled_requests_wake_no_waiter<T: Transport>(network: &Network<T>) {
     let scene = Scene::with(network, |attr| attr.request_completion_flags = CompletionFlags::UNSIGNALLED);
     let b = &scene.b;
@@ -267,7 +267,7 @@ pub fn fenced_request_sees_data_of_reads<T: Transport>(network: &Network<T>) {
     b.arrives(3, Status::Success);
 }
 
-/// Earlier requests complete, signalled or not.
+/// There is room again once earlier requests complete, signalled or not.
 pub fn full_request_queue_accepts_more_later<T: Transport>(network: &Network<T>) {
     const PLACES: usize = 8;
     let adapter = network.open();
@@ -280,7 +280,7 @@ pub fn full_request_queue_accepts_more_later<T: Transport>(network: &Network<T>)
     connect(&a, &b);
     for flag in [CompletionFlags::DEFAULT, CompletionFlags::SUPPRESS] {
         let send = || a.ep.post_send(&[memory.at(0, 32)], 1, flag);
-        // Without a receive, none completes.
+        // Without a receive, no send completes.
         (0..PLACES).for_each(|_| send().unwrap());
         assert!(matches!(send(), Err(Error::InsufficientResources(_))));
         (0..=PLACES).for_each(|_| b.receive(memory.at(64, 32), 2));

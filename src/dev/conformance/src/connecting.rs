@@ -162,7 +162,7 @@ pub fn reject_carries_private_data<T: Transport>(network: &Network<T>) {
     assert_eq!(limits.check_reject_data(most + 1), Err(Error::InvalidParameter(Arg::PrivateDataSize)));
     let a = scene.adapter.end();
     for len in [most, 0, most.min(1), most / 2] {
-        // Ends with zero, like padding.
+        // The data end with zero, like padding.
         let data: Vec<u8> = (0..len).rev().map(|k| k as u8).collect();
         scene.ask(&a, Some(patience()));
         next_request(&scene.requests).reject(&data).unwrap();

@@ -3,7 +3,6 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Counts the allocations of each thread.
 pub struct Counting;
 
 thread_local! {
@@ -24,7 +23,6 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Returns the number of allocations of the calling thread.
 pub fn allocations() -> usize {
     ALLOCATIONS.with(Cell::get)
 }

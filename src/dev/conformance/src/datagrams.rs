@@ -115,7 +115,7 @@ pub fn datagram_without_fitting_receive_is_lost<T: Transport>(network: &Network<
     assert!(quiet([&a.connections, &b.connections]));
 }
 
-/// No event follows. Datagrams to the peer are lost, and its receives are flushed.
+/// No event reports the free. Datagrams to the peer are lost, and its receives are flushed.
 pub fn freed_peer_receives_nothing<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let point = Point::new(&adapter);
@@ -136,7 +136,7 @@ pub fn freed_peer_receives_nothing<T: Transport>(network: &Network<T>) {
     assert!(quiet([&a.connections, &c.connections]));
 }
 
-/// On all endpoints of the zone.
+/// The handle is valid on all endpoints of its zone.
 pub fn address_handle_is_valid_until_free<T: Transport>(network: &Network<T>) {
     let Some(adapter) = with_datagrams(network) else { return };
     let (a, b, other) = (end(&adapter), end(&adapter), end(&adapter));

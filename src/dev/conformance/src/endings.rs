@@ -72,7 +72,7 @@ pub fn requests_are_flushed_in_posting_order<T: Transport>(network: &Network<T>)
     let memory = adapter.buffer(256);
     for by_peer in [false, true] {
         let (a, b) = adapter.pair();
-        // The first has no receive, and all others wait for it.
+        // The first send has no receive, and all other requests wait for it.
         a.send(memory.at(0, 64), 0);
         a.write(memory.at(0, 64), 1, memory.remote(64, 64));
         a.ep.post_send(&[memory.at(0, 64)], 2, CompletionFlags::SUPPRESS).unwrap();
@@ -84,7 +84,7 @@ pub fn requests_are_flushed_in_posting_order<T: Transport>(network: &Network<T>)
     }
 }
 
-/// Their completions precede DISCONNECTED.
+/// The completions of the requests precede DISCONNECTED.
 pub fn graceful_disconnect_executes_posted_requests<T: Transport>(network: &Network<T>) {
     const COUNT: usize = 16;
     let adapter = network.open();
@@ -326,7 +326,7 @@ impl<T: Transport> Side<T> {
                 Event::Connection { ep, kind: ConnectionEvent::Disconnected | ConnectionEvent::Broken, .. } => {
                     ended.push(ep);
                 }
-                // Outstanding sends are flushed after it.
+                // Outstanding sends are flushed after the connection event.
                 Event::Transfer { status: Status::Flushed, .. } => {}
                 // A device can give up retries before this side sees the peer's disconnect.
                 Event::Transfer { status: Status::Transport, .. } if !self.is_exact => {}

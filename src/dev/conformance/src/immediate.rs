@@ -18,7 +18,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter does not support such writes. It then rejects them.
+    /// Returns `None` if the adapter rejects such writes as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
@@ -35,7 +35,7 @@ impl<T: Transport> Scene<T> {
 
 const NOWHERE: RemoteSegment = RemoteSegment { addr: u64::MAX, len: 0, key: u32::MAX };
 
-/// The bytes are in the target, the value is in a receive's completion, and its buffer is unchanged.
+/// The bytes are in the target, the value is in a receive's completion, and the receive's buffer is unchanged.
 pub fn write_delivers_value<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, a, b }) = Scene::new(network) else { return };
     let untouched = adapter.buffer(LEN);
@@ -53,7 +53,7 @@ pub fn write_delivers_value<T: Transport>(network: &Network<T>) {
     assert!(quiet([&a.requests, &b.receives]));
 }
 
-/// Whatever the remote segment. The receive can be empty.
+/// Any remote segment is accepted. The receive can be empty.
 pub fn zero_length_write_delivers_value<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter: _adapter, near, far, a, b }) = Scene::new(network) else { return };
     b.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();

@@ -22,7 +22,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter does not support such sends. It then rejects them.
+    /// Returns `None` if the adapter rejects such sends as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
@@ -132,7 +132,6 @@ pub fn invalidation_follows_earlier_requests<T: Transport>(network: &Network<T>)
     }
 }
 
-/// Sets the flag on drop, even after a panic.
 struct SetOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {
@@ -141,7 +140,7 @@ impl Drop for SetOnDrop<'_> {
     }
 }
 
-/// Threads create, bind, free and query windows while another is invalidated and bound again.
+/// Threads create, bind, free and query windows while another window is invalidated and bound again.
 pub fn invalidation_is_thread_safe<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
     let (a, b) = (&scene.a, &scene.b);
@@ -215,7 +214,7 @@ pub fn invalidation_consumes_srq_buffers<T: Transport>(network: &Network<T>) {
     a.completes(4, Status::Success);
 }
 
-/// The sender has deregistered the message's memory.
+/// The sender has deregistered a part of the message's memory.
 pub fn incomplete_message_invalidates_nothing<T: Transport>(network: &Network<T>) {
     const LONG: usize = 1 << 20;
     let Some(scene) = Scene::new(network).filter(|_| network.is_exact()) else { return };

@@ -12,7 +12,7 @@ use crate::Network;
 /// Maximum limit that is tested; more objects take too long.
 const MAX_TESTED: usize = 20_000;
 
-/// Creates objects of a kind up to the limit, unless it is too high.
+/// Creates objects of a kind up to the limit, unless the limit is too high.
 fn fill<T: Transport, O>(
     network: &Network<T>,
     kind: Kind,

@@ -167,7 +167,7 @@ pub fn rsp_accepts_one_request<T: Transport>(network: &Network<T>) {
     rsp.free();
 }
 
-/// One per request, for which the program sets zone and EVDs.
+/// The PSP creates an endpoint per request. The program sets its zone and EVDs.
 pub fn psp_creates_endpoints<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
     let psp = Psp::create(&scene.adapter.ia, None, &scene.requests, PspMode::Provider).unwrap();

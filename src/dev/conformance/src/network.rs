@@ -45,7 +45,6 @@ impl<T: Transport> Network<T> {
         self
     }
 
-    /// Returns whether the stricter rules apply.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
@@ -93,18 +92,16 @@ impl<T: Transport> Network<T> {
         (&self.name, &self.instance)
     }
 
-    /// Opens an adapter, or panics.
     pub fn open(&self) -> Adapter<T> {
         Adapter::open(&self.name, &self.instance)
     }
 
-    /// Opens an adapter with these capabilities, or panics.
     pub fn open_with(&self, api_caps: ApiCaps) -> Adapter<T> {
         Adapter::open_with(&self.name, &self.instance, api_caps)
     }
 }
 
-/// Returns whether a message without a receive is sent again until there is one. On iWARP, such a message ends the
+/// Returns whether a message without a receive is repeated until a receive is posted. On iWARP, such a message ends the
 /// connection. There a send or a write succeeds when the device has its bytes, even if the peer refuses it.
 pub(crate) fn repeats<T: Transport>(adapter: &Adapter<T>) -> bool {
     adapter.ia.attributes().fabric.kind != FabricKind::Iwarp

@@ -11,7 +11,7 @@ use dat_core::{CompletionFlags, Psp, PspMode};
 
 use crate::{Network, repeats, rounds};
 
-/// With mixed sizes.
+/// Sends messages of mixed sizes.
 pub fn messages_arrive_in_order<T: Transport>(network: &Network<T>) {
     const WINDOW: usize = 16;
     const MAX_LEN: usize = 12_000;
@@ -126,7 +126,7 @@ pub fn message_follows_earlier_writes<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// A thread that polls the last byte of a message or write then sees all others.
+/// A thread that sees the last byte of a message or write also sees all other bytes.
 pub fn last_byte_becomes_visible_last<T: Transport>(network: &Network<T>) {
     const LARGEST: usize = 1 << 16;
     let adapter = network.open();

@@ -169,7 +169,7 @@ pub fn transfers_change_no_other_bytes<T: Transport>(network: &Network<T>) {
     network.expect_broken(&b);
 }
 
-/// For any remote segment.
+/// Any remote segment is accepted.
 pub fn zero_length_transfers_succeed<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let (a, _b) = adapter.pair();
@@ -199,7 +199,7 @@ pub fn key_of_freed_region_is_invalid<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Once the disconnect has returned.
+/// No write follows once the disconnect has returned.
 pub fn no_write_after_target_disconnects<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     for _ in 0..rounds(20) {

@@ -67,7 +67,7 @@ pub fn reads_into_region_by_remote_key<T: Transport>(network: &Network<T>) {
     assert_eq!(gone, Err(Error::PrivilegesViolation(Access::Write)));
 }
 
-/// Without remote write access. The connection stays up.
+/// The connection stays up after the rejection.
 pub fn rejects_read_into_unwritable_memory<T: Transport>(network: &Network<T>) {
     let adapter: Adapter<T> = network.open();
     let limits = adapter.ia.attributes();

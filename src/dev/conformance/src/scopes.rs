@@ -23,7 +23,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter does not support such windows. It then rejects them.
+    /// Returns `None` if the adapter rejects such windows as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let limits = adapter.ia.attributes();
@@ -103,7 +103,7 @@ pub fn window_is_closed_to_other_connections<T: Transport>(network: &Network<T>)
     for write in [true, false] {
         scene.is_closed_to(network, scene.adapter.pair(), window, write);
     }
-    // Another endpoint cannot use it either when it is the passive side.
+    // Nor can another endpoint use the window as the passive side.
     let other = scene.adapter.end();
     let third = scene.adapter.end();
     connect(&third, &other);
@@ -178,7 +178,7 @@ pub fn end_of_connection_unbinds_windows<T: Transport>(network: &Network<T>) {
     scene.rmr.free();
 }
 
-/// As does unbinding it and freeing the region.
+/// Unbinding the window and freeing the region closes it, too.
 pub fn free_closes_window_with_suppressed_binds<T: Transport>(network: &Network<T>) {
     for unbind in [false, true] {
         let Some(scene) = Scene::new(network) else { return };

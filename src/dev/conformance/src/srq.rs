@@ -23,7 +23,7 @@ pub(crate) struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter does not support SRQs. It then rejects them.
+    /// Returns `None` if the adapter rejects SRQs as unsupported.
     pub fn new(network: &Network<T>, pairs: usize) -> Option<Self> {
         let adapter = network.open();
         if !adapter.ia.attributes().srq {
@@ -65,7 +65,6 @@ impl<T: Transport> Scene<T> {
         until("the message arrives", || self.srq.query().available < before && rx.ep.recv_query() == 0);
     }
 
-    /// Returns the numbers of available and outstanding buffers.
     pub fn counts(&self) -> (usize, usize) {
         let status = self.srq.query();
         (status.available, status.outstanding)
@@ -163,7 +162,7 @@ pub fn several_endpoints_receive_from_srq<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Every endpoint gets some.
+/// Every endpoint gets some of the buffers.
 pub fn messages_wait_for_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 2) else { return };
     if !repeats(&scene.adapter) {
@@ -203,7 +202,7 @@ enum Leave {
     Free,
 }
 
-/// Available buffers remain in the queue. Taken ones complete, and count until dequeued.
+/// Available buffers remain in the queue. Taken buffers complete, and count until dequeued.
 pub fn leaving_endpoint_keeps_counts_exact<T: Transport>(network: &Network<T>) {
     for way in [Leave::Disconnect, Leave::Gracefully, Leave::PeerDisconnects, Leave::Free] {
         let Some(scene) = Scene::new(network, 2) else { return };
@@ -229,7 +228,7 @@ pub fn leaving_endpoint_keeps_counts_exact<T: Transport>(network: &Network<T>) {
         free.into_iter().for_each(|k| scene.post(k).unwrap());
         assert!(scene.post(0).is_err());
         assert_eq!(scene.counts(), (10, 10));
-        // Another endpoint can use them.
+        // Another endpoint can use the buffers.
         for _ in 0..10 {
             scene.send(1);
             scene.take(1);
@@ -315,7 +314,7 @@ pub fn evd_overflow_releases_buffers<T: Transport>(network: &Network<T>) {
     scene.is_told(rx.receives.header().handle(), AsyncReason::EvdOverflow);
 }
 
-/// It applies to all memory except the SRQ's buffers.
+/// The endpoint's zone applies to all memory except the SRQ's buffers.
 pub fn endpoint_can_have_another_zone<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 0) else { return };
     let zone = Pz::create(&scene.adapter.ia).unwrap();
@@ -333,7 +332,7 @@ pub fn endpoint_can_have_another_zone<T: Transport>(network: &Network<T>) {
     assert_eq!(rx.arrived(), (0, Status::Success, SLOT as u64));
     tx.completes(1, Status::Success);
     assert!(scene.memory.shows(0..SLOT, 3));
-    // Its requests, and its peer's, use the endpoint's zone.
+    // The endpoint's requests, and its peer's, use the endpoint's zone.
     tx.receive(scene.memory.at(1024, SLOT), 2);
     theirs.paint(0..SLOT, 4);
     rx.send(theirs.at(0, SLOT), 3);

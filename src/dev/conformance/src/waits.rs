@@ -89,7 +89,7 @@ pub fn connection_events_wake_waiters<T: Transport>(network: &Network<T>) {
     let outcome = while_waiting(&a.connections, 1, || b.ep.disconnect(false).unwrap());
     let Event::Connection { kind: ConnectionEvent::Disconnected, .. } = event(outcome) else { panic!("not over") };
     b.is_told(ConnectionEvent::Disconnected);
-    // A timeout of an attempt does so without a poll.
+    // The timeout of an attempt also ends a wait, without a poll.
     let c = adapter.end();
     request(&c, &address, psp.point.qualifier(), Some(patience() / 20), b"").unwrap();
     let outcome = wait(&c.connections, 1, Some(patience()));
@@ -128,7 +128,7 @@ pub fn sleeping_threads_exchange_messages<T: Transport>(network: &Network<T>) {
     });
 }
 
-/// Not earlier, and the EVD still works.
+/// The wait does not end earlier, and the EVD still works.
 pub fn wait_ends_at_timeout<T: Transport>(network: &Network<T>) {
     const TIME: Duration = Duration::from_millis(20);
     let adapter = network.open();
@@ -155,13 +155,13 @@ pub fn message_triggers_cno<T: Transport>(network: &Network<T>) {
     b.receives.modify_cno(Some(&cno)).unwrap();
     d.receives.modify_cno(Some(&cno)).unwrap();
     for (from, to) in [(&a, &b), (&c, &d), (&a, &b)] {
-        // Arrives before the wait.
+        // The message arrives before the wait.
         to.receive(memory.at(0, 64), 1);
         from.send(memory.at(64, 64), 2);
         from.completes(2, Status::Success);
         assert_eq!(wait_for_trigger(&cno, Some(patience())), Ok(to.receives.header().handle()));
         to.arrives(1, Status::Success);
-        // Arrives during the wait, or just before it.
+        // The message arrives during the wait, or just before.
         to.receive(memory.at(0, 64), 3);
         let told = thread::scope(|scope| {
             let waiter = scope.spawn(|| wait_for_trigger(&cno, Some(patience())));

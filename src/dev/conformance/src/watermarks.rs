@@ -35,7 +35,7 @@ pub fn low_watermark_fires_once_per_arming<T: Transport>(network: &Network<T>) {
     assert!(quiet([&scene.events]), "two are left");
     scene.send(0);
     scene.low_watermark();
-    // No count is below 0.
+    // A watermark of 0 never fires.
     scene.srq.set_low_watermark(0).unwrap();
     scene.send(0);
     assert!(quiet([&scene.events]));
@@ -50,7 +50,7 @@ pub fn low_watermark_fires_without_polling<T: Transport>(network: &Network<T>) {
     let Ok(Event::Async { reason: AsyncReason::SrqLowWatermark, .. }) = outcome.result else { panic!("no event") };
 }
 
-/// Neither buffers nor messages. The watermark stays armed.
+/// A resize loses neither buffers nor messages, and the watermark stays armed.
 pub fn resize_loses_nothing<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network, 1) else { return };
     scene.fill(0..10);

@@ -31,7 +31,7 @@ struct Scene<'n, T: Transport> {
 }
 
 impl<'n, T: Transport> Scene<'n, T> {
-    /// Returns `None` if the adapter does not support windows. It then rejects them.
+    /// Returns `None` if the adapter rejects windows as unsupported.
     fn new(network: &'n Network<T>) -> Option<Self> {
         let adapter = network.open();
         if !adapter.ia.attributes().rmr {
@@ -97,7 +97,8 @@ impl<'n, T: Transport> Scene<'n, T> {
         }
     }
 
-    /// Posts a message without a receive, and then calls `post`, which binds `rmr`. The bind must wait for the message.
+    /// Posts a message without a receive, and then calls `post`, which binds a window. The bind must wait for the
+    /// message.
     fn after_message<R>(&self, post: impl FnOnce() -> R) -> R {
         self.b.send(self.near.at(0, 64), 8);
         let posted = post();
@@ -217,7 +218,7 @@ pub fn window_can_be_freed_during_bind<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// While an unbind or a bind to another region waits, a region is in use or can be freed.
+/// While an unbind or a bind to another region waits, freeing the old region fails as in use, or succeeds.
 pub fn region_can_be_freed_during_rebind<T: Transport>(network: &Network<T>) {
     let Some(mut scene) = Scene::new(network) else { return };
     for unbind in [false, true] {

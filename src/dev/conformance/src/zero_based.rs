@@ -27,7 +27,7 @@ struct Scene<T: Transport> {
 }
 
 impl<T: Transport> Scene<T> {
-    /// Returns `None` if the adapter does not support zero-based regions. It then rejects them.
+    /// Returns `None` if the adapter rejects zero-based regions as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         if !adapter.ia.attributes().zero_based {
@@ -124,7 +124,7 @@ pub fn region_of_region_has_its_own_base<T: Transport>(network: &Network<T>) {
     }
 }
 
-/// Also virtual addresses.
+/// Virtual addresses are also outside.
 pub fn rejects_ranges_outside_region<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, a, b }) = Scene::new(network) else { return };
     let size = SIZE as u64;

@@ -34,7 +34,7 @@ pub struct Call {
     /// Further arguments of the call.
     pub more: Vec<Argument>,
     pub how: How,
-    /// Set if only this project's library exports it.
+    /// Set if only this project's library exports the call.
     pub further: bool,
 }
 
@@ -50,10 +50,10 @@ pub struct Argument {
 pub enum How {
     /// Calls the slot of the first argument's provider.
     Dispatch,
-    /// libdat executes it around the provider's slot. A slot with fewer arguments has the name of the whole function's
-    /// type here.
+    /// libdat executes the call around the provider's slot. If the slot has fewer arguments, contains the name of the
+    /// type with all arguments.
     Wrap(Option<Ident>),
-    /// libdat executes it without a slot.
+    /// libdat executes the call without a slot.
     Own,
     /// Like `Dispatch`, with `...`: the last argument of the slot is the list of these arguments.
     Variadic,

@@ -22,7 +22,7 @@ const SECTIONS: &[&str] = &["SYNOPSIS", "PARAMETERS", "RETURN VALUES"];
 const MANUAL_SECTIONS: &[(&str, &[&str])] = &[
     // The macro has fewer parameters than the call.
     ("dat_ia_open", &["SYNOPSIS", "PARAMETERS"]),
-    // Has variable arguments, and its own header.
+    // The call has variable arguments, and its own header.
     ("dat_extension_op", &["SYNOPSIS"]),
 ];
 

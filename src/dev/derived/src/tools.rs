@@ -11,7 +11,7 @@ use crate::{Derived, Result};
 /// The date on the pages: the last change of a text beyond one option.
 const DATE: &str = "2026-11-25";
 
-/// All files of all tools.
+/// Returns all files of all tools.
 pub fn all() -> Result<Vec<Derived>> {
     let mut files = Vec::new();
     files.extend(of::<dat_tools::info::Arguments>()?);
@@ -38,8 +38,8 @@ fn of<T: Tool>() -> Result<Vec<Derived>> {
     Ok(files)
 }
 
-/// Returns `command` without its hidden arguments, which completions would otherwise offer. Its name is not shown; its
-/// version only adds `--version`.
+/// Returns `command` without its hidden arguments, which completions would otherwise offer. The result's name is not
+/// shown; its version only adds `--version`.
 fn shown(command: &Command) -> Command {
     let arguments: Vec<_> = command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned().collect();
     // Keep the groups of shown arguments; the group of all arguments also has hidden ones.
@@ -67,8 +67,8 @@ fn page(command: Command, sections: &[Section]) -> Result<String> {
     }
     // Checkers of pages warn of the empty line between two breaks before a list of values.
     let text = utf8(text)?.replace("\n.br\n\n.br\n", "\n.sp\n") + &roff.to_roff();
-    // Each section defines an apostrophe in two lines, which only the first may do. Checkers also warn of blanks at the
-    // ends of lines.
+    // Keeps only the first definition of an apostrophe, which each section repeats in two lines. Checkers also warn of
+    // blanks at the ends of lines.
     let mut definitions = 0;
     let wanted = |line: &&str| {
         let definition = line.starts_with(".ie ") || line.starts_with(".el ");
@@ -78,7 +78,7 @@ fn page(command: Command, sections: &[Section]) -> Result<String> {
     Ok(text.lines().filter(wanted).map(|line| line.trim_end().to_owned() + "\n").collect())
 }
 
-/// The section SYNOPSIS: options with their values, then arguments without names.
+/// Returns the section SYNOPSIS: options with their values, then arguments without names.
 fn synopsis(command: &Command) -> Roff {
     let mut line = vec![bold(command.get_name())];
     let mut built = command.clone();

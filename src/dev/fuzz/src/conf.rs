@@ -85,7 +85,7 @@ impl Backend for Loader {
 static DIRECTORY: LazyLock<TempDir> =
     LazyLock::new(|| tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a directory"));
 
-/// Runs an input: a byte for the way to the file, and the file's text.
+/// Runs an input: a byte that selects how the file is found, and the file's text.
 ///
 /// Line numbers increase, a bad line affects no other line, and a formatted entry parses to the same entry. The search
 /// lists each identity once, and only those that can be opened. Each listed adapter opens and closes.

@@ -22,7 +22,7 @@ use mutate::Mutator;
 
 const INPUT_TIMEOUT: Duration = Duration::from_secs(60);
 const MAX_SHRINKS: usize = 400;
-/// In bytes, as for libFuzzer.
+/// Maximum bytes of an input, as for libFuzzer.
 const MAX_INPUT: usize = 4096;
 
 /// Set when any thread panics.

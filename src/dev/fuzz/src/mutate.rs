@@ -64,7 +64,7 @@ impl Mutator {
                 data.splice(at..at, part);
             }
             6 if !self.bases.is_empty() => {
-                // The end of another input.
+                // Appends the end of another input.
                 let other = self.numbers.below(self.bases.len());
                 let from = self.numbers.below(self.bases[other].len() + 1);
                 data.truncate(at);

@@ -71,7 +71,7 @@ pub fn run(data: &[u8]) {
     session.ledger.drain_events(&end);
     let Session { ledger, window, .. } = session;
     if how & 4 != 0 {
-        // The peer closes the connection; its records still count.
+        // The peer closes the connection; its earlier records still count.
         drop(peer);
         victim.synchronize();
     }
@@ -145,7 +145,7 @@ impl Session<'_> {
                 self.peer.scribble(at, input.number());
             }
             _ => {
-                // Deregistration revokes the access of all peers.
+                // Deregisters memory, which revokes the access of all peers.
                 drop(self.victim.adapter.buffer(64));
             }
         }
@@ -160,7 +160,7 @@ impl Session<'_> {
     fn request(&mut self, input: &mut Input<'_>, work: Work) {
         let mut segment = self.segment(input);
         let (addr, key) = self.victim.theirs;
-        // Requests of the program access this process, too: use reserved memory.
+        // The peer is in this process, too, so requests of the program use reserved memory.
         let mut at = usize::from(input.short()) % THEIRS;
         if let Work::Change(_) = work {
             segment.len = segment.len.min(8);

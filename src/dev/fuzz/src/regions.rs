@@ -1,4 +1,4 @@
-//! Tables of registered memory: a peer's with arbitrary bytes, and the own with arbitrary keys.
+//! Tables of registered memory: a peer's with arbitrary bytes, and the program's own with arbitrary keys.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};

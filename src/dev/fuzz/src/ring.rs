@@ -31,7 +31,7 @@ pub fn run(data: &[u8]) {
                 ring.write(slot, [first, aux], input.bytes(64));
             }
             5 => {
-                // A nearly valid record at the consumer's position.
+                // Writes a nearly valid record at the consumer's position.
                 let (kind, len, off) = (input.byte(), input.number() % (64 * slots as u64 + 1), input.byte());
                 // Laps are numbered from 1 in 8 bits.
                 let lap = u64::from((consumed / slots as u64 + 1) as u8 ^ (off & 1));

@@ -302,7 +302,7 @@ impl Session<'_> {
             return;
         }
         if how & 128 != 0 {
-            // Records before the acceptance.
+            // The peer sends records before the acceptance.
             self.step(input);
             self.peer.send_all();
         }
@@ -359,7 +359,7 @@ impl Session<'_> {
         match what % 22 {
             0..=5 => {
                 self.record(input);
-                // Only a separate step sends only part of the bytes.
+                // Otherwise a later step sends a part of the bytes.
                 if input.byte() < 0xc0 {
                     self.peer.send_all();
                 }
@@ -394,7 +394,7 @@ impl Session<'_> {
                 let _ = self.peer.stream.shutdown(Shutdown::Write);
             }
             20 if !self.is_freed => {
-                // No peer may change freed memory.
+                // Paints freed memory, which no peer may change.
                 self.spare.lmr().free().expect("a region without windows");
                 self.spare.paint(0..OPEN, 5);
                 self.is_freed = true;

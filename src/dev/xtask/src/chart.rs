@@ -121,7 +121,7 @@ impl Panel {
         let y = |value: f64| bottom - HEIGHT * (value.log10() - low) / (high - low);
 
         text(svg, left, TOP - 10.0, "h", &self.heading);
-        // There is no room for more lines.
+        // Over more than four decades, only powers of ten have room.
         let parts: &[f64] = if high - low <= 4.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         for value in (low as i32..=high as i32).flat_map(|power| parts.iter().map(move |part| part * 10f64.powi(power)))
         {
@@ -152,7 +152,7 @@ impl Panel {
     }
 }
 
-/// Returns the sizes with a label, each with its place and row. A size without room has none.
+/// Returns the sizes with a label, each with its place and row. A size without room has no label.
 fn labels(sizes: impl Iterator<Item = f64>, place: impl Fn(f64) -> f64) -> Vec<(f64, f64, usize)> {
     let mut sizes: Vec<f64> = sizes.collect();
     sizes.sort_by(f64::total_cmp);

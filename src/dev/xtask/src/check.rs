@@ -190,7 +190,7 @@ fn row(name: &str, counts: Counts, time: Duration, cpu: Duration) -> String {
     format!("{name:<15} {passed:6} passed {failed:4} failed {skipped:4} skipped {time:5}s {cpu:5}s of CPU time")
 }
 
-/// Returns lines with the failures of each step, or the last line of its output.
+/// Returns lines with the failures of each step, or the last line of the step's output.
 fn name_failures(context: &Context, outcomes: &[Outcome]) -> Vec<String> {
     let mut lines = Vec::new();
     for outcome in outcomes.iter().filter(|outcome| outcome.results.counts.failed > 0) {

@@ -77,7 +77,8 @@ impl Group {
     }
 
     /// Waits for the child, then kills the rest of its group. At the deadline the group gets SIGTERM, and after
-    /// [`GRACE`] SIGKILL. Returns the CPU time of the child and of children that it waited for.
+    /// [`GRACE`] SIGKILL. Returns how the child ended, and the CPU time of the child and of children that it waited
+    /// for.
     pub fn wait(mut self, limit: Duration) -> io::Result<(End, Duration)> {
         let timed_out = !self.ends_within(limit)?;
         if timed_out {

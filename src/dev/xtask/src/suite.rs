@@ -312,7 +312,7 @@ impl Suite {
         command
     }
 
-    /// Prints the line of a program after its last run, and its output about failures after each.
+    /// Prints the line of a program after its last run, and after each run its output about failures.
     fn report(&self, program: &Program, run: &Run, record: &Record, repeat: usize) {
         let Counts { passed, failed, skipped } = if repeat == 1 { run.results.counts } else { record.counts };
         if record.runs == repeat || run.results.counts.failed > 0 {

@@ -79,7 +79,7 @@ enum Line<'a> {
     Other,
 }
 
-/// Splits `text` at a directive SKIP. Returns the text before it and the reason.
+/// Splits `text` at a directive SKIP. Returns the text before the directive and the reason; `None` without a directive.
 fn skip(text: &str) -> Option<(&str, &str)> {
     let is_skip = |rest: &str| rest.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("skip"));
     let (at, directive) =
@@ -126,7 +126,7 @@ pub fn script(output: &str) -> Results {
 }
 
 /// Counts the subtests of a program. The second value is the reason of a failure of the whole program, which counts as
-/// one more.
+/// one more failure.
 pub fn program(output: &str, end: End) -> (Results, Option<String>) {
     let mut results = Results::default();
     let (mut made, mut plan, mut bailed_out) = (0, None, false);

@@ -40,7 +40,6 @@ fn availability_is_constant() {
     assert_eq!(MODE.load(Ordering::Relaxed), if first { ASYMMETRIC } else { SYMMETRIC });
 }
 
-/// The child of a fork may have lost the registration.
 #[test]
 #[cfg(not(miri))]
 fn works_in_child_of_fork() {

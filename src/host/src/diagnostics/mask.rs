@@ -60,7 +60,7 @@ const REGISTRY: [Class; 4] = [
 ];
 
 const PROVIDER: [Class; 12] = [
-    // UTIL
+    // Class UTIL: all targets that are not listed.
     (0x20, &[]),
     (0x4, &[EVD]),
     (0x8, &[CM]),
@@ -135,7 +135,7 @@ impl Mask {
     }
 }
 
-/// Parses a number like strtol with base 0. Returns `None` if the value does not start with one.
+/// Parses a number like strtol with base 0. Returns `None` if the value does not start with a number.
 pub fn number(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?.trim_start();
     let (negative, text) = match text.strip_prefix('-') {

@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 
-/// Cargo sets it for every test.
+/// A variable that cargo sets for every test.
 const SET: &str = "CARGO_MANIFEST_DIR";
 const UNSET: &str = "DAT_NO_SUCH_VARIABLE";
 

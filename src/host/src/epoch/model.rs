@@ -22,9 +22,9 @@ const THREADS: usize = 2;
 
 struct Model {
     counts: [Count<ModelU64>; THREADS],
-    /// 1 while the item is valid, which it can be again, like a cell.
+    /// 1 while the item is valid, 0 while it is freed.
     is_valid: ModelU64,
-    /// loom reports unordered accesses.
+    /// The item, in a cell for which loom reports unordered accesses.
     item: UnsafeCell<bool>,
 }
 

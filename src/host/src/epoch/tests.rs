@@ -23,7 +23,6 @@ fn reuses_record_of_ended_thread() {
     assert!(all().count() < known + 40, "no record is reused");
 }
 
-/// Waits for the section of another thread.
 fn wait_for_other_thread() {
     let (gone, left) = (AtomicBool::new(false), AtomicBool::new(false));
     let (entered, is_entered) = mpsc::channel();
@@ -55,7 +54,7 @@ fn waits_for_earlier_sections_of_other_threads() {
     let [first, second] = [(); 2].map(|()| EpochGuard::<Objects>::enter().expect("a record"));
     let memory = EpochGuard::<Memory>::enter().expect("a record");
     assert!(is_inside::<Objects>() && is_inside::<Memory>());
-    // Neither for itself nor for sections of the other kind.
+    // Waits neither for itself nor for sections of the other kind.
     synchronize::<Objects>(None);
     std::thread::scope(|scope| scope.spawn(|| assert!(!is_inside::<Memory>())).join().expect("no panic"));
     drop(first);

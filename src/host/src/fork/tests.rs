@@ -57,7 +57,6 @@ fn is_marked(fd: RawFd) -> bool {
     bit(fd).is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0)
 }
 
-/// So the peer sees the end of the parent.
 #[test]
 fn child_closes_only_marked_descriptors() {
     let (mut heard, marked) = UnixStream::pair().expect("pair");

@@ -20,21 +20,22 @@
 //! seats and writes the other fields.
 //!
 //! # Seats
-//! A former owner may have loaded its seat before the revocation and store to it later. So it keeps the seat until it
-//! next takes the lock. An unlock that races with a revocation can restore the seat for as long. While former owners
-//! keep both seats, the lock gets no owner.
+//! A former owner may have loaded its seat before the revocation and store to it later. So the former owner keeps the
+//! seat until it next takes the lock. An unlock that races with a revocation can restore an emptied seat, also until
+//! then. While former owners keep both seats, the lock gets no owner.
 //!
 //! A new thread with the address of an ended thread inherits its seat, as does the thread of a forked child.
 //!
 //! # When a thread becomes the owner
-//! At first, after 16 locks in a row. The number doubles, up to 4,096, if a revocation follows the last one of any lock
-//! of the library within 2 ms; otherwise it halves. A revocation takes 1 to 2 µs, so rare ones cost a thousandth of the
-//! time, and frequent ones become rare. Without membarrier(2), no mutex has an owner.
+//! A thread becomes the owner after 16 locks in a row at first. A revocation doubles this number, up to 4,096, within 2
+//! ms of the previous revocation of any lock of the library, and halves it otherwise. A revocation takes 1 to 2 µs, so
+//! rare ones cost a thousandth of the time, and frequent ones become rare. Without membarrier(2), no mutex has an
+//! owner.
 //!
 //! # Attempts
 //! An attempt fails immediately if the owner holds the lock; otherwise it revokes the ownership and succeeds. It waits
-//! for undecided attempts of others, so attempts cannot all fail without a holder. Threads that leave a message for the
-//! holder and then try to lock rely on this (SYNC again).
+//! for undecided attempts of other threads, so attempts cannot all fail without a holder. Threads that leave a message
+//! for the holder and then try to lock rely on this (SYNC again).
 
 use std::sync::atomic::Ordering;
 #[cfg(not(loom))]
@@ -59,7 +60,7 @@ use crate::{asymmetric::available, pause::Pause, thread::pointer};
 
 const SEATS: usize = 2;
 
-/// An empty seat. Others contain the [`crate::thread::pointer`] of their thread.
+/// Content of an empty seat. Any other seat contains the [`crate::thread::pointer`] of its thread.
 const EMPTY: usize = 0;
 
 /// Added to the pointer in a seat: the thread holds the lock, or is about to check whether it does.
@@ -68,28 +69,28 @@ const HELD: usize = 1;
 /// Initial number of consecutive locks that make a thread the owner.
 const FIRST_GRANT: u32 = if cfg!(loom) { 1 } else { 16 };
 
-/// Then a revocation costs a few percent of the locks.
+/// With this maximum, a revocation costs a few percent of the time of the locks.
 const MAX_DOUBLINGS: u8 = 8;
 
-/// Microseconds after a revocation from which the next is rare.
+/// A revocation is rare if it follows the previous one by at least this time in microseconds.
 #[cfg(not(loom))]
 const RARE_INTERVAL: u64 = 2_000;
 
-/// In microseconds, of any lock.
+/// Time of the last revocation of any lock, in microseconds.
 #[cfg(not(loom))]
 static LAST_REVOCATION: AtomicU64 = AtomicU64::new(0);
 
-/// In `owned`: the thread in this seat is the owner.
+/// Returns the value of `owned` while the thread in this seat is the owner.
 const fn granted(seat: usize) -> u8 {
     1 << seat
 }
 
-/// In `owned`: this thread's ownership is revoked, but it may still hold the lock.
+/// Returns the value of `owned` after the ownership of this seat was revoked. Its thread may still hold the lock.
 const fn revoked(seat: usize) -> u8 {
     1 << (SEATS + seat)
 }
 
-/// In `owned`, with [`revoked`]: the thread with the gate may sleep.
+/// Bit of `owned`, in addition to [`revoked`]: the thread with the gate may sleep.
 const WAITER_SLEEPS: u8 = 1 << (2 * SEATS);
 
 fn seat_of(owned: u8) -> usize {
@@ -161,7 +162,7 @@ impl Biased {
         // executes the heavy half and loads the seat. So one of them sees the other's store.
         self.seats[seat].store(self.seats[seat].load(Ordering::Relaxed) + HELD, Ordering::Relaxed);
         asymmetric::light_if_available();
-        // An owner needs no more ordering: no other thread has held the lock since.
+        // An owner needs no more ordering: no other thread has held the lock since its last unlock.
         if self.owned.load(Ordering::Acquire) & granted(seat) != 0 {
             return true;
         }
@@ -312,7 +313,7 @@ impl Biased {
                 spin_loop();
                 continue;
             }
-            // That thread sees the revocation when it unlocks, and wakes this one.
+            // The former owner sees the revocation when it unlocks, and wakes this thread.
             if self.owned.load(Ordering::Relaxed) & WAITER_SLEEPS == 0 {
                 self.owned.store(revoked(seat) | WAITER_SLEEPS, Ordering::Relaxed);
                 // SYNC owner: the other side of `vacate`.

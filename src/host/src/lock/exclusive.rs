@@ -24,7 +24,7 @@ pub(super) enum Attempt {
     Taken,
     /// Another thread has the word, or will get it next.
     Refused,
-    /// Another thread has the word, but may not keep it.
+    /// Another thread has the word, but may release it immediately.
     Open,
 }
 
@@ -45,7 +45,7 @@ impl Exclusive {
     /// Tries to take the word.
     ///
     /// # Parameters
-    /// * `tried` - attempts of other threads must not fail because of this one, which may not keep the word: see
+    /// * `tried` - attempts of other threads must not fail because of this attempt, which may release the word: see
     ///   [`Exclusive::keep`].
     #[inline]
     pub(super) fn attempt(&self, tried: bool) -> Attempt {
@@ -57,7 +57,8 @@ impl Exclusive {
         }
     }
 
-    /// Sets whether the holder surely keeps the word. If a thread waits, it will get the word, which so stays `WANTED`.
+    /// Sets whether the holder surely keeps the word. If another thread waits, the word stays `WANTED`, because that
+    /// thread will get it.
     pub(super) fn keep(&self, sure: bool) {
         let (from, to) = if sure { (TRIED, TAKEN) } else { (TAKEN, TRIED) };
         let _ = self.0.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed);

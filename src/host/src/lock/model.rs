@@ -94,7 +94,6 @@ mod tests {
     use super::super::biased::Biased;
     use super::*;
 
-    /// Values of the argument `waits`.
     const WAITS: bool = true;
     const TRIES: bool = false;
 

@@ -1,5 +1,3 @@
-//! Tests with threads. `model.rs` explores the interleavings of a mutex.
-
 use std::sync::Arc;
 use std::thread;
 
@@ -75,7 +73,6 @@ fn add(number: &mut u64) {
     *std::hint::black_box(number) = old + 1;
 }
 
-/// In bursts and in all ways, no addition is lost.
 #[test]
 fn mutex_excludes_while_owner_changes() {
     let rounds = if cfg!(miri) { 20 } else { 3000 };
@@ -172,7 +169,6 @@ fn owner_wakes_waiting_thread() {
     assert_eq!(*lock.lock(), rounds * 10_001);
 }
 
-/// Later threads may have the address of an owner that has ended.
 #[test]
 fn threads_end_as_owners() {
     let lock = Arc::new(Mutex::new(0_u64));
@@ -183,7 +179,6 @@ fn threads_end_as_owners() {
     assert_eq!(*lock.lock(), 200_000);
 }
 
-/// The thread that forks owns one lock, and holds another thread's.
 #[test]
 #[cfg(not(miri))]
 fn child_of_fork_can_use_locks_of_its_thread() {

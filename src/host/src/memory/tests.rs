@@ -19,7 +19,7 @@ fn layout(size: usize, align: usize) -> Layout {
     Layout::from_size_align(size, align).expect("a layout")
 }
 
-/// One test, because tests run concurrently.
+/// Covers the reserve in one test, because tests run concurrently.
 #[test]
 fn reserve_serves_if_allocator_fails() {
     let poor = Allocator(Nothing);

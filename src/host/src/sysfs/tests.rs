@@ -10,7 +10,7 @@ fn put_in(root: &Path, class: &str, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// rxe9 has an interface, its VLAN and a bond. mlx4_0 is InfiniBand. mlx5_0 has no interface.
+/// Creates a tree: rxe9 has an interface, its VLAN and a bond; mlx4_0 is InfiniBand; mlx5_0 has no interface.
 fn tree() -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     for (slot, name) in [(0, "v0\n"), (1, "v0\n"), (2, "\n"), (10, "bond0\n"), (9, "v0.7\n")] {
@@ -51,7 +51,7 @@ fn lists_interfaces_of_infiniband_device() {
     assert_eq!(of("mlx5_0", None), [""; 0]);
 }
 
-/// The tree of Linux 6.1, in which the slots of an iWARP port cannot be read.
+/// Reads a tree of Linux 6.1, in which the slots of an iWARP port cannot be read.
 #[test]
 fn iwarp_ports_have_the_interfaces_with_their_hardware_address() {
     let root = tree();
@@ -77,7 +77,6 @@ fn iwarp_ports_have_the_interfaces_with_their_hardware_address() {
     assert_eq!(of("rxe11", None), [""; 0]);
 }
 
-/// Hardware with several ports shows the interfaces of all of them; the port's own come from its GID.
 #[test]
 fn the_interface_of_an_iwarp_device_comes_before_others_with_its_address() {
     let root = tree();
@@ -100,7 +99,7 @@ fn the_interface_of_an_iwarp_device_comes_before_others_with_its_address() {
     assert_eq!(of(None), ["eth1", "br0", "eth2"]);
 }
 
-/// Linux 6.6 lists the interface of an iWARP port as of RoCE, and rdma_cm then finds the device for no other one.
+/// Linux 6.6 lists the interface of an iWARP port as for RoCE, and rdma_cm finds the device only for that interface.
 #[test]
 fn slots_of_an_iwarp_port_count_where_they_can_be_read() {
     let root = tree();

@@ -8,14 +8,14 @@
 #define max_mtu_size max_message_size
 
 /**
- * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. In other headers it stands for a name that is
- * defined nowhere.
+ * Older name of DAT_IA_FIELD_IA_MAX_DTO_PER_EP. Other headers define it as a name that no header
+ * defines.
  */
 #define DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_IA_FIELD_IA_MAX_DTO_PER_EP
 
 /**
  * Opens an interface adapter, as dat_ia_openv does for the version and the thread safety that the
- * program is compiled for. Not a function: the library exports only dat_ia_openv.
+ * program is compiled for. This macro is not a function: the library exports only dat_ia_openv.
  */
 #define dat_ia_open(name, qlen, async_evd, ia) \
     dat_ia_openv((name), (qlen), (async_evd), (ia), \

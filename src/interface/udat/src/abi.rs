@@ -42,7 +42,7 @@ macro_rules! c_enum {
     };
 }
 
-/// Adds members to an enumeration that versions share. The first argument is its name.
+/// Adds members to an enumeration that versions share. The first argument is the name of the enumeration.
 #[macro_export]
 macro_rules! c_members {
     ($name:ty; $($member:ident = $value:expr, $($line:literal)+;)*) => {
@@ -72,7 +72,7 @@ macro_rules! c_enum_with_names {
     };
 }
 
-/// Does the same as [`c_members!`](crate::c_members), and defines such a constant for these members.
+/// Does the same as [`c_members!`](crate::c_members), and defines a constant of the members with their names.
 #[macro_export]
 macro_rules! c_members_with_names {
     ($name:ident; $($member:ident = $value:expr, $($line:literal)+;)*) => {

@@ -17,7 +17,7 @@
 //! any call may return, and `DAT_NOT_IMPLEMENTED`, which a provider may return from a call that it lacks. A type
 //! without a subtype is listed without one. `..._WORD` is the previous subtype with another last word. An item ends
 //! with "never from the providers of this project" if only third-party providers return it, and starts with "2.0: " if
-//! only that version does. "is not an endpoint" suffices for a handle; the page adds the details.
+//! only uDAPL 2.0 returns it. "is not an endpoint" suffices for a handle; the page adds the details.
 //!
 //! `cargo run -p dat-derived` writes and checks all this. `tests-c/codes/complete.sh` checks that each type has a test.
 

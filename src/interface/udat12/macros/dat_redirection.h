@@ -1,4 +1,5 @@
 /*
- * DAT_SRQ_CREATE below reads the table of the adapter. Other headers of 1.2 read it through the last
- * argument, where the result is yet to be written, so that their macro cannot work.
+ * DAT_SRQ_CREATE below reads the table of the adapter. Other headers of 1.2 read the table
+ * through the last argument, which does not contain a handle before the call, so that their macro
+ * cannot work.
  */

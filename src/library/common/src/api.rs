@@ -18,9 +18,9 @@ pub trait Api: Sized + 'static {
     type Provider;
     /// Name of the library in diagnostics.
     const NAME: &'static str;
-    /// Number of the version.
+    /// The version of uDAPL that the library implements.
     const VERSION: Version;
-    /// Return codes of the library itself whose numbers depend on the version.
+    /// The [`Codes`] of the version.
     const CODES: Codes;
     /// Types of return codes that not all versions have.
     const TYPES: Names;
@@ -30,19 +30,20 @@ pub trait Api: Sized + 'static {
     /// Returns the library's state.
     fn statics() -> &'static Statics<Self>;
 
-    /// Returns the functions of a table that open and close an instance.
+    /// Returns the functions of a table that open and close an instance, `None` for a NULL slot.
     ///
     /// # Safety
     /// The table must be registered.
     unsafe fn ia_functions(table: *const Head) -> (Option<Open>, Option<Close>);
 
-    /// Returns the name of the type of a return code.
+    /// Returns the name of the type of a return code, or `None` if the type is unknown.
     fn name_of_type(code: DAT_RETURN) -> Option<&'static CStr> {
         // The mask removes the class bits that DAT_NOT_IMPLEMENTED may contain.
         name_of([dat_error::DAT_RETURN_TYPE, Self::TYPES], code, DAT_TYPE_MASK)
     }
 
-    /// Returns the name of the subtype of a return code, or an empty string.
+    /// Returns the name of the subtype of a return code. Returns an empty string for subtype 0, `None` if the subtype
+    /// is unknown.
     fn name_of_subtype(code: DAT_RETURN) -> Option<&'static CStr> {
         match DAT_GET_SUBTYPE(code) {
             0 => Some(c""),
@@ -62,7 +63,7 @@ fn name_of(names: [Names; 2], code: DAT_RETURN, mask: DAT_RETURN) -> Option<&'st
 pub struct Statics<A: Api> {
     /// The registry of adapters.
     pub registry: Registry<Providers<A>>,
-    /// The registry's lock while a fork runs.
+    /// The registry's lock, held while a fork runs.
     pub hold: Hold<EntriesGuard<'static, Providers<A>>>,
 }
 
@@ -91,12 +92,12 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// Returns the code for an invalid argument. The first has the number 1.
+    /// Returns the code for invalid argument `number`, counted from 1.
     pub const fn argument(&self, number: u32) -> DAT_RETURN {
         self.first_argument + number - 1
     }
 
-    /// Returns the code for an adapter without an entry.
+    /// Returns the code for a request that no entry serves.
     pub const fn not_found(&self, missing: Missing) -> DAT_RETURN {
         self.not_found[missing as usize]
     }
@@ -160,11 +161,9 @@ macro_rules! library {
 
         const _: () = assert!(size_of::<$udat::DAT_PROVIDER>() <= $crate::tables::MAX_TABLE_BYTES);
 
-        /// The library's allocator, with a reserve.
         #[global_allocator]
         static MEMORY: $crate::Allocator = $crate::Allocator(::std::alloc::System);
 
-        /// The dynamic linker calls this function when it loads the library.
         #[used]
         #[unsafe(link_section = ".init_array")]
         static AT_LOAD: extern "C" fn() = $crate::fork::at_load::<$api>;

@@ -6,10 +6,11 @@
 //! * its page is known to contain objects, or the kernel can read the page ([`crate::pages`]), and
 //! * the word is the address of a registered table.
 //!
-//! The provider checks whether the object is alive and of the right kind, and all other handles.
+//! The provider checks whether the object is alive and of the right kind. It also checks the call's other handles.
 //!
-//! Functions of `dispatch!` do not allocate, lock or panic; only the first handle on a page and invalid handles cost a
-//! system call. They own no value with a destructor, so `pthread_cancel` can unwind a provider's wait through them.
+//! Functions of `dispatch!` do not allocate or panic. They do not lock, except that libdat2 locks the registry to check
+//! a handle of an adapter. Only the first handle on a page and invalid handles cost a system call. The functions own no
+//! value with a destructor, so `pthread_cancel` can unwind a provider's wait through them.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -23,7 +24,8 @@ use crate::tables::TABLES;
 /// The handle must be aligned, and its 8 bytes readable.
 #[inline(always)]
 unsafe fn first_word(handle: DAT_HANDLE) -> *const Head {
-    // SAFETY: aligned and readable, as the caller promises. Atomic, because a stale handle's memory may be in use.
+    // SAFETY: aligned and readable, as the caller promises. The read is atomic, because another thread may use a stale
+    // handle's memory.
     let word = unsafe { AtomicPtr::<Head>::from_ptr(handle.cast()) };
     word.load(Ordering::Relaxed)
 }
@@ -47,20 +49,20 @@ pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
     Some(table)
 }
 
-/// [`provider_of`] for the first table and pages in their first slot only.
+/// Like [`provider_of`], but finds only the first table, and only for pages in their first slot.
 #[inline(always)]
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what is not known to be readable is not read")]
 pub fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {
     if !PAGES.has_first(handle) {
         return None;
     }
-    // SAFETY: aligned, and the page has had an object. Our providers never unmap such pages; if a provider in C does,
-    // the handle is invalid, and the program must not pass it.
+    // SAFETY: aligned, and the page has had an object. If a provider in C has unmapped the page, the program must not
+    // pass the handle.
     let table = unsafe { first_word(handle) };
     TABLES.is_first(table).then_some(table)
 }
 
-/// Replaces [`provider_if_first`] in calls without a fast path.
+/// Returns `None`. Replaces [`provider_if_first`] in calls without a fast path.
 #[inline(always)]
 pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
     None
@@ -69,9 +71,8 @@ pub fn no_provider(_: DAT_HANDLE) -> Option<*const Head> {
 /// Defines an exported function that calls the provider's function of the same name and arguments.
 ///
 /// The first argument determines the table. `$subtype` completes `DAT_INVALID_HANDLE`; `$node` is the version node.
-/// `$if_first` finds the table on the fast path, `$find` otherwise; by default, any registered one. The types, the
-/// codes and the module `slot` must be in scope.
-/// codes and the module `slot` must be in scope.
+/// `$if_first` finds the table on the fast path, `$find` on the slow path; the defaults accept every registered table.
+/// The types, the codes and the module `slot` must be in scope.
 #[macro_export]
 macro_rules! dispatch {
     ($node:literal, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*), $subtype:ident) => {

@@ -19,7 +19,8 @@ type Function = unsafe extern "C" fn(*const Head, *const DAT_PROVIDER_INFO) -> D
 /// Major version, and the version node of its functions in all libraries of that version.
 const NODES: [(u32, &CStr); 2] = [(1, c"DAT_1.2"), (2, c"DAT_2.0")];
 
-/// Passes a call of `name` to the library of the provider's version. Returns `None` if that is this library, or none.
+/// Passes a call of `name` to the library of the provider's version, and returns its result. Returns `None` without
+/// another library of that version, or if `info` is NULL.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid, as the function's parameter specifies.
@@ -39,7 +40,7 @@ pub unsafe fn passed_on<A: Api>(
     Some(if code == DAT_SUCCESS { Ok(()) } else { Err(code) })
 }
 
-/// Returns the function `name` in the library of another major version.
+/// Returns the function `name` in another library, of version `major`, or `None` if the process has no such library.
 fn function_of<A: Api>(name: &'static CStr, major: u32) -> Option<Function> {
     let (_, node) = NODES.iter().find(|(number, _)| *number == major && major != A::VERSION.major)?;
     let found = symbol::versioned(name, node)?;

@@ -1,6 +1,6 @@
 //! The exported functions, generated from the list of calls.
 //!
-//! A dispatched call needs only its entry in the list. The library's module `by_hand` implements all others.
+//! A dispatched call needs only its entry in the list. The library's module `by_hand` implements all other calls.
 
 /// Defines the exported function of a call with the version node `$node`, for the version `$api`. The types and
 /// `by_hand` must be in scope. Calls that only providers have are not exported, and the library itself defines variadic

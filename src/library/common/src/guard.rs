@@ -17,8 +17,8 @@ pub fn making<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETU
     }
 }
 
-/// Runs the body of a slow function. Disables cancellation, because the body opens files and takes locks. A panic,
-/// which the panic hook has logged, returns `DAT_INTERNAL_ERROR`.
+/// Runs the body of a slow function. Disables cancellation, because the body opens files and takes locks. Returns
+/// `DAT_INTERNAL_ERROR` after a panic, which the panic hook has logged.
 pub fn slow<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) -> DAT_RETURN {
     framed::<A>(CALL, RETURN, body)
 }
@@ -28,7 +28,6 @@ pub fn slow_for_provider<A: Api>(body: impl FnOnce() -> Result<(), DAT_RETURN>) 
     framed::<A>(PROVIDER_CALL, PROVIDER_CALL, body)
 }
 
-/// Like [`slow`], with these targets for the messages.
 fn framed<A: Api>(
     call: &'static str,
     return_: &'static str,

@@ -47,16 +47,16 @@ pub unsafe fn dat_ia_openv<A: Api>(
     })
 }
 
-/// An open instance, not yet bound.
+/// An open instance, not yet recorded with `Registry::bind`.
 #[derive(Debug)]
 pub struct Opened {
     /// The handle from the provider.
     pub handle: DAT_IA_HANDLE,
-    /// The right to use the provider's table.
+    /// The reference that keeps the provider's table registered.
     pub ticket: Ticket<Table>,
 }
 
-/// Opens an instance with the provider whose entry serves the request; after an error, none is open.
+/// Opens an instance with the provider whose entry serves the request. After an error, no instance is open.
 ///
 /// # Safety
 /// `async_evd` must be NULL or valid as the parameter of dat_ia_open says.
@@ -90,7 +90,7 @@ unsafe fn open_instance<A: Api>(
     async_evd: *mut DAT_EVD_HANDLE,
     opened: *mut DAT_IA_HANDLE,
 ) -> DAT_RETURN {
-    // Some providers dereference it unchecked.
+    // Some providers dereference `async_evd` unchecked.
     if async_evd.is_null() {
         return A::CODES.argument(3);
     }
@@ -102,7 +102,7 @@ unsafe fn open_instance<A: Api>(
     }
 }
 
-/// Reports why an entry cannot be opened, and returns the return code.
+/// Returns the return code for `error`. Reports a new reason to the user, except lack of memory.
 #[cold]
 fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     match error {
@@ -120,7 +120,7 @@ fn not_found<A: Api>(request: &Request<'_>, error: OpenError) -> DAT_RETURN {
     }
 }
 
-/// Shows a user at a terminal where to find the reason, unless logged errors contain it.
+/// If a provider lacks resources and errors are not logged, shows a user at a terminal how to find the reason.
 #[cold]
 fn tell_refused(name: &CStr, code: DAT_RETURN) {
     if DAT_GET_TYPE(code) == DAT_INSUFFICIENT_RESOURCES && !log::log_enabled!(log::Level::Error) {
@@ -144,7 +144,7 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
     let snapshot = A::statics().registry.snapshot(request.name);
     let name = request.name.to_string_lossy();
     let hint = match (&snapshot.bad_line, missing, snapshot.nearest(&name)) {
-        // Other names would hide the line to repair.
+        // A list of other names would hide the line to repair.
         (Some((origin, bad)), ..) => format!("{origin} may be its line: {}", bad.fault),
         (None, Missing::Name, Some(nearest)) => format!("perhaps {nearest} was meant"),
         _ => format!("there are: {}", snapshot.shown()),
@@ -160,9 +160,10 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
     );
 }
 
-/// Closes an instance that was opened here for `purpose`, and subtracts it from its entry's count.
+/// Closes an instance that this library opened for `purpose`, and subtracts it from its entry's count.
 ///
-/// Returns `None` for any other handle, without reading its memory. If the provider fails, the instance stays open.
+/// Returns `None` for any other handle, without reading its memory. After an error of the provider other than
+/// `DAT_INVALID_HANDLE`, the instance stays open.
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "only handles that the registry knows are used")]
 pub fn close<A: Api>(
     handle: DAT_IA_HANDLE,
@@ -186,7 +187,7 @@ pub fn close<A: Api>(
 /// Closes an instance with the provider's function.
 ///
 /// # Errors
-/// The provider's code, or `DAT_NOT_IMPLEMENTED` if there is no such function.
+/// The provider's code, or `DAT_NOT_IMPLEMENTED` if the table has no close function.
 ///
 /// # Safety
 /// `table` is registered, and its provider created the handle.

@@ -4,9 +4,9 @@
 //! makes it known, if the kernel confirms that it is readable. Our providers never unmap objects. If a provider in C
 //! does, a stale handle can end the program, as with the library in C.
 //!
-//! 1,024 pages (65,536 objects) can be known. A page's number determines its slot, and other bits a second slot,
-//! because memory aligned to megabytes shares slots. All pages become unknown when a provider removes its table. While
-//! a provider is registered, each invalid handle costs the system call.
+//! 1,024 pages (65,536 objects) can be known. The low bits of a page's number determine its first slot, which pages 4
+//! MiB apart share; higher bits contribute to its second slot. While a provider is registered, each invalid handle on
+//! an unknown page costs a system call.
 
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,7 +45,7 @@ fn second_place(page: usize) -> usize {
     (page ^ (page / MAX_PAGES)) % MAX_PAGES
 }
 
-/// Returns the value of a free slot: a page that belongs to another slot.
+/// Returns the content of the free slot `place`: the number of a page that belongs to another slot.
 const fn nothing_at(place: usize) -> usize {
     if place == 0 { 1 } else { 0 }
 }
@@ -59,14 +59,14 @@ impl Pages {
         Pages { first, second }
     }
 
-    /// Returns whether `handle` is aligned and its page is in its first slot, so that a word is readable.
+    /// Returns whether `handle` is aligned and its page is in its first slot, so that the word there is readable.
     #[inline(always)]
     pub fn has_first(&self, handle: DAT_HANDLE) -> bool {
         let page = page_of(handle);
         self.first[page % MAX_PAGES].load(Ordering::Relaxed) == page
     }
 
-    /// Returns whether `handle` is aligned and its page is known, so that a word is readable.
+    /// Returns whether `handle` is aligned and its page is known, so that the word there is readable.
     pub fn has(&self, handle: DAT_HANDLE) -> bool {
         let page = page_of(handle);
         self.has_first(handle) || self.second[second_place(page)].load(Ordering::Relaxed) == page
@@ -78,8 +78,8 @@ impl Pages {
         if handle.addr() % align_of::<usize>() != 0 || !(MIN_ADDRESS..END_ADDRESS).contains(&handle.addr()) {
             return false;
         }
-        // The kernel compares the half word with this value, and would wait indefinitely if they were equal. An
-        // object's first word is the address of a table, and therefore even.
+        // The kernel compares the half word with this value, and waits for `no_time` if they are equal. They differ for
+        // an object, whose first word is the even address of a table.
         const ODD: u32 = 0x5a5a_5a5b;
         let no_time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the kernel checks the address and changes nothing.

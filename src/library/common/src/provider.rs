@@ -46,7 +46,7 @@ impl<A: Api> Backend for Providers<A> {
     type Library = Library;
 
     fn configure(&self) -> Found {
-        // Malformed lines are warnings, below.
+        // The loop below logs malformed lines as warnings.
         let found = find(&Places::of_this_process(), A::VERSION, &mut |step| {
             if !matches!(step, Step::Line(_, LineUse::Bad(_))) {
                 log::debug!("{step}");
@@ -101,7 +101,7 @@ impl<A: Api> Backend for Providers<A> {
     }
 }
 
-/// A call of a provider's init, or of its fini, which has no instance data.
+/// A call of a provider's init, or of its fini if `data` is `None`.
 struct Call {
     function: NonNull<c_void>,
     info: DAT_PROVIDER_INFO,
@@ -109,8 +109,8 @@ struct Call {
 }
 
 impl Call {
-    /// Runs the call in a separate thread, so that a function that exits its thread does not end the program's. If no
-    /// thread can be created, runs it in this thread.
+    /// Runs the call in a separate thread, so that a function that exits its thread does not end the caller's. If no
+    /// thread can be created, runs the call in this thread.
     fn make(mut self) -> Ended {
         let argument = (&raw mut self).cast();
         // SAFETY: the argument is a `Call`, which outlives the thread. Providers allow calls from any thread.
@@ -126,7 +126,8 @@ impl Call {
     }
 }
 
-/// Calls the function. May be unwound, so it owns nothing with a destructor.
+/// Calls the function. A function that exits its thread unwinds this frame, which therefore owns no value with a
+/// destructor.
 unsafe extern "C-unwind" fn call(call: *mut c_void) {
     type Init = unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO, *const c_char);
     type Fini = unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO);

@@ -15,7 +15,8 @@ use crate::elsewhere::passed_on;
 use crate::guard::{slow, slow_for_provider};
 use crate::provider::{Table, identity_of, info_of};
 
-/// Copies all entries, if the list is long enough.
+/// Copies all entries to the list. If the list is too short or has length 0, returns an error and only the number of
+/// entries.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid, as its parameter says.
@@ -39,7 +40,7 @@ pub unsafe fn dat_registry_list_providers<A: Api>(
                 unsafe { entries_returned.write_unaligned(count) };
                 return Err(A::CODES.argument(1));
             }
-            // SAFETY: the caller promises `room` elements, and there are no more entries.
+            // SAFETY: the caller promises `room` elements, and `listed` is at most `room`.
             let element = |index| unsafe { dat_provider_list.wrapping_add(index).read_unaligned() };
             if (0..listed).any(|index| element(index).is_null()) {
                 return Err(A::CODES.argument(3));
@@ -56,8 +57,8 @@ pub unsafe fn dat_registry_list_providers<A: Api>(
     })
 }
 
-/// Runs the provider's call `name`: passes it on to the process's other library for the provider's version, if any, or
-/// calls `here` with the identity in `info`.
+/// Runs the provider's call `name`: passes it to the library of the provider's version if that is another library in
+/// this process, or calls `here` with the identity in `info`.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid, as its parameter says.

@@ -1,7 +1,7 @@
 //! The registered provider tables.
 //!
 //! A lookup takes no lock and compares a few words. The first slot contains the first registered adapter's table,
-//! usually a program's only one. Writers hold the registry's lock.
+//! usually the program's only table. Writers hold the registry's lock.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -21,10 +21,10 @@ pub struct Tables {
     end: AtomicUsize,
 }
 
-/// A table of NULL slots for the first slot. NULL is unsuitable: memory at an invalid handle is often 0.
+/// A table without functions, in `first` while that slot is free. NULL is unsuitable: the word at an invalid handle is
+/// often 0.
 static EMPTY_TABLE: [AtomicUsize; WORDS] = [const { AtomicUsize::new(0) }; WORDS];
 
-/// Size of the largest table of any version, in words.
 const WORDS: usize = 96;
 
 /// Size of the largest table of any version, in bytes.
@@ -65,7 +65,7 @@ impl Tables {
         !table.is_null() && self.places.iter().take(end).any(|place| ptr::eq(place.load(Ordering::Acquire), table))
     }
 
-    /// Adds `table`. Returns `false` if the set is full. Calls must not run concurrently.
+    /// Adds `table`. Returns `false` if the set is full.
     pub fn insert(&self, table: *const Head) -> bool {
         if self.contains(table) {
             return true;
@@ -80,7 +80,7 @@ impl Tables {
         true
     }
 
-    /// Removes `table`, which may be unmapped after this call. Calls must not run concurrently.
+    /// Removes `table`, which may be unmapped after this call.
     pub fn remove(&self, table: *const Head) {
         if ptr::eq(self.first.load(Ordering::Relaxed), table) {
             self.first.store(empty_table(), Ordering::Release);

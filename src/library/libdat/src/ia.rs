@@ -1,7 +1,7 @@
 //! Handles of interface adapters (IAs).
 //!
-//! A handle is valid if a registered provider created it, even if this library did not open it: third-party providers
-//! open adapters internally.
+//! A handle is valid if a registered provider created it, even if this library did not open the adapter: third-party
+//! providers open adapters internally.
 
 use std::ffi::c_ulong;
 use std::ptr;
@@ -27,7 +27,7 @@ pub unsafe fn dat_ia_close<A: Api>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CL
     })
 }
 
-/// Returns the handle through `ia_handle`, if a registered provider created it.
+/// Stores `handle` in `ia_handle` if a registered provider created `handle`; otherwise returns `DAT_INVALID_HANDLE`.
 ///
 /// # Safety
 /// `ia_handle` must be NULL or writable.

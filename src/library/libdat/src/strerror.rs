@@ -5,7 +5,7 @@ use std::ffi::c_char;
 use dat_library::api::Api;
 use dat_udat12::{DAT_RETURN, DAT_SUCCESS};
 
-/// Returns the names of the type and the subtype. On an error, writes nothing.
+/// Stores the names of the type and the subtype of `value`. On an error, writes nothing.
 ///
 /// # Safety
 /// Each pointer must be NULL or writable.

@@ -3,8 +3,8 @@
 //! A handle is the address that the provider returned. The C library returns small numbers, which providers translate
 //! with dats_get_ia_handle; here, that call returns its argument.
 //!
-//! Memory is read only at the handle of an open adapter, because programs pass handles of closed ones. An adapter
-//! opened for a query can only be closed.
+//! Except during an open, memory is read only at the handle of an open adapter, because programs pass handles of closed
+//! adapters. An adapter opened for a query can only be closed.
 
 use dat_library::api::{Api, INVALID_IA};
 use dat_library::dispatch::provider_of;
@@ -14,7 +14,8 @@ use dat_library::ia;
 use dat_registry::Purpose;
 use dat_udat20::{DAT_CLOSE_FLAGS, DAT_IA_HANDLE, DAT_RETURN};
 
-/// Returns the table of an adapter that is open for use, or that this thread is opening.
+/// Returns the table of an adapter that is open for use, otherwise `None`. While this thread is inside a provider's
+/// open, accepts every handle of a registered provider.
 pub fn provider_of_open<A: Api>(handle: DAT_IA_HANDLE) -> Option<*const Head> {
     let registry = &A::statics().registry;
     if !registry.is_bound(handle.addr(), Purpose::Use) && !registry.is_opening() {
@@ -26,13 +27,14 @@ pub fn provider_of_open<A: Api>(handle: DAT_IA_HANDLE) -> Option<*const Head> {
 /// Closes an adapter that was opened for `purpose`.
 ///
 /// # Errors
-/// `DAT_INVALID_HANDLE` if this is not an open adapter; or the provider's error, and the adapter stays open.
+/// `DAT_INVALID_HANDLE` if `handle` is not open for `purpose`. After any other error, which is the provider's, the
+/// adapter stays open.
 pub fn close<A: Api>(handle: DAT_IA_HANDLE, flags: DAT_CLOSE_FLAGS, purpose: Purpose) -> Result<(), DAT_RETURN> {
     ia::close::<A>(handle, flags, purpose).unwrap_or(Err(INVALID_IA))
 }
 
-/// Closes the instance and releases its entry. Never reads memory at another `ia_handle`: programs close adapters
-/// twice.
+/// Closes the instance and releases its entry. Rejects any other handle without reading its memory, because programs
+/// close adapters twice.
 ///
 /// # Safety
 /// Any value may be passed.
@@ -40,7 +42,7 @@ pub unsafe fn dat_ia_close<A: Api>(ia_handle: DAT_IA_HANDLE, close_flags: DAT_CL
     slow::<A>(|| close::<A>(ia_handle, close_flags, Purpose::Use))
 }
 
-/// Returns the handle through `ia_handle`, if its adapter is open, or being opened by this thread.
+/// Stores `handle` in `ia_handle` if [`provider_of_open`] accepts it.
 ///
 /// # Safety
 /// `ia_handle` must be NULL or writable.

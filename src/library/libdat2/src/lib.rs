@@ -17,7 +17,7 @@ dat_library::library! {
     name: "libdat2",
 }
 
-/// Defines the exported function of a call with a version node. If the handle is an adapter, it must be open.
+/// Defines the exported function of a call with a version node. If its handle is an adapter, the adapter must be open.
 macro_rules! export_under {
     (
         $node:literal, $(#[$doc:meta])*

@@ -12,7 +12,7 @@ use dat_udat20::{
 };
 use host::cstr;
 
-/// Asks the providers of the two adapters, if the program has opened them. Loads no library.
+/// Asks the provider of each adapter that the program has opened about the other adapter. Loads no library.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid, as its parameter says.
@@ -50,7 +50,8 @@ pub unsafe fn dat_registry_providers_related<A: Api>(
     })
 }
 
-/// Returns `None` if `name` is not open, or its provider does not know.
+/// Asks the provider of `name` whether `other` is related. Returns `None` if `name` is not open or the provider does
+/// not know.
 fn asked<A: Api>(name: &CStr, other: &CStr) -> Option<bool> {
     let (address, ticket) = A::statics().registry.instance_of(name)?;
     let answer = ask(address, &ticket, other);

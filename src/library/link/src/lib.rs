@@ -37,7 +37,7 @@ pub fn library(soname: &str, nodes: &str) {
     argument(format!("-B{}", compilers_linker().display()));
     argument("-fuse-ld=lld".to_owned());
 
-    // Providers, never unloaded, store addresses in this library.
+    // Provider libraries, which are never unloaded, store addresses in this library.
     argument("-Wl,-z,nodelete".to_owned());
     old_libc(&out);
 }

@@ -1,7 +1,7 @@
 //! A libc for linking that offers old versions of its functions.
 //!
-//! The linker binds each libc function to its newest version, which older systems lack. So it gets a copy of the
-//! system's libc in which the default version of each function is the newest up to [`NEWEST`]. The copy is never
+//! The linker binds each libc function to its newest version, which older systems lack. So the linker gets a copy of
+//! the system's libc in which the default version of each function is the newest up to [`NEWEST`]. The copy is never
 //! executed.
 //!
 //! cargo-zigbuild needs no copy, but zig links its own unwinder, and libgcc_s unwinds cancelled threads.
@@ -29,7 +29,7 @@ const STATIC_PART: &str = include_str!("static_part.c");
 /// * `folder` - gets `libc.so.6`, the copy; `libold.a`, the static part of a libc of version [`NEWEST`]; and `libc.so`,
 ///   a linker script that names both.
 ///
-/// Without a readable system libc, prints a warning, and the linker uses what it finds.
+/// Without a readable system libc, prints a warning, and the linker uses the libc that it finds.
 pub fn make(folder: &Path) {
     let compiler = cc::Build::new();
     let found = system_libc(&compiler).and_then(|path| fs::read(&path).map_err(|error| format!("{path:?}: {error}")));
@@ -48,13 +48,13 @@ pub fn make(folder: &Path) {
     super::write(&source, STATIC_PART);
     compile_static_part(&source, folder);
 
-    // The system's script also names the dynamic linker, for __tls_get_addr. Every process has it, so the name
-    // resolves.
+    // The system's script also names the dynamic linker, for __tls_get_addr. Every process contains that linker, so the
+    // name resolves.
     super::write(&folder.join("libc.so"), "INPUT(-l:libc.so.6 -l:libold.a -l:libc_nonshared.a)\n");
     println!("cargo::rustc-link-search=native={}", folder.display());
 
     // Before glibc 2.34, these libraries contained the functions of threads and of the loader, with the same names and
-    // versions. Now they are empty, but older systems need them.
+    // versions. Since 2.34 they are empty, but on older systems the functions are still in them.
     super::argument("-Wl,--push-state,--no-as-needed,-l:libpthread.so.0,-l:libdl.so.2,--pop-state".to_owned());
 }
 
@@ -67,7 +67,7 @@ fn compile_static_part(source: &Path, folder: &Path) {
         .debug(false)
         .opt_level(2)
         .flag_if_supported("-fstack-protector-strong")
-        // Some compilers define it with another value.
+        // Some compilers define _FORTIFY_SOURCE with another value.
         .flag_if_supported("-U_FORTIFY_SOURCE")
         .flag_if_supported("-D_FORTIFY_SOURCE=2")
         .compile("old");
@@ -81,11 +81,12 @@ fn system_libc(compiler: &cc::Build) -> Result<PathBuf, String> {
         .output()
         .map_err(|error| format!("{:?}: {error}", compiler.path()))?;
     let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-    // A compiler that does not find it prints the bare name.
+    // A compiler that does not find the file prints the bare name.
     if path.is_absolute() { Ok(path) } else { Err(format!("{:?} knows no libc.so.6", compiler.path())) }
 }
 
-/// Returns the libc with the newest default versions up to [`NEWEST`]. Hides names without one.
+/// Returns the libc with the newest version up to [`NEWEST`] as the default of each name. Hides names without such a
+/// version.
 fn aged(mut libc: Vec<u8>) -> object::read::Result<Vec<u8>> {
     for (place, word) in changes(&libc)? {
         libc[place..place + 2].copy_from_slice(&word.to_le_bytes());
@@ -139,7 +140,7 @@ fn changes(libc: &[u8]) -> object::read::Result<Vec<(usize, u16)>> {
     Ok(changes)
 }
 
-/// Returns the number in a version name such as `GLIBC_2.2.5`.
+/// Returns the number in a version name such as `GLIBC_2.2.5`, or `None` for another form.
 fn number(version: &[u8]) -> Option<Number> {
     let mut number = Number::default();
     let mut parts = std::str::from_utf8(version).ok()?.strip_prefix("GLIBC_")?.split('.');

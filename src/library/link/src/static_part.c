@@ -1,5 +1,5 @@
-/* What programs found in libc's static part until version 2.33: the kernel's calls for the status of files, on the
- * architectures where the kernel's structure is libc's. */
+/* Functions that programs found in libc's static part until version 2.33: the system calls for the status of files, on
+ * architectures where libc uses the kernel's structure. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -27,7 +27,7 @@ pub struct Sources<'a> {
     pub sysfs: &'a Path,
     /// Root of procfs.
     pub proc: &'a Path,
-    /// The file of libdat, next to which its providers are; `None` if unknown.
+    /// The file of libdat, next to which its provider libraries are; `None` if unknown.
     pub own: Option<&'a Path>,
 }
 
@@ -40,7 +40,8 @@ pub struct BuiltIn {
     pub listed: bool,
 }
 
-/// Returns the built-in entries for a version, in this order. RDMA interfaces are in the order of their devices.
+/// Returns the built-in entries for a version, in the order of the list above. RDMA interfaces are in the order of
+/// their devices.
 pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
     let Version { major, minor } = version;
     let entry = |(transport, name, instance_data): (&str, Vec<u8>, Vec<u8>)| {
@@ -72,7 +73,7 @@ pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
     certain.chain(tcp).chain(others).collect()
 }
 
-/// Next to libdat.
+/// Returns whether the library of `entry` is next to libdat.
 fn is_installed(entry: &Entry, own: Option<&Path>) -> bool {
     own.is_some_and(|own| matches!(beside(&entry.library, own.to_owned()), Ok(Some(_))))
 }

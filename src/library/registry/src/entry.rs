@@ -22,9 +22,9 @@ pub enum Interface {
 pub struct Api {
     /// User or kernel.
     pub interface: Interface,
-    /// Major number. Different ones are incompatible.
+    /// Major number. Versions with different major numbers are incompatible.
     pub major: u32,
-    /// Minor number. A higher one includes the lower ones.
+    /// Minor number. A higher version includes the lower versions.
     pub minor: u32,
 }
 
@@ -38,7 +38,8 @@ pub struct Version {
 }
 
 impl Version {
-    /// Returns whether identities can have stand-ins: entries that replace one whose library cannot be loaded.
+    /// Returns whether identities can have stand-ins: entries that replace an earlier entry whose library cannot be
+    /// used.
     pub fn has_stand_ins(self) -> bool {
         self.major >= 2
     }
@@ -124,7 +125,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Converts a C string for a message.
 pub(crate) fn text(string: &CStr) -> std::borrow::Cow<'_, str> {
     string.to_string_lossy()
 }

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Maximum size that is read; only whole lines count.
+/// Maximum size that is read. Only lines that end within this size count.
 pub const MAX_BYTES: usize = 16 << 20;
 
 /// The text of a file.
@@ -15,7 +15,7 @@ pub const MAX_BYTES: usize = 16 << 20;
 pub struct Text {
     /// The text, up to the limit.
     pub bytes: Vec<u8>,
-    /// `true` if the file is larger.
+    /// `true` if the file is larger than the limit.
     pub cut: bool,
 }
 
@@ -30,7 +30,7 @@ pub fn read(path: &Path) -> io::Result<Text> {
 fn read_within(path: &Path, limit: usize) -> io::Result<Text> {
     // Opening a device could have an effect.
     must_be_regular(&path.metadata()?)?;
-    // Another file may have replaced it. Opening that must not block; it is rejected below.
+    // Another file may have replaced the regular file. Opening that file must not block; the next check rejects it.
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     must_be_regular(&file.metadata()?)?;

@@ -4,8 +4,8 @@
 //! because a plug-in with local scope may have loaded libdat.
 //!
 //! Provider libraries have local scope, so their symbols never replace others. They are never unloaded, because
-//! thread-local data with destructors would outlive their code. RTLD_NODELETE is not used: with it, glibc returns a
-//! library whose loading lacked memory in the last step to the next caller.
+//! thread-local data with destructors would outlive their code. RTLD_NODELETE is not used: with it, if a load lacks
+//! memory in its last step, the next dlopen of glibc returns the incomplete library.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
 use std::fs::File;
@@ -104,14 +104,14 @@ fn origin(library: NonNull<c_void>) -> Option<PathBuf> {
     Some(PathBuf::from(OsStr::from_bytes(directory.to_bytes())))
 }
 
-/// Other loaders lack dlinfo.
+/// Returns `None`, because other loaders lack dlinfo.
 #[cfg(not(target_env = "gnu"))]
 fn origin(_library: NonNull<c_void>) -> Option<PathBuf> {
     None
 }
 
-/// Adds this library's symbols to the global scope. Returns its handle, or `None` if this code is in the program
-/// itself.
+/// Adds this library's symbols to the global scope. Returns the library's handle, or `None` if this code is in the
+/// program itself.
 fn promote() -> Option<NonNull<c_void>> {
     let handle = own_library::keep_with_global_names();
     if handle.is_none() {
@@ -126,8 +126,8 @@ fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
         // SAFETY: the path is a C string. No lock is held while constructors run.
         NonNull::new(unsafe { libc::dlopen(path.as_ptr(), flags) })
     };
-    // The loader does not always report a lack of memory. If it is short, the second attempt succeeds; otherwise it
-    // shows in the message or in an allocation.
+    // The loader does not always report a lack of memory. If the lack is brief, the second attempt succeeds; otherwise
+    // the message or a test allocation shows it.
     attempt().or_else(attempt).ok_or_else(|| {
         let message = last_error();
         let lacking = lacks_memory(&message) || memory::probe(LARGE).is_err() || lacks_descriptors();
@@ -143,7 +143,6 @@ pub(crate) fn lacks_descriptors() -> bool {
 /// Upper bound of an allocation by the loader or by a registering provider, in bytes.
 pub(crate) const LARGE: usize = 64 << 10;
 
-/// Returns whether the loader's message reports a lack of memory.
 fn lacks_memory(message: &str) -> bool {
     // SAFETY: ENOMEM is a valid error number.
     let text = unsafe { libc::strerror(libc::ENOMEM) };
@@ -157,7 +156,6 @@ fn symbol(handle: NonNull<c_void>, name: &CStr) -> Option<NonNull<c_void>> {
     NonNull::new(unsafe { libc::dlsym(handle.as_ptr(), name.as_ptr()) })
 }
 
-/// Returns the loader's message for this thread's last failure.
 fn last_error() -> String {
     // SAFETY: dlerror has no preconditions.
     let message = unsafe { libc::dlerror() };

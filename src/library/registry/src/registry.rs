@@ -1,7 +1,7 @@
 //! Adapters, reference counts and loading.
 //!
 //! An adapter has entries of the configuration, a registered provider, or both. An open selects an identity, ensures
-//! that its provider is registered, and counts:
+//! that its provider is registered, and counts the use:
 //!
 //! ```text
 //!              open: load once, init          last close: fini
@@ -11,9 +11,9 @@
 //! ```
 //!
 //! One thread works on a Busy adapter, without the lock; others wait. If an entry cannot be loaded, its stand-in
-//! replaces it; only the last one becomes Failed.
+//! replaces it; an adapter becomes Failed if its last entry cannot be loaded.
 //!
-//! The lock is the standard library's, which a fork's child can unlock: it has no table of waiting threads.
+//! The lock is the standard library's. It has no table of waiting threads, so a fork's child can unlock it.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -37,8 +37,8 @@ mod tests;
 
 use state::{Entries, Instance, Phase, Settled};
 
-/// What a version of uDAPL adds to the registry. [`load`](Backend::load), [`init`](Backend::init) and
-/// [`fini`](Backend::fini) are called without the registry's lock, and may call the registry.
+/// The version-specific part. [`load`](Backend::load), [`init`](Backend::init) and [`fini`](Backend::fini) are called
+/// without the registry's lock, and may call the registry.
 pub trait Backend {
     /// A provider's table of functions.
     type Table: Copy + Eq + Hash;
@@ -65,7 +65,7 @@ pub trait Backend {
     fn retire(&self, table: Self::Table);
 }
 
-/// Minimum spare capacity: one per opening thread.
+/// Minimum spare capacity of `instances` and `opening`, for concurrent opens.
 const SPARE_CAPACITY: usize = 64;
 
 /// A failed init.
@@ -174,7 +174,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the most similar name, if at most two characters and a third of them differ.
+    /// Returns the most similar name if it differs in at most 2 characters, and in at most a third, rounded up.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         let distance = |other: &&String| strsim::damerau_levenshtein(&other.to_lowercase(), &name.to_lowercase());
         let nearest = self.names.iter().min_by_key(distance)?;
@@ -212,7 +212,7 @@ impl<B: Backend> Registry<B> {
     }
 
     fn raw_lock(&self) -> MutexGuard<'_, Option<Entries<B>>> {
-        // Every change ends its step, so a panic leaves consistent entries.
+        // Each step changes the entries last, so they are consistent even after a panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -222,7 +222,8 @@ impl<B: Backend> Registry<B> {
         Guard(guard)
     }
 
-    /// Fallible [`Registry::lock`]. After a failure, the next call reads the configuration.
+    /// Like [`Registry::lock`], but fails if resources are short while it reads the configuration. The next call reads
+    /// the configuration again.
     fn ready(&self) -> Result<Guard<'_, B>, NoMemory> {
         let mut guard = self.raw_lock();
         if guard.is_none() {
@@ -240,7 +241,7 @@ impl<B: Backend> Registry<B> {
     /// Calls `f` with the number of listed identities and an iterator over them. `f` must not call the registry.
     ///
     /// # Errors
-    /// [`NoMemory`], without a call.
+    /// [`NoMemory`], without a call of `f`.
     pub fn visit<R>(&self, f: impl FnOnce(usize, &mut dyn Iterator<Item = &Identity>) -> R) -> Result<R, NoMemory> {
         let mut guard = self.ready()?;
         let listed = guard.get().listed();
@@ -306,7 +307,7 @@ impl<B: Backend> Registry<B> {
         let mut guard = self.ready().map_err(|_| OpenError::NoMemory)?;
         loop {
             let state = guard.get();
-            // So that `bind` and `opening` need no memory.
+            // With this capacity, `bind` and `opening` need no memory.
             state.instances.room(SPARE_CAPACITY).map_err(|_| OpenError::NoMemory)?;
             state.opening.room(SPARE_CAPACITY).map_err(|_| OpenError::NoMemory)?;
             let identity = state.select(request).map_err(OpenError::NotFound)?;
@@ -369,7 +370,7 @@ impl<B: Backend> Registry<B> {
         result
     }
 
-    /// Drops a reference. The last one calls the provider's fini, and blocks until it returns.
+    /// Drops a reference. If it was the last, calls the fini of a loaded provider, and blocks until it returns.
     pub fn release(&self, ticket: Ticket<B::Table>) {
         let mut guard = self.lock();
         let state = guard.get();
@@ -390,7 +391,7 @@ impl<B: Backend> Registry<B> {
         self.backend.fini(&library, &ticket.identity);
         let mut guard = self.lock();
         let state = guard.get();
-        // The provider may have forgotten to remove its table.
+        // A faulty provider does not remove its table.
         if state.find(&ticket.identity).is_some_and(|adapter| adapter.table == Some(ticket.table)) {
             self.drop_unused(state, &ticket.identity);
         }
@@ -398,7 +399,7 @@ impl<B: Backend> Registry<B> {
         drop(busy);
     }
 
-    /// Records that the calling thread is inside a provider's open.
+    /// Records that the calling thread is inside a provider's open, until the guard is dropped.
     pub fn opening(&self) -> Opening<'_, B> {
         let me = Id::current();
         self.lock().get().opening.push(me);
@@ -411,12 +412,12 @@ impl<B: Backend> Registry<B> {
         self.raw_lock().as_ref().is_some_and(|state| state.opening.contains(&me))
     }
 
-    /// Records the ticket of an open instance, by the address that the program knows.
+    /// Records the ticket of an open instance by the address that is its handle.
     pub fn bind(&self, address: usize, purpose: Purpose, ticket: Ticket<B::Table>) {
         self.lock().get().instances.push(Instance { address, purpose, ticket });
     }
 
-    /// Removes and returns the ticket from [`bind`](Registry::bind), if there is one.
+    /// Removes and returns the ticket that [`bind`](Registry::bind) recorded, if any.
     pub fn unbind(&self, address: usize, purpose: Purpose) -> Option<Ticket<B::Table>> {
         let mut guard = self.raw_lock();
         let instances = &mut guard.as_mut()?.instances;
@@ -441,7 +442,7 @@ impl<B: Backend> Registry<B> {
         Some((address, state.find(&identity)?.ticket()?))
     }
 
-    /// Returns whether an adapter of this name can be opened.
+    /// Returns whether the name has an entry for this version or a registered provider.
     ///
     /// # Errors
     /// [`NoMemory`].
@@ -449,7 +450,7 @@ impl<B: Backend> Registry<B> {
         Ok(self.ready()?.get().adapters.contains_key(name))
     }
 
-    /// Removes a table without open instances.
+    /// Removes the table of `identity` unless instances are open.
     fn drop_unused(&self, state: &mut Entries<B>, identity: &Identity) {
         let unused = state.find(identity).is_some_and(|adapter| adapter.opens == 0);
         if let Some(table) = unused.then(|| state.remove(identity)).flatten() {
@@ -500,7 +501,7 @@ impl<B: Backend> EntriesGuard<'_, B> {
     }
 }
 
-/// A Busy adapter, which becomes Idle even after a panic.
+/// Guard of a Busy adapter: a drop resets the adapter, even after a panic.
 struct Busy<'a, B: Backend> {
     registry: &'a Registry<B>,
     identity: &'a Identity,

@@ -5,11 +5,11 @@
 //! 3. `/etc/rdma/dat.conf`.
 //! 4. The entries of [`builtin`].
 //!
-//! A file that cannot be read ends the search without entries, because it may switch names off. A file in `/etc`
-//! without lines for this major version, which packages of uDAPL 2.0 install, is skipped.
+//! A file that cannot be read ends the search without entries, because it may switch names off. A nonempty file in
+//! `/etc` without lines for this major version, which packages of uDAPL 2.0 install, is skipped.
 //!
-//! Built-in entries follow the entries of a file in `/etc`, unless a line for this version has their name. A `nondefault`
-//! line switches off its name, or for the name [`ALL_BUILT_IN`], all built-in names.
+//! Built-in entries follow the entries of a file in `/etc`, unless a line for this version has their name. A
+//! `nondefault` line switches off its name, or for the name [`ALL_BUILT_IN`], all built-in names.
 //!
 //! At most [`file::MAX_BYTES`] of a file, [`conf::LINE_MAX`] of a line and [`LINES_MAX`] lines count.
 
@@ -139,7 +139,6 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 impl Found {
-    /// Adds the built-in entries, unless a line has their name.
     fn add_built_in(&mut self, places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) {
         let none = self.switched_off.iter().any(|name| name.to_bytes() == ALL_BUILT_IN.as_bytes());
         let sources = Sources { sysfs: &places.sysfs, proc: &places.proc, own: places.own.as_deref() };

@@ -6,7 +6,7 @@ use std::ffi::CStr;
 
 use crate::entry::Identity;
 
-/// What a program requests when it opens an adapter.
+/// A program's request to open an adapter.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// Name of the adapter.
@@ -24,18 +24,18 @@ pub struct Request<'a> {
 pub enum Missing {
     /// No entry has the name.
     Name,
-    /// None of them has the major number.
+    /// No entry of this name has the major number.
     Major,
-    /// None of them has the minor number or a higher one.
+    /// No entry of this name and major number has the minor number or a higher one.
     Minor,
-    /// None of them is thread-safe, but the request is.
+    /// No entry with these numbers is thread-safe, as the request requires.
     ThreadSafety,
 }
 
 /// Returns the best candidate, the first among equals.
 ///
 /// Name and major number must be equal. The lowest minor number that is at least the requested one wins, then equal
-/// thread safety. A thread-safe entry also serves other requests.
+/// thread safety. A thread-safe entry also serves requests without thread safety.
 ///
 /// # Errors
 /// The first criterion that no candidate meets.

@@ -33,17 +33,17 @@ pub enum Step<'a> {
 pub enum LineUse<'a> {
     /// The entry can be opened.
     Entry(&'a Entry),
-    /// For the kernel-level interface.
+    /// The entry is for the kernel-level interface.
     Kernel(&'a Entry),
     /// A nondefault entry, or a built-in entry that a line switches off.
     NonDefault(&'a Entry),
-    /// For another major version.
+    /// The entry is for another major version.
     OtherVersion(&'a Entry),
     /// An earlier entry has the same identity.
     Repeated(&'a Entry),
     /// A stand-in for an earlier entry of the same identity.
     StandIn(&'a Entry),
-    /// Not an entry.
+    /// The line is not an entry.
     Bad(&'a BadLine),
 }
 

@@ -42,7 +42,7 @@ pub mod watermarks {
 /// allocated buffers and their span.
 pub const BOTH_COUNTS: i32 = 0x01 | 0x10;
 
-/// Builds the `DAT_IA_ATTR` of the version in scope, with the fields of this version only.
+/// Builds the `DAT_IA_ATTR` of the version in scope. The list sets fields that only this version has.
 #[macro_export]
 macro_rules! ia_attr {
     ($limits:expr, $called:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
@@ -52,7 +52,7 @@ macro_rules! ia_attr {
         use $crate::count;
 
         let (limits, called): (&AdapterAttributes, &str) = ($limits, $called);
-        // Guaranteed if all endpoints together cannot exhaust the pool.
+        // The limit of each endpoint is guaranteed if all endpoints together cannot exhaust the pool.
         let guaranteed = |each: usize, pool: usize| boolean(each.saturating_mul(limits.max_eps) <= pool);
         DAT_IA_ATTR {
             adapter_name: name(called),
@@ -95,8 +95,8 @@ macro_rules! ia_attr {
     }};
 }
 
-/// Builds the `DAT_PROVIDER_ATTR` of the version in scope, with the fields of this version only. `$thread_safe` is the
-/// registered value.
+/// Builds the `DAT_PROVIDER_ATTR` of the version in scope. The list sets fields that only this version has.
+/// `$thread_safe` is the registered value.
 #[macro_export]
 macro_rules! provider_attr {
     ($limits:expr, $called:expr, $thread_safe:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
@@ -146,7 +146,7 @@ fn all<T>(list: &[(T, u32)]) -> u32 {
     list.iter().fold(0, |all, (_, bit)| all | bit)
 }
 
-/// Rights of all versions.
+/// Rights that all versions have, with their bits.
 pub const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 4] = [
     (Rights::LOCAL_READ, DAT_MEM_PRIV_LOCAL_READ_FLAG),
     (Rights::LOCAL_WRITE, DAT_MEM_PRIV_LOCAL_WRITE_FLAG),
@@ -167,7 +167,7 @@ pub fn c_rights<V: Version>(rights: Rights) -> DAT_MEM_PRIV_FLAGS {
     V::RIGHTS.iter().filter(|(right, _)| rights.contains(*right)).fold(0, |all, (_, bit)| all | bit)
 }
 
-/// Event streams of all versions.
+/// Event streams that all versions have, with their bits.
 pub const STREAMS: [(Streams, DAT_EVD_FLAGS); 6] = [
     (Streams::SOFTWARE, DAT_EVD_SOFTWARE_FLAG),
     (Streams::CONNECTION_REQUESTS, DAT_EVD_CR_FLAG),

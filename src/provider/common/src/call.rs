@@ -1,6 +1,6 @@
 //! The frame of each call, which stops panics and cancellation, and converts an error into a return code.
 //!
-//! The slot adds the positions of its C arguments to an error of the core, which makes it a [`Fault`].
+//! A slot converts an error of the core into a [`Fault`], which contains the position of a C argument.
 //! [`Version::code`] converts the fault into the return code.
 //!
 //! | frame | calls | cancellation | panics | memory |
@@ -8,7 +8,7 @@
 //! | [`making`] | create something | disabled | caught | checked before the call |
 //! | [`slow`] | query, change or free | disabled | caught | from the reserve |
 //! | [`fast`], [`polling`] | posts, dequeues, short queries | disabled | end the process | not allocated |
-//! | [`fast_path`] | the same, on the first cells | unchanged | end the process | not allocated |
+//! | [`fast_path`] | the same, for objects in the first cells | unchanged | end the process | not allocated |
 //!
 //! Changing the cancellation state costs two calls of libc. [`fast_path`] leaves it unchanged, because its calls reach
 //! no cancellation point (see [`Transport`](dat_core::transport::Transport)), or disable cancellation there
@@ -32,7 +32,7 @@ use crate::{Provider, Version};
 pub enum Fault {
     /// The handle with this role is no live object of its kind.
     Handle(Role),
-    /// The argument at this position, from 1, is invalid. 0 without a position.
+    /// The argument at this position, from 1, is invalid; 0 if the position is unknown.
     Argument(u32),
     /// An error of the core that concerns no argument or handle.
     Core(Error),
@@ -48,7 +48,7 @@ impl Fault {
     /// Returns the fault of an error in a call with arguments at `positions`.
     #[inline]
     pub fn new(error: Error, positions: &[(Arg, u32)]) -> Self {
-        // Frequent in programs that poll.
+        // An empty queue is frequent in programs that poll.
         if matches!(error, Error::QueueEmpty) { Fault::Core(error) } else { Fault::positioned(error, positions) }
     }
 
@@ -115,8 +115,8 @@ pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 
 /// Runs `body` and returns its return code. A panic becomes [`PANICKED`].
 ///
-/// Cancellation would leave locks locked and unwind frames with destructors. Queries and frees need no admission:
-/// [`host::memory`] reserves memory for them.
+/// Disables cancellation, which would leave locks locked and unwind frames with destructors. Queries and frees need no
+/// admission: [`host::memory`] reserves memory for them.
 pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     let before = cancel::forbid();
     let function = Function::of(&body);
@@ -157,7 +157,7 @@ pub fn polling<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 }
 
 /// Runs `body` with the handle's object in an epoch section. If the fast lookup fails, calls `otherwise`, a separate
-/// function so that this one needs few registers. If `found` returns `false`, returns [`Error::QueueEmpty`]'s code.
+/// function so that `fast_path` needs few registers. If `found` returns `false`, returns [`Error::QueueEmpty`]'s code.
 #[inline(always)]
 pub fn fast_path<F: Provider, O: Object>(
     handle: DAT_HANDLE,

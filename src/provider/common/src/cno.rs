@@ -27,8 +27,6 @@ fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
     }
 }
 
-/// Returns an agent function.
-///
 /// # Safety
 /// `function` is the address of a program's agent function.
 unsafe fn agent_function(function: usize) -> DAT_AGENT_FUNC {
@@ -46,7 +44,7 @@ fn call(data: usize, function: usize, evd: Handle) {
     unsafe { function(with_exposed_provenance_mut(data), raw(evd)) };
 }
 
-/// Converts an agent back.
+/// Converts an agent into its C structure.
 pub fn c_agent(agent: Option<Agent>) -> DAT_OS_WAIT_PROXY_AGENT {
     match agent {
         Some(agent) => DAT_OS_WAIT_PROXY_AGENT {

@@ -27,7 +27,6 @@ macro_rules! codes {
             }
         }
 
-        /// Returns `DAT_INVALID_PARAMETER` of the argument at `position`, from 1.
         const fn invalid_arg(position: u32) -> DAT_RETURN {
             let subtype = match position {
                 1..=10 => DAT_INVALID_ARG1 + (position - 1),
@@ -54,7 +53,7 @@ macro_rules! codes {
                 Role::EvdConnect => DAT_INVALID_HANDLE_EVD_CONN,
                 Role::EvdAsync => DAT_INVALID_HANDLE_EVD_ASYNC,
                 Role::Srq => DAT_INVALID_HANDLE_SRQ,
-                // An EVD without a subtype is always the first argument.
+                // A handle whose role has no subtype is always the first argument.
                 Role::Evd | Role::Any => DAT_INVALID_HANDLE1,
             };
             DAT_ERROR(DAT_INVALID_HANDLE, subtype)
@@ -133,7 +132,7 @@ macro_rules! codes {
                 StateError::EvdConfigSolicited => DAT_INVALID_STATE_EVD_CONFIG_SOLICITED,
                 StateError::CnoInUse => DAT_INVALID_STATE_CNO_IN_USE,
                 StateError::SrqInUse => DAT_INVALID_STATE_SRQ_IN_USE,
-                // The interface has no subtypes for these.
+                // The interface has no subtypes for these states.
                 StateError::EndpointHasSrq
                 | StateError::ReceivesPosted
                 | StateError::EvdTooShort

@@ -12,10 +12,9 @@ use crate::post::word;
 use crate::ptr::OutPtr;
 use crate::{Answer, Fault, Provider};
 
-/// Only uDAPL 2.0 defines it.
+/// A constant that uDAPL 1.2 does not define.
 const DAT_HANDLE_TYPE_CSP: DAT_HANDLE_TYPE = 11;
 
-/// Calls `f` with the object's header.
 #[inline]
 fn with_header<F: Provider, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
     fn go<F: Provider, O: Object, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {

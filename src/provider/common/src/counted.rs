@@ -3,7 +3,8 @@
 //!
 //! A list of attributes has a fixed address, and each query overwrites its values. Programs use lists even after the
 //! object was freed: they create endpoints with a freed endpoint's attributes, and read the attributes of a closed
-//! adapter. So lists are never freed, but new objects reuse spare lists with the same names, which bounds their number.
+//! adapter. So lists are never freed, but new objects reuse the lists of freed objects, which bounds the number of
+//! lists.
 //!
 //! A program can read digits during a query, so they are atomic bytes with a final zero.
 
@@ -19,7 +20,7 @@ use dat_udat::{DAT_COUNT, DAT_NAMED_ATTR};
 use host::memory::{self, NoMemory, Room};
 use host::{cstr, fork};
 
-/// Names of the counters. Only adapters have the last.
+/// Names of the counters. Only adapters have the last counter.
 const NAMES: [&CStr; 13] = [
     c"DAT_COUNTER_SENDS",
     c"DAT_COUNTER_SEND_BYTES",
@@ -41,10 +42,9 @@ const OF_ENDPOINT: usize = NAMES.len() - 1;
 /// Number of counters of an endpoint.
 pub const NUMBER_OF_ENDPOINT: DAT_COUNT = OF_ENDPOINT as DAT_COUNT;
 
-/// In bytes, with the final 0.
+/// Maximum length of a program's name, in bytes, with the final 0.
 const NAME_MAX: usize = 64;
 
-/// Returns the values in the order of the names.
 fn values(counters: &Counters, wakeups: u64) -> [u64; NAMES.len()] {
     let of = |transfer| {
         let Tally { operations, bytes } = counters.tallies.of(transfer);
@@ -78,11 +78,10 @@ impl Digits {
     }
 }
 
-/// A list of attributes. The first are copies from another owner.
+/// A list of attributes: copies of `head`, then counters.
 struct Report {
-    /// The other owner's attributes.
+    /// Attributes of another owner.
     head: &'static [DAT_NAMED_ATTR],
-    /// Values of the remaining elements.
     texts: Vec<Digits>,
     list: Vec<DAT_NAMED_ATTR>,
 }
@@ -105,7 +104,7 @@ impl Report {
         Ok(Report { head, texts, list })
     }
 
-    /// Returns whether the list begins with this slice, by address.
+    /// Returns whether the list was created with this head, by its address.
     fn begins_with(&self, head: &[DAT_NAMED_ATTR]) -> bool {
         self.head.len() == head.len() && (head.is_empty() || self.head.as_ptr() == head.as_ptr())
     }
@@ -123,7 +122,6 @@ fn attributes(list: &[DAT_NAMED_ATTR]) -> Attributes {
     (crate::count(list.len()), list.as_ptr().cast_mut())
 }
 
-/// Lists of one kind of object.
 struct Lists {
     names: &'static [&'static CStr],
     spare: Mutex<Spare>,
@@ -131,7 +129,7 @@ struct Lists {
 
 struct Spare {
     lists: Vec<&'static Report>,
-    /// Number of all lists.
+    /// Number of lists ever created.
     made: usize,
 }
 
@@ -178,7 +176,7 @@ impl Drop for Lent {
     }
 }
 
-/// Returns the counters of an endpoint; an empty list without memory.
+/// Returns the counters of an endpoint, or an empty list if memory is short.
 pub fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> Attributes {
     // Counters are read under the list's lock, so that no older value overwrites a newer one.
     let report =
@@ -192,7 +190,7 @@ pub fn has_returned<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR)
     of_ep == Some(list)
 }
 
-/// Returns `head` followed by the adapter's counters; only `head` without memory.
+/// Returns `head` followed by the adapter's counters, or only `head` if memory is short.
 pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: &'static [DAT_NAMED_ATTR]) -> Attributes {
     // The head changes with the port's state.
     let report = ia.kept.with(

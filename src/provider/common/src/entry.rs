@@ -49,7 +49,7 @@ unsafe fn call_registry<F: Provider>(
 /// `info` is NULL or readable, `instance_data` NULL or a C string.
 pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER_INFO, instance_data: *const c_char) {
     let before = cancel::forbid();
-    // If it panics, the adapter is not registered.
+    // If the closure panics, the adapter is not registered.
     let _ = caught(|| {
         diagnostics::init(library, Role::Provider);
         // C registries unload a provider with its last adapter, but threads and exit and fork handlers still need its
@@ -68,8 +68,8 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
         } else {
             // SAFETY: the caller promises a C string.
             let text = unsafe { CStr::from_ptr(instance_data) }.to_string_lossy();
-            // This function cannot report a lack of memory. The registry checks for a lasting one, the second attempt
-            // covers a brief one.
+            // This function cannot report a lack of memory. The registry checks for a lasting lack, and the second
+            // attempt covers a brief lack.
             let Ok(text) = memory::text(&text).or_else(|_| memory::text(&text)) else {
                 log::error!("dat_provider_init: cannot copy the instance data: out of memory");
                 return;
@@ -121,7 +121,7 @@ pub unsafe fn fini<F: Provider>(info: *const DAT_PROVIDER_INFO) {
 }
 
 /// Defines a provider library of a [`Version`] and a [`Transport`](dat_core::transport::Transport): its
-/// [`Provider`](crate::Provider), allocator and exported functions. The string begins its log lines.
+/// [`Provider`](crate::Provider), allocator and exported functions. `$library` begins its log lines.
 #[macro_export]
 macro_rules! export_provider {
     ($version:ty, $transport:ty, $library:literal) => {

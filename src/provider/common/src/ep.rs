@@ -22,8 +22,8 @@ use crate::{Answer, Fault, Provider, Version, count};
 type EpAttr<F> = <<F as Provider>::Version as Version>::EpAttr;
 pub(crate) type EpParam<F> = <<F as Provider>::Version as Version>::EpParam;
 
-/// Builds the `DAT_EP_PARAM` of the version in scope, with the fields of this version only, which can use `$status`,
-/// the result of [`Endpoint::query`]. `$attributes` converts the attributes.
+/// Builds the `DAT_EP_PARAM` of the version in scope. The list sets fields that only this version has; its values can
+/// use `$status`, the result of [`Endpoint::query`]. `$attributes` converts the attributes.
 #[macro_export]
 macro_rules! ep_param {
     ($ep:expr, $status:ident, $attributes:path, { $($field:ident: $value:expr),* $(,)? }) => {{
@@ -51,7 +51,7 @@ macro_rules! ep_param {
             ep_attr: {
                 let mut attributes = $attributes(&$status.attr, $status.srq.is_some());
                 let (count, counters) = $crate::counted::of_endpoint(ep);
-                // For a number without a list, readers would dereference NULL.
+                // If the result contained only the number, programs would dereference the NULL list.
                 if $status.attr.counters_number && $status.attr.counters_list {
                     attributes.ep_provider_specific_count = count;
                 }
@@ -65,8 +65,8 @@ macro_rules! ep_param {
     }};
 }
 
-/// Returns the EVD of an argument that can be NULL. It must be of `ia` and admit `stream`; connection EVDs can be of
-/// any adapter, because no device uses them.
+/// Returns the EVD of an argument that can be NULL. The EVD must be of `ia` and admit `stream`; a connection EVD can be
+/// of any adapter, because no device uses it.
 fn evd_of<F: Provider>(
     ia: &Arc<Ia<F::Transport>>,
     handle: DAT_EVD_HANDLE,

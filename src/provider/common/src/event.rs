@@ -9,7 +9,8 @@ use crate::handle::raw;
 use crate::ia::ia_handle;
 
 /// Writes an event that was dequeued from `$evd` as the `DAT_EVENT` of the version in scope. `request` contains the
-/// fields of connection requests in this version only. `$extend` turns a written DTO completion into an extended one.
+/// fields of connection requests that only this version has. `$extend` turns a written DTO completion into an extended
+/// one.
 #[macro_export]
 macro_rules! write_event {
     ($provider:ty, $out:expr, $evd:expr, $event:expr, request { $($field:ident: $value:expr)? }, $extend:expr) => {{
@@ -61,7 +62,7 @@ macro_rules! write_event {
                 c_connection_event(kind)
             }
             Event::Peer { ep, kind, peer } => {
-                // The EVD keeps the bytes until its next event, as does the address handle.
+                // The EVD keeps the bytes until its next event. The address handle also keeps them.
                 let bytes = peer.private_data.as_deref().unwrap_or_default();
                 let (private_data_size, private_data) = $crate::ptr::c_bytes(bytes);
                 let data = DAT_CONNECTION_EVENT_DATA { ep_handle: raw(ep), private_data_size, private_data };
@@ -136,8 +137,8 @@ pub fn connection_event(kind: PeerEvent) -> ConnectionEvent {
     }
 }
 
-/// Returns event number and reason. Watermarks have no numbers: they are provider errors with a reason for each kind of
-/// object.
+/// Returns event number and reason. Watermarks have no event numbers, so each becomes a provider error with its own
+/// reason.
 pub fn c_async(reason: AsyncReason) -> (DAT_EVENT_NUMBER, DAT_COUNT) {
     let (number, reason) = match reason {
         AsyncReason::EvdOverflow => (DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR),

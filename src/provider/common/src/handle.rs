@@ -23,14 +23,13 @@ type Table<F> = <<F as Provider>::Version as Version>::Table;
 
 /// The adapters and slabs of a provider library.
 pub struct Domain<F: Provider> {
-    /// List of slabs. The child of a fork starts a new one.
+    /// List of slabs. The child of a fork starts a new list.
     first: AtomicPtr<Space<F>>,
     /// First cells of the slab in which a lookup first succeeded.
     window: FirstCells,
     /// A standard mutex, which the child of a fork can always unlock.
     registrations: Mutex<Registrations<F>>,
     pub(crate) fork: Hold<MutexGuard<'static, Registrations<F>>>,
-    /// Set once fork handlers are installed.
     pub(crate) fork_watch: Once,
 }
 
@@ -133,7 +132,7 @@ impl<F: Provider> Domain<F> {
     }
 
     /// Invalidates all handles in the child of a fork, without touching the objects. Later opens create slabs, because
-    /// threads of the parent can have locked the old ones.
+    /// threads of the parent can have locked the old slabs.
     pub(crate) fn abandon(&self, registrations: &mut Registrations<F>) {
         for space in self.spaces() {
             space.slab.abandon();
@@ -171,7 +170,7 @@ pub fn find_or_null<F: Provider, O: Object>(handle: DAT_HANDLE, role: Role) -> A
     if handle.is_null() { Ok(None) } else { find::<F, O>(handle, role).map(Some) }
 }
 
-/// Fails unless both objects belong to the same open adapter. The other has this role.
+/// Fails unless both objects belong to the same open adapter. `role` is the role of the second object's argument.
 pub fn same_ia<T: Transport>(ia: &Arc<Ia<T>>, other: &Arc<Ia<T>>, role: Role) -> Answer<()> {
     if Arc::ptr_eq(ia, other) { Ok(()) } else { Err(Fault::Handle(role)) }
 }

@@ -19,7 +19,7 @@ use crate::{At, Fault, Provider, Version};
 type IaAttr<F> = <<F as Provider>::Version as Version>::IaAttr;
 type ProviderAttr<F> = <<F as Provider>::Version as Version>::ProviderAttr;
 
-/// Returns the program's handle of an adapter, possibly the registry's own.
+/// Returns the program's handle of an adapter. Some registries translate the provider's handle.
 pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     let handle = handle_of(ia);
     if F::Version::IA_HANDLES.is_none() {
@@ -37,7 +37,7 @@ pub fn ia_handle<F: Provider>(ia: &Ia<F::Transport>) -> DAT_IA_HANDLE {
     })
 }
 
-/// Slot of dat_ia_openv. The registry has dealt with version and thread safety.
+/// Slot of dat_ia_openv. The registry has already checked version and thread safety.
 ///
 /// # Safety
 /// `name` is NULL or a C string; `async_evd_handle` is NULL, or readable and writable.

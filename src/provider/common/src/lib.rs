@@ -134,7 +134,8 @@ pub trait Version: Sized + 'static {
     const MAJOR: u32;
     /// Symbol version of the registry's functions.
     const NODE: &'static CStr;
-    /// The registry's function that returns a program's handle of an adapter; `None` if programs hold the provider's.
+    /// The registry's function that returns a program's handle of an adapter; `None` if programs hold the provider's
+    /// handle.
     const IA_HANDLES: Option<&'static CStr>;
 
     /// Minimum length of an asynchronous EVD that dat_ia_open creates.
@@ -203,8 +204,8 @@ pub trait Version: Sized + 'static {
     /// Returns the mask bit of an endpoint's field.
     fn ep_field(field: Field) -> DAT_EP_PARAM_MASK;
 
-    /// Reads a field's new value from the argument of dat_ep_modify, and otherwise only a list's length, if `mask`
-    /// contains its bit.
+    /// Reads the new value of `field` from the argument of dat_ep_modify. For a list, also reads its length if `mask`
+    /// contains the length's bit.
     fn ep_value<F: Provider<Version = Self>>(
         ep: &Endpoint<F::Transport>,
         field: Field,
@@ -212,7 +213,7 @@ pub trait Version: Sized + 'static {
         param: InPtr<Self::EpParam>,
     ) -> Value<F::Transport>;
 
-    /// Returns an adapter's attributes. Their address is valid while the adapter is open.
+    /// Returns an adapter's attributes. The address in them is valid while the adapter is open.
     fn ia_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>) -> Self::IaAttr;
 
     /// Returns a provider's attributes. `thread_safe` is the registered value, by which registries find an instance's
@@ -277,7 +278,7 @@ macro_rules! version {
 
 /// `u32` or `u64` as a length.
 pub trait Size {
-    /// Converts `size`, at most to the maximum.
+    /// Converts `size`, limited to the maximum of the type.
     fn size(size: u64) -> Self;
 }
 

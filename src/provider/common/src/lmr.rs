@@ -18,7 +18,8 @@ use crate::{Answer, At, Fault, Provider, Version};
 
 type LmrParam<F> = <<F as Provider>::Version as Version>::LmrParam;
 
-/// Converts a memory description, the third argument, unless it is another region's. The second is its `kind`.
+/// Converts a memory description, the third argument, of `kind`, the second. Rejects `DAT_MEM_TYPE_LMR`, which the
+/// caller handles.
 ///
 /// # Safety
 /// As [`create_lmr`].
@@ -69,7 +70,7 @@ pub fn c_memory(memory: &Memory) -> (DAT_MEM_TYPE, DAT_REGION_DESCRIPTION) {
     }
 }
 
-/// Builds the `DAT_LMR_PARAM` of the version in scope, with the fields of this version only.
+/// Builds the `DAT_LMR_PARAM` of the version in scope. The list sets fields that only this version has.
 #[macro_export]
 macro_rules! lmr_param {
     ($lmr:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
@@ -159,7 +160,7 @@ pub fn dat_lmr_query<F: Provider>(
 
 crate::simple_slot!(dat_lmr_free: Lmr as Lmr, free);
 
-/// Checks the segments, and executes a fence: memory is coherent.
+/// Checks the segments, and executes a fence, which suffices because memory is coherent.
 ///
 /// # Safety
 /// `list` is NULL, or `count` triplets are readable.

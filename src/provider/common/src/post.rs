@@ -109,7 +109,7 @@ pub fn remote<V: Version>(
 }
 
 /// Defines the slot of a post to the first argument. A second function handles objects that the fast lookup does not
-/// find, so that the first needs few registers.
+/// find, so that the slot needs few registers.
 macro_rules! post {
     (
         $name:ident($object:ident: $type:ident as $role:ident, $segments:ident, $cookie:ident $(,

@@ -157,7 +157,7 @@ macro_rules! write_field {
 pub use write_field;
 
 impl<V: Copy> Out<V> {
-    /// Reads the value before the call.
+    /// Reads the value that the program stored before the call.
     ///
     /// # Safety
     /// The argument must also be an input.

@@ -1,6 +1,6 @@
 //! The adapters for which the provider library was initialised.
 //!
-//! Looks up the registry's functions at run time, so any registry can load the library.
+//! The library looks up the registry's functions at run time, so any registry can load it.
 
 use std::ffi::{CStr, c_void};
 use std::mem;
@@ -24,7 +24,7 @@ pub struct Known<F: Provider> {
     pub(crate) adapter: &'static Adapter<F>,
     /// `None` before the first open in this process.
     pub(crate) slab: Option<&'static Slab<F::Transport>>,
-    /// From the registration that was opened last.
+    /// Value of the registration that was opened last.
     pub(crate) thread_safe: bool,
     /// The registry's function that returns programs' handles.
     pub ia_handles: Option<RegistryFunction>,
@@ -62,7 +62,7 @@ impl<F: Provider> Registrations<F> {
     }
 
     /// Returns the last registration of a name. Entries that differ only in thread safety share a name, and a registry
-    /// opens the one that it has just initialised.
+    /// opens the entry that it has just initialised.
     pub fn newest(&mut self, name: &CStr) -> Option<(&Registration<F>, &mut Known<F>)> {
         let registration = self.live.iter().rev().find(|registration| registration.adapter.name() == name)?;
         Some((registration, self.adapters.iter_mut().find(|known| known.adapter.name() == name)?))

@@ -39,7 +39,8 @@ unsafe extern "C-unwind" {
     fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// Replaces no timeout in a sleep on a word: every handled signal ends a sleep with a timeout.
+/// Timeout of an unlimited sleep on a word. Without a timeout, a signal handler with `SA_RESTART` would not end the
+/// sleep.
 const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Sleeps until woken or until the timeout. Returns whether a signal ended the sleep.

@@ -1,5 +1,5 @@
-//! Counters of adapters, endpoints and EVDs, with the C library's numbers. docs/compat.md lists those that are always
-//! 0.
+//! Counters of adapters, endpoints and EVDs, with the C library's numbers. docs/compat.md lists the counters that are
+//! always 0.
 //!
 //! A reset stores the current values as a baseline ([`CounterBaseline`]), which queries subtract.
 
@@ -49,7 +49,7 @@ const SAMPLED: [(DAT_IA_COUNTERS, DAT_IA_COUNTER_TYPE, &str); 18] = [
 struct CounterBaseline<const N: usize> {
     /// Values at the last reset.
     zeros: [u64; N],
-    /// Sampled device counters: the values at the start, or the difference after the stop.
+    /// Sampled device counters: the values at the start of sampling, or the differences after its stop.
     sampled: [u64; N],
 }
 
@@ -58,8 +58,8 @@ impl<const N: usize> CounterBaseline<N> {
         kept.with(|| Ok(CounterBaseline { zeros: [0; N], sampled: [0; N] }), f).ok_or(OUT_OF_MEMORY)
     }
 
-    /// Reports counter `counter`, or all if it is `N`, and resets them on request. `values` are the object's counters
-    /// without resets. Fails without a reset if `tell` fails.
+    /// Reports counter `counter`, or all if `counter` is `N`, and resets the reported counters on request. `values` are
+    /// the object's counters without resets. Fails without a reset if `tell` fails.
     fn tell(
         &mut self,
         names: &'static [(u32, &'static CStr)],
@@ -99,7 +99,7 @@ struct Choice {
     reset: bool,
 }
 
-/// Receives number, name and value of a counter.
+/// A function that receives number, name and value of a counter.
 type Tell<'a> = dyn FnMut(usize, &CStr, u64) -> Answer<()> + 'a;
 
 fn counters_of<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, choice: Choice, tell: &mut Tell<'_>) -> Answer<()> {
@@ -192,11 +192,11 @@ pub(crate) unsafe fn sample<F: Provider<Version = Udat20>>(
     })
 }
 
-/// `values` contains the sampled device counters.
+/// Adds the adapter's counters to `values`, the sampled device counters.
 fn of_adapter<T: Transport>(ia: &Ia<T>, mut values: [u64; OF_ADAPTER]) -> [u64; OF_ADAPTER] {
     use ConnStat::{Accept, Connect, Disconnect, PassiveUp, PeerDisconnect, Reject, Request};
     let mut add = |counter: DAT_IA_COUNTERS, value: u64| values[counter as usize] += value;
-    // Read before the number of all service points, so never larger.
+    // Read before the number of all PSPs, so `any` is never larger.
     let any = ia.happened(ConnStat::AnyQualifier);
     for (kind, made, freed) in [
         (Kind::Pz, DCNT_IA_PZ_CREATE, DCNT_IA_PZ_FREE),
@@ -251,7 +251,7 @@ fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
     let (write, receive) = (specials.of(Extended::WriteImmediate), specials.of(Extended::RecvImmediate));
     let (datagram, arrived) = (specials.of(Extended::SendDatagram), specials.of(Extended::RecvDatagram));
     let (swap, add) = (specials.of(Extended::CompareSwap), specials.of(Extended::FetchAdd));
-    // Without the operations that have counters of their own.
+    // Subtracts the operations that have their own counters.
     let usual = |transfer, others: &[Tally]| {
         let Tally { operations, bytes } = tallies.of(transfer);
         let of_others = |number: fn(&Tally) -> u64| others.iter().map(number).fold(0, u64::wrapping_add);
@@ -271,7 +271,7 @@ fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
         (arrived, DCNT_EP_RECV_UD),
         (receive, DCNT_EP_RECV_RDMA_IMM),
     ] {
-        // The byte counter is the next.
+        // The byte counter follows the counter of operations.
         values.iter_mut().skip(counter as usize).zip([operations, bytes]).for_each(|(place, value)| *place = value);
     }
     values[DCNT_EP_CONNECT as usize] = connects;

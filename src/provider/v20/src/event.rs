@@ -10,7 +10,7 @@ use dat_provider_common::ptr::{Out, write_field};
 use dat_udat20::*;
 
 const _: () = assert!(size_of::<DAT_IB_EXTENSION_EVENT_DATA>() == size_of::<[DAT_UINT64; 8]>());
-// The structure has no padding.
+// `DAT_IB_ADDR_HANDLE` has no padding.
 const _: () = assert!(
     size_of::<DAT_IB_ADDR_HANDLE>() == size_of::<usize>() + size_of::<DAT_UINT32>() + size_of::<DAT_SOCK_ADDR6>()
 );
@@ -52,7 +52,7 @@ pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, e
         Extended::SendDatagram => (DAT_IB_DTO_SEND_UD, DAT_IB_UD_SEND),
         Extended::RecvDatagram => (DAT_IB_DTO_RECV_UD, DAT_IB_UD_RECV),
         Extended::RecvInvalidated => {
-            // Not an extension, but part of uDAPL 2.0.
+            // This operation is no extension, but part of uDAPL 2.0.
             write_field!(out, event_data.dto_completion_event_data.operation, DAT_DTO_RECEIVE_WITH_INVALIDATE);
             write_field!(out, event_data.dto_completion_event_data.rmr_context, extra);
             return;
@@ -96,7 +96,7 @@ impl DatagramEvent {
             PeerEvent::Failed => (DAT_IB_UD_CONNECTION_ERROR_EVENT, DAT_IB_UD_CONNECT_ERROR),
         };
         let handle = || DAT_IB_ADDR_HANDLE {
-            // Programs only pass it back or compare it with NULL.
+            // Programs only pass `ah` back or compare it with NULL.
             ah: raw(peer.handle).cast(),
             qpn: peer.number,
             // SAFETY: every byte pattern is an address, and both types have 28 bytes.
@@ -107,7 +107,8 @@ impl DatagramEvent {
         Some(DatagramEvent { number, kind, peer })
     }
 
-    /// Changes a written event to one about datagrams. The extension data is zero so far, and its padding stays zero.
+    /// Changes a written event to an event about datagrams. The extension data is zero so far, and its padding stays
+    /// zero.
     pub fn write(self, out: Out<DAT_EVENT>) {
         write_field!(out, event_number, self.number);
         let place = out.as_ptr();

@@ -80,7 +80,7 @@ const FETCH_AND_ADD: Positions = &[(Arg::Segments, 4), (Arg::Remote, 6), (Arg::F
 /// Positions of the arguments of a compare and swap.
 const CMP_AND_SWAP: Positions = &[(Arg::Segments, 5), (Arg::Remote, 7), (Arg::Flags, 8)];
 
-/// dat_ib_post_rdma_write_immed.
+/// Implements dat_ib_post_rdma_write_immed.
 ///
 /// # Safety
 /// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_DTO_COOKIE`,
@@ -115,7 +115,7 @@ unsafe fn rdma_write_immed<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arg
 /// Positions of the arguments of a send of a datagram.
 const SEND_UD: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::Remote, 5), (Arg::Flags, 7)];
 
-/// dat_ib_post_send_ud.
+/// Implements dat_ib_post_send_ud.
 ///
 /// # Safety
 /// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_IB_ADDR_HANDLE *`, `DAT_DTO_COOKIE`
@@ -144,7 +144,7 @@ fn handle_in(ah: InPtr<DAT_IB_ADDR_HANDLE>, position: u32) -> Answer<DAT_HANDLE>
     Ok(ah.required(position)?.ah.cast())
 }
 
-/// Looks up an endpoint for datagrams. If `ep` is none, callers do not read the address handle.
+/// Returns the endpoint, which must be for datagrams. Callers read an address handle only afterwards.
 fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc<Endpoint<F::Transport>>> {
     let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
     match ep.has_datagrams() {
@@ -154,7 +154,7 @@ fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc
     }
 }
 
-/// Frees state of the peer whose handle `read` returns. `read` receives the position of its argument.
+/// Frees state of the peer whose handle `read` returns. `read` receives the position of the peer's argument.
 fn free_of_peer<F: Provider<Version = Udat20>>(
     ep: DAT_EP_HANDLE,
     read: impl FnOnce(u32) -> Answer<DAT_HANDLE>,
@@ -167,7 +167,7 @@ fn free_of_peer<F: Provider<Version = Udat20>>(
     })
 }
 
-/// dat_ib_post_fetch_and_add and dat_ib_post_cmp_and_swap, after the arguments that describe the change.
+/// Implements dat_ib_post_fetch_and_add and dat_ib_post_cmp_and_swap, after the arguments that describe the change.
 ///
 /// # Safety
 /// The next arguments are `DAT_LMR_TRIPLET *` with one element, `DAT_DTO_COOKIE`, `const DAT_RMR_TRIPLET *` and

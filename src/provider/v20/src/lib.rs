@@ -52,7 +52,7 @@ pub use dat_udat20 as udat20;
 /// uDAPL 2.0.
 pub enum Udat20 {}
 
-/// Valid bits of a mask of dat_cno_query. The header numbers its constants, so each bit can mean any field.
+/// Valid bits of a mask of dat_cno_query. The header numbers the fields consecutively, so a bit identifies no field.
 const CNO_BITS: DAT_CNO_PARAM_MASK = 0x7;
 
 const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 5] = {

@@ -1,4 +1,4 @@
-//! Adapters that can take over each other's connections. There are none.
+//! Adapters that can take over each other's connections. libdat has no such adapters.
 
 use dat_core::Ia;
 use dat_core::error::Role;

@@ -144,8 +144,8 @@ impl Cno {
         Object::new(ia, "dat_cno_create", calls.dat_cno_free, Vec::new(), create).map(Self)
     }
 
-    /// Waits until a dispatcher triggers the object, `timeout` passes or a signal handler has run. Poll all dispatchers
-    /// then, because several may have triggered it.
+    /// Waits until a dispatcher triggers the object, `timeout` passes or a signal handler has run. The caller must then
+    /// poll all dispatchers, because several may have triggered it.
     pub fn wait(&self, timeout: Duration) -> Result<()> {
         let mut triggered = DAT_HANDLE_NULL;
         // SAFETY: the notification object is live, and the place is local.

@@ -117,7 +117,7 @@ impl Region {
     /// Returns a part of the region.
     ///
     /// # Panics
-    /// If the part is not in the region, as in all functions below.
+    /// If the part is not in the region. The functions below panic likewise.
     #[inline]
     pub fn segment(&self, offset: usize, length: usize) -> Segment {
         Segment { address: self.place(offset, length) as u64, length: length as u64, context: self.lmr_context }

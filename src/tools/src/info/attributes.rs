@@ -54,7 +54,8 @@ pub fn groups(all: &Attributes) -> Vec<Group> {
     some.map(|(name, attributes)| Group { name: name.to_owned(), attributes }).collect()
 }
 
-/// Expands to attributes, one per line: field, meaning, how to show it, and the value if not the field.
+/// Expands to attributes, one per line: field, meaning, the function that shows the value, and the value if it is not
+/// the field.
 macro_rules! table {
     ($of:expr; $($name:ident $meaning:literal $shown:tt $(= $value:expr)?;)*) => {
         vec![$(Attribute::new(stringify!($name), $meaning, table!(@ $of, $name, $shown $(, $value)?))),*]
@@ -212,7 +213,7 @@ fn yes(value: bool) -> Shown {
     (json!(value), if value { "yes" } else { "no" }.to_owned())
 }
 
-/// Shows one of several values, each with its constant and meaning.
+/// Shows a value by its constant and meaning in `all`.
 fn choice<T: Copy + PartialEq + Display>(value: T, all: &[(T, &str, &str)]) -> Shown {
     match all.iter().find(|(number, ..)| *number == value) {
         Some((_, constant, words)) => (json!(constant), (*words).to_owned()),

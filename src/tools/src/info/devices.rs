@@ -56,7 +56,7 @@ pub fn with_address<'a>(ports: &'a [Port], interfaces: &[(String, IpAddr)], addr
     ports.iter().find(|port| port.interfaces.iter().any(|interface| interface == name))
 }
 
-/// Returns the addresses of an interface and its aliases that peers can reach.
+/// Returns the addresses of an interface and its aliases, without link-local ones.
 pub fn addresses(interfaces: &[(String, IpAddr)], name: &str) -> Vec<IpAddr> {
     let of_name = |(own, _): &&(String, IpAddr)| own.split(':').next() == Some(name);
     let local = |address: &IpAddr| matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local());

@@ -98,7 +98,7 @@ pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'
         thread::scope(|scope| {
             let start = |adapter| (adapter, thread::Builder::new().spawn_scoped(scope, move || open(adapter)));
             let threads: Vec<_> = some.iter().map(start).collect();
-            // Without a thread for it, this thread opens the adapter.
+            // If no thread can be created, this thread opens the adapter.
             all.extend(threads.into_iter().map(|(adapter, thread)| {
                 let probe =
                     thread.map_or_else(|_| open(adapter), |thread| thread.join().expect("a probe does not panic"));
@@ -109,7 +109,8 @@ pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'
     all
 }
 
-/// Returns the entry of a listed adapter. Returns `None` if the library has other rules than this registry.
+/// Returns the entry of a listed adapter. Returns `None` if this registry has no such entry, because the library's
+/// rules differ.
 pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<&'a (Origin, Entry)> {
     found.entries.iter().find(|(_, entry)| {
         entry.name == adapter.name
@@ -231,7 +232,7 @@ fn cause(row: &Listed) -> Option<&str> {
 fn causes(failed: &[(&str, &str)]) -> String {
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for (name, why) in failed {
-        // The name and the device precede the cause.
+        // Removes the name and the device, which precede the cause.
         let why = why.split_once(&format!("{name}: ")).map_or(*why, |(_, why)| why);
         let why = why.rsplit_once("; ").map_or(why, |(_, why)| why);
         match counts.iter_mut().find(|(known, _)| *known == why) {

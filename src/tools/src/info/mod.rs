@@ -1,8 +1,9 @@
 //! dat-info: the interface adapters of this host.
 //!
 //! The registry applies the rules of dat.conf and reports each step of its search. `explain` shows the steps and
-//! compares the result with the loaded library's list. Only the provider knows its other needs, so a separate process
-//! opens each adapter with error messages enabled; a provider that crashes or hangs affects no other.
+//! compares the result with the loaded library's list. Only the provider can check its other requirements. So a
+//! separate process opens each adapter with error messages enabled; a provider that crashes or hangs affects no other
+//! adapter.
 
 mod arguments;
 mod attributes;
@@ -27,7 +28,7 @@ use crate::shell::operand;
 use crate::tool::{Common, Found, Outcome, Tool};
 use attributes::Group;
 
-/// The output of `--licences`. A copy of the tool contains it.
+/// The output of `--licences`, which thus needs no file.
 const LICENCES: &[&str] = &[
     include_str!("../../../../LICENSE"),
     include_str!("../../../../LICENSE-MIT"),
@@ -66,7 +67,7 @@ impl Tool for Arguments {
 }
 
 fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
-    // This failure is clearer than the probe's.
+    // First, because this error is clearer than the probe's.
     let library = common.library_with(Some(name.to_bytes()))?;
     let probe = probe::probe(name, Request::of(library.api()), common.library.as_deref());
     let opened = match probe.answer {

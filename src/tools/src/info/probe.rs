@@ -1,4 +1,4 @@
-//! Opening an adapter in another process and capturing its messages, because a provider may crash or hang.
+//! Opens an adapter in another process and captures the provider's messages. The provider may crash or hang.
 
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
@@ -60,7 +60,7 @@ pub struct Opened {
     pub groups: Vec<Group>,
 }
 
-/// Opens an adapter in another process. The user named the file `library`.
+/// Opens an adapter in another process. `library` is the file that the user named, if any.
 pub fn probe(name: &CStr, request: Request, library: Option<&Path>) -> Probe {
     in_process(name, request, library)
         .unwrap_or_else(|error| Probe { answer: Err(format!("{error:#}")), messages: Vec::new() })
@@ -106,7 +106,7 @@ fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
     }
 }
 
-/// Opens the adapter and writes the answer; runs in the other process.
+/// Opens the adapter and writes the answer, in the other process.
 pub fn answer(name: &CStr, request: Request, common: &Common) -> anyhow::Result<Outcome> {
     // SAFETY: the call has no preconditions. The signal ends a process that hangs.
     unsafe { libc::alarm(TIMEOUT) };

@@ -86,7 +86,7 @@ fn directories(root: bool) -> BTreeSet<PathBuf> {
     all
 }
 
-/// Queries the processes of a directory; root does so as its owner.
+/// Queries the processes of a directory; root does so as the directory's owner.
 fn ask(directory: &Path, root: bool) -> io::Result<Vec<Found>> {
     let user = if root { fs::symlink_metadata(directory)?.uid() } else { geteuid().as_raw() };
     let processes = {

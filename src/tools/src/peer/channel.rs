@@ -27,7 +27,7 @@ pub enum Done {
     Send,
     /// The RDMA operation with this number.
     Rdma(usize),
-    /// A transfer of another channel, or one flushed with its connection.
+    /// A transfer of another channel, or a transfer flushed with its connection.
     Other,
 }
 
@@ -106,12 +106,10 @@ impl Channel {
         self.sending.contains(&true)
     }
 
-    /// Returns the region and offset of a received message.
     pub fn received(&self, message: Message) -> (&Region, usize) {
         (&self.receives, message.buffer * self.buffer)
     }
 
-    /// Posts the buffer of a message again.
     pub fn give_back(&self, message: Message) -> Result<()> {
         self.post(message.buffer)
     }

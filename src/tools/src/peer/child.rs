@@ -20,14 +20,14 @@ pub struct Server {
 impl Server {
     /// Starts this program as a server with `--announce` and `more` arguments, and waits until it listens.
     ///
-    /// The user named the library file `named`.
+    /// `named` is the library file that the user named, if any.
     pub fn start(
         library: Library,
         named: Option<&Path>,
         adapter: &str,
         more: impl IntoIterator<Item = String>,
     ) -> anyhow::Result<Self> {
-        // Report here, not in the server, an adapter that does not open.
+        // Reports here, not in the server, an adapter that does not open.
         drop(open_adapter(library, adapter)?);
         let program = own_file().context("cannot find the file of this program")?;
         let mut command = Command::new(program);

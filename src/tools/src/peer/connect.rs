@@ -52,7 +52,7 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
-/// A call failed, mostly because the connection has just ended.
+/// Converts the error of a call, which mostly fails because the connection has just ended.
 impl From<anyhow::Error> for Stop {
     fn from(error: anyhow::Error) -> Self {
         Stop::Gone(error.to_string())
@@ -97,7 +97,7 @@ impl Target<'_> {
     /// Connects a channel to one address. Returns the private data of the server.
     pub fn establish(&self, node: &Node, channel: &Channel, host: IpAddr, hello: &[u8]) -> Result<Vec<u8>, Stop> {
         channel.ep.connect(host, self.qualifier, self.timeout, hello)?;
-        // Allow for providers that exceed the time.
+        // One second more, for providers that exceed the time.
         let deadline = Instant::now() + self.timeout + Duration::from_secs(1);
         loop {
             match node.next(Some(deadline), self.interrupt, false)? {

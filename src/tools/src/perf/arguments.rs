@@ -174,7 +174,7 @@ impl Arguments {
         Duration::from_secs(self.seconds())
     }
 
-    /// Returns the same time in seconds.
+    /// Returns [`Self::timeout`] in seconds.
     pub fn seconds(&self) -> u64 {
         let default = self.duration.map_or(120, |duration| (2.0 * duration) as u64 + 20);
         self.limit.unwrap_or(default.max(120))

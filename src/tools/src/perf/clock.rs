@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// Returns the CPU's counter, if any, in a few nanoseconds and without a call.
+/// Returns the CPU's time stamp counter on x86-64, without a system call; elsewhere, a clock in nanoseconds.
 #[inline(always)]
 pub fn ticks() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -21,7 +21,7 @@ pub fn ticks() -> u64 {
     }
 }
 
-/// Returns the nanoseconds of a tick, first measured for 5 ms.
+/// Returns the nanoseconds of a tick, which the first call measures for 5 ms.
 pub fn nanoseconds_of_tick() -> f64 {
     static KNOWN: OnceLock<f64> = OnceLock::new();
     *KNOWN.get_or_init(|| {
@@ -85,7 +85,7 @@ fn duration_of(clock: ClockId) -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Maximum steps of a turn, whose times stay in the cache.
+/// Maximum steps of a turn, so that their times stay in the cache.
 pub const MAX_STEPS: usize = 1 << 15;
 const DIGITS: u8 = 3;
 

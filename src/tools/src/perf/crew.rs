@@ -61,7 +61,7 @@ pub fn run(
         }
         let made = lead.run(first).inspect_err(|_| lead.control.limit.fail());
         let Lead { turns, reported, usage, .. } = lead;
-        // Without a sender the other threads end.
+        // Without a sender of turns, the other threads end.
         drop(turns);
         let joined =
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
@@ -90,7 +90,8 @@ impl<'a> Member<'a> {
         !self.worker.client && !both && matches!(test, Test::ReadLat | Test::WriteBw | Test::ReadBw)
     }
 
-    /// Performs the transfers of a turn. Returns the time of the counted ones, and adds the usage.
+    /// Performs the transfers of a turn. Returns their duration without the uncounted first transfer; adds the usage of
+    /// a turn that counts.
     fn make(&mut self, turn: Turn, usage: &mut Usage) -> anyhow::Result<Duration> {
         let (start, end) = (self.made, self.made + turn.all());
         self.made = end;
@@ -120,7 +121,7 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Waits for the next turn, which `next` returns; with `true`, `next` waits. A target of RDMA polls or sleeps until
+    /// Waits for the next turn, which `next` returns; `next(true)` waits for it. A target of RDMA polls or sleeps until
     /// then.
     fn await_turn(&self, mut next: impl FnMut(bool) -> anyhow::Result<Option<Turn>>) -> anyhow::Result<Turn> {
         let Plan { size, wait, target_polls, crowded, test, .. } = self.worker.plan;
@@ -163,7 +164,7 @@ impl Lead<'_> {
     fn run(&mut self, worker: &mut Worker) -> anyhow::Result<Measured> {
         let mut member = Member::new(worker);
         let target = member.is_target();
-        // The usage of a turn of the target lasts until the next turn.
+        // The usage of a target is measured from one turn to the next.
         let mut before = None;
         loop {
             let turn = self.next_turn(&member)?;

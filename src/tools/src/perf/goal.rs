@@ -10,7 +10,7 @@ use super::plan::Plan;
 
 /// Target duration of a turn.
 const TURN: Duration = Duration::from_millis(250);
-/// Maximum growth between turns, whose times may be unusual.
+/// Maximum growth from turn to turn, because the time of a turn may be unusual.
 const MAX_GROWTH: u64 = 16;
 /// The warm-up takes at most the total time divided by this.
 const WARMUP_SHARE: u32 = 10;
@@ -19,7 +19,7 @@ const WARMUP_SHARE: u32 = 10;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     pub transfers: u64,
-    /// Set if the transfers are measured, after one more with which both sides start.
+    /// Set if the transfers are measured. One unmeasured transfer, with which both sides start, precedes them.
     pub counts: bool,
 }
 
@@ -41,12 +41,12 @@ pub struct Goal {
     warmup_time: Duration,
     spent: Duration,
     last: u64,
-    /// Seconds of a transfer in the slowest of the last turns.
+    /// Seconds of a transfer in the slowest recent turn; each turn halves older times.
     slow: f64,
 }
 
 impl Goal {
-    /// Creates the goal of a plan. A `duration` replaces its number of transfers; `until` is the latest end.
+    /// Creates the goal of a plan. A `duration` replaces the plan's number of transfers; `until` is the latest end.
     pub fn new(plan: &Plan, duration: Option<Duration>, until: Instant) -> Self {
         let time = duration.unwrap_or(Duration::MAX).min(until.saturating_duration_since(Instant::now()));
         let transfers = if duration.is_some() { u64::MAX } else { plan.iterations };

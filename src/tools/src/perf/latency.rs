@@ -14,7 +14,7 @@ use super::worker::{Worker, slot};
 const LOADS: u32 = 64;
 
 pub fn run(worker: &mut Worker, numbers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
-    // Memory that was never written looks like the end of transfer 0.
+    // Numbers start at 1, because unwritten memory looks like the end of transfer 0.
     let numbers = numbers.start + 1..numbers.end + 1;
     match worker.plan.test.transfer() {
         Transfer::Send => each(worker, numbers, steps, round_send),

@@ -73,7 +73,7 @@ impl Tool for Arguments {
     }
 }
 
-/// Shows the results also after an error.
+/// Measures, and shows the results even after an error.
 fn run_client(arguments: &Arguments) -> anyhow::Result<()> {
     let (mut results, progress) = (Results::default(), ProgressBar::hidden());
     let interrupt = Interrupt::catch().context("cannot catch signals")?;

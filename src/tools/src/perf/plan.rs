@@ -31,7 +31,6 @@ pub enum Transfer {
 }
 
 impl Test {
-    /// All tests, in the order of the output.
     pub const ALL: [Test; 6] =
         [Test::SendLat, Test::WriteLat, Test::ReadLat, Test::SendBw, Test::WriteBw, Test::ReadBw];
 

@@ -4,7 +4,6 @@ use super::plan::Test;
 use super::result::Measurement;
 use crate::print;
 
-/// Returns the tables of latency, bandwidth and rate, any histograms, and the CPU time.
 pub fn text(rows: &[Measurement]) -> String {
     let (latency, stream): (Vec<&Measurement>, Vec<&Measurement>) = rows.iter().partition(|row| row.test.is_latency());
     let table = |heads: &[&str], rows: Vec<&Measurement>, cells: fn(&Measurement) -> Vec<String>| {

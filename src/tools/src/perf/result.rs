@@ -132,7 +132,7 @@ fn of_one_transfer(plan: &Plan, threads: &[Measured], ticks: f64) -> f64 {
     (ticks * tick - pauses).max(0.0) / ways
 }
 
-/// Returns the sum over all turns of the time from the first thread's start to the last one's end.
+/// Returns the sum over all turns of the time from the first thread's start to the last thread's end.
 fn whole_time(threads: &[Measured]) -> Duration {
     let turns = threads.iter().map(|thread| thread.turns.len()).max().unwrap_or(0);
     let turn = |at: usize| {
@@ -146,7 +146,7 @@ fn whole_time(threads: &[Measured]) -> Duration {
 /// Lower bounds of the classes in each power of ten.
 const BOUNDS: [f64; 10] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0];
 
-/// Returns the classes that contain times, which are counted and in ascending order.
+/// Returns the nonempty classes of `times`: each time with its count, in ascending order.
 fn classes(times: impl IntoIterator<Item = (f64, u64)>) -> Vec<Class> {
     let mut classes: Vec<Class> = Vec::new();
     for (time, count) in times {

@@ -36,7 +36,7 @@ impl Side {
         if plan.threads > 1 && !adapter.provider.is_thread_safe {
             bail!("{name}: the provider is not thread-safe");
         }
-        // The peer determines the size.
+        // Checked, because the peer determines the size.
         let (memory, max) = (worker::memory(plan, &adapter.ia, client), max_memory());
         if memory > max {
             bail!("it needs {} MiB of memory; the maximum is {} MiB", memory >> 20, max >> 20);

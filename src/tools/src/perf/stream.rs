@@ -1,8 +1,9 @@
 //! Tests of bandwidth: many outstanding transfers.
 //!
 //! A sender counts credits, one for each receive buffer that the peer has posted. Each empty message of the receiver
-//! returns a quarter. The target of RDMA makes no transfers, unless --both is set. An empty message also ends each turn
-//! of sends in one direction and of RDMA in both, so that the measured time includes the arrival of all transfers.
+//! returns a quarter of the credits. The target of RDMA makes no transfers, unless --both is set. An empty message also
+//! ends each turn of sends in one direction and of RDMA in both, so that the measured time includes the arrival of all
+//! transfers.
 
 use std::ops::Range;
 
@@ -83,7 +84,7 @@ impl Messages {
             self.ahead -= wanted;
         }
         if client && !both {
-            // Only the empty message at the end of the turn exceeds the maximum.
+            // Only the empty message at the end of the turn raises the credits above the maximum.
             while self.sent[0].credits <= self.credits {
                 self.take_next(worker)?;
             }

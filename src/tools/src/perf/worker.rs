@@ -76,7 +76,7 @@ fn receives(plan: &Plan, depth: usize) -> usize {
     if plan.srq { depth } else { depth * active + IDLE * idle }
 }
 
-/// Registered memory with consecutive buffers, or one for all transfers.
+/// Registered memory with consecutive buffers, or with one buffer for all transfers.
 pub struct Buffers {
     region: Region,
     layout: Layout,
@@ -85,7 +85,7 @@ pub struct Buffers {
 impl Buffers {
     fn new(pz: &Pz, layout: Layout) -> anyhow::Result<Self> {
         let region = Region::new(pz, usize::try_from(layout.length())?, DAT_MEM_PRIV_ALL_FLAG)?;
-        // Pages that were never written share one page of zeros, always in the cache.
+        // Unwritten pages share one page of zeros, always in the cache.
         for page in (0..region.length()).step_by(PAGE) {
             region.write(page, &[0]);
         }
@@ -237,13 +237,11 @@ impl Worker {
         }
     }
 
-    /// Returns the active connection after this one.
     #[inline(always)]
     pub fn next(&self, connection: usize) -> usize {
         if connection + 1 == self.plan.active as usize { 0 } else { connection + 1 }
     }
 
-    /// Returns the connection of a transfer by its number.
     pub fn connection_at(&self, number: u64) -> usize {
         (number % u64::from(self.plan.active)) as usize
     }
@@ -269,7 +267,6 @@ impl Worker {
 
     // ---- The calls whose time is measured ----
 
-    /// Posts a buffer for a connection, or to the shared receive queue.
     #[inline(always)]
     pub fn post_recv(&self, connection: usize, slot: usize) -> anyhow::Result<()> {
         let segment = self.into.segment(slot, self.into.layout.bytes);
@@ -387,8 +384,8 @@ impl Worker {
     }
 }
 
-/// Returns the receive buffers of an active connection, or of the shared receive queue: enough that the sender rarely
-/// stops.
+/// Returns the number of receive buffers of an active connection, or of the shared receive queue: enough that the
+/// sender rarely stops.
 fn depth(plan: &Plan, adapter: &IaAttributes) -> usize {
     let (outstanding, active) = (plan.outstanding as usize, plan.active as usize);
     let mut depth = 4;

@@ -16,7 +16,7 @@ pub struct Pace {
     pub interval: Duration,
 }
 
-/// Between attempts to reconnect.
+/// Minimum time between attempts to reconnect.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
 pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
@@ -56,7 +56,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
             }
             Err(Stop::Late(reason)) => {
                 report.lost(round, reason)?;
-                // So a later round does not take the late response for its own.
+                // Reconnects, so that a later round does not take the late response for its own.
                 if let Some(session) = session.take() {
                     report.note(ATTENTION, format!("{} does not respond; connecting again", report.host))?;
                     session.end(plan.target.interrupt);
@@ -85,8 +85,8 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Repetitions of an operation in a round if this side polls. The shortest time counts: the first finds cold caches,
-/// and a peer that may have yielded its CPU.
+/// Repetitions of an operation in a round if this side polls. The shortest time counts: in the first repetition, caches
+/// are cold and the peer may have yielded its CPU.
 const REPEATS: u32 = 10;
 
 type Round = (Vec<(Operation, Duration)>, Vec<String>);

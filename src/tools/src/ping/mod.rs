@@ -33,7 +33,7 @@ const PORT: u64 = 18_515;
 const MAX_SIZE: u32 = 64 << 20;
 /// Maximum queued events of each kind for a client's connections.
 const EVENTS: usize = 32;
-/// Receive buffers of a connection: a send may complete after the response has arrived.
+/// Receive buffers of a connection, several because a send may complete after the response has arrived.
 const RECEIVES: usize = 4;
 
 impl Tool for Arguments {

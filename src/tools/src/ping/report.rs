@@ -14,9 +14,9 @@ use crate::tool::Outcome;
 
 #[derive(Debug)]
 pub struct Report {
-    /// One JSON document at the end instead of lines.
+    /// Set to write one JSON document at the end instead of lines.
     json: bool,
-    /// Only the first line and the summary.
+    /// Set to write only the first line and the summary.
     quiet: bool,
     timestamps: bool,
     /// Number of rounds that --count requests with --deadline.
@@ -32,7 +32,7 @@ pub struct Report {
     polls: bool,
     /// Set if the server was reached and polls.
     server_polls: bool,
-    /// Duration of the connection to a program other than dat-ping.
+    /// Time in which a program other than dat-ping accepted.
     other: Option<Duration>,
     start: Instant,
     times: [Times; Operation::ALL.len()],

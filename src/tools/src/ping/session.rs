@@ -158,7 +158,7 @@ impl Session {
         let found = self.until(plan, deadline, plan.poll, |index, done, channel| {
             let Done::Message(message) = done else { return None };
             let head = Head::of(channel, message);
-            // It may be the late response to an earlier round.
+            // The message may be a late response to an earlier round.
             if index != on || head.is_none_or(|head| (head.operation, head.round) != (to.operation, to.round)) {
                 let _ = channel.give_back(message);
                 return None;

@@ -75,7 +75,6 @@ pub enum Area {
 }
 
 impl Area {
-    /// Number of areas.
     pub const ALL: u64 = 3;
 }
 
@@ -93,7 +92,6 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All operations in the order of a round.
     pub const ALL: [Self; 4] = [Self::Send, Self::Write, Self::Read, Self::Srq];
 
     pub fn name(self) -> &'static str {

@@ -1,4 +1,4 @@
-//! The transport interface of core. Adapters share no lock of this transport.
+//! Implements core's transport interface. No two adapters share a lock of this transport.
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -42,17 +42,17 @@ impl Verbs {
         if let Some(thread) = thread {
             thread.join();
         }
-        // Connections may still be ending. A destroyed queue pair uses no buffer.
+        // Connections may still be ending. After `finish`, the device uses none of their buffers.
         let draining = std::mem::take(&mut self.device.work.lock().draining);
         draining.iter().for_each(Qp::finish);
-        // The remaining tasks would keep their queue pairs alive, and these the device.
+        // The remaining tasks would keep their queue pairs alive, and the queue pairs the device.
         let tasks = std::mem::take(&mut *self.device.work.lock());
         drop(tasks);
         let cm_owners = std::mem::take(&mut *self.device.cm_owners.lock());
         drop(cm_owners);
     }
 
-    /// Adds an empty segment to a receive without segments, which soft-iWARP rejects.
+    /// Adds an empty segment to a receive without segments on soft-iWARP, which would reject it.
     #[inline(always)]
     fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
         if recv.segments.is_empty() && self.device.limits.soft_iwarp {
@@ -145,7 +145,7 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
 
     #[inline(always)]
     fn post(&self, verbs: &Verbs, recv: &Recv<'_>) -> Result<bool> {
-        // This transport has no queue of unexpected messages.
+        // No message waits for a receive here.
         SharedQueue::post(self, &verbs.padded(recv)).map(|()| false)
     }
 
@@ -156,7 +156,7 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
     fn arm_limit(&self, verbs: &Verbs, limit: usize) -> Result<()> {
         self.set_limit(limit)?;
         if limit > 0 {
-            // The device raises no event for receives consumed since core last counted them.
+            // The device raises no event for consumed receives that core has not counted yet.
             verbs.device.command(|work| work.drain = true);
         }
         Ok(())
@@ -267,7 +267,7 @@ impl Transport for Verbs {
 
     #[inline]
     fn poll(&self, cq: Option<&Arc<CompletionQueue>>, how: Poll) {
-        // Under the queue's lock, so after completions read by other threads.
+        // Polls lock the queue, so completions that other threads read are reported first.
         match (cq, how) {
             (Some(cq), _) => cq.drain(),
             (None, Poll::Complete) => self.device.drain(),
@@ -291,7 +291,7 @@ impl Transport for Verbs {
     }
 
     fn kick(&self, _qp: &Arc<Qp>) {
-        // This transport has no queue of unexpected messages.
+        // No message waits for a receive here.
     }
 
     #[inline(always)]
@@ -344,7 +344,7 @@ impl Transport for Verbs {
     fn disconnect(&self, qp: &Arc<Qp>, how: Disconnect) -> Closing {
         let report = match how {
             Disconnect::AfterRequests => {
-                // Maybe no other thread polls for the last request.
+                // Maybe only the progress thread polls for the last request.
                 self.device.command(|work| work.awaited.push_back(qp.clone()));
                 return Closing::Later;
             }

@@ -1,5 +1,5 @@
-//! Limits and capabilities of an adapter. Vendor numbers identify Soft-RoCE and soft-iWARP, which deviate from their
-//! attributes in places.
+//! Limits and capabilities of an adapter. Vendor numbers identify Soft-RoCE and soft-iWARP, some of whose attributes
+//! are wrong.
 
 use std::ffi::{OsString, c_int};
 use std::io;
@@ -20,32 +20,32 @@ use crate::sys::device::Context;
 use crate::sys::qp::MAX_MESSAGE;
 use crate::sys::{text, version};
 
-/// Maximum private data of a connection request: the 92 bytes of the wire, less those for rdma_cm.
+/// Maximum bytes of private data in a connection request: 92 on the wire, minus 36 for rdma_cm's header.
 pub const MAX_PRIVATE_DATA: usize = 56;
 
 const SOFT_ROCE: u32 = 0xff_ffff;
 const SOFT_IWARP: u32 = 0x62_6d74;
 
-/// MTUs in bytes, by their codes from 1.
+/// MTUs in bytes. The first has the code 1.
 const MTUS: [usize; 5] = [256, 512, 1024, 2048, 4096];
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Maximum entries of a completion queue.
     pub cqe: usize,
-    /// Maximum concurrent reads served.
+    /// Maximum RDMA reads that a queue pair serves concurrently.
     pub reads_in: u8,
-    /// Maximum own concurrent reads.
+    /// Maximum outstanding RDMA reads of a queue pair.
     pub reads_out: u8,
-    /// SRQs can be resized.
     pub srq_resize: bool,
     pub windows: bool,
-    /// The device has type 2 windows.
+    /// Set if the device has type 2 windows.
     pub single_windows: bool,
     pub atomics: bool,
-    /// Soft-RoCE does not restrict peers to a window's range, and has its own status for messages that are too long.
+    /// Set for Soft-RoCE, which does not restrict peers to a window's range and has its own status for too long
+    /// messages.
     pub soft_roce: bool,
-    /// Soft-iWARP connects in the calling thread, and rejects receives without segments.
+    /// Set for soft-iWARP, which connects in the calling thread and rejects receives without segments.
     pub soft_iwarp: bool,
     pub iwarp: bool,
     pub ethernet: bool,
@@ -73,18 +73,18 @@ impl Limits {
         }
     }
 
-    /// Returns whether the peer's device retries a message without a receive. On iWARP it ends the connection, so the
-    /// device must have each posted receive.
+    /// Returns whether the peer's device repeats a message without a receive. On iWARP such a message ends the
+    /// connection, so the device must have all receives.
     pub fn repeats(&self) -> bool {
         !self.iwarp
     }
 
-    /// Returns the maximum length of an SRQ: each receive needs an entry in every completion queue.
+    /// Returns the maximum length of an SRQ: half of a completion queue, which its receives share with other work.
     pub fn shared_recvs(&self) -> usize {
         (self.cqe / 2).max(1)
     }
 
-    /// Returns the inline data of a queue pair. iWARP devices have little room.
+    /// Returns a queue pair's maximum inline data. iWARP devices have less room.
     pub fn inline_data(&self) -> u32 {
         if self.iwarp { MAX_INLINE / 2 } else { MAX_INLINE }
     }
@@ -94,8 +94,8 @@ impl Limits {
         !self.soft_roce && !self.soft_iwarp
     }
 
-    /// Returns whether this status only shows that the connection has ended. iWARP devices flush all work when the peer
-    /// ends the connection, soft-iWARP with other statuses for outstanding work.
+    /// Returns whether this status only shows that the connection has ended. When the peer ends a connection, iWARP
+    /// devices flush all work. Soft-iWARP uses other statuses for outstanding work.
     pub fn is_end(&self, status: ibv_wc_status::Type) -> bool {
         match status {
             ibv_wc_status::IBV_WC_WR_FLUSH_ERR => self.iwarp,
@@ -109,7 +109,7 @@ impl Limits {
         remote_access(self.granted(Rights::REMOTE)) as u32
     }
 
-    /// Returns the rights that the device can grant. Without atomic operations, it rejects the right to them.
+    /// Returns `rights`, without the right to atomic operations if the device has none: it would reject this right.
     pub fn granted(&self, rights: Rights) -> Rights {
         if self.atomics { rights } else { rights.difference(Rights::REMOTE_ATOMIC) }
     }
@@ -132,10 +132,10 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     // Without RNR retries the device must have all receives, each with an entry in a completion queue.
     let (of_cq, of_shared) =
         if limits.repeats() { (usize::MAX, usize::MAX) } else { (limits.cqe, limits.shared_recvs()) };
-    // Core has one limit of segments for all receives.
+    // Core has one limit for receives with and without an SRQ.
     let of_srq = if attr.max_srq > 0 { count(attr.max_srq_sge) } else { MAX_SEGMENTS };
     let segments = count(attr.max_sge).min(MAX_SEGMENTS).min(of_srq).max(1);
-    // Soft-RoCE reports 8 MiB, but supports the maximum of a request.
+    // Soft-RoCE reports 8 MiB, but supports 1 GiB.
     let message = u64::from(port.max_msg_sz).max(if limits.soft_roce { 1 << 30 } else { 0 }).min(MAX_MESSAGE);
     let attributes = AdapterAttributes {
         vendor: format!("{:#x}", attr.vendor_id),
@@ -144,17 +144,17 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         firmware_version: version(&firmware),
         address: Address::new(SocketAddr::new(place.address, 0)),
         max_eps: count(attr.max_qp),
-        // One stays free, so that no post finds a full queue.
+        // One entry stays unused: see `WorkQueue::new`.
         max_dto_per_ep: count(attr.max_qp_wr).min(of_cq).saturating_sub(1),
         max_rdma_read_per_ep_in: limits.reads_in.into(),
         max_rdma_read_per_ep_out: limits.reads_out.into(),
         max_rdma_read_in: count(attr.max_res_rd_atom),
         max_rdma_read_out: usize::from(limits.reads_out) * count(attr.max_qp),
         max_evds: count(attr.max_cq),
-        // The EVD is a queue of core, which the device's queue only feeds.
+        // An EVD is core's queue; the device's queue only feeds it.
         max_evd_qlen: 1 << 20,
         max_segments: segments,
-        // iWARP reads have one segment; other devices report no limit.
+        // Only iWARP devices report a limit for reads.
         max_segments_read: if limits.iwarp { count(attr.max_sge_rd).clamp(1, segments) } else { segments },
         max_segments_write: segments,
         max_lmrs: count(attr.max_mr),
@@ -179,7 +179,6 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         atomics: limits.atomics,
         invalidate: limits.single_windows && has(&attr, ibv_device_cap_flags::IBV_DEVICE_MEM_MGT_EXTENSIONS),
         endpoint_windows: limits.single_windows,
-        // iWARP has no datagrams.
         datagrams: attr.max_srq > 0 && attr.max_ah > 0 && !limits.iwarp,
         fabric: Fabric {
             kind: if limits.iwarp { FabricKind::Iwarp } else { FabricKind::InfiniBand },
@@ -194,7 +193,7 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
     Ok((attributes, limits))
 }
 
-/// Returns the MTU in bytes for a port's code. The user can request a smaller one.
+/// Returns the MTU in bytes for a port's code, or a smaller valid one that the user requests.
 fn mtu(code: u32, asked: Option<OsString>) -> usize {
     let active = MTUS[usize::try_from(code).unwrap_or(0).clamp(1, MTUS.len()) - 1];
     let asked = asked.and_then(|value| value.to_str()?.trim().parse().ok()).filter(|bytes| MTUS.contains(bytes));

@@ -3,7 +3,7 @@
 //! A channel costs a descriptor, and its events wake the sleepers of all its queues. So each queue gets its own
 //! channel, up to a limit; further queues share the channel with the fewest queues.
 //!
-//! The thread that takes an event rearms the queue, and polls it for its sleepers.
+//! The thread that reads an event rearms and polls the event's queue for its sleepers.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -16,14 +16,13 @@ use crate::cq::CompletionQueue;
 use crate::sys::cq::Channel;
 use crate::sys::device::Context;
 
-/// A channel and its queues.
 pub struct CompletionChannel {
     pub(crate) raw: Arc<Channel>,
     _own: OwnPlace,
     pub(crate) queues: Mutex<Vec<Weak<CompletionQueue>>>,
 }
 
-/// Adds `what` to a list. Entries never move, so a concurrent [`each`] misses none.
+/// Adds `what` to a list. Live entries never move, so a concurrent [`each`] misses none of them.
 pub fn add<T>(list: &mut Vec<Weak<T>>, what: &Arc<T>) -> Result<(), NoMemory> {
     match list.iter_mut().find(|place| place.strong_count() == 0) {
         Some(place) => *place = Arc::downgrade(what),
@@ -35,7 +34,7 @@ pub fn add<T>(list: &mut Vec<Weak<T>>, what: &Arc<T>) -> Result<(), NoMemory> {
     Ok(())
 }
 
-/// Iterates over the live entries of a list, without a lock between them.
+/// Iterates over the live entries of a list, which is unlocked in between.
 pub fn each<T>(list: &Mutex<Vec<Weak<T>>>) -> impl Iterator<Item = Arc<T>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -50,17 +49,17 @@ pub fn each<T>(list: &Mutex<Vec<Weak<T>>>) -> impl Iterator<Item = Arc<T>> + '_ 
     })
 }
 
-/// Number of channels in the process. Not a lock, because a forked child could inherit a held one.
+/// Number of channels in the process. Atomic, because a forked child could inherit a locked lock.
 static CHANNELS: AtomicUsize = AtomicUsize::new(0);
 
-/// A counted channel.
+/// A channel counted in [`CHANNELS`].
 struct OwnPlace;
 
 impl OwnPlace {
     fn take(most: usize) -> Option<Self> {
         let taken =
             CHANNELS.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |taken| (taken < most).then_some(taken + 1));
-        // Lazily, because each drop decrements the count.
+        // Not `then_some`, whose unused value would decrement the count when dropped.
         taken.is_ok().then(|| OwnPlace)
     }
 }
@@ -80,7 +79,8 @@ pub fn after_fork_in_child() {
 pub struct Channels(Mutex<Vec<Weak<CompletionChannel>>>);
 
 impl Channels {
-    /// Returns a new channel, or at the limit or without a descriptor the one with the fewest queues.
+    /// Returns a new channel. At the limit, or if the creation fails, returns the channel with the fewest queues, if
+    /// any.
     pub fn get(&self, context: &Arc<Context>) -> std::io::Result<Arc<CompletionChannel>> {
         let mut channels = self.0.lock();
         channels.retain(|channel| channel.strong_count() > 0);
@@ -101,7 +101,7 @@ impl Channels {
     }
 }
 
-/// Returns the maximum number of channels in the process, apart from each adapter's first.
+/// Returns the maximum number of channels in the process. An adapter's first channel may exceed it.
 fn max_channels() -> usize {
     match limit::open_files() {
         Ok(Some(files)) => usize::try_from(files / 8).unwrap_or(usize::MAX).min(256),

@@ -1,8 +1,8 @@
-//! Connection management. The progress thread handles the events of rdma_cm, without a lock.
+//! Connection management. The progress thread handles the events of rdma_cm, and holds no lock.
 //!
-//! Each address of a device has its own listeners, so an endpoint connects to the given address, but see
-//! `destination`. Private data and qualifiers have the format of the C provider over rdma_cm. An identifier outlives
-//! its connection by up to 10 s, in which the kernel can repeat a lost disconnect message.
+//! Each address of a device has its own listeners, so an endpoint connects to exactly the given address, apart from
+//! local ones (`destination`). Private data and qualifiers have the format of the C provider over rdma_cm. An
+//! identifier outlives its connection by up to 10 s, in which the kernel can repeat a lost disconnect message.
 
 use std::iter;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -26,13 +26,13 @@ use crate::qp::{Qp, QpPhase};
 use crate::rejection;
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
 
-/// The owner of the identifier with a token.
+/// The owner of an identifier, found by the identifier's token.
 pub enum CmOwner {
     /// A listener, with its qualifier.
     Listener(u64, ListenerSink<Verbs>),
     /// An endpoint of a connection.
     End(Arc<Qp>),
-    /// An attempt at a UD exchange.
+    /// A UD exchange.
     Attempt(Arc<Attempt>),
 }
 
@@ -40,7 +40,7 @@ pub enum CmOwner {
 pub struct Listener {
     device: Arc<Device>,
     id: CmId,
-    /// For UD requests, on the same port.
+    /// Identifier for UD requests, on the same port.
     datagrams: Option<CmId>,
 }
 
@@ -56,7 +56,7 @@ impl Drop for Listener {
 /// A connection request without a reply. A drop rejects it.
 pub struct Incoming {
     pub(crate) id: Option<Arc<CmId>>,
-    /// The peer's hello, for a UD request.
+    /// The peer's hello; `None` for a connection.
     pub(crate) requester: Option<Hello>,
     device: Arc<Device>,
     /// Maximum concurrent reads served by this end, and by the peer.
@@ -71,7 +71,6 @@ pub const NEIGHBOUR_TIMEOUT: Duration = Duration::from_secs(1);
 const RNR_TIMER: u8 = 8;
 /// Retransmission timeout for Soft-RoCE, encoded: 0.27 s.
 const SOFT_ROCE_TIMEOUT: u8 = 16;
-/// Maximum time limit for one route resolution.
 const MAX_ROUTE_TIMEOUT: Duration = Duration::from_secs(600);
 
 impl Drop for Incoming {
@@ -81,7 +80,7 @@ impl Drop for Incoming {
 }
 
 impl Incoming {
-    /// Rejects the request, with private data if the program rejects it.
+    /// Rejects the request, unless it has a reply. Only the program's rejections carry private data.
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
         let Some(id) = self.id.take() else { return };
         let answered = match why {
@@ -99,7 +98,8 @@ impl Incoming {
         }
     }
 
-    /// Accepts the request with `qp`. If that fails, the sink gets [`ConnectionReport::AcceptFailed`].
+    /// Accepts the request with `qp`. If the device or kernel rejects this, reports [`ConnectionReport::AcceptFailed`]
+    /// and returns `Ok`.
     pub fn accept(incoming: &mut Option<Self>, qp: &Arc<Qp>, private_data: &[u8]) -> Result<()> {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
         let Some(id) = request.id.clone() else { return Err(Error::Internal) };
@@ -117,7 +117,7 @@ impl Incoming {
             request.id = None;
         }
         if let Err(error) = accepted {
-            // The peer has given up, or will time out.
+            // The peer has given up, or will time out without a rejection.
             log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: {error}");
             let _ = id.reject(&[]);
             qp.begin_end(ConnectionReport::AcceptFailed);
@@ -155,8 +155,8 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
     Ok((listener, qualifier))
 }
 
-/// Binds identifiers for connections and, if requested, for UD, to the same port. The kernel's port may be in use for
-/// UD, so this tries up to [`MAX_BIND_ATTEMPTS`] ports.
+/// Binds identifiers for connections and, if requested, for UD, to the same port. A port that the kernel selects may be
+/// in use for UD, so this tries up to [`MAX_BIND_ATTEMPTS`] ports.
 fn bind(device: &Device, qualifier: Option<u64>, datagrams: bool) -> std::io::Result<(CmId, Option<CmId>)> {
     let bound =
         |space, port| CmId::bound(space, &device.channel, device.token(), SocketAddr::new(device.place.address, port));
@@ -180,11 +180,10 @@ fn bind(device: &Device, qualifier: Option<u64>, datagrams: bool) -> std::io::Re
     }
 }
 
-/// Maximum number of ports to try.
 const MAX_BIND_ATTEMPTS: u32 = 16;
 
 /// Returns the address to connect to. rdma_cm has no route to a local address that no RDMA device has, such as
-/// loopback, so the adapter's own replaces it.
+/// loopback, so the adapter's address replaces it.
 fn destination(device: &Device, address: &Address) -> IpAddr {
     let ip = address.ip();
     let here = device.place.address;
@@ -193,7 +192,7 @@ fn destination(device: &Device, address: &Address) -> IpAddr {
     if stands_for_here { here } else { ip }
 }
 
-/// Checks that an address has the adapter's family.
+/// Checks that an address or its `destination` has the adapter's family.
 pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     let fits = |ip: IpAddr| ip.is_ipv4() == device.place.address.is_ipv4();
     if fits(address.ip()) || fits(destination(device, address)) {
@@ -202,7 +201,7 @@ pub fn check_address(device: &Device, address: &Address) -> Result<()> {
     Err(Error::InvalidAddress(AddressFault::Unsupported))
 }
 
-/// Returns the local and remote address of a connection.
+/// Returns the local and remote address.
 pub fn ends(device: &Device, connect: &Connect<'_>) -> (SocketAddr, SocketAddr) {
     let to = SocketAddr::new(destination(device, connect.address), port_of(connect.qualifier));
     (SocketAddr::new(device.place.address, 0), to)
@@ -241,7 +240,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the remaining time of an attempt plus 1 s, so that the adapter's own timer ends it.
+/// Returns the remaining time of an attempt plus 1 s, so that the adapter's timer ends it first.
 fn remaining(qp: &Qp) -> Duration {
     let left = qp
         .state
@@ -269,7 +268,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
                 attr.rnr_retry = 7;
                 attr.retry_cnt = RETRIES;
                 if qp.device.limits.soft_roce {
-                    // Soft-RoCE loses packets of bursts, and the timeout of rdma_cm is seconds.
+                    // Soft-RoCE loses packets of bursts, and rdma_cm's timeout is several seconds.
                     attr.timeout = attr.timeout.min(SOFT_ROCE_TIMEOUT);
                 }
             }
@@ -279,7 +278,7 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Handles an event on the progress thread.
+/// Handles an event.
 pub fn handle(device: &Arc<Device>, event: Event) {
     if event.kind == kind::RDMA_CM_EVENT_CONNECT_REQUEST {
         request(device, event);
@@ -358,7 +357,7 @@ fn request(device: &Arc<Device>, event: Event) {
     let datagrams = id.ps == RDMA_PS_UDP;
     let hello = Hello::read(&event.private_data).filter(|_| datagrams);
     if datagrams && hello.is_none() {
-        // Another kind of program sent this. Dropping `id` rejects it.
+        // Another kind of program sent this request. Dropping `id` rejects the request.
         return;
     }
     let requester = hello.map(|(hello, _)| hello);
@@ -367,7 +366,7 @@ fn request(device: &Arc<Device>, event: Event) {
     }
     let private_data = hello.map_or(&*event.private_data, |(_, data)| data).to_vec();
     id.set_token(device.token());
-    // Without memory, the drop rejects the request.
+    // Without memory, dropping the identifier rejects the request.
     let Ok(id) = memory::arc(id) else { return };
     let remote_address = id.remote_address().unwrap_or_else(|| device.attributes.address.clone());
     let info = ConnectionRequestInfo {
@@ -382,7 +381,7 @@ fn request(device: &Arc<Device>, event: Event) {
     let _ = sink.request(incoming, info);
 }
 
-/// Executes a step of an attempt. If it fails, ends the attempt.
+/// Executes a step of an attempt, and ends the attempt if the step fails.
 fn step(qp: &Arc<Qp>, next: impl FnOnce(&Arc<Qp>, &CmId) -> std::io::Result<()>) {
     let Some(id) = qp.state.lock().cm.clone() else { return };
     if let Err(error) = next(qp, &id) {
@@ -407,7 +406,7 @@ fn request_in_thread(qp: Arc<Qp>) {
     }
 }
 
-/// Returns the report for an attempt that failed with `error`.
+/// Returns the report for a failed attempt.
 pub fn report_on(error: &std::io::Error) -> ConnectionReport {
     match error.raw_os_error() {
         Some(libc::ENETUNREACH | libc::EHOSTUNREACH | libc::EADDRNOTAVAIL | libc::ENODEV) => {
@@ -417,17 +416,18 @@ pub fn report_on(error: &std::io::Error) -> ConnectionReport {
     }
 }
 
-/// Returns the maximum concurrent reads (in, out) of both ends. If the peer serves none, one is still allowed: it
-/// fails, instead of waiting indefinitely.
+/// Returns the concurrent reads (in, out) that both ends permit. A peer that serves none counts as serving one: the
+/// read fails instead of waiting indefinitely.
 pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
     (ours.0.min(theirs.0), ours.1.min(theirs.1.max(1)))
 }
 
-/// Repeats a neighbour lookup that timed out, until the attempt's deadline.
+/// Repeats a neighbour lookup that timed out. After the attempt's deadline, fails with EHOSTUNREACH.
 pub fn retry_lookup(device: &Device, way: Option<(SocketAddr, SocketAddr, Instant)>, id: &CmId) -> std::io::Result<()> {
     match way {
         Some((from, to, until)) if Instant::now() < until && !device.is_gone() => {
-            // The kernel also reports a timeout if there is no route; a UDP socket returns the reason.
+            // The kernel also reports a timeout if there is no route; connecting a UDP socket then fails with the
+            // reason.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
             id.resolve_addr(from, to, NEIGHBOUR_TIMEOUT)
         }
@@ -443,7 +443,7 @@ fn answered(qp: &Arc<Qp>, event: Event) {
     let mut up = false;
     let reads = fewer(qp.reads, event.reads);
     step(qp, |qp, id| {
-        // A thread that abandons the attempt takes this lock before or after.
+        // Locked, so that no thread abandons the attempt during these calls.
         let state = qp.state.lock();
         if state.phase == QpPhase::Connecting {
             to_ready(qp, id, reads)?;
@@ -457,8 +457,8 @@ fn answered(qp: &Arc<Qp>, event: Event) {
     }
 }
 
-/// Reports an accepted connection as established, unless that was done. Called when the peer has used or ended it,
-/// which the kernel may report before the establishment, or instead.
+/// Reports an accepted connection as established, unless it was reported. Called when the peer has used or ended the
+/// connection, which the kernel may report before the establishment, or instead.
 pub fn used_by_peer(qp: &Arc<Qp>) {
     if qp.phase() == QpPhase::Accepting {
         established(qp, Vec::new());
@@ -474,7 +474,7 @@ fn established(qp: &Arc<Qp>, private_data: Vec<u8>) {
         state.phase = QpPhase::Connected;
     }
     qp.sink.connection(ConnectionReport::Established(private_data));
-    // A failure before the establishment could not end the connection.
+    // Ends the connection if it failed earlier: `begin_end` has no effect while connecting.
     qp.report();
 }
 

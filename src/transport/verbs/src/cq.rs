@@ -2,11 +2,11 @@
 //!
 //! # Parts
 //! The queue of an EVD consists of *parts*, which are completion queues of the device. Before a queue pair is created,
-//! it reserves entries for all its work in one part. If no part has room, one is resized, or else added. The first
-//! queue pair determines the length of the first part, because a resize costs as much as a creation.
+//! it reserves entries for all its work in one part. If no part has room, the last is resized, or else one added. The
+//! first part is created for the first queue pair, long enough for it, because a resize costs as much as a creation.
 //!
 //! If the waiters of receives wake only for solicited messages, these receives complete in separate, always armed
-//! parts: a completion lacks the sender's flag, but the device can raise events only for completions with it.
+//! parts: a completion lacks the sender's solicited flag, but the device can restrict events to messages with the flag.
 //! Soft-iWARP drops the flag, so there all messages raise events.
 //!
 //! # Reports
@@ -14,12 +14,13 @@
 //! have been reported, even those read by other threads. Reports that may end a connection follow without a lock. Core
 //! gets one report for consecutive requests.
 //!
-//! Each queue has a table of its queue pairs by number, caches the last one found, and drops completions of others. All
-//! requests are signalled, even if the program suppresses their completions: so counts are exact, idle endpoints are
-//! detected, and an entry is free once its completion is read.
+//! Each queue has a table of its queue pairs by number, caches the last one found, and drops completions of other queue
+//! pairs. All requests are signalled, even if the program suppresses their completions: so counts are exact, idle
+//! endpoints are detected, and an entry is free once its completion is read.
 //!
 //! An event may arrive shortly before or after its completion. So a queue for solicited messages is read until it is
-//! empty before the event is reported. After such messages, the channel is read, the only system call of a dequeue.
+//! empty before the event is reported. After a poll with receives, the channel is read: the only system call of a
+//! dequeue.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -41,12 +42,12 @@ use crate::qp::{Qp, belong_together};
 use crate::status::exhausted;
 use crate::sys::cq::{BATCH, Batch, RawCq, batch};
 
-/// Maximum length of a first part, unless the first queue pair needs more.
+/// Maximum length of an EVD's first part, unless the first queue pair needs more.
 const MAX_FIRST_PART: usize = 1024;
 
 /// The completion queue of an EVD.
 pub struct CompletionQueue {
-    /// Length of the first part, from the length of the EVD.
+    /// Minimum length of the first part, from the length of the EVD.
     depth: usize,
     channel: Arc<CompletionChannel>,
     parts: Mutex<Vec<Part>>,
@@ -56,7 +57,7 @@ pub struct CompletionQueue {
     armed: AtomicUsize,
     /// Set if the device drops the solicited flag.
     drops_flag: bool,
-    /// Set by polls since the last [`CompletionQueue::drain_if_unread`].
+    /// Set if a thread has polled since the last [`CompletionQueue::drain_if_unread`].
     read: AtomicBool,
 }
 
@@ -65,7 +66,7 @@ struct Part {
     solicited: bool,
     depth: usize,
     taken: usize,
-    /// Entries reserved for SRQs whose receives complete here, by address.
+    /// Numbers of entries reserved for SRQs, by the SRQ's address.
     shared: BTreeMap<usize, usize>,
 }
 
@@ -74,18 +75,18 @@ struct Fetch {
     sources: Vec<Source>,
     table: Table,
     datagrams: Vec<Arc<UdQp>>,
-    /// Queue pairs to call [`Qp::report`] for, without a lock.
+    /// Queue pairs on which to call [`Qp::report`] after unlocking.
     touched: Vec<Arc<Qp>>,
 }
 
 /// The queue pairs that complete here, sorted by number.
 type Table = Vec<(u32, Arc<Qp>)>;
 
-/// A part, for polls.
+/// A part, for polls, which do not lock `parts`.
 struct Source {
     raw: Arc<RawCq>,
     solicited: bool,
-    /// Index of the queue pair of the last completion.
+    /// Index in `table` of the last completion's queue pair.
     last: usize,
     /// Set if an event arrived: a message polled so far, or the next one, is solicited.
     due: bool,
@@ -121,7 +122,6 @@ impl Drop for Reservation {
 }
 
 impl CompletionQueue {
-    /// Creates a queue without parts.
     pub fn new(device: &Device, depth: usize) -> Result<Arc<Self>> {
         let channel = device.channels.get(&device.context).map_err(exhausted(Resource::Evd))?;
         let cq = memory::arc(CompletionQueue {
@@ -144,7 +144,8 @@ impl CompletionQueue {
         Ok(cq)
     }
 
-    /// Returns a queue pair's queues for requests and receives, given the queues of its EVDs. Creates one if there are none.
+    /// Returns the queues for a queue pair's requests and receives, from its EVDs. A single queue serves both; without
+    /// any, this creates one.
     pub fn for_work(
         device: &Device,
         requests: Option<&Arc<Self>>,
@@ -160,8 +161,9 @@ impl CompletionQueue {
         })
     }
 
-    /// Adds a part with `expected` entries, or if that fails, with `need`. The caller unlocks `parts` before it adds
-    /// the source to `fetch`: a polling thread that holds `fetch` may wait for a lock whose holder waits for `parts`.
+    /// Adds a part with `expected` entries, or if that fails or is less, with `need`. The caller unlocks `parts` before
+    /// it adds the source to `fetch`: a polling thread that holds `fetch` may wait for a lock whose holder waits for
+    /// `parts`.
     fn add_part(
         &self,
         device: &Device,
@@ -181,8 +183,8 @@ impl CompletionQueue {
         Ok(Source { raw, solicited, last: 0, due: false })
     }
 
-    /// Reserves `count` entries for a queue pair, and those that its SRQ (address, length) lacks. With `solicited`,
-    /// waiters wake only for solicited messages.
+    /// Reserves `count` entries for a queue pair, and the missing entries for its SRQ (`shared`: address, length). With
+    /// `solicited`, uses a part for solicited messages.
     pub fn reserve(
         self: &Arc<Self>,
         device: &Device,
@@ -193,7 +195,7 @@ impl CompletionQueue {
         let mut parts = self.parts.lock();
         let mut source = None;
         let need = |part: &Part| part.taken + count + part.missing(shared);
-        // Prefer a part with entries for the SRQ.
+        // Prefers a part that has entries for the SRQ.
         let fitting = (0..parts.len())
             .filter(|&at| parts[at].solicited == solicited && need(&parts[at]) <= parts[at].depth)
             .min_by_key(|&at| parts[at].missing(shared));
@@ -219,12 +221,12 @@ impl CompletionQueue {
         }
         let reservation = Reservation { cq: self.clone(), raw: part.raw.clone(), count };
         drop(parts);
-        // Nothing completes there yet.
+        // Nothing completes in the new part yet.
         self.fetch.lock().sources.extend(source);
         Ok(reservation)
     }
 
-    /// Reserves entries for a resized SRQ, if it completes here. Returns `false` without room.
+    /// Reserves entries for a resized SRQ, in the parts where it completes. Returns `false` without room.
     pub fn enlarge_shared(&self, device: &Device, address: usize, receives: usize) -> bool {
         self.parts.lock().iter_mut().filter(|part| part.shared.contains_key(&address)).all(|part| {
             let need = part.taken + part.missing(Some((address, receives)));
@@ -242,7 +244,6 @@ impl CompletionQueue {
         }
     }
 
-    /// Starts reporting completions of `qp`.
     pub fn join(&self, qp: &Arc<Qp>) -> Result<()> {
         let Fetch { table, sources, .. } = &mut *self.fetch.lock();
         table.room(1)?;
@@ -292,8 +293,8 @@ impl CompletionQueue {
         }
     }
 
-    /// Does what [`CompletionQueue::drain`] does, unless a thread has polled since the last call. Not for concurrent
-    /// calls.
+    /// Calls [`CompletionQueue::drain`], unless a thread has polled since the last call of this function, which must
+    /// not run concurrently.
     pub fn drain_if_unread(&self) {
         if !self.read.swap(false, Ordering::Relaxed) {
             self.drain();
@@ -331,7 +332,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Rearms and polls the channel's other queues with events and sleeping waiters.
+    /// Rearms and polls the channel's other queues that have events and sleeping waiters.
     #[cold]
     fn drain_others(&self) {
         let mut more = true;
@@ -355,12 +356,11 @@ impl CompletionQueue {
         any
     }
 
-    /// Polls each part once, and reports the completions.
     #[inline(always)]
     fn fetch(&self, fetch: &mut Fetch) -> Found {
         let Fetch { batch, sources, table, datagrams, touched } = fetch;
         self.read.store(true, Ordering::Relaxed);
-        // Fast path: one part with at most one completion.
+        // Fast path: one part, not for solicited messages.
         if let [source] = &mut **sources {
             if !source.solicited {
                 if let Ok(done) = source.raw.poll(batch) {
@@ -376,7 +376,7 @@ impl CompletionQueue {
         self.fetch_parts(fetch)
     }
 
-    /// Polls several parts, or one with an error.
+    /// Polls parts of any number and kind, and logs errors.
     #[inline(never)]
     fn fetch_parts(&self, fetch: &mut Fetch) -> Found {
         let Fetch { batch, sources, table, datagrams, touched } = fetch;
@@ -399,7 +399,7 @@ impl CompletionQueue {
         found
     }
 
-    /// Reads the channel for a solicited event, which is reported after one more poll of the part.
+    /// Reads the channel, unless the poll found `nothing`. Reports an event after one more poll of the part.
     #[cold]
     fn read_solicited_event(
         &self,
@@ -425,7 +425,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Requests an event for the next completion. Returns the descriptor.
+    /// Requests an event for the next completion. Returns the channel's descriptor.
     pub fn arm(&self) -> RawFd {
         self.armed.fetch_add(1, Ordering::AcqRel);
         self.notify();
@@ -438,7 +438,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Undoes [`CompletionQueue::arm`].
+    /// Undoes [`CompletionQueue::arm`]. Polls if there were events.
     pub fn disarm(&self) {
         self.armed.fetch_sub(1, Ordering::AcqRel);
         if !self.channel.raw.drain() {
@@ -466,7 +466,7 @@ fn arm(raw: &RawCq, solicited: bool) {
     }
 }
 
-/// Reports completions to their queue pairs. Adds to `touched` those that need [`Qp::report`].
+/// Reports completions to their queue pairs. Adds the queue pairs that need [`Qp::report`] to `touched`.
 #[inline(never)]
 fn report_runs(done: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), touched: &mut Vec<Arc<Qp>>) {
     for run in done.chunk_by(belong_together) {
@@ -474,7 +474,6 @@ fn report_runs(done: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), to
     }
 }
 
-/// Reports completions for which [`belong_together`] holds.
 #[inline(always)]
 fn report(run: &[ibv_wc], last: &mut usize, of: (&Table, &[Arc<UdQp>]), touched: &mut Vec<Arc<Qp>>) {
     let Some(first) = run.first() else { return };
@@ -492,7 +491,7 @@ fn position<Q>(table: &[(u32, Q)], number: u32) -> std::result::Result<usize, us
     table.binary_search_by_key(&number, |(number, _)| *number)
 }
 
-/// `last` caches the index of the last queue pair found.
+/// Returns the entry of queue pair `number`. `last` caches its index.
 #[inline(always)]
 fn find<'a, Q>(table: &'a [(u32, Q)], number: u32, last: &mut usize) -> Option<&'a Q> {
     if let Some((known, qp)) = table.get(*last) {

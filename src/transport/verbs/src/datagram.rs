@@ -4,13 +4,13 @@
 //! [`answers`] repeats lost replies. The result is an address handle ([`UdPeer`]). Nothing reports the end of a peer.
 //!
 //! The device, never the CPU, reads datagrams from the program's memory, so unmapped memory only fails the request. A
-//! datagram completes when the device reports it. A list contains all outstanding datagrams in order: first those on
-//! the device, then those that wait for room. Without an SRQ of the program, an endpoint has its own, so that a reset
-//! of the queue pair discards no receives.
+//! datagram completes when the device has sent it. A list contains all outstanding datagrams in order: first those on
+//! the device, then those that wait for room. Without an SRQ of the program, an endpoint has an SRQ of its own, so that
+//! a reset of the queue pair discards no receives.
 //!
 //! A receive that is too short, or any other local error, moves the queue pair to the error state. The flushed
 //! datagrams wait until the progress thread has made the queue pair ready again, with the same number ([`ending`]). If
-//! that fails, they fail, and the endpoint rejects further datagrams.
+//! this is impossible, the datagrams fail, and the endpoint rejects further ones.
 //!
 //! # Locks
 //! The lock of a completion queue, or core's lock on requests, comes before `UdQp::sends`, under which no report is
@@ -48,7 +48,6 @@ use crate::sys::qp::RawQp;
 use cm::Attempt;
 use ending::Ending;
 
-/// A peer: address handle and queue pair number.
 pub struct UdPeer {
     way: AddressHandle,
     number: u32,
@@ -66,13 +65,13 @@ pub struct UdQp {
     pub(crate) device: Arc<Device>,
     pd: Arc<Pd>,
     sink: DatagramSink<Verbs>,
-    /// Entries in completion queues: requests, receives.
+    /// Completion queue entries for requests, and for receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Attachment,
     sends: Mutex<Sends>,
     /// Requested exchanges without an outcome.
     attempts: Mutex<Vec<Arc<Attempt>>>,
-    /// Number of polls with completions.
+    /// Number of calls of [`UdQp::complete`].
     completions: AtomicU64,
     /// Set once the device has reported the last SRQ buffer.
     pub(crate) last_reached: AtomicBool,
@@ -86,11 +85,11 @@ struct Sends {
     failed: Option<Instant>,
     /// Outstanding datagrams, oldest first.
     outstanding: VecDeque<Outstanding>,
-    /// Their segments, in the same order.
+    /// Segments of the outstanding datagrams, in the same order.
     segments: VecDeque<Segment>,
     /// Number of segments removed from the front.
     removed: u64,
-    /// Number of datagrams on the device, the oldest ones.
+    /// Number of datagrams on the device: the first of `outstanding`.
     on_device: usize,
     room: usize,
 }
@@ -99,7 +98,7 @@ struct Sends {
 struct Outstanding {
     id: RequestId,
     peer: Arc<UdPeer>,
-    /// Position of its first segment since the first datagram, and number of segments.
+    /// Position of the first segment, counted from the endpoint's first datagram, and number of segments.
     segments: (u64, usize),
     solicited: bool,
 }
@@ -145,7 +144,7 @@ impl UdQp {
         let own = || SharedQueue::new(device, init.zone, sizes.recvs.max(1), sizes.recv_segments.max(1));
         let srq = init.srq.map_or_else(own, |srq| Ok(srq.clone()))?.attach(pd)?;
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
-        // One entry stays free, because a completion may arrive before its entry is reusable.
+        // One entry stays unused, because a completion can arrive before the device can reuse its entry.
         let requests = request_cq.reserve(device, (sizes.requests + 1).min(device.limits.cqe), None, false)?;
         let receives = srq.queue.reserve(&recv_cq, 0, init.solicited)?;
         let make = |sends: usize, _| {
@@ -201,7 +200,7 @@ impl UdQp {
         }
         sends.push(to, datagram)?;
         match sends.feed(&self.raw) {
-            // Otherwise a completion retries it.
+            // With datagrams on the device, a completion retries the post.
             Err(error) if sends.on_device == 0 => {
                 sends.pop();
                 Err(refused(sends, error))
@@ -214,7 +213,7 @@ impl UdQp {
         self.entries.iter().for_each(|entries| entries.cq.drain());
     }
 
-    /// Handles completions: several successful requests, or any single one. Called under the completion queue's lock.
+    /// Handles one completion, or several of successful requests. Called under the completion queue's lock.
     pub fn complete(self: &Arc<Self>, completions: &[ibv_wc]) {
         let Some(last) = completions.last() else { return };
         self.completions.fetch_add(1, Ordering::Release);
@@ -236,7 +235,7 @@ impl UdQp {
             let count = count.min(sends.on_device);
             sends.on_device -= count;
             if status == Status::Flushed {
-                // They wait until the queue pair is ready again.
+                // The datagrams wait until the queue pair is ready again.
                 return;
             }
             sends.remove(count);

@@ -3,19 +3,19 @@
 //!
 //! # Polling
 //! An adapter may have thousands of completion queues, because programs create several EVDs for each endpoint. So
-//! events poll only the queues concerned: two for a queue pair that ends, or the receive queues on an SRQ that reached
-//! its limit. Periodic rounds ([`Device::drain_unread`]) never run concurrently, take at most a tenth of a thread's
+//! events lead to polls of only the queues concerned: both of an ending queue pair, or all on an SRQ that reached its
+//! limit. Periodic rounds ([`Device::drain_unread`]) never run concurrently, take at most about a tenth of a thread's
 //! time, and skip queues read since the last round. Only a query for all completions (`Poll::Complete`) polls every
 //! queue.
 //!
 //! # Device removal
 //! [`Device::lose`] handles the device's fatal event, and its removal, which rdma_cm reports to each identifier bound
-//! to it. Without connections, an otherwise unused identifier ([`Sentinel`]) receives the report. Then the program gets
-//! one event, all queue pairs end, and new objects are refused.
+//! to the device. Without connections, an otherwise unused identifier ([`Sentinel`]) receives the report. Then the
+//! program gets one event, all queue pairs end, and new objects are refused.
 //!
 //! Without disassociation, as on Soft-RoCE, the removal waits until all descriptors of the device are closed. So
-//! closing the adapter also closes the files that librdmacm opened (`Retained` in `sys/cm.rs`). Only an open adapter
-//! binds identifiers to a device; other code reads from /sys which device has an address.
+//! closing the adapter also closes the files that librdmacm opened (`Retained` in `sys/cm.rs`). Only an open or opening
+//! adapter binds identifiers to a device; other code reads from /sys which device has an address.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -67,7 +67,7 @@ pub struct Work {
     pub fenced: VecDeque<Weak<Qp>>,
     /// Timeouts of connection attempts, which may have ended earlier.
     pub timers: Timers<Weak<Qp>>,
-    /// Accepted UD exchanges to report, without a peer if the reply was not sent.
+    /// Accepted UD exchanges to report; without a peer if the reply was not sent.
     pub answered: VecDeque<(Exchange<Verbs>, Option<Arc<UdPeer>>)>,
     /// UD exchanges to report as unreachable.
     pub unreachable: VecDeque<Arc<Attempt>>,
@@ -94,12 +94,12 @@ pub struct Device {
     pub(crate) regions: Regions,
     pub(crate) place: Place,
     pub(crate) attributes: AdapterAttributes,
-    /// Sink for the device's loss, until reported.
+    /// Sink for the device's loss; removed by the report.
     pub(crate) adapter: Mutex<Option<AdapterSink<Verbs>>>,
     pub(crate) limits: Limits,
-    /// Set by tests to treat SRQs as not resizable.
+    /// Set by tests: SRQs count as not resizable.
     pub(crate) force_backlog: bool,
-    /// Number of sleeping waits and of agents, for which the progress thread polls.
+    /// Number of sleeping waits and agents.
     pub(crate) sleepers: AtomicUsize,
     pub(crate) stop: AtomicBool,
     /// Dropped before `wakeup_fd`.
@@ -114,7 +114,7 @@ pub struct Device {
     next_round: Mutex<Option<Instant>>,
 }
 
-/// Reports the device's removal.
+/// Receives the report of the device's removal.
 struct Sentinel {
     id: Option<CmId>,
     /// librdmacm's descriptors to close after a removal.
@@ -124,7 +124,7 @@ struct Sentinel {
 
 impl Sentinel {
     fn new(name: &str, channel: &Arc<EventChannel>, place: &Place) -> Self {
-        // Connections use another port space, and no event has the token 0.
+        // Connections use another port space, and no other identifier has the token 0.
         let id = CmId::bound(RDMA_PS_UDP, channel, 0, SocketAddr::new(place.address, 0))
             .inspect_err(|error| log::warn!("adapter {name}: cannot watch for the removal of its device: {error}"))
             .ok();
@@ -145,7 +145,7 @@ impl Drop for Sentinel {
     }
 }
 
-/// Maximum time between periodic rounds through all completion queues.
+/// Maximum pause after a periodic round through all completion queues.
 const MAX_DRAIN_INTERVAL: Duration = Duration::from_secs(1);
 
 impl Device {
@@ -202,7 +202,7 @@ impl Device {
         })
     }
 
-    /// Handles the device's failure or removal: ends all connections, and reports an event.
+    /// Ends all connections after the device's failure or removal, and reports an event.
     pub fn lose(&self) {
         if !self.sentinel.gone.swap(true, Ordering::AcqRel) {
             log::error!("device {}: has failed: all its connections end", self.place.name);
@@ -215,7 +215,7 @@ impl Device {
             qp.begin_end(ConnectionReport::Broken);
         }
         channels::each(&self.datagrams).for_each(|qp| qp.lose());
-        // Messages no longer reach peers.
+        // Disconnect messages no longer reach peers.
         self.work.lock().leaving.move_to(Instant::now(), |_| true);
     }
 
@@ -223,7 +223,7 @@ impl Device {
         self.sentinel.gone.load(Ordering::Acquire)
     }
 
-    /// Reports the loss to the program, once.
+    /// Reports a loss of the device to the program, once.
     pub fn report_loss(&self) {
         let sink = self.adapter.lock().take_if(|_| self.is_gone());
         if let Some(sink) = sink {
@@ -231,7 +231,7 @@ impl Device {
         }
     }
 
-    /// Fails with [`Resource::Device`] if the device has failed or was removed.
+    /// Fails if the device has failed or was removed.
     pub fn check_device(&self) -> Result<()> {
         if self.is_gone() { Err(Error::InsufficientResources(Resource::Device)) } else { Ok(()) }
     }
@@ -297,26 +297,25 @@ impl Device {
         cqs.into_iter().for_each(|cq| cq.drain());
     }
 
-    /// Returns the SRQs with a backlog, for which the progress thread must poll.
+    /// Returns the SRQs for which the progress thread must poll ([`SharedQueue::is_starving`]).
     pub fn starving(&self) -> Vec<Arc<SharedQueue>> {
         channels::each(&self.srqs).filter(|srq| srq.is_starving()).collect()
     }
 
-    /// Polls the completion queues on the SRQ with this address.
+    /// Polls for all queue pairs on the SRQ with this address.
     pub fn drain_takers(&self, address: usize) {
         self.drain_queues_of(&self.takers(address));
         let takes = |qp: &Arc<UdQp>| qp.srq.queue.raw.address() == address;
         channels::each(&self.datagrams).filter(takes).for_each(|qp| qp.drain());
     }
 
-    /// Ends the connections on the SRQ with this address.
     pub fn end_takers(&self, address: usize) {
         for qp in self.takers(address) {
             qp.begin_end(ConnectionReport::Broken);
         }
     }
 
-    /// Returns the connected queue pairs on the SRQ with this address.
+    /// Returns the queue pairs of connections on the SRQ with this address.
     fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
         let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.queue.raw.address() == address);
         self.qps().into_iter().filter(takes).collect()

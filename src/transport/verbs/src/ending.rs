@@ -7,9 +7,9 @@
 //! | [`Qp::finish`] | resets the queue pair, and reports the end; the program owns its buffers again |
 //!
 //! On an SRQ, `drained` waits until the device has reported the last buffer that the queue pair takes. Soft-RoCE and
-//! soft-iWARP report none, so it waits for 10 ms without a completion. Soft-iWARP does not flush a late post, so there
-//! it does not wait for missing completions. Freeing an endpoint waits for the end ([`Qp::await_end`]). Closing an
-//! adapter begins all ends before it waits for the first.
+//! soft-iWARP report none; there `drained` waits for 10 ms without a completion. Soft-iWARP does not flush a late post,
+//! so after 10 ms `drained` ignores missing completions. Freeing an endpoint waits for the end ([`Qp::await_end`]).
+//! Closing an adapter begins all ends before it waits for the first.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -27,11 +27,11 @@ pub const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// Time without a completion after which a queue pair on an SRQ counts as drained, if the device does not report the
 /// last buffer.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
-/// The same time on other devices, if the report is missing.
+/// The same time if a device that reports the last buffer fails to do so.
 pub const SRQ_LIMIT: Duration = Duration::from_secs(1);
-/// The same time for queue pairs of a removed device.
+/// The same time for all queue pairs of a removed device.
 pub const GONE_QUIET: Duration = Duration::from_millis(200);
-/// Time for which the kernel may repeat a lost disconnect message, while the identifier exists.
+/// Time for which an identifier outlives its connection, so that the kernel can repeat a lost disconnect message.
 const REPEAT_TIME: Duration = Duration::from_secs(10);
 
 impl Qp {
@@ -66,7 +66,7 @@ impl Qp {
         }
     }
 
-    /// Frees windows first, while their queue pair exists.
+    /// Resets the queue pair, after freeing its windows.
     fn reset(&self) {
         self.end_binds();
         self.go(ibv_qp_state::IBV_QPS_RESET);
@@ -95,7 +95,6 @@ impl Qp {
             return true;
         }
         if self.device.is_gone() && quiet >= GONE_QUIET {
-            // The device may complete no more work.
             return true;
         }
         if since > DRAIN_LIMIT {
@@ -134,7 +133,7 @@ impl Qp {
             self.device.cm_owners.lock().remove(&cm.token());
             self.device.work.lock().leaving.set(leave, cm);
         }
-        // A local failure ended the connection, even if the peer's message arrived first.
+        // A failed receive or request is the cause, even if the peer's disconnect message arrived first.
         if (ended.failed_recv.is_some() || ended.failed_request.is_some()) && cause != ConnectionReport::AcceptFailed {
             self.sink.failed(ended.failed_recv, ended.failed_request);
         } else {
@@ -142,7 +141,7 @@ impl Qp {
         }
     }
 
-    /// Waits until the end is reported. After `2 * DRAIN_LIMIT`, this thread reports it.
+    /// Waits until the queue pair has ended. After `2 * DRAIN_LIMIT`, this thread ends it.
     pub fn await_end(self: &Arc<Self>) {
         let limit = Instant::now() + 2 * DRAIN_LIMIT;
         let mut state = self.state.lock();
@@ -156,7 +155,7 @@ impl Qp {
         }
     }
 
-    /// Ends an attempt before its connection carried data. Returns `false` if there is none.
+    /// Ends an idle queue pair or a connection attempt. Returns `false` in other phases.
     pub fn abandon(self: &Arc<Self>) -> bool {
         let cm = {
             let mut state = self.state.lock();
@@ -172,7 +171,7 @@ impl Qp {
             let party = self.device.cm_owners.lock().remove(&cm.token());
             drop(party);
         }
-        // After either branch the device accesses no buffer.
+        // Both branches end the device's accesses to buffers.
         if self.device.limits.iwarp {
             self.end_binds();
             self.go(ibv_qp_state::IBV_QPS_ERR);
@@ -184,8 +183,9 @@ impl Qp {
         true
     }
 
-    /// Frees the queue pair and its identifier in a separate thread: on iWARP the kernel blocks this until the peer
-    /// responds, for up to 20 seconds. Polls first, because completions of flushed receives outlive the queue pair.
+    /// Frees the queue pair and its identifier in a separate thread: on iWARP the kernel blocks the destruction until
+    /// the peer responds, for up to 20 seconds. Polls first, because completions of flushed receives outlive the queue
+    /// pair.
     fn free_in_thread(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
         let qp = self.clone();
         let free = move || {

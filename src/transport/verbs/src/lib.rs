@@ -2,10 +2,9 @@
 //!
 //! Core calls [`adapter`]. An open adapter shares a [`device`] with its progress [`thread`], which handles connections
 //! ([`cm`], [`rejection`]), asynchronous events and the ends of queue pairs ([`ending`]). [`cq`] reports completions;
-//! [`channels`] wake sleepers. [`qp`] is one end of a connection, [`work_queue`] one of its directions, [`datagram`] an
-//! endpoint for datagrams. [`srq`], [`memory`] and [`window`] are the other objects. [`locate`] finds a configuration's
-//! device, [`attributes`] reads its limits, [`status`] translates its errors. [`sys`] makes all calls into libibverbs
-//! and librdmacm.
+//! [`channels`] wake sleeping threads. [`qp`] is one end of a connection, [`work_queue`] its send or receive queue,
+//! [`datagram`] an endpoint for datagrams. [`locate`] finds the device of a configuration entry, [`attributes`] reads
+//! its limits, [`status`] translates its errors. [`sys`] makes all calls into libibverbs and librdmacm.
 
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

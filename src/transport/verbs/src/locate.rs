@@ -1,8 +1,8 @@
-//! Resolves the instance data of a configuration to device, port and address.
+//! Resolves the instance data of a configuration entry to device, port and address.
 //!
-//! Names are resolved to addresses. An rdma_cm identifier bound to an address reveals its device and port, which must
-//! be the requested ones. An interface may belong to several devices. InfiniBand interfaces are listed per device, not
-//! per port.
+//! Names are resolved to addresses. An rdma_cm identifier bound to an address reveals the address's device and port,
+//! which must be the requested ones: an interface may belong to several devices, and InfiniBand interfaces are listed
+//! per device, not per port.
 
 #![forbid(unsafe_code)]
 
@@ -36,7 +36,7 @@ type Candidate = (IpAddr, Option<String>);
 type Interfaces = [(String, IpAddr)];
 
 /// Finds the adapter that `instance` describes: "NETDEV PORT", "DEVICE PORT", an IP address or the name of this host.
-/// If it is empty, `name` is `verbs-NETDEV`. An error contains the requested name and the existing devices.
+/// If `instance` is empty, `name` is `verbs-NETDEV`. An error contains the requested name and the existing devices.
 pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let sysfs = Path::new(sysfs::ROOT);
     let devices = device::names();
@@ -44,7 +44,7 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     let search = || {
         let wanted = Instance::parse(name, instance).map_err(|text| Topic::InstanceData.reason(text))?;
         if devices.is_empty() {
-            // Skip the resolver, because failing may take it long.
+            // Skips the resolver, which may take long to fail.
             let none = sysfs::devices(sysfs).is_empty();
             let topic = if none { Topic::NoRdmaDevice } else { Topic::DeviceFiles };
             return Err(topic.reason(format!("looked for {wanted}")));
@@ -52,7 +52,7 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
         let mut found = candidates(&wanted, sysfs, &interfaces);
         // A name with a port is a device, so it is not resolved as a host.
         if found.is_empty() && wanted.port.is_none() {
-            // Without memory, glibc's resolver fails or may end the process.
+            // If memory is exhausted, glibc's resolver fails or ends the process.
             memory::probe(RESOLVER).map_err(|_| Topic::DoesNotOpen.reason(""))?;
             let addresses = (&*wanted.word, 0).to_socket_addrs().into_iter().flatten();
             found = in_order(addresses.map(|address| (address.ip(), None)).collect());
@@ -83,14 +83,13 @@ fn candidates(wanted: &Instance, sysfs: &Path, interfaces: &Interfaces) -> Vec<C
     in_order(if port.is_some() { of_device.chain(own).collect() } else { own.chain(of_device).collect() })
 }
 
-/// Sorts candidates, IPv4 first.
+/// Sorts candidates, IPv4 first, and removes duplicates.
 fn in_order(mut found: Vec<Candidate>) -> Vec<Candidate> {
     found.sort_by_key(|(address, _)| address.is_ipv6());
     found.dedup();
     found
 }
 
-/// Returns the first candidate with the requested device and port.
 fn choose(
     wanted: &Instance,
     candidates: &[Candidate],
@@ -125,7 +124,7 @@ fn choose(
     Err(topic.reason(format!("looked for {wanted}: {why}")))
 }
 
-/// Returns the addresses of an interface, IPv4 first, then its aliases' addresses. Link-local addresses are unusable
+/// Returns the addresses of an interface and its aliases, IPv4 first. Skips link-local addresses, which are unusable
 /// without an interface.
 fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
     let usable =
@@ -137,7 +136,7 @@ fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
     found
 }
 
-/// Returns the network interfaces of one port of a device, or of all ports. Skips names that are not UTF-8.
+/// Returns the network interfaces of a device's port, or with `None` of all its ports. Skips names that are not UTF-8.
 fn netdevs_of(sysfs: &Path, device: &str, port: Option<u8>) -> Vec<String> {
     let found = sysfs::interfaces(sysfs, device.as_ref(), port);
     found.into_iter().filter_map(|name| name.into_string().ok()).collect()
@@ -170,8 +169,8 @@ fn present(sysfs: &Path, devices: &[String], interfaces: &Interfaces) -> String 
     devices.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns whether the interface with this address belongs to a device. Does not bind an identifier, because librdmacm
-/// would keep the device open.
+/// Returns whether the interface with this address belongs to an RDMA device. Does not bind an identifier, because
+/// librdmacm would keep the device open.
 pub fn has_device(address: IpAddr) -> bool {
     let sysfs = Path::new(sysfs::ROOT);
     let interfaces = net::interfaces();

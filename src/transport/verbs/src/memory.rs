@@ -24,7 +24,8 @@ pub struct Zone {
     number: u32,
 }
 
-/// Registered memory that is never accessed, for unbinds: some devices require a region to bind to zero bytes.
+/// Registered memory that is never accessed, for unbinds, which bind zero bytes: some devices require a region even for
+/// these.
 pub(crate) struct Anchor {
     pub(crate) mr: Mr,
     pub(crate) bytes: Box<[u8; 64]>,
@@ -42,7 +43,7 @@ impl Zone {
         Ok(Zone { anchor: Mutex::new(None), pd, number: zone::next_number() })
     }
 
-    /// Returns the anchor, created for the first window.
+    /// Returns the anchor, which the first call creates.
     pub(crate) fn anchor(&self) -> Result<Arc<Anchor>> {
         let mut anchor = self.anchor.lock();
         if let Some(anchor) = &*anchor {
@@ -61,7 +62,6 @@ pub struct Region {
     device: Arc<Device>,
 }
 
-/// The registrations of a region.
 pub(crate) struct Shared {
     pub(crate) mr: Mr,
     addr: u64,
@@ -71,12 +71,13 @@ pub(crate) struct Shared {
     elsewhere: Mutex<Vec<(Arc<Pd>, Mr)>>,
 }
 
-/// Regions by local key. For SRQs of Soft-RoCE, memory may be registered in several zones.
+/// Regions by local key.
 #[derive(Default)]
 pub struct Regions(RwLock<HashMap<u32, Weak<Shared>>>);
 
 impl Regions {
-    /// Returns the local key in `pd` of the region with this key in its own zone, or EINVAL if there is none.
+    /// Returns the local key in `pd` of the region whose own local key is `key`; registers it there if necessary. Fails
+    /// with EINVAL without such a region.
     pub fn key_in(&self, key: u32, pd: &Arc<Pd>) -> io::Result<u32> {
         let region = self.0.read().get(&key).and_then(Weak::upgrade);
         let region = region.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
@@ -121,7 +122,6 @@ pub(crate) const REMOTE_WRITE: Access = ibv_access_flags::IBV_ACCESS_REMOTE_WRIT
 pub(crate) const REMOTE_ATOMIC: Access = ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC.0 as Access;
 pub(crate) const MW_BIND: Access = ibv_access_flags::IBV_ACCESS_MW_BIND.0 as Access;
 
-/// Returns the remote `IBV_ACCESS_*` bits of `rights`.
 pub(crate) fn remote_access(rights: Rights) -> Access {
     let grants = [
         (Rights::REMOTE_READ, ibv_access_flags::IBV_ACCESS_REMOTE_READ.0 as Access),
@@ -135,10 +135,10 @@ impl Region {
     pub fn new(device: &Arc<Device>, zone: &Zone, addr: u64, len: u64, rights: Rights) -> Result<Self> {
         let mut access = remote_access(device.limits.granted(rights));
         if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
-            // The device requires the local right for the remote one. Core checks the program's rights.
+            // Remote writes require this right, too. Core checks local accesses.
             access |= LOCAL_WRITE;
             if device.limits.iwarp {
-                // The peer answers an iWARP read with a write.
+                // On iWARP, the response to a read is a remote write.
                 access |= REMOTE_WRITE;
             }
         }
@@ -147,7 +147,7 @@ impl Region {
         let windows = if device.limits.windows { MW_BIND } else { 0 };
         let mut made = Mr::new(&zone.pd, addr, bytes, access | windows);
         if windows != 0 && access & LOCAL_WRITE == 0 && made.is_err() {
-            // The kernel requires writable pages for windows.
+            // Registers without windows, for which the kernel requires writable pages.
             made = Mr::new(&zone.pd, addr, bytes, access);
         }
         let mr = made.map_err(|error| explain(&error, addr, len))?;

@@ -54,11 +54,11 @@ pub mod wr {
     }
 }
 
-/// Flags for an immediate value or an invalidated key.
+/// Flags of a completion with an immediate value or an invalidated key.
 const SPECIAL: u32 = ibv_wc_flags::IBV_WC_WITH_IMM.0 | WITH_INV | WITH_INV_OF_SOFT_ROCE;
 const WITH_INV: u32 = ibv_wc_flags::IBV_WC_WITH_INV.0;
-/// The kernel's value, which Soft-RoCE reports. Other devices use the bit for checksums, but not on connected queue
-/// pairs.
+/// The kernel's value of the same flag, which Soft-RoCE reports. Other devices use the bit for checksums, but not on
+/// connected queue pairs.
 const WITH_INV_OF_SOFT_ROCE: u32 = ibv_wc_flags::IBV_WC_IP_CSUM_OK.0;
 const _: () = assert!(ibv_wc_status::IBV_WC_SUCCESS == 0);
 
@@ -66,7 +66,7 @@ fn is_good(completion: &ibv_wc) -> bool {
     completion.status == ibv_wc_status::IBV_WC_SUCCESS
 }
 
-/// The completion queue reports the solicited flag later.
+/// Creates the report of a receive. The completion queue reports the solicited flag later.
 #[inline(always)]
 fn good_recv(completion: &ibv_wc, id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: completion.byte_len.into(), solicited: false }
@@ -114,7 +114,7 @@ pub struct Qp {
     pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pub(crate) sink: EndpointSink<Verbs>,
-    /// Entries in completion queues: requests, receives.
+    /// Completion queue entries for requests, and for receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Option<Attachment>,
     /// Maximum concurrent reads served by this end, and by the peer.
@@ -135,24 +135,24 @@ pub struct Qp {
 }
 
 const MIN_DEPTH: usize = 16;
-/// Maximum length of a queue if the program sets none. The C library uses 16 entries then, and rejects further work;
-/// here it waits in the backlog, except for receives on iWARP.
+/// Maximum length of a queue if the program sets none. The C library uses 16 entries then, and rejects further work.
+/// Here further work waits in the backlog, except for receives on iWARP.
 ///
-/// Devices round up and may leave an entry empty, and Soft-RoCE zeroes the memory. With 63, creating 64 connections
-/// takes 1.12 times as long as with the C library; with 126, 1.15; with 255, 1.24 (tests-c/verbs/setup.sh).
+/// Devices round the length up and may leave an entry empty, and Soft-RoCE zeroes the memory. With 63, creating 64
+/// connections takes 1.12 times as long as with the C library; with 126, 1.15; with 255, 1.24 (tests-c/verbs/setup.sh).
 const MAX_DEFAULT_DEPTH: usize = 63;
 /// Maximum inline data in bytes. More would enlarge all entries of the queue.
 pub const MAX_INLINE: u32 = 128;
-/// For work that must have a segment.
+/// An empty segment, where one is required.
 pub const NO_BYTE: &[Segment] = &[Segment { addr: 0, len: 0, key: 0, since: 0 }];
 
 impl Qp {
-    /// Creates a queue pair that can already receive.
+    /// Creates a queue pair in INIT, where receives can be posted.
     pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs>) -> Result<Arc<Self>> {
         let sizes = init.sizes;
         let srq = init.srq.map(|srq| srq.attach(&init.zone.pd)).transpose()?;
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
-        // A completion queue needs entries for all work.
+        // Each work request needs a completion queue entry.
         let most = if sizes.usual { MAX_DEFAULT_DEPTH.min(device.limits.cqe) } else { device.limits.cqe };
         let sends = (sizes.requests + 1).min(most);
         let strict = !device.limits.repeats();
@@ -230,8 +230,8 @@ impl Qp {
     /// Posts a request off the fast path. Shortens the segments of a read or atomic operation to its length, because
     /// the device would fill all of them.
     ///
-    /// An iWARP read has exactly one segment. It needs no fence, which soft-iWARP rejects: the peer handles reads in
-    /// order.
+    /// An iWARP read must have a segment. It needs no fence, because the peer handles reads in order; soft-iWARP even
+    /// rejects the fence.
     #[inline(never)]
     fn post_rare(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
         let mut cut = Checked::new();
@@ -261,7 +261,7 @@ impl Qp {
     ) -> Result<()> {
         let mut queue = queue.lock();
         if !queue.is_open() {
-            // Core flushes it when the connection ends.
+            // Core flushes this work when the connection ends.
             return Ok(());
         }
         if queue.is_full() {
@@ -337,10 +337,10 @@ impl Qp {
         false
     }
 
-    /// Returns whether the connection has failed.
+    /// Records a failed receive. Returns whether the connection has failed.
     fn note_failed_recv(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_receive(completion.status, self.device.limits.soft_roce);
-        // Core flushes receives itself, in order. Failures wait until all work has completed.
+        // Core flushes receives itself, in order. A failure is reported after all work has completed.
         if status != Status::Flushed {
             log::debug!(target: COMPLETION, "queue pair {}: receive {id}: {}", self.number(), status::text(completion.status));
             let done = RecvDone { id, status, len: 0, solicited: false };
@@ -349,7 +349,7 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Returns whether the work failed, instead of being flushed by an end that rdma_cm reports.
+    /// Records a failure, unless the status only shows an end that rdma_cm reports. Returns whether it recorded one.
     fn note_failure(&self, completion: &ibv_wc) -> bool {
         let failed = !self.device.limits.is_end(completion.status);
         if failed {
@@ -376,7 +376,7 @@ impl Qp {
         self.note_failed_send(last, id)
     }
 
-    /// Returns whether the connection has failed.
+    /// Records a failed request. Returns whether the connection has failed.
     #[cold]
     fn note_failed_send(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_completion(completion.status);
@@ -389,14 +389,14 @@ impl Qp {
         self.note_failure(completion)
     }
 
-    /// Posts backlog work after completions up to `last`.
+    /// Calls [`WorkQueue::resume`] after completions up to `last`.
     #[cold]
     #[inline(never)]
     fn resume(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, last: u64) {
         let refused = queue.resume(last, &self.raw);
         drop(queue);
         if refused {
-            // There may be no further completion.
+            // There may be no further completion to retry.
             self.device.command(|work| work.refused.push_back(self.clone()));
         }
     }
@@ -439,7 +439,6 @@ impl Qp {
         }
     }
 
-    /// Polls for requests.
     pub fn reap(&self) {
         self.entries[0].cq.drain();
     }
@@ -453,8 +452,8 @@ pub fn small(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Creates a queue pair with up to `sends` and `recvs` entries, halving them until the device accepts, but keeping
-/// `least` receives. The maximum depends on the number of segments and cannot be queried.
+/// Creates a queue pair with up to `sends` and `recvs` entries. While the device rejects them, halves the numbers, but
+/// keeps `least` receives. The maximum depends on the number of segments and cannot be queried.
 pub fn as_long_as_possible<R>(
     mut sends: usize,
     mut recvs: usize,
@@ -490,7 +489,6 @@ fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [
     cut
 }
 
-/// Moves a new queue pair to INIT, where it accepts receives.
 fn initialise(device: &Device, raw: &RawQp) -> std::io::Result<()> {
     // SAFETY: zero is valid for all fields.
     let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };

@@ -2,7 +2,7 @@
 //!
 //! The header distinguishes a rejection by the program from the end of a process. The C providers write a version into
 //! it, and do not read it. InfiniBand pads private data with zeros, so our last byte of the header is the length plus
-//! one. It is 0 in the C provider, where the length is unknown, and 1 in its predecessor without private data.
+//! one. This byte is 0 in the C provider, where the length is unknown, and 1 in its predecessor without private data.
 
 use arrayvec::ArrayVec;
 use dat_core::transport::ConnectionReport;
@@ -10,7 +10,6 @@ use dat_core::transport::ConnectionReport;
 /// Maximum private data of a rejection, as in the C provider over rdma_cm.
 pub const MAX_REJECT_DATA: usize = 112 - HEADER;
 
-/// Bytes of the header.
 const HEADER: usize = 4;
 /// The header without its last byte.
 const VERSION: [u8; HEADER - 1] = [2, 0, 2];
@@ -30,9 +29,9 @@ pub fn write(private_data: &[u8]) -> ArrayVec<u8, { HEADER + MAX_REJECT_DATA }> 
 
 /// Decodes a rejection with the reason `status`.
 pub fn read(status: i32, bytes: &[u8], iwarp: bool) -> ConnectionReport {
-    // iWARP has no reasons.
+    // iWARP transmits no reason.
     let by_application = status == REJECTED_BY_APPLICATION || iwarp;
-    // The headers of all versions contain a byte other than zero.
+    // All headers contain a byte other than zero.
     if by_application && bytes.iter().any(|&byte| byte != 0) {
         ConnectionReport::PeerRejected(private_data(bytes).to_vec())
     } else {
@@ -40,8 +39,8 @@ pub fn read(status: i32, bytes: &[u8], iwarp: bool) -> ConnectionReport {
     }
 }
 
-/// Returns the private data of a rejection. Without a length, these are all bytes after the header, or none if all are
-/// zero.
+/// Returns the private data of a rejection. If the length is unknown, returns all bytes after the header, or none if
+/// all are zero.
 fn private_data(bytes: &[u8]) -> &[u8] {
     let Some((header, data)) = bytes.split_first_chunk::<HEADER>() else { return &[] };
     let length = match header {

@@ -3,14 +3,14 @@
 //! On iWARP there is no backlog, because a message without a receive ends its connection. If such a device cannot
 //! resize a queue, the queue is created with spare room, and larger resizes fail.
 //!
-//! While there is a backlog, the device's SRQ limit triggers the refill, because no other thread may be polling.
+//! While there is a backlog, the device's SRQ limit event triggers the refill, because possibly no thread polls.
 //! `DAT_VERBS_SRQ_BACKLOG=1` forces a backlog for tests. If the device rejects a receive of the backlog, the progress
-//! thread retries every 20 ms. If the device's queue is empty and it rejects receives for five seconds, or if it
-//! reports a failed queue, the connections on the queue end. The receives stay for later connections.
+//! thread retries every 20 ms. If the device rejects receives for five seconds while its queue is empty, or reports
+//! that the queue has failed, the connections on the queue end. The receives stay for later connections.
 //!
 //! Soft-RoCE looks up receive buffers in the endpoint's zone, not in the queue's. So there receives wait until the
-//! first endpoint is created, and their memory is also registered in its zone. A second endpoint of another zone fails
-//! for lack of resources.
+//! first endpoint is created, and their memory is also registered in the endpoint's zone. Endpoints of a second zone
+//! fail for lack of resources.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,19 +35,19 @@ pub struct SharedQueue {
     pub(crate) raw: Arc<RawSrq>,
     device: Arc<Device>,
     zone: Arc<Pd>,
-    /// Set if the device looks up buffers in the queue pair's zone, so receives wait for one.
+    /// Set if the device looks up buffers in the queue pair's zone, so receives wait for a queue pair.
     by_user: bool,
     /// Set if the device must have all receives, so there is no backlog.
     strict: bool,
-    /// Locked during a resize, and while entries are reserved for the current size.
+    /// Locked during a resize, and while completion queue entries are reserved for the current size.
     sizing: Mutex<()>,
     state: Mutex<SrqState>,
 }
 
 struct SrqState {
-    /// Maximum of `posted`, because of the completion queues.
+    /// Maximum of `room`, because each receive needs completion queue entries.
     most: usize,
-    /// Length of the device's queue.
+    /// Usable length of the device's queue.
     room: usize,
     /// Number of receives on the device.
     posted: usize,
@@ -58,17 +58,16 @@ struct SrqState {
     limit: usize,
     /// Set if the device's queue cannot be resized.
     fixed: bool,
-    /// Set after the device's limit event, until core has counted its receives.
+    /// Set after the device's limit event, until core has counted the event's receives.
     due: bool,
     /// Set if the device got receives since that event.
     fed: bool,
-    /// Number of attached queue pairs.
     users: usize,
-    /// The zone in which the device looks up its buffers.
+    /// The zone in which the device looks up buffers.
     found_in: Arc<Pd>,
 }
 
-/// The attachment of a queue pair, until [`Attachment::end`].
+/// The attachment of a queue pair.
 pub struct Attachment {
     pub(crate) queue: Arc<SharedQueue>,
     ended: AtomicBool,
@@ -174,7 +173,7 @@ impl SharedQueue {
         self.post_otherwise(state, recv)
     }
 
-    /// Posts a receive to the backlog, or with a key of another zone.
+    /// Adds a receive to the backlog, or posts it with keys of another zone.
     #[cold]
     #[inline(never)]
     fn post_otherwise(&self, mut state: MutexGuard<'_, SrqState>, recv: &Recv<'_>) -> Result<()> {
@@ -191,7 +190,7 @@ impl SharedQueue {
         Ok(())
     }
 
-    /// Returns whether the device has room for another receive.
+    /// Returns whether a receive can be posted to the device now.
     #[inline]
     fn takes(&self, state: &SrqState) -> bool {
         (state.posted < state.room || self.strict) && (state.users > 0 || !self.by_user)
@@ -275,7 +274,7 @@ impl SharedQueue {
     /// Enlarges the device's queue to `room` receives, if all its completion queues have room for them.
     fn grow(&self, room: usize) {
         let address = self.raw.address();
-        // First, so that none is ever too short.
+        // First, so that no completion queue is ever too short.
         if !channels::each(&self.device.cqs).all(|cq| cq.enlarge_shared(&self.device, address, room)) {
             log::info!(target: host::diagnostics::SRQ, "shared receive queue: cannot enlarge: a completion queue has no room");
             return;
@@ -304,7 +303,7 @@ impl SharedQueue {
         Ok(())
     }
 
-    /// Handles the device's limit event. Returns whether receives that it counted are still unreported.
+    /// Handles the device's limit event. Returns whether receives that caused the event are still unreported.
     pub fn limit_reached(&self) -> bool {
         let mut state = self.state.lock();
         if !state.backlog.is_empty() || state.limit > 0 {
@@ -315,7 +314,7 @@ impl SharedQueue {
         self.limit_settled(&mut state)
     }
 
-    /// Returns whether receives counted by the limit event are still unreported.
+    /// Returns whether receives that caused the limit event are still unreported.
     pub fn limit_pending(&self) -> bool {
         self.limit_settled(&mut self.state.lock())
     }
@@ -357,7 +356,6 @@ impl SharedQueue {
         state.posted == 0 && state.refusals.are_hopeless(Instant::now())
     }
 
-    /// Returns whether a queue pair is attached and there is a backlog.
     pub fn is_starving(&self) -> bool {
         let state = self.state.lock();
         !state.backlog.is_empty() && state.users > 0

@@ -17,7 +17,7 @@ pub fn exhausted(resource: Resource) -> impl Fn(io::Error) -> Error {
     }
 }
 
-/// Translates the error of a post, after releasing the lock. Out of line, to keep the post short.
+/// Translates the error of a post, after unlocking the queue. Out of line, to keep the post short.
 #[cold]
 #[inline(never)]
 pub fn refused<S>(locked: MutexGuard<'_, S>, error: io::Error) -> Error {
@@ -47,8 +47,8 @@ pub fn of_completion(status: ibv_wc_status::Type) -> Status {
     }
 }
 
-/// Returns the status of a receive. Soft-RoCE reports too long messages as an inconsistent queue pair, or with the
-/// sender's status, which also the receive of a forbidden write with immediate data gets.
+/// Returns the status of a receive. Soft-RoCE reports too long messages as an inconsistent queue pair or an invalid
+/// request. It also fails the receive for a forbidden write with immediate data, which counts as flushed.
 pub fn of_receive(status: ibv_wc_status::Type, soft_roce: bool) -> Status {
     match status {
         ibv_wc_status::IBV_WC_LOC_QP_OP_ERR | ibv_wc_status::IBV_WC_REM_INV_REQ_ERR if soft_roce => Status::LocalLength,

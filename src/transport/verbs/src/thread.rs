@@ -36,9 +36,9 @@ use crate::sys::device::{AsyncEvent, event};
 const DRAIN_TICK: Duration = Duration::from_millis(1);
 /// Maximum number of events per turn: a flood of requests must not delay the ends of connections.
 const MAX_EVENTS: usize = 64;
-/// Time between polls while threads sleep, agents are set or an SRQ has a backlog.
+/// Time between polls while threads sleep, agents are set or work waits, for example a backlog.
 const WATCH_TICK: Duration = Duration::from_millis(20);
-/// The same otherwise, while there are connections.
+/// Time between polls otherwise, while there are queue pairs.
 const IDLE_TICK: Duration = Duration::from_millis(100);
 
 pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
@@ -69,12 +69,12 @@ fn run(device: &Arc<Device>) {
     }
 }
 
-/// Runs one task and catches a panic, which the panic hook has logged.
+/// Runs one task. Returns `None` after a panic, which the panic hook has logged.
 fn isolate<R>(piece: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(piece)).ok()
 }
 
-/// Handles events, then due tasks. Returns the time until the next task.
+/// Handles events, then due tasks. Returns the time until the next task, if any.
 fn turn(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     // Remaining events end the next sleep immediately.
     for found in iter::from_fn(|| device.context.next_event()).take(MAX_EVENTS) {
@@ -86,7 +86,7 @@ fn turn(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     work(device, turns)
 }
 
-/// Iterates over tasks that `take` removes, without a lock between them.
+/// Iterates over tasks that `take` removes, and unlocks the lists in between.
 fn each<T>(device: &Device, mut take: impl FnMut(&mut Work) -> Option<T>) -> impl Iterator<Item = T> {
     iter::from_fn(move || take(&mut device.work.lock()))
 }
@@ -102,7 +102,7 @@ fn again<W, T>(work: &Mutex<W>, list: fn(&mut W) -> &mut VecDeque<T>, mut stays:
     }
 }
 
-/// Handles due tasks. Returns the time until the next one.
+/// Handles due tasks. Returns the time until the next task, if any.
 fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     let now = Instant::now();
     for (qp, report) in each(device, |work| work.reports.pop_front()) {
@@ -143,7 +143,7 @@ fn work(device: &Arc<Device>, turns: &mut Turns) -> Option<Duration> {
     next.into_iter().flatten().min()
 }
 
-/// Polls and retries rejected work, if due. Returns the time until the next poll.
+/// Polls and retries rejected work, if due. Returns the time until the next poll, if any.
 fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Duration> {
     let (drain, demanded) = {
         let mut work = device.work.lock();
@@ -199,7 +199,7 @@ fn drain(device: &Arc<Device>) {
     );
 }
 
-/// Retries rejected receives of an SRQ, or ends its connections.
+/// Retries rejected receives of an SRQ, or after too many rejections ends the SRQ's connections.
 fn feed(device: &Device, srq: &SharedQueue) {
     device.drain_takers(srq.raw.address());
     if srq.try_again() {

@@ -5,8 +5,8 @@
 //! | zone | type 1 window | registration of the range |
 //! | endpoint | type 2 window over the region | type 2 window over a registration of the range |
 //!
-//! Soft-RoCE restricts peers only to the range of a registration, not of a window. There a bind after a message that
-//! waits for a receive would stop the queue pair, so a bind with zone scope posts an empty write.
+//! Soft-RoCE restricts peers only to the range of a registration, not of a window. There a bind request after a message
+//! that waits for a receive would stop the queue pair, so a bind with zone scope posts an empty write instead.
 
 use std::collections::HashMap;
 use std::io;
@@ -30,7 +30,7 @@ use crate::sys::qp::{Range, RawQp};
 
 pub struct Window {
     bound: Bound,
-    /// Each bind in progress has another reference.
+    /// Cloned by each bind in progress.
     pub(crate) under_way: Arc<()>,
 }
 
@@ -40,7 +40,7 @@ enum Bound {
     Single(Arc<Single>),
 }
 
-/// A window for one queue pair. Each bind creates a type 2 window, because a device binds it only once.
+/// A window for one queue pair. Each bind creates a type 2 window, which can be bound only once.
 struct Single {
     pd: Arc<Pd>,
     /// Set if each bind registers its range.
@@ -82,9 +82,8 @@ pub struct Kept {
     _under_way: Option<Arc<()>>,
 }
 
-/// Maximum wait of a free for binds.
+/// Maximum time that freeing a window or region waits.
 const BIND_TIMEOUT: Duration = Duration::from_secs(1);
-/// Time between polls during this wait.
 const BIND_POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Polls until `needed` returns `false`: peers can access old bindings until then, and the program may never poll.
@@ -119,7 +118,8 @@ impl Window {
         Ok(Window { bound, under_way: memory::arc(())? })
     }
 
-    /// Posts bind `id` to `target`, or an unbind. Returns the new key, or 0, and the objects that it needs.
+    /// Posts bind `id` to `target`, or an unbind. Returns the new key (0 after an unbind), and the objects that the
+    /// bind needs.
     fn bind(&self, raw: &RawQp, id: u64, target: Option<&BindTarget<'_, Region>>) -> Result<(u32, Kept)> {
         let failed = exhausted(Resource::Region);
         let _under_way = Some(self.under_way.clone());
@@ -169,7 +169,7 @@ impl Single {
     fn show(&self, target: &BindTarget<'_, Region>, qp: u32) -> Result<Arc<Shown>> {
         let failed = exhausted(Resource::Region);
         let under = if self.ranges {
-            // Only the window permits remote access.
+            // Without remote rights, because peers must use the window.
             register(&self.pd, target, MW_BIND).map_err(&failed)?
         } else {
             Under { region: target.region.shared.clone(), range: None }
@@ -213,7 +213,7 @@ impl Type2Windows {
         Ok(self.bound.room(1)?)
     }
 
-    /// Records that the peer has revoked a window. Returns whether there was one.
+    /// Records that the peer has revoked a window. Returns whether it was bound.
     pub fn note_revoked(&mut self, key: u32) -> bool {
         let Some(window) = self.bound.remove(&key) else { return false };
         self.revoked.push((key, window));
@@ -222,7 +222,8 @@ impl Type2Windows {
 }
 
 impl Qp {
-    /// Posts the bind of a window to `target`, or an unbind. Returns the new key, or 0.
+    /// Posts the bind of a window to `target`, or an unbind. Returns the new key; 0 after an unbind or for a closed
+    /// queue.
     pub fn post_bind(&self, id: u64, window: &Window, target: Option<&BindTarget<'_, Region>>) -> Result<u32> {
         let mut queue = self.sends.lock();
         if !queue.is_open() {
@@ -258,7 +259,7 @@ impl Qp {
         }
     }
 
-    /// Ends all bindings to this queue pair before it is destroyed. The work queues are closed.
+    /// Ends all bindings to this queue pair before it is destroyed. The work queues must be closed.
     pub fn end_binds(&self) {
         self.sends.lock().binds.clear();
         let Type2Windows { bound, revoked } = std::mem::take(&mut *self.singles.lock());

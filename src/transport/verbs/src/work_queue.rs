@@ -1,9 +1,9 @@
-//! The outstanding work of one direction of a queue pair: posted to the device, or in a backlog.
+//! The outstanding requests or receives of a queue pair: posted to the device, or in a backlog.
 //!
 //! A program may request longer queues than the device supports. Work without room waits in the backlog, in order.
 //!
 //! If the device rejects work although it has room, the progress thread retries every 20 ms. After five seconds without
-//! any posted work, it ends the connection, which flushes the backlog.
+//! outstanding work, it ends the connection, which flushes the backlog.
 
 use std::collections::VecDeque;
 use std::io;
@@ -39,7 +39,7 @@ impl Refusals {
         self.0.is_some()
     }
 
-    /// Returns whether the device has rejected work for [`REFUSAL_TIMEOUT`], and then restarts the time.
+    /// Returns whether the device has rejected work for more than [`REFUSAL_TIMEOUT`]. If so, restarts the time.
     pub fn are_hopeless(&mut self, now: Instant) -> bool {
         let timed_out = self.0.is_some_and(|since| now.saturating_duration_since(since) > REFUSAL_TIMEOUT);
         if timed_out {
@@ -64,15 +64,15 @@ pub struct WorkQueue {
     done: u64,
     room: u64,
     fenced: u64,
-    /// Set while in the progress thread's list.
+    /// Set while `Work::fenced` contains the queue pair.
     fence_noted: bool,
     backlog: VecDeque<Waiting>,
     refusals: Refusals,
-    /// For `stalls`.
+    /// Endpoint that `stalls` reports.
     ep: Handle,
     work: Stall,
     pub stalls: Gauge,
-    /// Objects of outstanding binds, by their numbers.
+    /// Objects of outstanding binds, with the numbers of the binds.
     pub binds: VecDeque<(u64, Kept)>,
 }
 
@@ -85,8 +85,8 @@ struct Waiting {
 }
 
 impl WorkQueue {
-    /// Creates a direction of `ep` for a device queue of `len` entries. One stays free, because a completion may arrive
-    /// before its entry is reusable.
+    /// Creates a queue of `ep` for a device queue of `len` entries. One entry stays unused, because a completion can
+    /// arrive before the device can reuse its entry.
     pub fn new(ep: Handle, work: Stall, len: usize) -> Self {
         let room = len.saturating_sub(1).max(1) as u64;
         WorkQueue {
@@ -105,7 +105,7 @@ impl WorkQueue {
         }
     }
 
-    /// Returns whether the queue accepts work. The connection's end completes later work.
+    /// Returns whether the queue accepts work. The connection's end completes later posts.
     #[inline]
     pub fn is_open(&self) -> bool {
         self.open
@@ -141,8 +141,8 @@ impl WorkQueue {
         self.binds.push_back((id, kept));
     }
 
-    /// Records that the last request is fenced. Returns whether to add the queue pair to the progress thread's list,
-    /// until [`WorkQueue::fence_waits`] returns `false`.
+    /// Records that the last request is fenced. Returns whether to add the queue pair to `Work::fenced`, until
+    /// [`WorkQueue::fence_waits`] returns `false`.
     pub fn note_fence(&mut self) -> bool {
         self.fenced = self.posted + self.backlog.len() as u64;
         !std::mem::replace(&mut self.fence_noted, true)
@@ -162,8 +162,8 @@ impl WorkQueue {
         !self.binds.is_empty() || !self.backlog.is_empty()
     }
 
-    /// Frees objects of binds up to `last`, and posts work of the backlog. If this returns `true`, the device has
-    /// rejected it for the first time, and [`WorkQueue::try_again`] must be called later.
+    /// Frees objects of binds up to `last`, and posts work of the backlog. Returns `true` if the device rejects such
+    /// work for the first time; [`WorkQueue::try_again`] must then be called later.
     #[cold]
     pub fn resume(&mut self, last: u64, raw: &RawQp) -> bool {
         while self.binds.front().is_some_and(|(bind, _)| *bind <= last) {
@@ -172,7 +172,7 @@ impl WorkQueue {
         !self.backlog.is_empty() && self.feed(raw)
     }
 
-    /// Posts work of the backlog. Returns whether the device has rejected it for the first time.
+    /// Posts work of the backlog. Returns whether the device has rejected such work for the first time.
     fn feed(&mut self, raw: &RawQp) -> bool {
         while self.open && self.posted - self.done < self.room {
             let Some(next) = self.backlog.pop_front() else { break };
@@ -200,7 +200,7 @@ impl WorkQueue {
         (self.refusals.any(), self.is_back() && self.refusals.are_hopeless(Instant::now()))
     }
 
-    /// Closes the queue. Core completes the work of the backlog.
+    /// Closes the queue. Core completes the backlog.
     pub fn close(&mut self) {
         self.open = false;
         self.backlog.clear();
@@ -208,7 +208,7 @@ impl WorkQueue {
         self.refusals = Refusals::default();
     }
 
-    /// Returns whether the device has completed all work.
+    /// Returns whether the device has completed all posted work.
     pub fn is_back(&self) -> bool {
         self.done >= self.posted
     }

@@ -1,4 +1,4 @@
-//! What shows only below the C interface, on a device.
+//! Tests of behaviour that the C interface does not show, on a device.
 
 mod common;
 
@@ -19,7 +19,7 @@ fn what_is_no_adapter_does_not_open() {
     }
 }
 
-/// A queue that is longer than the device's gets all of its work done, in order.
+/// A queue that is longer than the device's completes all its work, in order.
 #[test]
 #[ignore = "needs an RDMA device"]
 fn requests_beyond_the_places_of_the_device_wait() {
@@ -39,14 +39,14 @@ fn requests_beyond_the_places_of_the_device_wait() {
         a.write(memory.at(0, 8), cookie, to);
     }
     let full = a.ep.post_write(&[memory.at(0, 8)], 0, to, CompletionFlags::DEFAULT);
-    // Some may be done by now, which makes room.
+    // Some requests may have completed, which makes room.
     assert!(matches!(full, Ok(()) | Err(Error::InsufficientResources(_))), "{full:?}");
     for cookie in 0..most as u64 {
         assert_eq!(a.done(), (cookie, Status::Success, 8));
     }
 }
 
-/// Endpoints of another zone than their queue's, where the device looks in the endpoint's.
+/// The endpoint and its SRQ are in different zones.
 #[test]
 #[ignore = "needs an RDMA device"]
 fn buffers_of_a_shared_queue_are_found_whatever_the_zone_of_the_endpoint() {
@@ -55,7 +55,7 @@ fn buffers_of_a_shared_queue_are_found_whatever_the_zone_of_the_endpoint() {
     let srq = Srq::create(&adapter.ia, &adapter.pz, 16, 2).unwrap();
     let memory = adapter.buffer(256);
     for zone in [&adapter.pz, &Pz::create(&adapter.ia).unwrap(), &Pz::create(&adapter.ia).unwrap()] {
-        // Before and after there is an endpoint.
+        // One receive is posted before the endpoint exists, one after.
         srq.post_recv(&[memory.at(0, 64)], 1).unwrap();
         let (tx, like) = (adapter.end(), adapter.end());
         let evds = [&like.receives, &like.requests, &like.connections];
@@ -74,7 +74,7 @@ fn buffers_of_a_shared_queue_are_found_whatever_the_zone_of_the_endpoint() {
     }
 }
 
-/// An end that serves no read at all refuses them, whichever end connects.
+/// Reads fail if the peer serves none, whichever end connects.
 #[test]
 #[ignore = "needs an RDMA device"]
 fn reads_that_the_peer_does_not_serve_fail() {
@@ -82,7 +82,7 @@ fn reads_that_the_peer_does_not_serve_fail() {
     let adapter = network.open();
     let attributes = adapter.ia.attributes();
     if attributes.fabric.kind == FabricKind::Iwarp {
-        // Soft-iWARP serves as many reads as the peer asks for.
+        // Soft-iWARP serves as many reads as the peer requests.
         return;
     }
     let most = attributes.max_rdma_read_per_ep_out;

@@ -8,9 +8,9 @@ use syn::{Ident, Item, Token};
 use super::source::{Enumeration, is_call};
 use crate::Result;
 
-/// Returns the items of both modules in the order of the header.
-/// In `common`, the items of `own` from the same mark to the next replace `place!(NAME);`. Items before the first mark
-/// come last. Members in `c_members!` are added to the enumeration.
+/// Returns the items of both modules in the order of the header. The items of `own` from a mark `place!(NAME);` to the
+/// next replace the same mark in `common`. Items of `own` before the first mark come last. Members in `c_members!` are
+/// added to the enumeration.
 pub fn merge(common: Vec<Item>, own: Vec<Item>) -> Result<Vec<Item>> {
     let mut members: HashMap<String, Members> = HashMap::new();
     let mut runs: HashMap<String, Vec<Item>> = HashMap::new();

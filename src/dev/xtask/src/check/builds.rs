@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Builds for several steps. The first step that needs one builds it, and the others wait.
+//! Builds for several steps. The first step that needs a build makes it, and the other steps wait.
 
 use std::sync::OnceLock;
 

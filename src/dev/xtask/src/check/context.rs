@@ -103,7 +103,7 @@ impl Context {
             .env("CARGO_TARGET_DIR", &self.target)
             .env("XTASK", &self.xtask)
             .stdin(Stdio::null());
-        // Allow for other lanes, which run concurrently.
+        // Longer deadlines by default, because other lanes run concurrently.
         let scale: f64 = variable("DAT_TEST_SCALE", "2").parse().unwrap_or(2.0);
         command.env("DAT_TEST_SCALE", (scale * self.slow).to_string());
         command

@@ -100,7 +100,7 @@ pub fn missing(step: &str) -> Vec<String> {
         if !Path::new("/etc/libibverbs.d").is_dir() {
             packages.insert("ibverbs-providers".into());
         }
-        // Without a static busybox, the machine would lack its libraries.
+        // Without a static busybox, the virtual machine would lack busybox's libraries.
         let is_static = succeeds(Command::new("sh").args(["-c", "b=$(command -v busybox) && ! ldd \"$b\""])).is_some();
         if !is_on_a_device && !is_static {
             packages.insert("busybox-static".into());

@@ -298,8 +298,8 @@ fn debug(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Resul
     suite(context, step, &["check", "BUILD=debug", BESIDE, &quick, &without, api, tests])
 }
 
-/// Runs the suite under valgrind, without the programs that start a process for each inspected line, which takes
-/// minutes, and thus without the script that queries the codes of all programs.
+/// Runs the suite under valgrind, without programs that start a process per inspected line, which takes minutes. So the
+/// script that needs the codes of all programs is left out, too.
 fn valgrind(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
     if !packages::has("valgrind") {
         return skip(context, step, "valgrind is not installed".into());
@@ -385,7 +385,7 @@ fn verbs(context: &Context, step: &Step) -> Result<Results> {
     }
     builds::programs(context, step)?;
     builds::debug(context, step)?;
-    // End the machine before the step, which it must not outlive.
+    // The virtual machine ends before the step, which it must not outlive.
     let limit = (step.longest as f64 * context.slow - 60.0).max(60.0) as u64;
     // The machine takes longest, so raise its priority. Without root, nice changes nothing.
     let mut command = context.command("nice");

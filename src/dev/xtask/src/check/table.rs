@@ -39,7 +39,7 @@ pub struct Step {
     pub longest: u64,
     /// Measured seconds on a machine with two CPUs.
     pub took: u64,
-    /// Description of what it checks.
+    /// Description of what the step checks.
     pub what: String,
 }
 

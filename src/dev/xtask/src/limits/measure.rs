@@ -42,7 +42,6 @@ pub struct Crate {
     pub name: String,
     /// Directory of the manifest.
     directory: PathBuf,
-    /// Source files.
     pub files: Vec<File>,
 }
 
@@ -210,7 +209,7 @@ fn marks(root: &Path, measured: &mut Vec<Measurement>) -> Result<()> {
     Ok(())
 }
 
-/// Measures for each transport the files outside its own crates that name it, if the sources have git.
+/// Measures for each transport the files outside its own crates that name it, if the tree is a git repository.
 fn naming(root: &Path, crates: &[Crate], measured: &mut Vec<Measurement>) -> Result<()> {
     let Ok(listed) = output(root, "git", &["ls-files", "-z", "--cached", "--others", "--exclude-standard"]) else {
         return Ok(());

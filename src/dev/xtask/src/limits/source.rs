@@ -92,7 +92,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Consumes a block comment and those in it.
+    /// Consumes a block comment and the comments nested in it.
     fn block_comment(&mut self) {
         let mut depth = 0;
         loop {
@@ -201,7 +201,7 @@ pub fn functions(lines: &[Line]) -> Vec<Function> {
     found
 }
 
-/// Returns the name of the function whose signature begins with `code`; `None` without one.
+/// Returns the name of the function whose signature begins with `code`; `None` if `code` begins no signature.
 fn function_name(mut code: &str) -> Option<String> {
     loop {
         if let Some(rest) = code.strip_prefix("fn ") {

@@ -38,7 +38,7 @@ pub struct Text {
     /// Name of the unit in the table of limits.
     pub unit: String,
     pub path: String,
-    /// Consecutive lines of prose, with the number of the first one.
+    /// Consecutive lines of prose, with the number of the first line.
     paragraphs: Vec<(usize, String)>,
 }
 

@@ -105,7 +105,7 @@ impl Table {
     }
 }
 
-/// Parses one row. Returns `None` for a missing column or one without a number.
+/// Parses one row. Returns `None` if a number is missing or invalid.
 fn parse_row(line: &str) -> Option<Row> {
     let mut words = line.split_whitespace();
     let name = words.next()?.to_owned();

@@ -80,7 +80,7 @@ impl Environment {
         for name in DIAGNOSTICS {
             command.env_remove(name);
         }
-        // The names of tcp are built in.
+        // Adapters of tcp are built in.
         let conf = if self.ia == "tcp" || self.ia.starts_with("tcp-") {
             PathBuf::from("builtin")
         } else {

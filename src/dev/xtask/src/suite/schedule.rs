@@ -11,12 +11,12 @@ use anyhow::{Context, Result, bail};
 /// What to do with the programs that need the machine for themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Alone {
-    /// These, after the others.
+    /// Runs them after the other programs.
     #[default]
     Run,
-    /// All others.
+    /// Skips them.
     Skip,
-    /// Only these.
+    /// Runs only them.
     Only,
 }
 

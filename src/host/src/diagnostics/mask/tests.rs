@@ -48,7 +48,7 @@ fn a_bit_asks_for_its_targets_alone() {
         assert!(admits(Role::Provider, 0, bit, Level::Debug, target), "{target}");
         assert!(!admits(Role::Provider, 0, 0xffff_ffff & !0xff & !bit, Level::Debug, target), "{target}");
         assert!(!admits(Role::Provider, 0, 0x7f & !bit, Level::Debug, target), "{target}");
-        // A bit above warnings is of the library's own variable alone.
+        // A bit above warnings counts only in the library's own variable.
         assert!(!admits(Role::Provider, bit, 0, Level::Debug, target), "{target}");
     }
     for (bit, target) in [(0x4, "dat_library::provider"), (0x8, REGISTERED), (0x10, PROVIDER_CALL), (0x20, CALL)] {

@@ -6,8 +6,8 @@ macro_rules! registry_calls {
     ($callback:path, $own:path) => {
         $callback! {
             /// Lists the adapters that dat_ia_open can open: first the entries of the configuration in their order,
-            /// then providers that registered themselves without an entry. The call loads no library. It is
-            /// thread-safe.
+            /// then providers that registered themselves without an entry. In uDAPL 2.0, the list also contains entries
+            /// for other major versions, which cannot be opened. The call loads no library. It is thread-safe.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the entries are stored, and `*entries_returned` is their number
@@ -35,7 +35,7 @@ macro_rules! registry_calls {
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG1` - `provider` is NULL or misaligned
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `provider_info` is NULL, its name is empty or not terminated, or its major version differs from the version of the library
             /// * `DAT_PROVIDER_ALREADY_REGISTERED` - an entry with the same name, major version, minor version and thread safety is registered
-            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - too many tables are registered
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory, or too many tables are registered
             extern "C" fn dat_registry_add_provider(
                 provider: *const DAT_PROVIDER,
                     "in, the table of functions. The call does not copy the table, so it must stay valid until it is"

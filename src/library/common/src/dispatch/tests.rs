@@ -1,5 +1,3 @@
-//! Dispatch of valid and invalid handles to a table of this test.
-
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -9,13 +7,11 @@ use super::*;
 
 crate::dispatch! {
     "TEST",
-    /// A call with a slot.
     extern "C" fn dat_evd_dequeue(evd_handle: DAT_EVD_HANDLE, "in, it."; event: *mut DAT_EVENT, "out, it.";), DAT_INVALID_HANDLE1
 }
 
 crate::dispatch! {
     "TEST",
-    /// A call with a NULL slot.
     extern "C" fn dat_pz_free(pz_handle: DAT_PZ_HANDLE, "in, it.";), DAT_INVALID_HANDLE_PZ
 }
 
@@ -26,7 +22,6 @@ struct Object {
     rest: [u64; 3],
 }
 
-/// Returns a table of NULL slots.
 fn empty() -> DAT_PROVIDER {
     // SAFETY: a table contains only pointers that may be NULL.
     unsafe { MaybeUninit::zeroed().assume_init() }

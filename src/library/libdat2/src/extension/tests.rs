@@ -1,5 +1,3 @@
-//! The arguments of dat_extension_op, as the provider's slot gets them.
-
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Mutex;
@@ -15,7 +13,7 @@ unsafe extern "C" {
 /// Arguments of the last call of the slot.
 static GOT: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
-/// Reads `op` words.
+/// Stores `op` words of `arguments` in [`GOT`].
 unsafe extern "C" fn slot(_: DAT_HANDLE, op: DAT_EXTENDED_OP, arguments: *mut VaList) -> DAT_RETURN {
     let mut got = GOT.lock().unwrap();
     // SAFETY: the test passes `op` words.

@@ -1,5 +1,3 @@
-//! Parsing of version numbers, and the changes to this machine's libc.
-
 use super::*;
 
 #[test]

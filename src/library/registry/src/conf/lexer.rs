@@ -21,7 +21,7 @@ pub struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Creates an iterator over `line`, without its line end. Ignores a carriage return at the end.
+    /// Creates an iterator over `line`, which does not contain its line end. Ignores a carriage return at the end.
     pub fn new(line: &'a [u8]) -> Self {
         Tokens { rest: line.strip_suffix(b"\r").unwrap_or(line) }
     }

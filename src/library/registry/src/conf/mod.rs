@@ -1,7 +1,6 @@
 //! The parser of dat.conf: one entry per line, with eight fields in fixed order, separated by spaces and tabs.
 //!
 //! The parser accepts any bytes. A line that it cannot parse becomes a [`BadLine`], and does not affect other lines.
-//! The parser logs nothing.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,3 @@
-//! Tests of tokens and fields, and property tests with arbitrary bytes.
-
 use super::{Fault, Line, Tokens, parse};
 use crate::entry::{Api, Entry, Interface, ProviderVersion};
 use proptest::prelude::*;

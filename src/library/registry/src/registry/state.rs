@@ -23,7 +23,7 @@ pub(super) struct Entries<B: Backend> {
     others: HashSet<CString>,
     listed_only: Vec<Identity>,
     pub(super) bad: Vec<(Origin, BadLine)>,
-    /// Adapters per table.
+    /// Number of adapters that use each table.
     tables: HashMap<B::Table, usize>,
     pub(super) instances: Vec<Instance<B::Table>>,
     /// Threads inside a provider's open, once per nested call.
@@ -34,7 +34,6 @@ pub(super) struct Entries<B: Backend> {
 
 /// Entries of one identity, a provider that registered itself, or both.
 pub(super) struct Adapter<B: Backend> {
-    /// Position in the order of creation.
     serial: u64,
     pub(super) identity: Identity,
     /// The entry in use, and its stand-ins.
@@ -113,7 +112,7 @@ impl<B: Backend> Entries<B> {
         &mut named[last]
     }
 
-    /// In order of creation.
+    /// Returns the listed adapters in order of creation.
     fn in_order(&self) -> Vec<&Adapter<B>> {
         let is_listed = |adapter: &&Adapter<B>| !adapter.unlisted || adapter.table.is_some();
         let mut all: Vec<&Adapter<B>> = self.adapters.values().flatten().filter(is_listed).collect();
@@ -125,8 +124,8 @@ impl<B: Backend> Entries<B> {
         self.in_order().into_iter().map(|adapter| &adapter.identity)
     }
 
-    /// Returns the listed identities: entries of the file, then of the file for other versions, built-in entries, and
-    /// providers without entries. Some programs load the library of a name's first entry.
+    /// Returns the listed identities: entries of the file, then its entries for other versions, built-in entries, and
+    /// providers without entries. The order matters, because some programs load the library of a name's first entry.
     pub(super) fn listed(&self) -> Vec<&Identity> {
         let mut listed = self.in_order();
         let of_file = |adapter: &&Adapter<B>| matches!(adapter.entries.front(), Some((Origin::Line(..), _)));
@@ -138,13 +137,14 @@ impl<B: Backend> Entries<B> {
     pub(super) fn select(&self, request: &Request<'_>) -> Result<Identity, Missing> {
         let named = self.adapters.get(request.name).into_iter().flatten();
         select(request, named.map(|adapter| &adapter.identity)).cloned().map_err(|missing| {
-            // The name exists, but for another major version.
+            // A name with an entry for another major version is not missing.
             let named = self.others.contains(request.name);
             if named { missing.max(Missing::Major) } else { missing }
         })
     }
 
-    /// Returns whether another thread is in the dynamic loader, unless `me` is, for which that thread may wait.
+    /// Returns whether another thread is in the dynamic loader. Returns `false` if `me` is there too, because the other
+    /// thread may wait for `me`.
     pub(super) fn others_are_loading(&self, me: Id) -> bool {
         let loading = |adapter: &&Adapter<B>| adapter.loading;
         let mut all = self.adapters.values().flatten().filter(loading).peekable();
@@ -175,7 +175,7 @@ impl<B: Backend> Entries<B> {
         }
     }
 
-    /// Returns the table if it has no other user.
+    /// Removes the table of `identity`. Returns the table if no other identity uses it.
     pub(super) fn remove(&mut self, identity: &Identity) -> Option<B::Table> {
         let named = self.adapters.get_mut(&identity.name)?;
         let at = named.iter().position(|adapter| adapter.identity == *identity)?;
@@ -198,7 +198,7 @@ impl<B: Backend> Entries<B> {
     /// Stores the result of a load and an init.
     ///
     /// # Errors
-    /// [`OpenError`], unless a stand-in can be tried.
+    /// [`OpenError`], unless the provider has registered or a stand-in can be tried.
     pub(super) fn settle(
         &mut self,
         identity: &Identity,
@@ -247,7 +247,7 @@ impl<B: Backend> Adapter<B> {
     /// Replaces the unusable entry by the next stand-in.
     ///
     /// # Errors
-    /// [`OpenError::Unusable`] without one.
+    /// [`OpenError::Unusable`] if there is no stand-in.
     fn give_way(&mut self, reason: String) -> Result<Settled<B::Table>, OpenError> {
         let failure = self.failure(Some(reason));
         if self.entries.len() < 2 {

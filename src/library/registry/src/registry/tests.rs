@@ -1,5 +1,3 @@
-//! Tests with a provider that only records calls.
-
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};

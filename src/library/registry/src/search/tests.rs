@@ -26,12 +26,10 @@ fn line_of(origin: &Origin) -> u32 {
     }
 }
 
-/// Searches without reporting steps.
 fn search(places: &Places, version: Version) -> Found {
     find(places, version, &mut |_| {})
 }
 
-/// Returns the reported steps, without the test's directory.
 fn steps(places: &Places, version: Version) -> Vec<String> {
     let folder = format!("{}/", places.files[0].parent().unwrap().display());
     let mut steps = Vec::new();
@@ -43,7 +41,6 @@ fn names(found: &Found) -> Vec<&str> {
     found.entries.iter().map(|(_, entry)| entry.name.to_str().unwrap()).collect()
 }
 
-/// Returns the names from a file.
 fn own(found: &Found) -> Vec<&str> {
     let of_file = found.entries.iter().filter(|(origin, _)| *origin != Origin::BuiltIn);
     of_file.map(|(_, entry)| entry.name.to_str().unwrap()).collect()
@@ -274,7 +271,6 @@ fn one_file_serves_two_versions() {
     assert_eq!(others, ["OpenIB-cma", "shm"]);
 }
 
-/// The kinds of lines in the file that distributions install for uDAPL 2.0.
 #[test]
 fn reads_file_of_a_distribution() {
     let root = tempfile::tempdir().unwrap();
@@ -382,7 +378,6 @@ fn rejects_long_line() {
     assert_eq!((line_of(&found.bad[0].0), found.bad[0].1.fault), (3, conf::Fault::LongLine));
 }
 
-/// The installed example, unchanged and with all adapters enabled.
 #[test]
 fn reads_installed_example() {
     let root = tempfile::tempdir().unwrap();

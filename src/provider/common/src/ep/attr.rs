@@ -49,7 +49,7 @@ macro_rules! ep_attributes {
             use $crate::ep::attr::{new_watermark, qos};
             use $crate::post::completion_flags;
 
-            // Programs cannot set named attributes, but can pass another endpoint's, with its counters.
+            // Programs cannot set named attributes, but can pass the attributes of another endpoint, with its counters.
             let (count, list) = (attr.ep_provider_specific_count, attr.ep_provider_specific);
             let fits = attr.service_type == DAT_SERVICE_TYPE_RC
                 && attr.ep_transport_specific_count == 0

@@ -59,7 +59,6 @@ pub unsafe fn address(address: *const DAT_SOCK_ADDR) -> Option<Result<Address, A
     Some(Address::from_native(&native).ok_or(AddressFault::Unsupported))
 }
 
-/// Fails unless the quality of service is best effort.
 fn check_qos(quality_of_service: DAT_QOS, position: u32) -> Answer<()> {
     match qos(quality_of_service) {
         Some(Qos::BestEffort) => Ok(()),

@@ -75,12 +75,12 @@ pub mod given {
         usize::try_from(count).ok().map(|count| Value::Setting(Setting::Count(count)))
     }
 
-    /// Converts the number of transport attributes, always 0.
+    /// Converts the number of transport attributes, which must be 0.
     pub fn none<F: Provider>(count: DAT_COUNT) -> Given<F> {
         fixed::<F>(count == 0)
     }
 
-    /// Converts the list of transport attributes, NULL or empty.
+    /// Converts the list of transport attributes, which must be NULL or empty.
     pub fn empty<F: Provider>(count: Option<DAT_COUNT>, list: Option<*mut DAT_NAMED_ATTR>) -> Given<F> {
         list.and_then(|list| fixed::<F>(list.is_null() || count == Some(0)))
     }
@@ -113,8 +113,8 @@ pub mod given {
     }
 }
 
-/// Defines functions about the fields of the version in scope. `methods` are [`Version::ep_field`] and
-/// [`Version::ep_value`], which need a function `comm` that reads the socket parameters. `names` is the function
+/// Defines functions about the fields of the version in scope. `methods` defines [`Version::ep_field`] and
+/// [`Version::ep_value`], which need a function `comm` that reads the socket parameters. `names` defines the function
 /// `name`, which returns the name of a bit.
 #[macro_export]
 macro_rules! ep_fields {

@@ -33,7 +33,7 @@ fn local_address(setup: &Setup) -> DAT_IA_ADDRESS_PTR {
     setup.core().attributes().address.native().as_ptr().cast_mut().cast()
 }
 
-/// Reports to the last queue pair, as its peer would cause it.
+/// Sends a report to the last queue pair, as if its peer had caused it.
 fn report(setup: &Setup, report: ConnectionReport) {
     sink(setup).connection(report);
 }

@@ -1,4 +1,4 @@
-//! Calls of the slots through the table, over a transport that moves nothing, for each version. The module `version`
+//! Calls of the slots through the table, over a transport that moves no data, for each version. The module `version`
 //! contains the names and functions that differ.
 
 mod call;
@@ -214,7 +214,7 @@ impl Setup {
 
 impl Drop for Setup {
     fn drop(&mut self) {
-        // Tests can have closed it.
+        // Tests can have closed the adapter.
         let _ = slot!(self.table, ia_close_func(self.ia, DAT_CLOSE_ABRUPT_FLAG));
     }
 }

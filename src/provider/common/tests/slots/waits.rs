@@ -203,8 +203,8 @@ fn cancelled_cno_wait_leaves_cno_usable() {
     for _ in 0..50 {
         let target = target(t, cno, true);
         let thread = start(&target);
-        // The thread can be cancelled only in its sleep, so no wait for that is necessary.
-        // SAFETY: the thread has not been joined.
+        // The thread can be cancelled only in its sleep, so the test need not wait for the sleep. SAFETY: the thread
+        // has not been joined.
         assert_eq!(unsafe { pthread_cancel(thread) }, 0);
         assert_eq!(join(thread), CANCELED);
         let mut told = UNTOUCHED;
@@ -307,7 +307,7 @@ fn an_agent_is_called_with_its_data_and_the_dispatcher() {
     post(t, evd);
     until(|| CALLED.load(Ordering::Acquire) != 0);
     assert_eq!(CALLED.load(Ordering::Acquire), 1);
-    // The agent has read it.
+    // This use keeps `wanted` alive until the agent has read it.
     assert_eq!(wanted, evd);
 }
 

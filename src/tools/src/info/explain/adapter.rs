@@ -25,7 +25,7 @@ pub enum Kind {
     Other,
 }
 
-/// Returns the provider of a library by its name, or by the file to which it links.
+/// Returns the provider of a library, by the name of the file or of the target of a symbolic link.
 pub fn kind(library: &Path) -> Kind {
     let real = library.canonicalize().unwrap_or_else(|_| library.to_owned());
     let names = [&real, library].map(|path: &Path| path.file_name().unwrap_or_default().to_string_lossy());
@@ -66,7 +66,7 @@ impl Subject<'_> {
                 Origin::Line(..) => format!("the entry of this name: {origin}"),
                 Origin::BuiltIn => "the entry of this name is built in".to_owned(),
             }));
-            // Otherwise the message names the library.
+            // A message on this topic already names the library.
             if self.probe.topic() != Some(Topic::ProviderLibrary) {
                 let file = self.library_file(entry);
                 steps.push(self.library_step(entry, file.as_deref()));
@@ -162,7 +162,7 @@ impl Subject<'_> {
     }
 }
 
-/// Returns why a built-in name has no entry.
+/// Returns why a built-in name has no entry; `None` for other names or an unknown cause.
 fn lacks_device(name: &str) -> Option<Step> {
     let (netdev, rdma) = match (name.strip_prefix("verbs-"), name.strip_prefix("tcp-")) {
         (Some(netdev), _) => (netdev, true),

@@ -22,8 +22,8 @@ pub struct Configuration {
 /// Maximum shown lines about other names. More are only counted.
 const MAX_OTHER_NAMES: usize = 3;
 
-/// Searches for the configuration for the requested adapter. `gives` is set if it defines an adapter for some version,
-/// so that not every file must.
+/// Explains the search for the configuration, for one adapter or all. With `gives`, some version has an adapter, so a
+/// file that defines none for this version is no fault.
 pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> Configuration {
     let mut steps = vec![chosen_file(places, env::var_os("DAT_OVERRIDE").as_deref())];
     let (mut file, mut versions, mut names) = (None, OtherVersions::default(), Vec::new());

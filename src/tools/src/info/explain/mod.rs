@@ -208,8 +208,8 @@ fn own_file(own: &Found) -> Step {
     }
 }
 
-/// Returns a step if a library lists other adapters than this registry. Another vendor's rules may differ, so this is
-/// wrong only without the requested name.
+/// Returns a step if a library lists other adapters than this registry. Another vendor's rules may differ, so this is a
+/// fault only if the library lacks the requested name.
 fn compare(library: Library, found: &search::Found, adapters: &[Adapter], name: Option<&CStr>) -> Option<Step> {
     let same = adapters.len() == found.entries.len() && adapters.iter().all(|one| entry_of(found, one).is_some());
     let names = |names: Vec<String>| if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
@@ -239,7 +239,7 @@ fn show_end(
     match &**works {
         [] => print::line("  No adapter opens: the steps that are WRONG are the cause.")?,
         [first, ..] => {
-            // Append the versions whose programs open it, unless all do.
+            // Appends the versions whose programs open the adapter, unless all do.
             let named = |(name, of): &(CString, Vec<Api>)| {
                 let of: Vec<String> = of.iter().filter(|_| of.len() < versions.len()).map(Api::to_string).collect();
                 let of = if of.is_empty() { String::new() } else { format!(" ({})", of.join(", ")) };

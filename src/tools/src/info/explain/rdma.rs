@@ -11,7 +11,7 @@ use super::step::Step;
 use crate::info::attributes::size;
 use crate::info::devices::{self, Port};
 
-/// The RDMA properties of a host; tests use other hosts.
+/// The RDMA properties of this host, or in tests of another.
 pub struct Host {
     ports: Vec<Port>,
     interfaces: Vec<(String, IpAddr)>,
@@ -58,7 +58,7 @@ impl Host {
         Step::ok(format!("{name}: active, interface {}, {}", interfaces.join(", "), own.join(", ")))
     }
 
-    /// Includes registered memory.
+    /// Returns a step about the limit of locked memory, which registered memory counts towards.
     fn locked(&self) -> Step {
         match self.locked {
             None => Step::ok("any amount of memory can be registered (ulimit -l)"),

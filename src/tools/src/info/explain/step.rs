@@ -55,7 +55,7 @@ impl Step {
         message.topic.map_or(step.clone(), |topic| step.see(topic))
     }
 
-    /// Adds a section. The loader reports a lack of descriptors only as text.
+    /// Adds the section for `topic`, or for a lack of descriptors, which the loader reports only as text.
     pub fn see(self, topic: Topic) -> Self {
         let topic = if self.text.contains("Too many open files") { Topic::OpenFiles } else { topic };
         Step { see: Some(place(topic)), ..self }
@@ -85,7 +85,7 @@ impl Chapter {
                 Finding::Note => (ATTENTION, "note"),
                 Finding::Wrong => (WRONG, "WRONG"),
             };
-            // Escape sequences count as width, so pad first.
+            // Pads first, because escape sequences count as width.
             let word = styled(style, format!("{word:5}"));
             let lines: Vec<String> = step.text.split('\n').map(shown).collect();
             text += &format!("  {word}  {}\n", lines.join("\n         "));

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A plan whose numbers all differ.
+/// Returns a plan whose numbers all differ.
 pub const PLAN: Plan = Plan {
     test: Test::WriteBw,
     size: 1 << 20,

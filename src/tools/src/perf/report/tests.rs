@@ -1,7 +1,7 @@
 use super::*;
 use crate::perf::result::Class;
 
-/// A row with made-up numbers.
+/// Returns a row with made-up numbers.
 pub fn row(test: Test, size: u64) -> Measurement {
     Measurement {
         adapter: "shm".to_owned(),

@@ -1,5 +1,5 @@
-//! Recent replies to requests for datagrams. After a lost reply, the peer's kernel repeats its request, which arrives
-//! as a new one, because the local kernel has discarded the first. It gets the same reply.
+//! Recent replies to UD requests. After a lost reply, the peer's kernel repeats the request, which arrives as a new
+//! one, because the local kernel has discarded the first. The new one gets the same reply.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ impl Answers {
         }
     }
 
-    /// Repeats the reply to a request. Returns `false` if there is none.
+    /// Repeats the reply to a request. Returns `false` if no reply is stored.
     pub fn repeat(&self, hello: &Hello, id: &CmId) -> bool {
         let answers = self.0.lock();
         let Some(answer) = answers.iter().rev().find(|answer| answer.to == *hello) else { return false };

@@ -101,7 +101,7 @@ impl UdQp {
 }
 
 impl Attempt {
-    /// Called without a lock.
+    /// Handles an event of the attempt's identifier. Called without a lock.
     pub fn handle(&self, event: &Event) {
         log::debug!(target: host::diagnostics::CM, "datagrams on {}: event {} status {}", self.qp.number(), event.kind, event.status);
         if self.exchange.lock().is_none() {
@@ -155,7 +155,7 @@ impl Attempt {
         }
     }
 
-    /// Ends the attempt. Returns the exchange to report, unless it had ended.
+    /// Ends the attempt. Returns the exchange to report, or `None` if the attempt had ended.
     pub(super) fn conclude(&self) -> Option<Exchange<Verbs>> {
         self.qp.attempts.lock().retain(|attempt| !std::ptr::eq(&**attempt, self));
         let party = self.qp.device.cm_owners.lock().remove(&self.id.token());
@@ -163,7 +163,7 @@ impl Attempt {
         self.exchange.lock().take()
     }
 
-    /// Called without a lock.
+    /// Ends the attempt and reports the failure, unless it had ended. Called without a lock.
     pub fn give_up(&self, report: ConnectionReport) {
         if let Some(exchange) = self.conclude() {
             exchange.failed(report);
@@ -171,8 +171,8 @@ impl Attempt {
     }
 }
 
-/// Returns the index of a GID of the adapter's port. Ethernet may have it once per RoCE version; like the kernel, this
-/// prefers the routable RoCE v2.
+/// Returns the index of `gid` on the adapter's port, or 0. Ethernet may have it once per RoCE version; like the kernel,
+/// this prefers the routable RoCE v2.
 fn own_index(device: &Device, gid: &[u8; 16]) -> u8 {
     let found = device.context.gid_indices(device.place.port, gid);
     let types =

@@ -62,7 +62,7 @@ impl UdQp {
         let quiet = ending.quiet.filter(|(seen, _)| *seen == completions).unwrap_or((completions, now));
         ending.quiet = Some(quiet);
         let (quiet, since) = (now - quiet.1, ending.since.map_or(Duration::MAX, |since| now - since));
-        // Soft-RoCE takes and fills a receive in one step, which a reset waits for.
+        // Soft-RoCE takes and fills a receive in one step, and a reset waits for this step.
         let reached = self.device.limits.soft_roce || self.last_reached.load(Ordering::Acquire) || quiet >= SRQ_LIMIT;
         ending.ended || idle && reached || self.device.is_gone() && quiet >= GONE_QUIET || since > DRAIN_LIMIT
     }
@@ -80,7 +80,7 @@ impl UdQp {
     }
 
     fn reset(&self) {
-        // Some devices drop unread completions.
+        // Some devices drop unread completions at a reset.
         self.drain();
         self.go(ibv_qp_state::IBV_QPS_RESET);
         self.drain();
@@ -92,7 +92,7 @@ impl UdQp {
         self.entries.iter().for_each(|entries| entries.cq.leave_datagrams(self.number()));
     }
 
-    /// Recovers a failed queue pair once the device has returned its requests. Returns whether to retry.
+    /// Recovers a failed queue pair once the device has returned its requests. Returns whether to call this again.
     pub fn recover(self: &Arc<Self>) -> bool {
         {
             let ending = self.ending.lock();

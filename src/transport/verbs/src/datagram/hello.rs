@@ -1,5 +1,5 @@
 //! The header before the private data of a UD request and reply. SIDR transmits neither the requester's address nor the
-//! length of private data; a reply contains only the queue pair.
+//! length of private data; of the responder only the queue pair.
 
 use arrayvec::ArrayVec;
 
@@ -13,13 +13,13 @@ const _: () = assert!(HEADER + MAX_PRIVATE_DATA <= 136);
 /// Magic number and version of the format.
 const MAGIC: [u8; 4] = [0xda, 0x7d, 0x60, 1];
 
-/// The identity of an endpoint.
+/// The sender of a request or reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hello {
     /// Endpoint number ([`DatagramSink::number`](dat_core::transport::datagrams::DatagramSink::number)).
     pub endpoint: u32,
     pub qp: u32,
-    /// Unique for the endpoint. Unused in a reply.
+    /// Number of the request, unique for the endpoint. Unused in a reply.
     pub request: u32,
     pub port: Port,
 }

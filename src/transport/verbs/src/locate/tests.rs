@@ -4,7 +4,7 @@ const V4: [u8; 4] = [10, 1, 0, 1];
 const ALIAS: [u8; 4] = [10, 1, 0, 9];
 const VLAN: [u8; 4] = [10, 7, 0, 1];
 
-/// rxe0 on v0 with a VLAN, in slot order; mlx4_0, of InfiniBand, with one interface for each port.
+/// Creates rxe0, on v0, its VLAN v0.7 and bond0, and mlx4_0 (InfiniBand), with one interface per port.
 fn sysfs() -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     let put = |path: &str, text: &str| {
@@ -44,7 +44,7 @@ fn found(instance: &str) -> Vec<String> {
     all.into_iter().map(|candidate| candidate.0.to_string()).collect()
 }
 
-/// The parser of numbers would take the sign; dat-info refuses the line by the same rule.
+/// Rust's parser of numbers would accept the sign. dat-info rejects such a line too.
 #[test]
 fn a_port_with_a_sign_is_refused() {
     let told = locate("rail", "mlx4_0 +1").unwrap_err().text;
@@ -74,7 +74,7 @@ fn a_device_stands_for_the_interfaces_of_its_port() {
     assert!(found("../net 1").is_empty() && found(". 1").is_empty());
 }
 
-/// The port to which an address is bound decides.
+/// An address must bind to the requested device and port.
 #[test]
 fn another_device_or_port_than_the_one_asked_for_is_passed_over() {
     let root = sysfs();

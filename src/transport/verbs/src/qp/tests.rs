@@ -11,7 +11,7 @@ fn queues_get_shorter_until_the_device_can_make_them() {
     assert_eq!(as_long_as_possible(50_000, 10, MIN_DEPTH, device(4096)).unwrap(), ((), 3125, 10));
     assert_eq!(as_long_as_possible(17, 0, MIN_DEPTH, device(16)).unwrap(), ((), 16, 0));
     assert!(as_long_as_possible(1000, 1000, MIN_DEPTH, device(8)).is_err());
-    // Without fewer receives than these.
+    // All receives are kept.
     assert_eq!(as_long_as_possible(3000, 2000, 2000, device(4096)).unwrap(), ((), 1500, 2000));
     assert!(as_long_as_possible(1000, 5000, 5000, device(4096)).is_err());
 }

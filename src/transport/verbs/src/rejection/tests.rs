@@ -1,6 +1,6 @@
 use super::*;
 
-/// The bytes as InfiniBand delivers them.
+/// Returns the bytes as InfiniBand delivers them.
 fn padded(bytes: &[u8]) -> Vec<u8> {
     let mut padded = bytes.to_vec();
     padded.resize(148, 0);

@@ -33,7 +33,7 @@ pub type EventChannel = Owned<rdma_event_channel, (), 1>;
 /// A copy of an acknowledged event.
 pub struct Event {
     pub kind: rdma_cm_event_type::Type,
-    /// Token of the identifier; of the listener for a request.
+    /// Token of the identifier, or for a request, of the listener.
     pub token: u64,
     /// Zero, a negative errno, or the reason for a rejection.
     pub status: i32,
@@ -46,7 +46,6 @@ pub struct Event {
     pub answer: Option<(Way, u32)>,
 }
 
-/// Copies private data.
 ///
 /// # Safety
 /// `at` is NULL or points to `len` bytes.
@@ -109,10 +108,9 @@ impl EventChannel {
     }
 }
 
-/// A listener or an end of a connection.
+/// The identifier of a listener, connection or UD exchange.
 pub type CmId = Owned<rdma_cm_id, Arc<EventChannel>>;
 
-/// Parameters of a request or reply.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
     pub qp_number: u32,
@@ -160,7 +158,7 @@ impl CmId {
         unsafe { (*self.as_ptr()).context = token as *mut c_void };
     }
 
-    /// Creates a bound identifier. For port 0, the kernel selects one.
+    /// Creates a bound identifier. For port 0, the kernel selects a port.
     pub fn bound(
         space: rdma_port_space::Type,
         channel: &Arc<EventChannel>,
@@ -168,7 +166,7 @@ impl CmId {
         address: SocketAddr,
     ) -> io::Result<Self> {
         let mut native = native(address);
-        // A failed attempt may leave the identifier bound.
+        // A failed attempt may leave its identifier bound.
         again(|| {
             let id = CmId::new(space, channel, token)?;
             // SAFETY: a live identifier, and a whole socket address.
@@ -177,7 +175,6 @@ impl CmId {
         })
     }
 
-    /// Returns the device and port of the local address, if known.
     pub fn device(&self) -> Option<(String, u8)> {
         // SAFETY: the identifier is live, and librdmacm never closes its device contexts.
         let context = unsafe { self.verbs.as_ref() }?;
@@ -252,13 +249,12 @@ impl CmId {
         outcome(|| unsafe { rdma_disconnect(self.as_ptr()) })
     }
 
-    /// Reports that data arrived before the establishment.
+    /// Notifies the kernel that data arrived before the establishment.
     pub fn established_by_data(&self) {
         // SAFETY: a live identifier.
         let _ = outcome(|| unsafe { rdma_notify(self.as_ptr(), ibv_event_type::IBV_EVENT_COMM_EST) });
     }
 
-    /// Returns the local port, or 0.
     pub fn local_port(&self) -> u16 {
         // SAFETY: a live identifier.
         u16::from_be(unsafe { rdma_get_src_port(self.as_ptr()) })
@@ -288,8 +284,8 @@ impl Retained {
         Some(Retained { command, events, device: device_behind(command)? })
     }
 
-    /// Replaces the files by /dev/null, because librdmacm will close the descriptors. The caller has destroyed its identifiers,
-    /// but keeps the device open, so that its number is not reused.
+    /// Replaces the descriptors' files by /dev/null; librdmacm will close the descriptors. The caller has destroyed its
+    /// identifiers, but keeps the device open, so that the device's number is not reused.
     pub fn release(&self) {
         if device_behind(self.command) != Some(self.device) {
             return;

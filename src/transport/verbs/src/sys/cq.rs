@@ -24,7 +24,7 @@ impl Channel {
         Ok(memory::arc(Owned::with_descriptors(context.clone(), make, |raw| [raw.fd])?)?)
     }
 
-    /// Sets the flags of queues with events. Returns whether there were any.
+    /// Reads all events, and sets their queues' flags. Returns whether there were events.
     pub fn drain(&self) -> bool {
         let mut any = false;
         let mut cq = ptr::null_mut();
@@ -60,7 +60,7 @@ pub type UnusedCq = Owned<ibv_cq, Arc<Context>>;
 const DEPTH_OVER_INVALID_KEY: c_int = 32 << 10;
 
 impl UnusedCq {
-    /// Creates a completion queue over offset 0x90000 of a soft-iWARP context. It must be the first.
+    /// Creates a completion queue over offset 0x90000 of a soft-iWARP context. It must be the context's first queue.
     ///
     /// The kernel maps each queue at the lowest free offset. The driver rejects 0x90000 as invalid, so no further queue
     /// could be created there.
@@ -72,7 +72,7 @@ impl UnusedCq {
     }
 }
 
-/// A completion queue, with a flag for an event on its channel.
+/// A completion queue, with a flag that a read event sets.
 pub type RawCq = Owned<ibv_cq, (Arc<Channel>, Box<AtomicBool>)>;
 
 impl RawCq {
@@ -109,7 +109,7 @@ impl RawCq {
         code(|| unsafe { ibv_req_notify_cq(self.as_ptr(), solicited.into()) })
     }
 
-    /// Returns and clears whether there was an event.
+    /// Clears the flag of an event. Returns whether it was set.
     pub fn take_announced(&self) -> bool {
         self.parent.1.load(Ordering::Relaxed) && self.parent.1.swap(false, Ordering::AcqRel)
     }

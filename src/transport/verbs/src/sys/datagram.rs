@@ -35,7 +35,7 @@ pub struct Port {
 }
 
 impl Way {
-    /// Creates a way from GID index `from` of port `number` to another port. With `global`, the network has only GIDs.
+    /// Creates a way from GID index `from` of port `number` to another port. Set `global` if the network has only GIDs.
     pub fn new(number: u8, from: u8, to: &Port, global: bool) -> Self {
         Way(ibv_ah_attr {
             grh: ibv_global_route {

@@ -32,12 +32,11 @@ fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
     Ok(result)
 }
 
-/// An open device, with descriptors for commands and events.
 pub type Context = Owned<ibv_context, (), 2>;
 
 #[derive(Debug)]
 pub struct AsyncEvent {
-    /// A value of [`event`], or any other.
+    /// A value of [`event`], or an unknown one.
     pub kind: c_uint,
     /// Number of the queue pair, or address of another object.
     pub object: usize,

@@ -11,7 +11,6 @@ use rdma_sys::*;
 use super::Owned;
 use super::device::Context;
 
-/// A protection zone.
 pub type Pd = Owned<ibv_pd, Arc<Context>>;
 /// Registered memory. Local segments use its `lkey`, peers its `rkey`.
 pub type Mr = Owned<ibv_mr, Arc<Pd>>;

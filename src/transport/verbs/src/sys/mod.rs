@@ -59,9 +59,9 @@ const INITIALISATION_MEMORY: usize = 1 << 20;
 /// Checks that the process has the descriptors and memory that both libraries take for their initialisation: a
 /// directory, a file in it, and one spare descriptor.
 ///
-/// They initialise themselves only once. A driver that fails to load with the first device list is missing for the
-/// lifetime of the process; so is a device for which librdmacm lacks memory with the first channel. If it lacks memory
-/// for all devices, it deadlocks.
+/// The libraries initialise themselves only once. A driver that fails to load with the first device list is missing for
+/// the lifetime of the process; so is a device for which librdmacm lacks memory with the first channel. If librdmacm
+/// lacks memory for all devices, it deadlocks.
 pub fn check_room() -> io::Result<()> {
     if !INITIALISED.load(Ordering::Relaxed) {
         host::memory::probe(INITIALISATION_MEMORY)?;
@@ -170,8 +170,8 @@ impl<T: Object, P> Owned<T, P> {
 }
 
 impl<T: Object, P, const N: usize> Owned<T, P, N> {
-    /// Wraps an object that `make` creates from its parent, and whose descriptors `fds` reads, without a fork in
-    /// between. Makes the last descriptor non-blocking.
+    /// Wraps an object that `make` creates from its parent. `fds` returns the object's descriptors, which no fork in
+    /// between inherits. Makes the last descriptor non-blocking.
     fn with_descriptors(
         parent: P,
         make: impl FnOnce(&P) -> io::Result<NonNull<T>>,
@@ -186,7 +186,7 @@ impl<T: Object, P, const N: usize> Owned<T, P, N> {
             io::Result::Ok(Owned { raw, notes, descriptors, parent })
         })?;
         descriptor::never_block(owned.as_fd())?;
-        // A failure only keeps the descriptor open after an exec.
+        // If this fails, the descriptor merely stays open after an exec.
         let _ = descriptor::close_on_exec(owned.as_fd());
         Ok(owned)
     }
@@ -285,7 +285,7 @@ fn kernel_copies(release: &str) -> bool {
 /// Ensures that the parent keeps its registered pages after a fork. Called before memory is registered, and under the
 /// fork lock, because the library stores its state without a lock.
 fn keep_memory_over_forks() {
-    // rdma-core has it since 35.
+    // rdma-core has this function since version 35.
     let done = match symbol::named(c"ibv_is_fork_initialized") {
         Some(found) => {
             // SAFETY: this is the function's type, and libibverbs stays loaded, because this library depends on it.
@@ -305,7 +305,7 @@ fn keep_memory_over_forks() {
     }
 }
 
-/// Copies a C string; empty for NULL.
+/// Copies a C string; returns "" for NULL.
 ///
 /// # Safety
 /// `raw` must be NULL or point to a C string.

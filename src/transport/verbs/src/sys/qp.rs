@@ -36,8 +36,8 @@ fn bind_info((mr, addr, length, access): Range<'_>) -> ibv_mw_bind_info {
     ibv_mw_bind_info { mr: mr.as_ptr(), addr, length, mw_access_flags: access }
 }
 
-/// Maximum length of an element that all devices accept, and of a message. So a truncated receive segment always has
-/// enough room.
+/// Maximum length of an element that all devices accept, and of a message: a receive segment cut to it fits every
+/// message.
 pub const MAX_MESSAGE: u64 = 0x7fff_ffff;
 
 #[inline(always)]
@@ -56,13 +56,11 @@ fn total(elements: &[ibv_sge]) -> u64 {
     elements.iter().map(|element| u64::from(element.length)).sum()
 }
 
-/// Returns the flag for a request that the CPU copies into the queue.
 #[inline(always)]
 fn inline_if(copied: bool) -> u32 {
     if copied { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 }
 }
 
-/// Returns the flag for a message that wakes a solicited waiter.
 #[inline(always)]
 pub(super) fn solicited_if(solicited: bool) -> u32 {
     if solicited { ibv_send_flags::IBV_SEND_SOLICITED.0 } else { 0 }
@@ -105,7 +103,6 @@ impl RawQp {
         Ok(RawQp { raw, inline: cap.max_inline_data.min(init.cap.max_inline_data).into() })
     }
 
-    /// Returns the number that completions contain.
     pub fn number(&self) -> u32 {
         self.raw.qp_num
     }
@@ -196,7 +193,7 @@ impl RawQp {
         if posted == 0 { Ok(()) } else { self.not_posted(posted, bad.is_null()) }
     }
 
-    /// Handles a failed post. Without a bad request, the request is queued, but the kernel was not notified.
+    /// Handles a failed post. `queued`: no bad request was returned, so only the notification of the kernel failed.
     #[cold]
     #[inline(never)]
     fn not_posted(&self, answer: c_int, queued: bool) -> io::Result<()> {
@@ -244,7 +241,7 @@ impl RawQp {
         if written < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// Posts a write of 0 bytes, which only completes in order.
+    /// Posts a write of 0 bytes. Its only effect is its completion, in order.
     pub fn post_nothing(&self, id: u64) -> io::Result<()> {
         self.post_send(id, &Operation::Write(RemoteSegment::default()), &[], false)
     }
@@ -295,7 +292,7 @@ fn post_receive(
     }
 }
 
-/// Out of line, because most requests have one segment.
+/// Calls `post`. Out of line, because most requests have one segment.
 #[cold]
 #[inline(never)]
 fn with_elements(segments: &[Segment], post: impl FnOnce(&mut [ibv_sge]) -> io::Result<()>) -> io::Result<()> {
@@ -308,7 +305,7 @@ const MAX_RECEIVE_SIZE: usize = 2 * (64 + MAX_SEGMENTS * size_of::<ibv_sge>());
 pub type RawSrq = Owned<ibv_srq, Arc<Pd>>;
 
 impl RawSrq {
-    /// Creates a queue for at least `depth` receives. Returns its actual depth.
+    /// Creates a queue for at least `depth` receives. Returns the queue and its actual depth.
     pub fn new(pd: &Arc<Pd>, depth: u32, segments: u32) -> io::Result<(Arc<Self>, u32)> {
         let mut init = ibv_srq_init_attr {
             srq_context: ptr::null_mut(),

@@ -1,7 +1,7 @@
 use super::super::step::Finding;
 use super::*;
 
-/// A host with Soft-RoCE on eth0.
+/// Returns a host with Soft-RoCE on eth0.
 fn host(state: &str, locked: Option<u64>) -> Host {
     Host {
         ports: vec![Port {
