@@ -162,7 +162,7 @@ verbs: rust
 no-verbs: base
 	@rm -f $(addprefix $(OUT)/,$(VERBS_FILES) $(call field,1,$(call links,$(VERBS_FILES))))
 	@test "$(VERBS)" = 0 || echo \
-		"libdaplverbs is left out, since its build needs these packages: $(VERBS_LACKS)"
+		"libdaplverbs is left out, since its build needs these packages: $(VERBS_LACKS); see docs/install.md"
 
 # libdat and the providers of the versions in API and of the transports in ONLY. Without ONLY, VERBS applies as for `all`.
 CHOSEN = $(filter $(foreach api,$(API),$(if $(ONLY),$(foreach kind,libdat $(ONLY),$(api):$(kind):%),$(api):%)),$(LIBRARIES) \

@@ -125,7 +125,14 @@ fn synopsis(nth: usize, call: &Call) -> Result<String> {
     }
     let link = interface.library.trim_start_matches("lib");
     let include = interface.include;
-    Ok(format!(".nf\n.B #include <{include}/{header}.h>\n.PP\n{lines}.fi\n.PP\nLink with \\fI\\-l{link}\\fP.\n"))
+    let mut text =
+        format!(".nf\n.B #include <{include}/{header}.h>\n.PP\n{lines}.fi\n.PP\nLink with \\fI\\-l{link}\\fP.\n");
+    // 2.0 has all calls of 1.2.
+    if let (0, [_, later]) = (nth, &INTERFACES) {
+        let (include, link) = (later.include, later.library.trim_start_matches("lib"));
+        text += &format!("For uDAPL 2.0, include \\fI<{include}/{header}.h>\\fP and link with \\fI\\-l{link}\\fP.\n");
+    }
+    Ok(text)
 }
 
 /// Returns a type in C, so that a name can follow.

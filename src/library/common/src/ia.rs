@@ -147,7 +147,8 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
         // A list of other names would hide the line to repair.
         (Some((origin, bad)), ..) => format!("{origin} may be its line: {}", bad.fault),
         (None, Missing::Name, Some(nearest)) => format!("perhaps {nearest} was meant"),
-        _ => format!("there are: {}", snapshot.shown()),
+        (None, Missing::Name, None) => format!("there are: {}", snapshot.shown()),
+        _ => format!("this library has entries for: {}", snapshot.shown()),
     };
     let topic = if snapshot.bad_line.is_some() { Topic::IgnoredLine } else { Topic::NoEntry };
     let (major, minor) = (request.major, request.minor);

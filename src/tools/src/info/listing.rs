@@ -1,5 +1,6 @@
 //! The table of the adapters, each of which is opened.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -53,6 +54,8 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     let mut listing = Listing::default();
     let (ports, interfaces) = (devices::ports(Path::new(sysfs::ROOT)), net::interfaces());
     let mut failure = None;
+    // By place, because programs of both versions read the same lines.
+    let mut ignored = BTreeMap::new();
     for loaded in load(common) {
         let (own, adapters) = match loaded {
             Ok(loaded) => loaded,
@@ -70,13 +73,11 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
         listing.libraries.push(library.path());
         listing.hidden.extend(hidden(&own));
         for (origin, bad) in &found.bad {
-            let text = format!("{origin}: {}", LineUse::Bad(bad));
-            // Programs of both versions read the same line.
-            if !listing.ignored.contains(&text) {
-                listing.ignored.push(text);
-            }
+            let Origin::Line(path, line) = origin else { continue };
+            ignored.insert((path.clone(), *line), format!("{origin}: {}", LineUse::Bad(bad)));
         }
     }
+    listing.ignored = ignored.into_values().collect();
     if let Some(error) = failure.filter(|_| listing.libraries.is_empty()) {
         return Err(error);
     }

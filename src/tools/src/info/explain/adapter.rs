@@ -138,6 +138,9 @@ impl Subject<'_> {
                 )))
             }
             Kind::Verbs => self.host.port_of(opened.address?),
+            Kind::Tcp if !net::interfaces().iter().any(|(_, address)| address.is_loopback()) => Some(Step::note(
+                "the loopback interface is down, so connections to this host time out: ip link set lo up",
+            )),
             _ => None,
         }
     }

@@ -5,9 +5,9 @@ use std::ffi::{CStr, OsStr};
 use std::path::PathBuf;
 
 use dat::Api;
-use dat_registry::Origin;
 use dat_registry::search::{ALL_BUILT_IN, Found, Places, find};
 use dat_registry::step::{LineUse, Step as Search};
+use dat_registry::{Entry, Origin};
 use host::topic::Topic;
 
 use super::step::Step;
@@ -65,7 +65,10 @@ struct OtherVersions {
 
 impl OtherVersions {
     fn take(&mut self, search: &Search<'_>) -> bool {
-        let Search::Line(origin, LineUse::OtherVersion(_)) = search else { return false };
+        let Search::Line(origin, LineUse::OtherVersion(entry)) = search else { return false };
+        if is_unknown(entry) {
+            return false;
+        }
         self.count += 1;
         self.first.get_or_insert_with(|| (search.to_string(), (*origin).clone()));
         self.last = Some((*origin).clone());
@@ -82,6 +85,11 @@ impl OtherVersions {
             _ => text,
         }))
     }
+}
+
+/// Returns whether an entry is for a major version that uDAPL does not have.
+fn is_unknown(entry: &Entry) -> bool {
+    !(1..=2).contains(&entry.api.major)
 }
 
 fn chosen_file(places: &Places, variable: Option<&OsStr>) -> Step {
@@ -102,6 +110,9 @@ fn step_of(search: &Search<'_>) -> Step {
             Step::wrong(format!("{search}, so there are no interface adapters")).see(Topic::UnreadableConfiguration)
         }
         Search::Line(_, LineUse::Bad(_)) => Step::wrong(search.to_string()).see(Topic::IgnoredLine),
+        Search::Line(_, LineUse::OtherVersion(entry)) if is_unknown(entry) => {
+            Step::wrong(format!("{search}, which does not exist: write u1.2 or u2.0")).see(Topic::IgnoredLine)
+        }
         Search::Line(_, LineUse::Repeated(_)) => Step::note(search.to_string()).see(Topic::IgnoredLine),
         Search::Line(Origin::Line(..), LineUse::Entry(_)) => Step::ok(search.to_string()),
         Search::Line(Origin::BuiltIn, LineUse::Entry(entry)) => {

@@ -234,7 +234,7 @@ fn show_end(
     print::line(styled(HEADING, "In short"))?;
     let of_name = name.and_then(|name| works.iter().find(|(known, _)| **known == *name));
     if let Some(name) = name.filter(|_| of_name.is_none()) {
-        print::line(format_args!("  {} does not open: the steps that are WRONG are the cause.", shown(&words(name))))?;
+        print::line(format_args!("  {} does not open: a step above that is WRONG is the cause.", shown(&words(name))))?;
     }
     match &**works {
         [] => print::line("  No adapter opens: the steps that are WRONG are the cause.")?,
@@ -261,7 +261,7 @@ fn show_end(
         print::line(if *has_tcp {
             "  shm connects processes of this host, tcp connects hosts. RDMA is faster: the section above lists the missing parts."
         } else {
-            "  shm connects processes of this host. Between hosts RDMA is needed: the section above lists the missing parts."
+            "  shm connects processes of this host. To connect hosts, add a line for tcp, or RDMA: the section above lists the missing parts."
         })?;
     }
     Ok(())
