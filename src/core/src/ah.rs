@@ -10,13 +10,14 @@ use crate::error::{Arg, Error, Result};
 use crate::ia::Ia;
 use crate::slab::Header;
 use crate::transport::Transport;
+use crate::transport::datagrams::PeerOf;
 
 /// A peer. It exists until the program has freed both the handle and the exchange.
 pub struct Ah<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     zone: u32,
-    pub(crate) way: T::AddressHandle,
+    pub(crate) way: PeerOf<T>,
     /// Private data of the peer. The event of the exchange refers to these bytes.
     _private_data: Option<Arc<[u8]>>,
     /// Bits of the [`Claim`]s that the program has not freed.
@@ -30,7 +31,7 @@ pub(crate) enum Claim {
 }
 
 impl<T: Transport> Ah<T> {
-    pub(crate) fn new(ia: &Arc<Ia<T>>, zone: u32, way: T::AddressHandle, private_data: Option<Arc<[u8]>>) -> Self {
+    pub(crate) fn new(ia: &Arc<Ia<T>>, zone: u32, way: PeerOf<T>, private_data: Option<Arc<[u8]>>) -> Self {
         let claims = AtomicU8::new(Claim::Handle as u8 | Claim::Exchange as u8);
         Ah { header: Header::default(), ia: ia.clone(), zone, way, _private_data: private_data, claims }
     }

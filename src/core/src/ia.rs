@@ -17,7 +17,7 @@ use crate::event::{AsyncReason, Event};
 use crate::lmr_table::LmrTable;
 use crate::rmr_table::RmrTable;
 use crate::slab::{Handle, Header, Kind, Object, RetiredCell, Slab};
-use crate::transport::Transport;
+use crate::transport::{AdapterAttributes, Transport};
 use crate::users::Use;
 
 pub(crate) struct AsyncOutlet<T: Transport> {
@@ -58,6 +58,7 @@ pub struct Ia<T: Transport> {
     pub(crate) async_outlet: Mutex<Option<AsyncOutlet<T>>>,
     /// Local memory regions by context.
     pub lmrs: LmrTable,
+    attributes: AdapterAttributes,
     pub(crate) remote_keys: RmrTable,
     pub(crate) agents: Arc<Agents>,
     pub(crate) api_caps: ApiCaps,
@@ -84,8 +85,11 @@ struct Children {
 }
 
 impl<T: Transport> Ia<T> {
-    pub(crate) fn new(slab: &'static Slab<T>, name: &str, transport: Arc<T>, api_caps: ApiCaps) -> Result<Arc<Self>> {
+    /// Opens the adapter at the transport.
+    pub(crate) fn new(slab: &'static Slab<T>, name: &str, instance_data: &str, api_caps: ApiCaps) -> Result<Arc<Self>> {
+        let (transport, attributes) = T::open(name, instance_data)?;
         Ok(memory::arc(Ia {
+            attributes: attributes.within::<T>(),
             header: Header::default(),
             name: memory::text(name)?,
             transport,
@@ -104,6 +108,11 @@ impl<T: Transport> Ia<T> {
             counter_baseline: AttachedData::default(),
             kept: AttachedData::default(),
         })?)
+    }
+
+    /// Returns limits and capabilities.
+    pub fn attributes(&self) -> &AdapterAttributes {
+        &self.attributes
     }
 
     /// Disallows new objects, if no object except `spared` exists.
@@ -159,7 +168,7 @@ impl<T: Transport> Ia<T> {
     }
 
     fn within(&self, kind: Kind, live: usize) -> Result<()> {
-        let (most, lacking) = self.transport.attributes().most(kind);
+        let (most, lacking) = self.attributes.most(kind);
         if live < most { Ok(()) } else { Err(Error::InsufficientResources(lacking)) }
     }
 

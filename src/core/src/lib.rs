@@ -3,13 +3,19 @@
 //! This crate defines the objects and their operations in each state, independent of the C API and of the hardware. The
 //! API layer translates calls and results; a [`transport::Transport`] moves the bytes.
 //!
-//! Modules use modules of their own item and of later items. `tests-c/layers.sh` reads this list:
+//! Modules use modules of their own item and of later items. `tests-c/layers.sh` reads this list. It ignores `pub use`,
+//! by which [`transport`] names the sinks of objects.
 //!
 //! * `open`: opening and closing adapters; [`wait`]: blocking waits; `usual`: the fast path from a post to a dequeue
-//! * `sp`, service points and requests; [`ep`], endpoints; `srq`, `rmr`, `lmr`, `evd`, `cno`, `pz`, `ah`: other
-//!   objects; `ia`: the adapter; [`transport`]: the contract with transports; `lmr_table`: local regions by context;
-//!   `rmr_table`: remote keys; `agent`: agents of CNOs; `srq_accounting`: the buffers of an SRQ; [`counters`]; `waker`:
-//!   wakers of sleeping threads; [`probes`]: USDT probes; `names`: names of states and codes in messages
+//! * `sp`: service points and requests
+//! * `ep`: endpoints
+//! * `srq`, `rmr`: objects that endpoints use
+//! * `lmr`: local regions
+//! * `pz`, `ah`: protection zones, address handles
+//! * `evd`, `cno`: event dispatchers and their notification objects; `ia`: the adapter, which reports events, too
+//! * `agent`: agents of CNOs; `waker`: wakers of sleeping threads; [`counters`]; `srq_accounting`: the buffers of an SRQ;
+//!   `rmr_table`: remote keys; `names`: names of states and codes in messages
+//! * `transport`: the contract with transports; `lmr_table`: local regions by context; [`probes`]: USDT probes
 //! * [`event`], [`error`], `ep_state`, `slab`, [`users`], [`addr`], `mem`, `fifo`, `adaptive_spin`, `attached_data`:
 //!   types that all of them use
 //!

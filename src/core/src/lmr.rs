@@ -12,7 +12,7 @@ use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::rmr_table::KeyRow;
 use crate::slab::{Handle, Header, Kind};
-use crate::transport::{RegionKeys, Shown, Transport};
+use crate::transport::{RegisteredRegion, Transport};
 use crate::users::Use;
 
 /// The program's description of a region's memory.
@@ -73,7 +73,7 @@ impl<T: Transport> Lmr<T> {
             (Memory::Region(_), Some(source)) => (source.start, source.len),
             (Memory::Region(_), None) => return Err(Error::InvalidParameter(Arg::Region)),
         };
-        let limits = ia.transport.attributes();
+        let limits = ia.attributes();
         if base == Base::Zero && !limits.zero_based {
             return Err(Error::ModelNotSupported);
         }
@@ -132,7 +132,7 @@ impl<T: Transport> Lmr<T> {
             return Err(Error::InvalidState(StateError::LmrInUse));
         }
         // The retired region accepts no bind.
-        if self.region().is_some_and(|region| !self.ia.transport.await_peers(Shown::Region(&*region))) {
+        if self.region().is_some_and(|region| !region.await_peers()) {
             self.header.users.revive();
             return Err(Error::InvalidState(StateError::LmrInUse));
         }

@@ -20,7 +20,7 @@ use crate::rmr::Rmr;
 use crate::slab::{Header, Kind, Object, Slab};
 use crate::sp::{Cr, Csp, Psp, Rsp};
 use crate::srq::Srq;
-use crate::transport::{AdapterSink, Transport};
+use crate::transport::{AdapterSink, Datagrams, Transport};
 use crate::users::Use;
 
 macro_rules! objects {
@@ -86,7 +86,7 @@ impl<T: Transport> Ia<T> {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }
         }
-        let ia = Ia::new(slab, name, T::open(name, instance_data)?, api_caps)?;
+        let ia = Ia::new(slab, name, instance_data, api_caps)?;
         ia.transport.report_to(AdapterSink { adapter: Arc::downgrade(&ia) });
         ia.complete(async_evd).inspect_err(|_| {
             // No other thread has the adapter yet.
@@ -144,7 +144,7 @@ impl<T: Transport> Ia<T> {
             datagram_qps.extend(ep.datagram_qp().filter(|_| has_room));
             None
         });
-        self.transport.close_datagrams(&datagram_qps);
+        T::DatagramQp::close(&self.transport, &datagram_qps);
         self.each::<Endpoint<T>>(|ep| ep.free_anyway());
         self.each::<Srq<T>>(|srq| srq.free_anyway());
         self.each::<Rmr<T>>(|rmr| rmr.free());

@@ -18,7 +18,7 @@ use crate::mem::{Base, Rights};
 use crate::pz::Pz;
 use crate::rmr_table::KeyRow;
 use crate::slab::{Handle, Header, Kind};
-use crate::transport::{Scope, Shown, Transport};
+use crate::transport::{Scope, Transport, Windows};
 use crate::users::Use;
 
 /// A remote memory region.
@@ -67,7 +67,7 @@ impl<T: Transport> Rmr<T> {
     /// [`Scope::Endpoint`], if the transport lacks such windows.
     pub fn create(pz: &Arc<Pz<T>>, scope: Scope) -> Result<Arc<Self>> {
         let ia = pz.ia();
-        let limits = ia.transport.attributes();
+        let limits = ia.attributes();
         if !limits.rmr {
             return Err(Error::NotImplemented);
         }
@@ -76,7 +76,7 @@ impl<T: Transport> Rmr<T> {
         }
         ia.room_for(Kind::Rmr)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let window = memory::arc(ia.transport.window_create(&pz.zone, scope)?)?;
+        let window = memory::arc(T::Window::create(&ia.transport, &pz.zone, scope)?)?;
         let key_row = ia.remote_keys.enter()?;
         let ia = ia.clone();
         let rmr = ia.adopt(Rmr {
@@ -104,7 +104,7 @@ impl<T: Transport> Rmr<T> {
         };
         // Before the window is dropped, and without a lock, because the transport may wait for a peer.
         if let Some(window) = &window {
-            self.ia.transport.await_peers(Shown::Window(&**window));
+            window.revoke(&self.ia.transport);
         }
         drop(window);
         drop(binding);

@@ -21,7 +21,7 @@ use crate::probes::{self, WatermarkKind};
 use crate::pz::Pz;
 use crate::slab::{Header, Kind};
 use crate::srq_accounting::{self, Completed, SrqAccounting};
-use crate::transport::{Checked, Poll, RecvId, Transport};
+use crate::transport::{Checked, Poll, RecvId, SharedReceives, Transport};
 use crate::users::Use;
 
 /// A shared receive queue.
@@ -66,7 +66,7 @@ impl<T: Transport> Srq<T> {
     /// [`Arg::Attributes`] for a size of 0 or above the adapter's limits, [`Error::ModelNotSupported`],
     /// [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, max_recvs: usize, max_segments: usize) -> Result<Arc<Self>> {
-        let limits = ia.transport.attributes();
+        let limits = ia.attributes();
         if !limits.srq {
             return Err(Error::ModelNotSupported);
         }
@@ -77,7 +77,7 @@ impl<T: Transport> Srq<T> {
         }
         ia.room_for(Kind::Srq)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
-        let queue = ia.transport.srq_create(&pz.zone, max_recvs, max_segments)?;
+        let queue = T::Srq::create(&ia.transport, &pz.zone, max_recvs, max_segments)?;
         let mut accounting = SrqAccounting::new();
         accounting.grow(max_recvs)?;
         ia.adopt(Srq {
@@ -149,7 +149,7 @@ impl<T: Transport> Srq<T> {
     /// [`Arg::QueueLength`] for 0 or above the adapter's limit, [`StateError::SrqTooShort`] below the outstanding
     /// buffers or the low watermark, [`Error::InsufficientResources`].
     pub fn resize(&self, max_recvs: usize) -> Result<()> {
-        if max_recvs == 0 || max_recvs > self.ia.transport.attributes().max_recvs_per_srq {
+        if max_recvs == 0 || max_recvs > self.ia.attributes().max_recvs_per_srq {
             return Err(Error::InvalidParameter(Arg::QueueLength));
         }
         self.ia.transport.poll(None, Poll::Complete);
@@ -169,7 +169,7 @@ impl<T: Transport> Srq<T> {
             // Allocates first, so that `grow` cannot fail after the transport's resize.
             self.accounting.lock().room(max_recvs)?;
             // A concurrent post fits, because the new size is larger.
-            self.ia.transport.srq_resize(&self.queue, max_recvs)?;
+            self.queue.resize(&self.ia.transport, max_recvs)?;
             self.accounting.lock().grow(max_recvs)?;
         }
         Ok(())
@@ -182,14 +182,14 @@ impl<T: Transport> Srq<T> {
     /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], errors of the transport. Watermark
     /// and arming are then unchanged.
     pub fn set_low_watermark(&self, low_watermark: usize) -> Result<()> {
-        if !self.ia.transport.attributes().srq_low_watermark {
+        if !self.ia.attributes().srq_low_watermark {
             return Err(Error::ModelNotSupported);
         }
         self.ia.transport.poll(None, Poll::Complete);
         // The accounting is unlocked during the transport's call, so that receives need not wait. This is safe:
         // * `tuning` orders the calls, so the transport is armed for the watermark in the accounting.
         // * Only the accounting raises the event, and disarms with it: one event per arming, even after a late report.
-        // * `Transport::srq_arm_limit` also reports buffers taken before it.
+        // * `SharedReceives::arm_limit` also reports buffers taken before it.
         let tuning = self.tuning.lock();
         let (before, due) = {
             let mut accounting = self.accounting.lock();
@@ -201,7 +201,7 @@ impl<T: Transport> Srq<T> {
             (before, accounting.fires())
         };
         let limit = if due { 0 } else { low_watermark };
-        let result = self.ia.transport.srq_arm_limit(&self.queue, limit);
+        let result = self.queue.arm_limit(&self.ia.transport, limit);
         let due = match result {
             Ok(()) => due,
             // Restore the old watermark, below which the available buffers may have dropped.

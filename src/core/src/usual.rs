@@ -26,8 +26,8 @@ use crate::slab::{Handle, Object};
 use crate::srq::Srq;
 use crate::srq_accounting::Completed;
 use crate::transport::{
-    Awaited, Delivery, EndpointSink, Handed, Operation, Placement, Recv, RecvDone, RemoteSegment, Request, Segment,
-    SeqNo, ShortSend, Transport, Verdict,
+    Delivery, EndpointSink, Handed, Operation, Placement, Recv, RecvDone, RemoteSegment, Request, Segment, SeqNo,
+    SharedReceives, ShortSend, Transport, Verdict,
 };
 
 // ---- Posting ----
@@ -157,7 +157,7 @@ impl<T: Transport> Endpoint<T> {
 }
 
 #[inline(always)]
-fn operation(transfer: Transfer, remote: &RemoteSegment, completion: CompletionFlags) -> Operation {
+fn operation<X>(transfer: Transfer, remote: &RemoteSegment, completion: CompletionFlags) -> Operation<X> {
     match transfer {
         Transfer::Write => Operation::Write(*remote),
         Transfer::Read => Operation::Read(*remote),
@@ -193,13 +193,13 @@ impl<T: Transport> Srq<T> {
         let mut accounting = self.accounting.lock();
         let vacancy = accounting.vacancy().ok_or(Error::InsufficientResources(Resource::Memory))?;
         let id = vacancy.id();
-        let awaited = self.ia.transport.srq_post(&self.queue, &Recv { id, segments })?;
+        let awaited = self.queue.post(&self.ia.transport, &Recv { id, segments })?;
         vacancy.fill(cookie);
         probes::recv_posted(self.header().handle(), cookie, segments);
         drop(accounting);
         if awaited {
             cold_path();
-            self.ia.transport.kick(Awaited::Srq(&self.queue));
+            self.queue.kick();
         }
         Ok(())
     }

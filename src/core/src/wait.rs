@@ -11,7 +11,7 @@
 //! miss no event, it then stores its waker in the object, arms the transport, polls again, checks the queue, and
 //! sleeps. The result of `arm` determines on what the thread sleeps:
 //!
-//! | `Armed` | transport | the thread sleeps on |
+//! | `Wakeup` | transport | the thread sleeps on |
 //! |---|---|---|
 //! | `Reported`: a thread of the provider reports new work | shm, if other threads need the report | the word of its
 //! waker, futex(2) |
@@ -48,7 +48,7 @@ use crate::evd::Evd;
 use crate::event::Event;
 use crate::ia::Ia;
 use crate::slab::Handle;
-use crate::transport::{Armed, Transport};
+use crate::transport::{Alarm, Armed, Transport, Wakeup};
 use crate::waker::{WakePlace, Waker};
 
 pub use pending::abandon;
@@ -99,25 +99,17 @@ pub struct EvdOutcome {
     pub more: usize,
 }
 
-/// An armed completion queue. The drop disarms it.
+/// An armed completion queue.
 struct Watch<T: Transport> {
-    evd: Arc<Evd<T>>,
+    armed: T::Armed,
     requests: bool,
-    armed: Option<Armed>,
+    /// Dropped last, so that the adapter stays open.
+    _evd: Arc<Evd<T>>,
 }
 
 impl<T: Transport> Watch<T> {
     fn begin(evd: Arc<Evd<T>>, requests: bool) -> Self {
-        let armed = Some(evd.ia().transport.arm(evd.cq.as_ref(), requests));
-        Watch { evd, requests, armed }
-    }
-}
-
-impl<T: Transport> Drop for Watch<T> {
-    fn drop(&mut self) {
-        if let Some(armed) = self.armed.take() {
-            self.evd.ia().transport.disarm(self.evd.cq.as_ref(), armed, self.requests);
-        }
+        Watch { armed: evd.ia().transport.arm(evd.cq.as_ref(), requests), requests, _evd: evd }
     }
 }
 
@@ -232,9 +224,9 @@ impl<W: Target> Wait<W> {
         }
         let sleep = loop {
             self.target.watch(&mut self.watches, &waker);
-            let ways = self.watches.iter().filter_map(|watch| watch.armed.as_ref());
+            let ways = self.watches.iter().map(|watch| watch.armed.wakeup());
             let mut sleep = prepare_sleep(&waker, ways.clone(), &mut self.timing, now);
-            if !ways.clone().all(Armed::has_looked) {
+            if !ways.clone().all(|wakeup| wakeup.has_looked()) {
                 self.target.poll();
             }
             if let Some(outcome) = self.check() {
@@ -295,9 +287,9 @@ impl<W: Target> Drop for Wait<W> {
 }
 
 /// Selects a place to sleep that all armed queues wake, sets it in the waker, and returns the sleep.
-fn prepare_sleep<'a>(
+fn prepare_sleep<'a, A: Alarm + 'static>(
     waker: &Waker,
-    armed: impl Iterator<Item = &'a Armed>,
+    armed: impl Iterator<Item = Wakeup<'a, A>>,
     timing: &mut Timing,
     now: Instant,
 ) -> Sleep {
@@ -307,13 +299,13 @@ fn prepare_sleep<'a>(
     let mut alarm = None;
     for way in armed {
         match way {
-            Armed::Reported => {}
-            Armed::Descriptor(fd) => {
-                if fds.try_push(*fd).is_err() {
+            Wakeup::Reported => {}
+            Wakeup::Descriptor(fd) => {
+                if fds.try_push(fd).is_err() {
                     at_most(POLL_INTERVAL);
                 }
             }
-            Armed::Word(other, value) => alarm = Some((other, *value)),
+            Wakeup::Word(other, value) => alarm = Some((other, value)),
         }
     }
     if fds.is_empty() {

@@ -15,7 +15,7 @@ use crate::lmr_table::LocalSegment;
 use crate::mem::{Base, Rights};
 use crate::rmr::{Binding, Rmr, RmrStatus};
 use crate::slab::{Handle, Object};
-use crate::transport::{BindTarget, Scope, Shown, Transport};
+use crate::transport::{BindTarget, Scope, Transport, Windows};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
@@ -43,7 +43,7 @@ impl<T: Transport> Endpoint<T> {
         completion: CompletionFlags,
     ) -> Result<u32> {
         let target = lmr.filter(|_| segment.len > 0);
-        if target.is_some() && base == Base::Zero && !self.ia.transport.attributes().zero_based {
+        if target.is_some() && base == Base::Zero && !self.ia.attributes().zero_based {
             return Err(Error::ModelNotSupported);
         }
         let mut requests = self.requests();
@@ -83,7 +83,7 @@ impl<T: Transport> Endpoint<T> {
             first: base.first(segment.addr),
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
-        let (key, mark) = self.ia.transport.post_bind(qp, tx, id, &window, bind.as_ref(), signalled)?;
+        let (key, mark) = window.post_bind(&self.ia.transport, (qp, tx), id, bind.as_ref(), signalled)?;
         // Before the end of the use: the free must drop the last reference.
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });
@@ -93,7 +93,7 @@ impl<T: Transport> Endpoint<T> {
         let before = rmr.rebind(&mut binding, bound);
         drop(binding);
         drop(requests);
-        self.ia.transport.await_peers(Shown::Before(&*window));
+        window.await_rebind(&self.ia.transport);
         // The previous region cannot be freed before this drop.
         drop(before);
         Ok(key)

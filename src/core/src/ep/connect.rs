@@ -14,7 +14,7 @@ use crate::ep::requests::Requests;
 use crate::ep_state::{EpState, Next, Trigger, next};
 use crate::error::{AddressFault, Arg, Error, Result, Role};
 use crate::event::{ConnectionEvent, Event, Feed};
-use crate::transport::{Closing, Connect, EndpointSink, QpInit, QpSizes, Transport};
+use crate::transport::{Closing, Connect, Disconnect, EndpointSink, QpInit, QpSizes, Transport};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
@@ -50,7 +50,7 @@ impl<T: Transport> Endpoint<T> {
     }
 
     fn start(self: &Arc<Self>, request: &Connect<'_>, check: impl FnOnce(&Control<T>) -> Result<()>) -> Result<()> {
-        debug_assert!(self.ia.transport.attributes().check_private_data(request.private_data.len()).is_ok());
+        debug_assert!(self.ia.attributes().check_private_data(request.private_data.len()).is_ok());
         if request.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(Error::InvalidParameter(Arg::Timeout));
         }
@@ -160,11 +160,11 @@ impl<T: Transport> Endpoint<T> {
                 requests.flight.is_empty()
             };
             if !idle {
-                self.ia.transport.drain(&qp);
+                let _ = self.ia.transport.disconnect(&qp, Disconnect::AfterRequests);
                 return Ok(());
             }
         }
-        let mut closing = self.ia.transport.disconnect(&qp, false);
+        let mut closing = self.ia.transport.disconnect(&qp, Disconnect::Now);
         if closing != Closing::Done {
             control.state = EpState::DisconnectPending;
             self.requests().enter(self.header.handle(), EpState::DisconnectPending);
@@ -176,7 +176,7 @@ impl<T: Transport> Endpoint<T> {
                 // The transport has reported the end.
                 return Ok(());
             }
-            closing = self.ia.transport.disconnect(&qp, false);
+            closing = self.ia.transport.disconnect(&qp, Disconnect::Now);
         }
         if closing == Closing::Done {
             self.end(&mut control, Some(ConnectionEvent::Disconnected), None, None);
@@ -293,7 +293,7 @@ impl<T: Transport> Endpoint<T> {
     /// Reverts [`Endpoint::make_qp`]. Posted receives, whose segments were in the queue pair, are flushed.
     fn unmake_qp(&self, control: &mut Control<T>) {
         if let Some(qp) = control.qp.take() {
-            let _ = self.ia.transport.disconnect(&qp, false);
+            let _ = self.ia.transport.disconnect(&qp, Disconnect::Now);
         }
         control.life += 1;
         let mut requests = self.requests();

@@ -33,7 +33,7 @@ use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Peer, Peer
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::slab::Handle;
-use crate::transport::datagrams::{Datagram, LEAD};
+use crate::transport::datagrams::{Datagram, Datagrams, LEAD, PeerOf};
 use crate::transport::{
     Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Handed, Poll, RecvDone, Segment, SeqNo,
     ShortSend, Taken, Transport,
@@ -98,11 +98,11 @@ impl<T: Transport> Endpoint<T> {
         let mut receives = self.receives.lock();
         requests.flight.reserve(control.attr.max_request_dtos)?;
         let sink = DatagramSink { endpoint: self.clone() };
-        let qp = transport.datagram_qp_create(self.qp_init(control, &requests, &receives, sink)?)?;
-        if let Err(error) = self.hand_over(&mut receives, |recv| transport.post_datagram_recv(&qp, recv)) {
+        let qp = T::DatagramQp::create(transport, self.qp_init(control, &requests, &receives, sink)?)?;
+        if let Err(error) = self.hand_over(&mut receives, |recv| qp.post_recv(recv)) {
             self.flush_receives(&mut receives);
             drop((receives, requests));
-            transport.close_datagrams(&[qp]);
+            T::DatagramQp::close(transport, &[qp]);
             return Err(error);
         }
         receives.datagram_qp = Some(qp.clone());
@@ -119,7 +119,7 @@ impl<T: Transport> Endpoint<T> {
         let qp = self.make_datagram_qp(control)?;
         let exchange = Exchange { endpoint: self.clone(), address: request.address.clone(), request: None };
         // The timeout of the program has no effect.
-        self.ia.transport.resolve(&qp, &Connect { timeout: None, ..*request }, exchange)?;
+        qp.resolve(&self.ia.transport, &Connect { timeout: None, ..*request }, exchange)?;
         control.remote = Some((remote, request.qualifier));
         control.connects += 1;
         self.ia.happenings.note(ConnStat::Connect);
@@ -145,7 +145,7 @@ impl<T: Transport> Endpoint<T> {
         let qp = self.make_datagram_qp(&mut control)?;
         let request = Some((info.datagrams.unwrap_or(0), info.private_data.as_slice().into()));
         let exchange = Exchange { endpoint: self.clone(), address: info.remote_address.clone(), request };
-        self.ia.transport.answer(incoming, &qp, private_data, exchange)?;
+        qp.answer(&self.ia.transport, incoming, private_data, exchange)?;
         control.remote = Some((remote, info.remote_qualifier));
         self.ia.happenings.note(ConnStat::Accept);
         self.enter(&mut control, EpState::CompletionPending);
@@ -168,7 +168,7 @@ impl<T: Transport> Endpoint<T> {
         segments.check()?;
         let transport = &self.ia.transport;
         if let Some(to) = to {
-            transport.poll_if_queued(&to.way);
+            T::DatagramQp::poll_if_queued(transport, &to.way);
         }
         let mut requests = self.requests();
         let zone = match requests.zone {
@@ -179,7 +179,7 @@ impl<T: Transport> Endpoint<T> {
         };
         let mut checked = Checked::new();
         let len = self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_READ, &mut checked)?;
-        if len > transport.attributes().fabric.mtu as u64 {
+        if len > self.ia.attributes().fabric.mtu as u64 {
             return Err(Error::LengthError);
         }
         let to = to.filter(|to| to.admits(&self.ia, zone)).ok_or(Error::InvalidParameter(Arg::Remote))?;
@@ -196,7 +196,7 @@ impl<T: Transport> Endpoint<T> {
         let handed = if self.send_short(segments, zone, to, solicited) {
             Handed { mark: SeqNo(id), done: true }
         } else {
-            transport.send_to(qp, &to.way, &Datagram { id, segments: &checked, len, solicited })?
+            qp.send_to(&to.way, &Datagram { id, segments: &checked, len, solicited })?
         };
         let work = Work::Extended(Extended::SendDatagram, len);
         place.fill(InFlight { mark: handed.mark, cookie, flags: completion, work });
@@ -218,7 +218,7 @@ impl<T: Transport> Endpoint<T> {
         match self.ia.lmrs.check_in(section.as_ref(), &segments.segment(0), zone, Rights::LOCAL_READ) {
             Ok((_, Some(segment))) => {
                 let datagram = ShortSend { segment, solicited, fence: false, signalled: false };
-                self.ia.transport.send_short(&to.way, datagram)
+                T::DatagramQp::send_short(&to.way, datagram)
             }
             _ => false,
         }
@@ -262,7 +262,7 @@ impl<T: Transport> Endpoint<T> {
     /// Closes the queue pair, if any. Called without a lock.
     pub(super) fn close_datagrams(&self) {
         if let Some(qp) = self.datagram_qp() {
-            self.ia.transport.close_datagrams(&[qp]);
+            T::DatagramQp::close(&self.ia.transport, &[qp]);
         }
     }
 }
@@ -278,7 +278,7 @@ pub struct Exchange<T: Transport> {
 impl<T: Transport> Exchange<T> {
     /// Reports that datagrams can be sent to the peer. On the active side, `number` is the peer's endpoint
     /// ([`DatagramSink::number`]) and `private_data` its reply.
-    pub fn established(self, way: T::AddressHandle, number: u32, private_data: Vec<u8>) {
+    pub fn established(self, way: PeerOf<T>, number: u32, private_data: Vec<u8>) {
         let Exchange { endpoint: ep, address, request } = self;
         let (kind, what) = match request {
             Some(_) => (PeerEvent::Accepted, ConnStat::PassiveUp),

@@ -9,7 +9,7 @@ use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep_state::EpState;
 use crate::evd::Evd;
 use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
-use crate::transport::{Closing, FailedRequest, RecvDone, Transport};
+use crate::transport::{Closing, Disconnect, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
     /// Ends the connection or the attempt: sets the state, then queues completions and the event.
@@ -95,7 +95,7 @@ impl<T: Transport> Endpoint<T> {
             EpState::DisconnectPending => ConnectionEvent::Disconnected,
             _ => ConnectionEvent::Broken,
         };
-        if self.ia.transport.disconnect(&qp, true) == Closing::Done {
+        if self.ia.transport.disconnect(&qp, Disconnect::Broken) == Closing::Done {
             self.end(&mut control, Some(event), None, None);
         }
     }

@@ -26,7 +26,7 @@ use crate::ia::Ia;
 use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
 use crate::srq::Srq;
-use crate::transport::{Closing, Poll, Transport};
+use crate::transport::{Closing, Disconnect, Poll, Transport};
 use crate::users::{Unusable, Use};
 
 /// The objects of a new endpoint.
@@ -140,7 +140,7 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// Errors of [`EpAttributes::check_new`], [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: Option<EpAttributes>) -> Result<Arc<Self>> {
-        let limits = ia.transport.attributes();
+        let limits = ia.attributes();
         let attr = match attr {
             Some(attr) => attr,
             None => {
@@ -160,14 +160,14 @@ impl<T: Transport> Endpoint<T> {
 
     /// Creates the endpoint of a connection request. The program sets its zone and EVDs later.
     pub(crate) fn create_tentative(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
-        let attr = EpAttributes::defaults(ia.transport.attributes());
+        let attr = EpAttributes::defaults(ia.attributes());
         Self::create_in(ia, &EpParts::default(), attr, EpState::TentativeConnectionPending)
     }
 
     fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: EpState) -> Result<Arc<Self>> {
         ia.room_for(Kind::Ep)?;
         // Only endpoints use an SRQ.
-        let most = ia.transport.attributes().max_eps_per_srq;
+        let most = ia.attributes().max_eps_per_srq;
         let srq = parts.srq.map(|srq| Use::within(srq, most)).transpose();
         let srq = srq.map_err(|refused| match refused {
             Unusable::Gone => Error::InvalidHandle(Role::Srq),
@@ -220,7 +220,7 @@ impl<T: Transport> Endpoint<T> {
         requests: &mut Requests<T>,
         receives: &mut Receives<T>,
     ) -> Result<()> {
-        let limits = self.ia.transport.attributes();
+        let limits = self.ia.attributes();
         let attr = &control.attr;
         if self.srq.is_none() {
             if T::TAKES_RECEIVES {
@@ -312,7 +312,7 @@ impl<T: Transport> Endpoint<T> {
             return;
         }
         while let Some(qp) = control.qp.clone() {
-            if self.ia.transport.disconnect(&qp, false) == Closing::Done {
+            if self.ia.transport.disconnect(&qp, Disconnect::Now) == Closing::Done {
                 break;
             }
             // After the call the program owns the buffers.
@@ -340,7 +340,7 @@ impl<T: Transport> Endpoint<T> {
         self.drain_completions();
         let control = self.control.lock();
         if let Some(qp) = &control.qp {
-            let _ = self.ia.transport.disconnect(qp, false);
+            let _ = self.ia.transport.disconnect(qp, Disconnect::Now);
         }
     }
 

@@ -2,7 +2,7 @@
 //! window, reads into a remote key.
 //!
 //! A version without them has no events for them, so a post fails if the peer does not support them
-//! (`Hooks::takes_extended`).
+//! ([`transport::Extended`]).
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Requests, Work};
@@ -12,7 +12,7 @@ use crate::lmr::Lmr;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
 use crate::rmr::Rmr;
-use crate::transport::{Change, Operation, RemoteSegment, Transport};
+use crate::transport::{self, Change, Operation, RemoteSegment, Transport};
 
 impl<T: Transport> Endpoint<T> {
     /// Posts an RDMA write with immediate data, possibly without segments. It consumes a receive of the peer.
@@ -28,14 +28,15 @@ impl<T: Transport> Endpoint<T> {
         value: u32,
         completion: CompletionFlags,
     ) -> Result<()> {
-        if !self.ia.transport.attributes().immediate {
+        if !self.ia.attributes().immediate {
             return Err(Error::ModelNotSupported);
         }
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
         self.post_any(self.requests(), segments, cookie, completion, (Transfer::Write, true), |requests, total, _| {
-            self.check_peer(requests)?;
+            let permit = self.permit(requests)?;
             let len = requests.length(Transfer::Write, total, to.len)?;
-            Ok((Operation::WriteImmediate { to, value, solicited }, Work::Extended(Extended::WriteImmediate, len), len))
+            let operation = Operation::WriteImmediate { to, value, solicited, permit };
+            Ok((operation, Work::Extended(Extended::WriteImmediate, len), len))
         })
     }
 
@@ -55,7 +56,7 @@ impl<T: Transport> Endpoint<T> {
         change: Change,
         completion: CompletionFlags,
     ) -> Result<()> {
-        if !self.ia.transport.attributes().atomics {
+        if !self.ia.attributes().atomics {
             return Err(Error::ModelNotSupported);
         }
         let RemoteSegment { addr, len, key } = remote;
@@ -71,7 +72,7 @@ impl<T: Transport> Endpoint<T> {
             completion,
             (Transfer::Read, false),
             |requests, total, checked| {
-                self.check_peer(requests)?;
+                let permit = self.permit(requests)?;
                 if count != 1 {
                     return Err(Error::InvalidParameter(Arg::SegmentCount));
                 }
@@ -82,7 +83,8 @@ impl<T: Transport> Endpoint<T> {
                     [old] if total >= Work::ATOMIC && len >= Work::ATOMIC => old.len = Work::ATOMIC,
                     _ => return Err(Error::LengthError),
                 }
-                Ok((Operation::Atomic { addr, key, change }, Work::Extended(kind, Work::ATOMIC), Work::ATOMIC))
+                let operation = Operation::Atomic { addr, key, change, permit };
+                Ok((operation, Work::Extended(kind, Work::ATOMIC), Work::ATOMIC))
             },
         )
     }
@@ -99,14 +101,14 @@ impl<T: Transport> Endpoint<T> {
         key: u32,
         completion: CompletionFlags,
     ) -> Result<()> {
-        if !self.ia.transport.attributes().invalidate {
+        if !self.ia.attributes().invalidate {
             return Err(Error::ModelNotSupported);
         }
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
         self.post_any(self.requests(), segments, cookie, completion, (Transfer::Send, true), |requests, total, _| {
-            self.check_peer(requests)?;
+            let permit = self.permit(requests)?;
             let len = requests.length(Transfer::Send, total, 0)?;
-            Ok((Operation::SendInvalidate { solicited, key }, Work::Transfer(Transfer::Send, len), len))
+            Ok((Operation::SendInvalidate { solicited, key, permit }, Work::Transfer(Transfer::Send, len), len))
         })
     }
 
@@ -134,9 +136,8 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    fn check_peer(&self, requests: &Requests<T>) -> Result<()> {
-        let takes = requests.qp.as_ref().is_none_or(|qp| self.ia.transport.takes_extended(qp));
-        if takes { Ok(()) } else { Err(Error::ModelNotSupported) }
+    fn permit(&self, requests: &Requests<T>) -> Result<T::Extended> {
+        transport::Extended::<T>::permit(requests.qp.as_deref()).ok_or(Error::ModelNotSupported)
     }
 
     /// Replaces a segment's remote key by the context of its LMR.

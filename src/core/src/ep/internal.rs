@@ -21,7 +21,7 @@ use crate::ep_state::EpState;
 use crate::error::{Error, Result};
 use crate::event::{CompletionFlags, Transfer};
 use crate::slab::Header;
-use crate::transport::{ConnectionReport, Operation, Parts, Request, Segment, Transport};
+use crate::transport::{ConnectionReport, Operation, Request, Segment, Transport};
 
 /// The owner of such a connection. Its methods are called without a lock.
 pub trait ConnectionOwner: Send + Sync {
@@ -38,7 +38,7 @@ pub struct InternalConnection<T: Transport>(Arc<Endpoint<T>>);
 /// Its locked sending direction.
 pub struct Sending<'a, T: Transport>(Locked<'a, T>, &'a T);
 
-type SendingParts<'a, T> = (&'a T, &'a Arc<<T as Parts>::Qp>, &'a mut <T as Parts>::Tx);
+type SendingParts<'a, T> = (&'a T, &'a Arc<<T as Transport>::Qp>, &'a mut <T as Transport>::Tx);
 
 impl<T: Transport> InternalConnection<T> {
     /// Creates a connection for the endpoint of `sink`, without a queue pair.
@@ -48,10 +48,7 @@ impl<T: Transport> InternalConnection<T> {
             header: Header::part_of(of.header.handle()),
             ia: of.ia.clone(),
             srq: None,
-            control: Mutex::new(Control::new(
-                EpState::Unconnected,
-                EpAttributes::defaults(of.ia.transport.attributes()),
-            )),
+            control: Mutex::new(Control::new(EpState::Unconnected, EpAttributes::defaults(of.ia.attributes()))),
             requests: Mutex::new(Requests::new(None)),
             poll_deferred: Default::default(),
             receives: Mutex::new(Receives::new(None, false)?),
@@ -120,7 +117,7 @@ impl<T: Transport> Sending<'_, T> {
     ///
     /// # Errors
     /// Errors of [`Transport::post`]; [`Error::Internal`] if there is no room, or the connection is closed.
-    pub fn post(&mut self, operation: Operation, segments: &[Segment]) -> Result<()> {
+    pub fn post(&mut self, operation: Operation<T::Extended>, segments: &[Segment]) -> Result<()> {
         let Requests { qp: Some(qp), tx, flight, draining, .. } = &mut *self.0 else { return Err(Error::Internal) };
         let Some((id, place)) = flight.next_place() else { return Err(Error::Internal) };
         let len = segments.iter().map(|segment| segment.len).sum();

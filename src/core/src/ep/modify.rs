@@ -132,7 +132,7 @@ impl<T: Transport> Endpoint<T> {
                 draft.comm = comm;
             }
             (check, &Value::Setting(setting)) => {
-                let limits = self.ia.transport.attributes();
+                let limits = self.ia.attributes();
                 let against = Against { limits, srq: self.srq.is_some(), purpose: Purpose::Modify };
                 let too_long = matches!(setting, Setting::Size(size) if size > limits.fabric.mtu as u64);
                 let not_for_datagrams =

@@ -12,7 +12,7 @@ use crate::mem::Rights;
 use crate::probes;
 use crate::srq::Srq;
 use crate::srq_accounting::Completed;
-use crate::transport::{Awaited, Checked, Poll, Recv, RecvId, Transport};
+use crate::transport::{Checked, Datagrams, Poll, Recv, RecvId, Transport};
 
 impl<T: Transport> Endpoint<T> {
     #[inline(never)]
@@ -46,7 +46,7 @@ impl<T: Transport> Endpoint<T> {
         let recv = Recv { id, segments: &checked };
         let (awaited, handed) = match (&receives.qp, &receives.datagram_qp) {
             (Some(qp), _) => (self.ia.transport.post_recv(qp, &recv)?, true),
-            (_, Some(qp)) => (self.ia.transport.post_datagram_recv(qp, &recv).map(|()| false)?, true),
+            (_, Some(qp)) => (qp.post_recv(&recv).map(|()| false)?, true),
             _ => (receives.keep_early(id, segments)?, false),
         };
         receives.next_id += 1;
@@ -71,7 +71,7 @@ impl<T: Transport> Endpoint<T> {
         drop(receives);
         self.act_on(passed);
         if let Some(qp) = qp {
-            self.ia.transport.kick(Awaited::Qp(&qp));
+            self.ia.transport.kick(&qp);
         }
     }
 

@@ -16,7 +16,8 @@ use crate::event::{ConnectionEvent, Extended, Status};
 use crate::lmr_table::CheckedSegment;
 use crate::slab::Handle;
 use crate::transport::{
-    Closing, ConnectionReport, FailedRequest, RecvDone, RecvId, Segment, SeqNo, Special, Taken, Transport, Verdict,
+    Closing, ConnectionReport, Disconnect, FailedRequest, RecvDone, RecvId, Segment, SeqNo, Special, Taken, Transport,
+    Verdict,
 };
 
 impl<T: Transport> Endpoint<T> {
@@ -157,7 +158,7 @@ impl<T: Transport> EndpointSink<T> {
             return;
         }
         let Some(qp) = control.qp.clone() else { return };
-        if ep.ia.transport.disconnect(&qp, false) == Closing::Done {
+        if ep.ia.transport.disconnect(&qp, Disconnect::Now) == Closing::Done {
             ep.end(&mut control, Some(ConnectionEvent::Disconnected), None, None);
         }
     }

@@ -62,7 +62,7 @@ impl<T: Transport> Drop for Turn<'_, T> {
     }
 }
 
-/// The locked sending direction of the transport ([`Parts::Tx`](crate::transport::Parts::Tx)).
+/// The locked sending direction of the transport ([`Transport::Tx`]).
 pub struct TxGuard<'a, T: Transport>(Locked<'a, T>);
 
 impl<T: Transport> Deref for TxGuard<'_, T> {
@@ -142,7 +142,7 @@ impl<T: Transport> EndpointSink<T> {
     }
 
     /// Like [`EndpointSink::lock_tx`], but returns `None` if another thread holds the lock, which then calls
-    /// [`Hooks::repoll`](crate::transport::Hooks::repoll).
+    /// [`Transport::repoll`].
     #[inline(always)]
     pub fn try_lock_tx(&self) -> Option<TxGuard<'_, T>> {
         self.tx_of(match self.endpoint.requests.try_lock() {

@@ -87,7 +87,7 @@ impl<T: Transport> Evd<T> {
         if streams.is_empty() {
             return Err(Error::InvalidParameter(Arg::Streams));
         }
-        if qlen > ia.transport.attributes().max_evd_qlen {
+        if qlen > ia.attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
         ia.room_for(Kind::Evd)?;
@@ -252,7 +252,7 @@ impl<T: Transport> Evd<T> {
         if qlen == 0 {
             return Err(Error::InvalidParameter(Arg::QueueLength));
         }
-        if qlen > self.ia.transport.attributes().max_evd_qlen {
+        if qlen > self.ia.attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
         }
         self.queue().resize(qlen)?;

@@ -92,7 +92,7 @@ impl<T: Transport> Cr<T> {
             (None, Some(ep)) => (ep, Trigger::AcceptImplicit),
             _ => return Err(Error::InvalidHandle(Role::Ep)),
         };
-        debug_assert!(self.ia.transport.attributes().check_private_data(private_data.len()).is_ok());
+        debug_assert!(self.ia.attributes().check_private_data(private_data.len()).is_ok());
         if ep.has_datagrams() != self.datagrams.is_some() {
             return Err(Error::InvalidHandle(Role::Ep));
         }
@@ -116,7 +116,7 @@ impl<T: Transport> Cr<T> {
     /// # Errors
     /// [`Role::Cr`] if the request is no longer pending.
     pub fn reject(&self, private_data: &[u8]) -> Result<()> {
-        debug_assert!(self.ia.transport.attributes().check_reject_data(private_data.len()).is_ok());
+        debug_assert!(self.ia.attributes().check_reject_data(private_data.len()).is_ok());
         let incoming = self.take()?;
         self.ia.transport.reject(incoming, Rejection::Consumer, private_data);
         self.ia.happenings.note(ConnStat::Reject);

@@ -37,7 +37,7 @@ impl<T: Transport> Csp<T> {
         let point = ServicePoint::new(ia, evd, Provision::Common)?;
         comm.check()?;
         comm.check_address(address)?;
-        let address = ia.transport.attributes().address.named_by(address)?;
+        let address = ia.attributes().address.named_by(address)?;
         let wanted = (address.port() > 0).then(|| address.port().into());
         let host = address.with_port(0);
         let csp = ia.adopt(Csp { header: Header::default(), point, comm, host, address: OnceLock::new() })?;

@@ -111,7 +111,7 @@ impl<T: Transport> ServicePoint<T> {
     /// supply the endpoint.
     fn takes_datagrams(&self) -> bool {
         let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
-        named && self.ia.api_caps.extended && self.ia.transport.attributes().datagrams
+        named && self.ia.api_caps.extended && self.ia.attributes().datagrams
     }
 
     /// Reports a request to the program. Gives it back in `Err` if the service point is closed, its EVD is full, or it

@@ -81,7 +81,7 @@ impl<T: Transport> Adapter<T> {
             connect_evd: Some(connections),
             srq,
         };
-        let mut attributes = EpAttributes::defaults(self.ia.transport.attributes());
+        let mut attributes = EpAttributes::defaults(self.ia.attributes());
         change(&mut attributes);
         End {
             ep: Endpoint::create(&self.ia, &parts, Some(attributes)).unwrap(),

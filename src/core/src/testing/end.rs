@@ -180,7 +180,7 @@ pub fn connect<T: Transport>(active: &End<T>, passive: &End<T>) {
     let ia = passive.ep.ia();
     let requests = Evd::create(ia, 8, None, Streams::CONNECTION_REQUESTS).unwrap();
     let psp = Psp::create(ia, None, &requests, PspMode::Consumer).unwrap();
-    let address = ia.transport.attributes().address.clone();
+    let address = ia.attributes().address.clone();
     request(active, &address, psp.point.qualifier(), Some(patience()), b"hello").unwrap();
     let cr = next_request(&requests);
     // The transport may append padding.

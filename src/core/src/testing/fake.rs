@@ -11,17 +11,15 @@ use super::patience;
 use crate::addr::Address;
 use crate::error::{Error, Resource, Result};
 use crate::mem::Rights;
-use crate::transport::datagrams::{Datagram, DatagramSink, Exchange};
 use crate::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Datagrams, EndpointSink, Fabric, Handed,
-    Hooks, ListenerSink, Parts, Poll, QpInit, Recv, RecvId, RegionKeys, Rejection, Request, RequestId, Scope, SeqNo,
-    Shown, Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Disconnect, EndpointSink, Extended, Fabric,
+    Flow, Handed, ListenerSink, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId, Scope,
+    SeqNo, SharedReceives, ShortSend, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
 };
 
 /// Accepts and records all calls.
 pub struct Fake {
-    attributes: AdapterAttributes,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 struct State {
@@ -69,15 +67,36 @@ impl ZoneId for Zone {
 }
 
 /// A registered region; the number is both of its keys.
-pub struct Region(u32);
+pub struct Region(u32, Arc<Mutex<State>>);
 
-impl RegionKeys for Region {
+impl RegisteredRegion for Region {
     fn local_key(&self) -> u64 {
         self.0.into()
     }
 
     fn remote_key(&self) -> u32 {
         self.0
+    }
+
+    fn await_peers(&self) -> bool {
+        !self.1.lock().held_up
+    }
+}
+
+/// A shared receive queue.
+pub struct Queue;
+
+/// A memory window.
+pub struct Window;
+
+/// An armed wakeup.
+pub struct Watch;
+
+impl Armed for Watch {
+    type Alarm = Unsupported;
+
+    fn wakeup(&self) -> Wakeup<'_, Unsupported> {
+        Wakeup::Reported
     }
 }
 
@@ -192,66 +211,76 @@ impl Fake {
     }
 }
 
-impl Parts for Fake {
+impl Extended<Fake> for Supported {
+    fn permit(_: Option<&()>) -> Option<Self> {
+        Some(Supported)
+    }
+}
+
+impl SharedReceives<Fake> for Queue {
+    fn create(fake: &Fake, _: &Zone, _: usize, _: usize) -> Result<Self> {
+        fake.admit().map(|()| Queue)
+    }
+
+    fn post(&self, fake: &Fake, recv: &Recv<'_>) -> Result<bool> {
+        fake.hand_over(Call::SharedRecv(recv.id)).map(|()| true)
+    }
+
+    fn resize(&self, fake: &Fake, _: usize) -> Result<()> {
+        fake.linger();
+        fake.admit()
+    }
+
+    fn arm_limit(&self, fake: &Fake, limit: usize) -> Result<()> {
+        fake.linger();
+        fake.hand_over(Call::ArmLimit(limit))
+    }
+
+    fn kick(&self) {}
+}
+
+impl Windows<Fake> for Window {
+    fn create(fake: &Fake, _: &Zone, _: Scope) -> Result<Self> {
+        fake.admit().map(|()| Window)
+    }
+
+    fn post_bind(
+        &self,
+        fake: &Fake,
+        _: (&Arc<()>, &mut ()),
+        id: RequestId,
+        _: Option<&BindTarget<'_, Region>>,
+        _: bool,
+    ) -> Result<(u32, SeqNo)> {
+        fake.hand_over(Call::Bind(id))?;
+        Ok((number(), SeqNo(id)))
+    }
+
+    fn await_rebind(&self, _: &Fake) {}
+
+    fn revoke(&self, _: &Fake) {}
+}
+
+impl Transport for Fake {
+    type Extended = Supported;
+    type Window = Window;
+    type Srq = Queue;
+    type DatagramQp = Unsupported;
     type Zone = Zone;
     type Region = Region;
-    type Window = ();
     type Cq = ();
-    type Srq = ();
+    type Armed = Watch;
     type Qp = ();
     type Tx = ();
     type Listener = ();
     type Incoming = ();
-}
 
-impl Hooks for Fake {
-    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
-        !(matches!(shown, Shown::Region(_)) && self.state.lock().held_up)
-    }
+    const INLINE_MAX: u64 = 0;
+    const TAKES_RECEIVES: bool = false;
+    const KEEPS_TX: bool = false;
+    const ARMS_ALL: bool = false;
 
-    fn watch(&self, on: bool) {
-        self.note(Call::Watch(on));
-    }
-
-    fn drain(&self, _: &Arc<()>) {
-        self.note(Call::Drain);
-    }
-
-    fn await_end(&self, _: &Arc<()>) {
-        self.note(Call::AwaitEnd);
-        thread::yield_now();
-    }
-}
-
-impl Datagrams for Fake {
-    type DatagramQp = ();
-    type AddressHandle = ();
-
-    fn datagram_qp_create(&self, _: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<()>> {
-        Err(Error::ModelNotSupported)
-    }
-
-    fn post_datagram_recv(&self, (): &(), _: &Recv<'_>) -> Result<()> {
-        Err(Error::ModelNotSupported)
-    }
-
-    fn resolve(&self, _: &Arc<()>, _: &Connect<'_>, _: Exchange<Self>) -> Result<()> {
-        Err(Error::ModelNotSupported)
-    }
-
-    fn answer(&self, _: &mut Option<()>, _: &Arc<()>, _: &[u8], _: Exchange<Self>) -> Result<()> {
-        Err(Error::ModelNotSupported)
-    }
-
-    fn send_to(&self, _: &Arc<()>, (): &(), _: &Datagram<'_>) -> Result<Handed> {
-        Err(Error::ModelNotSupported)
-    }
-
-    fn close_datagrams(&self, _: &[Arc<()>]) {}
-}
-
-impl Transport for Fake {
-    fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
+    fn open(_name: &str, instance: &str) -> Result<(Arc<Self>, AdapterAttributes)> {
         match instance {
             Fake::NO_DEVICE => return Err(Error::InsufficientResources(Resource::Device)),
             Fake::PANIC => panic!("on purpose"),
@@ -267,16 +296,20 @@ impl Transport for Fake {
             held_up: false,
             stop: None,
         };
-        Ok(Arc::new(Fake { attributes: attributes(), state: Mutex::new(state) }))
-    }
-
-    fn attributes(&self) -> &AdapterAttributes {
-        &self.attributes
+        Ok((Arc::new(Fake { state: Arc::new(Mutex::new(state)) }), attributes()))
     }
 
     fn report_to(&self, sink: AdapterSink<Self>) {
         self.state.lock().adapter = Some(sink);
     }
+
+    fn watch(&self, on: bool) {
+        self.note(Call::Watch(on));
+    }
+
+    fn close(&self) {}
+
+    fn after_fork_in_child() {}
 
     fn zone_create(&self) -> Result<Zone> {
         self.admit()?;
@@ -285,11 +318,7 @@ impl Transport for Fake {
 
     fn register(&self, _: &Zone, _: u64, _: u64, _: Rights, _: u64) -> Result<Region> {
         self.admit()?;
-        Ok(Region(number()))
-    }
-
-    fn window_create(&self, _: &Zone, _: Scope) -> Result<()> {
-        self.admit()
+        Ok(Region(number(), self.state.clone()))
     }
 
     fn cq_create(&self, _: usize) -> Result<()> {
@@ -298,28 +327,8 @@ impl Transport for Fake {
 
     fn poll(&self, _: Option<&()>, _: Poll) {}
 
-    fn arm(&self, _: Option<&()>, _: bool) -> Armed {
-        Armed::Reported
-    }
-
-    fn disarm(&self, _: Option<&()>, _: Armed, _: bool) {}
-
-    fn srq_create(&self, _: &Zone, _: usize, _: usize) -> Result<()> {
-        self.admit()
-    }
-
-    fn srq_post(&self, (): &(), recv: &Recv<'_>) -> Result<bool> {
-        self.hand_over(Call::SharedRecv(recv.id)).map(|()| true)
-    }
-
-    fn srq_resize(&self, (): &(), _: usize) -> Result<()> {
-        self.linger();
-        self.admit()
-    }
-
-    fn srq_arm_limit(&self, (): &(), limit: usize) -> Result<()> {
-        self.linger();
-        self.hand_over(Call::ArmLimit(limit))
+    fn arm(&self, _: Option<&()>, _: bool) -> Watch {
+        Watch
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<()>, ())> {
@@ -332,25 +341,25 @@ impl Transport for Fake {
         self.hand_over(Call::Recv(recv.id)).map(|()| true)
     }
 
+    fn kick(&self, _: &Arc<()>) {}
+
+    #[inline(always)]
+    fn post_inline(&self, _qp: &Arc<()>, _tx: &mut (), _send: ShortSend<'_>) -> Option<SeqNo> {
+        None
+    }
+
     fn post(&self, _: &Arc<()>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         self.hand_over(Call::Request(request.id))?;
         Ok(Handed::under_way(SeqNo(request.id)))
     }
 
-    fn post_bind(
-        &self,
-        _: &Arc<()>,
-        (): &mut (),
-        id: RequestId,
-        (): &(),
-        _: Option<&BindTarget<'_, Region>>,
-        _: bool,
-    ) -> Result<(u32, SeqNo)> {
-        self.hand_over(Call::Bind(id))?;
-        Ok((number(), SeqNo(id)))
-    }
-
     fn reap(&self, _: &Arc<()>) {}
+
+    fn repoll(&self, (): &()) {}
+
+    fn flow(&self, (): &(), (): &()) -> Flow {
+        Flow::default()
+    }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<((), u64)> {
         if qualifier == Some(Fake::QUALIFIER_IN_USE) {
@@ -359,6 +368,10 @@ impl Transport for Fake {
         let qualifier = qualifier.unwrap_or(Fake::QUALIFIER_CHOSEN);
         self.state.lock().listeners.push((qualifier, sink));
         Ok(((), qualifier))
+    }
+
+    fn check_address(&self, _: &Address) -> Result<()> {
+        Ok(())
     }
 
     fn connect(&self, _: &Arc<()>, connect: &Connect<'_>) -> Result<()> {
@@ -379,10 +392,19 @@ impl Transport for Fake {
         Fake::LOCAL_QUALIFIER
     }
 
-    fn disconnect(&self, _: &Arc<()>, broken: bool) -> Closing {
+    fn disconnect(&self, _: &Arc<()>, how: Disconnect) -> Closing {
         let mut state = self.state.lock();
-        state.calls.push(Call::Disconnect { broken });
+        state.calls.push(match how {
+            Disconnect::AfterRequests => Call::Drain,
+            Disconnect::Now => Call::Disconnect { broken: false },
+            Disconnect::Broken => Call::Disconnect { broken: true },
+        });
         state.closing
+    }
+
+    fn await_end(&self, _: &Arc<()>) {
+        self.note(Call::AwaitEnd);
+        thread::yield_now();
     }
 }
 

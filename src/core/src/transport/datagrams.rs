@@ -9,15 +9,15 @@
 //!   counted ([`DatagramSink::lost`]), and the receive remains.
 //! * A datagram that cannot be sent is lost and counted. A post never waits for the peer, and no peer delays another.
 //! * Core holds the endpoint's lock on requests during [`Datagrams::send_to`], and its lock on receives during
-//!   [`Datagrams::post_datagram_recv`]. For the lock rules of [the contract](super), the methods of [`DatagramSink`]
+//!   [`Datagrams::post_recv`]. For the lock rules of [the contract](super), the methods of [`DatagramSink`]
 //!   are data methods. Methods of [`Exchange`] need a thread without locks, and of this trait only
-//!   [`Datagrams::close_datagrams`] may call them.
+//!   [`Datagrams::close`] may call them.
 
 use std::sync::Arc;
 
 pub use crate::ep::{DatagramSink, Exchange};
 use crate::error::Result;
-use crate::transport::{Connect, Handed, Parts, QpInit, Recv, RequestId, Segment, ShortSend, Transport};
+use crate::transport::{Connect, Handed, QpInit, Recv, RequestId, Segment, ShortSend, Transport};
 
 /// Bytes before a datagram in a receive, where some networks store a header.
 pub const LEAD: u64 = 40;
@@ -38,54 +38,51 @@ pub struct Datagram<'a> {
     pub solicited: bool,
 }
 
-/// The operations for datagrams. Requires [`AdapterAttributes::datagrams`](super::AdapterAttributes::datagrams).
-pub trait Datagrams: Parts {
-    /// A queue pair for datagrams.
-    type DatagramQp: Send + Sync;
-
+/// A queue pair for datagrams, at [`Transport::DatagramQp`].
+pub trait Datagrams<T: Transport>: Send + Sync + Sized {
     /// The address of a peer.
-    type AddressHandle: Send + Sync;
+    type Peer: Send + Sync;
+
+    /// `false` only for [`Unsupported`](super::Unsupported).
+    const SUPPORTED: bool = true;
 
     /// Creates a queue pair, which receives immediately.
-    fn datagram_qp_create(&self, init: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<Self::DatagramQp>>
-    where
-        Self: Transport;
+    fn create(transport: &T, init: QpInit<'_, T, DatagramSink<T>>) -> Result<Arc<Self>>;
 
     /// Posts a receive. With [`Transport::TAKES_RECEIVES`] core stores it.
-    fn post_datagram_recv(&self, qp: &Self::DatagramQp, recv: &Recv<'_>) -> Result<()>;
+    fn post_recv(&self, recv: &Recv<'_>) -> Result<()>;
 
     /// Requests an exchange from a service point, and reports the outcome to `exchange`.
-    fn resolve(&self, qp: &Arc<Self::DatagramQp>, connect: &Connect<'_>, exchange: Exchange<Self>) -> Result<()>
-    where
-        Self: Transport;
+    fn resolve(self: &Arc<Self>, transport: &T, connect: &Connect<'_>, exchange: Exchange<T>) -> Result<()>;
 
     /// Accepts a request for an exchange, and reports the outcome to `exchange`. After an error it is still pending.
     fn answer(
-        &self,
-        incoming: &mut Option<Self::Incoming>,
-        qp: &Arc<Self::DatagramQp>,
+        self: &Arc<Self>,
+        transport: &T,
+        incoming: &mut Option<T::Incoming>,
         private_data: &[u8],
-        exchange: Exchange<Self>,
-    ) -> Result<()>
-    where
-        Self: Transport;
+        exchange: Exchange<T>,
+    ) -> Result<()>;
 
     /// May poll once if earlier datagrams to this peer wait. Called without a lock before each [`Datagrams::send_to`].
-    fn poll_if_queued(&self, _to: &Self::AddressHandle) {}
+    fn poll_if_queued(_transport: &T, _to: &Self::Peer) {}
 
     /// Sends a datagram of at most [`Transport::INLINE_MAX`] bytes if it leaves immediately. After `false`, which has
     /// no effect, core calls [`Datagrams::send_to`].
     #[inline(always)]
-    fn send_short(&self, _to: &Self::AddressHandle, _datagram: ShortSend<'_>) -> bool {
+    fn send_short(_to: &Self::Peer, _datagram: ShortSend<'_>) -> bool {
         false
     }
 
     /// Sends a datagram to a peer of any endpoint in the zone. Returns a position like [`Transport::post`]; a lost
     /// datagram is done.
-    fn send_to(&self, qp: &Arc<Self::DatagramQp>, to: &Self::AddressHandle, datagram: &Datagram<'_>) -> Result<Handed>;
+    fn send_to(self: &Arc<Self>, to: &Self::Peer, datagram: &Datagram<'_>) -> Result<Handed>;
 
     /// Closes queue pairs concurrently, and ends their exchanges without a report. Datagrams reported as sent leave
     /// first; peers delay this by at most 100 ms. The transport then uses no memory of the program. Core holds no lock,
     /// unless the queue pairs are unused, and may repeat the call.
-    fn close_datagrams(&self, qps: &[Arc<Self::DatagramQp>]);
+    fn close(transport: &T, qps: &[Arc<Self>]);
 }
+
+/// The address of a peer of the transport `T`.
+pub type PeerOf<T> = <<T as Transport>::DatagramQp as Datagrams<T>>::Peer;

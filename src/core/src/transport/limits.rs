@@ -1,9 +1,14 @@
 //! The limits and capabilities of an adapter, and the sizes of a queue pair.
 
+use std::path::Path;
+
+use host::sysfs;
+
 use crate::addr::Address;
 use crate::error::{Arg, Error, Resource, Result};
 use crate::slab::Kind;
 use crate::transport::datagrams::MAX_DATAGRAM;
+use crate::transport::{Datagrams, Extended, SharedReceives, Transport, Windows};
 
 /// The kind of an adapter's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +95,16 @@ pub struct AdapterAttributes {
 }
 
 impl Fabric {
+    /// Returns the device counter with this kernel name, or 0.
+    pub fn counter(&self, name: &str) -> u64 {
+        match self.kind {
+            FabricKind::Memory | FabricKind::Fabric => 0,
+            FabricKind::InfiniBand | FabricKind::Iwarp => {
+                sysfs::counter(Path::new(sysfs::ROOT), self.device.as_ref(), self.port, name).unwrap_or(0)
+            }
+        }
+    }
+
     /// Returns the attributes of shared memory.
     pub fn memory(device: String) -> Self {
         Fabric {
@@ -105,6 +120,24 @@ impl Fabric {
 }
 
 impl AdapterAttributes {
+    /// Clears the attributes of capabilities that the transport lacks.
+    pub(crate) fn within<T: Transport>(mut self) -> Self {
+        let [extended, windows] = [T::Extended::SUPPORTED, T::Window::SUPPORTED];
+        for (attribute, supported) in [
+            (&mut self.srq, T::Srq::SUPPORTED),
+            (&mut self.srq_low_watermark, T::Srq::SUPPORTED),
+            (&mut self.rmr, windows),
+            (&mut self.endpoint_windows, windows),
+            (&mut self.invalidate, extended && windows),
+            (&mut self.immediate, extended),
+            (&mut self.atomics, extended),
+            (&mut self.datagrams, T::DatagramQp::SUPPORTED),
+        ] {
+            *attribute &= supported;
+        }
+        self
+    }
+
     /// Returns the maximum number of objects of a kind, and the resource exhausted at it.
     pub fn most(&self, kind: Kind) -> (usize, Resource) {
         match kind {

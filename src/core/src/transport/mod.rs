@@ -2,7 +2,8 @@
 //!
 //! Calls of [`Transport`] are dispatched statically. A transport reports to core through sinks: [`EndpointSink`] for a
 //! connection, [`ListenerSink`] for a service point, [`AdapterSink`] for the adapter. [`datagrams`] is the contract for
-//! datagram endpoints.
+//! datagram endpoints. A transport uses [`Unsupported`] for what it lacks: [`Extended`] operations, [`Windows`],
+//! [`SharedReceives`] or [`Datagrams`].
 //!
 //! # Locks
 //! Core holds its own locks when it calls a transport. A transport therefore
@@ -11,12 +12,12 @@
 //!   [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`], [`EndpointSink::recv_done`],
 //!   [`EndpointSink::recv_special`], [`EndpointSink::recv_announced`], [`EndpointSink::recheck`],
 //!   [`EndpointSink::requests_done`]) while it holds its completion locks, but must not take these locks in
-//!   [`Transport::post_recv`], [`Transport::srq_post`], [`Transport::post`] or [`Transport::post_bind`];
+//!   [`Transport::post_recv`], [`SharedReceives::post`], [`Transport::post`] or [`Windows::post_bind`];
 //! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`], the lock on the
 //!   endpoint's requests) while it holds its completion locks. Until the unlock, it must not call another method of
 //!   this sink, take a completion lock, or wait for a thread that holds one;
 //! * must hold no lock when it calls any other method of a sink, and must call none in [`Transport::connect`],
-//!   [`Transport::accept`], [`Hooks::drain`] and [`Transport::disconnect`], where core holds the endpoint's state lock.
+//!   [`Transport::accept`] and [`Transport::disconnect`], where core holds the endpoint's state lock.
 //!
 //! # Requirements that no signature expresses
 //! * A request is complete when its bytes are at the destination: a send, when the message is in a receive buffer of
@@ -40,6 +41,7 @@
 //! for each message. Otherwise the transport stores them, for example in a [`RecvQueue`] or a [`SharedQueue`]. Core
 //! also stores receives that precede the queue pair: they are unchecked and may be removed from the middle.
 
+mod capabilities;
 pub mod datagrams;
 mod gauge;
 mod limits;
@@ -54,6 +56,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+pub use capabilities::{Extended, SharedReceives, Supported, Unsupported, Windows};
 pub use datagrams::Datagrams;
 pub use gauge::{Flow, Gauge};
 pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
@@ -88,7 +91,7 @@ pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
     /// receives uses [`EndpointSink::recv_announced`].
     pub solicited: bool,
     /// `true` if the peer may post writes with immediate data, atomic operations, and sends that revoke a window. The
-    /// peer's [`Hooks::takes_extended`] returns this value.
+    /// peer's [`Extended::permit`] depends on it.
     pub extended: bool,
     pub sizes: QpSizes,
 }
@@ -125,6 +128,18 @@ pub enum Scope {
     Endpoint,
 }
 
+/// How [`Transport::disconnect`] ends a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disconnect {
+    /// After the outstanding requests: core calls again when they are complete, and ignores this result. The transport
+    /// reports the last completion even if it is unsignalled.
+    AfterRequests,
+    /// Immediately.
+    Now,
+    /// Immediately, and the peer sees a failure.
+    Broken,
+}
+
 /// The progress of [`Transport::disconnect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
@@ -133,7 +148,7 @@ pub enum Closing {
     /// The transport reports [`ConnectionReport::Disconnected`] when it has released them.
     Later,
     /// Like [`Closing::Later`], but until then the peer may write the program's memory, so a call of the program must
-    /// call [`Hooks::await_end`] before it returns.
+    /// call [`Transport::await_end`] before it returns.
     Exposed,
 }
 
@@ -155,8 +170,8 @@ pub trait Alarm: Send + Sync {
     fn wake(&self);
 }
 
-/// How new work wakes a sleeping thread: see [`Transport::arm`].
-pub enum Armed {
+/// How new work wakes a sleeping thread.
+pub enum Wakeup<'a, A> {
     /// Another thread polls and reports the work.
     Reported,
     /// The descriptor becomes readable.
@@ -164,25 +179,39 @@ pub enum Armed {
     /// The word changes, and its sleepers wake. The value was loaded before the transport polled.
     ///
     /// Another process may restore the old value, so a sleep needs a time limit; the next arm finds missed work.
-    Word(Arc<dyn Alarm>, u32),
+    Word(&'a Arc<A>, u32),
 }
 
-impl Armed {
+impl<A: Alarm> Wakeup<'_, A> {
     /// Returns whether the transport has polled since it was armed, and found nothing.
     pub fn has_looked(&self) -> bool {
         match self {
-            Armed::Word(alarm, value) => alarm.word().load(Ordering::Acquire) == *value,
-            Armed::Reported | Armed::Descriptor(_) => false,
+            Wakeup::Word(alarm, value) => alarm.word().load(Ordering::Acquire) == *value,
+            Wakeup::Reported | Wakeup::Descriptor(_) => false,
         }
     }
 }
 
-/// The keys of a registered region.
-pub trait RegionKeys {
+/// An armed wakeup: see [`Transport::arm`]. The drop disarms it.
+pub trait Armed {
+    /// The word of [`Wakeup::Word`]; [`Unsupported`] without it.
+    type Alarm: Alarm + 'static;
+
+    /// Returns how new work wakes the thread.
+    fn wakeup(&self) -> Wakeup<'_, Self::Alarm>;
+}
+
+/// A registered memory region, deregistered on drop.
+pub trait RegisteredRegion: Send + Sync {
     /// Returns the region's key in local segments, in the transport's format.
     fn local_key(&self) -> u64;
     /// Returns the key of the region for peers; 0 without remote rights.
     fn remote_key(&self) -> u32;
+
+    /// Waits until no peer accesses the region, which has no bound window and is dropped next. Returns `false` if a peer
+    /// still can, because earlier requests delay the bind that closes a window; core then keeps the region. Called
+    /// without a lock.
+    fn await_peers(&self) -> bool;
 }
 
 /// The identity of a protection zone.
@@ -191,20 +220,36 @@ pub trait ZoneId {
     fn id(&self) -> u32;
 }
 
-/// The types of a transport.
-#[allow(missing_docs)] // the objects that their names describe
-pub trait Parts: Send + Sync + Sized + 'static {
+/// A transport: one value per open interface adapter.
+///
+/// Calls that post, poll or query contain no cancellation point: system calls bypass libc, or cancellation is disabled
+/// ([`host::cancel`]), also when the last reference to a descriptor is dropped ([`host::cancel::Shielded`]).
+pub trait Transport: Send + Sync + Sized + 'static {
+    /// The permit for extended operations; [`Unsupported`] without these.
+    type Extended: Extended<Self>;
+
+    /// A memory window; [`Unsupported`] without windows.
+    type Window: Windows<Self>;
+
+    /// A shared receive queue; [`Unsupported`] without these.
+    type Srq: SharedReceives<Self>;
+
+    /// A queue pair for datagrams; [`Unsupported`] without datagrams.
+    type DatagramQp: Datagrams<Self>;
+
+    /// A protection zone.
     type Zone: ZoneId + Send + Sync;
 
-    /// A registered memory region, deregistered on drop.
-    type Region: RegionKeys + Send + Sync;
+    /// A registered memory region.
+    type Region: RegisteredRegion;
 
-    type Window: Send + Sync;
-
+    /// A completion queue.
     type Cq: Send + Sync;
 
-    type Srq: Send + Sync;
+    /// The guard of an armed wakeup.
+    type Armed: Armed;
 
+    /// A queue pair.
     type Qp: Send + Sync;
 
     /// The sending direction of a queue pair, under the lock on the endpoint's requests, so that a post takes one lock.
@@ -216,122 +261,42 @@ pub trait Parts: Send + Sync + Sized + 'static {
 
     /// A connection request without a reply. A drop rejects it.
     type Incoming: Send + Sync;
-}
 
-/// A posted receive for which a message may wait: see [`Hooks::kick`].
-#[allow(missing_docs)]
-pub enum Awaited<'a, T: Parts> {
-    Qp(&'a Arc<T::Qp>),
-    Srq(&'a T::Srq),
-}
-
-/// Memory that peers may still access: see [`Hooks::await_peers`].
-pub enum Shown<'a, T: Parts> {
-    /// This window's range before the last call of [`Transport::post_bind`].
-    Before(&'a T::Window),
-    /// This unbound window, which is dropped next, although another thread may still hold it.
-    Window(&'a T::Window),
-    /// This region, which has no bound window and is dropped next.
-    Region(&'a T::Region),
-}
-
-/// Optional methods of a transport. The default does nothing, or returns the result for an unsupported feature.
-pub trait Hooks: Parts {
-    /// Releases everything outside the process. Called once, after all objects are destroyed; concurrent calls may keep
-    /// the value alive briefly.
-    fn close(&self) {}
-
-    /// Begins or ends the need to report events without a call of the program, for an agent or a descriptor. Calls come
-    /// in pairs.
-    fn watch(&self, _on: bool) {}
-
-    /// Resumes messages that wait for a buffer. Called without a lock after a post that requests this.
-    fn kick(&self, _posted: Awaited<'_, Self>) {}
-
-    /// Posts a send if a copy can complete it immediately. The memory stays registered during the call. After `None`,
-    /// which has no effect, core calls [`Transport::post`].
-    #[inline(always)]
-    fn post_inline(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
-        None
-    }
-
-    /// Waits, without a lock, until no peer accesses the memory. Returns `false` if a peer still can, because earlier
-    /// requests delay the bind that closes a window. A region is then kept; other callers ignore the result.
-    fn await_peers(&self, _shown: Shown<'_, Self>) -> bool {
-        true
-    }
-
-    /// Records that core ends the connection after the outstanding requests, so that the last completion is reported
-    /// even if it is unsignalled.
-    fn drain(&self, _qp: &Arc<Self::Qp>) {}
-
-    /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] found the lock held. Called with the endpoint's
-    /// requests locked; takes no lock.
-    fn repoll(&self, _qp: &Self::Qp) {}
-
-    /// Checks whether the transport can connect to a host.
-    ///
-    /// # Errors
-    /// [`crate::Error::InvalidAddress`].
-    fn check_address(&self, _address: &Address) -> Result<()> {
-        Ok(())
-    }
-
-    /// Returns whether the peer accepts extended operations ([`QpInit::extended`]), or `true` if unknown. Called with
-    /// the endpoint's requests locked.
-    fn takes_extended(&self, _qp: &Self::Qp) -> bool {
-        true
-    }
-
-    /// Returns the counters of the connection. Called with the endpoint's requests locked.
-    fn flow(&self, _qp: &Self::Qp, _tx: &Self::Tx) -> Flow {
-        Flow::default()
-    }
-
-    /// Returns the device counter with this kernel name, or 0.
-    fn device_counter(&self, _name: &str) -> u64 {
-        0
-    }
-
-    /// Waits after [`Closing::Later`] or [`Closing::Exposed`], without a lock, until [`Transport::disconnect`] would
-    /// return [`Closing::Done`].
-    fn await_end(&self, _qp: &Arc<Self::Qp>) {}
-
-    /// Releases what a forked child must not share with its parent. Called before other code of the child; takes no
-    /// lock that a thread of the parent may have held.
-    fn after_fork_in_child() {}
-}
-
-/// A transport: one value per open interface adapter.
-///
-/// Calls that post, poll or query contain no cancellation point: system calls bypass libc, or cancellation is disabled
-/// ([`host::cancel`]), also when the last reference to a descriptor is dropped ([`host::cancel::Shielded`]).
-pub trait Transport: Hooks + Datagrams {
-    /// Maximum bytes of a send for [`Hooks::post_inline`].
-    const INLINE_MAX: u64 = 0;
+    /// Maximum bytes of a send for [`Transport::post_inline`]; 0 for none.
+    const INLINE_MAX: u64;
 
     /// `true` if core stores the receives of queue pairs, and the transport requests one for each message, by
     /// [`EndpointSink::deliver`] or [`EndpointSink::recv_take`]. [`Transport::post_recv`] then only reports a new one.
-    const TAKES_RECEIVES: bool = false;
+    const TAKES_RECEIVES: bool;
 
-    /// `true` if the transport locks [`Parts::Tx`] itself ([`EndpointSink::lock_tx`]). Otherwise, no thread defers its
-    /// poll to the lock's holder.
-    const KEEPS_TX: bool = false;
+    /// `true` if the transport locks [`Transport::Tx`] itself ([`EndpointSink::lock_tx`]). Otherwise, no thread defers
+    /// its poll to the lock's holder.
+    const KEEPS_TX: bool;
 
     /// `true` if arming one completion queue arms all of them.
-    const ARMS_ALL: bool = false;
+    const ARMS_ALL: bool;
 
-    /// Opens the adapter that a configuration entry with this `instance_data` describes.
+    /// Opens the adapter that a configuration entry with this `instance_data` describes. Also returns its limits and
+    /// capabilities.
     ///
     /// # Errors
     /// [`crate::Error::InsufficientResources`] with [`crate::error::Resource::Device`] if the device does not exist.
-    fn open(name: &str, instance_data: &str) -> Result<Arc<Self>>;
-
-    /// Returns limits and capabilities.
-    fn attributes(&self) -> &AdapterAttributes;
+    fn open(name: &str, instance_data: &str) -> Result<(Arc<Self>, AdapterAttributes)>;
 
     /// Sets the sink for reports on the adapter. Called once, before any object is created.
-    fn report_to(&self, _sink: AdapterSink<Self>) {}
+    fn report_to(&self, sink: AdapterSink<Self>);
+
+    /// Begins or ends the need to report events without a call of the program, for an agent or a descriptor. Calls come
+    /// in pairs.
+    fn watch(&self, on: bool);
+
+    /// Releases everything outside the process. Called once, after all objects are destroyed; concurrent calls may keep
+    /// the value alive briefly.
+    fn close(&self);
+
+    /// Releases what a forked child must not share with its parent. Called before other code of the child; takes no
+    /// lock that a thread of the parent may have held.
+    fn after_fork_in_child();
 
     /// Creates a protection zone.
     fn zone_create(&self) -> Result<Self::Zone>;
@@ -345,12 +310,6 @@ pub trait Transport: Hooks + Datagrams {
     /// for an unsupported `first`.
     fn register(&self, zone: &Self::Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Self::Region>;
 
-    /// Creates an unbound window. Requires [`AdapterAttributes::rmr`].
-    ///
-    /// # Errors
-    /// [`crate::Error::ModelNotSupported`] for an unsupported scope.
-    fn window_create(&self, zone: &Self::Zone, scope: Scope) -> Result<Self::Window>;
-
     /// Creates a completion queue for at least `depth` completions.
     fn cq_create(&self, depth: usize) -> Result<Self::Cq>;
 
@@ -358,61 +317,51 @@ pub trait Transport: Hooks + Datagrams {
     /// another thread.
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
-    /// Arms the wakeup of a thread for new work. The caller polls again before it sleeps, unless [`Armed::has_looked`].
+    /// Arms the wakeup of a thread for new work. The caller polls again before it sleeps, unless [`Wakeup::has_looked`].
     /// Without `requests`, successful requests need not wake it.
-    fn arm(&self, cq: Option<&Self::Cq>, requests: bool) -> Armed;
-
-    /// Reverts [`Transport::arm`], which returned `armed` for the same `cq` and `requests`.
-    fn disarm(&self, cq: Option<&Self::Cq>, armed: Armed, requests: bool);
-
-    /// Creates a shared receive queue for at least `depth` receives of `segments` each. Requires
-    /// [`AdapterAttributes::srq`].
-    fn srq_create(&self, zone: &Self::Zone, depth: usize, segments: usize) -> Result<Self::Srq>;
-
-    /// Posts a receive. There is always room, because core counts receives. Returns whether core must call
-    /// [`Hooks::kick`], because a message may wait for the receive.
-    fn srq_post(&self, srq: &Self::Srq, recv: &Recv<'_>) -> Result<bool>;
-
-    /// Resizes the queue to `depth` receives and keeps the posted ones.
-    fn srq_resize(&self, srq: &Self::Srq, depth: usize) -> Result<()>;
-
-    /// Requests a report of taken receives ([`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`],
-    /// [`EndpointSink::recv_done`]) when fewer than `limit` are left, even already, and without a poll. 0 disarms. Core
-    /// holds no lock that a report takes.
-    fn srq_arm_limit(&self, srq: &Self::Srq, limit: usize) -> Result<()>;
+    fn arm(&self, cq: Option<&Self::Cq>, requests: bool) -> Self::Armed;
 
     /// Creates an unconnected queue pair and its sending direction.
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
 
-    /// Posts a receive in any state of the queue pair. The result is as for [`Transport::srq_post`]. With
+    /// Posts a receive in any state of the queue pair. There is always room, because core counts receives. Returns
+    /// whether core must call [`Transport::kick`], because a message may wait for the receive. With
     /// [`Transport::TAKES_RECEIVES`], the receive can be taken once core has released its lock.
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
+
+    /// Resumes messages that wait for a receive. Called without a lock after a post that requests this.
+    fn kick(&self, qp: &Arc<Self::Qp>);
+
+    /// Posts a send if a copy can complete it immediately. The memory stays registered during the call. After `None`,
+    /// which has no effect, core calls [`Transport::post`].
+    fn post_inline(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, send: ShortSend<'_>) -> Option<SeqNo>;
 
     /// Posts a request on a connected queue pair. Returns its position, which is not below an earlier one. Requests
     /// complete in order: [`EndpointSink::requests_done`] covers all positions up to the reported one. A request that
     /// the result marks as done needs no report, but may have one.
-    fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_>) -> Result<Handed>;
-
-    /// Binds `window` to `target`, or unbinds it, in order with the other requests. Returns the new remote key, valid
-    /// immediately, and the position as in [`Transport::post`].
-    fn post_bind(
-        &self,
-        qp: &Arc<Self::Qp>,
-        tx: &mut Self::Tx,
-        id: RequestId,
-        window: &Self::Window,
-        target: Option<&BindTarget<'_, Self::Region>>,
-        signalled: bool,
-    ) -> Result<(u32, SeqNo)>;
+    fn post(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, request: &Request<'_, Self::Extended>) -> Result<Handed>;
 
     /// Polls for request completions of `qp` only. Called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);
+
+    /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] found the lock held. Called with the endpoint's
+    /// requests locked; takes no lock.
+    fn repoll(&self, qp: &Self::Qp);
+
+    /// Returns the counters of the connection. Called with the endpoint's requests locked.
+    fn flow(&self, qp: &Self::Qp, tx: &Self::Tx) -> Flow;
 
     /// Listens on `qualifier`, or on a chosen one, and passes requests to `sink`.
     ///
     /// # Errors
     /// [`crate::Error::QualifierInUse`], [`crate::Error::QualifierUnavailable`].
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Self::Listener, u64)>;
+
+    /// Checks whether the transport can connect to a host.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidAddress`].
+    fn check_address(&self, address: &Address) -> Result<()>;
 
     /// Starts to connect. The outcome is reported after the call.
     fn connect(&self, qp: &Arc<Self::Qp>, connect: &Connect<'_>) -> Result<()>;
@@ -428,7 +377,10 @@ pub trait Transport: Hooks + Datagrams {
     /// Returns the port qualifier of the local end.
     fn local_qualifier(&self, qp: &Self::Qp) -> u64;
 
-    /// Ends a connection or an attempt immediately. If `broken`, the peer sees a failure. After [`Closing::Done`] the
-    /// transport calls no sink of `qp`.
-    fn disconnect(&self, qp: &Arc<Self::Qp>, broken: bool) -> Closing;
+    /// Ends a connection or an attempt. After [`Closing::Done`] the transport calls no sink of `qp`.
+    fn disconnect(&self, qp: &Arc<Self::Qp>, how: Disconnect) -> Closing;
+
+    /// Waits after [`Closing::Later`] or [`Closing::Exposed`], without a lock, until [`Transport::disconnect`] would
+    /// return [`Closing::Done`].
+    fn await_end(&self, qp: &Arc<Self::Qp>);
 }

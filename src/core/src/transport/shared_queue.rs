@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::transport::datagrams::LEAD;
 use crate::transport::recv_queue::{RecvQueue, Taken};
 use crate::transport::work::{Recv, RecvId, Segment};
+use crate::transport::{SharedReceives, Transport};
 
 /// Connections that can wait without allocation.
 const LINE: usize = 256;
@@ -120,5 +121,29 @@ impl<C: RnrWaiter> SharedQueue<C> {
                 conn.resume();
             }
         }
+    }
+}
+
+impl<T: Transport<Qp: RnrWaiter>> SharedReceives<T> for Arc<SharedQueue<T::Qp>> {
+    fn create(_: &T, _: &T::Zone, depth: usize, segments: usize) -> Result<Self> {
+        SharedQueue::new(depth, segments)
+    }
+
+    #[inline(always)]
+    fn post(&self, _: &T, recv: &Recv<'_>) -> Result<bool> {
+        Ok(SharedQueue::post(self, recv))
+    }
+
+    fn resize(&self, _: &T, depth: usize) -> Result<()> {
+        SharedQueue::resize(self, depth)
+    }
+
+    fn arm_limit(&self, _: &T, _: usize) -> Result<()> {
+        // Each taken buffer is reported immediately.
+        Ok(())
+    }
+
+    fn kick(&self) {
+        SharedQueue::kick(self);
     }
 }

@@ -4,6 +4,7 @@ use arrayvec::ArrayVec;
 
 use crate::lmr_table::CheckedSegment;
 use crate::mem::Rights;
+use crate::transport::Supported;
 
 /// Maximum segments of a work request.
 pub const MAX_SEGMENTS: usize = 32;
@@ -15,7 +16,7 @@ pub struct Segment {
     pub addr: u64,
     /// Length in bytes.
     pub len: u64,
-    /// Local key of the region ([`super::RegionKeys::local_key`]).
+    /// Local key of the region ([`super::RegisteredRegion::local_key`]).
     pub key: u64,
     /// Deregistrations before the check. While their number is unchanged, the region is registered.
     pub since: u64,
@@ -76,10 +77,11 @@ pub enum FailedRequest {
 /// Number of a receive that was passed to a transport.
 pub type RecvId = u64;
 
-/// The operation of a request.
+/// The operation of a request. `X` is [`Transport::Extended`](super::Transport::Extended): operations with a permit do not
+/// exist for [`Unsupported`](super::Unsupported), and a `match` of a value can omit them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub enum Operation {
+pub enum Operation<X = Supported> {
     /// Send to the peer's next receive.
     Send {
         /// `true` if the receive notifies a solicited waiter.
@@ -92,6 +94,7 @@ pub enum Operation {
     SendInvalidate {
         solicited: bool,
         key: u32,
+        permit: X,
     },
     /// Like [`Operation::Write`], possibly empty, but then completes the peer's next receive with this value. Requires
     /// [`AdapterAttributes::immediate`](super::AdapterAttributes::immediate).
@@ -99,6 +102,7 @@ pub enum Operation {
         to: RemoteSegment,
         value: u32,
         solicited: bool,
+        permit: X,
     },
     /// Changes 8 aligned bytes of the peer's memory, with [`Rights::REMOTE_ATOMIC`], and stores the old value in the
     /// only local segment. Counts as a read. Requires
@@ -107,6 +111,7 @@ pub enum Operation {
         addr: u64,
         key: u32,
         change: Change,
+        permit: X,
     },
 }
 
@@ -123,9 +128,9 @@ pub enum Change {
 /// A request to post.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
-pub struct Request<'a> {
+pub struct Request<'a, X = Supported> {
     pub id: RequestId,
-    pub operation: Operation,
+    pub operation: Operation<X>,
     /// Local memory, in order.
     pub segments: &'a [Segment],
     /// Total length; for a read, of the remote segment; for an atomic operation, 8.

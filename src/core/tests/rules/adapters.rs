@@ -4,7 +4,7 @@ use dat_core::ep::EpParts;
 use dat_core::error::{Arg, Error, Resource, Role, StateError};
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Fake, next};
-use dat_core::transport::{Scope, Transport};
+use dat_core::transport::Scope;
 use dat_core::{
     ApiCaps, AsyncEvd, Base, Endpoint, Evd, Ia, Kind, Lmr, Memory, Object, Pz, Rights, Rmr, Slab, Srq, Streams,
 };
@@ -117,7 +117,7 @@ fn as_many<O>(mut make: impl FnMut() -> Result<O>) -> (Vec<O>, Resource) {
 #[test]
 fn enforces_limits_of_attributes() {
     let adapter = open();
-    let limits = adapter.ia.transport.attributes().clone();
+    let limits = adapter.ia.attributes().clone();
     let buffer = adapter.buffer(8);
     let start = |kind| adapter.ia.count(kind);
     macro_rules! fills {
@@ -162,7 +162,7 @@ fn enforces_limits_of_attributes() {
 #[test]
 fn enforces_limits_across_threads() {
     let adapter = open();
-    let limit = adapter.ia.transport.attributes().max_pzs;
+    let limit = adapter.ia.attributes().max_pzs;
     for _ in 0..20 {
         let made = std::thread::scope(|scope| {
             let make = || as_many(|| Pz::create(&adapter.ia)).0;

@@ -6,7 +6,7 @@ use dat_core::ep::table::Field;
 use dat_core::ep::{EpState, Value};
 use dat_core::error::{AddressFault, Arg, Error, Resource, Role, StateError};
 use dat_core::testing::{Call, quiet, wait};
-use dat_core::transport::{Closing, Transport};
+use dat_core::transport::Closing;
 use dat_core::{Comm, CompletionFlags, Endpoint, EpParts, Event, Streams};
 
 use super::*;
@@ -20,7 +20,7 @@ fn rejects_invalid_addresses() {
     let nobody = Address::new("255.255.255.255:0".parse().unwrap());
     let unsupported = Error::InvalidAddress(AddressFault::Unsupported);
     let zero = Some(std::time::Duration::ZERO);
-    let limits = adapter.ia.transport.attributes();
+    let limits = adapter.ia.attributes();
     assert_eq!(limits.check_private_data(Fake::MAX_PRIVATE_DATA), Ok(()));
     let too_much = limits.check_private_data(Fake::MAX_PRIVATE_DATA + 1);
     assert_eq!(too_much, Err(Error::InvalidParameter(Arg::PrivateDataSize)));

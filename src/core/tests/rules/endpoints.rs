@@ -7,7 +7,6 @@ use dat_core::ep::{EpState, Watermark};
 use dat_core::error::{Arg, Error, Resource};
 use dat_core::event::{AsyncReason, Event};
 use dat_core::testing::{Call, next, quiet};
-use dat_core::transport::Transport;
 use dat_core::{CompletionFlags, Endpoint, EpAttributes, EpParts, Object};
 
 use super::*;
@@ -21,7 +20,7 @@ fn make(adapter: &Adapter<Fake>, like: &End<Fake>, change: impl FnOnce(&mut EpAt
         connect_evd: Some(&like.connections),
         srq: None,
     };
-    let mut attributes = EpAttributes::defaults(adapter.ia.transport.attributes());
+    let mut attributes = EpAttributes::defaults(adapter.ia.attributes());
     change(&mut attributes);
     Endpoint::create(&adapter.ia, &parts, Some(attributes)).map(|ep| ep.free().unwrap())
 }

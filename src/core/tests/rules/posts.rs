@@ -3,7 +3,7 @@
 use dat_core::error::{Access, Arg, Error, Resource, StateError};
 use dat_core::event::{Event, Transfer};
 use dat_core::testing::{Buffer, Call, next, quiet};
-use dat_core::transport::{RemoteSegment, Transport};
+use dat_core::transport::RemoteSegment;
 use dat_core::{CompletionFlags, LocalSegment, Rights};
 
 use super::*;
@@ -84,7 +84,7 @@ fn only_adapter_limits_lengths() {
     let adapter = open();
     let small = adapter.end_with(None, |attr| (attr.max_message_size, attr.max_rdma_size) = (9, 8));
     establish(&adapter, &small);
-    let most = adapter.ia.transport.attributes().max_transfer as usize;
+    let most = adapter.ia.attributes().max_transfer as usize;
     let buffer = adapter.buffer(most + 1);
     let of = |len| [vec![buffer.at(0, len)], vec![buffer.at(0, len - 1), buffer.at(0, 1)]];
     let remote = |len| RemoteSegment { len: len as u64, ..REMOTE };

@@ -28,10 +28,10 @@ impl<T: Transport> Scene<T> {
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
-        if !adapter.ia.transport.attributes().atomics {
+        if !adapter.ia.attributes().atomics {
             let memory = adapter.buffer_with(64, rights());
             assert_eq!(memory.lmr().rights, rights());
-            if adapter.ia.transport.attributes().rmr {
+            if adapter.ia.attributes().rmr {
                 let rmr = Rmr::create(&adapter.pz, Scope::Zone).unwrap();
                 let (lmr, flags) = (Some(memory.lmr()), CompletionFlags::DEFAULT);
                 a.ep.post_bind(&rmr, lmr, memory.at(0, 64), Rights::REMOTE, Base::Address, 2, flags).unwrap();
@@ -143,7 +143,7 @@ pub fn concurrent_additions_lose_nothing<T: Transport>(network: &Network<T>) {
 pub fn atomic_operations_beyond_peer_limit_wait<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
     let at = aligned(&far, 0);
-    let most = adapter.ia.transport.attributes().max_rdma_read_per_ep_out;
+    let most = adapter.ia.attributes().max_rdma_read_per_ep_out;
     let count = (2 * most).min(64) as u64;
     let a = adapter.end_with(None, |attr| attr.max_rdma_read_out = most);
     let b = adapter.end_with(None, |attr| attr.max_rdma_read_in = 1);

@@ -66,17 +66,20 @@ pub fn abrupt_close_frees_everything<T: Transport>(network: &Network<T>) {
     for _ in 0..rounds(8) {
         let adapter = network.open();
         let memory = adapter.buffer(4096);
-        let srq = adapter.srq(16);
+        let srq = adapter.ia.attributes().srq.then(|| adapter.srq(16));
         let cno = Cno::create(&adapter.ia, None).unwrap();
         let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
         let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
-        let address = adapter.ia.transport.attributes().address.clone();
-        let (a, b) = (adapter.end(), adapter.end_on(&srq));
+        let address = adapter.ia.attributes().address.clone();
+        let (a, b) = (adapter.end(), srq.as_ref().map_or_else(|| adapter.end(), |srq| adapter.end_on(srq)));
         connect(&a, &b);
         let (c, d) = adapter.pair();
         d.receives.modify_cno(Some(&cno)).unwrap();
         // Messages that have arrived, messages that wait, and buffers that wait.
-        srq.post_recv(&[memory.at(0, 64)], 1).unwrap();
+        match &srq {
+            Some(srq) => srq.post_recv(&[memory.at(0, 64)], 1).unwrap(),
+            None => b.receive(memory.at(0, 64), 1),
+        }
         (0..4).for_each(|cookie| a.send(memory.at(64, 64), cookie));
         d.receive(memory.at(128, 64), 5);
         c.read(memory.at(256, 64), 6, memory.remote(512, 64));
@@ -86,7 +89,7 @@ pub fn abrupt_close_frees_everything<T: Transport>(network: &Network<T>) {
             request(end, &address, psp.point.qualifier(), Some(patience()), b"").unwrap();
         }
         let cr = next_request(&requests);
-        if adapter.ia.transport.attributes().rmr {
+        if adapter.ia.attributes().rmr {
             let rmr = Rmr::create(&adapter.pz, Scope::Zone).unwrap();
             let remote = Rights::REMOTE_READ;
             c.ep.post_bind(

@@ -26,7 +26,7 @@ impl<T: Transport> Scene<T> {
         let adapter = network.open();
         let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
         let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
-        let address = adapter.ia.transport.attributes().address.clone();
+        let address = adapter.ia.attributes().address.clone();
         Scene { memory: adapter.buffer(4096), requests, psp, address, adapter }
     }
 
@@ -63,7 +63,7 @@ impl<T: Transport> Scene<T> {
 
 pub fn private_data_arrives_on_both_sides<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
-    let most = scene.adapter.ia.transport.attributes().max_private_data;
+    let most = scene.adapter.ia.attributes().max_private_data;
     assert!(most > 0);
     for len in [0, 1, most / 2, most] {
         let (a, b) = (scene.adapter.end(), scene.adapter.end());
@@ -83,7 +83,7 @@ pub fn private_data_arrives_on_both_sides<T: Transport>(network: &Network<T>) {
         assert_eq!(b.news(), (ConnectionEvent::Established, vec![]), "it has its data in the request");
         scene.talk(&a, &b);
     }
-    let limits = scene.adapter.ia.transport.attributes();
+    let limits = scene.adapter.ia.attributes();
     assert!(limits.check_private_data(most).is_ok() && limits.check_private_data(most + 1).is_err());
 }
 
@@ -156,7 +156,7 @@ pub fn reject_ends_attempt<T: Transport>(network: &Network<T>) {
 
 pub fn reject_carries_private_data<T: Transport>(network: &Network<T>) {
     let scene = Scene::new(network);
-    let limits = scene.adapter.ia.transport.attributes();
+    let limits = scene.adapter.ia.attributes();
     let most = limits.max_reject_data;
     assert_eq!(limits.check_reject_data(most), Ok(()));
     assert_eq!(limits.check_reject_data(most + 1), Err(Error::InvalidParameter(Arg::PrivateDataSize)));

@@ -17,7 +17,7 @@ const ROOM: usize = LEAD as usize + 64;
 
 /// Opens an adapter. Returns `None` if it does not support datagrams.
 fn with_datagrams<T: Transport>(network: &Network<T>) -> Option<Adapter<T>> {
-    Some(network.open()).filter(|adapter| adapter.ia.transport.attributes().datagrams)
+    Some(network.open()).filter(|adapter| adapter.ia.attributes().datagrams)
 }
 
 fn end<T: Transport>(adapter: &Adapter<T>) -> End<T> {
@@ -37,7 +37,7 @@ impl<T: Transport> Point<T> {
     }
 
     fn ask(&self, active: &End<T>, private_data: &[u8]) {
-        let address = active.ep.ia().transport.attributes().address.clone();
+        let address = active.ep.ia().attributes().address.clone();
         request(active, &address, self.psp.point.qualifier(), Some(patience()), private_data).unwrap();
     }
 

@@ -121,7 +121,7 @@ fn lifecycle<T: Transport>(slab: &'static Slab<T>, network: &Network<T>) -> Resu
     let addr = BYTES.as_ptr().expose_provenance() as u64;
     let all = Rights::LOCAL_READ | Rights::LOCAL_WRITE | Rights::REMOTE;
     let lmr = Lmr::create(&ia, Memory::Virtual(addr), None, BYTES.len() as u64, &pz, all, Base::Address)?;
-    let limits = ia.transport.attributes();
+    let limits = ia.attributes();
     let rmr = limits.rmr.then(|| Rmr::create(&pz, Scope::Zone)).transpose()?;
     let srq = Srq::create(&ia, &pz, 8, 2)?;
     let parts = EpParts {

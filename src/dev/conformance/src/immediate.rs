@@ -23,7 +23,7 @@ impl<T: Transport> Scene<T> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
         let scene = Scene { near: adapter.buffer(1 << 20), far: adapter.buffer(1 << 20), a, b, adapter };
-        if !scene.adapter.ia.transport.attributes().immediate {
+        if !scene.adapter.ia.attributes().immediate {
             let (from, to) = ([scene.near.at(0, LEN)], scene.far.remote(0, LEN));
             let refused = scene.a.ep.post_write_immediate(&from, 1, to, 1, CompletionFlags::DEFAULT);
             assert_eq!(refused, Err(Error::ModelNotSupported));
@@ -126,7 +126,7 @@ pub fn value_arrives_right_after_connection<T: Transport>(network: &Network<T>) 
 
 pub fn values_consume_srq_buffers<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
-    if !adapter.ia.transport.attributes().srq {
+    if !adapter.ia.attributes().srq {
         return;
     }
     let srq = adapter.srq(8);

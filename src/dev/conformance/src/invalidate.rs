@@ -28,7 +28,7 @@ impl<T: Transport> Scene<T> {
         let (a, b) = adapter.pair();
         let buffer = || adapter.buffer_with(4096, Rights::LOCAL_READ | Rights::LOCAL_WRITE);
         let (near, far) = (buffer(), buffer());
-        let limits = adapter.ia.transport.attributes();
+        let limits = adapter.ia.attributes();
         if !limits.invalidate {
             let refused = a.ep.post_send_invalidate(&[near.at(0, 8)], 1, 1, CompletionFlags::DEFAULT);
             assert_eq!(refused, Err(Error::ModelNotSupported));
@@ -190,7 +190,7 @@ pub fn invalidation_is_thread_safe<T: Transport>(network: &Network<T>) {
 
 pub fn invalidation_consumes_srq_buffers<T: Transport>(network: &Network<T>) {
     let Some(scene) = Scene::new(network) else { return };
-    if !scene.adapter.ia.transport.attributes().srq {
+    if !scene.adapter.ia.attributes().srq {
         return;
     }
     let srq = scene.adapter.srq(4);

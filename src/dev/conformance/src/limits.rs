@@ -19,7 +19,7 @@ fn fill<T: Transport, O>(
     make: impl Fn() -> Result<Arc<O>>,
     live: impl Fn() -> usize,
 ) {
-    let (most, lacking) = network.open().ia.transport.attributes().most(kind);
+    let (most, lacking) = network.open().ia.attributes().most(kind);
     assert!(most > 0, "{kind:?}");
     let refused = |made: Result<Arc<O>>| made.err() == Some(Error::InsufficientResources(lacking));
     if most > MAX_TESTED {
@@ -39,12 +39,12 @@ fn fill<T: Transport, O>(
 /// Versions with 32-bit lengths rely on this.
 pub fn max_transfer_fits_32_bits<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
-    let limits = adapter.ia.transport.attributes();
+    let limits = adapter.ia.attributes();
     assert!(u32::try_from(limits.max_transfer).is_ok());
 }
 
 pub fn unknown_device_counter_is_0<T: Transport>(network: &Network<T>) {
-    assert_eq!(network.open().ia.transport.device_counter("no_such_counter"), 0);
+    assert_eq!(network.open().ia.attributes().fabric.counter("no_such_counter"), 0);
 }
 
 pub fn object_limits_are_exact<T: Transport>(network: &Network<T>) {
@@ -56,12 +56,12 @@ pub fn object_limits_are_exact<T: Transport>(network: &Network<T>) {
     fill(network, Kind::Pz, || Pz::create(ia), live(Kind::Pz));
     let lmr = || Lmr::create(ia, Memory::Virtual(at), None, 64, &adapter.pz, Rights::LOCAL_READ, Base::Address);
     fill(network, Kind::Lmr, lmr, live(Kind::Lmr));
-    if ia.transport.attributes().rmr {
+    if ia.attributes().rmr {
         fill(network, Kind::Rmr, || Rmr::create(&adapter.pz, Scope::Zone), live(Kind::Rmr));
     }
     fill(network, Kind::Evd, || Evd::create(ia, 1, None, Streams::SOFTWARE), live(Kind::Evd));
     fill(network, Kind::Ep, || Endpoint::create(ia, &EpParts::default(), None), live(Kind::Ep));
-    if ia.transport.attributes().srq {
+    if ia.attributes().srq {
         fill(network, Kind::Srq, || Srq::create(ia, &adapter.pz, 1, 1), live(Kind::Srq));
     }
 }

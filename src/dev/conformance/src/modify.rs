@@ -93,7 +93,7 @@ pub fn segment_limits_apply_at_post<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let memory = adapter.buffer(4096);
     let (a, b) = (adapter.end(), adapter.end());
-    let most = adapter.ia.transport.attributes().max_segments.min(6);
+    let most = adapter.ia.attributes().max_segments.min(6);
     for (end, field) in [(&a, Field::MaxRequestIov), (&b, Field::MaxRecvIov)] {
         set(&end.ep, field, count(most)).unwrap();
     }
@@ -176,6 +176,6 @@ pub fn rejects_changes_while_connected<T: Transport>(network: &Network<T>) {
     a.is_told(dat_core::event::ConnectionEvent::Disconnected);
     a.ep.reset().unwrap();
     set(&a.ep, Field::MaxRecvDtos, count(1)).unwrap();
-    let too_many = adapter.ia.transport.attributes().max_dto_per_ep + 1;
+    let too_many = adapter.ia.attributes().max_dto_per_ep + 1;
     assert_eq!(set(&a.ep, Field::MaxRecvDtos, count(too_many)), Err(Error::InvalidParameter(Arg::Value)));
 }

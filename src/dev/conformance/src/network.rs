@@ -104,7 +104,7 @@ impl<T: Transport> Network<T> {
 /// Returns whether a message without a receive is repeated until a receive is posted. On iWARP, such a message ends the
 /// connection. There a send or a write succeeds when the device has its bytes, even if the peer refuses it.
 pub(crate) fn repeats<T: Transport>(adapter: &Adapter<T>) -> bool {
-    adapter.ia.transport.attributes().fabric.kind != FabricKind::Iwarp
+    adapter.ia.attributes().fabric.kind != FabricKind::Iwarp
 }
 
 /// Returns the status of a send or a write that the peer refuses: `status`, or success on iWARP.

@@ -91,7 +91,7 @@ pub fn established_precedes_first_message<T: Transport>(network: &Network<T>) {
     let memory = adapter.buffer(4096);
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
-    let address = adapter.ia.transport.attributes().address.clone();
+    let address = adapter.ia.attributes().address.clone();
     for _ in 0..rounds(20) {
         let all = adapter.evd(Streams::TRANSFERS | Streams::CONNECTIONS);
         let a = adapter.end();

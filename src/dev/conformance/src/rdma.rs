@@ -59,7 +59,7 @@ impl<T: Transport> Target<T> {
             RemoteSegment { key: 0, .. } => {
                 let region = self.local.lmr().region().expect("it is registered");
                 RemoteSegment {
-                    key: dat_core::transport::RegionKeys::local_key(&*region) as u32,
+                    key: dat_core::transport::RegisteredRegion::local_key(&*region) as u32,
                     ..self.local.remote(0, 64)
                 }
             }
@@ -227,7 +227,7 @@ pub fn no_write_after_target_disconnects<T: Transport>(network: &Network<T>) {
 
 pub fn reads_beyond_peer_limit_wait<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
-    let most = adapter.ia.transport.attributes().max_rdma_read_per_ep_out;
+    let most = adapter.ia.attributes().max_rdma_read_per_ep_out;
     let count = (2 * most).min(64);
     let (near, far) = (adapter.buffer(4096), adapter.buffer(4096));
     far.paint(0..4096, 3);

@@ -27,7 +27,7 @@ fn bind<T: Transport>(end: &End<T>, rmr: &Rmr<T>, buffer: &Buffer<T>, rights: Ri
 
 pub fn reads_into_window<T: Transport>(network: &Network<T>) {
     let adapter: Adapter<T> = network.open();
-    let limits = adapter.ia.transport.attributes();
+    let limits = adapter.ia.attributes();
     if !limits.rmr {
         return;
     }
@@ -70,7 +70,7 @@ pub fn reads_into_region_by_remote_key<T: Transport>(network: &Network<T>) {
 /// The connection stays up after the rejection.
 pub fn rejects_read_into_unwritable_memory<T: Transport>(network: &Network<T>) {
     let adapter: Adapter<T> = network.open();
-    let limits = adapter.ia.transport.attributes();
+    let limits = adapter.ia.attributes();
     if !limits.rmr {
         return;
     }

@@ -26,7 +26,7 @@ impl<T: Transport> Scene<T> {
     /// Returns `None` if the adapter rejects such windows as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
-        let limits = adapter.ia.transport.attributes();
+        let limits = adapter.ia.attributes();
         if !limits.endpoint_windows {
             let refused = if limits.rmr { Error::ModelNotSupported } else { Error::NotImplemented };
             assert_eq!(Rmr::create(&adapter.pz, Scope::Endpoint).err(), Some(refused));

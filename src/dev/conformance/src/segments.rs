@@ -86,7 +86,7 @@ pub fn writes_gather_and_reads_scatter<T: Transport>(network: &Network<T>) {
             a.ep.post_write(&list, 3, remote, CompletionFlags::DEFAULT).unwrap();
             assert_eq!(a.done(), (3, Status::Success, total as u64));
             assert!(holds(&far, &[(3, total)], seed, 0xee), "{total} bytes from {x} pieces");
-            if x > adapter.ia.transport.attributes().max_segments_read {
+            if x > adapter.ia.attributes().max_segments_read {
                 continue;
             }
             far.paint(3..3 + total, seed + 100);

@@ -26,7 +26,7 @@ impl<T: Transport> Scene<T> {
     /// Returns `None` if the adapter rejects SRQs as unsupported.
     pub fn new(network: &Network<T>, pairs: usize) -> Option<Self> {
         let adapter = network.open();
-        if !adapter.ia.transport.attributes().srq {
+        if !adapter.ia.attributes().srq {
             let refused = Srq::create(&adapter.ia, &adapter.pz, 1, 1).err();
             assert_eq!(refused, Some(Error::ModelNotSupported));
             return None;

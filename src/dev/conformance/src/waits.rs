@@ -76,7 +76,7 @@ pub fn connection_events_wake_waiters<T: Transport>(network: &Network<T>) {
     let adapter = network.open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
     let psp = Psp::create(&adapter.ia, None, &requests, PspMode::Consumer).unwrap();
-    let address = adapter.ia.transport.attributes().address.clone();
+    let address = adapter.ia.attributes().address.clone();
     let (a, b) = (adapter.end(), adapter.end());
     let outcome = while_waiting(&requests, 1, || {
         request(&a, &address, psp.point.qualifier(), Some(patience()), b"").unwrap();

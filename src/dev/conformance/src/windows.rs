@@ -34,7 +34,7 @@ impl<'n, T: Transport> Scene<'n, T> {
     /// Returns `None` if the adapter rejects windows as unsupported.
     fn new(network: &'n Network<T>) -> Option<Self> {
         let adapter = network.open();
-        if !adapter.ia.transport.attributes().rmr {
+        if !adapter.ia.attributes().rmr {
             assert_eq!(Rmr::create(&adapter.pz, Scope::Zone).err(), Some(Error::NotImplemented));
             return None;
         }

@@ -30,7 +30,7 @@ impl<T: Transport> Scene<T> {
     /// Returns `None` if the adapter rejects zero-based regions as unsupported.
     fn new(network: &Network<T>) -> Option<Self> {
         let adapter = network.open();
-        if !adapter.ia.transport.attributes().zero_based {
+        if !adapter.ia.attributes().zero_based {
             let memory = adapter.buffer(SIZE);
             let memory = Memory::Virtual(memory.start());
             let refused = Lmr::create(&adapter.ia, memory, None, 64, &adapter.pz, local(), Base::Zero).err();
@@ -151,7 +151,7 @@ pub fn rejects_ranges_outside_region<T: Transport>(network: &Network<T>) {
 
 pub fn windows_have_their_own_base<T: Transport>(network: &Network<T>) {
     let Some(Scene { adapter, near, far, .. }) = Scene::new(network) else { return };
-    if !adapter.ia.transport.attributes().rmr {
+    if !adapter.ia.attributes().rmr {
         return;
     }
     let plain = adapter.buffer_with(SIZE, local());

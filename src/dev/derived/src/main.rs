@@ -1,4 +1,4 @@
-//! Generator of the files derived from the C interface (src/interface) and the arguments of the tools.
+//! Generator of the files derived from the C interface (src/interface), the arguments of the tools and the transports.
 //!
 //! | derived | from | module |
 //! |---|---|---|
@@ -6,6 +6,7 @@
 //! | tests-c/abi/symbols.txt, the exported names of the registry library | calls | `lists` |
 //! | tests-c/codes/codes.txt, the types of return codes that need a test | tables of errors | `lists` |
 //! | docs/man/*.1, docs/completions | arguments of the tools | `tools` |
+//! | a table of docs/dev/architecture.md | types and constants of transports | `transports` |
 //! | SYNOPSIS, PARAMETERS and RETURN VALUES of docs/man/*.3 | calls | `man` |
 //!
 //! File names of later versions contain the version. `man` also checks the codes in manually written sections about a
@@ -22,6 +23,7 @@ mod lists;
 mod macros;
 mod man;
 mod tools;
+mod transports;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,6 +76,7 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
         all.push(calls);
     }
     derived.extend(tools::all()?);
+    derived.push(transports::page(&root)?);
     derived.extend(man::pages(&root, &all)?);
     faults.extend(man::faults(&root, &all)?);
     faults.extend(derived.iter().filter_map(|file| each(file).err()));

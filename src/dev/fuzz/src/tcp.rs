@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 use dat_core::addr::Address;
 use dat_core::event::{Event, Status, Streams, Transfer};
 use dat_core::testing::{Adapter, Buffer, End, request, until};
-use dat_core::transport::{RemoteSegment, Scope, Transport};
+use dat_core::transport::{RemoteSegment, Scope};
 use dat_core::{Base, Change, CompletionFlags, Cr, Evd, LocalSegment, Psp, PspMode, Pz, Rights, Rmr, Srq};
 use dat_tcp::Tcp;
 use dat_tcp::fuzzing::{self, GREETING, HEADER, Header, MAX_WINDOW, MIN_WINDOW, Word, kind};
@@ -69,8 +69,7 @@ impl Program {
         for buffer in &closed {
             buffer.paint(0..OPEN, 3);
         }
-        let listener =
-            TcpListener::bind(SocketAddr::new(adapter.ia.transport.attributes().address.ip(), 0)).expect("a socket");
+        let listener = TcpListener::bind(SocketAddr::new(adapter.ia.attributes().address.ip(), 0)).expect("a socket");
         Program {
             memory: adapter.buffer_with(MEMORY, local),
             open: adapter.buffer_with(OPEN, Rights::all()),
@@ -209,7 +208,7 @@ pub fn run(data: &[u8]) {
         Some(srq) => program.adapter.end_on(srq),
         None => program.adapter.end(),
     };
-    let address: Address = program.adapter.ia.transport.attributes().address.clone();
+    let address: Address = program.adapter.ia.attributes().address.clone();
     let greeting = greeting(&mut input, how & 8 != 0);
     let whole = how & 8 == 0;
     let peer = if how & 1 == 0 {

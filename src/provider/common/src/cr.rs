@@ -3,7 +3,6 @@
 #![expect(missing_docs, reason = "the list of calls documents the slots")]
 
 use dat_core::error::{Arg, Role};
-use dat_core::transport::Transport;
 use dat_core::{Cr, Endpoint};
 use dat_udat::*;
 
@@ -47,7 +46,7 @@ pub unsafe fn dat_cr_accept<F: Provider>(
         if let Some(ep) = &ep {
             same_ia(cr.ia(), ep.ia(), Role::Ep)?;
         }
-        let max = cr.ia().transport.attributes().max_private_data;
+        let max = cr.ia().attributes().max_private_data;
         // SAFETY: the caller promises NULL or `private_data_size` bytes.
         let private_data = unsafe { connect::private_data(private_data_size, private_data, max, 3) }?;
         cr.accept(ep.as_ref(), &private_data).at(&[])

@@ -39,7 +39,7 @@ macro_rules! ep_param {
         DAT_EP_PARAM {
             ia_handle: ia_handle::<F>(ep.ia()),
             ep_state: c_ep_state($status.state),
-            local_ia_address_ptr: address_ptr(&ep.ia().transport.attributes().address),
+            local_ia_address_ptr: address_ptr(&ep.ia().attributes().address),
             local_port_qual: $status.local_qualifier,
             remote_ia_address_ptr: remote.map_or(std::ptr::null_mut(), |(address, _)| address_ptr(address)),
             remote_port_qual: remote.map_or(0, |(_, qualifier)| *qualifier),

@@ -45,7 +45,7 @@ macro_rules! write_event {
                     // All handles in the union have the same offset.
                     sp_handle: DAT_SP_HANDLE { psp_handle: raw(point) },
                     local_ia_address_ptr: request.map_or(std::ptr::null_mut(), |cr| {
-                        $crate::attr::address_ptr(&cr.ia().transport.attributes().address)
+                        $crate::attr::address_ptr(&cr.ia().attributes().address)
                     }),
                     conn_qual: qualifier,
                     cr_handle: raw(cr),

@@ -1,6 +1,6 @@
 //! Handlers for fork(2). In the child, all handles of its parent are invalid.
 
-use dat_core::transport::Hooks;
+use dat_core::transport::Transport;
 use host::{fork, memory};
 
 use crate::Provider;

@@ -15,7 +15,7 @@ pub mod table;
 use std::ffi::CStr;
 
 use dat_core::event::Completion;
-use dat_core::transport::{RemoteSegment, Transport};
+use dat_core::transport::RemoteSegment;
 use dat_core::{ApiCaps, Cno, Endpoint, EpAttributes, Event, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
 use dat_provider_common::event::c_status;
 use dat_provider_common::handle::{handle_or_null, raw};
@@ -89,11 +89,11 @@ impl Version for Udat12 {
     }
 
     fn ia_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
-        dat_provider_common::ia_attr!(ia.transport.attributes(), &ia.name, {})
+        dat_provider_common::ia_attr!(ia.attributes(), &ia.name, {})
     }
 
     fn provider_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> DAT_PROVIDER_ATTR {
-        let limits = ia.transport.attributes();
+        let limits = ia.attributes();
         let (number, named) = counted::of_adapter(ia, &[]);
         dat_provider_common::provider_attr!(limits, &limits.provider, thread_safe, {
             num_provider_specific_attr: number,

@@ -10,7 +10,7 @@ use std::process;
 use dat_core::counters::{ConnStat, Counters, Tally};
 use dat_core::error::Role;
 use dat_core::event::{AsyncReason, ConnectionEvent, Extended, Transfer};
-use dat_core::transport::{Hooks, Transport};
+use dat_core::transport::Transport;
 use dat_core::{AttachedData, Endpoint, Evd, Ia, Kind};
 use dat_provider_common::call::{OUT_OF_MEMORY, slow};
 use dat_provider_common::handle::find;
@@ -187,7 +187,7 @@ pub(crate) unsafe fn sample<F: Provider<Version = Udat20>>(
             return Err(Fault::Argument(3));
         }
         CounterBaseline::<OF_ADAPTER>::with(&ia.counter_baseline, |counter_baseline| {
-            counter_baseline.sample(group, start, |name| ia.transport.device_counter(name));
+            counter_baseline.sample(group, start, |name| ia.attributes().fabric.counter(name));
         })
     })
 }

@@ -2,7 +2,6 @@
 
 use dat_core::Cr;
 use dat_core::error::Role;
-use dat_core::transport::Transport;
 use dat_provider_common::call::slow;
 use dat_provider_common::ep::connect;
 use dat_provider_common::handle::find;
@@ -22,7 +21,7 @@ pub unsafe fn dat_cr_reject<F: Provider<Version = Udat20>>(
 ) -> DAT_RETURN {
     slow::<F>(|| {
         let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
-        let most = cr.ia().transport.attributes().max_reject_data;
+        let most = cr.ia().attributes().max_reject_data;
         // SAFETY: the caller guarantees that `private_data` is NULL or has `private_data_size` bytes.
         let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 2) }?;
         cr.reject(&private_data).at(&[])

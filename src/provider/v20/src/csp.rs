@@ -4,7 +4,6 @@ use std::ptr;
 
 use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Arg, Error, Role};
-use dat_core::transport::Transport;
 use dat_core::{Csp, Endpoint, Evd, Ia};
 use dat_provider_common::attr::address_ptr;
 use dat_provider_common::call::{making, slow};
@@ -90,7 +89,7 @@ pub unsafe fn dat_ep_common_connect<F: Provider<Version = Udat20>>(
 ) -> DAT_RETURN {
     making::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        let most = ep.ia().transport.attributes().max_private_data;
+        let most = ep.ia().attributes().max_private_data;
         // SAFETY: the caller passes NULL or `private_data_size` bytes.
         let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 4) }?;
         // SAFETY: the caller passes NULL or a complete address.

@@ -10,7 +10,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use dat_core::error::{Arg, Error, Role};
-use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment, Transport};
+use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment};
 use dat_core::{Ah, Change, Endpoint};
 use dat_provider_common::call::{fast, slow};
 use dat_provider_common::handle::find;
@@ -100,7 +100,7 @@ unsafe fn rdma_write_immed<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arg
     let triplet = unsafe { InPtr::of(triplet) };
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
-        if !ep.ia().transport.attributes().immediate {
+        if !ep.ia().attributes().immediate {
             return Err(Fault::Core(Error::NotImplemented));
         }
         let remote = if count == 0 {
@@ -149,7 +149,7 @@ fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc
     let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
     match ep.has_datagrams() {
         true => Ok(ep),
-        false if ep.ia().transport.attributes().datagrams => Err(Fault::Core(Error::InvalidHandle(Role::Ep))),
+        false if ep.ia().attributes().datagrams => Err(Fault::Core(Error::InvalidHandle(Role::Ep))),
         false => Err(Fault::Core(Error::NotImplemented)),
     }
 }
@@ -190,7 +190,7 @@ unsafe fn atomic<F: Provider<Version = Udat20>>(
     let remote_position = positions.iter().find(|(arg, _)| *arg == Arg::Remote).map_or(0, |(_, position)| *position);
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
-        if !ep.ia().transport.attributes().atomics {
+        if !ep.ia().attributes().atomics {
             return Err(Fault::Core(Error::NotImplemented));
         }
         let remote = remote(triplet, &segments, positions, remote_position)?;

@@ -33,7 +33,7 @@ pub mod table;
 use std::ffi::CStr;
 
 use dat_core::event::Completion;
-use dat_core::transport::{RemoteSegment, Transport};
+use dat_core::transport::RemoteSegment;
 use dat_core::{ApiCaps, Cno, Endpoint, EpAttributes, Event, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
 use dat_provider_common::cno::c_agent;
 use dat_provider_common::handle::handle_or_null;
@@ -125,7 +125,7 @@ impl Version for Udat20 {
     }
 
     fn ia_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
-        let limits = ia.transport.attributes();
+        let limits = ia.attributes();
         let extended = extension::extensions(limits);
         dat_provider_common::ia_attr!(limits, &limits.fabric.device, {
             zb_supported: attr::boolean(limits.zero_based),
@@ -135,7 +135,7 @@ impl Version for Udat20 {
     }
 
     fn provider_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> DAT_PROVIDER_ATTR {
-        let limits = ia.transport.attributes();
+        let limits = ia.attributes();
         let facts = named::named_attributes(limits, extension::extensions(limits));
         let (number, named) = counted::of_adapter(ia, facts);
         dat_provider_common::provider_attr!(limits, &ia.name, thread_safe, {

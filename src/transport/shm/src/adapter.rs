@@ -9,14 +9,15 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, Awaited, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport,
-    Fabric, Flow, Handed, Hooks, ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope,
-    Segment, SeqNo, ShortSend, Shown, Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport, Disconnect,
+    Extended, Fabric, Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment,
+    SeqNo, ShortSend, Supported, Transport, Wakeup, Windows, ZoneId,
 };
-use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver};
+use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::{fork, memory};
 
+use crate::alarm::Alarm;
 use crate::cm::Incoming;
 use crate::conn::{Conn, ConnPhase};
 use crate::peer_segment::End;
@@ -33,7 +34,6 @@ use crate::wire::{self, EndInfo};
 /// An open adapter.
 pub struct Shm {
     context: Arc<ProcessContext>,
-    attributes: AdapterAttributes,
     closed: AtomicBool,
 }
 
@@ -42,6 +42,28 @@ static NODES: ProcessContexts = ProcessContexts::new();
 /// Without state, because a poll finds completions of all connections.
 pub struct Cq;
 
+/// An armed wait.
+pub struct Wait {
+    context: Arc<ProcessContext>,
+    /// The number of the sleep on the alarm's word. Without one, the progress thread reports new data.
+    sleep: Option<u32>,
+    requests: bool,
+}
+
+impl Armed for Wait {
+    type Alarm = Alarm;
+
+    fn wakeup(&self) -> Wakeup<'_, Alarm> {
+        self.sleep.map_or(Wakeup::Reported, |sleep| Wakeup::Word(&self.context.links.control.alarm, sleep))
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        self.context.links.disarm(self.sleep, self.requests);
+    }
+}
+
 fn attributes() -> AdapterAttributes {
     objects::attributes("shm", Address::loopback(), Fabric::memory("shm".into()), LARGEST, wire::MAX_PRIVATE_DATA)
 }
@@ -49,82 +71,6 @@ fn attributes() -> AdapterAttributes {
 impl Drop for Shm {
     fn drop(&mut self) {
         self.close();
-    }
-}
-
-impl Parts for Shm {
-    type Zone = Zone;
-    type Region = Region<ProcessContext>;
-    type Window = Window<ProcessContext>;
-    type Cq = Cq;
-    type Srq = Arc<SharedQueue>;
-    type Qp = Conn;
-    type Tx = Tx;
-    type Listener = Listener;
-    type Incoming = Incoming;
-}
-
-impl Hooks for Shm {
-    fn close(&self) {
-        if !self.closed.swap(true, Ordering::AcqRel) {
-            NODES.release(&self.context);
-        }
-    }
-
-    fn watch(&self, on: bool) {
-        self.context.links.expect_agent(on);
-    }
-
-    fn kick(&self, posted: Awaited<'_, Self>) {
-        match posted {
-            Awaited::Qp(qp) => qp.recv_kick(),
-            Awaited::Srq(srq) => srq.kick(),
-        }
-    }
-
-    #[inline(always)]
-    fn post_inline(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<SeqNo> {
-        tx.post_inline(qp.end()?, &send)
-    }
-
-    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
-        match shown {
-            Shown::Before(window) => window.await_peers(),
-            Shown::Window(window) => window.close(),
-            // Closing its windows has waited for the peers.
-            Shown::Region(_) => {}
-        }
-        true
-    }
-
-    fn drain(&self, qp: &Arc<Conn>) {
-        qp.drain();
-    }
-
-    fn repoll(&self, qp: &Conn) {
-        if let Some(end) = qp.end() {
-            end.repoll();
-        }
-    }
-
-    fn takes_extended(&self, qp: &Conn) -> bool {
-        qp.takes_extended()
-    }
-
-    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
-        let peer_wakeups = qp.end().map_or(0, End::wakeups);
-        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
-    }
-
-    fn await_end(&self, qp: &Arc<Conn>) {
-        qp.await_still();
-    }
-
-    fn after_fork_in_child() {
-        NODES.forget();
-        transfers::after_fork_in_child();
-        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
-        unsafe { fork::close_in_child() };
     }
 }
 
@@ -159,29 +105,83 @@ impl DatagramTransport for Shm {
     }
 }
 
-dat_memory::datagrams_over_connections!(Shm);
+impl Extended<Shm> for Supported {
+    fn permit(qp: Option<&Conn>) -> Option<Self> {
+        qp.is_none_or(Conn::takes_extended).then_some(Supported)
+    }
+}
 
-impl Transport for Shm {
-    const INLINE_MAX: u64 = SMALL as u64;
-
-    const TAKES_RECEIVES: bool = true;
-
-    const KEEPS_TX: bool = true;
-
-    const ARMS_ALL: bool = true;
-
-    fn open(_name: &str, instance: &str) -> Result<Arc<Self>> {
-        let context = NODES.get(instance)?;
-        let shm = memory::arc(Shm { context, attributes: attributes(), closed: AtomicBool::new(false) })?;
-        Ok(shm)
+impl Windows<Shm> for Window<ProcessContext> {
+    fn create(shm: &Shm, _zone: &Zone, scope: Scope) -> Result<Self> {
+        Ok(Window::new(&shm.context, scope))
     }
 
-    fn attributes(&self) -> &AdapterAttributes {
-        &self.attributes
+    fn post_bind(
+        &self,
+        _shm: &Shm,
+        (qp, tx): (&Arc<Conn>, &mut Tx),
+        id: RequestId,
+        target: Option<&BindTarget<'_, Region<ProcessContext>>>,
+        signalled: bool,
+    ) -> Result<(u32, SeqNo)> {
+        let key = self.bind(target, qp.info().port)?;
+        let mark = qp.end().map_or(SeqNo::NEVER, |end| tx.post_done(end, id, signalled));
+        Ok((key, mark))
+    }
+
+    fn await_rebind(&self, _shm: &Shm) {
+        self.await_peers();
+    }
+
+    fn revoke(&self, _shm: &Shm) {
+        self.close();
+    }
+}
+
+impl Transport for Shm {
+    type Extended = Supported;
+    type Window = Window<ProcessContext>;
+    type Srq = Arc<SharedQueue>;
+    type DatagramQp = UdQp<Shm>;
+    type Zone = Zone;
+    type Region = Region<ProcessContext>;
+    type Cq = Cq;
+    type Armed = Wait;
+    type Qp = Conn;
+    type Tx = Tx;
+    type Listener = Listener;
+    type Incoming = Incoming;
+
+    const INLINE_MAX: u64 = SMALL as u64;
+    const TAKES_RECEIVES: bool = true;
+    const KEEPS_TX: bool = true;
+    const ARMS_ALL: bool = true;
+
+    fn open(_name: &str, instance: &str) -> Result<(Arc<Self>, AdapterAttributes)> {
+        let context = NODES.get(instance)?;
+        let shm = memory::arc(Shm { context, closed: AtomicBool::new(false) })?;
+        Ok((shm, attributes()))
     }
 
     fn report_to(&self, sink: AdapterSink<Self>) {
         self.context.census.add(sink);
+    }
+
+    fn watch(&self, on: bool) {
+        self.context.links.expect_agent(on);
+    }
+
+    fn close(&self) {
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            NODES.release(&self.context);
+        }
+    }
+
+    fn after_fork_in_child() {
+        NODES.forget();
+        transfers::after_fork_in_child();
+        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
+        unsafe { fork::close_in_child() };
     }
 
     fn zone_create(&self) -> Result<Zone> {
@@ -190,10 +190,6 @@ impl Transport for Shm {
 
     fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<ProcessContext>> {
         Region::register(&self.context, zone, addr, len, rights, first)
-    }
-
-    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window<ProcessContext>> {
-        Ok(Window::new(&self.context, scope))
     }
 
     fn cq_create(&self, _depth: usize) -> Result<Cq> {
@@ -208,38 +204,8 @@ impl Transport for Shm {
         };
     }
 
-    fn arm(&self, _cq: Option<&Cq>, requests: bool) -> Armed {
-        match self.context.links.arm(requests) {
-            Some(sleep) => Armed::Word(self.context.links.control.alarm.clone(), sleep),
-            // The progress thread reports new data.
-            None => Armed::Reported,
-        }
-    }
-
-    fn disarm(&self, _cq: Option<&Cq>, armed: Armed, requests: bool) {
-        let sleep = match armed {
-            Armed::Word(_, sleep) => Some(sleep),
-            Armed::Reported | Armed::Descriptor(_) => None,
-        };
-        self.context.links.disarm(sleep, requests);
-    }
-
-    fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
-        SharedQueue::new(depth, segments)
-    }
-
-    #[inline(always)]
-    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
-        Ok(srq.post(recv))
-    }
-
-    fn srq_resize(&self, srq: &Arc<SharedQueue>, depth: usize) -> Result<()> {
-        srq.resize(depth)
-    }
-
-    fn srq_arm_limit(&self, _srq: &Arc<SharedQueue>, _limit: usize) -> Result<()> {
-        // Every taken buffer is reported immediately.
-        Ok(())
+    fn arm(&self, _cq: Option<&Cq>, requests: bool) -> Wait {
+        Wait { context: self.context.clone(), sleep: self.context.links.arm(requests), requests }
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
@@ -252,31 +218,41 @@ impl Transport for Shm {
         Ok(qp.awaits_recv())
     }
 
+    fn kick(&self, qp: &Arc<Conn>) {
+        qp.recv_kick();
+    }
+
+    #[inline(always)]
+    fn post_inline(&self, qp: &Arc<Conn>, tx: &mut Tx, send: ShortSend<'_>) -> Option<SeqNo> {
+        tx.post_inline(qp.end()?, &send)
+    }
+
     #[inline(never)]
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
         Ok(qp.end().map_or(Handed::under_way(SeqNo::NEVER), |end| tx.post(end, request)))
-    }
-
-    fn post_bind(
-        &self,
-        qp: &Arc<Conn>,
-        tx: &mut Tx,
-        id: RequestId,
-        window: &Window<ProcessContext>,
-        target: Option<&BindTarget<'_, Region<ProcessContext>>>,
-        signalled: bool,
-    ) -> Result<(u32, SeqNo)> {
-        let key = window.bind(target, qp.info().port)?;
-        let mark = qp.end().map_or(SeqNo::NEVER, |end| tx.post_done(end, id, signalled));
-        Ok((key, mark))
     }
 
     fn reap(&self, qp: &Arc<Conn>) {
         qp.progress_tx();
     }
 
+    fn repoll(&self, qp: &Conn) {
+        if let Some(end) = qp.end() {
+            end.repoll();
+        }
+    }
+
+    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
+        let peer_wakeups = qp.end().map_or(0, End::wakeups);
+        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
+    }
+
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
         self.context.listen(qualifier, sink)
+    }
+
+    fn check_address(&self, _address: &Address) -> Result<()> {
+        Ok(())
     }
 
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
@@ -306,11 +282,19 @@ impl Transport for Shm {
         qp.info().port
     }
 
-    fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
-        let (reason, report) = match broken {
-            true => (wire::CloseReason::Broken(None), ConnectionReport::Broken),
-            false => (wire::CloseReason::Disconnected, ConnectionReport::Disconnected),
+    fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {
+        let (reason, report) = match how {
+            Disconnect::AfterRequests => {
+                qp.drain();
+                return Closing::Later;
+            }
+            Disconnect::Now => (wire::CloseReason::Disconnected, ConnectionReport::Disconnected),
+            Disconnect::Broken => (wire::CloseReason::Broken(None), ConnectionReport::Broken),
         };
         if qp.leave(reason, report) { Closing::Done } else { Closing::Exposed }
+    }
+
+    fn await_end(&self, qp: &Arc<Conn>) {
+        qp.await_still();
     }
 }

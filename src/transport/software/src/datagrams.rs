@@ -16,10 +16,11 @@ use std::time::{Duration, Instant};
 
 use dat_core::error::{Arg, Error, Result};
 use dat_core::event::Status;
-use dat_core::transport::datagrams::{Datagram, DatagramSink, Exchange};
+use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
-    Closing, Connect, ConnectionOwner, ConnectionReport, Handed, InternalConnection, Operation, Parts, Poll, QpInit,
-    QpSizes, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, ShortSend, Taken, Transport,
+    Closing, Connect, ConnectionOwner, ConnectionReport, Disconnect, Handed, InternalConnection, Operation, Poll,
+    QpInit, QpSizes, Recv, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, ShortSend,
+    Supported, Taken, Transport,
 };
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -38,12 +39,7 @@ const MAX_DRAIN: Duration = Duration::from_secs(1);
 
 /// The functions that a transport adds.
 pub trait DatagramTransport:
-    Transport<
-        Qp: RnrWaiter,
-        Srq = Arc<SharedQueue<<Self as Parts>::Qp>>,
-        DatagramQp = UdQp<Self>,
-        AddressHandle = PeerHandle<Self>,
-    >
+    Transport<Extended = Supported, Qp: RnrWaiter, Srq = Arc<SharedQueue<<Self as Transport>::Qp>>, DatagramQp = UdQp<Self>>
 {
     /// Creates one end of a datagram connection.
     fn create_datagram_connection(
@@ -60,73 +56,6 @@ pub trait DatagramTransport:
 
     /// Copies the segments' bytes to `to`, of their length. Returns `false` if a region has been freed.
     fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool;
-}
-
-/// Implements [`Datagrams`](dat_core::transport::Datagrams) for a [`DatagramTransport`].
-#[macro_export]
-macro_rules! datagrams_over_connections {
-    ($transport:ty) => {
-        impl ::dat_core::transport::Datagrams for $transport {
-            type DatagramQp = $crate::datagrams::UdQp<Self>;
-            type AddressHandle = $crate::datagrams::PeerHandle<Self>;
-
-            fn datagram_qp_create(
-                &self,
-                init: ::dat_core::transport::QpInit<'_, Self, ::dat_core::transport::datagrams::DatagramSink<Self>>,
-            ) -> ::dat_core::error::Result<::std::sync::Arc<Self::DatagramQp>> {
-                $crate::datagrams::UdQp::new(self, init)
-            }
-
-            fn post_datagram_recv(
-                &self,
-                _qp: &Self::DatagramQp,
-                _recv: &::dat_core::transport::Recv<'_>,
-            ) -> ::dat_core::error::Result<()> {
-                Ok(())
-            }
-
-            fn resolve(
-                &self,
-                qp: &::std::sync::Arc<Self::DatagramQp>,
-                connect: &::dat_core::transport::Connect<'_>,
-                exchange: ::dat_core::transport::datagrams::Exchange<Self>,
-            ) -> ::dat_core::error::Result<()> {
-                qp.resolve(self, connect, exchange)
-            }
-
-            fn answer(
-                &self,
-                incoming: &mut Option<<Self as ::dat_core::transport::Parts>::Incoming>,
-                qp: &::std::sync::Arc<Self::DatagramQp>,
-                private_data: &[u8],
-                exchange: ::dat_core::transport::datagrams::Exchange<Self>,
-            ) -> ::dat_core::error::Result<()> {
-                let accept = |conn: &_| ::dat_core::transport::Transport::accept(self, incoming, conn, private_data);
-                qp.add_peer(self, exchange, accept)
-            }
-
-            fn poll_if_queued(&self, to: &Self::AddressHandle) {
-                to.poll_if_queued(self);
-            }
-
-            fn send_short(&self, to: &Self::AddressHandle, datagram: ::dat_core::transport::ShortSend<'_>) -> bool {
-                to.send_short(datagram)
-            }
-
-            fn send_to(
-                &self,
-                qp: &::std::sync::Arc<Self::DatagramQp>,
-                to: &Self::AddressHandle,
-                datagram: &::dat_core::transport::datagrams::Datagram<'_>,
-            ) -> ::dat_core::error::Result<::dat_core::transport::Handed> {
-                qp.send(to, datagram)
-            }
-
-            fn close_datagrams(&self, qps: &[::std::sync::Arc<Self::DatagramQp>]) {
-                $crate::datagrams::UdQp::close(self, qps);
-            }
-        }
-    };
 }
 
 /// The destination of a connection's messages.
@@ -228,20 +157,8 @@ impl<T: DatagramTransport> DatagramReceiver<T> {
 }
 
 impl<T: DatagramTransport> UdQp<T> {
-    /// Creates a queue pair.
-    ///
-    /// # Errors
-    /// There is no memory.
-    pub fn new(transport: &T, init: QpInit<'_, T, DatagramSink<T>>) -> Result<Arc<Self>> {
-        let zone = transport.zone_create()?;
-        Ok(memory::arc(UdQp { sink: init.sink, zone, srq: init.srq.cloned(), peers: Mutex::default() })?)
-    }
-
     /// Adds a peer and starts its connection by `start`.
-    ///
-    /// # Errors
-    /// There is no memory, or the error of `start`.
-    pub fn add_peer(
+    fn add_peer(
         self: &Arc<Self>,
         transport: &T,
         exchange: Exchange<T>,
@@ -287,20 +204,51 @@ impl<T: DatagramTransport> UdQp<T> {
         }
         start(&qp).inspect_err(|_| peer.end(None))
     }
+}
 
-    /// Connects to a service point for an exchange.
-    ///
-    /// # Errors
-    /// The errors of [`UdQp::add_peer`].
-    pub fn resolve(self: &Arc<Self>, transport: &T, connect: &Connect<'_>, exchange: Exchange<T>) -> Result<()> {
+impl<T: DatagramTransport> Datagrams<T> for UdQp<T> {
+    type Peer = PeerHandle<T>;
+
+    fn create(transport: &T, init: QpInit<'_, T, DatagramSink<T>>) -> Result<Arc<Self>> {
+        let zone = transport.zone_create()?;
+        Ok(memory::arc(UdQp { sink: init.sink, zone, srq: init.srq.cloned(), peers: Mutex::default() })?)
+    }
+
+    fn post_recv(&self, _recv: &Recv<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn resolve(self: &Arc<Self>, transport: &T, connect: &Connect<'_>, exchange: Exchange<T>) -> Result<()> {
         self.add_peer(transport, exchange, |qp| transport.connect(qp, connect))
     }
 
-    /// Sends or discards a datagram.
-    ///
-    /// # Errors
-    /// [`Arg::Segments`]: the memory is no longer registered.
-    pub fn send(&self, to: &PeerHandle<T>, datagram: &Datagram<'_>) -> Result<Handed> {
+    fn answer(
+        self: &Arc<Self>,
+        transport: &T,
+        incoming: &mut Option<T::Incoming>,
+        private_data: &[u8],
+        exchange: Exchange<T>,
+    ) -> Result<()> {
+        self.add_peer(transport, exchange, |qp| transport.accept(incoming, qp, private_data))
+    }
+
+    /// Polls once if datagrams wait for this peer, which may wait until this side receives.
+    fn poll_if_queued(transport: &T, to: &PeerHandle<T>) {
+        if to.0.waits.load(Ordering::Relaxed) {
+            transport.poll(None, Poll::IfFree);
+        }
+    }
+
+    #[inline]
+    fn send_short(to: &PeerHandle<T>, datagram: ShortSend<'_>) -> bool {
+        let mut sending = to.0.connection.sending();
+        let free = !to.0.waits.load(Ordering::Relaxed);
+        let posted =
+            sending.parts().filter(|_| free).and_then(|(transport, qp, tx)| transport.post_inline(qp, tx, datagram));
+        posted.is_some()
+    }
+
+    fn send_to(self: &Arc<Self>, to: &PeerHandle<T>, datagram: &Datagram<'_>) -> Result<Handed> {
         let peer = &*to.0;
         let mut sending = peer.connection.sending();
         let sent = match sending.parts() {
@@ -316,14 +264,13 @@ impl<T: DatagramTransport> UdQp<T> {
         Ok(Handed { mark: SeqNo(datagram.id), done: true })
     }
 
-    /// Closes queue pairs. See [`Datagrams::close_datagrams`](dat_core::transport::Datagrams::close_datagrams).
-    pub fn close(transport: &T, qps: &[Arc<Self>]) {
+    fn close(transport: &T, qps: &[Arc<Self>]) {
         let peers: Vec<_> = qps.iter().flat_map(|qp| qp.peers.lock().clone()).collect();
         drain(transport, &peers);
         peers.iter().for_each(Peer::disconnect);
         for peer in peers {
             while let Some(qp) = peer.connection.qp() {
-                if transport.disconnect(&qp, false) == Closing::Done {
+                if transport.disconnect(&qp, Disconnect::Now) == Closing::Done {
                     peer.end(None);
                 } else {
                     transport.await_end(&qp);
@@ -348,25 +295,6 @@ fn drain<T: DatagramTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
         // Receive too, because the peer may also be waiting in a close.
         transport.poll(None, Poll::IfFree);
         pause.pass();
-    }
-}
-
-impl<T: DatagramTransport> PeerHandle<T> {
-    /// Polls once if datagrams wait for this peer, which may wait until this side receives.
-    pub fn poll_if_queued(&self, transport: &T) {
-        if self.0.waits.load(Ordering::Relaxed) {
-            transport.poll(None, Poll::IfFree);
-        }
-    }
-
-    /// Sends a short datagram. Returns `false` if others wait or there is no room.
-    #[inline]
-    pub fn send_short(&self, datagram: ShortSend<'_>) -> bool {
-        let mut sending = self.0.connection.sending();
-        let free = !self.0.waits.load(Ordering::Relaxed);
-        let posted =
-            sending.parts().filter(|_| free).and_then(|(transport, qp, tx)| transport.post_inline(qp, tx, datagram));
-        posted.is_some()
     }
 }
 
@@ -428,7 +356,8 @@ impl<T: DatagramTransport> Peer<T> {
         }
         if !state.notice_received && !std::mem::replace(&mut state.notice_sent, true) {
             let to = RemoteSegment::default();
-            let _ = sending.post(Operation::WriteImmediate { to, value: 0, solicited: false }, &[]);
+            let permit = Supported;
+            let _ = sending.post(Operation::WriteImmediate { to, value: 0, solicited: false, permit }, &[]);
         }
         state.notice_received
     }
@@ -442,7 +371,7 @@ impl<T: DatagramTransport> Peer<T> {
 
     fn disconnect(self: &Arc<Self>) {
         if let Some(qp) = self.connection.qp() {
-            if self.connection.transport().disconnect(&qp, false) == Closing::Done {
+            if self.connection.transport().disconnect(&qp, Disconnect::Now) == Closing::Done {
                 self.end(None);
             }
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Arg, Error, Resource, Result};
-use dat_core::transport::{AdapterAttributes, BindTarget, Fabric, MAX_SEGMENTS, RegionKeys, Scope, ZoneId};
+use dat_core::transport::{AdapterAttributes, BindTarget, Fabric, MAX_SEGMENTS, RegisteredRegion, Scope, ZoneId};
 use host::lock::Mutex;
 use host::zone;
 
@@ -24,6 +24,9 @@ pub trait Owner: Send + Sync + 'static {
 
     /// Waits until no peer copies to or from removed rows, if peers copy by themselves.
     fn await_peers(&self) {}
+
+    /// Ends transfers that block the free of this region.
+    fn region_freed(&self, _key: u32) {}
 }
 
 /// Does what [`RegionTable::insert`] does, with its contract.
@@ -74,20 +77,21 @@ impl<O: Owner> Region<O> {
         let is_remote = rights.intersects(Rights::REMOTE);
         Ok(Region { owner: owner.clone(), key, zone: zone.0, is_remote, is_bound: AtomicBool::new(false) })
     }
-
-    /// Returns the key of the row.
-    pub fn key(&self) -> u32 {
-        self.key
-    }
 }
 
-impl<O: Owner> RegionKeys for Region<O> {
+impl<O: Owner> RegisteredRegion for Region<O> {
     fn local_key(&self) -> u64 {
         self.key.into()
     }
 
     fn remote_key(&self) -> u32 {
         if self.is_remote { self.key } else { 0 }
+    }
+
+    fn await_peers(&self) -> bool {
+        self.owner.region_freed(self.key);
+        // Closing its windows has waited for the peers.
+        true
     }
 }
 

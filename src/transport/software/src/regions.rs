@@ -28,7 +28,6 @@ use host::memory::{self, NoMemory, Room};
 use crate::user::{Source, Target};
 
 mod granted;
-mod held;
 mod row;
 
 pub use granted::Granted;
@@ -201,18 +200,12 @@ impl<M: Mirror> RegionTable<M> {
     /// Removes the row of `key`, revoked or not, and waits for all references; the caller must hold none. Returns
     /// `false` if there is no such row.
     pub fn remove(&self, key: u32) -> bool {
-        self.remove_with(key, || {})
-    }
-
-    /// Does what [`RegionTable::remove`] does, and calls `closed` before the wait, when new references are impossible.
-    pub fn remove_with(&self, key: u32, closed: impl FnOnce()) -> bool {
         let (index, generation) = split_key(key);
         let gone = |state: u64| {
             let there = generation != 0 && (state >> GENERATION_SHIFT) as u32 & !REVOKED == generation;
             there.then_some(state & (REFERENCES | REVOKING) | WAITER)
         };
         let Some(local) = self.close(index, gone) else { return false };
-        closed();
         let mut sleeper = self.waiters.sleepers.lock();
         // A concurrent `invalidate` uses the row until it clears REVOKING.
         while local.is_referenced() || local.state.load(Ordering::Relaxed) & REVOKING != 0 {

@@ -10,11 +10,11 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, Armed, Awaited, BindTarget, Closing, Connect, Fabric, FabricKind, Flow, Handed, Hooks,
-    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue, Shown,
-    Transport, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Disconnect, Extended, Fabric, FabricKind,
+    Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue,
+    ShortSend, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
 };
-use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver};
+use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -33,13 +33,29 @@ use crate::tx::Tx;
 /// An open interface adapter.
 pub struct Tcp {
     device: Arc<Device>,
-    attributes: AdapterAttributes,
     thread: Mutex<Option<Thread>>,
     closed: AtomicBool,
 }
 
 /// A completion queue, without state: a poll finds the completions of all connections.
 pub struct Cq;
+
+/// An armed wait.
+pub struct Wait(Arc<Device>);
+
+impl Armed for Wait {
+    type Alarm = Unsupported;
+
+    fn wakeup(&self) -> Wakeup<'_, Unsupported> {
+        Wakeup::Descriptor(self.0.descriptor().as_raw_fd())
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        self.0.end_sleep();
+    }
+}
 
 fn attributes(device: &Device) -> AdapterAttributes {
     let Place { netdev, address } = &device.place;
@@ -52,83 +68,6 @@ impl Drop for Tcp {
     fn drop(&mut self) {
         // An adapter that could not be opened was not closed.
         self.close();
-    }
-}
-
-impl Parts for Tcp {
-    type Zone = Zone;
-    type Region = Region<Device>;
-    type Window = Window<Device>;
-    type Cq = Cq;
-    type Srq = Arc<SharedQueue<Conn>>;
-    type Qp = Conn;
-    type Tx = Tx;
-    type Listener = Listener;
-    type Incoming = Incoming;
-}
-
-impl Hooks for Tcp {
-    fn close(&self) {
-        if self.closed.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        self.device.stop.store(true, Ordering::Release);
-        self.device.wakeup.wake();
-        let thread = self.thread.lock().take();
-        if let Some(thread) = thread {
-            thread.join();
-        }
-        // What is left to do refers to connections, and these to the device.
-        let work = std::mem::take(&mut *self.device.work.lock());
-        drop(work);
-        for conn in self.device.conns() {
-            conn.disconnect(End::Disconnected);
-        }
-        self.device.run_deferred();
-        self.device.let_all_go();
-    }
-
-    fn watch(&self, on: bool) {
-        if on {
-            self.device.watchers.fetch_add(1, Ordering::AcqRel);
-        } else {
-            self.device.watchers.fetch_sub(1, Ordering::AcqRel);
-        }
-        self.device.wakeup.wake();
-    }
-
-    fn kick(&self, posted: Awaited<'_, Self>) {
-        match posted {
-            Awaited::Qp(qp) => qp.recv_kick(),
-            Awaited::Srq(srq) => srq.kick(),
-        }
-    }
-
-    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
-        match shown {
-            Shown::Window(window) => window.close(),
-            Shown::Region(region) => self.device.region_freed(region.key()),
-            // The bind has waited for the threads that used it.
-            Shown::Before(_) => {}
-        }
-        true
-    }
-
-    fn check_address(&self, address: &Address) -> Result<()> {
-        cm::check_address(&self.device, address)
-    }
-
-    fn takes_extended(&self, qp: &Conn) -> bool {
-        qp.takes_extended()
-    }
-
-    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
-        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups: 0 }
-    }
-
-    fn after_fork_in_child() {
-        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
-        unsafe { fork::close_in_child() };
     }
 }
 
@@ -168,16 +107,65 @@ impl DatagramTransport for Tcp {
     }
 }
 
-dat_memory::datagrams_over_connections!(Tcp);
+impl Extended<Tcp> for Supported {
+    fn permit(qp: Option<&Conn>) -> Option<Self> {
+        qp.is_none_or(Conn::takes_extended).then_some(Supported)
+    }
+}
+
+impl Windows<Tcp> for Window<Device> {
+    fn create(tcp: &Tcp, _zone: &Zone, scope: Scope) -> Result<Self> {
+        Ok(Window::new(&tcp.device, scope))
+    }
+
+    fn post_bind(
+        &self,
+        _tcp: &Tcp,
+        (qp, tx): (&Arc<Conn>, &mut Tx),
+        id: RequestId,
+        target: Option<&BindTarget<'_, Region<Device>>>,
+        _signalled: bool,
+    ) -> Result<(u32, SeqNo)> {
+        let key = self.bind(target, qp.number())?;
+        if !tx.is_open() {
+            return Ok((key, SeqNo::NEVER));
+        }
+        tx.post_done(id)?;
+        qp.pump_locked(tx);
+        // It may be complete, which the next poll reports.
+        qp.poll_soon();
+        Ok((key, SeqNo(id)))
+    }
+
+    fn await_rebind(&self, _tcp: &Tcp) {
+        // The bind has waited for the threads that used it.
+    }
+
+    fn revoke(&self, _tcp: &Tcp) {
+        self.close();
+    }
+}
 
 impl Transport for Tcp {
+    type Extended = Supported;
+    type Window = Window<Device>;
+    type Srq = Arc<SharedQueue<Conn>>;
+    type DatagramQp = UdQp<Tcp>;
+    type Zone = Zone;
+    type Region = Region<Device>;
+    type Cq = Cq;
+    type Armed = Wait;
+    type Qp = Conn;
+    type Tx = Tx;
+    type Listener = Listener;
+    type Incoming = Incoming;
+
+    const INLINE_MAX: u64 = 0;
     const TAKES_RECEIVES: bool = true;
-
     const KEEPS_TX: bool = true;
-
     const ARMS_ALL: bool = true;
 
-    fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
+    fn open(name: &str, instance: &str) -> Result<(Arc<Self>, AdapterAttributes)> {
         let refused = |reason: Reason| {
             reason.log(name);
             Error::InsufficientResources(Resource::Device)
@@ -187,11 +175,44 @@ impl Transport for Tcp {
         let thread = thread::start(&device)
             .map_err(|error| refused(Topic::DoesNotOpen.error(&error, format!("no thread: {error}"))))?;
         let attributes = attributes(&device);
-        Ok(memory::arc(Tcp { device, attributes, thread: Mutex::new(Some(thread)), closed: AtomicBool::new(false) })?)
+        let tcp = Tcp { device, thread: Mutex::new(Some(thread)), closed: AtomicBool::new(false) };
+        Ok((memory::arc(tcp)?, attributes))
     }
 
-    fn attributes(&self) -> &AdapterAttributes {
-        &self.attributes
+    fn report_to(&self, _sink: AdapterSink<Self>) {}
+
+    fn watch(&self, on: bool) {
+        if on {
+            self.device.watchers.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.device.watchers.fetch_sub(1, Ordering::AcqRel);
+        }
+        self.device.wakeup.wake();
+    }
+
+    fn close(&self) {
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.device.stop.store(true, Ordering::Release);
+        self.device.wakeup.wake();
+        let thread = self.thread.lock().take();
+        if let Some(thread) = thread {
+            thread.join();
+        }
+        // What is left to do refers to connections, and these to the device.
+        let work = std::mem::take(&mut *self.device.work.lock());
+        drop(work);
+        for conn in self.device.conns() {
+            conn.disconnect(End::Disconnected);
+        }
+        self.device.run_deferred();
+        self.device.let_all_go();
+    }
+
+    fn after_fork_in_child() {
+        // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
+        unsafe { fork::close_in_child() };
     }
 
     fn zone_create(&self) -> Result<Zone> {
@@ -202,10 +223,6 @@ impl Transport for Tcp {
         Region::register(&self.device, zone, addr, len, rights, first)
     }
 
-    fn window_create(&self, _zone: &Zone, scope: Scope) -> Result<Window<Device>> {
-        Ok(Window::new(&self.device, scope))
-    }
-
     fn cq_create(&self, _depth: usize) -> Result<Cq> {
         Ok(Cq)
     }
@@ -214,30 +231,9 @@ impl Transport for Tcp {
         self.device.poll(how);
     }
 
-    fn arm(&self, _cq: Option<&Cq>, _requests: bool) -> Armed {
+    fn arm(&self, _cq: Option<&Cq>, _requests: bool) -> Wait {
         self.device.begin_sleep();
-        Armed::Descriptor(self.device.descriptor().as_raw_fd())
-    }
-
-    fn disarm(&self, _cq: Option<&Cq>, _armed: Armed, _requests: bool) {
-        self.device.end_sleep();
-    }
-
-    fn srq_create(&self, _zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue<Conn>>> {
-        SharedQueue::new(depth, segments)
-    }
-
-    fn srq_post(&self, srq: &Arc<SharedQueue<Conn>>, recv: &Recv<'_>) -> Result<bool> {
-        Ok(srq.post(recv))
-    }
-
-    fn srq_resize(&self, srq: &Arc<SharedQueue<Conn>>, depth: usize) -> Result<()> {
-        srq.resize(depth)
-    }
-
-    fn srq_arm_limit(&self, _srq: &Arc<SharedQueue<Conn>>, _limit: usize) -> Result<()> {
-        // Each taken buffer is reported immediately.
-        Ok(())
+        Wait(self.device.clone())
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
@@ -247,6 +243,15 @@ impl Transport for Tcp {
 
     fn post_recv(&self, qp: &Conn, _recv: &Recv<'_>) -> Result<bool> {
         Ok(qp.awaits_recv())
+    }
+
+    fn kick(&self, qp: &Arc<Conn>) {
+        qp.recv_kick();
+    }
+
+    #[inline(always)]
+    fn post_inline(&self, _qp: &Arc<Conn>, _tx: &mut Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
+        None
     }
 
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
@@ -263,32 +268,24 @@ impl Transport for Tcp {
         Ok(Handed::under_way(SeqNo(request.id)))
     }
 
-    fn post_bind(
-        &self,
-        qp: &Arc<Conn>,
-        tx: &mut Tx,
-        id: RequestId,
-        window: &Window<Device>,
-        target: Option<&BindTarget<'_, Region<Device>>>,
-        _signalled: bool,
-    ) -> Result<(u32, SeqNo)> {
-        let key = window.bind(target, qp.number())?;
-        if !tx.is_open() {
-            return Ok((key, SeqNo::NEVER));
-        }
-        tx.post_done(id)?;
-        qp.pump_locked(tx);
-        // It may be complete, which the next poll reports.
-        qp.poll_soon();
-        Ok((key, SeqNo(id)))
-    }
-
     fn reap(&self, _qp: &Arc<Conn>) {
         self.device.poll(Poll::Complete);
     }
 
+    fn repoll(&self, _qp: &Conn) {
+        // Each poll waits for the lock.
+    }
+
+    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
+        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups: 0 }
+    }
+
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
         cm::listen(&self.device, qualifier, sink)
+    }
+
+    fn check_address(&self, address: &Address) -> Result<()> {
+        cm::check_address(&self.device, address)
     }
 
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
@@ -307,8 +304,16 @@ impl Transport for Tcp {
         qp.port()
     }
 
-    fn disconnect(&self, qp: &Arc<Conn>, broken: bool) -> Closing {
-        qp.disconnect(if broken { End::Broken(None) } else { End::Disconnected });
+    fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {
+        qp.disconnect(match how {
+            Disconnect::AfterRequests => return Closing::Later,
+            Disconnect::Now => End::Disconnected,
+            Disconnect::Broken => End::Broken(None),
+        });
         Closing::Done
+    }
+
+    fn await_end(&self, _qp: &Arc<Conn>) {
+        // Each end is immediate.
     }
 }

@@ -500,17 +500,6 @@ impl Device {
     }
 
     /// Fails the connections that send from a region about to be freed. Called without a lock.
-    pub fn region_freed(&self, key: u32) {
-        // In reverse, because a failed connection is removed from the list.
-        let blocked = self.blocked.lock().len();
-        for at in (0..blocked).rev() {
-            let number = self.blocked.lock().get(at).copied();
-            if let Some(conn) = number.and_then(|number| self.conn(number)) {
-                conn.region_freed(key);
-            }
-        }
-    }
-
     /// Invalidates a window for a connection. Returns `false` if it has no right to it.
     pub fn invalidate(&self, key: u32, own: &AccessContext) -> bool {
         self.regions.invalidate(key, own).is_some()
@@ -522,5 +511,16 @@ impl Owner for Device {
 
     fn regions(&self) -> &Regions {
         &self.regions
+    }
+
+    fn region_freed(&self, key: u32) {
+        // In reverse, because a failed connection is removed from the list.
+        let blocked = self.blocked.lock().len();
+        for at in (0..blocked).rev() {
+            let number = self.blocked.lock().get(at).copied();
+            if let Some(conn) = number.and_then(|number| self.conn(number)) {
+                conn.region_freed(key);
+            }
+        }
     }
 }

@@ -172,7 +172,9 @@ impl Waiting {
             }
             Operation::WriteImmediate { to, .. } => write(to),
             Operation::Read(from) => stage(kind::READ, 0, &record::target(from), 0),
-            Operation::Atomic { addr, key, change } => stage(kind::ATOMIC, 0, &record::atomic(*addr, *key, *change), 0),
+            Operation::Atomic { addr, key, change, .. } => {
+                stage(kind::ATOMIC, 0, &record::atomic(*addr, *key, *change), 0)
+            }
         }
     }
 

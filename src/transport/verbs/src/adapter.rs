@@ -1,6 +1,6 @@
 //! Implements core's transport interface. No two adapters share a lock of this transport.
 
-use std::path::Path;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -9,13 +9,14 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Fabric, Flow, Handed, Hooks,
-    ListenerSink, Parts, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo, Shown, Transport,
+    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Disconnect, Extended, Flow,
+    Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo, SharedReceives, ShortSend,
+    Supported, Transport, Unsupported, Wakeup, Windows,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
 use host::topic::Topic;
-use host::{fork, memory, sysfs};
+use host::{fork, memory};
 
 use crate::channels;
 use crate::cm::{self, Incoming, Listener};
@@ -68,21 +69,164 @@ impl Drop for Verbs {
     }
 }
 
-impl Parts for Verbs {
+/// An armed wait.
+pub struct Wait {
+    device: Arc<Device>,
+    /// A completion queue with its descriptor.
+    cq: Option<(Arc<CompletionQueue>, RawFd)>,
+}
+
+impl Armed for Wait {
+    type Alarm = Unsupported;
+
+    fn wakeup(&self) -> Wakeup<'_, Unsupported> {
+        self.cq.as_ref().map_or(Wakeup::Reported, |&(_, fd)| Wakeup::Descriptor(fd))
+    }
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        self.device.sleepers.fetch_sub(1, Ordering::AcqRel);
+        if let Some((cq, _)) = &self.cq {
+            cq.disarm();
+        }
+    }
+}
+
+impl Datagrams<Verbs> for UdQp {
+    type Peer = Arc<UdPeer>;
+
+    fn create(verbs: &Verbs, init: QpInit<'_, Verbs, DatagramSink<Verbs>>) -> Result<Arc<UdQp>> {
+        verbs.device.check_device()?;
+        UdQp::new(&verbs.device, init)
+    }
+
+    fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
+        UdQp::post_recv(self, recv)
+    }
+
+    fn resolve(self: &Arc<Self>, verbs: &Verbs, connect: &Connect<'_>, exchange: Exchange<Verbs>) -> Result<()> {
+        verbs.device.check_device()?;
+        UdQp::resolve(self, connect, exchange)
+    }
+
+    fn answer(
+        self: &Arc<Self>,
+        _verbs: &Verbs,
+        incoming: &mut Option<Incoming>,
+        private_data: &[u8],
+        exchange: Exchange<Verbs>,
+    ) -> Result<()> {
+        UdQp::answer(self, incoming, private_data, exchange)
+    }
+
+    fn send_to(self: &Arc<Self>, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<Handed> {
+        self.send(to, datagram)?;
+        Ok(Handed::under_way(SeqNo(datagram.id)))
+    }
+
+    fn close(_verbs: &Verbs, qps: &[Arc<UdQp>]) {
+        UdQp::close(qps);
+    }
+}
+
+impl Extended<Verbs> for Supported {
+    fn permit(_: Option<&Qp>) -> Option<Self> {
+        // The private data does not contain what the peer accepts.
+        Some(Supported)
+    }
+}
+
+impl SharedReceives<Verbs> for Arc<SharedQueue> {
+    fn create(verbs: &Verbs, zone: &Zone, depth: usize, segments: usize) -> Result<Self> {
+        verbs.device.check_device()?;
+        SharedQueue::new(&verbs.device, zone, depth, segments)
+    }
+
+    #[inline(always)]
+    fn post(&self, verbs: &Verbs, recv: &Recv<'_>) -> Result<bool> {
+        // No message waits for a receive here.
+        SharedQueue::post(self, &verbs.padded(recv)).map(|()| false)
+    }
+
+    fn resize(&self, _verbs: &Verbs, depth: usize) -> Result<()> {
+        SharedQueue::resize(self, depth)
+    }
+
+    fn arm_limit(&self, verbs: &Verbs, limit: usize) -> Result<()> {
+        self.set_limit(limit)?;
+        if limit > 0 {
+            // The device raises no event for consumed receives that core has not counted yet.
+            verbs.device.command(|work| work.drain = true);
+        }
+        Ok(())
+    }
+
+    fn kick(&self) {}
+}
+
+impl Windows<Verbs> for Window {
+    fn create(verbs: &Verbs, zone: &Zone, scope: Scope) -> Result<Self> {
+        if scope == Scope::Endpoint && !verbs.device.limits.single_windows {
+            return Err(Error::ModelNotSupported);
+        }
+        verbs.device.check_device()?;
+        Window::new(&verbs.device, zone, scope)
+    }
+
+    fn post_bind(
+        &self,
+        verbs: &Verbs,
+        (qp, ()): (&Arc<Qp>, &mut ()),
+        id: RequestId,
+        target: Option<&BindTarget<'_, Region>>,
+        _signalled: bool,
+    ) -> Result<(u32, SeqNo)> {
+        let target = target.map(|target| BindTarget { rights: verbs.device.limits.granted(target.rights), ..*target });
+        let key = qp.post_bind(id, self, target.as_ref())?;
+        Ok((key, SeqNo(id)))
+    }
+
+    fn await_rebind(&self, _verbs: &Verbs) {}
+
+    fn revoke(&self, verbs: &Verbs) {
+        // After a timeout, the bind keeps its region registered.
+        await_binds(&verbs.device, || Arc::strong_count(&self.under_way) > 1);
+    }
+}
+
+impl Transport for Verbs {
+    type Extended = Supported;
+    type Window = Window;
+    type Srq = Arc<SharedQueue>;
+    type DatagramQp = UdQp;
     type Zone = Zone;
     type Region = Region;
-    type Window = Window;
     type Cq = Arc<CompletionQueue>;
-    type Srq = Arc<SharedQueue>;
+    type Armed = Wait;
     type Qp = Qp;
     type Tx = ();
     type Listener = Listener;
     type Incoming = Incoming;
-}
 
-impl Hooks for Verbs {
-    fn close(&self) {
-        self.stop();
+    const INLINE_MAX: u64 = 0;
+    const TAKES_RECEIVES: bool = false;
+    const KEEPS_TX: bool = false;
+    const ARMS_ALL: bool = false;
+
+    fn open(name: &str, instance: &str) -> Result<(Arc<Self>, AdapterAttributes)> {
+        let device = Device::open(name, instance)?;
+        let thread = crate::thread::start(&device).map_err(|error| {
+            Topic::DoesNotOpen.error(&error, format!("no thread: {error}")).log(name);
+            Error::InsufficientResources(Resource::Memory)
+        })?;
+        let attributes = device.attributes.clone();
+        Ok((memory::arc(Verbs { device, thread: Mutex::new(Some(thread)) })?, attributes))
+    }
+
+    fn report_to(&self, sink: AdapterSink<Self>) {
+        *self.device.adapter.lock() = Some(sink);
+        self.device.report_loss();
     }
 
     fn watch(&self, on: bool) {
@@ -93,98 +237,14 @@ impl Hooks for Verbs {
         }
     }
 
-    fn await_peers(&self, shown: Shown<'_, Self>) -> bool {
-        match shown {
-            // `Shown::Region` waits for this bind later.
-            Shown::Before(_) => true,
-            Shown::Window(window) => {
-                // `true` even after a timeout: the bind keeps its region registered.
-                await_binds(&self.device, || Arc::strong_count(&window.under_way) > 1);
-                true
-            }
-            Shown::Region(region) => await_binds(&self.device, || Arc::strong_count(&region.shared) > 1),
-        }
-    }
-
-    fn drain(&self, qp: &Arc<Qp>) {
-        // Maybe only the progress thread polls for the last request.
-        self.device.command(|work| work.awaited.push_back(qp.clone()));
-    }
-
-    fn check_address(&self, address: &Address) -> Result<()> {
-        cm::check_address(&self.device, address)
-    }
-
-    fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
-        Flow { request_stalls: qp.sends.lock().stalls.stalls(), ..Flow::default() }
-    }
-
-    fn device_counter(&self, name: &str) -> u64 {
-        let Fabric { device, port, .. } = &self.device.attributes.fabric;
-        sysfs::counter(Path::new(sysfs::ROOT), device.as_ref(), *port, name).unwrap_or(0)
-    }
-
-    fn await_end(&self, qp: &Arc<Qp>) {
-        qp.await_end();
+    fn close(&self) {
+        self.stop();
     }
 
     fn after_fork_in_child() {
         // SAFETY: core calls this in a forked child, where it has abandoned all objects.
         unsafe { fork::close_in_child() };
         channels::after_fork_in_child();
-    }
-}
-
-impl Datagrams for Verbs {
-    type DatagramQp = UdQp;
-    type AddressHandle = Arc<UdPeer>;
-
-    fn datagram_qp_create(&self, init: QpInit<'_, Self, DatagramSink<Self>>) -> Result<Arc<UdQp>> {
-        self.device.check_device()?;
-        UdQp::new(&self.device, init)
-    }
-
-    fn post_datagram_recv(&self, qp: &UdQp, recv: &Recv<'_>) -> Result<()> {
-        qp.post_recv(recv)
-    }
-
-    fn resolve(&self, qp: &Arc<UdQp>, connect: &Connect<'_>, exchange: Exchange<Self>) -> Result<()> {
-        self.device.check_device()?;
-        qp.resolve(connect, exchange)
-    }
-
-    fn answer(
-        &self,
-        incoming: &mut Option<Incoming>,
-        qp: &Arc<UdQp>,
-        private_data: &[u8],
-        exchange: Exchange<Self>,
-    ) -> Result<()> {
-        qp.answer(incoming, private_data, exchange)
-    }
-
-    fn send_to(&self, qp: &Arc<UdQp>, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<Handed> {
-        qp.send(to, datagram)?;
-        Ok(Handed::under_way(SeqNo(datagram.id)))
-    }
-
-    fn close_datagrams(&self, qps: &[Arc<UdQp>]) {
-        UdQp::close(qps);
-    }
-}
-
-impl Transport for Verbs {
-    fn open(name: &str, instance: &str) -> Result<Arc<Self>> {
-        let device = Device::open(name, instance)?;
-        let thread = crate::thread::start(&device).map_err(|error| {
-            Topic::DoesNotOpen.error(&error, format!("no thread: {error}")).log(name);
-            Error::InsufficientResources(Resource::Memory)
-        })?;
-        Ok(memory::arc(Verbs { device, thread: Mutex::new(Some(thread)) })?)
-    }
-
-    fn attributes(&self) -> &AdapterAttributes {
-        &self.device.attributes
     }
 
     fn zone_create(&self) -> Result<Zone> {
@@ -200,22 +260,9 @@ impl Transport for Verbs {
         Region::new(&self.device, zone, addr, len, rights)
     }
 
-    fn window_create(&self, zone: &Zone, scope: Scope) -> Result<Window> {
-        if scope == Scope::Endpoint && !self.device.limits.single_windows {
-            return Err(Error::ModelNotSupported);
-        }
-        self.device.check_device()?;
-        Window::new(&self.device, zone, scope)
-    }
-
     fn cq_create(&self, depth: usize) -> Result<Arc<CompletionQueue>> {
         self.device.check_device()?;
         CompletionQueue::new(&self.device, depth)
-    }
-
-    fn report_to(&self, sink: AdapterSink<Self>) {
-        *self.device.adapter.lock() = Some(sink);
-        self.device.report_loss();
     }
 
     #[inline]
@@ -228,40 +275,9 @@ impl Transport for Verbs {
         }
     }
 
-    fn arm(&self, cq: Option<&Arc<CompletionQueue>>, _requests: bool) -> Armed {
+    fn arm(&self, cq: Option<&Arc<CompletionQueue>>, _requests: bool) -> Wait {
         self.device.sleepers.fetch_add(1, Ordering::AcqRel);
-        cq.map_or(Armed::Reported, |cq| Armed::Descriptor(cq.arm()))
-    }
-
-    fn disarm(&self, cq: Option<&Arc<CompletionQueue>>, _armed: Armed, _requests: bool) {
-        self.device.sleepers.fetch_sub(1, Ordering::AcqRel);
-        if let Some(cq) = cq {
-            cq.disarm();
-        }
-    }
-
-    fn srq_create(&self, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<SharedQueue>> {
-        self.device.check_device()?;
-        SharedQueue::new(&self.device, zone, depth, segments)
-    }
-
-    #[inline(always)]
-    fn srq_post(&self, srq: &Arc<SharedQueue>, recv: &Recv<'_>) -> Result<bool> {
-        // No message waits for a receive here.
-        srq.post(&self.padded(recv)).map(|()| false)
-    }
-
-    fn srq_resize(&self, srq: &Arc<SharedQueue>, depth: usize) -> Result<()> {
-        srq.resize(depth)
-    }
-
-    fn srq_arm_limit(&self, srq: &Arc<SharedQueue>, limit: usize) -> Result<()> {
-        srq.set_limit(limit)?;
-        if limit > 0 {
-            // The device raises no event for consumed receives that core has not counted yet.
-            self.device.command(|work| work.drain = true);
-        }
-        Ok(())
+        Wait { device: self.device.clone(), cq: cq.map(|cq| (cq.clone(), cq.arm())) }
     }
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Qp>, ())> {
@@ -274,33 +290,38 @@ impl Transport for Verbs {
         qp.post_recv(&self.padded(recv)).map(|()| false)
     }
 
+    fn kick(&self, _qp: &Arc<Qp>) {
+        // No message waits for a receive here.
+    }
+
+    #[inline(always)]
+    fn post_inline(&self, _qp: &Arc<Qp>, _tx: &mut (), _send: ShortSend<'_>) -> Option<SeqNo> {
+        None
+    }
+
     #[inline(always)]
     fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         qp.post(request)?;
         Ok(Handed::under_way(SeqNo(request.id)))
     }
 
-    fn post_bind(
-        &self,
-        qp: &Arc<Qp>,
-        (): &mut (),
-        id: RequestId,
-        window: &Window,
-        target: Option<&BindTarget<'_, Region>>,
-        _signalled: bool,
-    ) -> Result<(u32, SeqNo)> {
-        let target = target.map(|target| BindTarget { rights: self.device.limits.granted(target.rights), ..*target });
-        let key = qp.post_bind(id, window, target.as_ref())?;
-        Ok((key, SeqNo(id)))
-    }
-
     fn reap(&self, qp: &Arc<Qp>) {
         qp.reap();
+    }
+
+    fn repoll(&self, _qp: &Qp) {}
+
+    fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
+        Flow { request_stalls: qp.sends.lock().stalls.stalls(), ..Flow::default() }
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
         self.device.check_device()?;
         cm::listen(&self.device, qualifier, sink)
+    }
+
+    fn check_address(&self, address: &Address) -> Result<()> {
+        cm::check_address(&self.device, address)
     }
 
     fn connect(&self, qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
@@ -320,11 +341,24 @@ impl Transport for Verbs {
         qp.state.lock().cm.as_ref().map_or(0, |id| id.local_port().into())
     }
 
-    fn disconnect(&self, qp: &Arc<Qp>, broken: bool) -> Closing {
+    fn disconnect(&self, qp: &Arc<Qp>, how: Disconnect) -> Closing {
+        let report = match how {
+            Disconnect::AfterRequests => {
+                // Maybe only the progress thread polls for the last request.
+                self.device.command(|work| work.awaited.push_back(qp.clone()));
+                return Closing::Later;
+            }
+            Disconnect::Now => ConnectionReport::Disconnected,
+            Disconnect::Broken => ConnectionReport::Broken,
+        };
         if qp.abandon() {
             return Closing::Done;
         }
-        qp.begin_end(if broken { ConnectionReport::Broken } else { ConnectionReport::Disconnected });
+        qp.begin_end(report);
         if qp.phase() == QpPhase::Dead { Closing::Done } else { Closing::Later }
+    }
+
+    fn await_end(&self, qp: &Arc<Qp>) {
+        qp.await_end();
     }
 }

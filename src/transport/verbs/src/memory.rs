@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use dat_core::Rights;
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{RegionKeys, ZoneId};
+use dat_core::transport::{RegisteredRegion, ZoneId};
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
 use host::{limit, zone};
@@ -15,6 +15,7 @@ use rdma_sys::ibv_access_flags;
 use crate::device::Device;
 use crate::status::exhausted;
 use crate::sys::memory::{Access, Mr, Pd};
+use crate::window::await_binds;
 
 pub struct Zone {
     /// Dropped before `pd`, in which it is registered.
@@ -102,13 +103,17 @@ impl Drop for Region {
     }
 }
 
-impl RegionKeys for Region {
+impl RegisteredRegion for Region {
     fn local_key(&self) -> u64 {
         self.shared.mr.lkey.into()
     }
 
     fn remote_key(&self) -> u32 {
         if self.remote { self.shared.mr.rkey } else { 0 }
+    }
+
+    fn await_peers(&self) -> bool {
+        await_binds(&self.device, || Arc::strong_count(&self.shared) > 1)
     }
 }
 

@@ -6,7 +6,7 @@ use common::network;
 use dat_core::error::{Error, Resource};
 use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::connect;
-use dat_core::transport::{FabricKind, Transport};
+use dat_core::transport::FabricKind;
 use dat_core::{ApiCaps, AsyncEvd, CompletionFlags, Evd, Ia, Pz, Slab, Srq, Streams};
 use dat_verbs::Verbs;
 
@@ -25,7 +25,7 @@ fn what_is_no_adapter_does_not_open() {
 fn requests_beyond_the_places_of_the_device_wait() {
     let network = network();
     let adapter = network.open();
-    let most = adapter.ia.transport.attributes().max_dto_per_ep.min(100_000);
+    let most = adapter.ia.attributes().max_dto_per_ep.min(100_000);
     let requests = Evd::create(&adapter.ia, most, None, Streams::TRANSFERS).unwrap();
     let like = adapter.end();
     let a = adapter.end_to(&adapter.pz, [&like.receives, &requests, &like.connections], None, |attr| {
@@ -80,7 +80,7 @@ fn buffers_of_a_shared_queue_are_found_whatever_the_zone_of_the_endpoint() {
 fn reads_that_the_peer_does_not_serve_fail() {
     let network = network();
     let adapter = network.open();
-    let attributes = adapter.ia.transport.attributes();
+    let attributes = adapter.ia.attributes();
     if attributes.fabric.kind == FabricKind::Iwarp {
         // Soft-iWARP serves as many reads as the peer requests.
         return;

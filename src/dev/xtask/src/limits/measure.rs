@@ -187,12 +187,10 @@ fn traits(crates: &[Crate], measured: &mut Vec<Measurement>) -> Result<()> {
     let path = krate.directory.join(path);
     let file = krate.files.iter().find(|file| Path::new(&file.path) == path);
     let file = file.with_context(|| format!("no file {}", path.display()))?;
-    for (name, row) in [("Transport", "transport"), ("Hooks", "hooks")] {
-        let (methods, constants) =
-            source::trait_members(&file.lines, name).with_context(|| format!("{}: no trait {name}", path.display()))?;
-        measured.push(Measurement::new(format!("{row}:methods"), methods));
-        measured.push(Measurement::new(format!("{row}:constants"), constants));
-    }
+    let (methods, constants) = source::trait_members(&file.lines, "Transport")
+        .with_context(|| format!("{}: no trait Transport", path.display()))?;
+    measured.push(Measurement::new("transport:methods", methods));
+    measured.push(Measurement::new("transport:constants", constants));
     Ok(())
 }
 

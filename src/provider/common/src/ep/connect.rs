@@ -8,7 +8,7 @@ use dat_core::Endpoint;
 use dat_core::addr::Address;
 use dat_core::ep::table::Qos;
 use dat_core::error::{AddressFault, Arg, Error, Role};
-use dat_core::transport::{Connect, Transport};
+use dat_core::transport::Connect;
 use dat_udat::*;
 
 use crate::call::{making, slow};
@@ -87,7 +87,7 @@ pub unsafe fn dat_ep_connect<F: Provider>(
             flags if F::Version::MULTIPATH.contains(&flags) => return Err(Fault::Core(Error::ModelNotSupported)),
             _ => return Err(Fault::Argument(8)),
         }
-        let max = ep.ia().transport.attributes().max_private_data;
+        let max = ep.ia().attributes().max_private_data;
         // SAFETY: the caller promises NULL or `private_data_size` bytes.
         let private_data = unsafe { self::private_data(private_data_size, private_data, max, 5) }?;
         // SAFETY: the caller promises NULL or a complete address.
@@ -121,7 +121,7 @@ pub unsafe fn dat_ep_dup_connect<F: Provider>(
         let like = find::<F, Endpoint<F::Transport>>(ep_dup_handle, Role::Ep)?;
         same_ia(ep.ia(), like.ia(), Role::Ep)?;
         check_qos(quality_of_service, 6)?;
-        let max = ep.ia().transport.attributes().max_private_data;
+        let max = ep.ia().attributes().max_private_data;
         // SAFETY: the caller promises NULL or `private_data_size` bytes.
         let private_data = unsafe { self::private_data(private_data_size, private_data, max, 4) }?;
         ep.dup_connect(&like, duration(timeout), &private_data).at(&[(Arg::Timeout, 3)])

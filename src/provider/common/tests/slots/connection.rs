@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use dat_core::addr::Address;
 use dat_core::event::Status;
-use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, EndpointSink, RecvDone, SeqNo, Transport};
+use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, EndpointSink, RecvDone, SeqNo};
 
 use super::*;
 
@@ -30,7 +30,7 @@ pub fn arrive(setup: &Setup, private_data: &[u8]) -> DAT_CR_HANDLE {
 }
 
 fn local_address(setup: &Setup) -> DAT_IA_ADDRESS_PTR {
-    setup.core().transport.attributes().address.native().as_ptr().cast_mut().cast()
+    setup.core().attributes().address.native().as_ptr().cast_mut().cast()
 }
 
 /// Sends a report to the last queue pair, as if its peer had caused it.

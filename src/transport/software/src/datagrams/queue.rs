@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use dat_core::Rights;
 use dat_core::error::Result;
 use dat_core::transport::datagrams::MAX_DATAGRAM;
-use dat_core::transport::{RegionKeys, Segment, Transport};
+use dat_core::transport::{RegisteredRegion, Segment, Transport};
 use host::memory::Room;
 
 use crate::pages::Pages;

@@ -20,12 +20,6 @@ impl<M: Mirror> RegionTable<M> {
     /// Revokes a window for a peer on the connection with the end `own`, and waits for all references. Returns what
     /// [`RegionTable::may_invalidate`] does. The window must still remove its row.
     pub fn invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
-        self.invalidate_with(key, own, || {})
-    }
-
-    /// Does what [`RegionTable::invalidate`] does, and calls `closed` before the wait, when new references are
-    /// impossible.
-    pub fn invalidate_with(&self, key: u32, own: &AccessContext, closed: impl FnOnce()) -> Option<Users> {
         let users = self.may_invalidate(key, own)?;
         let (index, generation) = split_key(key);
         let gone = |state: u64| {
@@ -34,7 +28,6 @@ impl<M: Mirror> RegionTable<M> {
                 .then_some(u64::from(generation | REVOKED) << GENERATION_SHIFT | state & REFERENCES | WAITER | REVOKING)
         };
         let local = self.close(index, gone)?;
-        closed();
         let mut sleeper = self.waiters.sleepers.lock();
         while local.is_referenced() {
             self.waiters.released.wait(&mut sleeper);

@@ -157,10 +157,10 @@ fn pins_give_memory_inside_the_region_alone() {
 }
 
 #[test]
-fn removal_waits_for_what_is_held() {
+fn removal_waits_for_counted_references() {
     let table = table();
     let key = insert(&table, &region(0, 1, ALL, 1)).expect("row");
-    assert!(table.hold(key) && table.hold(key));
+    let [first, second] = [(); 2].map(|()| table.acquire_counted(key).expect("row"));
     let removed = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -172,13 +172,12 @@ fn removal_waits_for_what_is_held() {
             assert!(Instant::now() < deadline);
             thread::yield_now();
         }
-        assert!(!table.hold(key), "nobody else gets in");
-        table.release(key);
+        assert!(table.acquire_counted(key).is_none(), "there are no new references");
+        drop(first);
         assert!(!removed.load(Ordering::SeqCst));
-        table.release(key);
+        drop(second);
     });
     assert!(removed.load(Ordering::SeqCst));
-    table.release(key);
     let next = insert(&table, &region(0, 1, ALL, 1)).expect("row");
     assert!(table.remove(next));
 }
@@ -373,19 +372,4 @@ fn invalidation_and_removal_of_a_window_both_wait_for_pins() {
     for chunk in &table.chunks {
         assert!(chunk.get().is_none_or(|rows| rows.iter().all(|row| row.state.load(Ordering::Relaxed) == 0)));
     }
-}
-
-#[test]
-fn a_row_is_closed_before_its_holders_are_asked_to_let_go() {
-    let table = table();
-    let bytes = [0_u8; 8];
-    let key = enter(&table, bytes.as_ptr() as u64, 8, ALL, 1).unwrap();
-    assert!(table.hold(key));
-    let mut late = None;
-    // A later hold would block the removal indefinitely.
-    assert!(table.remove_with(key, || {
-        late = Some(table.hold(key));
-        table.release(key);
-    }));
-    assert_eq!(late, Some(false));
 }

@@ -154,19 +154,19 @@ impl RawQp {
                 wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_READ;
                 wr.wr.rdma = rdma_t { remote_addr: from.addr, rkey: from.key };
             }
-            Operation::SendInvalidate { solicited: yes, key } => {
+            Operation::SendInvalidate { solicited: yes, key, .. } => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_SEND_WITH_INV;
                 wr.imm_data_invalidated_rkey_union.invalidated_rkey = key;
                 flags |= inline | solicited_if(yes);
             }
-            Operation::WriteImmediate { to, value, solicited: yes } => {
+            Operation::WriteImmediate { to, value, solicited: yes, .. } => {
                 wr.opcode = ibv_wr_opcode::IBV_WR_RDMA_WRITE_WITH_IMM;
                 // The value keeps its byte order.
                 wr.imm_data_invalidated_rkey_union.imm_data = value;
                 wr.wr.rdma = rdma_t { remote_addr: to.addr, rkey: to.key };
                 flags |= inline | solicited_if(yes);
             }
-            Operation::Atomic { addr, key, change } => {
+            Operation::Atomic { addr, key, change, .. } => {
                 let (opcode, compare_add, swap) = match change {
                     Change::Add(add) => (ibv_wr_opcode::IBV_WR_ATOMIC_FETCH_AND_ADD, add, 0),
                     Change::Swap { expected, new } => (ibv_wr_opcode::IBV_WR_ATOMIC_CMP_AND_SWP, expected, new),

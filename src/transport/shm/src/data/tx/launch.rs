@@ -60,11 +60,13 @@ impl Tx {
             Operation::Write(_) | Operation::Read(_) if len == 0 => StartOutcome::TxInFlight(Done::Now),
             Operation::Write(remote) => self.write(end, &RemoteSegment { len, ..remote }, request, budget),
             Operation::Read(remote) => self.read(end, &remote, request, budget),
-            Operation::SendInvalidate { solicited, key } => self.send_invalidate(end, solicited, key, request, budget),
-            Operation::WriteImmediate { to, value, solicited } => {
+            Operation::SendInvalidate { solicited, key, .. } => {
+                self.send_invalidate(end, solicited, key, request, budget)
+            }
+            Operation::WriteImmediate { to, value, solicited, .. } => {
                 self.write_immediate(end, &RemoteSegment { len, ..to }, (value, solicited), request, budget)
             }
-            Operation::Atomic { addr, key, change } => self.atomic(end, addr, key, change, request),
+            Operation::Atomic { addr, key, change, .. } => self.atomic(end, addr, key, change, request),
         }
     }
 

@@ -1,0 +1,195 @@
+//! The capabilities that a transport may lack, each a trait of a type in [`Transport`].
+//!
+//! A transport without a capability uses the type [`Unsupported`], which implements all of these traits: functions that
+//! create an object return the specified error, and the others cannot be called, because no value exists. Core clears
+//! the adapter's attributes that need the capability.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use crate::error::{Error, Result};
+use crate::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
+use crate::transport::{
+    Alarm, BindTarget, Connect, Handed, QpInit, Recv, RequestId, Scope, SeqNo, ShortSend, Transport,
+};
+
+/// The type of a capability that a transport lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsupported {}
+
+/// The permit for extended operations of a transport that supports them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Supported;
+
+/// A permit for extended operations, at [`Transport::Extended`]: writes with immediate data, atomic operations, and sends
+/// that revoke a window. [`AdapterAttributes`](super::AdapterAttributes) contains which of them the device supports.
+pub trait Extended<T: Transport>: Copy + Send + Sync + 'static {
+    /// `false` only for [`Unsupported`].
+    const SUPPORTED: bool = true;
+
+    /// Returns the permit if the peer accepts extended operations ([`QpInit::extended`]), if that is unknown, or without
+    /// `qp`, where core flushes the operation. Otherwise the post fails with [`Error::ModelNotSupported`]. Called with
+    /// the endpoint's requests locked.
+    fn permit(qp: Option<&T::Qp>) -> Option<Self>;
+}
+
+/// A shared receive queue, at [`Transport::Srq`].
+pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
+    /// `false` only for [`Unsupported`].
+    const SUPPORTED: bool = true;
+
+    /// Creates a queue for at least `depth` receives of `segments` each.
+    fn create(transport: &T, zone: &T::Zone, depth: usize, segments: usize) -> Result<Self>;
+
+    /// Posts a receive. There is always room, because core counts receives. Returns whether core must call
+    /// [`SharedReceives::kick`], because a message may wait for the receive.
+    fn post(&self, transport: &T, recv: &Recv<'_>) -> Result<bool>;
+
+    /// Resizes the queue to `depth` receives and keeps the posted ones.
+    fn resize(&self, transport: &T, depth: usize) -> Result<()>;
+
+    /// Requests a report of taken receives ([`EndpointSink::recv_taken`](super::EndpointSink::recv_taken),
+    /// [`EndpointSink::recv_arrived`](super::EndpointSink::recv_arrived),
+    /// [`EndpointSink::recv_done`](super::EndpointSink::recv_done)) when fewer than `limit` are left, even already, and
+    /// without a poll. 0 disarms. Core holds no lock that a report takes.
+    fn arm_limit(&self, transport: &T, limit: usize) -> Result<()>;
+
+    /// Resumes messages that wait for a buffer. Called without a lock after a post that requests this.
+    fn kick(&self);
+}
+
+/// A memory window, at [`Transport::Window`].
+pub trait Windows<T: Transport>: Send + Sync + Sized {
+    /// `false` only for [`Unsupported`].
+    const SUPPORTED: bool = true;
+
+    /// Creates an unbound window.
+    ///
+    /// # Errors
+    /// [`Error::ModelNotSupported`] for an unsupported scope.
+    fn create(transport: &T, zone: &T::Zone, scope: Scope) -> Result<Self>;
+
+    /// Binds the window to `target`, or unbinds it, in order with the other requests of `qp`. Returns the new remote
+    /// key, valid immediately, and the position as in [`Transport::post`].
+    fn post_bind(
+        &self,
+        transport: &T,
+        to: (&Arc<T::Qp>, &mut T::Tx),
+        id: RequestId,
+        target: Option<&BindTarget<'_, T::Region>>,
+        signalled: bool,
+    ) -> Result<(u32, SeqNo)>;
+
+    /// Waits until no peer accesses the range that the last [`Windows::post_bind`] replaced, unless the free of its
+    /// region waits. Called without a lock.
+    fn await_rebind(&self, transport: &T);
+
+    /// Revokes the window, which is dropped next although another thread may still hold it, and waits until no peer
+    /// accesses its range. After a timeout, the outstanding bind keeps the region registered. Called without a lock.
+    fn revoke(&self, transport: &T);
+}
+
+impl Alarm for Unsupported {
+    fn word(&self) -> &AtomicU32 {
+        match *self {}
+    }
+
+    fn wake(&self) {
+        match *self {}
+    }
+}
+
+impl<T: Transport> Extended<T> for Unsupported {
+    const SUPPORTED: bool = false;
+
+    fn permit(_: Option<&T::Qp>) -> Option<Self> {
+        None
+    }
+}
+
+impl<T: Transport> SharedReceives<T> for Unsupported {
+    const SUPPORTED: bool = false;
+
+    fn create(_: &T, _: &T::Zone, _: usize, _: usize) -> Result<Self> {
+        Err(Error::ModelNotSupported)
+    }
+
+    fn post(&self, _: &T, _: &Recv<'_>) -> Result<bool> {
+        match *self {}
+    }
+
+    fn resize(&self, _: &T, _: usize) -> Result<()> {
+        match *self {}
+    }
+
+    fn arm_limit(&self, _: &T, _: usize) -> Result<()> {
+        match *self {}
+    }
+
+    fn kick(&self) {
+        match *self {}
+    }
+}
+
+impl<T: Transport> Windows<T> for Unsupported {
+    const SUPPORTED: bool = false;
+
+    fn create(_: &T, _: &T::Zone, _: Scope) -> Result<Self> {
+        Err(Error::NotImplemented)
+    }
+
+    fn post_bind(
+        &self,
+        _: &T,
+        _: (&Arc<T::Qp>, &mut T::Tx),
+        _: RequestId,
+        _: Option<&BindTarget<'_, T::Region>>,
+        _: bool,
+    ) -> Result<(u32, SeqNo)> {
+        match *self {}
+    }
+
+    fn await_rebind(&self, _: &T) {
+        match *self {}
+    }
+
+    fn revoke(&self, _: &T) {
+        match *self {}
+    }
+}
+
+impl<T: Transport> Datagrams<T> for Unsupported {
+    type Peer = Unsupported;
+
+    const SUPPORTED: bool = false;
+
+    fn create(_: &T, _: QpInit<'_, T, DatagramSink<T>>) -> Result<Arc<Self>> {
+        Err(Error::ModelNotSupported)
+    }
+
+    fn post_recv(&self, _: &Recv<'_>) -> Result<()> {
+        match *self {}
+    }
+
+    fn resolve(self: &Arc<Self>, _: &T, _: &Connect<'_>, _: Exchange<T>) -> Result<()> {
+        match **self {}
+    }
+
+    fn answer(self: &Arc<Self>, _: &T, _: &mut Option<T::Incoming>, _: &[u8], _: Exchange<T>) -> Result<()> {
+        match **self {}
+    }
+
+    fn poll_if_queued(_: &T, to: &Unsupported) {
+        match *to {}
+    }
+
+    fn send_short(to: &Unsupported, _: ShortSend<'_>) -> bool {
+        match *to {}
+    }
+
+    fn send_to(self: &Arc<Self>, to: &Unsupported, _: &Datagram<'_>) -> Result<Handed> {
+        match *to {}
+    }
+
+    fn close(_: &T, _: &[Arc<Self>]) {}
+}

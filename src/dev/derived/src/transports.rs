@@ -1,0 +1,102 @@
+//! The table of what each transport supports, from the capabilities and constants of its `impl Transport`.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{Derived, Result};
+
+const PAGE: &str = "docs/dev/architecture.md";
+const BEGIN: &str = "<!-- Begin of what `make derived` writes. -->\n\n";
+const END: &str = "\n<!-- End of what `make derived` writes. -->\n";
+/// The types that are capabilities.
+const CAPABILITIES: [&str; 4] = ["Extended", "Window", "Srq", "DatagramQp"];
+
+/// Returns the page with the table of the sources below `root`.
+pub fn page(root: &Path) -> Result<Derived> {
+    let text = read(&root.join(PAGE))?;
+    let (before, rest) = text.split_once(BEGIN).ok_or_else(|| format!("{PAGE}: no {BEGIN:?}"))?;
+    let (_, after) = rest.split_once(END).ok_or_else(|| format!("{PAGE}: no {END:?}"))?;
+    Ok(Derived { path: PAGE.to_owned(), text: format!("{before}{BEGIN}{}{END}{after}", table(root)?) })
+}
+
+fn table(root: &Path) -> Result<String> {
+    let directory = root.join("src/transport");
+    let entries = fs::read_dir(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| directory.join(name).join("src/adapter.rs").exists());
+    names.sort();
+    let mut table = format!("| `Transport` | | {} |\n|---|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
+    let adapters: Result<Vec<_>> =
+        names.iter().map(|name| read(&directory.join(name).join("src/adapter.rs"))).collect();
+    let adapters = adapters?;
+    for (item, meaning) in items(&read(&root.join("src/core/src/transport/mod.rs"))?) {
+        table += &format!("| `{item}` | {meaning} |");
+        for (name, text) in names.iter().zip(&adapters) {
+            let value = value(text, &item).ok_or_else(|| format!("{name}: no {item} in the impl of Transport"))?;
+            table += &format!(" {value} |");
+        }
+        table.push('\n');
+    }
+    Ok(table)
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Returns the capabilities and constants of the trait, with the beginning of their documentation.
+fn items(text: &str) -> Vec<(String, String)> {
+    let mut doc = String::new();
+    let mut items = Vec::new();
+    for line in text.lines().skip_while(|line| !line.starts_with("pub trait Transport:")) {
+        let line = line.trim();
+        if let Some(more) = line.strip_prefix("///") {
+            doc += more;
+            continue;
+        }
+        if let Some((name, _)) =
+            line.strip_prefix("type ").or(line.strip_prefix("const ")).and_then(|l| l.split_once(':'))
+        {
+            if line.starts_with("const ") || CAPABILITIES.contains(&name) {
+                let begin = doc.split([';', ',', '.']).next().unwrap_or_default();
+                items.push((name.to_owned(), begin.trim().replace(['[', ']'], "")));
+            }
+        }
+        doc.clear();
+    }
+    items
+}
+
+/// Returns the value of a type or constant in the `impl`.
+fn value(text: &str, item: &str) -> Option<String> {
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("impl Transport for ")).map(str::trim);
+    let of = |line: &str| {
+        let rest = line.strip_prefix("type ").or(line.strip_prefix("const "))?.strip_prefix(item)?;
+        let (kind, value) = rest.strip_suffix(';')?.split_once(" = ")?;
+        (kind.is_empty() || kind.starts_with(':')).then(|| value.to_owned())
+    };
+    let value = lines.find_map(of)?;
+    Some(if value == "Unsupported" { "no".to_owned() } else { format!("`{value}`") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{items, value};
+
+    #[test]
+    fn finds_capabilities_and_constants() {
+        let text = "pub trait Transport: Send {\n    /// A [`queue`]; or none.\n    type Srq: Send;\n\n    /// A zone.\n    \
+                    type Zone;\n\n    /// Bytes,\n    /// at most.\n    const INLINE_MAX: u64;\n}\n";
+        let expected = [("Srq", "A `queue`"), ("INLINE_MAX", "Bytes")];
+        assert_eq!(items(text), expected.map(|(item, meaning)| (item.to_owned(), meaning.to_owned())));
+    }
+
+    #[test]
+    fn finds_values() {
+        let text = "type Srq = ();\nimpl Transport for A {\n    type SrqOf = B;\n    type Srq = Unsupported;\n    \
+                    const INLINE_MAX: u64 = 8;\n}\n";
+        assert_eq!(value(text, "Srq").as_deref(), Some("no"));
+        assert_eq!(value(text, "INLINE_MAX").as_deref(), Some("`8`"));
+        assert_eq!(value(text, "Window"), None);
+    }
+}
