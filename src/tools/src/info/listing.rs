@@ -54,7 +54,7 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
     let mut listing = Listing::default();
     let (ports, interfaces) = (devices::ports(Path::new(sysfs::ROOT)), net::interfaces());
     let mut failure = None;
-    // By place, because programs of both versions read the same lines.
+    // By place: both versions read the same lines.
     let mut ignored = BTreeMap::new();
     for loaded in load(common) {
         let (own, adapters) = match loaded {

@@ -66,7 +66,7 @@ impl Subject<'_> {
                 Origin::Line(..) => format!("the entry of this name: {origin}"),
                 Origin::BuiltIn => "the entry of this name is built in".to_owned(),
             }));
-            // A message on this topic already names the library.
+            // Such a message already names the library.
             if self.probe.topic() != Some(Topic::ProviderLibrary) {
                 let file = self.library_file(entry);
                 steps.push(self.library_step(entry, file.as_deref()));
@@ -154,7 +154,7 @@ impl Subject<'_> {
             }
             Err(why) => {
                 let topic = self.probe.topic().unwrap_or(Topic::DoesNotOpen);
-                // A built-in entry without a suitable network interface is a fault only if the user asks for it.
+                // A built-in entry without a network interface is a fault only if the user asks for it.
                 let lacks_interface = matches!(topic, Topic::NoIpAddress | Topic::InstanceData);
                 let matters = self.asked || !built_in || !lacks_interface;
                 let messages = self.probe.messages.iter().filter(|message| message.is_error);

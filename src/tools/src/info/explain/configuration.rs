@@ -55,7 +55,7 @@ pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> C
     Configuration { found, file, steps }
 }
 
-/// Consecutive lines for other versions. A file of a distribution has dozens.
+/// Consecutive lines for other versions. Some files have dozens.
 #[derive(Default)]
 struct OtherVersions {
     count: usize,
@@ -87,7 +87,7 @@ impl OtherVersions {
     }
 }
 
-/// Returns whether an entry is for a major version that uDAPL does not have.
+/// Returns whether uDAPL has no such major version.
 fn is_unknown(entry: &Entry) -> bool {
     !(1..=2).contains(&entry.api.major)
 }
