@@ -20,7 +20,7 @@ pub enum Watermark {
 }
 
 impl Watermark {
-    /// Returns the maximum number of buffers; `None` without a limit.
+    /// Returns the maximum number of buffers; `None` if the watermark is never exceeded.
     pub fn limit(self) -> Option<usize> {
         match self {
             Watermark::At(limit) => Some(limit),
@@ -50,19 +50,19 @@ pub struct EpAttributes {
     pub max_rdma_read_in: usize,
     /// Maximum outstanding reads.
     pub max_rdma_read_out: usize,
-    /// Buffers above which an event is raised once.
+    /// Limit of buffers above which an asynchronous event is raised, once per [`super::Endpoint::set_watermark`].
     pub soft_watermark: Watermark,
-    /// Buffers above which the connection breaks.
+    /// Limit of buffers above which the connection breaks.
     pub hard_watermark: Watermark,
     /// Maximum segments of an RDMA read; 0 for the adapter's limit.
     pub max_rdma_read_iov: usize,
     /// Maximum segments of an RDMA write; 0 for the adapter's limit.
     pub max_rdma_write_iov: usize,
-    /// `true` if a query returns the number of counters, given that it returns their address.
+    /// `true` if a query returns the number of counters. A query that does not return their address returns 0 instead.
     pub counters_number: bool,
     /// `true` if a query returns the address of the counters.
     pub counters_list: bool,
-    /// `true` if the queue sizes are defaults, which a device may undercut.
+    /// `true` if the queue sizes are defaults. A transport may then create shorter device queues.
     pub usual_queues: bool,
     pub datagrams: bool,
 }
@@ -98,7 +98,8 @@ impl EpAttributes {
         }
     }
 
-    /// Checks the attributes of a new endpoint with these EVDs and an SRQ (`srq`) or not.
+    /// Checks the attributes of a new endpoint. `recv_evd`, `request_evd` and `srq` are `true` if it has such an
+    /// object.
     ///
     /// # Errors
     /// The first of: [`Error::ModelNotSupported`] for datagrams on an adapter without them; [`Arg::Attributes`];
@@ -121,7 +122,7 @@ impl EpAttributes {
         }
     }
 
-    /// Returns `None` for a parameter that is no attribute.
+    /// Returns the value of `field`; `None` if it is not among the attributes, or has one possible value.
     fn get(&self, field: Field) -> Option<Setting> {
         let setting = match field {
             Field::MaxMessageSize => Setting::Size(self.max_message_size),
@@ -166,7 +167,7 @@ impl EpAttributes {
         }
     }
 
-    /// Returns the receive stream's configuration. Receives of an SRQ cannot be unsignalled.
+    /// Returns the configuration of the receive stream. Receives of an SRQ (`srq`) cannot be unsignalled.
     pub fn recv_feed(&self, srq: bool) -> Feed {
         match self.recv_completion_flags {
             CompletionFlags::SOLICITED_WAIT => Feed::Solicited,

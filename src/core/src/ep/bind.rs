@@ -19,12 +19,13 @@ use crate::transport::{BindTarget, Scope, Transport, Windows};
 use crate::users::Use;
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts a bind of `rmr` to a part of `lmr`, or an unbind for length 0. Returns the context for peers. `base` is
-    /// the base of their addresses.
+    /// Posts a bind of `rmr` to a part of `lmr`, or an unbind for length 0. Returns the remote key for peers, or 0 if
+    /// the endpoint is disconnected, which flushes the bind. `base` specifies whether the peers' addresses start at 0.
     ///
     /// # Errors
     /// * [`Error::ModelNotSupported`] for [`Base::Zero`] if the transport does not support it
-    /// * [`crate::error::StateError::Endpoint`]
+    /// * [`crate::error::StateError::Endpoint`] unless connected or disconnected
+    /// * [`crate::error::StateError::EndpointNotReady`] without a zone
     /// * [`Arg::Flags`]
     /// * [`Arg::Segments`] for a range outside the region
     /// * [`Error::ProtectionViolation`] unless region, window and endpoint have the same zone
@@ -69,7 +70,8 @@ impl<T: Transport> Endpoint<T> {
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let Some((id, place)) = flight.next_place() else { return Err(full()) };
-        // The use precedes the access to the region. The binding stays locked until it matches the window.
+        // A use keeps the region registered, so it is added before the access to the region. The binding stays locked
+        // until it describes the new range of the window.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let mut binding = rmr.binding();
@@ -84,7 +86,8 @@ impl<T: Transport> Endpoint<T> {
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let (key, mark) = window.post_bind(&self.ia.transport, (qp, tx), id, bind.as_ref(), signalled)?;
-        // Before the end of the use: the free must drop the last reference.
+        // Dropped while the use exists. Otherwise this drop, instead of the free of the LMR, could deregister the
+        // region.
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });
         work.show_posted(ep, cookie);
@@ -94,7 +97,7 @@ impl<T: Transport> Endpoint<T> {
         drop(binding);
         drop(requests);
         window.await_rebind(&self.ia.transport);
-        // The previous region cannot be freed before this drop.
+        // `before` contains the use of the previous region, which cannot be freed before this drop.
         drop(before);
         Ok(key)
     }
@@ -108,7 +111,7 @@ impl<T: Transport> Endpoint<T> {
 }
 
 impl<T: Transport> Requests<T> {
-    /// Records `rmr`, which only the connection of `ep` will use.
+    /// Records `rmr`, which is being bound for the connection of `ep` only. The end of the connection unbinds it.
     pub fn note_window(&mut self, ia: &Ia<T>, ep: Handle, rmr: &Rmr<T>) -> Result<()> {
         if rmr.is_bound_over(ep) {
             return Ok(());
@@ -130,7 +133,7 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// Returns the offset of `segment` in the region.
+/// Checks a bind to `segment` of `lmr`. Returns the offset of the segment in the region.
 fn check_bind<T: Transport>(lmr: &Lmr<T>, segment: &LocalSegment, zone: u32, rights: Rights) -> Result<u64> {
     let offset = segment.addr.wrapping_sub(lmr.addr());
     if offset.checked_add(segment.len).is_none_or(|end| end > lmr.len) {

@@ -22,8 +22,9 @@ impl<T: Transport> Endpoint<T> {
     ///
     /// # Errors
     /// [`crate::error::StateError::Endpoint`] unless unconnected, [`Role::EvdConnect`] without a connect EVD,
-    /// [`crate::error::StateError::EndpointNotReady`] without a zone, [`Arg::Timeout`] for 0,
-    /// [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The endpoint stays unconnected.
+    /// [`crate::error::StateError::EndpointNotReady`] without a zone or an EVD for posts, [`Arg::Timeout`] for 0,
+    /// [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The endpoint stays unconnected. If the transport
+    /// has rejected the connect, posted receives are flushed.
     pub fn connect(self: &Arc<Self>, request: &Connect<'_>) -> Result<()> {
         self.start(request, |_| Ok(()))
     }
@@ -104,7 +105,8 @@ impl<T: Transport> Endpoint<T> {
         self.connect(&Connect { address: &address, qualifier, timeout, private_data })
     }
 
-    /// Accepts a connection request. `trigger` specifies whether the endpoint came with it.
+    /// Accepts a connection request. `trigger` is [`Trigger::AcceptExplicit`] if the program chose the endpoint, and
+    /// [`Trigger::AcceptImplicit`] if the service point supplied it.
     pub(crate) fn accept(
         self: &Arc<Self>,
         trigger: Trigger,
@@ -130,10 +132,11 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Ends the connection or the attempt. A graceful end first completes the posted requests.
+    /// Ends the connection or the attempt. A graceful end of a connection first completes the posted requests. Has no
+    /// effect on a disconnected endpoint or a datagram endpoint.
     ///
     /// # Errors
-    /// [`crate::error::StateError::Endpoint`] if there is neither.
+    /// [`crate::error::StateError::Endpoint`] before a connect or an accept.
     pub fn disconnect(&self, graceful: bool) -> Result<()> {
         self.drain_completions();
         let mut control = self.live()?;
@@ -184,7 +187,8 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Queues the event and the completions that waited for it.
+    /// Handles the establishment of the connection: queues the event, and the completions that arrived before it.
+    /// Returns the exceeded watermarks.
     pub(super) fn establish(&self, control: &mut Control<T>, private_data: Vec<u8>) -> Passed {
         let active = control.state == EpState::ActiveConnectionPending;
         let Ok(Next::Go(to)) = next(control.state, Trigger::Established) else { return Default::default() };
@@ -201,8 +205,8 @@ impl<T: Transport> Endpoint<T> {
         let mut receives = self.receives.lock();
         receives.enter(to);
         if let Some(evd) = &control.connect_evd {
-            // A program that takes the event must find earlier messages: after it on the same EVD, before it on
-            // another.
+            // A program that takes the event must find the completions of earlier messages. They follow the event on
+            // the same EVD, and precede it on another EVD.
             let same = receives.evd.as_ref().is_some_and(|recv| Arc::ptr_eq(recv.object(), evd.object()));
             if !same {
                 self.release_held(&mut receives);
@@ -290,7 +294,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Reverts [`Endpoint::make_qp`]. Posted receives, whose segments were in the queue pair, are flushed.
+    /// Reverts [`Endpoint::make_qp`]. Flushes posted receives, because only the queue pair has stored their segments.
     fn unmake_qp(&self, control: &mut Control<T>) {
         if let Some(qp) = control.qp.take() {
             let _ = self.ia.transport.disconnect(&qp, Disconnect::Now);

@@ -22,7 +22,8 @@ impl<T: Transport> Endpoint<T> {
         counters
     }
 
-    /// Returns the numbers of the program's connects, disconnects, and receives on the endpoint's own queue.
+    /// Returns the numbers of connects, of disconnects, and of receives that the program posted to the endpoint's own
+    /// queue.
     pub fn asked(&self) -> (u64, u64, u64) {
         let (connects, disconnects) = {
             let control = self.control.lock();
@@ -32,7 +33,7 @@ impl<T: Transport> Endpoint<T> {
         (connects, disconnects, receives.next_id + receives.flushed)
     }
 
-    /// Returns `None` if a lock is held. The flag is set while connected.
+    /// Returns the counters, and whether the endpoint is connected; `None` if another thread holds one of its locks.
     fn glance(&self) -> Option<(Counters, bool)> {
         let requests = self.try_requests()?;
         let mut counters = self.of_requests(&requests);
@@ -73,7 +74,7 @@ fn add_receives<T: Transport>(counters: &mut Counters, receives: &Receives<T>) {
 impl<T: Transport> Ia<T> {
     /// Returns the sums of all endpoints, including freed ones.
     pub fn counters(&self) -> Counters {
-        // Under this lock, no endpoint adds its counters.
+        // While this is locked, no freed endpoint moves its counters to `ended`, so each counter is added once.
         let ended = self.ended.lock();
         let mut all = *ended;
         let _: Option<()> = self.find(|ep: &Endpoint<T>| {
@@ -83,7 +84,8 @@ impl<T: Transport> Ia<T> {
         all
     }
 
-    /// Returns the number of connected endpoints, and the counters.
+    /// Returns the number of connected endpoints and the sums of all counters; `None` if another thread held a lock
+    /// until `until`.
     fn glance(&self, until: Instant) -> Option<(u64, Counters)> {
         let mut pause = Pause::new();
         let ended = patiently(&mut pause, until, || self.ended.try_lock())?;
@@ -117,7 +119,7 @@ pub struct AdapterSnapshot {
     pub name: String,
     /// Version of the interface.
     pub version: (u8, u8),
-    /// Connected endpoints.
+    /// Number of connected endpoints.
     pub connections: u64,
     /// Counters of all endpoints.
     pub counters: Counters,
@@ -131,7 +133,7 @@ pub struct AdapterSnapshot {
 pub enum Glanced {
     /// The adapter's summary.
     Told(AdapterSnapshot),
-    /// Another thread holds a lock.
+    /// Another thread held a lock until the time limit, or memory is exhausted.
     Busy,
     /// The adapter is closed.
     Closed,

@@ -42,14 +42,14 @@ use crate::transport::{
 pub(super) enum Service<T: Transport> {
     Connection,
     Datagrams(UdEndpoint<T>),
-    /// A connection of the transport's own.
+    /// A connection over which the transport transfers datagrams, with the owner that receives its reports.
     Internal(OnceCell<Weak<dyn ConnectionOwner>>),
 }
 
 pub(super) struct UdEndpoint<T: Transport> {
     number: Number,
     handles: Mutex<Vec<Arc<Ah<T>>>>,
-    /// Number of datagrams not sent, or without a receive.
+    /// Number of datagrams that were lost after their completion, or arrived without a receive.
     lost: AtomicU64,
 }
 
@@ -65,10 +65,10 @@ impl<T: Transport> Endpoint<T> {
         self.datagrams().is_ok()
     }
 
-    /// Returns the datagram part.
+    /// Returns the part that only a datagram endpoint has.
     ///
     /// # Errors
-    /// [`Role::Ep`] for any other endpoint.
+    /// [`Role::Ep`] for an endpoint without datagrams.
     fn datagrams(&self) -> Result<&UdEndpoint<T>> {
         if let Service::Datagrams(own) = &self.service { Ok(own) } else { Err(Error::InvalidHandle(Role::Ep)) }
     }
@@ -88,7 +88,7 @@ impl<T: Transport> Endpoint<T> {
         self.requests().datagram_qp.clone()
     }
 
-    /// Returns the queue pair. The first call creates it and posts the stored receives.
+    /// Returns the datagram queue pair. The first call creates it and posts the stored receives.
     fn make_datagram_qp(self: &Arc<Self>, control: &mut Control<T>) -> Result<Arc<T::DatagramQp>> {
         let transport = &self.ia.transport;
         let mut requests = self.requests();
@@ -113,12 +113,12 @@ impl<T: Transport> Endpoint<T> {
         Ok(qp)
     }
 
-    /// One connection event reports the outcome.
+    /// Requests an exchange from the service point of `request`. One event reports the outcome.
     pub(super) fn ask_peer(self: &Arc<Self>, control: &mut Control<T>, request: &Connect<'_>) -> Result<()> {
         let remote = memory::arc(request.address.clone())?;
         let qp = self.make_datagram_qp(control)?;
         let exchange = Exchange { endpoint: self.clone(), address: request.address.clone(), request: None };
-        // The timeout of the program has no effect.
+        // The transport chooses the timeout of an exchange.
         qp.resolve(&self.ia.transport, &Connect { timeout: None, ..*request }, exchange)?;
         control.remote = Some((remote, request.qualifier));
         control.connects += 1;
@@ -155,8 +155,9 @@ impl<T: Transport> Endpoint<T> {
     /// Posts a datagram.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for an address handle of another
-    /// adapter or zone, or a freed one; [`Error::LengthError`] above the MTU; errors of [`Endpoint::post_send`].
+    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] without `to`, or for an address
+    /// handle of another adapter or zone, or a freed one; [`Error::LengthError`] above the MTU;
+    /// [`crate::error::StateError::EndpointNotReady`] without a zone or an EVD; errors of [`Endpoint::post_send`].
     pub fn post_datagram<S: SegmentList + ?Sized>(
         self: &Arc<Self>,
         segments: &S,
@@ -208,7 +209,8 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Returns `false` if it sent nothing. An epoch guard keeps the segment registered.
+    /// Sends a datagram of one short segment if it leaves immediately. Returns `false` if nothing was sent. An epoch
+    /// guard keeps the segment registered during the copy.
     #[inline(always)]
     fn send_short<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, to: &Ah<T>, solicited: bool) -> bool {
         if !segments.is_single() || segments.segment(0).len.wrapping_sub(1) >= T::INLINE_MAX {
@@ -224,7 +226,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Frees an address handle for sends. Datagrams of the peer still arrive.
+    /// Frees an address handle, so that the program can no longer send to the peer. Datagrams of the peer still arrive.
     ///
     /// # Errors
     /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for a handle of another endpoint,
@@ -259,7 +261,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Closes the queue pair, if any. Called without a lock.
+    /// Closes the datagram queue pair, if any. Called without a lock.
     pub(super) fn close_datagrams(&self) {
         if let Some(qp) = self.datagram_qp() {
             T::DatagramQp::close(&self.ia.transport, &[qp]);
@@ -267,17 +269,17 @@ impl<T: Transport> Endpoint<T> {
     }
 }
 
-/// An exchange in progress. A drop without a report ends it without an event.
+/// An exchange in progress. A drop without a report ends the exchange without an event.
 pub struct Exchange<T: Transport> {
     endpoint: Arc<Endpoint<T>>,
     address: Address,
-    /// Number of the peer's endpoint and private data of its request, on the passive side.
+    /// Number of the peer's endpoint and private data of its request; `None` on the active side.
     request: Option<(u32, Arc<[u8]>)>,
 }
 
 impl<T: Transport> Exchange<T> {
-    /// Reports that datagrams can be sent to the peer. On the active side, `number` is the peer's endpoint
-    /// ([`DatagramSink::number`]) and `private_data` its reply.
+    /// Reports that datagrams can be sent to the peer. On the active side, `number` is the number of the peer's
+    /// endpoint ([`DatagramSink::number`]) and `private_data` its reply; the passive side ignores both.
     pub fn established(self, way: PeerOf<T>, number: u32, private_data: Vec<u8>) {
         let Exchange { endpoint: ep, address, request } = self;
         let (kind, what) = match request {
@@ -359,9 +361,9 @@ impl<T: Transport> DatagramSink<T> {
         self.endpoint.datagrams().map_or(0, |own| own.number.get())
     }
 
-    /// Stores a datagram of `len` bytes in the oldest receive of the endpoint's own queue, and completes the receive.
-    /// Returns `false` without a receive of that length, or if `place` does: the segments are no longer registered. For
-    /// transports with [`Transport::TAKES_RECEIVES`].
+    /// Stores a datagram of `len` bytes in the oldest receive of the endpoint's own queue, and completes the receive:
+    /// with an error if `place` returns `false`, because the segments are no longer registered. Returns `false` if
+    /// there is no receive, or it is too short. For transports with [`Transport::TAKES_RECEIVES`].
     pub fn deliver(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) -> bool {
         let mut receives = self.endpoint.receives.lock();
         let mut taken = Taken::default();
@@ -377,7 +379,8 @@ impl<T: Transport> DatagramSink<T> {
         true
     }
 
-    /// Reports a complete receive, of the endpoint's own queue or its SRQ, with the datagram's length.
+    /// Reports a complete receive of the endpoint's own queue or its SRQ. `done.len` is the datagram's length without
+    /// [`LEAD`].
     pub fn received(&self, done: RecvDone) {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
@@ -397,7 +400,8 @@ impl<T: Transport> DatagramSink<T> {
         ep.tell_of(passed);
     }
 
-    /// Like [`EndpointSink::recv_announced`](super::EndpointSink::recv_announced).
+    /// Reports that a sender announced one of the reported receives, like
+    /// [`EndpointSink::recv_announced`](super::EndpointSink::recv_announced).
     pub fn announced(&self) {
         if let Some(evd) = &self.endpoint.receives.lock().evd {
             evd.announce();
@@ -410,13 +414,13 @@ impl<T: Transport> DatagramSink<T> {
         let _ = ep.requests().complete_several(ep.header.handle(), reached);
     }
 
-    /// Reports that the oldest unreported datagram was not sent.
+    /// Reports that the oldest outstanding datagram was not sent, and completes it with `status`.
     pub fn not_sent(&self, status: Status) {
         let ep = &*self.endpoint;
         ep.requests().drain(ep.header.handle(), Some((FailedRequest::Oldest, status)));
     }
 
-    /// Counts datagrams that were lost after their completion, or found no receive.
+    /// Counts datagrams that were lost after their completion, or arrived without a receive.
     pub fn lost(&self, count: u64) {
         if let Service::Datagrams(own) = &self.endpoint.service {
             own.lost.fetch_add(count, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! The end of a connection: each outstanding work request completes exactly once, and one event reports the end.
 //!
-//! [`Endpoint::end`] runs once per life.
+//! [`Endpoint::end`] runs at most once per life ([`super::endpoint`]).
 
 use std::sync::Arc;
 
@@ -12,11 +12,12 @@ use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
 use crate::transport::{Closing, Disconnect, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Ends the connection or the attempt: sets the state, then queues completions and the event.
+    /// Ends the connection or the attempt: sets the state, then queues completions and `event`. Without `event`, the
+    /// endpoint is being freed. `recv` and `request` are the receive and the request that failed.
     ///
     /// The order is: remote memory regions bound to this connection are unbound; known successes; the failed request or
     /// receive; the event; flushed completions, in posting order; an asynchronous event for an endpoint with an SRQ. On
-    /// another EVD, flushed completions precede the event, so that a program that takes it finds them.
+    /// another EVD, flushed completions precede the event, so that a program that takes the event finds them.
     pub(super) fn end(
         &self,
         control: &mut Control<T>,
@@ -68,7 +69,7 @@ impl<T: Transport> Endpoint<T> {
             self.ia.happenings.note(ConnStat::Ended(kind));
         }
         if let (Some(kind), Some(evd)) = (event, connect) {
-            // `connection` has stored a rejection's private data.
+            // `EndpointSink::connection` has stored the private data of a rejection.
             let rejected = kind == ConnectionEvent::PeerRejected;
             let private_data = control.private_data.clone().filter(|_| rejected);
             evd.push_connection(Event::Connection { ep, kind, private_data });

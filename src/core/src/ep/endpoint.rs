@@ -3,9 +3,9 @@
 //! An endpoint has three locks, taken in this order: `control` (state, attributes, connection), `requests`, `receives`.
 //! A post takes only the lock of its direction.
 //!
-//! Each connection of an endpoint has a number, its *life*. The transport's sink contains it, and drops reports of an
-//! earlier life. A connect or an accept creates the queue pair from the current attributes, and passes it the receives
-//! posted before.
+//! Each connection of an endpoint has a number, its *life*. The sink of a queue pair contains the number, and drops
+//! reports of a connection that is no longer current. A connect or an accept creates the queue pair from the current
+//! attributes, and passes it the receives posted before.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -72,7 +72,7 @@ pub(super) struct Control<T: Transport> {
     pub connect_evd: Option<Use<Evd<T>>>,
     pub srq: Option<Use<Srq<T>>>,
     pub qp: Option<Arc<T::Qp>>,
-    /// Number of the connection, incremented when it ends: see the head.
+    /// Number of the connection, incremented when it ends: see the module documentation.
     pub life: u64,
     pub remote: Option<(Arc<Address>, u64)>,
     pub local_qualifier: u64,
@@ -129,13 +129,14 @@ fn used<O: Object>(object: Option<&Arc<O>>, role: Role) -> Result<Option<Use<O>>
     object.map(|object| Use::of(object).ok_or(Error::InvalidHandle(role))).transpose()
 }
 
-/// Returns the used object; `None` after the free of an EVD of another adapter.
+/// Returns the used object, if any; `None` also for an EVD of another adapter that was freed.
 fn shared<O: Object>(used: &Option<Use<O>>) -> Option<Arc<O>> {
     used.as_ref().filter(|used| !used.is_gone()).map(|used| used.object().clone())
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Creates an endpoint, by default with attributes that allow everything.
+    /// Creates an endpoint. Without `attr`, it has default attributes, but admits no receives or requests without an
+    /// EVD for their completions.
     ///
     /// # Errors
     /// Errors of [`EpAttributes::check_new`], [`Error::InsufficientResources`].
@@ -265,7 +266,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Returns the state, and whether no receive and no request are outstanding.
+    /// Returns the state, whether no receive is outstanding, and whether no request is outstanding.
     pub fn status(&self) -> (EpState, bool, bool) {
         self.ia.transport.poll(None, Poll::Complete);
         self.drain_completions();
@@ -304,7 +305,7 @@ impl<T: Transport> Endpoint<T> {
 
     fn reclaim(&self, mut control: MutexGuard<'_, Control<T>>) {
         if std::mem::replace(&mut control.freed, true) {
-            // Another thread frees the endpoint. After either call the program owns the buffers.
+            // Another thread has begun to free the endpoint. When either free returns, the program owns the buffers.
             if let Some(qp) = control.qp.clone() {
                 MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
             }
@@ -315,12 +316,12 @@ impl<T: Transport> Endpoint<T> {
             if self.ia.transport.disconnect(&qp, Disconnect::Now) == Closing::Done {
                 break;
             }
-            // After the call the program owns the buffers.
+            // When the free returns, the program owns the buffers.
             MutexGuard::unlocked(&mut control, || self.ia.transport.await_end(&qp));
         }
         MutexGuard::unlocked(&mut control, || self.close_datagrams());
         self.end(&mut control, None, None, None);
-        // Sinks of the queue pair may still keep the endpoint alive.
+        // Ends the uses now, because sinks of the queue pair may still keep the endpoint alive.
         control.qp = None;
         control.pz = None;
         let connect_evd = control.connect_evd.take();
@@ -328,7 +329,7 @@ impl<T: Transport> Endpoint<T> {
         self.requests().detach();
         self.receives.lock().detach();
         drop(control);
-        // This drop may free an orphaned EVD of another adapter.
+        // Without a lock, because this drop may free an orphaned EVD of another adapter.
         drop(connect_evd);
         self.free_handles();
         self.leave_counters();

@@ -1,7 +1,7 @@
 //! Requests and receives that not all versions have: writes with immediate data, atomic operations, sends that revoke a
 //! window, reads into a remote key.
 //!
-//! A version without them has no events for them, so a post fails if the peer does not support them
+//! An API version without these operations has no events for them, so a post fails if the peer does not support them
 //! ([`transport::Extended`]).
 
 use crate::ep::endpoint::Endpoint;
@@ -89,7 +89,7 @@ impl<T: Transport> Endpoint<T> {
         )
     }
 
-    /// Posts a send that revokes the peer's RMR with this key before the receive completes.
+    /// Posts a send that revokes the peer's RMR with the remote key `key` before the peer's receive completes.
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] if the transport or the peer does not support it; errors of
@@ -112,12 +112,12 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Posts an RDMA read into the memory of this adapter's remote key, the context of `local`.
+    /// Posts an RDMA read into the memory of an LMR or RMR of this adapter. The context of `local` is its remote key.
     ///
     /// # Errors
     /// * [`Error::PrivilegesViolation`] for an unknown key, or without the right to write
-    /// * [`Error::ProtectionViolation`] for another zone, or a key of another connection
-    /// * [`Arg::Segments`] for a range outside
+    /// * [`Error::ProtectionViolation`] for another zone, or a key that only another connection can use
+    /// * [`Arg::Segments`] for a range outside the LMR or RMR
     /// * errors of [`Endpoint::post_read`]
     pub fn post_read_to_rmr(
         &self,
@@ -140,7 +140,7 @@ impl<T: Transport> Endpoint<T> {
         transport::Extended::<T>::permit(requests.qp.as_deref()).ok_or(Error::ModelNotSupported)
     }
 
-    /// Replaces a segment's remote key by the context of its LMR.
+    /// Replaces a segment's remote key by the context of its LMR, and its address by the address in the LMR.
     fn behind_key(&self, named: &LocalSegment) -> Result<LocalSegment> {
         let unknown = Error::PrivilegesViolation(Access::Write);
         let slab = self.ia.slab;

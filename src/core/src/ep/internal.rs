@@ -1,7 +1,8 @@
 //! Connections of the transport's own, which transfer the datagrams of an endpoint.
 //!
-//! Such a connection has an endpoint without handle and EVDs, so a transport handles it like others. A
-//! [`ConnectionOwner`] gets its reports; the transport passes it received messages. Sends complete without events.
+//! Such a connection has an endpoint without EVDs, with the handle of the program's endpoint, so a transport handles it
+//! like others. Its [`ConnectionOwner`] receives its reports and, from the transport, its messages. Sends complete
+//! without events.
 
 use std::sync::{Arc, Weak};
 
@@ -23,19 +24,20 @@ use crate::event::{CompletionFlags, Transfer};
 use crate::slab::Header;
 use crate::transport::{ConnectionReport, Operation, Request, Segment, Transport};
 
-/// The owner of such a connection. Its methods are called without a lock.
+/// The owner of an [`InternalConnection`]. Its methods are called without a lock.
 pub trait ConnectionOwner: Send + Sync {
-    /// Handles a change of the connection. A failure is reported as broken.
+    /// Handles a change of the connection. [`EndpointSink::failed`] calls it with [`ConnectionReport::Broken`].
     fn connection(self: Arc<Self>, report: ConnectionReport);
 
-    /// Handles the completion of the last request of [`Sending::post`]. Others may be outstanding.
+    /// Handles a report after which no request of [`Sending::post`] was outstanding. Other threads may have posted
+    /// since.
     fn drained(self: Arc<Self>);
 }
 
 /// A connection of the transport's own.
 pub struct InternalConnection<T: Transport>(Arc<Endpoint<T>>);
 
-/// Its locked sending direction.
+/// The locked sending direction of an [`InternalConnection`].
 pub struct Sending<'a, T: Transport>(Locked<'a, T>, &'a T);
 
 type SendingParts<'a, T> = (&'a T, &'a Arc<<T as Transport>::Qp>, &'a mut <T as Transport>::Tx);
@@ -102,7 +104,7 @@ impl<T: Transport> InternalConnection<T> {
 }
 
 impl<T: Transport> Sending<'_, T> {
-    /// Returns the parts, until the connection is closed.
+    /// Returns the transport, the queue pair and its sending direction; `None` unless the connection is open.
     pub fn parts(&mut self) -> Option<SendingParts<'_, T>> {
         let Requests { qp: Some(qp), tx, .. } = &mut *self.0 else { return None };
         Some((self.1, qp, tx))
@@ -128,14 +130,15 @@ impl<T: Transport> Sending<'_, T> {
         Ok(())
     }
 
-    /// Stops reports of completed requests until the next post.
+    /// Prevents calls of [`ConnectionOwner::drained`] until the next post.
     pub fn rest(&mut self) {
         self.0.draining = false;
     }
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Returns the report unless this is the transport's own connection.
+    /// Passes `report` to the owner of an internal connection, and returns `None`. Returns the report for any other
+    /// endpoint.
     pub(super) fn notify_owner<R>(&self, report: R, tell: fn(Arc<dyn ConnectionOwner>, R)) -> Option<R> {
         let Service::Internal(owner) = &self.service else { return Some(report) };
         if let Some(owner) = owner.get().and_then(Weak::upgrade) {

@@ -27,11 +27,11 @@ pub enum Value<T: Transport> {
     Evd(Option<Arc<Evd<T>>>),
     /// A kind of socket.
     Comm(Comm),
-    /// A value that names no object, or is out of range.
+    /// A handle of no object, or a value out of range.
     Invalid,
 }
 
-/// New values, each field once.
+/// The fields to change, each once, and their new values.
 pub type Changes<T> = ArrayVec<(Field, Value<T>), { RULES.len() }>;
 
 const BAD_VALUE: Error = Error::InvalidParameter(Arg::Value);
@@ -147,7 +147,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Changes nothing after an error. Returns the replaced EVD of connection events.
+    /// Applies `draft`, or changes nothing after an error. Returns the replaced EVD of connection events.
     fn put_in_place(
         &self,
         control: &mut Control<T>,
@@ -157,7 +157,7 @@ impl<T: Transport> Endpoint<T> {
     ) -> Result<Option<Use<Evd<T>>>> {
         let before = std::mem::replace(&mut control.attr, draft.attr);
         let old_feeds = (receives.feed, requests.feed);
-        // Only this can fail, for lack of memory; nothing has changed before.
+        // Only this call can fail, for lack of memory. So far, only the attributes have changed.
         if let Err(error) = self.configure(control, requests, receives) {
             control.attr = before;
             return Err(error);

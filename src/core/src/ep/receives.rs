@@ -27,7 +27,7 @@ pub(crate) struct Posted {
     pub cookie: u64,
     /// `true` if the completion is not a notification event.
     pub quiet: bool,
-    /// Number of segments, and the first; most receives have one. 0 if the transport stores them.
+    /// Number of segments; 0 if [`Early`] or the transport stores them. `others` contains all but the first.
     pub count: usize,
     pub first: Segment,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Early {
 #[derive(Clone, Copy)]
 pub(crate) struct Ended {
     pub done: RecvDone,
-    /// Kind and value of a successful receive with more than bytes.
+    /// Kind of the completion, and its value, if the message has more than bytes. Ignored after a failure.
     pub special: Option<(Extended, u32)>,
 }
 
@@ -50,7 +50,7 @@ impl Ended {
         Ended { done: RecvDone { id: 0, status, len: 0, solicited: false }, special: None }
     }
 
-    /// `charge` is the occupied entry of an SRQ.
+    /// Returns the completion for an EVD. `charge` is the SRQ's entry that the receive occupies.
     #[inline(always)]
     fn queued(&self, ep: Handle, cookie: u64, charge: Option<OutstandingRecv>) -> Queued {
         let RecvDone { status, len, .. } = self.done;
@@ -95,15 +95,15 @@ pub(crate) struct Receives<T: Transport> {
     pub zone: Option<u32>,
     /// Receives of the endpoint's own queue, in posting order.
     pub posted: Fifo<Posted>,
-    /// Oldest receives that the transport has taken ([`Transport::TAKES_RECEIVES`]).
+    /// Number of the oldest receives that the transport has taken ([`Transport::TAKES_RECEIVES`]).
     pub given: usize,
-    /// The further segments of the receives not taken.
+    /// All but the first segments of the receives that the transport has not taken.
     pub others: Fifo<Segment>,
     pub early: VecDeque<Early>,
     pub next_id: RecvId,
-    /// Taken, incomplete buffers of the SRQ.
+    /// Buffers of the SRQ that messages took and that are not complete.
     pub taken: Vec<RecvId>,
-    /// Completions that precede the connection event.
+    /// Completions that arrived before the connection event, and wait for it.
     pub held: Vec<Ended>,
     pub capacity: usize,
     pub max_segments: usize,
@@ -114,9 +114,9 @@ pub(crate) struct Receives<T: Transport> {
     /// `true` if the soft watermark is armed, or there is a hard one.
     pub watched: bool,
     pub received: Tallies,
-    /// Counters of those with more than bytes.
+    /// Counters of received messages with more than bytes.
     pub specials: Specials,
-    /// Number of receives flushed by their post, which have no number.
+    /// Number of receives flushed by their post. `next_id` does not count them.
     pub flushed: u64,
 }
 
@@ -135,7 +135,7 @@ impl<T: Transport> Receives<T> {
             others: Fifo::default(),
             early: VecDeque::new(),
             next_id: 0,
-            // Taking a buffer must not allocate; few are taken concurrently.
+            // With this room, taking a buffer rarely allocates, because few are taken concurrently.
             taken: memory::vec(if srq { 64 } else { 0 })?,
             held: Vec::new(),
             capacity: 0,
@@ -151,7 +151,7 @@ impl<T: Transport> Receives<T> {
         })
     }
 
-    /// Returns whether a receive with this many segments and these flags can be posted, memory aside.
+    /// Returns whether a receive with this many segments and these flags can be posted. Does not check zone and memory.
     pub fn admits(&self, segments: usize, completion: CompletionFlags) -> bool {
         let flags = completion.is_empty()
             || (completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled));
@@ -191,7 +191,7 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Queues a completion. `quiet` is the poster's choice.
+    /// Queues the completion of a receive. `quiet` is `true` if the poster requested no notification event.
     #[inline(always)]
     pub fn complete(&mut self, ep: Handle, cookie: u64, ended: &Ended, quiet: bool, charge: Option<OutstandingRecv>) {
         self.note_end(ep, cookie, ended);
@@ -200,15 +200,16 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Completes a receive that the new queue pair does not get, because of its memory.
+    /// Completes a receive with an error, because the endpoint cannot use its memory.
     pub fn refuse(&mut self, ep: Handle, id: RecvId) {
         if let Some((cookie, _)) = self.remove(id) {
             self.complete(ep, cookie, &Ended::unfilled(Status::LocalProtection), false, None);
         }
     }
 
-    /// Removes a receive of the endpoint's own queue, and the segments of the oldest. Returns the cookie, and `true` if
-    /// the completion is not a notification event.
+    /// Removes a receive of the endpoint's own queue. A receive with several segments must be the oldest, because its
+    /// segments are the first in `others`. Returns the cookie, and `true` if the completion is not a notification
+    /// event; `None` for an unknown receive.
     pub fn remove(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let is_oldest = self.posted.front().is_some_and(|oldest| oldest.id == id);
         let removed = if is_oldest { self.posted.pop() } else { self.posted.remove(|posted| posted.id == id) };
@@ -242,7 +243,7 @@ impl<T: Transport> Receives<T> {
         segments.iter().skip(1).for_each(|&segment| self.others.add(segment));
     }
 
-    /// Passes on the oldest receive not taken. Returns `false` if there is none.
+    /// Passes the oldest receive that the transport has not taken. Returns `false` if there is none.
     pub fn take(&mut self, taken: &mut Taken) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         self.given += 1;
@@ -250,7 +251,8 @@ impl<T: Transport> Receives<T> {
         true
     }
 
-    /// Shows the oldest receive not taken. Returns whether it has at least `least` bytes.
+    /// Copies the oldest receive that the transport has not taken, but does not take it. Returns whether it exists and
+    /// has at least `least` bytes.
     pub fn show(&self, taken: &mut Taken, least: u64) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         let mut nth = 0..;
@@ -258,7 +260,8 @@ impl<T: Transport> Receives<T> {
         taken.capacity >= least
     }
 
-    /// Removes the completed oldest receive of the endpoint's own queue; the result is as for `remove`.
+    /// Removes the completed oldest receive of the endpoint's own queue. Returns the result of `remove`, or `None` if
+    /// `id` is not the oldest.
     #[inline(always)]
     pub fn take_oldest(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let Some(oldest) = self.posted.oldest().filter(|oldest| oldest.value().id == id) else {

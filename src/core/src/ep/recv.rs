@@ -75,7 +75,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// For a buffer whose connection has ended.
+    /// Flushes a taken buffer of the SRQ whose connection has ended or must end.
     pub(super) fn flush_late(&self, receives: &mut Receives<T>, srq: &Srq<T>, id: RecvId) {
         if let Some(Completed { cookie, charge }) = srq.complete(id) {
             receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), false, Some(charge));
@@ -131,13 +131,13 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Returns the number of buffers that the endpoint owns without a queued completion.
+    /// Returns the number of posted or taken buffers whose completion is not queued.
     pub fn recv_query(&self) -> usize {
         self.ia.transport.poll(None, Poll::Complete);
         self.receives.lock().buffers()
     }
 
-    /// Called without a lock.
+    /// Raises the event of the soft watermark, and breaks the connection for the hard one. Called without a lock.
     pub(super) fn act_on(&self, passed: Passed) {
         self.tell_of(passed);
         if passed.hard {
@@ -145,7 +145,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Called without a lock.
+    /// Raises the event of the soft watermark, and fires the probes of both. Called without a lock.
     pub(super) fn tell_of(&self, passed: Passed) {
         let ep = self.header.handle();
         if passed.soft {

@@ -50,7 +50,7 @@ impl<T: Transport> EndpointSink<T> {
     /// Returns the segment if no region was deregistered since its check.
     ///
     /// # Safety
-    /// It must be a segment of a receive posted on this endpoint's adapter.
+    /// `segment` must belong to a receive posted on this endpoint's adapter.
     #[inline(always)]
     pub unsafe fn recheck<'a>(
         &self,
@@ -61,8 +61,8 @@ impl<T: Transport> EndpointSink<T> {
         unsafe { self.endpoint.ia.lmrs.recheck(segment, section) }
     }
 
-    /// Takes the oldest receive of the endpoint's own queue that was not taken, which is outstanding until
-    /// [`EndpointSink::recv_done`]. Returns `false` if there is none. For transports with
+    /// Takes the oldest receive of the endpoint's own queue that was not taken before. It is outstanding until
+    /// [`EndpointSink::recv_done`]. Returns `false` if there is none, or the connection has ended. For transports with
     /// [`Transport::TAKES_RECEIVES`].
     pub fn recv_take(&self, taken: &mut Taken) -> bool {
         let (ep, life) = (&*self.endpoint, self.life);
@@ -109,7 +109,8 @@ impl<T: Transport> EndpointSink<T> {
         }
     }
 
-    /// Like [`EndpointSink::recv_done`], for a receive with more than bytes. The calls keep their order.
+    /// Reports that a receive with more than bytes is complete. Calls of this function and [`EndpointSink::recv_done`]
+    /// complete receives in their order.
     pub fn recv_special(&self, done: RecvDone, what: Special) {
         let (kind, extra) = match what {
             Special::Immediate(value) => (Extended::RecvImmediate, value),
@@ -149,7 +150,7 @@ impl<T: Transport> EndpointSink<T> {
         self.lock_tx().is_some_and(|mut tx| tx.request_done(reached))
     }
 
-    /// Ends a connection that waited for its last request.
+    /// Ends a connection that waited for its last request, or notifies the owner of an internal connection.
     pub fn drained(&self) {
         let (ep, life) = (&*self.endpoint, self.life);
         let Some(()) = ep.notify_owner((), |owner, ()| owner.drained()) else { return };
@@ -214,7 +215,7 @@ impl<T: Transport> EndpointSink<T> {
         ep.act_on(passed);
     }
 
-    /// [`EndpointSink::recv_arrived`] in two steps.
+    /// Performs [`EndpointSink::recv_arrived`] in two steps, if the fast path cannot.
     #[cold]
     pub(crate) fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) -> Verdict {
         if receives.life != self.life {

@@ -88,7 +88,7 @@ impl InFlight {
     }
 }
 
-/// An endpoint's requests in flight. The queue numbers them like the requests.
+/// An endpoint's requests in flight. The number of an entry of the queue is the number of its request.
 pub(crate) type Flight = Fifo<InFlight>;
 
 impl Flight {
@@ -98,7 +98,7 @@ impl Flight {
         self.vacancy().map(|place| (place.number() as u64, place))
     }
 
-    /// Returns the oldest request if only its position is at most `reached`.
+    /// Returns the oldest request if it is the only one whose position is at most `reached`.
     #[inline(always)]
     pub fn only_through(&mut self, reached: SeqNo) -> Option<Oldest<'_, InFlight>> {
         if self.get(1).is_some_and(|next| next.mark <= reached) {
@@ -157,11 +157,12 @@ pub(crate) struct Requests<T: Transport> {
     pub max_write_segments: usize,
     /// The adapter's limit, because programs exceed the sizes in an endpoint's attributes.
     pub max_transfer: u64,
-    /// Set in state DISCONNECT_PENDING: the connection ends after the last request.
+    /// Set in state DISCONNECT_PENDING: the connection ends after the last request. Set in an internal connection while
+    /// its owner waits for the last request.
     pub draining: bool,
-    /// Remote memory regions bound only for this connection; some may be unbound.
+    /// Remote memory regions that were bound for this connection only; some may have been unbound.
     pub windows: Vec<Handle>,
-    /// Also of earlier connections.
+    /// Counters of all connections of the endpoint.
     pub counters: Counters,
 }
 
@@ -188,7 +189,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// `ep` is NULL before the endpoint has a handle.
+    /// Sets the state. `ep` is NULL before the endpoint has a handle.
     pub fn enter(&mut self, ep: Handle, state: EpState) {
         if ep != Handle::NULL && state != self.state {
             probes::connection(ep, self.state, state);
@@ -213,7 +214,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Returns the maximum number of segments, and the required right.
+    /// Returns the maximum number of local segments of a transfer, and the right that it requires to them.
     #[inline(always)]
     pub fn needs(&self, transfer: Transfer) -> (usize, Rights) {
         match transfer {
@@ -223,12 +224,12 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Like the function `length`, with the limit of this endpoint.
+    /// Calls the function `length` with the limit of this endpoint.
     pub fn length(&self, transfer: Transfer, total: u64, remote: u64) -> Result<u64> {
         length(transfer, total, remote, self.max_transfer)
     }
 
-    /// Returns whether a request can have these flags.
+    /// Returns whether a request can have these flags. `send` is `true` if it consumes a receive.
     pub fn has_flags(&self, completion: CompletionFlags, send: bool) -> bool {
         let mut valid = CompletionFlags::SUPPRESS | CompletionFlags::BARRIER_FENCE;
         if send {
@@ -282,7 +283,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// The general form of [`Requests::complete_through`].
+    /// Performs [`Requests::complete_through`] for any number of requests, with or without an EVD.
     #[inline(never)]
     pub fn complete_several(&mut self, ep: Handle, reached: SeqNo) -> bool {
         let flight = &mut self.flight;
@@ -298,7 +299,8 @@ impl<T: Transport> Requests<T> {
         self.draining && self.flight.is_empty()
     }
 
-    /// Queues a success for each request before the failed one, and the failed one's completion.
+    /// Queues a success for each request before the failed request, and then the completion of the failed request, if
+    /// any.
     pub fn drain(&mut self, ep: Handle, failed: Option<(FailedRequest, Status)>) {
         let Some((which, status)) = failed else { return };
         let request = match which {
@@ -323,7 +325,8 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// Returns the length of a transfer with `total` local and `remote` remote bytes, at most `max`.
+/// Returns the length of a transfer with `total` local and `remote` remote bytes. Fails above `max`, or if the bytes do
+/// not fit into their destination.
 #[inline(always)]
 pub(crate) fn length(transfer: Transfer, total: u64, remote: u64, max: u64) -> Result<u64> {
     let (fits, len) = match transfer {

@@ -1,7 +1,7 @@
 //! The lock on an endpoint's requests and on the transport's state of the sending direction.
 //!
-//! A transport that polls many connections must not wait for a long post. If a connection is locked, the transport
-//! leaves the poll to the holder, which repeats it after unlocking.
+//! A transport that polls many connections must not wait for a long post. If another thread has locked a connection,
+//! the transport leaves the poll to that thread, which polls after it unlocks.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::Ordering;
@@ -24,7 +24,7 @@ pub(crate) struct Locked<'a, T: Transport> {
 
 impl<T: Transport> Locked<'_, T> {
     pub fn unlocked<R>(&mut self, what: impl FnOnce() -> R) -> R {
-        // The drop of this guard runs polls that other threads leave to this one.
+        // Polls that other threads leave to this thread run only at the drop of `self`.
         MutexGuard::unlocked(&mut self.requests, what)
     }
 }
@@ -45,7 +45,7 @@ impl<T: Transport> DerefMut for Locked<'_, T> {
     }
 }
 
-/// The drop runs polls that other threads left.
+/// A guard whose drop runs polls that other threads left to this thread.
 struct Turn<'a, T: Transport>(&'a Endpoint<T>);
 
 impl<T: Transport> Drop for Turn<'_, T> {
@@ -82,7 +82,7 @@ impl<T: Transport> DerefMut for TxGuard<'_, T> {
 }
 
 impl<T: Transport> TxGuard<'_, T> {
-    /// Like [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done).
+    /// Reports completed requests like [`EndpointSink::requests_done`](crate::transport::EndpointSink::requests_done).
     #[inline(always)]
     #[must_use]
     pub fn request_done(&mut self, reached: SeqNo) -> bool {

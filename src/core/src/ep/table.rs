@@ -99,11 +99,11 @@ pub enum Setting {
     Count(usize),
     Qos(Qos),
     Flags(CompletionFlags),
-    /// The named attributes of a query, or their number.
+    /// `true` if a query returns the named attributes, or their number.
     Counters(bool),
 }
 
-/// The condition for a value.
+/// The condition that a value of a field must meet.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum Check {
@@ -161,8 +161,8 @@ pub enum Least {
     Zero,
     /// 1; 0 for a new endpoint without an EVD for the stream.
     One,
-    /// None, but a new endpoint has a count above 0 exactly if it has an EVD for the stream.
-    /// [`super::Endpoint::modify`] describes a modify.
+    /// No lower limit, but a new endpoint has a count above 0 exactly if it has an EVD for the stream.
+    /// [`super::Endpoint::modify`] describes the condition in a modify.
     Dispatcher,
 }
 
@@ -245,7 +245,7 @@ pub(super) struct Against<'a> {
 /// The call that sets a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// The creation of an endpoint, which has these EVDs.
+    /// The creation of an endpoint. A field is `true` if the endpoint has this EVD.
     Create { recv_evd: bool, request_evd: bool },
     /// A modify.
     Modify,

@@ -1,7 +1,7 @@
 //! Numbers of datagram endpoints, by which peers distinguish them.
 //!
-//! The live endpoints of a process have different numbers. The first 1,024 also differ from the numbers of all other
-//! processes on the host, and further ones while process numbers leave upper bits unused.
+//! The live endpoints of a process have different numbers. The first 1,024 numbers also differ from the numbers of all
+//! other processes on the host. Further numbers differ from them if process numbers leave the upper bits unused.
 
 use std::collections::VecDeque;
 use std::process;
@@ -11,7 +11,7 @@ use host::memory::Room;
 
 use crate::error::Result;
 
-/// Low index bits that no process number occupies: the kernel has at most 2²² processes.
+/// Number of low bits that contain the index only. The others have room for any process number, which is below 2²².
 const LOW: u32 = 10;
 
 static INDICES: Mutex<Indices> = Mutex::new(Indices { fresh: 0, free: VecDeque::new() });
@@ -28,16 +28,16 @@ pub struct Number {
 }
 
 impl Number {
-    /// Returns a number other than 0.
+    /// Reserves a number other than 0 until the drop.
     pub fn new() -> Result<Self> {
         let mut indices = INDICES.lock();
         loop {
-            // Peers may remember a number, so its reuse is delayed.
+            // Peers may remember a number, so its reuse is delayed until half of all low indices are free.
             let rested = indices.free.len() >= 1 << (LOW - 1) || indices.fresh >= 1 << LOW;
             let index = match if rested { indices.free.pop_front() } else { None } {
                 Some(index) => index,
                 None => {
-                    // A free needs no memory.
+                    // Reserves the entry that the drop of this number needs.
                     let more = indices.fresh as usize + 1 - indices.free.len();
                     indices.free.room(more)?;
                     indices.fresh += 1;
@@ -62,8 +62,9 @@ impl Drop for Number {
     }
 }
 
-/// Returns the number of an index in a process, a bijection. The lowest [`LOW`] bits of the index precede the process
-/// number; the others fill the number from the highest bit down.
+/// Returns the number of `index` in a process; different indices have different numbers. The lowest [`LOW`] bits are
+/// those bits of the index, and the process number is above them. The other bits of the index change the number by XOR,
+/// from the highest bit down.
 fn encode(process: u32, index: u32) -> u32 {
     (process << LOW | index & ((1 << LOW) - 1)) ^ (index >> LOW).reverse_bits()
 }

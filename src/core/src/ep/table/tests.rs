@@ -83,7 +83,7 @@ fn rejects_large_sizes_and_other_kinds() {
 fn classes_allow_specified_states() {
     let row = |class: Class| EpState::ALL.map(|state| if class.admits(state) { 'A' } else { 'S' });
     let text = |class| row(class).into_iter().collect::<String>();
-    // UNC RES PCP ACP TCP CMP CON DSP DIS
+    // The states are UNC RES PCP ACP TCP CMP CON DSP DIS; `A` is allowed, `S` an error of the state.
     assert_eq!(text(Class::Quiescent), "ASSSASSSS");
     assert_eq!(text(Class::BeforeConnection), "AAASASSSS");
     assert_eq!(text(Class::Unconnected), "ASSSSSSSS");
