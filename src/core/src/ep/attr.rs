@@ -98,8 +98,7 @@ impl EpAttributes {
         }
     }
 
-    /// Checks the attributes of a new endpoint. `recv_evd`, `request_evd` and `srq` are `true` if it has such an
-    /// object.
+    /// Checks the attributes of a new endpoint with these EVDs, and with an SRQ if `srq`.
     ///
     /// # Errors
     /// The first of: [`Error::ModelNotSupported`] for datagrams on an adapter without them; [`Arg::Attributes`];

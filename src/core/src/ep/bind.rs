@@ -25,7 +25,6 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// * [`Error::ModelNotSupported`] for [`Base::Zero`] if the transport does not support it
     /// * [`crate::error::StateError::Endpoint`] unless connected or disconnected
-    /// * [`crate::error::StateError::EndpointNotReady`] without a zone
     /// * [`Arg::Flags`]
     /// * [`Arg::Segments`] for a range outside the region
     /// * [`Error::ProtectionViolation`] unless region, window and endpoint have the same zone
@@ -70,8 +69,7 @@ impl<T: Transport> Endpoint<T> {
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let Some((id, place)) = flight.next_place() else { return Err(full()) };
-        // A use keeps the region registered, so it is added before the access to the region. The binding stays locked
-        // until it describes the new range of the window.
+        // The use keeps the region registered. The binding stays locked until it describes the new range of the window.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let mut binding = rmr.binding();
@@ -86,8 +84,7 @@ impl<T: Transport> Endpoint<T> {
         });
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let (key, mark) = window.post_bind(&self.ia.transport, (qp, tx), id, bind.as_ref(), signalled)?;
-        // Dropped while the use exists. Otherwise this drop, instead of the free of the LMR, could deregister the
-        // region.
+        // Before the end of the use. Otherwise this drop, instead of the LMR's free, could deregister the region.
         drop(region);
         place.fill(InFlight { mark, cookie, flags: completion, work });
         work.show_posted(ep, cookie);

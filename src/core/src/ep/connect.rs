@@ -23,8 +23,7 @@ impl<T: Transport> Endpoint<T> {
     /// # Errors
     /// [`crate::error::StateError::Endpoint`] unless unconnected, [`Role::EvdConnect`] without a connect EVD,
     /// [`crate::error::StateError::EndpointNotReady`] without a zone or an EVD for posts, [`Arg::Timeout`] for 0,
-    /// [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The endpoint stays unconnected. If the transport
-    /// has rejected the connect, posted receives are flushed.
+    /// [`Error::InvalidAddress`], [`Error::InsufficientResources`]. The endpoint stays unconnected.
     pub fn connect(self: &Arc<Self>, request: &Connect<'_>) -> Result<()> {
         self.start(request, |_| Ok(()))
     }
@@ -105,8 +104,7 @@ impl<T: Transport> Endpoint<T> {
         self.connect(&Connect { address: &address, qualifier, timeout, private_data })
     }
 
-    /// Accepts a connection request. `trigger` is [`Trigger::AcceptExplicit`] if the program chose the endpoint, and
-    /// [`Trigger::AcceptImplicit`] if the service point supplied it.
+    /// Accepts a connection request. `trigger` specifies whether the program or the service point chose the endpoint.
     pub(crate) fn accept(
         self: &Arc<Self>,
         trigger: Trigger,
@@ -132,8 +130,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Ends the connection or the attempt. A graceful end of a connection first completes the posted requests. Has no
-    /// effect on a disconnected endpoint or a datagram endpoint.
+    /// Ends the connection or the attempt, if there is one. A graceful end first completes the posted requests.
     ///
     /// # Errors
     /// [`crate::error::StateError::Endpoint`] before a connect or an accept.
@@ -187,8 +184,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Handles the establishment of the connection: queues the event, and the completions that arrived before it.
-    /// Returns the exceeded watermarks.
+    /// Queues the event, and the completions that waited for the event. Returns the exceeded watermarks.
     pub(super) fn establish(&self, control: &mut Control<T>, private_data: Vec<u8>) -> Passed {
         let active = control.state == EpState::ActiveConnectionPending;
         let Ok(Next::Go(to)) = next(control.state, Trigger::Established) else { return Default::default() };

@@ -22,8 +22,7 @@ impl<T: Transport> Endpoint<T> {
         counters
     }
 
-    /// Returns the numbers of connects, of disconnects, and of receives that the program posted to the endpoint's own
-    /// queue.
+    /// Returns the numbers of connects, disconnects, and receives on the endpoint's own queue that the program posted.
     pub fn asked(&self) -> (u64, u64, u64) {
         let (connects, disconnects) = {
             let control = self.control.lock();
@@ -84,8 +83,7 @@ impl<T: Transport> Ia<T> {
         all
     }
 
-    /// Returns the number of connected endpoints and the sums of all counters; `None` if another thread held a lock
-    /// until `until`.
+    /// Returns the number of connected endpoints and all counters' sums; `None` if a lock was held until `until`.
     fn glance(&self, until: Instant) -> Option<(u64, Counters)> {
         let mut pause = Pause::new();
         let ended = patiently(&mut pause, until, || self.ended.try_lock())?;

@@ -65,10 +65,6 @@ impl<T: Transport> Endpoint<T> {
         self.datagrams().is_ok()
     }
 
-    /// Returns the part that only a datagram endpoint has.
-    ///
-    /// # Errors
-    /// [`Role::Ep`] for an endpoint without datagrams.
     fn datagrams(&self) -> Result<&UdEndpoint<T>> {
         if let Service::Datagrams(own) = &self.service { Ok(own) } else { Err(Error::InvalidHandle(Role::Ep)) }
     }
@@ -155,9 +151,8 @@ impl<T: Transport> Endpoint<T> {
     /// Posts a datagram.
     ///
     /// # Errors
-    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] without `to`, or for an address
-    /// handle of another adapter or zone, or a freed one; [`Error::LengthError`] above the MTU;
-    /// [`crate::error::StateError::EndpointNotReady`] without a zone or an EVD; errors of [`Endpoint::post_send`].
+    /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for an address handle of another
+    /// adapter or zone, or none; [`Error::LengthError`] above the MTU; errors of [`Endpoint::post_send`].
     pub fn post_datagram<S: SegmentList + ?Sized>(
         self: &Arc<Self>,
         segments: &S,
@@ -209,8 +204,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Sends a datagram of one short segment if it leaves immediately. Returns `false` if nothing was sent. An epoch
-    /// guard keeps the segment registered during the copy.
+    /// Sends a datagram of one short segment if it leaves immediately. Otherwise returns `false`.
     #[inline(always)]
     fn send_short<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, to: &Ah<T>, solicited: bool) -> bool {
         if !segments.is_single() || segments.segment(0).len.wrapping_sub(1) >= T::INLINE_MAX {
@@ -261,7 +255,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Closes the datagram queue pair, if any. Called without a lock.
+    /// Called without a lock.
     pub(super) fn close_datagrams(&self) {
         if let Some(qp) = self.datagram_qp() {
             T::DatagramQp::close(&self.ia.transport, &[qp]);
@@ -379,8 +373,7 @@ impl<T: Transport> DatagramSink<T> {
         true
     }
 
-    /// Reports a complete receive of the endpoint's own queue or its SRQ. `done.len` is the datagram's length without
-    /// [`LEAD`].
+    /// Reports a complete receive of the endpoint's own queue or its SRQ. `done.len` is the length without [`LEAD`].
     pub fn received(&self, done: RecvDone) {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
@@ -400,8 +393,7 @@ impl<T: Transport> DatagramSink<T> {
         ep.tell_of(passed);
     }
 
-    /// Reports that a sender announced one of the reported receives, like
-    /// [`EndpointSink::recv_announced`](super::EndpointSink::recv_announced).
+    /// Reports the same as [`EndpointSink::recv_announced`](super::EndpointSink::recv_announced).
     pub fn announced(&self) {
         if let Some(evd) = &self.endpoint.receives.lock().evd {
             evd.announce();
@@ -414,7 +406,7 @@ impl<T: Transport> DatagramSink<T> {
         let _ = ep.requests().complete_several(ep.header.handle(), reached);
     }
 
-    /// Reports that the oldest outstanding datagram was not sent, and completes it with `status`.
+    /// Completes the oldest outstanding datagram with `status`, because it was not sent.
     pub fn not_sent(&self, status: Status) {
         let ep = &*self.endpoint;
         ep.requests().drain(ep.header.handle(), Some((FailedRequest::Oldest, status)));

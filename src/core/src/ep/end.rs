@@ -12,8 +12,7 @@ use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
 use crate::transport::{Closing, Disconnect, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Ends the connection or the attempt: sets the state, then queues completions and `event`. Without `event`, the
-    /// endpoint is being freed. `recv` and `request` are the receive and the request that failed.
+    /// Ends the connection or the attempt: sets the state, then queues completions and the event, which a free omits.
     ///
     /// The order is: remote memory regions bound to this connection are unbound; known successes; the failed request or
     /// receive; the event; flushed completions, in posting order; an asynchronous event for an endpoint with an SRQ. On

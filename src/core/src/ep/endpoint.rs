@@ -107,7 +107,7 @@ impl<T: Transport> Control<T> {
     }
 }
 
-/// The parameters of an endpoint, for a query.
+/// The parameters of an endpoint.
 #[allow(missing_docs)]
 pub struct EpStatus<T: Transport> {
     pub state: EpState,
@@ -135,8 +135,7 @@ fn shared<O: Object>(used: &Option<Use<O>>) -> Option<Arc<O>> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Creates an endpoint. Without `attr`, it has default attributes, but admits no receives or requests without an
-    /// EVD for their completions.
+    /// Creates an endpoint. Without `attr`, it has default attributes, but admits only posts for which it has an EVD.
     ///
     /// # Errors
     /// Errors of [`EpAttributes::check_new`], [`Error::InsufficientResources`].
@@ -246,7 +245,7 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Returns all parameters.
+    /// Returns the parameters.
     pub fn query(&self) -> EpStatus<T> {
         let control = self.control.lock();
         // Separate statements: each guard is dropped before the next lock.

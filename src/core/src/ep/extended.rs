@@ -140,7 +140,7 @@ impl<T: Transport> Endpoint<T> {
         transport::Extended::<T>::permit(requests.qp.as_deref()).ok_or(Error::ModelNotSupported)
     }
 
-    /// Replaces a segment's remote key by the context of its LMR, and its address by the address in the LMR.
+    /// Replaces a segment's remote key and address by those in its LMR.
     fn behind_key(&self, named: &LocalSegment) -> Result<LocalSegment> {
         let unknown = Error::PrivilegesViolation(Access::Write);
         let slab = self.ia.slab;

@@ -1,8 +1,7 @@
 //! Connections of the transport's own, which transfer the datagrams of an endpoint.
 //!
-//! Such a connection has an endpoint without EVDs, with the handle of the program's endpoint, so a transport handles it
-//! like others. Its [`ConnectionOwner`] receives its reports and, from the transport, its messages. Sends complete
-//! without events.
+//! Such a connection has an endpoint without EVDs, so a transport handles it like others. A [`ConnectionOwner`] gets
+//! the connection's reports and, from the transport, its messages. Sends complete without events.
 
 use std::sync::{Arc, Weak};
 
@@ -29,8 +28,7 @@ pub trait ConnectionOwner: Send + Sync {
     /// Handles a change of the connection. [`EndpointSink::failed`] calls it with [`ConnectionReport::Broken`].
     fn connection(self: Arc<Self>, report: ConnectionReport);
 
-    /// Handles a report after which no request of [`Sending::post`] was outstanding. Other threads may have posted
-    /// since.
+    /// Handles a report after which no request of [`Sending::post`] was outstanding; others may have been posted since.
     fn drained(self: Arc<Self>);
 }
 
@@ -137,8 +135,7 @@ impl<T: Transport> Sending<'_, T> {
 }
 
 impl<T: Transport> Endpoint<T> {
-    /// Passes `report` to the owner of an internal connection, and returns `None`. Returns the report for any other
-    /// endpoint.
+    /// Passes `report` to the owner of an internal connection; returns the report for any other endpoint.
     pub(super) fn notify_owner<R>(&self, report: R, tell: fn(Arc<dyn ConnectionOwner>, R)) -> Option<R> {
         let Service::Internal(owner) = &self.service else { return Some(report) };
         if let Some(owner) = owner.get().and_then(Weak::upgrade) {

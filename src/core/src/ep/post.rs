@@ -1,9 +1,8 @@
 //! Posting of requests.
 //!
-//! The fast path in `usual` passes requests that fail a check to `post_any`, which returns the error. Only a send above
-//! the maximum message size fails in the fast path. `post_any` checks in this order: [`SegmentList::check`] the list,
-//! `Requests::zone_for` state, flags and number of segments, [`check_all`](crate::LmrTable::check_all) the memory,
-//! `length` the lengths, `make_room` the queue.
+//! The fast path in `usual` passes all other requests to `post_any`, and itself only rejects too long sends. In
+//! `post_any`, [`SegmentList::check`] checks the list, `Requests::zone_for` state, flags and number of segments,
+//! [`check_all`](crate::LmrTable::check_all) the memory, `length` the lengths, `make_room` the queue.
 
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Gate, InFlight, Requests, Work};
@@ -62,9 +61,8 @@ impl<T: Transport> Endpoint<T> {
         self.post(segments, cookie, completion, Transfer::Read, &remote)
     }
 
-    /// Checks and posts any request. `like` contains the transfer whose limits and rights apply, and whether the
-    /// request consumes a receive. `prepare` gets the total length and the segments, and returns operation, record and
-    /// number of bytes.
+    /// Posts any request. `like` contains the transfer for limits and rights, and whether the request consumes a
+    /// receive. `prepare` gets the total length and the segments, and returns operation, record and number of bytes.
     #[inline(never)]
     pub(crate) fn post_any<S: SegmentList + ?Sized>(
         &self,

@@ -151,7 +151,7 @@ impl<T: Transport> Receives<T> {
         })
     }
 
-    /// Returns whether a receive with this many segments and these flags can be posted. Does not check zone and memory.
+    /// Checks the number of segments and the flags of a receive, and the EVD.
     pub fn admits(&self, segments: usize, completion: CompletionFlags) -> bool {
         let flags = completion.is_empty()
             || (completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled));
@@ -207,9 +207,8 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Removes a receive of the endpoint's own queue. A receive with several segments must be the oldest, because its
-    /// segments are the first in `others`. Returns the cookie, and `true` if the completion is not a notification
-    /// event; `None` for an unknown receive.
+    /// Removes a receive of the endpoint's own queue, with its segments in `others` if it is the oldest. Returns the
+    /// cookie, and `true` if the completion is not a notification event; `None` for an unknown receive.
     pub fn remove(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let is_oldest = self.posted.front().is_some_and(|oldest| oldest.id == id);
         let removed = if is_oldest { self.posted.pop() } else { self.posted.remove(|posted| posted.id == id) };
@@ -238,7 +237,6 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Stores the further segments of a posted receive.
     pub fn keep_others(&mut self, segments: &[Segment]) {
         segments.iter().skip(1).for_each(|&segment| self.others.add(segment));
     }
@@ -251,8 +249,7 @@ impl<T: Transport> Receives<T> {
         true
     }
 
-    /// Copies the oldest receive that the transport has not taken, but does not take it. Returns whether it exists and
-    /// has at least `least` bytes.
+    /// Copies the oldest receive not taken, without taking it. Returns whether it has at least `least` bytes.
     pub fn show(&self, taken: &mut Taken, least: u64) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         let mut nth = 0..;
@@ -260,8 +257,7 @@ impl<T: Transport> Receives<T> {
         taken.capacity >= least
     }
 
-    /// Removes the completed oldest receive of the endpoint's own queue. Returns the result of `remove`, or `None` if
-    /// `id` is not the oldest.
+    /// Removes completed receive `id`. The result is as for `remove`, but `None` unless the receive is the oldest.
     #[inline(always)]
     pub fn take_oldest(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let Some(oldest) = self.posted.oldest().filter(|oldest| oldest.value().id == id) else {

@@ -137,7 +137,7 @@ impl<T: Transport> Endpoint<T> {
         self.receives.lock().buffers()
     }
 
-    /// Raises the event of the soft watermark, and breaks the connection for the hard one. Called without a lock.
+    /// Reports exceeded watermarks, and breaks the connection for the hard one. Called without a lock.
     pub(super) fn act_on(&self, passed: Passed) {
         self.tell_of(passed);
         if passed.hard {
@@ -145,7 +145,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Raises the event of the soft watermark, and fires the probes of both. Called without a lock.
+    /// Reports exceeded watermarks. Called without a lock.
     pub(super) fn tell_of(&self, passed: Passed) {
         let ep = self.header.handle();
         if passed.soft {

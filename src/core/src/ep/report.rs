@@ -109,8 +109,7 @@ impl<T: Transport> EndpointSink<T> {
         }
     }
 
-    /// Reports that a receive with more than bytes is complete. Calls of this function and [`EndpointSink::recv_done`]
-    /// complete receives in their order.
+    /// Like [`EndpointSink::recv_done`], for a receive with more than bytes. Calls of both functions keep their order.
     pub fn recv_special(&self, done: RecvDone, what: Special) {
         let (kind, extra) = match what {
             Special::Immediate(value) => (Extended::RecvImmediate, value),

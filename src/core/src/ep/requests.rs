@@ -147,7 +147,6 @@ pub(crate) struct Requests<T: Transport> {
     pub evd: Option<Use<Evd<T>>>,
     pub qp: Option<Arc<T::Qp>>,
     pub datagram_qp: Option<Arc<T::DatagramQp>>,
-    /// The transport's sending direction of `qp`.
     pub tx: T::Tx,
     pub zone: Option<u32>,
     pub flight: Flight,
@@ -157,8 +156,7 @@ pub(crate) struct Requests<T: Transport> {
     pub max_write_segments: usize,
     /// The adapter's limit, because programs exceed the sizes in an endpoint's attributes.
     pub max_transfer: u64,
-    /// Set in state DISCONNECT_PENDING: the connection ends after the last request. Set in an internal connection while
-    /// its owner waits for the last request.
+    /// Set if the connection ends (state DISCONNECT_PENDING), or its internal owner is called, after the last request.
     pub draining: bool,
     /// Remote memory regions that were bound for this connection only; some may have been unbound.
     pub windows: Vec<Handle>,
@@ -224,7 +222,6 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Calls the function `length` with the limit of this endpoint.
     pub fn length(&self, transfer: Transfer, total: u64, remote: u64) -> Result<u64> {
         length(transfer, total, remote, self.max_transfer)
     }
@@ -283,7 +280,7 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Performs [`Requests::complete_through`] for any number of requests, with or without an EVD.
+    /// Performs [`Requests::complete_through`] in all cases.
     #[inline(never)]
     pub fn complete_several(&mut self, ep: Handle, reached: SeqNo) -> bool {
         let flight = &mut self.flight;
@@ -299,8 +296,7 @@ impl<T: Transport> Requests<T> {
         self.draining && self.flight.is_empty()
     }
 
-    /// Queues a success for each request before the failed request, and then the completion of the failed request, if
-    /// any.
+    /// Queues a success for each request before the failed request, and the completion of the failed request.
     pub fn drain(&mut self, ep: Handle, failed: Option<(FailedRequest, Status)>) {
         let Some((which, status)) = failed else { return };
         let request = match which {
@@ -325,8 +321,7 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// Returns the length of a transfer with `total` local and `remote` remote bytes. Fails above `max`, or if the bytes do
-/// not fit into their destination.
+/// Returns the length of a transfer with `total` local and `remote` remote bytes: at most `max` and the destination's.
 #[inline(always)]
 pub(crate) fn length(transfer: Transfer, total: u64, remote: u64, max: u64) -> Result<u64> {
     let (fits, len) = match transfer {

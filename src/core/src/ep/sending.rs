@@ -45,7 +45,7 @@ impl<T: Transport> DerefMut for Locked<'_, T> {
     }
 }
 
-/// A guard whose drop runs polls that other threads left to this thread.
+/// Runs polls that other threads left, when dropped.
 struct Turn<'a, T: Transport>(&'a Endpoint<T>);
 
 impl<T: Transport> Drop for Turn<'_, T> {

@@ -237,17 +237,14 @@ pub const RULES: [Rule; 31] = {
 
 pub(super) struct Against<'a> {
     pub limits: &'a AdapterAttributes,
-    /// `true` if the endpoint has a shared receive queue.
     pub srq: bool,
     pub purpose: Purpose,
 }
 
-/// The call that sets a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The creation of an endpoint. A field is `true` if the endpoint has this EVD.
     Create { recv_evd: bool, request_evd: bool },
-    /// A modify.
     Modify,
 }
 

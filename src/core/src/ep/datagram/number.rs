@@ -32,7 +32,7 @@ impl Number {
     pub fn new() -> Result<Self> {
         let mut indices = INDICES.lock();
         loop {
-            // Peers may remember a number, so its reuse is delayed until half of all low indices are free.
+            // Peers may remember a number, so its reuse is delayed.
             let rested = indices.free.len() >= 1 << (LOW - 1) || indices.fresh >= 1 << LOW;
             let index = match if rested { indices.free.pop_front() } else { None } {
                 Some(index) => index,
@@ -62,9 +62,8 @@ impl Drop for Number {
     }
 }
 
-/// Returns the number of `index` in a process; different indices have different numbers. The lowest [`LOW`] bits are
-/// those bits of the index, and the process number is above them. The other bits of the index change the number by XOR,
-/// from the highest bit down.
+/// Returns a different number for each `index`. The lowest [`LOW`] bits of both are equal, and the process number is
+/// above them. The other bits of the index change the number by XOR, from the highest bit down.
 fn encode(process: u32, index: u32) -> u32 {
     (process << LOW | index & ((1 << LOW) - 1)) ^ (index >> LOW).reverse_bits()
 }
