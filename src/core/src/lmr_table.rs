@@ -306,7 +306,7 @@ impl LmrTable {
     ///
     /// # Errors
     /// [`Error::PrivilegesViolation`] for an unknown context or a missing right, [`Error::ProtectionViolation`] for
-    /// another zone, [`Arg::Segments`] for another range.
+    /// another zone, [`Arg::Segments`] for a range outside the region.
     #[inline(always)]
     pub fn check(&self, segment: &LocalSegment, zone: u32, right: Rights) -> Result<Segment> {
         let writes = right.contains(Rights::LOCAL_WRITE);
@@ -319,7 +319,7 @@ impl LmrTable {
         }
     }
 
-    /// Like [`LmrTable::check`]. In a section, also returns a segment that stays registered.
+    /// Like [`LmrTable::check`]. With an epoch guard, also returns a segment that stays registered during the guard.
     #[inline(always)]
     pub fn check_in<'s>(
         &self,
@@ -332,7 +332,7 @@ impl LmrTable {
         Ok((segment, section.map(|_| CheckedSegment { segment, section: PhantomData })))
     }
 
-    /// Slow path, for regions that start at 0 and for errors.
+    /// Checks a segment that failed the fast check: the addresses of its region start at 0, or the segment is invalid.
     #[cold]
     #[inline(never)]
     fn check_otherwise(&self, segment: &LocalSegment, zone: u32, writes: bool, since: u64) -> Result<Segment> {
@@ -377,7 +377,7 @@ impl LmrTable {
         Ok(total)
     }
 
-    /// Returns whether a segment is inside its region.
+    /// Returns whether a segment is inside its region; `false` for an unknown context.
     pub fn covers(&self, segment: &LocalSegment) -> bool {
         self.find(segment.context).is_some_and(|registration| within(segment, &registration))
     }

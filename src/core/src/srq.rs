@@ -3,9 +3,9 @@
 //! A posted buffer is *available* until an endpoint takes it, and *outstanding* until the program dequeues its
 //! completion, which a [`srq_accounting::OutstandingRecv`] counts.
 //!
-//! Posts and reports lock the accounting, so only a post calls the transport under this lock. Resizes and new
-//! watermarks, slow device calls, hold `tuning` around accounting and call, so that both see one order. They, and
-//! queries, first poll all completions (`Poll::Complete`).
+//! Posts and reports lock the accounting. Of the calls of the transport, only posts are under this lock. A resize and a
+//! new watermark, which are slow device calls, hold `tuning` while they change the accounting and call the transport,
+//! so that both see the same order. These changes and queries first poll all completions (`Poll::Complete`).
 
 use std::sync::Arc;
 
@@ -218,7 +218,7 @@ impl<T: Transport> Srq<T> {
         result
     }
 
-    /// Records that an endpoint took a buffer, once.
+    /// Records that an endpoint took a buffer. Repeated calls for a buffer have no effect.
     pub(crate) fn taken(&self, id: RecvId) {
         let fires = self.accounting.lock().take(id);
         if fires {
@@ -233,7 +233,7 @@ impl<T: Transport> Srq<T> {
         self.ia.raise(self.header.handle(), AsyncReason::SrqLowWatermark);
     }
 
-    /// Records that a buffer is complete, and was taken if that was not reported. Returns `None` for an unknown buffer.
+    /// Records that a buffer is complete, and that it was taken, if not reported. Returns `None` for an unknown buffer.
     #[inline(always)]
     pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
         let (completed, fires) = srq_accounting::complete(&self.accounting, id)?;

@@ -75,7 +75,7 @@ impl<T: Transport> Endpoint<T> {
         self.post_any_recv(receives, segments, cookie, completion)
     }
 
-    /// Posts a transfer. A send ignores `remote`.
+    /// Posts a send, an RDMA write or an RDMA read. A send ignores `remote`.
     #[inline(always)]
     pub(crate) fn post<S: SegmentList + ?Sized>(
         &self,
@@ -116,11 +116,11 @@ impl<T: Transport> Endpoint<T> {
                 let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
                 transport.post_inline(qp, tx, ShortSend { segment, solicited, fence, signalled })
             });
-            // The transport may take locks in any other post.
+            // Ends the guard before `Transport::post`, which may take locks.
             drop(section);
             let handed = match at_once {
                 Some(mark) => Handed::under_way(mark),
-                // Only a send that is not inline can be too long.
+                // The check above skipped the length of sends, because inline sends are always short enough.
                 None if send && len > *max_transfer => return Err(Error::LengthError),
                 None => {
                     let operation = operation(transfer, remote, completion);
@@ -140,7 +140,7 @@ impl<T: Transport> Endpoint<T> {
             if !ended {
                 place.fill(request);
                 if handed.done {
-                    // `false`: `draining` is not set while the gate is open.
+                    // The result is `false`, because `draining` is not set while the gate is open.
                     let _ = requests.complete_through(ep, handed.mark);
                 }
             }
@@ -278,10 +278,10 @@ impl<T: Transport> Requests<T> {
 }
 
 impl InFlight {
-    /// Queues a successful transfer's completion. Returns `false` if there is none.
+    /// Queues a successful transfer's completion. Returns `false` for a request that is no transfer or is suppressed.
     #[inline(always)]
     fn succeed<T: Transport>(&self, evd: &Evd<T>, ep: Handle) -> bool {
-        // References: the values are copied directly into the queue.
+        // Binds references, so that the values are copied directly into the queue.
         let Work::Transfer(transfer, len) = &self.work else { return false };
         let status = Status::Success;
         if self.asks_for_nothing(status) {
@@ -309,8 +309,8 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Returns whether there is an event or a waiter, after a poll if there was none. Otherwise [`Evd::take`] would
-    /// find nothing.
+    /// Returns whether there is an event or a waiter. Polls first if there is neither. After `false`, [`Evd::take`]
+    /// would find nothing.
     #[inline(always)]
     pub fn look(&self) -> bool {
         self.is_busy() || {
@@ -334,7 +334,7 @@ impl<T: Transport> Evd<T> {
     }
 
     /// Takes the oldest event if it is a DTO completion and no thread waits. Returns the result of `transfer` and the
-    /// number of remaining events. With `waiting`, also fails if the EVD is unwaitable.
+    /// number of remaining events, or `None` if it takes no event. With `waiting`, takes none if the EVD is unwaitable.
     #[inline(always)]
     pub fn take_completion<R>(&self, waiting: bool, transfer: impl FnOnce(&Completion) -> R) -> Option<(R, usize)> {
         let mut queue = self.queue.lock();
@@ -354,7 +354,7 @@ impl<T: Transport> Evd<T> {
 }
 
 impl<T: Transport> Queue<T> {
-    /// Returns `false` if the queue is full.
+    /// Adds an event. Returns `false` if the queue is full.
     #[inline(always)]
     pub(crate) fn add(&mut self, queued: impl FnOnce() -> Queued) -> bool {
         let Some(place) = self.events.vacancy() else { return false };

@@ -1,9 +1,9 @@
 //! Event dispatchers (EVDs): one queue for all sources.
 //!
-//! The queue's lock is held to move the events of one report. If `busy` is clear, a dequeue polls once without this
-//! lock. DTO completions are stored field by field for a direct copy to the program.
+//! The events of one report are queued under one lock. If `busy` is clear, a dequeue polls once without this lock. DTO
+//! completions are stored field by field for a direct copy to the program.
 //!
-//! Connection events may go to an EVD of another adapter. An abrupt close of that adapter frees it anyway
+//! Connection events may go to an EVD of another adapter. An abrupt close of that adapter frees the EVD anyway
 //! (`Use::is_gone`).
 
 mod queue;
@@ -36,7 +36,7 @@ pub struct EvdStatus {
     pub enabled: bool,
     /// `true` if threads may wait on the EVD.
     pub waitable: bool,
-    /// Configuration of the feeding endpoints, if any.
+    /// Most restrictive configuration of the feeding endpoints, if any.
     pub feed: Option<Feed>,
 }
 
@@ -63,7 +63,7 @@ pub struct Evd<T: Transport> {
     pub(crate) queue: Mutex<Queue<T>>,
     /// Set while the queue contains an event or has a waiter; otherwise a dequeue takes no lock.
     pub(crate) busy: AtomicBool,
-    /// Set if the adapter is closed while another adapter uses the EVD.
+    /// Set if the adapter is closed while another adapter uses the EVD for asynchronous events.
     orphan: AtomicBool,
     pub(crate) adaptive_spin: AdaptiveSpin,
     pub(crate) slept: AtomicU64,
@@ -94,7 +94,7 @@ impl<T: Transport> Evd<T> {
         let cq = streams.contains(Streams::TRANSFERS).then(|| ia.transport.cq_create(qlen)).transpose()?;
         let cno = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let mut queue = Queue::new(qlen)?;
-        // An asynchronous event may report a lost completion.
+        // An asynchronous event may report a lost completion, so completions of requests must wake a waiter.
         queue.requests += usize::from(streams.contains(Streams::ASYNC));
         let evd = ia.adopt(Evd {
             header: Header::default(),
@@ -132,7 +132,7 @@ impl<T: Transport> Evd<T> {
     /// [`StateError::EvdInUse`] while a stream feeds it, [`StateError::EvdWaiter`] while a thread waits on it.
     pub fn free(&self) -> Result<()> {
         {
-            // A thread that begins to wait needs this lock.
+            // While this lock is held, no thread can begin to wait.
             let queue = self.queue();
             let waiter = queue.has_waiter();
             if waiter && self.header.users.count() == 0 {
@@ -171,7 +171,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Marks this EVD as an orphan of its closed adapter, which its last user frees.
+    /// Marks this EVD as an orphan of its closed adapter. The last user frees the EVD.
     pub(crate) fn orphan(&self) {
         self.orphan.store(true, Ordering::Release);
     }
@@ -226,7 +226,7 @@ impl<T: Transport> Evd<T> {
         self.queue().enabled = false;
     }
 
-    /// Disallows waits. A waiting thread returns.
+    /// Disallows waits. The wait of a waiting thread fails with [`StateError::EvdUnwaitable`].
     pub fn set_unwaitable(&self) {
         let waker = {
             let mut queue = self.queue();
@@ -271,7 +271,7 @@ impl<T: Transport> Evd<T> {
         if self.offer(Event::Software { pointer }) { Ok(()) } else { Err(Error::QueueFull) }
     }
 
-    /// Polls, and takes an event.
+    /// Takes the oldest event, after a poll if there is none.
     ///
     /// # Errors
     /// Errors of [`Evd::take`].
@@ -321,7 +321,7 @@ impl<T: Transport> Evd<T> {
         self.tell(tell);
     }
 
-    /// Queues a notification event.
+    /// Queues a notification event. Returns `false` if the queue is full.
     pub(crate) fn offer(&self, event: Event) -> bool {
         self.fill(|batch| batch.add(Queued::event(event), true)) == 0
     }
@@ -335,7 +335,7 @@ impl<T: Transport> Evd<T> {
             drop(queue);
             self.tell(tell);
         } else {
-            // A queue of capacity 0 is empty.
+            // A freed EVD's queue has capacity 0, so it is empty.
             self.busy.store(queue.is_busy(), Ordering::Release);
             drop(queue);
             self.report_loss(1);
@@ -369,7 +369,7 @@ impl<T: Transport> Evd<T> {
         (0..lost).for_each(|_| self.ia.raise(self.header.handle(), AsyncReason::EvdOverflow));
     }
 
-    /// The queue must be unlocked.
+    /// Performs a wakeup. The queue must be unlocked.
     #[cold]
     fn tell(&self, tell: PendingWakeup<T>) {
         match tell {
@@ -379,7 +379,7 @@ impl<T: Transport> Evd<T> {
         }
     }
 
-    /// Counts a stream. A request stream wakes a sleeper, which arms again.
+    /// Counts a feeding stream. A request stream wakes the waiting thread, which then also arms for requests.
     pub(crate) fn add_feed(&self, feed: Feed, requests: bool) {
         let waker = {
             let mut queue = self.queue();

@@ -14,7 +14,7 @@ use crate::transport::Transport;
 use crate::users::Use;
 use crate::waker::Waker;
 
-/// Separate words store a DTO completion, because copies of a whole [`Event`] are slow.
+/// A queued event. A DTO completion has a field of its own, because copies of a whole [`Event`] are slow.
 pub(crate) struct Queued {
     /// Valid unless `more` is [`More::Event`].
     pub(crate) completion: Completion,
@@ -36,12 +36,11 @@ pub(crate) enum More {
 // A queue can have thousands of events.
 const _: () = assert!(size_of::<Queued>() == 72);
 
-/// Placeholder next to [`More::Event`].
 const NOTHING: Completion =
     Completion { ep: Handle::NULL, cookie: 0, len: 0, status: Status::Success, transfer: Transfer::Recv };
 
 impl Queued {
-    /// `charge` is the occupied entry of an SRQ.
+    /// `charge` is the SRQ's entry that the receive occupies.
     #[inline(always)]
     pub fn transfer(completion: Completion, charge: Option<OutstandingRecv>) -> Self {
         Queued { completion, more: charge.map_or(More::Nothing, More::OutstandingRecv) }
@@ -65,7 +64,7 @@ impl Queued {
         place.fill(self);
     }
 
-    /// Returns the event, and frees its entry of an SRQ.
+    /// Returns the event, and frees the entry of an SRQ that it occupies.
     pub fn settle(self) -> Event {
         match self.more {
             More::Event(event) => event,
@@ -77,7 +76,7 @@ impl Queued {
         }
     }
 
-    /// Frees the SRQ's entry of a DTO completion. Returns `false` for another event.
+    /// Frees the SRQ's entry of a DTO completion. Returns `false`, without effect, for extended and other events.
     #[inline(always)]
     pub(crate) fn release(&mut self) -> bool {
         if !matches!(self.more, More::Nothing) {
@@ -101,7 +100,7 @@ pub(crate) enum PendingWakeup<T: Transport> {
 pub(crate) struct Wait {
     threshold: usize,
     announced: bool,
-    /// Set when the EVD becomes unwaitable. Ends the wait even if it becomes waitable again.
+    /// Set when the EVD becomes unwaitable. Ends the wait even if the EVD becomes waitable again.
     refused: bool,
     waker: Option<Arc<Waker>>,
 }
@@ -132,7 +131,7 @@ pub(crate) struct Queue<T: Transport> {
     pub(crate) quick_waits: u64,
     waits: u64,
     waited_for: u64,
-    /// Private data of the last event that had some, to which the program may refer.
+    /// Private data of the last dequeued event that had some. Kept, because the program may still refer to it.
     shown: Option<Arc<[u8]>>,
 }
 
@@ -199,7 +198,7 @@ impl<T: Transport> Queue<T> {
         if self.events.is_empty() || self.dead { PendingWakeup::Nobody } else { self.tell(1) }
     }
 
-    /// Returns the wakeup for new events with `announced` notification events.
+    /// Returns the wakeup for new events, of which `announced` are notification events.
     #[cold]
     #[inline(never)]
     pub fn tell(&mut self, announced: usize) -> PendingWakeup<T> {
@@ -233,7 +232,7 @@ impl<T: Transport> Queue<T> {
         Some(queued)
     }
 
-    /// For a drop without the lock.
+    /// Removes all events and the private data, so that the caller drops them without the lock.
     pub fn take_all(&mut self) -> impl Sized + use<T> {
         (mem::take(&mut self.events), self.shown.take())
     }
@@ -261,7 +260,7 @@ impl<T: Transport> Queue<T> {
         self.dead
     }
 
-    /// Marks the EVD as freed.
+    /// Marks the EVD as freed. Later events are lost.
     pub fn die(&mut self) {
         self.dead = true;
         self.events.limit(0);
@@ -290,7 +289,7 @@ impl<T: Transport> Queue<T> {
         self.wait.as_ref().and_then(|wait| wait.waker.clone())
     }
 
-    /// Returns the most restrictive configuration of the streams.
+    /// Returns the most restrictive configuration of the feeding streams; `None` without a stream.
     pub fn feed(&self) -> Option<Feed> {
         match self.feeds {
             [0, 0, 0] => None,
@@ -301,7 +300,7 @@ impl<T: Transport> Queue<T> {
     }
 }
 
-/// Adds events to a locked queue; their wakeup follows.
+/// Adds events to a locked queue. [`Batch::end`] returns the wakeup for all of them.
 pub(crate) struct Batch<'a, T: Transport> {
     queue: &'a mut Queue<T>,
     announced: usize,
@@ -353,7 +352,7 @@ impl<T: Transport> Queue<T> {
         Ok(())
     }
 
-    /// Returns the result of the wait, unless it continues.
+    /// Returns the result of the wait, with the number of remaining events; `None` if the wait continues.
     pub fn check_wait(&mut self) -> Option<Result<(Queued, usize)>> {
         if self.dead {
             return Some(Err(Error::Aborted));
@@ -370,7 +369,7 @@ impl<T: Transport> Queue<T> {
         None
     }
 
-    /// Registers the waker. Returns whether requests of any endpoint complete here.
+    /// Registers the waker. Returns whether completions of requests must wake the thread.
     pub fn block(&mut self, waker: &Arc<Waker>) -> bool {
         if let Some(wait) = &mut self.wait {
             if wait.waker.is_none() {
@@ -380,7 +379,7 @@ impl<T: Transport> Queue<T> {
         self.requests > 0
     }
 
-    /// Returns the number of queued events.
+    /// Ends the wait. Returns the number of queued events.
     pub fn end_wait(&mut self) -> usize {
         self.set_wait(None);
         self.events.len()

@@ -21,15 +21,15 @@ pub enum Unsupported {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Supported;
 
-/// A permit for extended operations, at [`Transport::Extended`]: writes with immediate data, atomic operations, and sends
-/// that revoke a window. [`AdapterAttributes`](super::AdapterAttributes) contains which of them the device supports.
+/// A permit for extended operations: writes with immediate data, atomic operations, and sends that revoke a window.
+/// [`AdapterAttributes`](super::AdapterAttributes) contains which of them the device supports.
 pub trait Extended<T: Transport>: Copy + Send + Sync + 'static {
     /// `false` only for [`Unsupported`].
     const SUPPORTED: bool = true;
 
-    /// Returns the permit if the peer accepts extended operations ([`QpInit::extended`]), if that is unknown, or without
-    /// `qp`, where core flushes the operation. Otherwise the post fails with [`Error::ModelNotSupported`]. Called with
-    /// the endpoint's requests locked.
+    /// Returns the permit if the peer accepts extended operations ([`QpInit::extended`]), if that is unknown, or
+    /// without `qp`, where core flushes the operation. Otherwise the post fails with [`Error::ModelNotSupported`].
+    /// Called with the endpoint's requests locked.
     fn permit(qp: Option<&T::Qp>) -> Option<Self>;
 }
 
@@ -38,7 +38,7 @@ pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
     /// `false` only for [`Unsupported`].
     const SUPPORTED: bool = true;
 
-    /// Creates a queue for at least `depth` receives of `segments` each.
+    /// Creates a queue for at least `depth` receives of up to `segments` segments each.
     fn create(transport: &T, zone: &T::Zone, depth: usize, segments: usize) -> Result<Self>;
 
     /// Posts a receive. There is always room, because core counts receives. Returns whether core must call
@@ -50,8 +50,8 @@ pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
 
     /// Requests a report of taken receives ([`EndpointSink::recv_taken`](super::EndpointSink::recv_taken),
     /// [`EndpointSink::recv_arrived`](super::EndpointSink::recv_arrived),
-    /// [`EndpointSink::recv_done`](super::EndpointSink::recv_done)) when fewer than `limit` are left, even already, and
-    /// without a poll. 0 disarms. Core holds no lock that a report takes.
+    /// [`EndpointSink::recv_done`](super::EndpointSink::recv_done)) as soon as fewer than `limit` are left, even if
+    /// that is so before the call, and without a poll by core. 0 disarms. Core holds no lock that a report takes.
     fn arm_limit(&self, transport: &T, limit: usize) -> Result<()>;
 
     /// Resumes messages that wait for a buffer. Called without a lock after a post that requests this.
@@ -69,8 +69,8 @@ pub trait Windows<T: Transport>: Send + Sync + Sized {
     /// [`Error::ModelNotSupported`] for an unsupported scope.
     fn create(transport: &T, zone: &T::Zone, scope: Scope) -> Result<Self>;
 
-    /// Binds the window to `target`, or unbinds it, in order with the other requests of `qp`. Returns the new remote
-    /// key, valid immediately, and the position as in [`Transport::post`].
+    /// Binds the window to `target`, or unbinds it for `None`, in order with the other requests of the queue pair in
+    /// `to`. Returns the new remote key, valid immediately, and the position as in [`Transport::post`].
     fn post_bind(
         &self,
         transport: &T,
@@ -80,8 +80,8 @@ pub trait Windows<T: Transport>: Send + Sync + Sized {
         signalled: bool,
     ) -> Result<(u32, SeqNo)>;
 
-    /// Waits until no peer accesses the range that the last [`Windows::post_bind`] replaced, unless the free of its
-    /// region waits. Called without a lock.
+    /// Waits until no peer accesses the range that the last [`Windows::post_bind`] replaced, unless the transport waits
+    /// at the free of the range's region. Called without a lock.
     fn await_rebind(&self, transport: &T);
 
     /// Revokes the window, which is dropped next although another thread may still hold it, and waits until no peer

@@ -34,7 +34,7 @@ pub struct Datagram<'a> {
     pub segments: &'a [Segment],
     /// Length of `segments`, at most the adapter's MTU.
     pub len: u64,
-    /// `true` if the receive notifies a solicited waiter.
+    /// `true` if the peer's receive ends a solicited wait.
     pub solicited: bool,
 }
 
@@ -55,7 +55,7 @@ pub trait Datagrams<T: Transport>: Send + Sync + Sized {
     /// Requests an exchange from a service point, and reports the outcome to `exchange`.
     fn resolve(self: &Arc<Self>, transport: &T, connect: &Connect<'_>, exchange: Exchange<T>) -> Result<()>;
 
-    /// Accepts a request for an exchange, and reports the outcome to `exchange`. After an error it is still pending.
+    /// Accepts a request for an exchange, and reports the outcome to `exchange`. After an error the request is pending.
     fn answer(
         self: &Arc<Self>,
         transport: &T,

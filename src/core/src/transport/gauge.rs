@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::probes::{self, Stall};
 use crate::slab::Handle;
 
-/// Counters of a connection that only the transport knows.
+/// Connection counters that only the transport can maintain. A counter that a transport cannot maintain stays 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
     /// Number of times that requests began to wait for resources or earlier requests.
     pub request_stalls: u64,
-    /// Number of times that a received message began to wait for a receive, if detectable.
+    /// Number of times that a received message began to wait for a receive.
     pub message_stalls: u64,
-    /// Number of wake-ups of a sleeping peer by the transport.
+    /// Number of times that the transport woke a sleeping peer.
     pub peer_wakeups: u64,
 }
 

@@ -81,9 +81,7 @@ pub struct AdapterAttributes {
     pub rmr: bool,
     /// `true` if the peers' address of a region or window can start at 0.
     pub zero_based: bool,
-    /// `true` if writes with immediate data are supported.
     pub immediate: bool,
-    /// `true` if atomic operations are supported.
     pub atomics: bool,
     /// `true` if a send can revoke a window of the peer.
     pub invalidate: bool,
@@ -166,7 +164,7 @@ impl AdapterAttributes {
         Ok(())
     }
 
-    /// Like [`AdapterAttributes::check_private_data`], for a rejection.
+    /// Checks the length of the private data of a rejection, like [`AdapterAttributes::check_private_data`].
     ///
     /// # Errors
     /// [`Arg::PrivateDataSize`] above `max_reject_data`.
@@ -185,7 +183,7 @@ pub struct QpSizes {
     pub recvs: usize,
     /// Maximum outstanding requests.
     pub requests: usize,
-    /// `true` if these are defaults, so that a transport may create shorter queues and store the excess.
+    /// `true` if these numbers are defaults, so that a transport may create shorter queues and store the excess.
     pub usual: bool,
     /// Maximum segments of a receive.
     pub recv_segments: usize,

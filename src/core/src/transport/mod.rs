@@ -16,7 +16,7 @@
 //! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`], the lock on the
 //!   endpoint's requests) while it holds its completion locks. Until the unlock, it must not call another method of
 //!   this sink, take a completion lock, or wait for a thread that holds one;
-//! * must hold no lock when it calls any other method of a sink, and must call none in [`Transport::connect`],
+//! * must hold no lock when it calls any other method of a sink, and must not call it in [`Transport::connect`],
 //!   [`Transport::accept`] and [`Transport::disconnect`], where core holds the endpoint's state lock.
 //!
 //! # Requirements that no signature expresses
@@ -32,14 +32,14 @@
 //! * `None` for a completion queue means all completion queues of the adapter.
 //!
 //! # Errors
-//! A method that returns an error has had no effect. Each may return [`crate::Error::InsufficientResources`] if memory
+//! A method that returns an error has had no effect. Any may return [`crate::Error::InsufficientResources`] if memory
 //! or the device is exhausted, and [`crate::Error::Internal`] if core violates the contract. Its documentation lists
 //! all other errors.
 //!
 //! # Receives
 //! With [`Transport::TAKES_RECEIVES`], core stores the receives of an endpoint, and the transport requests the oldest
 //! for each message. Otherwise the transport stores them, for example in a [`RecvQueue`] or a [`SharedQueue`]. Core
-//! also stores receives that precede the queue pair: they are unchecked and may be removed from the middle.
+//! also stores receives that precede the queue pair, and checks their memory again before it posts them to it.
 
 mod capabilities;
 pub mod datagrams;
@@ -183,7 +183,7 @@ pub enum Wakeup<'a, A> {
 }
 
 impl<A: Alarm> Wakeup<'_, A> {
-    /// Returns whether the transport has polled since it was armed, and found nothing.
+    /// Returns whether the transport polled when it armed the wakeup, and the word has not changed since.
     pub fn has_looked(&self) -> bool {
         match self {
             Wakeup::Word(alarm, value) => alarm.word().load(Ordering::Acquire) == *value,
@@ -208,9 +208,9 @@ pub trait RegisteredRegion: Send + Sync {
     /// Returns the key of the region for peers; 0 without remote rights.
     fn remote_key(&self) -> u32;
 
-    /// Waits until no peer accesses the region, which has no bound window and is dropped next. Returns `false` if a peer
-    /// still can, because earlier requests delay the bind that closes a window; core then keeps the region. Called
-    /// without a lock.
+    /// Waits until no peer accesses the region, which has no bound window and is dropped next. Returns `false` if a
+    /// peer can still access it, because earlier requests delay the bind that closes a window; core then keeps the
+    /// region. Called without a lock.
     fn await_peers(&self) -> bool;
 }
 
@@ -286,8 +286,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Sets the sink for reports on the adapter. Called once, before any object is created.
     fn report_to(&self, sink: AdapterSink<Self>);
 
-    /// Begins or ends the need to report events without a call of the program, for an agent or a descriptor. Calls come
-    /// in pairs.
+    /// Begins (`on`) or ends the need to report events without a call of the program, for an agent or a descriptor.
+    /// Each begin is followed by an end; several needs may exist.
     fn watch(&self, on: bool);
 
     /// Releases everything outside the process. Called once, after all objects are destroyed; concurrent calls may keep
@@ -302,8 +302,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     fn zone_create(&self) -> Result<Self::Zone>;
 
     /// Registers `len` bytes at `addr`. `first` is the peers' address of the first byte: `addr`, or 0 with
-    /// [`AdapterAttributes::zero_based`]. Local segments use `addr`. Without atomic operations, the right to them has
-    /// no effect, here and in a bind.
+    /// [`AdapterAttributes::zero_based`]. Each local [`Segment`] contains real addresses, from `addr` on. Without
+    /// atomic operations, the right to them has no effect, here and in a bind.
     ///
     /// # Errors
     /// [`crate::error::Arg::Region`] if the memory is not mapped with these rights; [`crate::Error::ModelNotSupported`]
@@ -317,8 +317,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// another thread.
     fn poll(&self, cq: Option<&Self::Cq>, how: Poll);
 
-    /// Arms the wakeup of a thread for new work. The caller polls again before it sleeps, unless [`Wakeup::has_looked`].
-    /// Without `requests`, successful requests need not wake it.
+    /// Arms the wakeup of a thread for new work. The caller polls again before it sleeps, unless
+    /// [`Wakeup::has_looked`]. If `requests` is `false`, successful requests need not wake the thread.
     fn arm(&self, cq: Option<&Self::Cq>, requests: bool) -> Self::Armed;
 
     /// Creates an unconnected queue pair and its sending direction.

@@ -34,7 +34,7 @@ impl Taken {
         self.capacity -= bytes;
     }
 
-    /// The segments are `first` and results of `next`.
+    /// Sets the receive's number and its `count` segments: `first`, then the results of `next`.
     #[inline(always)]
     pub(crate) fn set(&mut self, id: RecvId, count: usize, first: Segment, next: impl FnMut() -> Option<Segment>) {
         self.id = id;
@@ -46,7 +46,6 @@ impl Taken {
     }
 }
 
-/// A queued receive with its first, and mostly only, segment.
 struct QueuedRecv {
     id: RecvId,
     count: usize,
@@ -98,7 +97,7 @@ impl RecvQueue {
         true
     }
 
-    /// Takes the oldest receive if it has exactly one segment.
+    /// Takes the oldest receive if it has exactly one segment. Otherwise returns `None`.
     #[inline(always)]
     pub fn pop_one(&mut self) -> Option<(RecvId, Segment)> {
         let oldest = self.receives.oldest()?;
@@ -123,7 +122,7 @@ impl RecvQueue {
         Ok(self.pop(&mut shown))
     }
 
-    /// Returns `false` if there is no receive.
+    /// Copies the oldest receive without removing it. Returns `false` if there is none.
     fn show(&self, shown: &mut Taken) -> bool {
         let Some(&QueuedRecv { id, count, first }) = self.receives.front() else { return false };
         let mut nth = 0..;

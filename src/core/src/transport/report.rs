@@ -1,4 +1,4 @@
-//! The data in a transport's reports. The sinks are next to their objects.
+//! The data in a transport's reports. The sinks are in the modules of their objects.
 
 use host::epoch::{EpochGuard, Memory};
 
@@ -13,9 +13,8 @@ use crate::transport::work::{RecvId, Segment};
 pub struct RecvDone {
     pub id: RecvId,
     pub status: Status,
-    /// Received bytes.
     pub len: u64,
-    /// `true` if the sender notifies a solicited waiter.
+    /// `true` if the sender announced the message, so that the receive ends a solicited wait.
     pub solicited: bool,
 }
 
@@ -56,7 +55,7 @@ pub enum ConnectionReport {
     Unreachable,
     /// The passive side accepted, but the connection was not established.
     AcceptFailed,
-    /// The peer ended the connection or has exited.
+    /// The peer ended the connection or has exited, or a disconnect is complete ([`Closing::Later`](super::Closing)).
     Disconnected,
     Broken,
 }
@@ -77,19 +76,19 @@ pub trait Placement<'s> {
     /// Returns the epoch guard of the delivery, if there is one.
     fn section(&self) -> Option<&'s EpochGuard<Memory>>;
 
-    /// Stores the message in this segment, which is long enough. Returns `false` if its memory is no longer registered.
-    /// `checked` is the segment if no region was deregistered since its check.
+    /// Stores the message in `segment`, which is long enough. Returns `false` if its memory is no longer registered.
+    /// `checked` contains `segment` if no region was deregistered since the segment's check.
     fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_>>) -> bool;
 }
 
-/// The result of [`EndpointSink::deliver`](super::EndpointSink::deliver).
+/// The result of [`EndpointSink::deliver`](super::EndpointSink::deliver). Only `Done` changes the receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Delivery {
     /// The oldest receive contains the message and is complete.
     Done,
-    /// There is no receive of one segment, or the endpoint is not ready.
-    /// [`EndpointSink::recv_take`](super::EndpointSink::recv_take) is needed.
+    /// The oldest receive is missing or does not have one segment, the transport has taken a receive, or the endpoint
+    /// is not connected. The transport must call [`EndpointSink::recv_take`](super::EndpointSink::recv_take).
     Other,
     /// The oldest receive, with this number, is too short.
     TooLong(RecvId),

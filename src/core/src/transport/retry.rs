@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-/// Time that a connect waits for a service point, for clients and servers that start together. The C libraries need as
-/// long to resolve an address.
+/// Time that a connect waits for a service point, for clients and servers that start together. With the uDAPL libraries
+/// in C, such clients succeed, because the resolution of an address takes as long.
 const LISTENER_TIMEOUT: Duration = Duration::from_millis(200);
 /// First pause between attempts, doubled with each attempt.
 const MIN_PAUSE: Duration = Duration::from_millis(1);
 const MAX_PAUSE: Duration = Duration::from_millis(16);
 
-/// The attempts of a connect, for networks that do not wait for a service point.
+/// The times of the attempts of a connect, for networks that do not wait for a service point.
 #[derive(Debug)]
 pub struct ConnectRetry {
     end: Instant,
@@ -17,7 +17,7 @@ pub struct ConnectRetry {
 }
 
 impl ConnectRetry {
-    /// Starts with the first attempt.
+    /// Creates the times for a connect whose first attempt is at `now`.
     pub fn new(now: Instant) -> Self {
         ConnectRetry { end: now + LISTENER_TIMEOUT, pause: MIN_PAUSE }
     }

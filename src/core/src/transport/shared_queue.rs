@@ -13,12 +13,12 @@ use crate::transport::recv_queue::{RecvQueue, Taken};
 use crate::transport::work::{Recv, RecvId, Segment};
 use crate::transport::{SharedReceives, Transport};
 
-/// Connections that can wait without allocation.
+/// Number of connections for which the line initially has room.
 const LINE: usize = 256;
 
 /// A connection that takes buffers of an SRQ.
 pub trait RnrWaiter {
-    /// Returns the flag of a waiting connection. Only the queue changes it.
+    /// Returns the flag that is set while the connection waits in the queue. Only the queue changes it.
     fn rnr_queued(&self) -> &AtomicBool;
 
     /// Resumes a message that waited for a buffer. Called without a lock.
@@ -47,7 +47,7 @@ impl<C: RnrWaiter> SharedQueue<C> {
         Ok(memory::arc(SharedQueue { buffers: Mutex::new(Buffers { queue, line }), segments })?)
     }
 
-    /// Reserves room for another waiting connection.
+    /// Reserves room for another waiting connection, so that [`SharedQueue::take`] does not allocate.
     ///
     /// # Errors
     /// Errors of [`SharedQueue::new`].
@@ -76,7 +76,7 @@ impl<C: RnrWaiter> SharedQueue<C> {
         self.buffers.lock().queue.reserve(recvs, self.segments)
     }
 
-    /// Takes the oldest receive for `conn`. Returns `false` if there is none; the next one then resumes `conn`.
+    /// Takes the oldest receive for `conn`. Returns `false` if there is none; a later receive then resumes `conn`.
     #[inline]
     pub fn take(&self, conn: &Arc<C>, taken: &mut Taken) -> bool {
         let mut buffers = self.buffers.lock();
@@ -100,7 +100,7 @@ impl<C: RnrWaiter> SharedQueue<C> {
         found
     }
 
-    /// Takes the oldest receive if it has one segment.
+    /// Takes the oldest receive if it has one segment. Otherwise returns `None`.
     #[inline(always)]
     pub fn take_one(&self) -> Option<(RecvId, Segment)> {
         self.buffers.lock().queue.pop_one()
@@ -139,7 +139,7 @@ impl<T: Transport<Qp: RnrWaiter>> SharedReceives<T> for Arc<SharedQueue<T::Qp>> 
     }
 
     fn arm_limit(&self, _: &T, _: usize) -> Result<()> {
-        // Each taken buffer is reported immediately.
+        // Needs no arming, because each taken buffer is reported immediately.
         Ok(())
     }
 

@@ -18,7 +18,7 @@ pub struct Segment {
     pub len: u64,
     /// Local key of the region ([`super::RegisteredRegion::local_key`]).
     pub key: u64,
-    /// Deregistrations before the check. While their number is unchanged, the region is registered.
+    /// Number of deregistrations before the check. While it is unchanged, the region is registered.
     pub since: u64,
 }
 
@@ -39,13 +39,13 @@ pub struct RemoteSegment {
 /// Number of a request of one endpoint, increased by one per post.
 pub type RequestId = u64;
 
-/// A position among a queue pair's requests, which never decreases. The transport assigns one to each request
-/// ([`super::Transport::post`]), and reports completion up to one ([`super::EndpointSink::requests_done`]).
+/// A position among a queue pair's requests, which never decreases. The transport assigns a position to each request
+/// ([`super::Transport::post`]), and reports completion up to a position ([`super::EndpointSink::requests_done`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SeqNo(pub u64);
 
 impl SeqNo {
-    /// Position of a request that was posted while its connection was ending.
+    /// Position of a request that was posted while its connection was ending. No report reaches this position.
     pub const NEVER: SeqNo = SeqNo(u64::MAX);
 }
 
@@ -54,7 +54,7 @@ impl SeqNo {
 pub struct Handed {
     /// Position of the request.
     pub mark: SeqNo,
-    /// `true` if this and all earlier requests have completed. No report follows.
+    /// `true` if this and all earlier requests have completed. No report needs to follow.
     pub done: bool,
 }
 
@@ -77,14 +77,14 @@ pub enum FailedRequest {
 /// Number of a receive that was passed to a transport.
 pub type RecvId = u64;
 
-/// The operation of a request. `X` is [`Transport::Extended`](super::Transport::Extended): operations with a permit do not
-/// exist for [`Unsupported`](super::Unsupported), and a `match` of a value can omit them.
+/// The operation of a request. `X` is [`Transport::Extended`](super::Transport::Extended): operations with a permit do
+/// not exist for [`Unsupported`](super::Unsupported), and a `match` of a value can omit them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Operation<X = Supported> {
     /// Send to the peer's next receive.
     Send {
-        /// `true` if the receive notifies a solicited waiter.
+        /// `true` if the peer's receive ends a solicited wait.
         solicited: bool,
     },
     Write(RemoteSegment),
@@ -137,7 +137,7 @@ pub struct Request<'a, X = Supported> {
     pub len: u64,
     /// `true` if the request must wait for all earlier reads.
     pub fence: bool,
-    /// `true` if the completion may wake a sleeping poster.
+    /// `false` if the program suppressed the completion, so that a success need not wake a waiting thread.
     pub signalled: bool,
 }
 
@@ -165,9 +165,7 @@ pub struct Recv<'a> {
 #[allow(missing_docs)]
 pub struct BindTarget<'a, R> {
     pub region: &'a R,
-    /// Address of the first byte.
     pub addr: u64,
-    /// Length in bytes.
     pub len: u64,
     pub rights: Rights,
     /// The peers' address of the first byte, as in [`Transport::register`](super::Transport::register).

@@ -8,7 +8,7 @@ use host::per_thread::PerThread;
 
 use crate::waker::Waker;
 
-/// Each wait is an `Option` in a box.
+/// The waits of one thread. Each wait is an `Option` in a box; `spare` is the box of an earlier wait.
 #[derive(Default)]
 struct Pending {
     /// Several, because a signal handler or an agent may wait, too.
@@ -18,7 +18,7 @@ struct Pending {
 
 static PENDING: PerThread<RefCell<Pending>> = PerThread::new();
 
-/// Stores a wait while its thread sleeps. Returns the wait if there is no memory.
+/// Stores a wait while the calling thread sleeps. Returns the wait as an error if there is no memory for the thread.
 pub fn push<W: Any>(wait: W) -> std::result::Result<(), W> {
     let mut wait = Some(wait);
     #[expect(clippy::disallowed_methods, reason = "a thread has one of the reserve for good, or a few")]
@@ -43,13 +43,13 @@ pub fn abandon() {
     drop(PENDING.with(|pending| pending.borrow_mut().waits.pop()));
 }
 
-/// Returns the waker for a new wait: the thread's own, or a new one in a signal handler that interrupts a wait.
+/// Returns the waker for a new wait: the thread's own, or a new waker in a signal handler that interrupts a wait.
 pub fn waker() -> Option<Arc<Waker>> {
     let interrupted = PENDING.with(|pending| !pending.borrow().waits.is_empty());
     if interrupted == Some(true) { Waker::another() } else { Waker::current() }
 }
 
-/// Removes the calling thread's last wait, to resume it. Returns `None` if its type differs.
+/// Removes the calling thread's last wait, to resume it. Returns `None` if there is no wait, or its type is not `W`.
 pub fn pop<W: Any>() -> Option<W> {
     let last = PENDING.with(|pending| {
         let mut pending = pending.borrow_mut();

@@ -7,9 +7,9 @@ use crate::adaptive_spin::AdaptiveSpin;
 
 const SPIN_TIME: Duration = Duration::from_micros(30);
 const YIELD_AFTER: Duration = Duration::from_micros(5);
-/// A longer yield has run another thread.
+/// A yield that takes at least this time has run another thread.
 const MIN_OTHER_RUN_TIME: Duration = Duration::from_micros(2);
-/// First maximum sleep on a word that others may change back; it doubles with each sleep.
+/// First maximum sleep on a word that another process may change back. The maximum doubles with each sleep.
 const FIRST_SLEEP: Duration = Duration::from_millis(50);
 const MAX_SLEEP: Duration = Duration::from_secs(3600);
 
@@ -38,7 +38,7 @@ impl Timing {
         }
     }
 
-    /// Returns whether the wait polls again.
+    /// Returns whether the wait polls again. Yields once.
     pub fn keeps_spinning(&mut self, adaptive_spin: &AdaptiveSpin, now: Instant) -> bool {
         if !self.spins {
             return false;
