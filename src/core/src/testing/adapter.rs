@@ -14,7 +14,6 @@ use crate::slab::Slab;
 use crate::srq::Srq;
 use crate::transport::Transport;
 
-/// Capacity of a test's EVDs.
 const EVD_LENGTH: usize = 512;
 
 /// An open adapter with a protection zone. The drop closes it abruptly.
@@ -31,7 +30,6 @@ impl<T: Transport> Drop for Adapter<T> {
 }
 
 impl<T: Transport> Adapter<T> {
-    /// Opens an adapter with extended operations.
     pub fn open(name: &str, instance: &str) -> Self {
         Self::open_with(name, instance, ApiCaps { extended: true, ..ApiCaps::default() })
     }
@@ -42,7 +40,6 @@ impl<T: Transport> Adapter<T> {
         Adapter { pz: Pz::create(&ia).unwrap(), ia }
     }
 
-    /// Returns the EVD of asynchronous events.
     pub fn events(&self) -> Arc<Evd<T>> {
         let evd = self.ia.async_evd().expect("it was opened with one");
         self.ia.slab.get::<Evd<T>>(evd).expect("it lives as long as the adapter")
@@ -66,7 +63,6 @@ impl<T: Transport> Adapter<T> {
         self.end_to(&self.pz, [&receives, &requests, &connections], srq, change)
     }
 
-    /// Creates an endpoint in `pz` with these EVDs.
     pub fn end_to(
         &self,
         pz: &Arc<Pz<T>>,
@@ -97,18 +93,15 @@ impl<T: Transport> Adapter<T> {
         (a, b)
     }
 
-    /// Creates a shared receive queue with one segment per buffer.
     pub fn srq(&self, recvs: usize) -> Arc<Srq<T>> {
         Srq::create(&self.ia, &self.pz, recvs, 1).unwrap()
     }
 
-    /// Registers memory with all rights.
     pub fn buffer(&self, len: usize) -> Buffer<T> {
         let remote = Rights::REMOTE_READ | Rights::REMOTE_WRITE;
         self.buffer_with(len, Rights::LOCAL_READ | Rights::LOCAL_WRITE | remote)
     }
 
-    /// Registers memory with these rights, whose addresses start at 0.
     pub fn buffer_from_zero(&self, len: usize, rights: Rights) -> Buffer<T> {
         Buffer::with_base(&self.ia, &self.pz, len, rights, Base::Zero)
     }

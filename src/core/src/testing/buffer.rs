@@ -32,12 +32,10 @@ fn pattern(at: usize, seed: usize) -> u8 {
 }
 
 impl<T: Transport> Buffer<T> {
-    /// Registers `len` zero bytes in `pz`.
     pub fn new(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, len: usize, rights: Rights) -> Self {
         Self::with_base(ia, pz, len, rights, Base::Address)
     }
 
-    /// Like [`Buffer::new`], with a base address.
     pub fn with_base(ia: &Arc<Ia<T>>, pz: &Arc<Pz<T>>, len: usize, rights: Rights, base: Base) -> Self {
         let bytes: Box<[AtomicU8]> = (0..len).map(|_| AtomicU8::new(0)).collect();
         let addr = bytes.as_ptr().expose_provenance() as u64;
@@ -53,12 +51,10 @@ impl<T: Transport> Buffer<T> {
         &self.lmr
     }
 
-    /// Returns a segment for endpoints of this side.
     pub fn at(&self, offset: usize, len: usize) -> LocalSegment {
         LocalSegment { context: self.lmr.context, addr: self.lmr.addr() + offset as u64, len: len as u64 }
     }
 
-    /// Returns a segment for peers.
     pub fn remote(&self, offset: usize, len: usize) -> RemoteSegment {
         RemoteSegment { addr: self.lmr.addr() + offset as u64, len: len as u64, key: self.lmr.remote_key }
     }
@@ -69,24 +65,21 @@ impl<T: Transport> Buffer<T> {
         }
     }
 
-    /// Fills a range with the pattern `seed`.
     pub fn paint(&self, part: Range<usize>, seed: usize) {
         for (at, cell) in self.bytes[part].iter().enumerate() {
             cell.store(pattern(at, seed), Ordering::Relaxed);
         }
     }
 
-    /// Returns whether all bytes of a range have this value.
     pub fn is_all(&self, part: Range<usize>, byte: u8) -> bool {
         self.bytes[part].iter().all(|cell| cell.load(Ordering::Relaxed) == byte)
     }
 
-    /// Returns whether a range contains the pattern `seed`.
     pub fn shows(&self, part: Range<usize>, seed: usize) -> bool {
         self.shows_from(part, seed, 0)
     }
 
-    /// Returns whether a range contains the pattern `seed` from its byte `first`.
+    /// Returns whether a range contains the pattern `seed` from byte `first` of the pattern on.
     pub fn shows_from(&self, part: Range<usize>, seed: usize, first: usize) -> bool {
         let mut cells = self.bytes[part].iter().zip(first..);
         cells.all(|(cell, at)| cell.load(Ordering::Relaxed) == pattern(at, seed))

@@ -55,7 +55,6 @@ impl<T: Transport> End<T> {
         self.ep.post_atomic(&[before], cookie, to, change, CompletionFlags::DEFAULT).unwrap();
     }
 
-    /// Returns the next completion of a receive.
     #[track_caller]
     pub fn arrived(&self) -> Completion {
         let (transfer, completion) = self.transfer(next(&self.receives));
@@ -63,14 +62,12 @@ impl<T: Transport> End<T> {
         completion
     }
 
-    /// Asserts the next completion of a receive.
     #[track_caller]
     pub fn arrives(&self, cookie: u64, status: Status) {
         let (got, how, _) = self.arrived();
         assert_eq!((got, how), (cookie, status));
     }
 
-    /// Returns the next completion of a request.
     #[track_caller]
     pub fn done(&self) -> Completion {
         let (transfer, completion) = self.transfer(next(&self.requests));
@@ -78,7 +75,6 @@ impl<T: Transport> End<T> {
         completion
     }
 
-    /// Asserts the next completion of a request.
     #[track_caller]
     pub fn completes(&self, cookie: u64, status: Status) {
         let (got, how, _) = self.done();
@@ -91,7 +87,6 @@ impl<T: Transport> End<T> {
         self.extended(next(&self.receives))
     }
 
-    /// Returns the next extended completion of a request.
     #[track_caller]
     pub fn done_with(&self) -> (Completion, Extended) {
         let (completion, operation, extra) = self.extended(next(&self.requests));
@@ -99,7 +94,6 @@ impl<T: Transport> End<T> {
         (completion, operation)
     }
 
-    /// Asserts the next extended completion of a request.
     #[track_caller]
     pub fn completes_with(&self, cookie: u64, status: Status, operation: Extended) {
         let ((got, how, _), kind) = self.done_with();
@@ -128,7 +122,6 @@ impl<T: Transport> End<T> {
         }
     }
 
-    /// Returns the next connection event and its private data.
     #[track_caller]
     pub fn news(&self) -> (ConnectionEvent, Vec<u8>) {
         match next(&self.connections) {
@@ -140,7 +133,6 @@ impl<T: Transport> End<T> {
         }
     }
 
-    /// Asserts the next connection event.
     #[track_caller]
     pub fn is_told(&self, wanted: ConnectionEvent) {
         assert_eq!(self.news().0, wanted);
@@ -151,10 +143,6 @@ impl<T: Transport> End<T> {
     }
 }
 
-/// Requests a connection to the service point at `qualifier` of the address `to`.
-///
-/// # Errors
-/// Errors of [`Endpoint::connect`].
 pub fn request<T: Transport>(
     active: &End<T>,
     to: &Address,
@@ -165,7 +153,6 @@ pub fn request<T: Transport>(
     active.ep.connect(&Connect { address: to, qualifier, timeout, private_data })
 }
 
-/// Returns the next connection request.
 #[track_caller]
 pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
     match next(requests) {
@@ -174,7 +161,6 @@ pub fn next_request<T: Transport>(requests: &Evd<T>) -> Arc<Cr<T>> {
     }
 }
 
-/// Connects two endpoints.
 #[track_caller]
 pub fn connect<T: Transport>(active: &End<T>, passive: &End<T>) {
     let ia = passive.ep.ia();

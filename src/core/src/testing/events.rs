@@ -27,7 +27,6 @@ pub fn patience() -> Duration {
     Duration::from_secs(20).mul_f64(*SCALE)
 }
 
-/// Waits until the condition holds.
 #[track_caller]
 pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let end = Instant::now() + patience();
@@ -51,7 +50,7 @@ pub fn next<T: Transport>(evd: &Evd<T>) -> Event {
     found.expect("the condition holds")
 }
 
-/// Returns whether no event is queued or arrives within [`QUIET_TIME`].
+/// Returns whether no event arrives within [`QUIET_TIME`].
 pub fn quiet<T: Transport, const N: usize>(evds: [&Evd<T>; N]) -> bool {
     let end = Instant::now() + QUIET_TIME;
     while Instant::now() < end {
@@ -63,12 +62,12 @@ pub fn quiet<T: Transport, const N: usize>(evds: [&Evd<T>; N]) -> bool {
     true
 }
 
-/// Waits for `threshold` events, like an API layer. `None` is no limit.
+/// Waits for `threshold` events, like an API layer. Without `limit`, waits indefinitely.
 pub fn wait<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, limit: Option<Duration>) -> EvdOutcome {
     sleep_through(wait::evd_begin(evd.clone(), threshold, limit, false), wait::evd_resume::<T>)
 }
 
-/// Waits for a trigger, like an API layer. `None` is no limit.
+/// Waits for a trigger, like an API layer. Without `limit`, waits indefinitely.
 pub fn wait_for_trigger<T: Transport>(cno: &Arc<Cno<T>>, limit: Option<Duration>) -> Result<Handle> {
     sleep_through(wait::cno_begin(cno.clone(), limit), wait::cno_resume::<T>)
 }

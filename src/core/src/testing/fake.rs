@@ -17,7 +17,7 @@ use crate::transport::{
     SeqNo, SharedReceives, ShortSend, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
 };
 
-/// Accepts and records all calls.
+/// The fake transport. Records the calls that [`Call`] names, and accepts all except after [`Fake::refuse_after`].
 pub struct Fake {
     state: Arc<Mutex<State>>,
 }
@@ -33,7 +33,6 @@ struct State {
     stop: Option<(Sender<()>, Receiver<()>)>,
 }
 
-/// A recorded call of core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the methods of a transport
 pub enum Call {
@@ -57,7 +56,6 @@ fn number() -> u32 {
     NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A protection zone with its number.
 pub struct Zone(u32);
 
 impl ZoneId for Zone {
@@ -66,7 +64,6 @@ impl ZoneId for Zone {
     }
 }
 
-/// A registered region; the number is both of its keys.
 pub struct Region(u32, Arc<Mutex<State>>);
 
 impl RegisteredRegion for Region {
@@ -83,13 +80,10 @@ impl RegisteredRegion for Region {
     }
 }
 
-/// A shared receive queue.
 pub struct Queue;
 
-/// A memory window.
 pub struct Window;
 
-/// An armed wakeup.
 pub struct Watch;
 
 impl Armed for Watch {
@@ -108,36 +102,22 @@ impl Clone for EndpointSink<Fake> {
 }
 
 impl Fake {
-    /// Instance whose open fails.
     pub const NO_DEVICE: &str = "no device";
-    /// Instance whose open panics.
     pub const PANIC: &str = "panic";
-    /// Maximum length of private data.
     pub const MAX_PRIVATE_DATA: usize = 100;
-    /// Qualifier that is in use.
     pub const QUALIFIER_IN_USE: u64 = 666;
     /// Qualifier that the transport chooses.
     pub const QUALIFIER_CHOSEN: u64 = 1024;
-    /// Local qualifier of all connections.
     pub const LOCAL_QUALIFIER: u64 = 77;
 
-    /// Returns the sink of the last queue pair.
-    ///
-    /// # Panics
-    /// If there is none.
     pub fn last_qp(&self) -> EndpointSink<Fake> {
         self.state.lock().qps.last().cloned().expect("a queue pair was made")
     }
 
-    /// Returns the qualifier and the sink of listener `at`, from 0.
-    ///
-    /// # Panics
-    /// If there is none.
     pub fn listener(&self, at: usize) -> (u64, ListenerSink<Fake>) {
         self.state.lock().listeners[at].clone()
     }
 
-    /// Reports a failure of the adapter.
     pub fn fail(&self) {
         let adapter = self.state.lock().adapter.take();
         if let Some(adapter) = &adapter {
@@ -151,22 +131,22 @@ impl Fake {
         std::mem::take(&mut self.state.lock().calls)
     }
 
-    /// After `others` successful calls that create or post something, the next one fails with `error`.
+    /// Causes one call that can fail to fail with `error`, after `others` successful calls.
     pub fn refuse_after(&self, others: usize, error: Error) {
         self.state.lock().refusal = Some((others, error));
     }
 
-    /// Sets the result of a disconnect. After [`Closing::Later`] the test reports the end.
+    /// Sets the result of each disconnect. After [`Closing::Later`] the test reports the end.
     pub fn closes(&self, closing: Closing) {
         self.state.lock().closing = closing;
     }
 
-    /// Delays binds, so that peers can still use closed windows.
+    /// Sets whether peers can still access a region when core deregisters it.
     pub fn holds_up_binds(&self, on: bool) {
         self.state.lock().held_up = on;
     }
 
-    /// Stops the next resize or arming of an SRQ. The receiver reports the stop, the sender ends it.
+    /// Stops the thread in the next resize or arming of an SRQ. The receiver reports the stop; the sender ends it.
     pub fn stop_next_change(&self) -> (Receiver<()>, Sender<()>) {
         let (began, there) = channel();
         let (leave, given) = channel();
@@ -180,7 +160,7 @@ impl Fake {
             began.send(()).expect("the test waits");
             leave.recv_timeout(patience()).expect("the test gives leave");
         }
-        // Another thread may change the queue, unless core prevents it.
+        // Gives another thread time to change the queue, unless core prevents that.
         thread::yield_now();
     }
 

@@ -13,7 +13,6 @@ use super::*;
 
 const IN_USE: Result<()> = Err(Error::InvalidState(StateError::IaInUse));
 
-/// Opens another instance of the adapter.
 fn again(adapter: &Adapter<Fake>, evd: AsyncEvd<Fake>) -> Result<std::sync::Arc<Ia<Fake>>> {
     Ia::open(adapter.ia.slab, &adapter.ia.name, "", evd, ApiCaps::default())
 }
@@ -32,7 +31,7 @@ fn rejects_invalid_opens() {
     let own = adapter.events();
     let other = Ia::open(adapter.ia.slab, "another", "", AsyncEvd::Given(own.clone()), ApiCaps::default());
     assert_eq!(other.err(), bad);
-    // The failed calls do not use them.
+    // The failed calls use neither EVD nor adapter.
     transfers.free().unwrap();
     adapter.pz.free().unwrap();
     adapter.ia.close_graceful().unwrap();

@@ -8,7 +8,6 @@ use super::*;
 
 fn ignore(_: usize, _: usize, _: Handle) {}
 
-/// Returns the number in a software event.
 fn software(event: Event) -> usize {
     match event {
         Event::Software { pointer } => pointer,
@@ -41,7 +40,7 @@ fn evd_requires_length_and_stream() {
 fn number_of_evds_is_limited() {
     let adapter = open();
     let made = std::iter::from_fn(|| Evd::create(&adapter.ia, 1, None, Streams::SOFTWARE).ok()).count();
-    // One EVD receives the asynchronous events.
+    // The adapter's EVD of asynchronous events is EVD 64.
     assert_eq!(made, 63);
     let one_more = Evd::create(&adapter.ia, 1, None, Streams::SOFTWARE).err();
     assert_eq!(one_more, Some(Error::InsufficientResources(Resource::Evd)));

@@ -64,7 +64,6 @@ fn other_evds_have_flushes_before_the_event() {
     let (end, sink) = connected(&adapter);
     busy(&adapter, &end);
     sink.connection(ConnectionReport::Disconnected);
-    // No wait between the event and the checks.
     end.is_told(ConnectionEvent::Disconnected);
     (0..4).for_each(|cookie| end.completes(cookie, Status::Flushed));
     (10..12).for_each(|cookie| end.arrives(cookie, Status::Flushed));
@@ -80,7 +79,7 @@ fn abrupt_end_flushes_immediately() {
     assert_eq!(end.state(), EpState::Disconnected);
     end.is_told(ConnectionEvent::Disconnected);
     (0..4).for_each(|cookie| end.completes(cookie, Status::Flushed));
-    // Later posts are flushed immediately, after the others.
+    // Later posts are flushed immediately.
     end.ep.post_send(&[], 4, CompletionFlags::DEFAULT).unwrap();
     end.ep.post_recv(&[], 12, CompletionFlags::DEFAULT).unwrap();
     end.completes(4, Status::Flushed);
@@ -252,7 +251,7 @@ fn endpoint_leaves_srq_once_per_connection() {
             "by a failure" => sink.failed(None, None),
             _ => end.ep.disconnect(how == "in order").unwrap(),
         }
-        // Both events exist when the second one does.
+        // When the asynchronous event is queued, the connection event is queued, too.
         assert_eq!(left(&events), end.ep.header().handle(), "{how}");
         let (kind, _) = end.news();
         assert!(matches!(kind, ConnectionEvent::Disconnected | ConnectionEvent::Broken), "{how}: {kind:?}");
@@ -287,7 +286,7 @@ fn no_event_without_srq_or_connection() {
     fake(&adapter).last_qp().connection(ConnectionReport::PeerRejected(Vec::new()));
     rejected.is_told(ConnectionEvent::PeerRejected);
     assert!(quiet([&events]));
-    // Nor if the API version does not report it.
+    // There is also no asynchronous event if the API version does not report it.
     let adapter = open();
     let end = adapter.end_on(&adapter.srq(4));
     establish(&adapter, &end).connection(ConnectionReport::Disconnected);
@@ -299,7 +298,7 @@ fn no_event_without_srq_or_connection() {
 fn both_events_of_ends_have_same_order() {
     let adapter = telling();
     let (srqs, events) = ([adapter.srq(4), adapter.srq(4)], adapter.events());
-    // The flushes between both events give another thread time.
+    // The requests are flushed between the two events, which gives another thread time to mix up the order.
     let told = adapter.evd(Streams::CONNECTIONS | Streams::TRANSFERS);
     let receives = adapter.evd(Streams::TRANSFERS);
     let halves = srqs

@@ -118,7 +118,7 @@ fn the_soft_high_watermark_fires_once_an_arming() {
     fires();
     post();
     assert!(quiet([&events]), "it has fired");
-    // Already exceeded: the event is immediate.
+    // The watermark is exceeded already, so the event is immediate.
     for _ in 0..2 {
         end.ep.set_watermark(Watermark::At(0), Watermark::Infinite).unwrap();
         fires();
@@ -144,7 +144,7 @@ fn the_hard_high_watermark_breaks_a_connection_and_only_that() {
     end.is_told(ConnectionEvent::Broken);
     assert_eq!(fake(&adapter).calls(), [Call::Disconnect { broken: true }]);
     (0..3).for_each(|cookie| end.arrives(cookie, Status::Flushed));
-    // It also holds for the next connection.
+    // The watermark also holds for the next connection.
     end.ep.reset().unwrap();
     (0..2).for_each(post);
     establish(&adapter, &end);

@@ -12,7 +12,7 @@ use super::*;
 const REMOTE: RemoteSegment = RemoteSegment { addr: 1 << 40, len: 10, key: 3 };
 const NONE: CompletionFlags = CompletionFlags::DEFAULT;
 
-/// Posts such a transfer with these segments and flags.
+/// A function that posts an extended transfer.
 type Post<'a> = &'a dyn Fn(&[LocalSegment], CompletionFlags) -> Result<()>;
 
 #[test]
@@ -154,7 +154,7 @@ fn receives_with_data_complete_in_order() {
     (0..6).for_each(|cookie| end.receive(buffer.at(0, 8), cookie));
     ask(&end).unwrap();
     let sink = fake(&adapter).last_qp();
-    // Before the connection event, they are deferred with the others.
+    // Before the connection event, all completions are deferred in order.
     sink.recv_special(received(0), Special::Immediate(100));
     sink.recv_done(received(1));
     sink.recv_special(received(2), Special::Invalidated(200));
@@ -200,7 +200,7 @@ fn immediate_data_notifies_and_holds_srq_buffer() {
     assert_eq!(srq.query().outstanding, 2);
     assert_eq!(end.arrived_with(), ((1, Status::Success, 9), Extended::RecvImmediate, 10));
     assert_eq!(srq.query().outstanding, 1);
-    // After the end it is flushed and frees its buffer.
+    // A receive that is reported after the end is flushed, and its buffer is freed.
     end.ep.disconnect(false).unwrap();
     sink.recv_special(received(third), Special::Immediate(11));
     end.arrives(2, Status::Flushed);
@@ -224,7 +224,7 @@ fn revoked_window_is_unbound_before_completion() {
     assert_ne!(old, new);
     assert!(!sink.requests_done(SeqNo(1)));
     (0..2).for_each(|_| assert!(matches!(next(&end.requests), Event::Bind { .. })));
-    // Other and old keys have no effect.
+    // The window's old key and keys of other objects have no effect.
     for (id, key) in [old, buffer.lmr().remote_key, 0].into_iter().enumerate() {
         sink.recv_special(received(id as u64), Special::Invalidated(key));
         assert_eq!(rmr.status().map(|status| status.remote_key), Some(new));
@@ -246,7 +246,7 @@ fn windows_for_one_connection_end_with_it() {
     let far = adapter.buffer_with(64, Rights::LOCAL_READ | Rights::LOCAL_WRITE);
     let ((end, sink), (other, _)) = (connected(&adapter), connected(&adapter));
     let windows: Vec<_> = (0..3).map(|_| Rmr::create(&adapter.pz, Scope::Endpoint).unwrap()).collect();
-    // Also after repeated binds, unbinds and frees.
+    // The list of windows stays correct after repeated binds, unbinds and frees.
     for round in 0..40 {
         for window in &windows {
             bind(&end, window, &far).unwrap();

@@ -19,7 +19,6 @@ use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Adapter, End, Fake, request};
 use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, RecvDone, SeqNo};
 
-/// The qualifier to which endpoints connect.
 const QUALIFIER: u64 = 5;
 
 fn open() -> Adapter<Fake> {
@@ -34,7 +33,6 @@ fn ask(end: &End<Fake>) -> Result<()> {
     request(end, &Address::loopback(), QUALIFIER, None, b"")
 }
 
-/// Connects an endpoint. Returns the sink of its queue pair.
 fn establish(adapter: &Adapter<Fake>, end: &End<Fake>) -> EndpointSink<Fake> {
     ask(end).unwrap();
     let sink = fake(adapter).last_qp();
@@ -43,7 +41,6 @@ fn establish(adapter: &Adapter<Fake>, end: &End<Fake>) -> EndpointSink<Fake> {
     sink
 }
 
-/// Creates a connected endpoint. Returns it and the sink of its queue pair.
 fn connected(adapter: &Adapter<Fake>) -> (End<Fake>, EndpointSink<Fake>) {
     let end = adapter.end();
     let sink = establish(adapter, &end);

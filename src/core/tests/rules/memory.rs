@@ -49,7 +49,6 @@ fn rejects_invalid_ranges() {
     assert_eq!(create(Memory::Region(dat_core::Handle::NULL), 100), bad(Arg::Region));
     fake(&adapter).refuse_after(0, Error::InsufficientResources(Resource::Region));
     assert_eq!(create(Memory::Virtual(4096), 100), Some(Error::InsufficientResources(Resource::Region)));
-    // The failed calls do not use the zone.
     adapter.pz.free().unwrap();
 }
 

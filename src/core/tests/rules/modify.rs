@@ -42,7 +42,7 @@ fn rejects_unsuitable_objects() {
     ] {
         assert_eq!(end.ep.modify(&[(field, value)]), BAD, "{field:?}");
     }
-    // The endpoint uses none of them.
+    // The endpoint uses none of the rejected objects.
     elsewhere.free().unwrap();
     other.pz.free().unwrap();
 }
@@ -130,7 +130,7 @@ fn posted_work_restricts_changes() {
     assert_eq!(fixed, Err(Error::InvalidState(StateError::ReceivesPosted)));
     end.ep.modify(&count(Field::MaxRecvDtos, 3)).unwrap();
     end.ep.modify(&count(Field::MaxRecvIov, 2)).unwrap();
-    // The memory is in another zone.
+    // After the change of zone, the posted memory is in another zone.
     let zone = Pz::create(&adapter.ia).unwrap();
     end.ep.modify(&[(Field::Pz, Value::Pz(Some(zone)))]).unwrap();
     (0..3).for_each(|cookie| end.arrives(cookie, Status::LocalProtection));

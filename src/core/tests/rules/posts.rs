@@ -175,7 +175,7 @@ fn rejected_request_is_not_posted() {
     assert_eq!(end.ep.post_recv(&list, 1, CompletionFlags::DEFAULT), Err(error));
     let (_, recv_idle, request_idle) = end.ep.status();
     assert!(recv_idle && request_idle);
-    // Its number is reused.
+    // The numbers of the rejected posts are reused.
     fake(&adapter).calls();
     end.send(list[0], 2);
     end.receive(list[0], 3);

@@ -95,7 +95,7 @@ fn rsp_request_is_accepted_by_its_endpoint() {
     let rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
     let cr = arrive(&adapter, &requests, 0);
     assert_eq!(end.state(), EpState::PassiveConnectionPending);
-    // It accepts only one request.
+    // The RSP accepts only one request.
     let (_, sink) = fake(&adapter).listener(0);
     assert!(sink.request((), info(5)).is_err());
     assert_eq!(cr.accept(Some(&other.ep), b""), NO_END);
@@ -273,7 +273,7 @@ fn csp_request_cannot_be_handed_off() {
     let cr = arrive(&adapter, &requests, 0);
     assert_eq!(cr.handoff(6), Err(Error::ModelNotSupported));
     csp.free();
-    // It is still pending after the free of its service point.
+    // The request is still pending after the free of its service point.
     let end = adapter.end();
     cr.accept(Some(&end.ep), b"").unwrap();
     // A request at another service point can be handed off to a CSP.

@@ -117,7 +117,6 @@ fn a_buffer_counts_until_its_completion_is_dequeued() {
     let adapter = open();
     let srq = adapter.srq(10);
     let end = adapter.end_on(&srq);
-    // The buffers' numbers.
     fake(&adapter).calls();
     (0..3).for_each(|cookie| srq.post_recv(&[], cookie).unwrap());
     let ids: Vec<u64> = fake(&adapter)
@@ -128,10 +127,10 @@ fn a_buffer_counts_until_its_completion_is_dequeued() {
     let sink = establish(&adapter, &end);
     assert_eq!(sink.recv_taken(ids[0]), Verdict::Continue);
     assert_eq!((counts(&srq), end.ep.recv_query()), ((2, 3), 1));
-    // A second report has no effect.
+    // The completion does not count the buffer as taken again.
     sink.recv_done(received(ids[0]));
     assert_eq!((counts(&srq), end.ep.recv_query()), ((2, 3), 0));
-    // A transport may only report completions.
+    // A transport need not report taken buffers before their completions.
     sink.recv_done(received(ids[1]));
     assert_eq!(counts(&srq), (1, 3));
     assert_eq!(end.arrived(), (0, Status::Success, 9));
@@ -158,7 +157,7 @@ fn completions_that_are_dropped_leave_the_books() {
         let Call::SharedRecv(id) = call else { panic!("{call:?}") };
         sink.recv_done(received(id));
     }
-    // Two found no room.
+    // The EVD had no room for two of four completions, which no longer count.
     assert_eq!(counts(&srq), (0, 2));
     let Event::Async { object, reason } = next(&adapter.events()) else { panic!("no event") };
     assert_eq!((object, reason), (end.receives.header().handle(), AsyncReason::EvdOverflow));
