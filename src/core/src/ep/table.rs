@@ -244,7 +244,10 @@ pub(super) struct Against<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The creation of an endpoint. A field is `true` if the endpoint has this EVD.
-    Create { recv_evd: bool, request_evd: bool },
+    Create {
+        recv_evd: bool,
+        request_evd: bool,
+    },
     Modify,
 }
 
