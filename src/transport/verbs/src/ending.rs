@@ -126,7 +126,7 @@ impl Qp {
             std::mem::replace(&mut *state, over)
         };
         let cause = ended.cause.unwrap_or(ConnectionReport::Disconnected);
-        log::debug!(target: host::diagnostics::EP, "queue pair {}: connection ended: {cause}", self.number());
+        log::debug!(target: host::diagnostics::EP, "queue pair {}: connection ended, {cause}", self.number());
         if let Some(cm) = ended.cm {
             let leave = Instant::now()
                 + if ended.disconnected && !self.device.is_gone() { REPEAT_TIME } else { Duration::ZERO };
