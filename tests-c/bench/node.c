@@ -97,7 +97,7 @@ static void make_endpoint(struct node *n)
          dat_ep_create(n->ia, n->pz, n->recv, n->request, n->conn, &attr, &n->ep));
 }
 
-/* Returns the number of receives to post: so many that the sender rarely has to wait for credits. */
+/* Returns the number of receives to post: enough that the sender rarely waits for credits. */
 static int depth_of(const struct plan *plan, const DAT_IA_ATTR *attr)
 {
     int depth = 4;

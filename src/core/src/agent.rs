@@ -79,7 +79,7 @@ impl Agents {
     }
 
     /// Directs the first scheduled call of `cno` to `agent`, and drops the others. Without an agent, drops all. Returns
-    /// whether there were any.
+    /// whether `cno` had a scheduled call.
     pub fn replace(&self, cno: Handle, agent: Option<Agent>) -> bool {
         let mut pending = self.pending.lock();
         let mut any = false;

@@ -9,9 +9,7 @@ use std::sync::atomic::AtomicU32;
 
 use crate::error::{Error, Result};
 use crate::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
-use crate::transport::{
-    Alarm, BindTarget, Connect, Handed, QpInit, Recv, RequestId, Scope, SeqNo, ShortSend, Transport,
-};
+use crate::transport::{Alarm, BindTarget, Connect, Handed, QpInit, Recv, RequestId, Scope, SeqNo, Transport};
 
 /// The type of a capability that a transport lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,14 +175,6 @@ impl<T: Transport> Datagrams<T> for Unsupported {
 
     fn answer(self: &Arc<Self>, _: &T, _: &mut Option<T::Incoming>, _: &[u8], _: Exchange<T>) -> Result<()> {
         match **self {}
-    }
-
-    fn poll_if_queued(_: &T, to: &Unsupported) {
-        match *to {}
-    }
-
-    fn send_short(to: &Unsupported, _: ShortSend<'_>) -> bool {
-        match *to {}
     }
 
     fn send_to(self: &Arc<Self>, to: &Unsupported, _: &Datagram<'_>) -> Result<Handed> {

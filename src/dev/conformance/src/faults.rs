@@ -247,7 +247,7 @@ fn lifecycle_with_failures<T: Transport>(
 /// The process neither ends nor leaks, and later calls succeed.
 pub fn lack_of_memory_is_refused<T: Transport>(network: &Network<T>) {
     let slab: &'static Slab<T> = Box::leak(Box::new(Slab::new(0)));
-    // Cells of freed handles are reused late. Creates so many that the slab does not grow later.
+    // Cells of freed handles are reused late. Creates enough of them that the slab does not grow later.
     {
         let (name, instance) = network.place();
         let ia = Closing(Ia::open(slab, name, instance, AsyncEvd::Create(8), ApiCaps::default()).expect("memory"));
