@@ -284,8 +284,7 @@ fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
     while let Some(packet) = outbox.packets.front() {
         match socket.send(packet, &[]) {
             Ok(()) => outbox.pop(),
-            // A lack of kernel memory is temporary, like a full socket.
-            Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => return false,
+            Err(Errno::AGAIN) => return false,
             // The peer has closed the socket: the progress thread reads the end of file and ends the link.
             Err(_) => {
                 outbox.close();
