@@ -12,7 +12,7 @@ pub enum Report {
     Ended(ConnectionReport),
 }
 
-/// The end of a connection, reported when the peer's transfers in progress can no longer touch the program's memory.
+/// The end of a connection, reported once the peer's transfers have ended.
 pub struct Ending {
     pub(super) conn: Arc<Conn>,
     pub(super) pending: Pending,
