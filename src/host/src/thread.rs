@@ -200,9 +200,9 @@ fn create(stack: Option<usize>, start: Start, argument: *mut c_void) -> io::Resu
 /// How the function of [`apart`] has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It returned.
+    /// The function returned.
     Returned,
-    /// It ended its thread, by pthread_exit or cancellation.
+    /// The function ended its thread, by pthread_exit or cancellation.
     Exited,
 }
 
