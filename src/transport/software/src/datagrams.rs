@@ -376,7 +376,7 @@ impl<T: DatagramTransport> Peer<T> {
         }
     }
 
-    /// The caller must hold no locks.
+    /// Ends the peer. Called without locks.
     fn end(&self, report: Option<ConnectionReport>) {
         self.connection.close();
         let (queue, exchange) = {

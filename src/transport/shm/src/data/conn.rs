@@ -231,7 +231,7 @@ impl Conn {
         self.to_extended.load(Ordering::Relaxed)
     }
 
-    /// Called without locks.
+    /// Reports to the endpoint. Called without locks.
     pub fn report(&self, report: ConnectionReport) {
         self.sink.connection(report);
     }

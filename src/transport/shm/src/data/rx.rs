@@ -57,7 +57,7 @@ pub struct Fatal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
     Batch,
-    /// The same, but without reads from the memory of the peer, which has disconnected and may reuse it.
+    /// As [`Advance::Batch`], but reads no memory of the peer, which has disconnected and may reuse it.
     Drain,
 }
 
@@ -237,7 +237,7 @@ impl Rx {
         self.arriving.failed
     }
 
-    /// After an error, no record is acknowledged.
+    /// Handles records of both rings. After an error, acknowledges none.
     #[inline]
     pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, Fatal> {
         // Records after a failed one stay in the ring.

@@ -58,7 +58,7 @@ mod peer;
 mod short;
 use self::short::Shorts;
 
-/// What completes a request.
+/// The condition that completes a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Done {
     /// The peer has consumed the ring up to this position.

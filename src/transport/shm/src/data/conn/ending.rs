@@ -25,7 +25,7 @@ impl Ending {
         &mut self.pending
     }
 
-    /// Called without locks after the transfers have ended.
+    /// Reports the end. Called without locks after the transfers have ended.
     pub fn tell(self) {
         self.conn.tell(self.reason, self.report);
     }

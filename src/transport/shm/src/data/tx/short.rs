@@ -359,7 +359,7 @@ impl Tx {
                 return false;
             }
             if !end.own_claim().take_back(short.end) {
-                // The peer is executing this record, so it was merely delayed.
+                // The peer is executing this record, so the peer is slow, but not late.
                 self.shorts.late = late;
                 return false;
             }
