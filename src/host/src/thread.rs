@@ -197,7 +197,7 @@ fn create(stack: Option<usize>, start: Start, argument: *mut c_void) -> io::Resu
     }
 }
 
-/// How the function of [`apart`] has ended.
+/// The end of the function of [`apart`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The function returned.
