@@ -28,8 +28,8 @@ mod links;
 
 pub use self::links::Links;
 
-/// Maximum bytes of messages that wait for a peer to read. By the protocol, fewer wait even for a stopped peer: a place
-/// is reused only after the peer's response, so each has a few messages.
+/// Maximum bytes of messages that wait for a peer to read. Even a stopped peer stays below it if it follows the
+/// protocol: a place is reused only after the peer's response, so each has a few messages.
 const OUTBOX: usize = 4 << 20;
 /// Overhead of a queued message, in bytes.
 const PACKET: usize = 64;

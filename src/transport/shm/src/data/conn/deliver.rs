@@ -35,15 +35,15 @@ impl Conn {
                 self.note_stall(true);
                 return Ok(false);
             }
-            // The message may have waited, and another turn than the post's may find the receive.
+            // If the message waited, a turn that the post did not resume may have found the receive.
             self.note_stall(false);
             return note_taken(taken.id);
         }
         if self.sink.recv_take(taken) {
             return Ok(true);
         }
-        // The lock of the endpoint's receives orders both: a later post sees the flag, or this second take sees the
-        // post.
+        // The lock on the endpoint's receives orders a post and the second take: the post sees the flag, or the take
+        // sees the receive.
         self.rnr.store(true, Ordering::SeqCst);
         let found = self.sink.recv_take(taken);
         if found {
@@ -62,8 +62,8 @@ impl Conn {
     /// Completes the next receive, if it has one segment, with a message of `len` bytes that `place` copies.
     ///
     /// # Errors
-    /// The reason why the message is not delivered; `failed` is then a receive that is too short or has no memory.
-    /// Without a receive, only [`Conn::take`] makes a later post resume the connection.
+    /// The reason why the message is not delivered. Sets `failed` to a receive that is too short or has no memory. If
+    /// there is no receive, only [`Conn::take`] makes a later post resume the connection.
     #[inline(always)]
     pub fn deliver<'s>(
         &self,
@@ -92,7 +92,7 @@ impl Conn {
         let checked = place.section().and_then(|section| unsafe { self.sink.recheck(&segment, section) });
         if len > segment.len || !place.place(&segment, checked) {
             cold_path();
-            // The connection fails anyway, and its end returns the buffer.
+            // The verdict does not matter: the connection fails, and its end returns the buffer.
             let _ = self.sink.recv_taken(id);
             *failed = Some(id);
             return Err(if len > segment.len { Stop::TooLong } else { Stop::NoRegion });
@@ -117,7 +117,7 @@ impl Conn {
         self.sink.recv_special(done, what);
     }
 
-    /// Returns the transfers of all peers that are in flight in this process.
+    /// Returns the transfers of all peers to and from this process's memory.
     pub fn transfers(&self) -> Option<Pending> {
         self.attachment.get()?.link.context()?.links.transfers()
     }

@@ -1,14 +1,14 @@
 //! Reads and atomic operations of the peer, immediate values of its writes, and windows that its messages invalidate.
 //!
 //! An atomic operation is one CPU instruction, so it is atomic for the target's threads too. It is executed exactly
-//! once: the response gets its room first, and consuming the record cannot fail. Until then, later copies to or from
-//! the target's memory wait, even within one process. A write's immediate value is a record after the write's bytes,
-//! and takes a receive.
+//! once: the response gets its room first, and consuming the record cannot fail. Until the record is consumed, later
+//! copies to or from the target's memory wait, even within one process. A write's immediate value is a record after the
+//! write's bytes, and consumes a receive.
 //!
-//! A message that invalidates a window starts with a record that names the window and takes the receive. The row is
-//! closed after the complete message has arrived, and not reused before the next bind or free. The message completes
-//! when transfers in progress have ended: the peer's for a window of one connection, all peers' for a window of a zone.
-//! It waits in turns, so other connections progress.
+//! A message that invalidates a window starts with a record that names the window and takes the receive. After the
+//! complete message has arrived, the window's row is closed, and not reused before the next bind or free. The message
+//! completes when transfers in progress have ended: the peer's for a window of one connection, all peers' for a window
+//! of a zone. Each turn checks for that, so other connections progress.
 
 use std::iter;
 
@@ -24,7 +24,7 @@ use crate::ring::{Consumer, RecordView};
 use crate::{claim, copy};
 
 impl Arriving {
-    /// Completes the receive of a message of several records, with the window that it invalidated.
+    /// Completes the receive of a message, with the window that the message invalidated, if any.
     pub(super) fn complete(&mut self, turn: &Turn<'_>, len: u64, view: &RecordView) {
         let done = self.done(Status::Success, len, view.flags & record::SOLICITED != 0);
         match self.revocation.take() {
@@ -69,7 +69,6 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Executes an atomic operation once: the record is consumed, or the connection fails.
     pub(super) fn atomic(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
         let mut bytes = [0; record::ATOMIC];
         if view.len as usize != bytes.len() || view.aux != WORD {
@@ -129,8 +128,8 @@ impl Arriving {
         RecordOutcome::Consumed
     }
 
-    /// Invalidates the window before the message completes; earlier, the end of the connection could leave that
-    /// unreported. Returns the outcome while transfers may use the window.
+    /// Invalidates the window once all bytes have arrived; earlier, the end of the connection could leave the
+    /// invalidation unreported. Returns an outcome if that fails, or while transfers may use the window.
     #[inline]
     pub(super) fn revoke(&mut self, turn: &Turn<'_>) -> Option<RecordOutcome> {
         self.revocation.as_mut().and_then(|revocation| revocation.go_on(turn))

@@ -131,7 +131,7 @@ impl Arriving {
         let begun = self.partial.as_ref().is_some_and(|partial| partial.offset == 0 && partial.len == len);
         let places = read_places(ring, view, 0).filter(|_| self.partial.is_none() || begun);
         let Some(places) = places else { return fail(None, None) };
-        // A message that has begun has its receive.
+        // If the message has begun, its first record has taken the receive.
         if !begun {
             if let Some(next) = self.take(turn, len) {
                 return next;
@@ -207,7 +207,7 @@ impl Arriving {
                             fetching.offered = Some(slice.offset);
                             match read {
                                 Outcome::Done => fetching.ahead = Some((slice, word)),
-                                // It is not yet known what the sender does.
+                                // The next iteration resolves the offer, then fails or asks the sender.
                                 Outcome::Refused => {}
                                 failed => return self.fetch_failed(failed),
                             }
@@ -221,7 +221,7 @@ impl Arriving {
                 Outcome::Done => fetching.offset += now,
                 Outcome::Refused => {
                     fetching.ahead = None;
-                    // Without room, the peer notifies this side of room, or this side polls for it.
+                    // Without room for the request, this side asks again after a notification or a poll.
                     let asked = turn.conn.with_tx(|tx| tx.ask_for(end, view.end(), offset));
                     fetching.asked = asked.unwrap_or(false);
                     end.set_busy(Busy::Asking, !fetching.asked);
