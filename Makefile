@@ -131,7 +131,7 @@ crates = $(patsubst %,-p %,$(call field,3,$(1)))
 
 # build LIBRARIES: cargo knows what is up to date. Then target/lib gets what has changed.
 define build
-$(CARGO_BUILD) --release --locked $(call crates,$(1))
+@$(CARGO_BUILD) --release --locked $(call crates,$(1))
 @mkdir -p $(OUT)
 @for names in $(foreach entry,$(1),$(call field,4,$(entry)):$(call field,5,$(entry))); do \
 	from=$(TARGET)/release/$${names%:*} to=$(OUT)/$${names#*:}; \
@@ -180,7 +180,7 @@ libraries: rust
 
 # This is a run of cargo of its own, so that no feature of a crate that the tools ask for comes into the libraries.
 tools: rust
-	$(CARGO_BUILD) --profile tools --locked -p dat-tools
+	@$(CARGO_BUILD) --profile tools --locked -p dat-tools
 	@mkdir -p $(BIN)
 	@for tool in $(TOOLS); do $(call replace,$(TARGET)/tools/$$tool,$(BIN)/$$tool); done
 
@@ -190,7 +190,7 @@ DEMO     := $(TARGET)/demo
 DEMO_SRC := $(wildcard tests-c/demo/*.c)
 
 $(DEMO): $(DEMO_SRC) $(wildcard tests-c/demo/*.h include/dat/*.h) | base
-	$(CC) -std=c99 -Wall -Wextra -Wpedantic $(CFLAGS) $(CPPFLAGS) -Iinclude -o $@ $(DEMO_SRC) \
+	@$(CC) -std=c99 -Wall -Wextra -Wpedantic $(CFLAGS) $(CPPFLAGS) -Iinclude -o $@ $(DEMO_SRC) \
 		$(LDFLAGS) -L$(OUT) -ldat -Wl,-rpath,$(OUT)
 
 demo: base $(DEMO)
@@ -332,35 +332,39 @@ INSTALL_PROGRAM = install -m 755
 install: built
 	@made=$$(umask 022; LC_ALL=C mkdir -pv $(FOLDERS)) || exit 1; \
 	test -n "$(DESTDIR)" || test -z "$$made" || echo "$$made" | sed "s/^[^']*'\(.*\)'$$/\1/" >>$(MADE)
-	$(INSTALL_PROGRAM) $(TOOLS:%=$(BIN)/%) $(bindir)
-	$(INSTALL_PROGRAM) $(FILES:%=$(OUT)/%) $(libdir)
-	for names in $(call links,$(FILES)); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done
-	if test "$(VERBS)" != 0 && test -e $(OUT)/$(firstword $(VERBS_FILES)); then \
+	@$(INSTALL_PROGRAM) $(TOOLS:%=$(BIN)/%) $(bindir)
+	@$(INSTALL_PROGRAM) $(FILES:%=$(OUT)/%) $(libdir)
+	@for names in $(call links,$(FILES)); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done
+	@if test "$(VERBS)" != 0 && test -e $(OUT)/$(firstword $(VERBS_FILES)); then \
 		$(INSTALL_PROGRAM) $(VERBS_FILES:%=$(OUT)/%) $(libdir) || exit 1; \
 		for names in $(call links,$(VERBS_FILES)); do ln -sf $${names#*:} $(libdir)/$${names%:*} || exit 1; done; \
 	fi
-	for header in $(HEADERS); do install -m 644 include/$$header $(incdir)/$$header || exit 1; done
-	for pc in $(PC_FILES); do \
+	@for header in $(HEADERS); do install -m 644 include/$$header $(incdir)/$$header || exit 1; done
+	@for pc in $(PC_FILES); do \
 		sed -e 's|@UP@|$(UP)|' -e 's|@LIB@|$(LIB)|' -e 's|@VERSION@|$(VERSION)|' docs/$$pc.in \
 			>$(libdir)/pkgconfig/$$pc && chmod 644 $(libdir)/pkgconfig/$$pc || exit 1; \
 	done
-	for s in 1 3 5 7; do install -m 644 docs/man/*.$$s $(mandir)/man$$s || exit 1; done
-	for page in $(OPERATIONS); do \
+	@for s in 1 3 5 7; do install -m 644 docs/man/*.$$s $(mandir)/man$$s || exit 1; done
+	@for page in $(OPERATIONS); do \
 		echo '.so man3/dat_extension_op.3' >$(mandir)/man3/$$page && chmod 644 $(mandir)/man3/$$page || exit 1; \
 	done
-	install -m 644 $(TOOLS:%=docs/completions/bash/%) $(bashdir)
-	install -m 644 $(TOOLS:%=docs/completions/zsh/_%) $(zshdir)
-	install -m 644 $(TOOLS:%=docs/completions/fish/%.fish) $(fishdir)
-	install -m 644 $(DOCS) $(docdir)
-	install -m 644 $(DEMO_ALL:%=tests-c/demo/%) $(docdir)/demo
-	install -m 644 $(PROGRAMS) $(docdir)/examples
-	install -m 644 $(PAGES:%=docs/%) $(docdir)/docs
-	install -m 644 $(TRACING:%=docs/tracing/%) $(docdir)/docs/tracing
-	install -m 644 $(EXAMPLES:%=docs/examples/%) $(docdir)/docs/examples
-	docs/links.sh $(docdir)
+	@install -m 644 $(TOOLS:%=docs/completions/bash/%) $(bashdir)
+	@install -m 644 $(TOOLS:%=docs/completions/zsh/_%) $(zshdir)
+	@install -m 644 $(TOOLS:%=docs/completions/fish/%.fish) $(fishdir)
+	@install -m 644 $(DOCS) $(docdir)
+	@install -m 644 $(DEMO_ALL:%=tests-c/demo/%) $(docdir)/demo
+	@install -m 644 $(PROGRAMS) $(docdir)/examples
+	@install -m 644 $(PAGES:%=docs/%) $(docdir)/docs
+	@install -m 644 $(TRACING:%=docs/tracing/%) $(docdir)/docs/tracing
+	@install -m 644 $(EXAMPLES:%=docs/examples/%) $(docdir)/docs/examples
+	@docs/links.sh $(docdir)
 	@if test -z "$(DESTDIR)" && test "$$(id -u)" = 0 && command -v ldconfig >/dev/null; then \
 		ldconfig; \
 	fi
+	@test -n "$(DESTDIR)$(filter /usr /usr/local,$(PREFIX))" || printf '%s\n' \
+		'libdat is installed in $(abspath $(PREFIX)). These commands set the search paths of a shell:' \
+		'    export PATH=$(abspath $(PREFIX))/bin:$$PATH MANPATH=$(abspath $(PREFIX))/share/man:$$MANPATH' \
+		'    export LD_LIBRARY_PATH=$(abspath $(PREFIX))/$(LIB) PKG_CONFIG_PATH=$(abspath $(PREFIX))/$(LIB)/pkgconfig'
 
 install-strip:
 	@$(MAKE) --no-print-directory install INSTALL_PROGRAM='install -s -m 755'
@@ -368,15 +372,15 @@ install-strip:
 # Removes what install made, also the directories, unless something else is in them. A link that leads elsewhere, perhaps to
 # the library of a distribution, stays.
 uninstall:
-	for names in $(LINKS); do \
+	@for names in $(LINKS); do \
 		test "$$(readlink $(libdir)/$${names%:*})" != $${names#*:} || rm -f $(libdir)/$${names%:*}; \
 	done
-	rm -f $(addprefix $(libdir)/,$(FILES) $(VERBS_FILES) $(PC_FILES:%=pkgconfig/%))
-	rm -f $(TOOLS:%=$(bindir)/%) $(TOOLS:%=$(bashdir)/%) $(TOOLS:%=$(zshdir)/_%) $(TOOLS:%=$(fishdir)/%.fish)
-	rm -f $(HEADERS:%=$(incdir)/%)
-	for page in $(MAN_PAGES); do rm -f $(mandir)/man$${page##*.}/$$page; done
-	rm -f $(DOCS:%=$(docdir)/%) $(DEMO_ALL:%=$(docdir)/demo/%) $(PROGRAMS:%=$(docdir)/%)
-	rm -f $(PAGES:%=$(docdir)/docs/%) $(TRACING:%=$(docdir)/docs/tracing/%) $(EXAMPLES:%=$(docdir)/docs/examples/%)
+	@rm -f $(addprefix $(libdir)/,$(FILES) $(VERBS_FILES) $(PC_FILES:%=pkgconfig/%))
+	@rm -f $(TOOLS:%=$(bindir)/%) $(TOOLS:%=$(bashdir)/%) $(TOOLS:%=$(zshdir)/_%) $(TOOLS:%=$(fishdir)/%.fish)
+	@rm -f $(HEADERS:%=$(incdir)/%)
+	@for page in $(MAN_PAGES); do rm -f $(mandir)/man$${page##*.}/$$page; done
+	@rm -f $(DOCS:%=$(docdir)/%) $(DEMO_ALL:%=$(docdir)/demo/%) $(PROGRAMS:%=$(docdir)/%)
+	@rm -f $(PAGES:%=$(docdir)/docs/%) $(TRACING:%=$(docdir)/docs/tracing/%) $(EXAMPLES:%=$(docdir)/docs/examples/%)
 	@made=$$(sort -r $(MADE) 2>/dev/null); rm -f $(MADE); \
 	for folder in $(docdir)/demo $(docdir)/examples $(docdir)/docs/tracing $(docdir)/docs/examples $(docdir)/docs $(docdir) $(incdir)/dat \
 		$(incdir)/dat2 $$made; do \

@@ -214,7 +214,7 @@ for name in OpenIB-cma OpenIB-nowhere7-1 ofa-v2-nowhere7 ofa-v2-nowhere7-1 ofa-v
         env LD_LIBRARY_PATH="$tree/lib" DAT_OVERRIDE="$work/others.conf" DAT_DBG_TYPE=1 \
             "$work/$program" $name >"$work/opened" 2>&1
         ok "$name: the provider is loaded, and looks for the device" \
-            grep -e "libdaplverbs\[.*looked for \"nowhere7\"" "$work/opened"
+            grep -e "libdaplverbs\[.*searched for \"nowhere7\"" "$work/opened"
     else
         skip "$name: the provider is loaded" 'no libdaplverbs: see make'
     fi

@@ -251,7 +251,7 @@ static int run(const char *adapter)
     node_connect(&node, &where);
     printf("uDAPL 1.2, adapter \"%s\": 2 processes, %d connections, %d buffers in one shared\n"
            "receive queue on each side. Latency: one operation, half of there and back for\n"
-           "messages and RDMA writes. Bandwidth: %d operations under way. Medians.\n\n",
+           "messages and RDMA writes. Bandwidth: %d outstanding operations. Medians.\n\n",
            adapter, CONNECTIONS, RECEIVES, WINDOW);
 
     print_table(&node);

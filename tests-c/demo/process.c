@@ -113,7 +113,7 @@ size_t read_pipe(int pipe_end, void *data, size_t size)
 
     while (got < size && n > 0) {
         if (poll(&ready, 1, (int)(TIMEOUT * 1000)) <= 0)
-            fail("the second process does not answer");
+            fail("the second process does not respond");
         n = read(pipe_end, (char *)data + got, size - got);
         if (n < 0)
             fail("read: %s", strerror(errno));

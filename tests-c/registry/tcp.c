@@ -190,7 +190,7 @@ static const struct network {
     { "lo alone, by name", LO, "tcp-lo", "127.0.0.1", NULL },
     { "one interface", LO " && " UP("d0", "p0", "192.0.2.7/24"), "tcp", "192.0.2.7", NULL },
     { "two interfaces", LO " && " UP("d0", "p0", "192.0.2.7/24") " && " UP("d1", "p1", "198.51.100.7/24"), "tcp", NULL,
-      "no default route tells which network interface is meant: "
+      "no default route selects a network interface: "
       "name one of these: d0 (192.0.2.7), d1 (198.51.100.7), lo (127.0.0.1)" },
     { "two interfaces, by name", LO " && " UP("d0", "p0", "192.0.2.7/24") " && " UP("d1", "p1", "198.51.100.7/24"),
       "tcp-d1", "198.51.100.7", NULL },

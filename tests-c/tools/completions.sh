@@ -5,6 +5,16 @@
 set -u
 directory=$(cd "$(dirname "$0")/../../docs/completions" && pwd) || exit 2
 number=0 failed=0
+# Replaces dat-info, which the completions run for the names of adapters.
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+cat >"$work/dat-info" <<'END'
+#!/bin/sh
+test "$*" = --json || exit
+printf '      "%s": %s\n' name '"shm",' opens true,
+END
+chmod +x "$work/dat-info"
+PATH=$work:$PATH
 
 # offers SHELL TOOL WORD WANTED COMMAND...: checks that COMMAND prints WANTED as a completion of WORD.
 offers()
@@ -37,8 +47,15 @@ complete_in()
             "${function%% *}" "$2" "$3" "$2"; echo "${COMPREPLY[@]}"' bash "$directory" "$2" "$3" ;;
     zsh)
         # Replaces _arguments by a function that prints the arguments which _TOOL passes.
-        offers "$@" zsh -f -c 'compdef() { :; }; . "$1/zsh/_$2"; _arguments() { print -l -- "$@"; }
-            "_$2" | grep -o -e "--[a-z][a-z-]*"' zsh "$directory" "$2" "$3" ;;
+        # As _arguments does, it evaluates the lists of words.
+        offers "$@" zsh -f -c 'compdef() { :; }; . "$1/zsh/_$2"
+            _arguments() {
+                print -l -- "$@"
+                for spec; do
+                    [[ $spec = *":(\$("* ]] && eval "print -l -- ${${spec##*:}[2,-2]}"
+                done
+            }
+            "_$2" | grep -o -e "--[a-z][a-z-]*" -e "^[a-z]*$"' zsh "$directory" "$2" "$3" ;;
     fish)
         offers "$@" fish -N -c 'source $argv[1]/fish/$argv[2].fish; complete -C "$argv[2] $argv[3]"' \
             "$directory" "$2" "$3" ;;
@@ -49,6 +66,7 @@ for shell in bash zsh fish; do
     complete_in $shell dat-info --ex --explain
     complete_in $shell dat-ping --se --self
     complete_in $shell dat-perf --cs --csv
+    complete_in $shell dat-ping sh shm
 done
 echo "1..$number"
 exit $failed

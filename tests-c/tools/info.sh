@@ -203,7 +203,7 @@ refused()
         </dev/null
 }
 refused TERM=dumb
-ok 'a provider that refuses, on a terminal: one line says who tells more' \
+ok 'a provider that refuses, on a terminal: one line names what shows more' \
     [ "$(grep -c 'libdat\[[0-9]*\]: shm: its provider cannot open it; "dat-info --explain shm" shows the reason' "$work/out")" = 1 ]
 refused DAT_DBG_TYPE=0
 ok 'a provider that refuses, on a terminal with DAT_DBG_TYPE=0: nothing' never_says 'its provider cannot open it'
@@ -238,7 +238,7 @@ if [ -e "$LIB/libdaplverbs.so.1" ] && ! ls /sys/class/infiniband/* >/dev/null 2>
         says '9 adapters do not open: there is no RDMA device (9); `dat-info --all` lists them.'
     ok 'nine adapters without a device: no line of their own' never_says 'eth1'
     run 0 --all
-    ok 'nine adapters without a device, --all: a row and the cause of each' says 'does not open' 'eth1: looked for' 'eth9: looked for'
+    ok 'nine adapters without a device, --all: a row and the cause of each' says 'does not open' 'eth1: searched for' 'eth9: searched for'
     conf "$shm"
 fi
 
@@ -361,10 +361,10 @@ ok '--explain later --api 1.2: it says why' says 'no entry of this name has the 
 conf "$shm" 'eth7 u1.2 threadsafe default libdaplverbs.so.1 libdat.1.2 "nowhere7 0" ""'
 if [ -e "$LIB/libdaplverbs.so.1" ]; then
     ok '--explain eth7: no such device: status 1' run 1 --explain eth7
-    ok '--explain eth7: what was looked for, and what is there' says 'looked for "nowhere7"' 'there is' 'RDMA device'
+    ok '--explain eth7: what was searched for, and what is there' says 'searched for "nowhere7"' 'there is' 'RDMA device'
     ok '--explain eth7: where to read' grep -qE '#(instance-data|no-rdma-device)$' "$work/out"
 else
-    skip '--explain eth7: what was looked for' 'no libdaplverbs: see make'
+    skip '--explain eth7: what was searched for' 'no libdaplverbs: see make'
 fi
 
 # ---- TCP ----

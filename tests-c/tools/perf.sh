@@ -350,7 +350,7 @@ for how in --self localhost ''; do
     # shellcheck disable=SC2086
     run 1 nowhere $how && grep -q 'nowhere: cannot open the adapter; `dat-info --explain nowhere` shows the cause: dat_ia_open: DAT_PROV' \
         "$work/err" && [ ! -s "$work/out" ]
-    result $? "an adapter that is not there: its name, and what tells more${how:+, $how}"
+    result $? "an adapter that is not there: its name, and what shows more${how:+, $how}"
 done
 run 1 nowhere localhost --json && [ "$(cat "$work/out")" = '[]' ] && grep -q '^dat-perf: ' "$work/err"
 result $? '--json with an error before the first result: an empty list'

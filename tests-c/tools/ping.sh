@@ -301,7 +301,7 @@ stopped_server()
 {
     kill -STOP "$server"
     run 1 shm localhost --timeout 0.3 --count 1 &&
-        grep -q 'no answer within 300ms; the server listens but does not respond; is it stopped or busy?$' "$work/run.err" &&
+        grep -q 'no reply within 300ms; the server listens but does not respond; is it stopped or busy?$' "$work/run.err" &&
         run 1 shm localhost -w 0.3 && grep -q '^dat-ping: localhost: not connected within the deadline$' "$work/run.err" &&
         [ ! -s "$work/run.out" ] && run 1 shm localhost -w 0.3 --json &&
         [ "$(lines '"error":"localhost: not connected within the deadline"')" = 1 ]

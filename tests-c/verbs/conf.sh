@@ -92,7 +92,7 @@ ok '"DEVICE 77": does not open, one line' eval 'failed_to_open && one_line'
 with 'nowhere7 1' DAT_DBG_TYPE=1
 ok 'no such device: does not open' failed_to_open
 ok 'no such device: one line' one_line
-ok 'no such device: what was looked for' told '"nowhere7" port 1'
+ok 'no such device: what was searched for' told '"nowhere7" port 1'
 ok 'no such device: the devices, interfaces and addresses that are there' told "$device ($netdev $address"
 with 'lo 0' DAT_DBG_TYPE=1
 ok 'an interface without RDMA: one line, with the devices' eval 'failed_to_open && one_line && told "$device ("'

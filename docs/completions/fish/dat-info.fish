@@ -8,3 +8,4 @@ complete -c dat-info -l licences -d 'Print the licences of libdat and of the thi
 complete -c dat-info -l json -d 'Write JSON instead of text'
 complete -c dat-info -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c dat-info -s V -l version -d 'Print version'
+complete -c dat-info -n __fish_is_first_arg -fa '(dat-info --json 2>/dev/null | awk -F\" "\$2 == \"name\" { name = \$4 } \$2 == \"opens\" && /true/ { print name }")'

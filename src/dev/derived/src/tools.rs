@@ -4,20 +4,19 @@ use clap::{Arg, Command, CommandFactory, Id};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use dat_tools::tool::{self, Section, Tool};
+use dat_tools::{info, perf, ping};
 use roff::{Roff, bold, italic, roman};
 
 use crate::{Derived, Result};
 
 /// The date on the pages: the last change of a text beyond one option.
 const DATE: &str = "2026-11-25";
+/// Prints adapter names, in every shell.
+const NAMES: &str = r#"dat-info --json 2>/dev/null | awk -F\" "\$2 == \"name\" { name = \$4 } \$2 == \"opens\" && /true/ { print name }""#;
 
 /// Returns all files of all tools.
 pub fn all() -> Result<Vec<Derived>> {
-    let mut files = Vec::new();
-    files.extend(of::<dat_tools::info::Arguments>()?);
-    files.extend(of::<dat_tools::ping::Arguments>()?);
-    files.extend(of::<dat_tools::perf::Arguments>()?);
-    Ok(files)
+    Ok([of::<info::Arguments>()?, of::<ping::Arguments>()?, of::<perf::Arguments>()?].into_iter().flatten().collect())
 }
 
 fn of<T: Tool>() -> Result<Vec<Derived>> {
@@ -28,18 +27,21 @@ fn of<T: Tool>() -> Result<Vec<Derived>> {
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
         let mut text = Vec::new();
         clap_complete::generate(shell, &mut shown(&tool::command::<T>()), &name, &mut text);
-        let file = match shell {
-            Shell::Bash => name.clone(),
-            Shell::Zsh => format!("_{name}"),
-            _ => format!("{name}.{shell}"),
+        let text = utf8(text)?;
+        let (file, text) = match shell {
+            Shell::Bash => (name.clone(), text.replacen("${opts}\"", &format!("${{opts}} $({NAMES})\""), 1)),
+            Shell::Zsh => {
+                let (options, names) = text.split_at(text.find(":name -- ").unwrap_or(0));
+                (format!("_{name}"), options.to_owned() + &names.replacen(":_default'", &format!(":($({NAMES}))'"), 1))
+            }
+            _ => (format!("{name}.fish"), format!("{text}complete -c {name} -n __fish_is_first_arg -fa '({NAMES})'\n")),
         };
-        files.push(Derived { path: format!("docs/completions/{shell}/{file}"), text: utf8(text)? });
+        files.push(Derived { path: format!("docs/completions/{shell}/{file}"), text });
     }
     Ok(files)
 }
 
-/// Returns `command` without its hidden arguments, which completions would otherwise offer. The result's name is not
-/// shown; its version only adds `--version`.
+/// Returns `command` without its hidden arguments, which completions would otherwise offer. The version adds `--version`.
 fn shown(command: &Command) -> Command {
     let arguments: Vec<_> = command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned().collect();
     // Keep the groups of shown arguments; the group of all arguments also has hidden ones.
@@ -87,9 +89,7 @@ fn synopsis(command: &Command) -> Roff {
         built.get_arguments().filter(|argument| !argument.is_hide_set()).partition(|argument| argument.is_positional());
     for option in options {
         line.push(roman(" ["));
-        if let Some(short) = option.get_short() {
-            line.extend([bold(format!("-{short}")), roman("|")]);
-        }
+        line.extend(option.get_short().into_iter().flat_map(|short| [bold(format!("-{short}")), roman("|")]));
         line.push(bold(format!("--{}", option.get_long().unwrap_or_default())));
         if option.get_action().takes_values() {
             line.extend([roman(" "), italic(value_name(option))]);

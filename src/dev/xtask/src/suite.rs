@@ -334,6 +334,10 @@ impl Suite {
         if self.args.verbose {
             run.output.lines().for_each(|line| println!("    {line}"));
         }
+        let remarks = run.output.lines().filter(|line| line.contains("  subtype: got ")).count();
+        if remarks > 0 && !self.args.verbose {
+            println!("    subtypes that differ from the recommended ones: {remarks}; V=1 shows them");
+        }
         if run.results.counts.failed == 0 {
             return;
         }

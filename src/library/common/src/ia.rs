@@ -156,7 +156,7 @@ fn tell_missing<A: Api>(request: &Request<'_>, missing: Missing) {
     diagnostics::report(
         topic,
         format_args!(
-            "{name}, version {major}.{minor}, {safety}: {what}; {hint}; \"dat-info --explain {name}\" tells more"
+            "{name}, version {major}.{minor}, {safety}: {what}; {hint}; \"dat-info --explain {name}\" shows more"
         ),
     );
 }

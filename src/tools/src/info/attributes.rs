@@ -73,13 +73,13 @@ fn of_adapter(all: &Attributes) -> Vec<Attribute> {
         firmware_version "Firmware version" version = (ia.firmware_version_major, ia.firmware_version_minor);
         ia_address "Address" address = all.address.map(|address| address.ip());
         max_eps "Endpoints" count;
-        max_dto_per_ep "Transfers under way per endpoint, each direction" count;
-        max_rdma_read_per_ep_in "RDMA reads under way at an endpoint as target" count;
+        max_dto_per_ep "Outstanding transfers per endpoint, each direction" count;
+        max_rdma_read_per_ep_in "Outstanding RDMA reads at an endpoint as target" count;
         max_rdma_read_per_ep_in_guaranteed "  guaranteed to each endpoint" yes;
-        max_rdma_read_per_ep_out "RDMA reads under way at an endpoint as originator" count;
+        max_rdma_read_per_ep_out "Outstanding RDMA reads at an endpoint as originator" count;
         max_rdma_read_per_ep_out_guaranteed "  guaranteed to each endpoint" yes;
-        max_rdma_read_in "RDMA reads under way at the adapter as target" count;
-        max_rdma_read_out "RDMA reads under way at the adapter as originator" count;
+        max_rdma_read_in "Outstanding RDMA reads at the adapter as target" count;
+        max_rdma_read_out "Outstanding RDMA reads at the adapter as originator" count;
         max_evds "Event dispatchers" count;
         max_evd_qlen "Events in a dispatcher" count;
         max_iov_segments_per_dto "Segments of a send or receive" count;
@@ -105,10 +105,10 @@ fn of_provider(all: &Attributes) -> Vec<Attribute> {
         provider_name "Name" text = &provider.provider_name;
         provider_version "Version" version = (provider.provider_version_major, provider.provider_version_minor);
         dapl_version "Version of the interface" version = (provider.dapl_version_major, provider.dapl_version_minor);
-        is_thread_safe "Threads may call it at the same time" yes;
+        is_thread_safe "Threads may call it concurrently" yes;
         lmr_mem_types_supported "Kinds of memory" memory_types;
         iov_ownership_on_return "List of segments after a post" (|value| choice(value, &[
-            (DAT_IOV_CONSUMER, "DAT_IOV_CONSUMER", "the program's at once"),
+            (DAT_IOV_CONSUMER, "DAT_IOV_CONSUMER", "the program's immediately"),
             (DAT_IOV_PROVIDER_NOMOD, "DAT_IOV_PROVIDER_NOMOD", "the program's after the completion"),
             (DAT_IOV_PROVIDER_MOD, "DAT_IOV_PROVIDER_MOD", "the program's after the completion, and changed"),
         ]));
@@ -123,13 +123,13 @@ fn of_provider(all: &Attributes) -> Vec<Attribute> {
         ]));
         max_private_data_size "Private data of a connection" count_of_bytes;
         supports_multipath "Several paths to a peer" yes;
-        ep_creator "Makes endpoints for connection requests" (|value| choice(value, &[
+        ep_creator "Creates endpoints for connection requests" (|value| choice(value, &[
             (DAT_PSP_CREATES_EP_NEVER, "DAT_PSP_CREATES_EP_NEVER", "never"),
-            (DAT_PSP_CREATES_EP_IFASKED, "DAT_PSP_CREATES_EP_IFASKED", "if asked"),
+            (DAT_PSP_CREATES_EP_IFASKED, "DAT_PSP_CREATES_EP_IFASKED", "on request"),
             (DAT_PSP_CREATES_EP_ALWAYS, "DAT_PSP_CREATES_EP_ALWAYS", "always"),
         ]));
         pz_support "Protection zone" (|value| choice(value, &[
-            (DAT_PZ_UNIQUE, "DAT_PZ_UNIQUE", "one an endpoint"),
+            (DAT_PZ_UNIQUE, "DAT_PZ_UNIQUE", "one per endpoint"),
             (DAT_PZ_SHAREABLE, "DAT_PZ_SHAREABLE", "shared by any number of endpoints"),
         ]));
         optimal_buffer_alignment "Best alignment of buffers" bytes;
@@ -144,7 +144,7 @@ fn of_provider(all: &Attributes) -> Vec<Attribute> {
             set(value, "none", &[(0x01, "allocated"), (0x10, "span")])
         });
         lmr_sync_req "Memory needs dat_lmr_sync calls" yes;
-        dto_async_return_guaranteed "Errors of memory come as completions alone" yes;
+        dto_async_return_guaranteed "Memory errors are reported only as completions" yes;
         rdma_write_for_rdma_read_req "Sink of an RDMA read needs the right of remote write" yes;
     }
 }

@@ -217,7 +217,7 @@ fn show(Listing { adapters: rows, missing, hidden, ignored, .. }: &Listing, all:
         print::line(shown(text))?;
     }
     if rows.iter().any(|row| !row.opens) || rows.is_empty() || !ignored.is_empty() {
-        print::line("`dat-info --explain` tells more.")?;
+        print::line("`dat-info --explain` shows more.")?;
     }
     Ok(())
 }

@@ -77,7 +77,7 @@ fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
                 print::complain(shown(&message.text));
             }
             let (shown, name) = (shown(&words(name)), operand(name.to_bytes()));
-            bail!("{shown} does not open: {why}; `dat-info --explain {name}` tells more")
+            bail!("{shown} does not open: {why}; `dat-info --explain {name}` shows more")
         }
     };
     if common.json {

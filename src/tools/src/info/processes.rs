@@ -60,7 +60,7 @@ pub fn run(json: bool) -> anyhow::Result<Outcome> {
     } else if all.is_empty() {
         let (whose, others) = match root {
             true => (String::new(), ""),
-            false => (format!(" of user {}", geteuid().as_raw()), "; root sees those of all users"),
+            false => (format!(" of user {}", geteuid().as_raw()), "; root sees the processes of all users"),
         };
         print::line(format_args!("No process{whose} has an adapter of the provider shm open{others}."))?;
     } else {

@@ -139,7 +139,7 @@ impl Target<'_> {
 }
 
 pub fn late(timeout: Duration) -> String {
-    format!("no answer within {timeout:?}")
+    format!("no reply within {timeout:?}")
 }
 
 /// Returns the addresses of a host, the family of `like` first.

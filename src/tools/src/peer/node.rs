@@ -54,7 +54,7 @@ impl Node {
     /// Listens on a qualifier, or on any free one.
     pub fn listen(&self, qualifier: Option<u64>) -> Result<Psp> {
         Psp::new(&self.ia, qualifier, &self.requests).with_context(|| match qualifier {
-            Some(qualifier) => format!("qualifier {qualifier}: cannot listen; --qualifier selects another one"),
+            Some(qualifier) => format!("qualifier {qualifier}: cannot listen; --qualifier selects another"),
             None => "cannot listen on any qualifier".to_owned(),
         })
     }

@@ -72,6 +72,9 @@ impl Cpus {
             let _ =
                 write!(line, "; {pollers} threads poll on {cpus}, so they yield to each other: --wait may be better");
         }
+        if self.load > self.usable as f64 {
+            line += "; the host is busy, so the times include waits for a CPU";
+        }
         line + "."
     }
 }

@@ -87,7 +87,7 @@ fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
             "no network interface leads to other hosts: {present}; tcp-lo connects processes of this host"
         ))),
         _ => {
-            let text = format!("no default route tells which network interface is meant: {present}");
+            let text = format!("no default route selects a network interface: {present}");
             Err(Topic::InstanceData.reason(text))
         }
     }

@@ -47,7 +47,7 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
             // Skips the resolver, which may take long to fail.
             let none = sysfs::devices(sysfs).is_empty();
             let topic = if none { Topic::NoRdmaDevice } else { Topic::DeviceFiles };
-            return Err(topic.reason(format!("looked for {wanted}")));
+            return Err(topic.reason(format!("searched for {wanted}")));
         }
         let mut found = candidates(&wanted, sysfs, &interfaces);
         // A name with a port is a device, so it is not resolved as a host.
@@ -121,7 +121,7 @@ fn choose(
         }
         some => some.join(", "),
     };
-    Err(topic.reason(format!("looked for {wanted}: {why}")))
+    Err(topic.reason(format!("searched for {wanted}: {why}")))
 }
 
 /// Returns the addresses of an interface and its aliases, IPv4 first. Skips link-local addresses, which are unusable

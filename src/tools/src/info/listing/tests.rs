@@ -5,9 +5,9 @@ use dat::Api;
 #[test]
 fn causes_are_counted_without_details() {
     let failed = [
-        ("a", "looked for \"a0\" port 1; there is no RDMA device"),
+        ("a", "searched for \"a0\" port 1; there is no RDMA device"),
         ("b", "/etc/dat.conf:7: b: cannot use l.so: not found"),
-        ("c", "looked for \"c\"; there is no RDMA device"),
+        ("c", "searched for \"c\"; there is no RDMA device"),
         ("d", "refused"),
         ("e", "busy"),
     ];

@@ -61,7 +61,7 @@ fn without_a_default_route_it_is_the_one_interface_that_leads_to_other_hosts() {
     let several = only(&all).unwrap_err().text;
     assert_eq!(
         several,
-        "no default route tells which network interface is meant: name one of these: eth0 (192.0.2.7), lo (127.0.0.1), v6 (2001:db8::5)"
+        "no default route selects a network interface: name one of these: eth0 (192.0.2.7), lo (127.0.0.1), v6 (2001:db8::5)"
     );
     let none = only(&all[..1]).unwrap_err().text;
     assert!(none.starts_with("no network interface leads to other hosts: name one of these: lo (127.0.0.1); "));
