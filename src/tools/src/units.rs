@@ -28,22 +28,16 @@ pub fn whole<T: TryFrom<i128>>(
 }
 
 /// Creates a parser for bytes, in which K, M and G are powers of 1024.
-pub fn bytes(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone {
+pub fn bytes<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<T, String> + Clone {
     within(range, 1024)
 }
 
 /// Creates a parser for a count, in which K, M and G are powers of 1000.
-pub fn count(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<u64, String> + Clone {
+pub fn count<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<T, String> + Clone {
     within(range, 1000)
 }
 
-/// Creates a parser like [`count`] for 32 bits.
-pub fn count32(range: RangeInclusive<u32>) -> impl Fn(&str) -> Result<u32, String> + Clone {
-    let parse = count(u64::from(*range.start())..=u64::from(*range.end()));
-    move |text| parse(text).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
-}
-
-fn within(range: RangeInclusive<u64>, step: u64) -> impl Fn(&str) -> Result<u64, String> + Clone {
+fn within<T: TryFrom<u64>>(range: RangeInclusive<u64>, step: u64) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| {
         let digits = text.trim_end_matches(|last: char| !last.is_ascii_digit());
         let power = match text[digits.len()..].to_ascii_uppercase().as_str() {
@@ -55,10 +49,8 @@ fn within(range: RangeInclusive<u64>, step: u64) -> impl Fn(&str) -> Result<u64,
         };
         let number = power.zip(digits.parse::<u64>().ok()).filter(|_| !text.starts_with('+'));
         let (power, number) = number.ok_or_else(|| refused(text, "a number, optionally with K, M or G"))?;
-        match number.checked_mul(step.pow(power)) {
-            Some(number) if range.contains(&number) => Ok(number),
-            _ => Err(outside(range.start(), range.end())),
-        }
+        let inside = number.checked_mul(step.pow(power)).filter(|number| range.contains(number));
+        inside.and_then(|number| T::try_from(number).ok()).ok_or_else(|| outside(range.start(), range.end()))
     }
 }
 

@@ -126,51 +126,56 @@ impl Calls {
     }
 }
 
+/// Evaluates an expression with the functions and types of the library's version.
+macro_rules! by_version {
+    ($library:expr, |$calls:ident, $udat:ident| $value:expr) => {
+        match &$library.calls().own {
+            $crate::abi::Own::V12($calls) => {
+                #[allow(unused_imports, reason = "not all expressions need types")]
+                use dat_udat12 as $udat;
+                $value
+            }
+            $crate::abi::Own::V20($calls) => {
+                #[allow(unused_imports, reason = "not all expressions need types")]
+                use dat_udat20 as $udat;
+                $value
+            }
+        }
+    };
+}
+pub(crate) use by_version;
+
 /// Converts a length to uDAPL 2.0; adapters offer no length that does not fit.
 #[inline(always)]
 pub fn short(length: u64) -> udat20::DAT_SEG_LENGTH {
     udat20::DAT_SEG_LENGTH::try_from(length).unwrap_or(udat20::DAT_SEG_LENGTH::MAX)
 }
 
-impl Segment {
+impl From<Segment> for dat_udat12::DAT_LMR_TRIPLET {
     #[inline(always)]
-    pub(crate) fn v12(self) -> dat_udat12::DAT_LMR_TRIPLET {
-        dat_udat12::DAT_LMR_TRIPLET {
-            lmr_context: self.context,
-            pad: 0,
-            virtual_address: self.address,
-            segment_length: self.length,
-        }
-    }
-
-    #[inline(always)]
-    pub(crate) fn v20(self) -> udat20::DAT_LMR_TRIPLET {
-        udat20::DAT_LMR_TRIPLET {
-            virtual_address: self.address,
-            segment_length: short(self.length),
-            lmr_context: self.context,
-        }
+    fn from(Segment { address, length, context }: Segment) -> Self {
+        Self { lmr_context: context, pad: 0, virtual_address: address, segment_length: length }
     }
 }
 
-impl Remote {
+impl From<Segment> for udat20::DAT_LMR_TRIPLET {
     #[inline(always)]
-    pub(crate) fn v12(self) -> dat_udat12::DAT_RMR_TRIPLET {
-        dat_udat12::DAT_RMR_TRIPLET {
-            rmr_context: self.context,
-            pad: 0,
-            target_address: self.address,
-            segment_length: self.length,
-        }
+    fn from(Segment { address, length, context }: Segment) -> Self {
+        Self { virtual_address: address, segment_length: short(length), lmr_context: context }
     }
+}
 
+impl From<Remote> for dat_udat12::DAT_RMR_TRIPLET {
     #[inline(always)]
-    pub(crate) fn v20(self) -> udat20::DAT_RMR_TRIPLET {
-        udat20::DAT_RMR_TRIPLET {
-            virtual_address: self.address,
-            segment_length: short(self.length),
-            rmr_context: self.context,
-        }
+    fn from(Remote { address, length, context }: Remote) -> Self {
+        Self { rmr_context: context, pad: 0, target_address: address, segment_length: length }
+    }
+}
+
+impl From<Remote> for udat20::DAT_RMR_TRIPLET {
+    #[inline(always)]
+    fn from(Remote { address, length, context }: Remote) -> Self {
+        Self { virtual_address: address, segment_length: short(length), rmr_context: context }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use dat_udat20::*;
 use socket2::SockAddr;
 
-use crate::abi::{Own, short};
+use crate::abi::{Own, by_version, short};
 use crate::evd::microseconds;
 use crate::object::{Object, object};
 use crate::{Attributes, Cno, EpId, Evd, Ia, Pz, Remote, Result, Segment};
@@ -94,14 +94,9 @@ macro_rules! post {
         let (library, cookie) = ($object.library(), DAT_DTO_COOKIE { as_64: $cookie });
         // SAFETY: the object is live, and the call reads one segment at either end.
         let code = unsafe {
-            match &library.calls().own {
-                Own::V12(calls) => {
-                    (calls.$call)($object.raw(), 1, &mut $segment.v12(), cookie $(, &$remote.v12())? $(, $flags)?)
-                }
-                Own::V20(calls) => {
-                    (calls.$call)($object.raw(), 1, &mut $segment.v20(), cookie $(, &$remote.v20())? $(, $flags)?)
-                }
-            }
+            by_version!(library, |calls, udat| (calls.$call)(
+                $object.raw(), 1, &mut $segment.into(), cookie $(, &$remote.into())? $(, $flags)?
+            ))
         };
         library.check(stringify!($call), code)
     }};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dat_udat20::*;
 
-use crate::abi::{Own, bytes};
+use crate::abi::{by_version, bytes};
 use crate::object::{Object, object};
 use crate::{Cr, EpId, Ia, Result};
 
@@ -50,41 +50,37 @@ object! {
 /// Takes an event by a call of either version.
 macro_rules! take {
     ($evd:ident, $name:literal, |$calls:ident, $place:ident| $call:expr) => {
-        match &$evd.library().calls().own {
-            Own::V12($calls) => take!(@ $evd, $name, $place, $call, dat_udat12),
-            Own::V20($calls) => take!(@ $evd, $name, $place, $call, dat_udat20),
-        }
+        by_version!($evd.library(), |$calls, udat| {
+            let mut event = MaybeUninit::<udat::DAT_EVENT>::uninit();
+            let $place = event.as_mut_ptr();
+            // SAFETY: the dispatcher is live, and the places are local.
+            let code = unsafe { $call };
+            if code != DAT_SUCCESS {
+                return if is_nothing(code) { Ok(None) } else { Err($evd.library().error($name, code)) };
+            }
+            // SAFETY: the call wrote the event, whose number determines the valid member. Private data is valid until
+            // the next event is taken.
+            unsafe {
+                let (number, data) = ((*$place).event_number, &raw const (*$place).event_data);
+                Ok(Some(match number {
+                    DAT_DTO_COMPLETION_EVENT => {
+                        let data = &(*data).dto_completion_event_data;
+                        Event::Completion(Completion {
+                            ep: EpId::of(data.ep_handle),
+                            cookie: data.user_cookie.as_64,
+                            status: data.status,
+                            length: data.transfered_length.into(),
+                        })
+                    }
+                    DAT_CONNECTION_REQUEST_EVENT => $evd.request((*data).cr_arrival_event_data.cr_handle),
+                    DAT_CONNECTION_EVENT_ESTABLISHED..=DAT_CONNECTION_EVENT_UNREACHABLE => {
+                        connection(number, &(*data).connect_event_data)
+                    }
+                    _ => Event::Other,
+                }))
+            }
+        })
     };
-    (@ $evd:ident, $name:literal, $place:ident, $call:expr, $udat:ident) => {{
-        let mut event = MaybeUninit::<$udat::DAT_EVENT>::uninit();
-        let $place = event.as_mut_ptr();
-        // SAFETY: the dispatcher is live, and the places are local.
-        let code = unsafe { $call };
-        if code != DAT_SUCCESS {
-            return if is_nothing(code) { Ok(None) } else { Err($evd.library().error($name, code)) };
-        }
-        // SAFETY: the call wrote the event, whose number determines the valid member. Private data is valid until the
-        // next event is taken.
-        unsafe {
-            let (number, data) = ((*$place).event_number, &raw const (*$place).event_data);
-            Ok(Some(match number {
-                DAT_DTO_COMPLETION_EVENT => {
-                    let data = &(*data).dto_completion_event_data;
-                    Event::Completion(Completion {
-                        ep: EpId::of(data.ep_handle),
-                        cookie: data.user_cookie.as_64,
-                        status: data.status,
-                        length: data.transfered_length.into(),
-                    })
-                }
-                DAT_CONNECTION_REQUEST_EVENT => $evd.request((*data).cr_arrival_event_data.cr_handle),
-                DAT_CONNECTION_EVENT_ESTABLISHED..=DAT_CONNECTION_EVENT_UNREACHABLE => {
-                    connection(number, &(*data).connect_event_data)
-                }
-                _ => Event::Other,
-            }))
-        }
-    }};
 }
 
 impl Evd {

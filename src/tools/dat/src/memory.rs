@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 
 use dat_udat20::*;
 
-use crate::abi::{Own, V12, V20};
+use crate::abi::{Own, V12, V20, by_version};
 use crate::object::{Handle, Object, object};
 use crate::{Error, Ia, Result};
 
@@ -69,12 +69,7 @@ macro_rules! sync {
     ($region:ident, $call:ident, $offset:ident, $length:ident) => {{
         let (ia, segment) = ($region.pz.ia(), $region.segment($offset, $length));
         // SAFETY: the adapter is open, and the call reads one segment.
-        let code = unsafe {
-            match &ia.library().calls().own {
-                Own::V12(calls) => (calls.$call)(ia.raw(), &segment.v12(), 1),
-                Own::V20(calls) => (calls.$call)(ia.raw(), &segment.v20(), 1),
-            }
-        };
+        let code = unsafe { by_version!(ia.library(), |calls, udat| (calls.$call)(ia.raw(), &segment.into(), 1)) };
         ia.library().check(stringify!($call), code)
     }};
 }

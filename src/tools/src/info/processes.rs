@@ -26,22 +26,7 @@ struct Found {
     process: Process,
 }
 
-const HEADS: [&str; 14] = [
-    "PID",
-    "COMMAND",
-    "USER",
-    "ADAPTER",
-    "API",
-    "CONNECTIONS",
-    "MADE",
-    "FAILED",
-    "SENT",
-    "BYTES",
-    "RECEIVED",
-    "BYTES",
-    "STALLS",
-    "AGE",
-];
+const HEADS: &str = "PID COMMAND USER ADAPTER API CONNECTIONS MADE FAILED SENT BYTES RECEIVED BYTES STALLS AGE";
 
 pub fn run(json: bool) -> anyhow::Result<Outcome> {
     let root = geteuid().is_root();
@@ -64,7 +49,7 @@ pub fn run(json: bool) -> anyhow::Result<Outcome> {
         };
         print::line(format_args!("No process{whose} has an adapter of the provider shm open{others}."))?;
     } else {
-        print::line(columns(&HEADS, all.iter().flat_map(rows)))?;
+        print::line(columns(&HEADS.split(' ').collect::<Vec<_>>(), all.iter().flat_map(rows)))?;
     }
     Ok(Outcome::Fine)
 }

@@ -52,7 +52,7 @@ pub struct Arguments {
     ///
     /// dat-perf makes the transfers in turns of up to 32,768 transfers or a quarter of a second. The one transfer before each
     /// turn does not count.
-    #[arg(short = 'n', long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count(1..=MAX_ITERATIONS))]
+    #[arg(short = 'n', long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count::<u64>(1..=MAX_ITERATIONS))]
     pub iterations: Option<u64>,
 
     /// Measure for this time instead of a number of transfers
@@ -61,28 +61,28 @@ pub struct Arguments {
     pub duration: Option<f64>,
 
     /// Transfers of a thread before the measured ones; by default a tenth of these, but at most a tenth of --duration or --limit
-    #[arg(long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count(0..=MAX_ITERATIONS))]
+    #[arg(long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count::<u64>(0..=MAX_ITERATIONS))]
     pub warmup: Option<u64>,
 
     /// Outstanding transfers of a thread, by default 64; always 1 in latency tests
     #[arg(short, long, value_name = "N", requires = "client", help_heading = CLIENT,
-          value_parser = units::count32(1..=MAX_OUTSTANDING))]
+          value_parser = units::count::<u32>(1..=MAX_OUTSTANDING.into()))]
     pub outstanding: Option<u32>,
 
     /// Connections of a thread
     ///
     /// Adapters limit the connections of all threads together; a client over shm can have 2047 to one server.
     #[arg(short, long, value_name = "N", default_value = "1", requires = "client", help_heading = CLIENT,
-          value_parser = units::count32(1..=MAX_CONNECTIONS))]
+          value_parser = units::count::<u32>(1..=MAX_CONNECTIONS.into()))]
     pub connections: u32,
 
     /// Connections of a thread that carry traffic, in turn; by default all
-    #[arg(long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count32(1..=MAX_CONNECTIONS))]
+    #[arg(long, value_name = "N", requires = "client", help_heading = CLIENT, value_parser = units::count::<u32>(1..=MAX_CONNECTIONS.into()))]
     pub active: Option<u32>,
 
     /// Threads on each side, each with its own connections and event dispatchers
     #[arg(long, value_name = "N", default_value = "1", requires = "client", help_heading = CLIENT,
-          value_parser = units::count32(1..=MAX_THREADS))]
+          value_parser = units::count::<u32>(1..=MAX_THREADS.into()))]
     pub threads: u32,
 
     /// Take receive buffers from a shared receive queue

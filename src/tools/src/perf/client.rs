@@ -17,6 +17,7 @@ use super::report::title;
 use super::result::Measurement;
 use super::side::Side;
 use crate::peer::Target;
+use crate::statistics::rounded;
 
 pub struct Client<'a> {
     library: Library,
@@ -24,7 +25,7 @@ pub struct Client<'a> {
     cpus: &'a Cpus,
     host: IpAddr,
     near: bool,
-    control: Control,
+    pub control: Control,
 }
 
 impl<'a> Client<'a> {
@@ -75,11 +76,7 @@ impl<'a> Client<'a> {
         if self.arguments.histogram {
             row = row.with_histogram(&made, &outcome.threads);
         }
-        Ok(row.on(self.cpus))
-    }
-
-    pub fn close(self) -> anyhow::Result<()> {
-        self.control.close()
+        Ok(Measurement { processors: self.cpus.usable, load: rounded(self.cpus.load, 2), ..row })
     }
 }
 

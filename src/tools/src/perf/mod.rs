@@ -123,7 +123,7 @@ fn measure(
         results.note = cpus.line(&plan);
         progress.inc(1);
     }
-    client.close()?;
+    client.control.close()?;
     if cut.is_empty() { Ok(()) } else { Err(anyhow!(cut.join("\ndat-perf: "))) }
 }
 

@@ -6,7 +6,6 @@ use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::clock::{Measured, Usage, times};
-use super::cpus::Cpus;
 use super::plan::Plan;
 use crate::statistics::rounded;
 
@@ -110,10 +109,6 @@ impl Measurement {
             .iter_recorded()
             .map(|value| (of_one_transfer(plan, threads, value.value_iterated_to() as f64), value.count_at_value()));
         Self { histogram: Some(classes(times)), ..self }
-    }
-
-    pub fn on(self, cpus: &Cpus) -> Self {
-        Self { processors: cpus.usable, load: rounded(cpus.load, 2), ..self }
     }
 }
 

@@ -24,11 +24,11 @@ pub struct Arguments {
     pub peer: peer::Arguments,
 
     /// End after this many rounds, or as a server after this many clients; default: until Ctrl-C
-    #[arg(short, long, value_name = "N", value_parser = units::count(1..=u64::MAX))]
+    #[arg(short, long, value_name = "N", value_parser = units::count::<u64>(1..=u64::MAX))]
     pub count: Option<u64>,
 
     /// Bytes of each transfer: a number such as 64, 64K or 4M
-    #[arg(short, long, value_name = "BYTES", default_value = "64", value_parser = size,
+    #[arg(short, long, value_name = "BYTES", default_value = "64", value_parser = units::bytes::<u32>(1..=MAX_SIZE.into()),
           requires = "client", help_heading = CLIENT)]
     pub size: u32,
 
@@ -62,11 +62,6 @@ pub struct Arguments {
     /// Begin each line before the summary with the time, in seconds since 1970
     #[arg(short = 'D', long, requires = "client", help_heading = CLIENT)]
     pub timestamps: bool,
-}
-
-fn size(text: &str) -> Result<u32, String> {
-    let size = units::bytes(1..=u64::from(MAX_SIZE))(text)?;
-    u32::try_from(size).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn parses_units_of_bytes_and_counts() {
-    let (bytes, count) = (bytes(1..=1 << 31), count32(0..=3_000_000));
+    let (bytes, count) = (bytes::<u64>(1..=1 << 31), count::<u32>(0..=3_000_000));
     assert_eq!((bytes("8"), bytes("64K"), bytes("64k"), bytes("2G")), (Ok(8), Ok(65_536), Ok(65_536), Ok(1 << 31)));
     assert_eq!((count("0"), count("20k"), count("3M")), (Ok(0), Ok(20_000), Ok(3_000_000)));
     for wrong in ["", "x", "8x", "K", "-1", "+1", "1.5K", "1KK", "0", "3G", "99999999999999999999", "99999999999G"] {

@@ -58,7 +58,7 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
             Ok((own, adapters)) => {
                 let configuration =
                     configuration::explain(&Places::of_library(own.library.path()), own.library.api(), name, gives);
-                all.add(account(own, adapters, configuration, name, common, &host));
+                all.add(own, adapters, configuration, name, common, &host);
             }
             // One version suffices for a named adapter.
             Err(error) if any && name.is_some() && error.is::<Absent>() => {}
@@ -95,81 +95,76 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
 }
 
 impl Account {
-    fn add(&mut self, other: Account) {
-        self.chapters.extend(other.chapters);
-        for (name, versions) in other.works {
-            match self.works.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, known)) => known.extend(versions),
-                None => self.works.push((name, versions)),
+    /// Adds the explanation of a library and of its adapters.
+    fn add(
+        &mut self,
+        own: &Found,
+        adapters: &[Adapter],
+        Configuration { found, file, steps }: Configuration,
+        name: Option<&CStr>,
+        common: &Common,
+        host: &Host,
+    ) {
+        let library = own.library;
+        let api = library.api();
+        let first = [own_file(own)].into_iter().chain(compare(library, &found, adapters, name)).collect();
+        self.chapters.push(Chapter { title: api.library().to_owned(), steps: first });
+        self.chapters.push(Chapter { title: format!("Configuration of programs of uDAPL {api}"), steps });
+        let asked = name.is_some();
+        let explain = |name: &CStr, request: Request, probe: &Probe| {
+            let shares = adapters.iter().filter(|one| *one.name == *name).count() > 1;
+            let (found, file) = (&found, file.as_deref());
+            Subject { name, request, asked, shares, library, found, file, probe, host }.explain()
+        };
+        let all = probe_all(adapters, common.library.as_deref());
+        for (adapter, probe) in &all {
+            if adapter.request.version.1 >= api.version().1 && probe.answer.is_ok() {
+                self.works(&adapter.name, api);
             }
         }
-        self.versions.extend(other.versions);
-        self.hidden.extend(other.hidden);
-        self.lacks_shm = self.lacks_shm.take().or(other.lacks_shm);
-        self.has_rdma |= other.has_rdma;
-        self.has_tcp |= other.has_tcp;
+        match name {
+            Some(name) => {
+                let request = Request::of(api);
+                let probe = probe(name, request, common.library.as_deref());
+                self.chapters.push(explain(name, request, &probe));
+                // A name that is not listed may open.
+                if probe.answer.is_ok() {
+                    self.works(name, api);
+                }
+            }
+            None => {
+                // A distribution's file has dozens of RDMA adapters.
+                let (without, others): (Vec<_>, Vec<_>) =
+                    all.iter().partition(|(_, probe)| probe.topic() == Some(Topic::NoRdmaDevice));
+                let together = without.len() > 1;
+                let single = if together { &[] } else { &without[..] };
+                let singles = others.iter().chain(single);
+                self.chapters.extend(singles.map(|(one, probe)| explain(&one.name, one.request, probe)));
+                if together {
+                    let names: Vec<String> = without.iter().map(|(adapter, _)| words(&adapter.name)).collect();
+                    let text = format!("this host has no RDMA device, which all of them need: {}", names.join(" "));
+                    let title = format!("dat_ia_open of {} adapters over RDMA, version {api}", names.len());
+                    self.chapters.push(Chapter { title, steps: vec![Step::wrong(text).see(Topic::NoRdmaDevice)] });
+                }
+            }
+        }
+        let libraries = all.iter().filter_map(|(_, probe)| probe.answer.as_ref().ok()?.library.as_deref());
+        let kinds: Vec<Kind> = libraries.map(adapter::kind).collect();
+        self.has_rdma |= kinds.contains(&Kind::Verbs);
+        self.has_tcp |= kinds.contains(&Kind::Tcp);
+        let has_shm = found.entries.iter().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
+        self.lacks_shm = self.lacks_shm.take().or(file.filter(|_| !has_shm));
+        self.hidden.extend(hidden(own));
+        self.versions.push(api);
     }
-}
 
-fn account(
-    own: &Found,
-    adapters: &[Adapter],
-    Configuration { found, file, steps }: Configuration,
-    name: Option<&CStr>,
-    common: &Common,
-    host: &Host,
-) -> Account {
-    let library = own.library;
-    let api = library.api();
-    let first = [own_file(own)].into_iter().chain(compare(library, &found, adapters, name)).collect();
-    let mut chapters = vec![
-        Chapter { title: api.library().to_owned(), steps: first },
-        Chapter { title: format!("Configuration of programs of uDAPL {api}"), steps },
-    ];
-    let asked = name.is_some();
-    let explain = |name: &CStr, request: Request, probe: &Probe| {
-        let shares = adapters.iter().filter(|one| *one.name == *name).count() > 1;
-        let (found, file) = (&found, file.as_deref());
-        Subject { name, request, asked, shares, library, found, file, probe, host }.explain()
-    };
-    let all = probe_all(adapters, common.library.as_deref());
-    let mut works = working(&all, api);
-    match name {
-        Some(name) => {
-            let request = Request::of(api);
-            let probe = probe(name, request, common.library.as_deref());
-            chapters.push(explain(name, request, &probe));
-            // A name that is not listed may open.
-            if probe.answer.is_ok() && !works.iter().any(|known| **known == *name) {
-                works.push(name.to_owned());
-            }
+    /// Notes that programs of a version open a name.
+    fn works(&mut self, name: &CStr, api: Api) {
+        match self.works.iter_mut().find(|(known, _)| **known == *name) {
+            Some((_, versions)) if versions.contains(&api) => {}
+            Some((_, versions)) => versions.push(api),
+            None => self.works.push((name.to_owned(), vec![api])),
         }
-        None => {
-            // A distribution's file has dozens of RDMA adapters.
-            let (without, others): (Vec<_>, Vec<_>) =
-                all.iter().partition(|(_, probe)| probe.topic() == Some(Topic::NoRdmaDevice));
-            let together = without.len() > 1;
-            let single = if together { &[] } else { &without[..] };
-            chapters.extend(others.iter().chain(single).map(|(one, probe)| explain(&one.name, one.request, probe)));
-            if together {
-                let names: Vec<String> = without.iter().map(|(adapter, _)| words(&adapter.name)).collect();
-                let text = format!("this host has no RDMA device, which all of them need: {}", names.join(" "));
-                let title = format!("dat_ia_open of {} adapters over RDMA, version {api}", names.len());
-                chapters.push(Chapter { title, steps: vec![Step::wrong(text).see(Topic::NoRdmaDevice)] });
-            }
-        }
-    }
-    let libraries = all.iter().filter_map(|(_, probe)| probe.answer.as_ref().ok()?.library.as_deref());
-    let kinds: Vec<Kind> = libraries.map(adapter::kind).collect();
-    let has_shm = found.entries.iter().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
-    Account {
-        chapters,
-        versions: vec![api],
-        works: works.into_iter().map(|name| (name, vec![api])).collect(),
-        hidden: hidden(own).into_iter().collect(),
-        lacks_shm: file.filter(|_| !has_shm),
-        has_rdma: kinds.contains(&Kind::Verbs),
-        has_tcp: kinds.contains(&Kind::Tcp),
     }
 }
 
@@ -183,17 +178,6 @@ fn without_verbs(library: Library) -> Option<Step> {
     let (provider, own) = (words(provider), library.api().library());
     let text = format!("{provider} is not in the directory of {own}: for RDMA, install it, or the package {package}");
     (!is_there).then(|| Step::note(text).see(Topic::ProviderLibrary))
-}
-
-fn working(all: &[(&Adapter, Probe)], api: Api) -> Vec<CString> {
-    let mut names = Vec::new();
-    for (adapter, probe) in all {
-        let serves = adapter.request.version.1 >= api.version().1;
-        if serves && probe.answer.is_ok() && !names.contains(&adapter.name) {
-            names.push(adapter.name.clone());
-        }
-    }
-    names
 }
 
 fn own_file(own: &Found) -> Step {
