@@ -133,34 +133,30 @@ fn row(
         Origin::Line(..) => origin.to_string(),
     });
     let Request { version: (major, minor), thread_safe } = adapter.request;
-    let mut row = Listed {
+    let opens = probe.answer.is_ok();
+    let (opened, why) = match probe.answer {
+        Ok(opened) => (Some(opened), None),
+        Err(why) => {
+            let error = probe.messages.into_iter().rfind(|message| message.is_error);
+            (None, Some(error.map_or(why, |message| message.text)))
+        }
+    };
+    let address = opened.as_ref().and_then(|opened| opened.address);
+    let port = address.and_then(|address| devices::with_address(ports, interfaces, address));
+    let state = if opens { "ready" } else { "does not open" };
+    Listed {
         name: words(&adapter.name),
         version: format!("{major}.{minor}"),
         thread_safe,
         from,
-        library: named,
-        device: None,
-        port: None,
-        state: "does not open".to_owned(),
-        address: None,
-        opens: probe.answer.is_ok(),
-        why: None,
-    };
-    match probe.answer {
-        Ok(opened) => {
-            row.library = opened.library.unwrap_or(row.library);
-            row.address = opened.address;
-            let port = opened.address.and_then(|address| devices::with_address(ports, interfaces, address));
-            row.state = port.map_or("ready".to_owned(), |port| port.state.clone());
-            row.device = port.map(|port| port.device.clone());
-            row.port = port.map(|port| port.number);
-        }
-        Err(why) => {
-            let error = probe.messages.into_iter().rfind(|message| message.is_error);
-            row.why = Some(error.map_or(why, |message| message.text));
-        }
+        library: opened.and_then(|opened| opened.library).unwrap_or(named),
+        device: port.map(|port| port.device.clone()),
+        port: port.map(|port| port.number),
+        state: port.map_or(state, |port| &port.state).to_owned(),
+        address,
+        opens,
+        why,
     }
-    row
 }
 
 /// Returns why there is no library, without the searched places.
@@ -203,9 +199,7 @@ fn show(Listing { adapters: rows, missing, hidden, ignored, .. }: &Listing, all:
         print::line(format_args!("{count}: {}; `dat-info --all` lists them.", shown(&causes(&failed))))?;
     }
     if all || ignored.len() <= MAX_LINES {
-        for text in ignored {
-            print::line(styled(WRONG, shown(text)))?;
-        }
+        ignored.iter().try_for_each(|text| print::line(styled(WRONG, shown(text))))?;
     } else {
         let count = styled(WRONG, format!("{} lines of the configuration are ignored", ignored.len()));
         print::line(format_args!("{count}; `dat-info --all` lists them."))?;

@@ -14,11 +14,9 @@ use crate::tool::Outcome;
 
 #[derive(Debug)]
 pub struct Report {
-    /// Set to write one JSON document at the end instead of lines.
-    json: bool,
+    arguments: Arguments,
     /// Set to write only the first line and the summary.
     quiet: bool,
-    timestamps: bool,
     /// Number of rounds that --count requests with --deadline.
     wanted: Option<u64>,
     deadline: Option<Instant>,
@@ -27,9 +25,7 @@ pub struct Report {
     pub adapter: Option<String>,
     pub host: String,
     pub qualifier: Option<u64>,
-    size: u32,
     address: Option<IpAddr>,
-    polls: bool,
     /// Set if the server was reached and polls.
     server_polls: bool,
     /// Time in which a program other than dat-ping accepted.
@@ -51,18 +47,15 @@ impl Report {
         let template = "{spinner} {pos} rounds, {per_sec}";
         bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
         Self {
-            json: arguments.peer.common.json,
+            arguments: arguments.clone(),
             quiet: arguments.flood || arguments.quiet,
-            timestamps: arguments.timestamps,
             wanted: arguments.count.filter(|_| arguments.deadline.is_some()),
             deadline: arguments.deadline.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds)),
             late: false,
             adapter: arguments.name.clone(),
             host: arguments.peer.host.clone().unwrap_or("itself".to_owned()),
             qualifier: (!arguments.peer.own_peer).then_some(arguments.peer.qualifier.unwrap_or(PORT)),
-            size: arguments.size,
             address: None,
-            polls: !arguments.wait,
             server_polls: false,
             other: None,
             start: Instant::now(),
@@ -85,7 +78,7 @@ impl Report {
         } else {
             "send, RDMA write and RDMA read; one side has no shared receive queue"
         };
-        let waiting = match (self.polls, server_polls) {
+        let waiting = match (!self.arguments.wait, server_polls) {
             (true, true) => "both sides poll",
             (true, false) => "the server sleeps between messages",
             (false, _) => "both sides sleep between messages",
@@ -124,7 +117,7 @@ impl Report {
         }
         if self.quiet {
             self.bar.inc(1);
-        } else if self.json {
+        } else if self.arguments.peer.common.json {
             let mut value = json!({ "round": round, "wrong": wrong });
             for &(operation, time) in times {
                 value[format!("{}_us", operation.name())] = json!(microseconds(time));
@@ -144,7 +137,7 @@ impl Report {
 
     pub fn lost(&mut self, round: u64, reason: String) -> anyhow::Result<()> {
         self.lost += 1;
-        if self.json && !self.quiet {
+        if self.arguments.peer.common.json && !self.quiet {
             self.push(json!({ "round": round, "lost": reason }));
         }
         self.trouble(print::styled(print::ATTENTION, format!("seq={round} lost: {reason}")))
@@ -159,7 +152,7 @@ impl Report {
     }
 
     fn push(&mut self, mut round: Value) {
-        if self.timestamps {
+        if self.arguments.timestamps {
             round["time_s"] = json!(now());
         }
         self.rounds.push(round);
@@ -167,7 +160,7 @@ impl Report {
 
     pub fn finish(&mut self) -> anyhow::Result<Outcome> {
         self.bar.finish_and_clear();
-        if self.json {
+        if self.arguments.peer.common.json {
             print::line(self.document(None))?;
         } else if self.other.is_none() {
             self.summary()?;
@@ -179,7 +172,7 @@ impl Report {
     pub fn fail(&mut self, error: &anyhow::Error) {
         self.bar.finish_and_clear();
         // The first error may cause a second one, which is not reported.
-        let _ = if self.json {
+        let _ = if self.arguments.peer.common.json {
             print::line(self.document(Some(error)))
         } else if self.complete + self.lost > 0 {
             self.summary()
@@ -193,7 +186,7 @@ impl Report {
             self.spreads().map(|(operation, spread)| (operation.name().to_owned(), json!(spread))).collect();
         let mut document = json!({
             "adapter": self.adapter, "host": self.host, "address": self.address, "qualifier": self.qualifier,
-            "bytes": self.size, "peer": self.peer(), "polls": self.polls && self.server_polls,
+            "bytes": self.arguments.size, "peer": self.peer(), "polls": !self.arguments.wait && self.server_polls,
             "summary": {
                 "rounds": self.complete + self.lost, "complete": self.complete, "lost": self.lost, "wrong": self.wrong,
                 "loss_percent": rounded(self.loss(), 3), "milliseconds": rounded(microseconds(self.start.elapsed()) / 1e3, 3), "times": times,
@@ -258,7 +251,7 @@ impl Report {
     }
 
     fn bytes(&self) -> String {
-        print::counted(self.size.into(), "byte")
+        print::counted(self.arguments.size.into(), "byte")
     }
 
     fn loss(&self) -> f64 {
@@ -278,8 +271,8 @@ impl Report {
     }
 
     fn say(&self, line: String) -> anyhow::Result<()> {
-        let line = if self.timestamps { format!("[{:.6}] {line}", now()) } else { line };
-        if self.json { Ok(()) } else { self.bar.suspend(|| print::line(line)) }
+        let line = if self.arguments.timestamps { format!("[{:.6}] {line}", now()) } else { line };
+        if self.arguments.peer.common.json { Ok(()) } else { self.bar.suspend(|| print::line(line)) }
     }
 }
 

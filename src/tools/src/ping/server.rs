@@ -117,10 +117,7 @@ impl Server<'_> {
         let name = asked.address.map_or("a peer".to_owned(), |address| address.ip().to_string());
         let Some(hello) = Hello::from_bytes(&asked.private_data) else {
             self.make_room(&name, 0)?;
-            let channel = Channel::new(&self.node, FOREIGN_MESSAGE, RECEIVES, false)?;
-            request.accept(&channel.ep, &[])?;
-            self.clients.push(Client { name, channels: vec![channel], ping: None, transfers: 0, wrong: 0 });
-            return Ok(());
+            return self.accept(name, request, FOREIGN_MESSAGE, &[], None);
         };
         let size = hello.size as usize;
         if hello.channel == 1 {
@@ -135,11 +132,15 @@ impl Server<'_> {
         anyhow::ensure!(size > 0, "{name}: transfers of no bytes");
         check_size(&self.node, hello.size)?;
         let memory = Region::new(&self.node.pz, size * Area::ALL as usize, DAT_MEM_PRIV_ALL_FLAG)?;
-        let channel = Channel::new(&self.node, Head::LENGTH + size, RECEIVES, false)?;
         let memory_for_client = memory.remote(0, memory.length());
         let answer = Hello { shared: self.node.has_srq(), memory: memory_for_client, ..hello };
-        request.accept(&channel.ep, &answer.to_bytes())?;
-        let ping = Some(Ping { hello, memory });
+        self.accept(name, request, Head::LENGTH + size, &answer.to_bytes(), Some(Ping { hello, memory }))
+    }
+
+    /// Accepts the first connection of a client.
+    fn accept(&mut self, name: String, by: Cr, bytes: usize, answer: &[u8], ping: Option<Ping>) -> anyhow::Result<()> {
+        let channel = Channel::new(&self.node, bytes, RECEIVES, false)?;
+        by.accept(&channel.ep, answer)?;
         self.clients.push(Client { name, channels: vec![channel], ping, transfers: 0, wrong: 0 });
         Ok(())
     }
@@ -179,22 +180,17 @@ impl Server<'_> {
             return Ok(());
         }
         let name = &client.name;
-        match &client.ping {
-            Some(ping) => self.say(
-                json!({ "event": "connected", "client": name, "bytes": ping.hello.size }),
-                print::styled(
-                    print::GOOD,
-                    format!("{name} has connected, {} a transfer", print::counted(ping.hello.size.into(), "byte")),
-                ),
+        let (value, text) = match &client.ping {
+            Some(Ping { hello: Hello { size, .. }, .. }) => (
+                json!({ "event": "connected", "client": name, "bytes": size }),
+                format!("{name} has connected, {} a transfer", print::counted((*size).into(), "byte")),
             ),
-            None => self.say(
+            None => (
                 json!({ "event": "connected", "client": name, "peer": "other" }),
-                print::styled(
-                    print::GOOD,
-                    format!("{name} has connected; it is not dat-ping, so no data is exchanged"),
-                ),
+                format!("{name} has connected; it is not dat-ping, so no data is exchanged"),
             ),
-        }
+        };
+        self.say(value, print::styled(print::GOOD, text))
     }
 
     /// Removes a client, and disconnects it if necessary.

@@ -25,36 +25,24 @@ pub struct Hello {
 }
 
 impl Hello {
-    pub const LENGTH: usize = 36;
-
-    pub fn to_bytes(self) -> [u8; Self::LENGTH] {
-        let mut bytes = [0; Self::LENGTH];
-        bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..12].copy_from_slice(&[VERSION, self.channel, u8::from(self.shared), u8::from(self.polls)]);
-        bytes[12..16].copy_from_slice(&self.size.to_be_bytes());
-        bytes[16..24].copy_from_slice(&self.session.to_be_bytes());
-        bytes[24..28].copy_from_slice(&self.memory.context.to_be_bytes());
-        bytes[28..36].copy_from_slice(&self.memory.address.to_be_bytes());
-        bytes
+    pub fn to_bytes(self) -> Vec<u8> {
+        let Remote { context, address, .. } = self.memory;
+        let head = [VERSION, self.channel, self.shared.into(), self.polls.into()];
+        let (size, session) = (self.size.to_be_bytes(), self.session.to_be_bytes());
+        [&MAGIC[..], &head, &size, &session, &context.to_be_bytes(), &address.to_be_bytes()].concat()
     }
 
     /// Converts private data, which may be longer. Returns `None` if another program or version sent it.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let bytes: &[u8; Self::LENGTH] = bytes.first_chunk()?;
-        let size = u32::from_be_bytes(part(bytes, 12));
-        let hello = Hello {
-            channel: bytes[9],
-            shared: bytes[10] != 0,
-            polls: bytes[11] != 0,
-            size,
-            session: u64::from_be_bytes(part(bytes, 16)),
-            memory: Remote {
-                context: u32::from_be_bytes(part(bytes, 24)),
-                address: u64::from_be_bytes(part(bytes, 28)),
-                length: Area::ALL * u64::from(size),
-            },
-        };
-        (bytes[..8] == MAGIC && bytes[8] == VERSION && hello.channel < 2).then_some(hello)
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let magic = take(&mut bytes)?;
+        let [version, channel, shared, polls] = take(&mut bytes)?;
+        let size = u32::from_be_bytes(take(&mut bytes)?);
+        let session = u64::from_be_bytes(take(&mut bytes)?);
+        let context = u32::from_be_bytes(take(&mut bytes)?);
+        let address = u64::from_be_bytes(take(&mut bytes)?);
+        let memory = Remote { context, address, length: Area::ALL * u64::from(size) };
+        let hello = Hello { channel, shared: shared != 0, polls: polls != 0, size, session, memory };
+        (magic == MAGIC && version == VERSION && channel < 2).then_some(hello)
     }
 
     pub fn area(&self, area: Area) -> Remote {
@@ -122,13 +110,9 @@ impl Head {
     /// Length in bytes; the transfer follows.
     pub const LENGTH: usize = 16;
 
-    pub fn to_bytes(self) -> [u8; Self::LENGTH] {
-        let mut bytes = [0; Self::LENGTH];
-        bytes[0] = self.operation as u8;
-        bytes[1] = u8::from(self.wrong.is_some());
-        bytes[4..8].copy_from_slice(&self.wrong.unwrap_or(0).to_be_bytes());
-        bytes[8..].copy_from_slice(&self.round.to_be_bytes());
-        bytes
+    pub fn to_bytes(self) -> Vec<u8> {
+        let kind = [self.operation as u8, self.wrong.is_some().into(), 0, 0];
+        [&kind[..], &self.wrong.unwrap_or(0).to_be_bytes(), &self.round.to_be_bytes()].concat()
     }
 
     /// Reads the head of a received message. Returns `None` if dat-ping did not send it.
@@ -139,7 +123,7 @@ impl Head {
         }
         let (region, place) = channel.received(message);
         region.read(place, &mut bytes);
-        Self::from_bytes(bytes)
+        Self::from_bytes(&bytes)
     }
 
     /// Sends a message; `transfer` is the pattern and the number of the bytes after the head.
@@ -154,16 +138,20 @@ impl Head {
         })
     }
 
-    fn from_bytes(bytes: [u8; Self::LENGTH]) -> Option<Self> {
-        let operation = Operation::ALL.into_iter().find(|&operation| operation as u8 == bytes[0])?;
-        let wrong = u32::from_be_bytes(part(&bytes, 4));
-        let round = u64::from_be_bytes(part(&bytes, 8));
-        Some(Head { operation, round, wrong: (bytes[1] != 0).then_some(wrong) })
+    fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let [kind, is_wrong, _, _] = take(&mut bytes)?;
+        let operation = Operation::ALL.into_iter().find(|&operation| operation as u8 == kind)?;
+        let wrong = u32::from_be_bytes(take(&mut bytes)?);
+        let round = u64::from_be_bytes(take(&mut bytes)?);
+        Some(Head { operation, round, wrong: (is_wrong != 0).then_some(wrong) })
     }
 }
 
-fn part<const N: usize>(bytes: &[u8], place: usize) -> [u8; N] {
-    *bytes[place..].first_chunk().expect("the fields are in the structure")
+/// Removes the first bytes.
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*first)
 }
 
 /// Returns the index of the first wrong or missing byte after the head of a message.

@@ -4,7 +4,7 @@ use super::*;
 fn converts_hello_with_trailing_zeros() {
     let memory = Remote { context: 0x1234_5678, address: 0x7fff_0123_4567_89ab, length: 3 * 4096 };
     let hello = Hello { shared: true, polls: false, channel: 1, size: 4096, session: u64::MAX - 3, memory };
-    let mut bytes = hello.to_bytes().to_vec();
+    let mut bytes = hello.to_bytes();
     assert_eq!(Hello::from_bytes(&bytes), Some(hello));
     bytes.resize(56, 0);
     assert_eq!(Hello::from_bytes(&bytes), Some(hello));
@@ -18,7 +18,7 @@ fn rejects_other_private_data() {
     assert_eq!(Hello::from_bytes(&[]), None);
     assert_eq!(Hello::from_bytes(&bytes[..35]), None);
     for (place, byte) in [(0, b'D'), (8, VERSION + 1), (9, 2)] {
-        let mut other = bytes;
+        let mut other = bytes.clone();
         other[place] = byte;
         assert_eq!(Hello::from_bytes(&other), None);
     }
@@ -29,10 +29,10 @@ fn converts_heads() {
     for wrong in [None, Some(0), Some(u32::MAX)] {
         for operation in Operation::ALL {
             let head = Head { operation, round: 1 << 40, wrong };
-            assert_eq!(Head::from_bytes(head.to_bytes()), Some(head));
+            assert_eq!(Head::from_bytes(&head.to_bytes()), Some(head));
         }
     }
-    assert_eq!(Head::from_bytes([9; Head::LENGTH]), None);
+    assert_eq!(Head::from_bytes(&[9; Head::LENGTH]), None);
 }
 
 #[test]
