@@ -112,11 +112,6 @@ impl Epoll {
         Ok(epoll::add(&self.fd, fd, EventData::new_u64(token), EventFlags::RDHUP | EventFlags::IN)?)
     }
 
-    /// Adds `fd`, to report once each time it becomes writable.
-    pub fn add_room(&self, fd: BorrowedFd<'_>, token: u64) -> io::Result<()> {
-        Ok(epoll::add(&self.fd, fd, EventData::new_u64(token), EventFlags::OUT | EventFlags::ET)?)
-    }
-
     /// Sets whether to report also when `fd` is writable.
     ///
     /// # Errors

@@ -27,7 +27,7 @@ pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Co
     // `AdapterAttributes::max_transfer` limits the length to 32 bits.
     debug_assert!(len <= u64::from(u32::MAX));
     write_field!(out, event_data.dto_completion_event_data.transfered_length, len as DAT_SEG_LENGTH);
-    write_operation(out, c_operation(transfer));
+    write_operation(out, transfer as DAT_DTOS);
     write_field!(out, event_extension_data, [0; 8]);
 }
 
@@ -131,9 +131,3 @@ const _: () = {
     assert!(Transfer::Read as DAT_DTOS == DAT_DTO_RDMA_READ);
     assert!(Transfer::Recv as DAT_DTOS == DAT_DTO_RECEIVE);
 };
-
-/// Returns the kind of a transfer as a `DAT_DTOS`.
-#[inline(always)]
-fn c_operation(transfer: Transfer) -> DAT_DTOS {
-    transfer as DAT_DTOS
-}

@@ -31,9 +31,6 @@ pub enum Transfer {
 }
 
 impl Test {
-    pub const ALL: [Test; 6] =
-        [Test::SendLat, Test::WriteLat, Test::ReadLat, Test::SendBw, Test::WriteBw, Test::ReadBw];
-
     pub fn transfer(self) -> Transfer {
         match self {
             Test::SendLat | Test::SendBw => Transfer::Send,
