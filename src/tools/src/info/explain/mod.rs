@@ -95,7 +95,7 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
 }
 
 impl Account {
-    /// Adds the explanation of a library and of its adapters.
+    /// Explains a library and its adapters.
     fn add(
         &mut self,
         own: &Found,
@@ -158,7 +158,7 @@ impl Account {
         self.versions.push(api);
     }
 
-    /// Notes that programs of a version open a name.
+    /// Records a name that opens.
     fn works(&mut self, name: &CStr, api: Api) {
         match self.works.iter_mut().find(|(known, _)| **known == *name) {
             Some((_, versions)) if versions.contains(&api) => {}
