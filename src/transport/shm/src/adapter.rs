@@ -93,7 +93,7 @@ impl DatagramTransport for Shm {
     }
 
     fn peer_number(&self, qp: &Conn) -> u32 {
-        qp.peer_number()
+        qp.base.peer_number()
     }
 
     fn try_send(&self, qp: &Arc<Conn>, tx: &mut Tx, datagram: &Datagram<'_>) -> bool {
@@ -101,13 +101,13 @@ impl DatagramTransport for Shm {
     }
 
     fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
-        dat_memory::copy::gather_into(&self.context.links.control.regions, segments, to)
+        dat_memory::copy::gather_into(&self.context.links.control.regions, segments, 0, to)
     }
 }
 
 impl Extended<Shm> for Supported {
     fn permit(qp: Option<&Conn>) -> Option<Self> {
-        qp.is_none_or(Conn::takes_extended).then_some(Supported)
+        qp.is_none_or(|qp| qp.base.takes_extended()).then_some(Supported)
     }
 }
 
@@ -215,7 +215,7 @@ impl Transport for Shm {
 
     #[inline]
     fn post_recv(&self, qp: &Conn, _recv: &Recv<'_>) -> Result<bool> {
-        Ok(qp.awaits_recv())
+        Ok(qp.base.awaits_recv())
     }
 
     fn kick(&self, qp: &Arc<Conn>) {
@@ -244,7 +244,7 @@ impl Transport for Shm {
 
     fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
         let peer_wakeups = qp.end().map_or(0, End::wakeups);
-        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
+        Flow { request_stalls: tx.stalls(), message_stalls: qp.base.stalls(), peer_wakeups }
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use dat_core::transport::RemoteSegment;
 use dat_core::{Change, Rights};
 use dat_memory::regions::{AccessContext, NewRow, ROW_SIZE, ROWS, Users};
 use dat_memory::user::{Source, Target};
@@ -78,7 +79,7 @@ fn name(number: u64) -> String {
 }
 
 pub fn target(addr: u64, key: u32, len: u64) -> Vec<u8> {
-    record::target(addr, key, len).to_vec()
+    record::target(&RemoteSegment { addr, len, key }).to_vec()
 }
 
 pub fn place(addr: u64, len: u64) -> Vec<u8> {

@@ -95,7 +95,7 @@ impl DatagramTransport for Tcp {
     }
 
     fn peer_number(&self, qp: &Conn) -> u32 {
-        qp.peer_number()
+        qp.base.peer_number()
     }
 
     fn try_send(&self, _qp: &Arc<Conn>, tx: &mut Tx, datagram: &Datagram<'_>) -> bool {
@@ -103,13 +103,13 @@ impl DatagramTransport for Tcp {
     }
 
     fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
-        dat_memory::copy::gather_into(&self.device.regions, segments, to)
+        dat_memory::copy::gather_into(&self.device.regions, segments, 0, to)
     }
 }
 
 impl Extended<Tcp> for Supported {
     fn permit(qp: Option<&Conn>) -> Option<Self> {
-        qp.is_none_or(Conn::takes_extended).then_some(Supported)
+        qp.is_none_or(|qp| qp.base.takes_extended()).then_some(Supported)
     }
 }
 
@@ -242,7 +242,7 @@ impl Transport for Tcp {
     }
 
     fn post_recv(&self, qp: &Conn, _recv: &Recv<'_>) -> Result<bool> {
-        Ok(qp.awaits_recv())
+        Ok(qp.base.awaits_recv())
     }
 
     fn kick(&self, qp: &Arc<Conn>) {
@@ -277,7 +277,7 @@ impl Transport for Tcp {
     }
 
     fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
-        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups: 0 }
+        Flow { request_stalls: tx.stalls(), message_stalls: qp.base.stalls(), peer_wakeups: 0 }
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {

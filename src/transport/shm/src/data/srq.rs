@@ -12,7 +12,7 @@ pub type SharedQueue = dat_core::transport::SharedQueue<Conn>;
 impl RnrWaiter for Conn {
     #[inline]
     fn rnr_queued(&self) -> &AtomicBool {
-        &self.rnr_queued
+        &self.base.rnr_queued
     }
 
     fn resume(self: &Arc<Self>) {

@@ -1,0 +1,106 @@
+//! The part of a connected queue pair that does not depend on its transport: the receives of the peer's messages.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use dat_core::probes::Stall;
+use dat_core::transport::{EndpointSink, Gauge, Taken, Verdict};
+
+use crate::datagrams::{DatagramTransport, Receiver};
+use crate::records::{Executed, Fatal, Halt};
+
+/// A queue pair's endpoint and its receives.
+pub struct QpBase<T: DatagramTransport> {
+    /// The endpoint.
+    pub sink: EndpointSink<T>,
+    /// The destination of messages.
+    pub receiver: Receiver<T>,
+    to_extended: AtomicBool,
+    to_datagrams: AtomicU32,
+    /// Set while a message waits for a receive of the endpoint's own queue.
+    rnr: AtomicBool,
+    /// Set while the connection waits at a shared queue.
+    pub rnr_queued: AtomicBool,
+    stalls: Gauge,
+}
+
+impl<T: DatagramTransport> QpBase<T> {
+    /// Returns the base of an unconnected queue pair.
+    pub fn new(sink: EndpointSink<T>, receiver: Receiver<T>) -> Self {
+        QpBase {
+            sink,
+            receiver,
+            to_extended: AtomicBool::new(false),
+            to_datagrams: AtomicU32::new(0),
+            rnr: AtomicBool::new(false),
+            rnr_queued: AtomicBool::new(false),
+            stalls: Gauge::default(),
+        }
+    }
+
+    /// Stores the peer's properties, before the endpoint reports the connection, under a lock that its posts take.
+    pub fn note_peer(&self, extended: bool, datagrams: u32) {
+        self.to_extended.store(extended, Ordering::Relaxed);
+        self.to_datagrams.store(datagrams, Ordering::Relaxed);
+    }
+
+    /// Returns whether the peer's program supports extended operations.
+    pub fn takes_extended(&self) -> bool {
+        self.to_extended.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of the peer's endpoint if that carries datagrams, otherwise 0.
+    pub fn peer_number(&self) -> u32 {
+        self.to_datagrams.load(Ordering::Relaxed)
+    }
+
+    /// Takes the next receive for a message to `qp`, whose receiving direction is locked. If there is none, a later
+    /// post resumes the queue pair.
+    pub fn take(&self, qp: &Arc<T::Qp>, taken: &mut Taken) -> Executed {
+        let found = match &self.receiver {
+            Receiver::Shared(srq) => srq.take(qp, taken),
+            _ => self.sink.recv_take(taken) || self.take_again(taken),
+        };
+        // The message may have waited, and another turn than the post's may find the receive.
+        self.note_stall(!found);
+        if !found {
+            return Err(Halt::Wait);
+        }
+        match self.receiver {
+            Receiver::Shared(_) if self.sink.recv_taken(taken.id) == Verdict::Break => Err(Fatal::default().into()),
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn take_again(&self, taken: &mut Taken) -> bool {
+        // The lock of the endpoint's receives orders both: a later post sees the flag, or this take sees the post.
+        self.rnr.store(true, Ordering::SeqCst);
+        let found = self.sink.recv_take(taken);
+        if found {
+            self.rnr.store(false, Ordering::SeqCst);
+        }
+        found
+    }
+
+    /// Returns whether a message waits for a receive of the endpoint's own queue.
+    #[inline]
+    pub fn awaits_recv(&self) -> bool {
+        self.rnr.load(Ordering::SeqCst)
+    }
+
+    /// Ends the wait for a receive of the endpoint's own queue. Returns whether there was one.
+    pub fn end_wait(&self) -> bool {
+        self.awaits_recv() && self.rnr.swap(false, Ordering::SeqCst)
+    }
+
+    /// Records whether a message waits for a receive. The caller has locked the receiving direction.
+    pub fn note_stall(&self, waits: bool) {
+        self.stalls.set(self.sink.ep(), Stall::Message, waits);
+    }
+
+    /// Returns the number of waits for a receive.
+    pub fn stalls(&self) -> u64 {
+        self.stalls.stalls()
+    }
+}
