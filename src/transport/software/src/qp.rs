@@ -1,16 +1,82 @@
-//! The part of a connected queue pair that does not depend on its transport: the receives of the peer's messages.
+//! Queue pairs: the part that does not depend on the transport, and what each transport adds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use dat_core::error::Result;
 use dat_core::probes::Stall;
-use dat_core::transport::{EndpointSink, Gauge, Taken, Verdict};
+use dat_core::transport::datagrams::Datagram;
+use dat_core::transport::{
+    BindTarget, EndpointSink, Gauge, QpInit, RequestId, RnrWaiter, Scope, SeqNo, SharedQueue, Supported, Taken,
+    Transport, Verdict, Windows,
+};
 
-use crate::datagrams::{DatagramTransport, Receiver};
+use crate::datagrams::{Receiver, UdQp};
+use crate::objects::{Owner, Region, Window, Zone};
 use crate::records::{Executed, Fatal, Halt};
 
+/// A transport that executes requests in software.
+pub trait SoftwareTransport:
+    Transport<
+        Extended = Supported,
+        Window = Window<<Self as SoftwareTransport>::Owner>,
+        Zone = Zone,
+        Region = Region<<Self as SoftwareTransport>::Owner>,
+        Qp: RnrWaiter,
+        Srq = Arc<SharedQueue<<Self as Transport>::Qp>>,
+        DatagramQp = UdQp<Self>,
+    >
+{
+    /// The owner of the registered memory.
+    type Owner: Owner;
+
+    /// Returns the owner of the registered memory.
+    fn owner(&self) -> &Arc<Self::Owner>;
+
+    /// Returns the base of a queue pair.
+    fn base(qp: &Self::Qp) -> &QpBase<Self>;
+
+    /// Returns the number of a queue pair's end for windows of one connection.
+    fn port(qp: &Self::Qp) -> u64;
+
+    /// Creates a queue pair.
+    fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
+
+    /// Posts a request that completes together with those before it.
+    fn post_done(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, id: RequestId, signalled: bool) -> Result<SeqNo>;
+
+    /// Sends a datagram if no other waits and there is room. Accesses its memory only during the call.
+    fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
+}
+
+impl<T: SoftwareTransport> Windows<T> for Window<T::Owner> {
+    fn create(transport: &T, _zone: &Zone, scope: Scope) -> Result<Self> {
+        Ok(Window::new(transport.owner(), scope))
+    }
+
+    fn post_bind(
+        &self,
+        transport: &T,
+        (qp, tx): (&Arc<T::Qp>, &mut T::Tx),
+        id: RequestId,
+        target: Option<&BindTarget<'_, Region<T::Owner>>>,
+        signalled: bool,
+    ) -> Result<(u32, SeqNo)> {
+        let key = self.bind(target, T::port(qp))?;
+        Ok((key, transport.post_done(qp, tx, id, signalled)?))
+    }
+
+    fn await_rebind(&self, _transport: &T) {
+        self.await_peers();
+    }
+
+    fn revoke(&self, _transport: &T) {
+        self.close();
+    }
+}
+
 /// A queue pair's endpoint and its receives.
-pub struct QpBase<T: DatagramTransport> {
+pub struct QpBase<T: SoftwareTransport> {
     /// The endpoint.
     pub sink: EndpointSink<T>,
     /// The destination of messages.
@@ -24,7 +90,7 @@ pub struct QpBase<T: DatagramTransport> {
     stalls: Gauge,
 }
 
-impl<T: DatagramTransport> QpBase<T> {
+impl<T: SoftwareTransport> QpBase<T> {
     /// Returns the base of an unconnected queue pair.
     pub fn new(sink: EndpointSink<T>, receiver: Receiver<T>) -> Self {
         QpBase {

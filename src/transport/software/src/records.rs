@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use dat_core::Rights;
 use dat_core::event::Status;
-use dat_core::transport::{FailedRequest, RecvDone, RemoteSegment, RequestId, Segment, Special, Taken, Transport};
+use dat_core::transport::{
+    EndpointSink, FailedRequest, RecvDone, RemoteSegment, RequestId, Segment, Special, Taken, Transport,
+};
 
 use crate::copy;
-use crate::datagrams::DatagramTransport;
-use crate::qp::QpBase;
-use crate::regions::{AccessContext, Mirror, RegionTable};
+use crate::objects::Owner;
+use crate::qp::SoftwareTransport;
+use crate::regions::{AccessContext, RegionTable};
 use crate::user::Source;
 use crate::wire::LARGEST;
 
@@ -71,26 +73,28 @@ pub fn violation() -> Halt {
     Fatal::default().into()
 }
 
+type Mirror<W> = <<<W as Wire>::Transport as SoftwareTransport>::Owner as Owner>::Mirror;
+
 /// The connection that executes records.
 pub trait Wire {
     /// Its transport.
-    type Transport: DatagramTransport;
-    /// The table's mirror.
-    type Mirror: Mirror;
+    type Transport: SoftwareTransport;
     /// Progress of a revocation.
     type Revocation: Default;
 
     /// Returns the queue pair.
     fn qp(&self) -> &Arc<<Self::Transport as Transport>::Qp>;
 
-    /// Returns the queue pair's base.
-    fn base(&self) -> &QpBase<Self::Transport>;
-
     /// Returns the registered memory.
-    fn regions(&self) -> &RegionTable<Self::Mirror>;
+    fn regions(&self) -> &RegionTable<Mirror<Self>>;
 
     /// Returns the access context of this end.
     fn own(&self) -> &AccessContext;
+
+    /// Returns the endpoint.
+    fn sink(&self) -> &EndpointSink<Self::Transport> {
+        &Self::Transport::base(self.qp()).sink
+    }
 
     /// Revokes a window for the peer. Afterwards no transfer uses it.
     fn revoke(&self, key: u32, revocation: &mut Self::Revocation) -> Executed;
@@ -152,8 +156,8 @@ impl<R: Default> Incoming<R> {
         Fatal { recv, request: None, peer: Some(Status::RemoteResponder) }.into()
     }
 
-    fn take(&mut self, wire: &impl Wire, len: u64) -> Executed {
-        wire.base().take(wire.qp(), &mut self.taken)?;
+    fn take<W: Wire>(&mut self, wire: &W, len: u64) -> Executed {
+        W::Transport::base(wire.qp()).take(wire.qp(), &mut self.taken)?;
         if len > self.taken.capacity { Err(self.recv_failed(Status::LocalLength)) } else { Ok(()) }
     }
 
@@ -242,8 +246,8 @@ impl<R: Default> Incoming<R> {
         let Some(Partial { len, .. }) = self.message.take() else { return };
         let done = self.done(Status::Success, len, solicited);
         match self.revokes.take() {
-            Some((key, _)) => wire.base().sink.recv_special(done, Special::Invalidated(key)),
-            None => wire.base().sink.recv_done(done),
+            Some((key, _)) => wire.sink().recv_special(done, Special::Invalidated(key)),
+            None => wire.sink().recv_done(done),
         }
     }
 
@@ -255,7 +259,7 @@ impl<R: Default> Incoming<R> {
         // The value needs no buffer space.
         self.take(wire, 0)?;
         let done = self.done(Status::Success, len, solicited);
-        wire.base().sink.recv_special(done, Special::Immediate(value));
+        wire.sink().recv_special(done, Special::Immediate(value));
         Ok(())
     }
 

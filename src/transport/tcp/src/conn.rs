@@ -22,7 +22,7 @@ use crate::device::Device;
 use crate::record::{End, Header};
 use crate::rx::{ConnEnd, Rx};
 use crate::stream::{NotSent, Stream};
-use crate::tx::{Failed, Tx};
+use crate::tx::Tx;
 
 mod ending;
 
@@ -105,7 +105,19 @@ impl RnrWaiter for Conn {
     }
 
     fn resume(self: &Arc<Self>) {
-        self.resume_rx();
+        let mut receiving = self.receiving.lock();
+        self.base.note_stall(false);
+        let resumed = receiving.resume(self);
+        // The program may not poll.
+        if let Some(stream) = receiving.stream() {
+            if !stream.acknowledge() {
+                self.poll_soon();
+            }
+        }
+        drop(receiving);
+        if let Err(over) = resumed {
+            After::ConnEnd(self.clone(), over).run();
+        }
     }
 }
 
@@ -362,74 +374,41 @@ impl Conn {
 
     /// The caller has locked the sending direction.
     pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
-        if let Err(failed) = tx.pump() {
-            self.device.later(After::ConnEnd(self.clone(), request_failed(failed)));
+        if let Err(fatal) = tx.pump() {
+            self.device.later(After::ConnEnd(self.clone(), fatal.into()));
         }
     }
 
-    pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), ConnEnd> {
-        self.heard(|tx| if tx.on_handled(header.handled, header.window) { Ok(()) } else { Err(None) })
+    pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), Fatal> {
+        self.heard(|tx| tx.on_handled(header.handled, header.window))
     }
 
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
         self.base.sink.lock_tx()?.response(len)
     }
 
-    pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> std::result::Result<(), ConnEnd> {
-        self.heard(|tx| tx.on_response(len, placed).map_err(Some))
+    pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> std::result::Result<(), Fatal> {
+        self.heard(|tx| tx.on_response(len, placed))
     }
 
     /// Changes the sending direction, then sends and completes the requests that this permits.
     fn heard(
         self: &Arc<Self>,
-        what: impl FnOnce(&mut Tx) -> std::result::Result<(), Option<Failed>>,
-    ) -> std::result::Result<(), ConnEnd> {
+        what: impl FnOnce(&mut Tx) -> std::result::Result<(), Fatal>,
+    ) -> std::result::Result<(), Fatal> {
         let Some(mut tx) = self.base.sink.lock_tx() else { return Ok(()) };
         let heard = what(&mut tx);
-        if tx.done().is_some_and(|done| tx.request_done(done)) {
+        let mut drained = tx.done().is_some_and(|done| tx.request_done(done));
+        if heard.is_ok() {
+            self.pump_locked(&mut tx);
+            // A bind between requests is complete with them.
+            drained |= tx.done().is_some_and(|done| tx.request_done(done));
+        }
+        if drained {
             self.device.later(After::Drained(self.clone()));
         }
-        match heard {
-            Ok(()) => {
-                self.pump_locked(&mut tx);
-                // A bind between requests is complete with them.
-                if tx.done().is_some_and(|done| tx.request_done(done)) {
-                    self.device.later(After::Drained(self.clone()));
-                }
-                Ok(())
-            }
-            Err(None) => Err(ConnEnd::Failed(Fatal::default())),
-            Err(Some(failed)) => Err(request_failed(failed)),
-        }
+        heard
     }
-
-    /// Resumes a message that waited for a receive of the endpoint's own queue. Called without a lock.
-    pub fn recv_kick(self: &Arc<Self>) {
-        if self.base.end_wait() {
-            self.resume_rx();
-        }
-    }
-
-    fn resume_rx(self: &Arc<Self>) {
-        let mut receiving = self.receiving.lock();
-        self.base.note_stall(false);
-        let resumed = receiving.resume(self);
-        // The program may not poll.
-        if let Some(stream) = receiving.stream() {
-            if !stream.acknowledge() {
-                self.poll_soon();
-            }
-        }
-        drop(receiving);
-        if let Err(over) = resumed {
-            After::ConnEnd(self.clone(), over).run();
-        }
-    }
-}
-
-/// Returns the end for a request of this end that cannot be executed.
-fn request_failed((id, status): Failed) -> ConnEnd {
-    ConnEnd::Failed(Fatal::of_request(id, status))
 }
 
 /// Returns the end for an unsent rest of a request, or of a response if `id` is `None`.

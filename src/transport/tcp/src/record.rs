@@ -16,8 +16,7 @@
 //! Numbers are little-endian. Each value is checked before use.
 
 use dat_core::event::Status;
-pub use dat_memory::wire::{ATOMIC, LARGEST, TARGET, WORD, atomic, read_atomic, read_number, read_target, target};
-use dat_memory::wire::{NUMBER, half, word};
+use dat_memory::wire::{ATOMIC, NUMBER, TARGET, half, word};
 
 /// Bytes of a header.
 pub const HEADER: usize = 32;

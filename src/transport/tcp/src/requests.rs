@@ -8,17 +8,17 @@ use std::sync::Arc;
 use dat_core::Rights;
 use dat_core::event::Status;
 use dat_core::transport::datagrams::MAX_DATAGRAM;
-use dat_memory::copy;
-use dat_memory::qp::QpBase;
+use dat_memory::datagrams::DatagramReceiver;
 use dat_memory::records::{Executed, Fatal, Halt, Incoming, Wire, violation};
 use dat_memory::regions::AccessContext;
 use dat_memory::user::{Source, change};
+use dat_memory::wire::{self, LARGEST, WORD};
 use host::memory::Room;
 
 use crate::Tcp;
 use crate::conn::Conn;
 use crate::device::Regions;
-use crate::record::{self, HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
+use crate::record::{HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
 use crate::rx::{Current, Place, TAIL, Tail, store_piece};
 use crate::stream::{Body, NotSent, Stream};
 
@@ -38,15 +38,10 @@ pub struct Link<'a> {
 
 impl Wire for Link<'_> {
     type Transport = Tcp;
-    type Mirror = ();
     type Revocation = ();
 
     fn qp(&self) -> &Arc<Conn> {
         self.conn
-    }
-
-    fn base(&self) -> &QpBase<Tcp> {
-        &self.conn.base
     }
 
     fn regions(&self) -> &Regions {
@@ -152,42 +147,74 @@ impl Requests {
 
     /// Begins a request. If it waits, the same call resumes it.
     fn begin(&mut self, link: Link<'_>, header: Header, head: &[u8]) -> Executed {
+        match link.conn.base.receiver.datagrams() {
+            None => self.execute(link, header, head)?,
+            Some(receiver) => match header.kind {
+                kind::MESSAGE if header.aux == header.payload() && header.aux <= MAX_DATAGRAM as u64 => {}
+                kind::IMMEDIATE if !receiver.notice_arrived() => {}
+                // A regular end, or a violation.
+                _ => return Err(violation()),
+            },
+        }
+        let left = header.payload();
+        self.current = Some(Current { header, left });
+        if left == 0 { self.store(link, &[]) } else { Ok(()) }
+    }
+
+    /// Executes a request up to its payload.
+    fn execute(&mut self, link: Link<'_>, header: Header, head: &[u8]) -> Executed {
         let (aux, part) = (header.aux, header.payload());
-        if aux > record::LARGEST {
+        if aux > LARGEST {
             return Err(violation());
         }
-        let number = || record::read_number(head).ok_or_else(violation);
+        let number = || wire::read_number(head).ok_or_else(violation);
         match header.kind {
-            kind if link.conn.base.receiver.datagrams().is_some() => self.begin_datagram(link, kind, aux, part)?,
-            kind::MESSAGE => self.incoming.begin_message(&link, aux, part)?,
-            kind::WRITE => {
-                let to = record::read_target(head).ok_or_else(violation)?;
-                self.incoming.begin_write(Some(to), aux, part)?;
-            }
-            kind::WRITE_PART => self.incoming.begin_write(None, aux, part)?,
-            kind::IMMEDIATE => self.incoming.immediate(&link, number()?, aux, header.is_solicited())?,
-            kind::INVALIDATE => self.incoming.invalidate(&link, number()?, aux)?,
-            kind::READ if self.incoming.is_idle() => self.read(link, head)?,
-            kind::ATOMIC if self.incoming.is_idle() => atomic(link.stream, head)?,
-            _ => return Err(violation()),
+            kind::MESSAGE => self.incoming.begin_message(&link, aux, part),
+            kind::WRITE => self.incoming.begin_write(Some(wire::read_target(head).ok_or_else(violation)?), aux, part),
+            kind::WRITE_PART => self.incoming.begin_write(None, aux, part),
+            kind::IMMEDIATE => self.incoming.immediate(&link, number()?, aux, header.is_solicited()),
+            kind::INVALIDATE => self.incoming.invalidate(&link, number()?, aux),
+            kind::READ if self.incoming.is_idle() => self.read(link, head),
+            kind::ATOMIC if self.incoming.is_idle() => atomic(link.stream, head),
+            _ => Err(violation()),
         }
-        self.current = Some(Current { header, left: part });
-        if part == 0 { self.store(link, &[]) } else { Ok(()) }
     }
 
     /// Stores bytes of the current record.
     fn store(&mut self, link: Link<'_>, bytes: &[u8]) -> Executed {
-        let Some(Current { header, left }) = self.current.filter(|current| current.header.has_payload()) else {
+        let Some(current) = self.current.filter(|current| current.header.has_payload()) else {
             return self.advance(link, 0);
         };
-        if link.conn.base.receiver.datagrams().is_some() {
-            self.store_datagram(link, header, left, bytes)?;
+        if let Some(receiver) = link.conn.base.receiver.datagrams() {
+            self.store_datagram(link, receiver, current, bytes)?;
         } else if let Some((offset, len)) = self.incoming.position() {
             store_piece(&mut self.tail, [offset, len], bytes, |offset, bytes, last| {
                 self.incoming.store(&link, offset, bytes, last)
             })?;
         }
         self.advance(link, bytes.len() as u64)
+    }
+
+    /// Stores bytes of a datagram. Only a complete one takes a receive, so that no peer can block one.
+    fn store_datagram(
+        &mut self,
+        link: Link<'_>,
+        receiver: &DatagramReceiver<Tcp>,
+        Current { header, left }: Current,
+        bytes: &[u8],
+    ) -> Executed {
+        let whole = bytes.len() as u64 == left;
+        if whole && self.datagram.is_empty() {
+            receiver.arrived(link.regions(), Source::of(bytes), header.is_solicited());
+            return Ok(());
+        }
+        self.datagram.room(left as usize).map_err(|_| violation())?;
+        self.datagram.extend_from_slice(bytes);
+        if whole {
+            let datagram = std::mem::take(&mut self.datagram);
+            receiver.arrived(link.regions(), Source::of(&datagram), header.is_solicited());
+        }
+        Ok(())
     }
 
     /// Records stored bytes of the current record, and completes what they end.
@@ -220,41 +247,11 @@ impl Requests {
         Some((place, if len - offset == left { left - TAIL } else { left }))
     }
 
-    // ---- Datagrams ----
-
-    fn begin_datagram(&self, link: Link<'_>, kind: u8, len: u64, part: u64) -> Executed {
-        match (kind, link.conn.base.receiver.datagrams()) {
-            (kind::MESSAGE, _) if len == part && len <= MAX_DATAGRAM as u64 => Ok(()),
-            (kind::IMMEDIATE, Some(receiver)) if !receiver.notice_arrived() => Ok(()),
-            // A regular end, or a violation.
-            _ => Err(violation()),
-        }
-    }
-
-    /// Stores bytes of a datagram. Only a complete one takes a receive, so that no peer can block one.
-    fn store_datagram(&mut self, link: Link<'_>, header: Header, left: u64, bytes: &[u8]) -> Executed {
-        let whole = bytes.len() as u64 == left;
-        if !whole || !self.datagram.is_empty() {
-            self.datagram.room(left as usize).map_err(|_| violation())?;
-            self.datagram.extend_from_slice(bytes);
-        }
-        if whole {
-            let datagram = std::mem::take(&mut self.datagram);
-            let bytes = if datagram.is_empty() { bytes } else { &datagram };
-            if let Some(receiver) = link.conn.base.receiver.datagrams() {
-                receiver.arrived(header.aux, header.is_solicited(), |segments| {
-                    copy::scatter(link.stream.regions(), segments, 0, Source::of(bytes), true)
-                });
-            }
-        }
-        Ok(())
-    }
-
     // ---- Responses ----
 
     /// Sends bytes that the peer reads, while there is room.
     fn read(&mut self, link: Link<'_>, head: &[u8]) -> Executed {
-        let from = record::read_target(head).ok_or_else(violation)?;
+        let from = wire::read_target(head).ok_or_else(violation)?;
         loop {
             if self.turn == 0 {
                 link.conn.poll_soon();
@@ -283,15 +280,15 @@ impl Requests {
 
 /// Executes an atomic operation, once there is room for the response.
 fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Executed {
-    let (target, what) = record::read_atomic(head).ok_or_else(violation)?;
+    let (target, what) = wire::read_atomic(head).ok_or_else(violation)?;
     let refused = || Fatal::of_peer(Status::RemoteAccess);
     let granted = stream.regions().grant(target.key, target.addr, target.len, Rights::REMOTE_ATOMIC, &stream.own);
     let granted = granted.map_err(|_| refused())?;
     let mut before = None;
     let sent = stream.sender().and_then(|mut sender| {
-        let header = sender.header(kind::RESPONSE, 0, record::WORD as usize, record::WORD);
+        let header = sender.header(kind::RESPONSE, 0, WORD as usize, WORD);
         sender.send_computed(header, || {
-            before = change(granted.target(0, record::WORD), what);
+            before = change(granted.target(0, WORD), what);
             before.map(u64::to_le_bytes)
         })
     });

@@ -264,7 +264,7 @@ impl Rx {
         let placed = store_piece(&mut self.tail, [offset, len], bytes, |offset, bytes, last| {
             copy::scatter(link.stream.regions(), &places, offset, bytes, last).then_some(()).ok_or(())
         });
-        link.conn.on_response(bytes.len() as u64, placed.is_ok())
+        Ok(link.conn.on_response(bytes.len() as u64, placed.is_ok())?)
     }
 
     pub fn resume(&mut self, conn: &Arc<Conn>) -> Result<(), ConnEnd> {

@@ -16,6 +16,8 @@ use dat_core::probes::Stall;
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{Checked, Gauge, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment, SeqNo};
 use dat_memory::copy;
+use dat_memory::records::Fatal;
+use dat_memory::wire;
 use host::memory::Room;
 
 use crate::record::{self, HEADER, MAX_HEAD, MAX_PAYLOAD, MIN_WINDOW, kind};
@@ -57,16 +59,8 @@ struct PendingRead {
     offset: u64,
 }
 
-pub type Failed = (RequestId, Status);
-
-enum Stop {
-    /// They wait for the peer.
-    Peer,
-    /// The socket has no room.
-    Busy,
-    /// A request cannot be executed.
-    Failed(Failed),
-}
+/// The reason to stop sending: a failure, or `None` to wait for the peer or for room in the socket.
+type Stop = Option<Fatal>;
 
 /// The next record of a request.
 struct Record {
@@ -116,12 +110,12 @@ impl Waiting {
                 (kind::IMMEDIATE, *solicited, head(&value.to_le_bytes()))
             }
             Operation::Write(to) | Operation::WriteImmediate { to, .. } if !begun => {
-                (kind::WRITE, false, head(&record::target(&RemoteSegment { len: self.len, ..*to })))
+                (kind::WRITE, false, head(&wire::target(&RemoteSegment { len: self.len, ..*to })))
             }
             Operation::Write(_) | Operation::WriteImmediate { .. } => (kind::WRITE_PART, false, Head::new()),
-            Operation::Read(from) => (kind::READ, false, head(&record::target(from))),
+            Operation::Read(from) => (kind::READ, false, head(&wire::target(from))),
             Operation::Atomic { addr, key, change, .. } => {
-                (kind::ATOMIC, false, head(&record::atomic(*addr, *key, *change)))
+                (kind::ATOMIC, false, head(&wire::atomic(*addr, *key, *change)))
             }
         }
     }
@@ -227,31 +221,22 @@ impl Tx {
         sent.is_ok()
     }
 
-    /// Sends requests. Returns whether the socket had no room, or the request that cannot be executed.
-    pub fn pump(&mut self) -> std::result::Result<bool, Failed> {
-        let result = self.launch_all();
-        self.note_stall();
-        match result {
-            Ok(()) | Err(Stop::Peer) => Ok(false),
-            Err(Stop::Busy) => Ok(true),
-            Err(Stop::Failed(failed)) => {
-                self.stream = None;
-                Err(failed)
+    /// Sends requests.
+    ///
+    /// # Errors
+    /// A request cannot be executed.
+    pub fn pump(&mut self) -> std::result::Result<(), Fatal> {
+        let mut stop = None;
+        if let Some(stream) = self.stream.take_if(|_| !self.waiting.is_empty()) {
+            while stop.is_none() && !self.waiting.is_empty() {
+                stop = self.launch(&stream).err();
             }
+            self.stream = Some(stream);
         }
-    }
-
-    fn launch_all(&mut self) -> std::result::Result<(), Stop> {
-        if self.waiting.is_empty() {
-            return Ok(());
-        }
-        let Some(stream) = self.stream.take() else { return Err(Stop::Peer) };
-        let mut launched = Ok(());
-        while launched.is_ok() && !self.waiting.is_empty() {
-            launched = self.launch(&stream);
-        }
-        self.stream = Some(stream);
-        launched
+        self.note_stall();
+        let Some(Some(fatal)) = stop else { return Ok(()) };
+        self.stream = None;
+        Err(fatal)
     }
 
     /// Sends as many records as one system call takes.
@@ -314,10 +299,9 @@ impl Tx {
 
     fn stop(&self, error: NotSent) -> Stop {
         match error {
-            NotSent::Busy => Stop::Busy,
-            // A read of the socket reports the end of the connection.
-            NotSent::Gone | NotSent::Lost(None) => Stop::Peer,
-            NotSent::Lost(Some(id)) => Stop::Failed((id, Status::LocalProtection)),
+            // A report of room, or a read of the socket, follows.
+            NotSent::Busy | NotSent::Gone | NotSent::Lost(None) => None,
+            NotSent::Lost(Some(id)) => Some(Fatal::of_request(id, Status::LocalProtection)),
             NotSent::NoMemory => self.lost(),
         }
     }
@@ -326,10 +310,8 @@ impl Tx {
     fn lost(&self) -> Stop {
         let is_last =
             self.pending_reads.is_empty() && self.in_flight.back().is_none_or(|last| last.end <= self.handled);
-        match self.waiting.front() {
-            Some(front) if is_last => Stop::Failed((front.id, Status::LocalProtection)),
-            _ => Stop::Peer,
-        }
+        let front = self.waiting.front().filter(|_| is_last)?;
+        Some(Fatal::of_request(front.id, Status::LocalProtection))
     }
 
     /// Returns the next record of the oldest request, if the peer permits it.
@@ -337,7 +319,7 @@ impl Tx {
         let reads = self.pending_reads.len();
         let waits = (request.fence && reads > 0) || (has_response(&request.operation) && reads >= self.reads);
         if waits && !self.begun {
-            return Err(Stop::Peer);
+            return Err(None);
         }
         let (kind, solicited, head) = request.next(self.begun, self.offset);
         let has_payload = matches!(kind, kind::MESSAGE | kind::WRITE | kind::WRITE_PART);
@@ -351,7 +333,7 @@ impl Tx {
             stream.note_waited();
         }
         if room < before || part < whole.min(MIN_PART) {
-            return Err(Stop::Peer);
+            return Err(None);
         }
         let value_follows = has_payload && matches!(request.operation, Operation::WriteImmediate { .. });
         let is_last = part == rest && kind != kind::INVALIDATE && !value_follows;
@@ -379,16 +361,16 @@ impl Tx {
         self.in_flight.push_back(TxInFlight { id, end: self.sent });
     }
 
-    /// Handles an acknowledgement and the peer's window. Returns `false` if they are impossible.
-    pub fn on_handled(&mut self, handled: u64, window: u32) -> bool {
+    /// Handles an acknowledgement and the peer's window. Fails if they are impossible.
+    pub fn on_handled(&mut self, handled: u64, window: u32) -> std::result::Result<(), Fatal> {
         // Only the last request can be partly sent. If it completed here, its memory could change.
         let lies = handled == self.sent && self.stream.as_ref().is_some_and(|stream| stream.holds_request());
         if handled > self.sent || lies || window < self.window {
-            return false;
+            return Err(Fatal::default());
         }
         self.window = window;
         self.handled = self.handled.max(handled);
-        true
+        Ok(())
     }
 
     /// Returns the segments of the current response, and the bytes that have arrived, or `None` if no response, or not
@@ -403,10 +385,10 @@ impl Tx {
     }
 
     /// Records bytes of a response that are in place, or lost. Fails if its memory is not registered.
-    pub fn on_response(&mut self, len: u64, placed: bool) -> std::result::Result<(), Failed> {
+    pub fn on_response(&mut self, len: u64, placed: bool) -> std::result::Result<(), Fatal> {
         let Some(pending_read) = self.pending_reads.front_mut() else { return Ok(()) };
         if !placed {
-            return Err((pending_read.id, Status::LocalProtection));
+            return Err(Fatal::of_request(pending_read.id, Status::LocalProtection));
         }
         pending_read.offset += len;
         if pending_read.offset == pending_read.len {

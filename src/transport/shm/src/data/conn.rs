@@ -20,12 +20,12 @@
 //! of a receive resumes the message that waits for it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use dat_core::ep::TxGuard;
 use dat_core::error::Result;
 use dat_core::event::Status;
-use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, RecvDone};
+use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, RecvDone, RnrWaiter};
 use dat_memory::datagrams::Receiver;
 use dat_memory::qp::QpBase;
 use dat_memory::records::Fatal;
@@ -95,6 +95,20 @@ pub struct Conn {
     rx: Mutex<Rx>,
     /// Number of records found by ready bits while callers polled, up to [`WARM`]; or [`HOT`].
     heat: AtomicU32,
+}
+
+impl RnrWaiter for Conn {
+    #[inline]
+    fn rnr_queued(&self) -> &AtomicBool {
+        &self.base.rnr_queued
+    }
+
+    fn resume(self: &Arc<Self>) {
+        let rx = self.rx.lock();
+        self.base.note_stall(false);
+        drop(rx);
+        self.progress_rx(Advance::Batch);
+    }
 }
 
 impl Conn {
@@ -204,20 +218,6 @@ impl Conn {
     /// Called without locks.
     pub fn report(&self, report: ConnectionReport) {
         self.base.sink.connection(report);
-    }
-
-    /// Resumes a message that waits for a receive of the own queue.
-    pub fn recv_kick(self: &Arc<Self>) {
-        if self.base.end_wait() {
-            self.resume_rx();
-        }
-    }
-
-    pub fn resume_rx(self: &Arc<Self>) {
-        let rx = self.rx.lock();
-        self.base.note_stall(false);
-        drop(rx);
-        self.progress_rx(Advance::Batch);
     }
 
     pub fn drain(&self) {

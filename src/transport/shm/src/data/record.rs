@@ -8,7 +8,7 @@
 
 use dat_memory::wire::word;
 pub use dat_memory::wire::{
-    ATOMIC, LARGEST, NUMBER, TARGET, WORD, atomic, read_atomic, read_number, read_target, target, target_words,
+    ATOMIC, NUMBER, TARGET, WORD, atomic, read_atomic, read_number, read_target, target, target_words,
 };
 
 /// Kinds of records; 0 is the ring's pad.

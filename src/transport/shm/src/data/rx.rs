@@ -330,35 +330,28 @@ impl Turn<'_> {
         mut handle: impl FnMut(&Consumer, &RecordView) -> Executed,
     ) -> Result<Pause, Fatal> {
         let mut left = BATCH;
-        let mut fatal = None;
         let pause = loop {
             let view = match ring.peek() {
                 Ok(Some(view)) => view,
-                Ok(None) => break Pause::Empty,
-                Err(Corrupt) => {
-                    fatal = Some(Fatal::default());
-                    break Pause::Empty;
-                }
+                Ok(None) => break Ok(Pause::Empty),
+                Err(Corrupt) => break Err(Fatal::default()),
             };
             if left == 0 {
                 report.more = true;
-                break Pause::Empty;
+                break Ok(Pause::Empty);
             }
             if !self.conn.is_up() {
-                break Pause::Empty;
+                break Ok(Pause::Empty);
             }
             match handle(ring, &view) {
                 Ok(()) => {}
-                Err(Halt::Wait) => break Pause::Waits,
+                Err(Halt::Wait) => break Ok(Pause::Waits),
                 Err(Halt::Again) => {
                     report.more = true;
-                    break Pause::Empty;
+                    break Ok(Pause::Empty);
                 }
-                Err(Halt::Ended) => break Pause::Closed,
-                Err(Halt::Fail(found)) => {
-                    fatal = Some(found);
-                    break Pause::Empty;
-                }
+                Err(Halt::Ended) => break Ok(Pause::Closed),
+                Err(Halt::Fail(fatal)) => break Err(fatal),
             }
             report.flags |= view.flags;
             report.credit = Some(view.credit);
@@ -371,7 +364,7 @@ impl Turn<'_> {
         if ring.unreleased() > 0 {
             self.end.set_taken(responses, ring.release());
         }
-        fatal.map_or(Ok(pause), Err)
+        pause
     }
 
     /// Locks the sending direction for `what`, unless the connection is closed.
@@ -421,9 +414,7 @@ fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, 
     match view.kind {
         kind::MESSAGE if len == u64::from(view.len) && len <= MAX_DATAGRAM as u64 => {
             let bytes = ring.source(view, 0, view.len as usize);
-            receiver.arrived(len, is_solicited(view), |segments| {
-                copy::scatter(turn.end.regions(), segments, 0, bytes, true)
-            });
+            receiver.arrived(turn.end.regions(), bytes, is_solicited(view));
             Ok(())
         }
         kind::IMMEDIATE if !receiver.notice_arrived() => Ok(()),

@@ -14,7 +14,6 @@ use std::iter;
 use std::sync::Arc;
 
 use dat_core::event::Status;
-use dat_memory::qp::QpBase;
 use dat_memory::records::{Executed, Fatal, Halt, Wire, violation};
 use dat_memory::regions::AccessContext;
 
@@ -23,7 +22,7 @@ use crate::budget::Budget;
 use crate::conn::Conn;
 use crate::pending::Pending;
 use crate::record::{self, WORD, kind};
-use crate::regions::{Published, RegionTable};
+use crate::regions::RegionTable;
 use crate::ring::{Consumer, RecordView};
 use crate::{Shm, claim, copy};
 
@@ -89,17 +88,11 @@ impl Arriving {
 
 impl Wire for Turn<'_> {
     type Transport = Shm;
-    type Mirror = Published;
     type Revocation = Revocation;
 
     #[inline]
     fn qp(&self) -> &Arc<Conn> {
         self.conn
-    }
-
-    #[inline]
-    fn base(&self) -> &QpBase<Shm> {
-        &self.conn.base
     }
 
     #[inline]
