@@ -103,7 +103,7 @@ const char *device_lost(const struct sockaddr *address)
 /* libibverbs with its drivers, librdmacm, and libnl, which they use. */
 static const char *const libraries[] = { "libibverbs", "-rdmav", "librdmacm", "libnl-", NULL };
 
-/* Libraries whose frames in a call stack belong to their callers. */
+/* Libraries whose frames in a call stack count as frames of their callers. */
 static const char *const system_libraries[] = { "/libc.so", "/ld-linux", NULL };
 
 static const char **noted;

@@ -47,7 +47,7 @@ struct report {
     int left;
     /* Set if more threads are running than before the lives. */
     bool running;
-    /* Why the device cannot be used, and the device library that ended the process; or NULL. */
+    /* The reason why the device cannot be used, and the device library that ended the process; or NULL. */
     const char *lost;
     const char *ended;
 };

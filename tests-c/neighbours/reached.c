@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* When the first thread ends. */
+/* The time at which the first thread ends. */
 static enum { BEFORE, AFTER, NEVER } leaves;
 static pthread_t leader;
 static struct link *uplink;

@@ -1,4 +1,4 @@
-/* scene.c - the director, see scene.h. */
+/* scene.c - the director, which starts a process for each scene: see scene.h. */
 #define _GNU_SOURCE
 #include "registry/scene.h"
 

@@ -1,4 +1,4 @@
-/* scene_child.c - the part for scenes, see scene.h. */
+/* scene_child.c - functions that a scene calls in its own process: see scene.h. */
 #define _POSIX_C_SOURCE 200809L
 #include "registry/scene.h"
 

@@ -140,7 +140,7 @@ static void freeing_another(void)
     ok(!readable(fd, 0), "dat_cno_trigger: an EVD was freed: the descriptor is not readable any more");
     drain(a);
 
-    /* The same with an EVD that is detached first. */
+    /* An EVD that is detached and then freed leaves the trigger of the other EVD. */
     b = evd_on(cno);
     software(a);
     software(b);

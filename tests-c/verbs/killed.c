@@ -108,8 +108,8 @@ static void call(const struct card *card)
 }
 
 /*
- * Starts the peer, which calls or listens, and kills it after `after` microseconds. Returns whether it lived so long,
- * each connection ends and every buffer is back.
+ * Starts the peer, which calls or listens, and kills it after `after` microseconds. Returns whether it was still alive
+ * then, each connection ends and every buffer is back.
  */
 static bool round_of(bool calls, unsigned after)
 {

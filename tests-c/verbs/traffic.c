@@ -193,7 +193,7 @@ static void receives(struct flow *f)
         if (d->status != DAT_DTO_SUCCESS)
             continue;
         f->heard++;
-        /* Strangers send other lengths. */
+        /* The stranger of strange.c sends other lengths. */
         if (d->transfered_length == FLOW_MESSAGE)
             check_message(f, p->q.mem.mem + (size_t)i * FLOW_MESSAGE);
     }

@@ -142,7 +142,7 @@ const CHUNKS: usize = 9;
 /// Regions by context. A lookup takes no lock: rows never move, and the context reveals changes.
 pub struct LmrTable {
     near: Box<[RegionRow; FIRST_CHUNK]>,
-    /// The other chunks, allocated when needed.
+    /// Chunks after `near`, allocated when needed.
     far: [OnceLock<Box<[RegionRow]>>; CHUNKS - 1],
     removals: AtomicU64,
     rows: Mutex<Rows>,

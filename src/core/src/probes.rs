@@ -38,7 +38,7 @@ pub(crate) enum WatermarkKind {
     EpHard,
 }
 
-/// What stalls. Its number is the argument of the probe.
+/// A kind of stall. Its number is the argument of the probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stall {
     /// The program's requests: the ring or the device is full, or earlier requests stall.

@@ -59,7 +59,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// Maximum number of descriptors of a sleep: the thread's eventfd, and one for each completion queue.
 pub const MAX_FDS: usize = 17;
 
-/// What a thread sleeps on. Valid until the wait is resumed or the thread ends.
+/// The object on which a thread sleeps. Valid until the wait is resumed or the thread ends.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
 pub enum SleepPlace {
@@ -77,7 +77,7 @@ pub enum SleepPlace {
 /// One sleep.
 #[derive(Clone, Copy)]
 pub struct Sleep {
-    /// What to sleep on.
+    /// Object on which to sleep.
     pub place: SleepPlace,
     /// Maximum time; `None` for no limit.
     pub timeout: Option<Duration>,
@@ -147,7 +147,7 @@ trait Target: Sized + 'static {
 
     fn watch(&mut self, watches: &mut Watches<Self::Transport>, waker: &Arc<Waker>);
 
-    /// Called after the waker is marked as asleep.
+    /// Returns the coverage. Called after the waker is marked as asleep.
     fn coverage(&self, watches: &Watches<Self::Transport>, waker: &Arc<Waker>) -> Coverage;
 }
 
@@ -526,7 +526,7 @@ pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Option<Duration>) -> Ste
     let timing = Timing::begin(&cno.adaptive_spin, limit);
     let mut target = CnoWait { cno, number: None };
     target.poll();
-    // As in `evd_begin`.
+    // A trigger that precedes the wait ends it.
     if let Some(outcome) = target.check() {
         return Step::Done(outcome);
     }

@@ -45,7 +45,6 @@ impl<W: Word> SleepState<W> {
         self.0.swap(WOKEN, Ordering::AcqRel) == ASLEEP
     }
 
-    /// Called before the check of the condition.
     fn prepare_sleep(&self) {
         // SYNC waker: discards an earlier wake-up. The check that follows sees the condition of that wake-up.
         self.0.swap(ASLEEP, Ordering::AcqRel);
@@ -56,7 +55,7 @@ impl<W: Word> SleepState<W> {
     }
 }
 
-/// What a thread sleeps on.
+/// The object on which a thread sleeps.
 #[derive(Clone)]
 pub enum WakePlace {
     Own,
@@ -136,10 +135,10 @@ impl Waker {
         }
     }
 
-    /// Called before the check of the condition.
+    /// Prepares a sleep. The caller must then check the condition.
     pub fn prepare_sleep(&self, place: WakePlace) {
         if let WakePlace::WakeupFd(wakeup_fd) = &place {
-            // Always, because a wake-up of an earlier sleep may set it late.
+            // A late wake-up of an earlier sleep may have set it.
             wakeup_fd.clear();
         }
         *self.place.lock() = place;

@@ -32,7 +32,7 @@ unsafe extern "C-unwind" {
     // The libc crate lacks these functions. They unwind if they enable an asynchronous cancellation that is pending.
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
     fn pthread_setcanceltype(kind: c_int, before: *mut c_int) -> c_int;
-    // The functions behind these macros in glibc and musl.
+    // The functions that the macros of these names call in glibc and musl.
     fn _pthread_cleanup_push(place: *mut Note, routine: extern "C" fn(*mut c_void), argument: *mut c_void);
     fn _pthread_cleanup_pop(place: *mut Note, execute: c_int);
 }

@@ -7,7 +7,7 @@
 //! | `DAT_DBG_TYPE`, `DAPL_DBG_TYPE` | 0 | nothing |
 //! | | a mask | what its bits name, see [`mask`] |
 //! | `RUST_LOG` | `error`, `warn`, `info`, `debug`, `trace`, `off` | that level |
-//! | | `dat=debug` | that level; terms for other programs' modules are passed over |
+//! | | `dat=debug` | that level; terms for other programs' modules are ignored |
 //! | `DAT_LOG` | as for `RUST_LOG` | that level |
 //! | | `time`, alone or with a level, as in `debug,time` | each line begins with the time |
 //!

@@ -95,7 +95,7 @@ const LEFT: u64 = 1 << 32;
 impl<W: Word> Count<W> {
     #[inline(always)]
     fn enter(&self) {
-        // SYNC section-leave: a Release, because this store may hide the preceding store of `leave`.
+        // SYNC section-leave: a Release, because another thread may load this store instead of the last one of `leave`.
         self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Release);
         // SYNC section-enter: the reader stores the count, executes the light half and loads the mark. The other thread
         // stores the mark, executes the heavy half and loads the count. So one of them sees the other's store.

@@ -42,7 +42,7 @@ thread_local! {
 }
 
 unsafe extern "C" fn drop_value<T>(value: *mut c_void) {
-    // SAFETY: `with` created the box, and libc gives it up.
+    // SAFETY: `with` created the box, and libc passes it to no other call.
     drop(unsafe { Box::from_raw(value.cast::<T>()) });
 }
 

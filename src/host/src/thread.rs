@@ -197,12 +197,12 @@ fn create(stack: Option<usize>, start: Start, argument: *mut c_void) -> io::Resu
     }
 }
 
-/// How the function of [`apart`] has ended.
+/// The end of the function of [`apart`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It returned.
+    /// The function returned.
     Returned,
-    /// It ended its thread, by pthread_exit or cancellation.
+    /// The function ended its thread, by pthread_exit or cancellation.
     Exited,
 }
 

@@ -1,5 +1,5 @@
 //! Sections of docs/troubleshooting.md. A message about an adapter that does not open ends with the section that
-//! describes the remedy, as in `error: a: no such device [no-rdma-device]`. dat-info reads the section's name there.
+//! describes the remedy, as in `error: a: no such device [no-rdma-device]`. dat-info reads the section's name.
 
 use std::fmt;
 use std::io;

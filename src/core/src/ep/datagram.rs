@@ -255,7 +255,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Called without a lock.
+    /// Closes the datagram queue pair. Called without a lock.
     pub(super) fn close_datagrams(&self) {
         if let Some(qp) = self.datagram_qp() {
             T::DatagramQp::close(&self.ia.transport, &[qp]);

@@ -120,7 +120,7 @@ impl Flight {
     }
 }
 
-/// What happens to posted requests.
+/// The treatment of posted requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
     /// The transport gets them.

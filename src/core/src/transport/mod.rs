@@ -128,7 +128,7 @@ pub enum Scope {
     Endpoint,
 }
 
-/// How [`Transport::disconnect`] ends a connection.
+/// A mode of [`Transport::disconnect`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Disconnect {
     /// After the outstanding requests: core calls again when they are complete, and ignores this result. The transport
@@ -145,7 +145,7 @@ pub enum Disconnect {
 pub enum Closing {
     /// The transport has released all buffers and reports nothing more.
     Done,
-    /// The transport reports [`ConnectionReport::Disconnected`] when it has released them.
+    /// The transport reports [`ConnectionReport::Disconnected`] when it has released all buffers.
     Later,
     /// Like [`Closing::Later`], but until then the peer may write the program's memory, so a call of the program must
     /// call [`Transport::await_end`] before it returns.
@@ -170,7 +170,7 @@ pub trait Alarm: Send + Sync {
     fn wake(&self);
 }
 
-/// How new work wakes a sleeping thread.
+/// The wakeup of a sleeping thread by new work.
 pub enum Wakeup<'a, A> {
     /// Another thread polls and reports the work.
     Reported,
@@ -194,7 +194,7 @@ impl<A: Alarm> Wakeup<'_, A> {
 
 /// An armed wakeup: see [`Transport::arm`]. The drop disarms it.
 pub trait Armed {
-    /// The word of [`Wakeup::Word`]; [`Unsupported`] without it.
+    /// The word of [`Wakeup::Word`]; [`Unsupported`] if no wakeup has one.
     type Alarm: Alarm + 'static;
 
     /// Returns how new work wakes the thread.
@@ -225,13 +225,13 @@ pub trait ZoneId {
 /// Calls that post, poll or query contain no cancellation point: system calls bypass libc, or cancellation is disabled
 /// ([`host::cancel`]), also when the last reference to a descriptor is dropped ([`host::cancel::Shielded`]).
 pub trait Transport: Send + Sync + Sized + 'static {
-    /// The permit for extended operations; [`Unsupported`] without these.
+    /// The permit for extended operations; [`Unsupported`] without any.
     type Extended: Extended<Self>;
 
     /// A memory window; [`Unsupported`] without windows.
     type Window: Windows<Self>;
 
-    /// A shared receive queue; [`Unsupported`] without these.
+    /// A shared receive queue; [`Unsupported`] without shared queues.
     type Srq: SharedReceives<Self>;
 
     /// A queue pair for datagrams; [`Unsupported`] without datagrams.

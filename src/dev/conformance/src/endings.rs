@@ -112,7 +112,7 @@ pub fn graceful_disconnect_executes_posted_requests<T: Transport>(network: &Netw
     expect_end(&b);
 }
 
-/// How a connection that cannot drain ends.
+/// A way to end a connection that cannot drain.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     BufferComes,
@@ -294,7 +294,7 @@ pub fn failure_flushes_work_of_both_sides<T: Transport>(network: &Network<T>) {
     };
 }
 
-/// Sends per endpoint of a [`Side`] that never complete.
+/// Number of sends that each endpoint of a [`Side`] posts. The peer has no receives for them.
 const WAITING: usize = 30;
 
 /// One side of many connections, with a common SRQ and common EVDs.

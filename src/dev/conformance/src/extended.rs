@@ -35,7 +35,7 @@ pub fn rejects_extended_operations_that_peer_lacks<T: Transport>(network: &Netwo
         a.send(near.at(0, 8), 4);
         a.completes(4, Status::Success);
         b.arrives(2, Status::Success);
-        // The other direction works.
+        // An extended operation of `b` works.
         a.receive(near.at(32, 8), 5);
         b.write_immediate(far.at(0, 8), 6, near.remote(0, 8), 7);
         b.completes_with(6, Status::Success, Extended::WriteImmediate);

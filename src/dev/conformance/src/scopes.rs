@@ -103,7 +103,7 @@ pub fn window_is_closed_to_other_connections<T: Transport>(network: &Network<T>)
     for write in [true, false] {
         scene.is_closed_to(network, scene.adapter.pair(), window, write);
     }
-    // Nor can another endpoint use the window as the passive side.
+    // Another endpoint cannot use the window, even as the passive side.
     let other = scene.adapter.end();
     let third = scene.adapter.end();
     connect(&third, &other);

@@ -193,7 +193,7 @@ pub fn messages_wait_for_buffers<T: Transport>(network: &Network<T>) {
     assert_eq!(scene.counts(), (0, 0));
 }
 
-/// How an endpoint leaves its SRQ.
+/// A way in which an endpoint leaves its SRQ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Leave {
     Disconnect,

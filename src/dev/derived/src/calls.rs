@@ -46,7 +46,7 @@ pub struct Argument {
     pub text: String,
 }
 
-/// How the library executes a call.
+/// The library's execution of a call.
 pub enum How {
     /// Calls the slot of the first argument's provider.
     Dispatch,

@@ -44,7 +44,7 @@ pub struct Doc {
     pub errors: Vec<Returned>,
     /// Paragraphs after the list.
     pub notes: Vec<String>,
-    /// Where the call is specified.
+    /// Section that specifies the call.
     pub specification: String,
 }
 

@@ -117,6 +117,7 @@ struct Run {
     output: String,
     errors: String,
     time: Duration,
+    cpu: Duration,
 }
 
 #[derive(Default)]
@@ -125,6 +126,7 @@ struct Record {
     failed_runs: usize,
     counts: Counts,
     time: Duration,
+    cpu: Duration,
 }
 
 /// Runs the programs. Returns whether no subtest failed and one passed or was skipped.
@@ -232,6 +234,7 @@ impl Suite {
                 record.failed_runs += usize::from(run.results.counts.failed > 0);
                 record.counts += run.results.counts;
                 record.time += run.time;
+                record.cpu += run.cpu;
                 self.bar.suspend(|| self.report(program, &run, record, repeat));
                 if record.runs == repeat {
                     self.bar.inc(1);
@@ -273,7 +276,7 @@ impl Suite {
         let limit = Duration::try_from_secs_f64(scaled).unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
         let began = Instant::now();
         let group = Group::spawn(&mut command).with_context(|| program.path.display().to_string())?;
-        let (end, _) = group.wait(limit)?;
+        let (end, cpu) = group.wait(limit)?;
         let time = began.elapsed();
         let (output, errors) = (read_lossy(&tap)?, read_lossy(&err)?);
         let (results, why) = tap::program(&output, end);
@@ -281,7 +284,7 @@ impl Suite {
             fs::remove_file(&tap)?;
             fs::remove_file(&err)?;
         }
-        Ok(Run { program: index, results, why, output, errors, time })
+        Ok(Run { program: index, results, why, output, errors, time, cpu })
     }
 
     fn is_quick(&self, dotted: &str) -> bool {
@@ -322,8 +325,11 @@ impl Suite {
                 format!("  {}/{} runs failed", record.failed_runs, record.runs)
             };
             let name = &program.name;
-            let seconds = record.time.as_secs_f64() / record.runs as f64;
-            println!("{name:<34} {passed:4} passed {failed:3} failed {skipped:3} skipped  {seconds:5.1}s{times}");
+            let mean = |time: Duration| time.as_secs_f64() / record.runs as f64;
+            let (seconds, cpu) = (mean(record.time), mean(record.cpu));
+            println!(
+                "{name:<34} {passed:4} passed {failed:3} failed {skipped:3} skipped {seconds:6.1}s {cpu:6.1}s of CPU time{times}"
+            );
         }
         if self.args.verbose {
             run.output.lines().for_each(|line| println!("    {line}"));

@@ -46,7 +46,7 @@ impl Counts {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Results {
     pub counts: Counts,
-    /// Why subtests were skipped, one reason each.
+    /// Reasons of skipped subtests, one each.
     pub reasons: Vec<String>,
 }
 

@@ -1,5 +1,4 @@
-//! loom model of threads that use an item in sections while another thread frees it. Run with `RUSTFLAGS="--cfg loom"
-//! cargo test -p host --lib --release epoch`.
+//! Loom models (`make steps STEP=loom`) of threads that use an item in sections while another thread frees it.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

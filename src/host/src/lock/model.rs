@@ -1,4 +1,4 @@
-//! loom models of the word of a mutex. Run with `RUSTFLAGS="--cfg loom" cargo test -p host --lib --release lock`.
+//! Loom models (`make steps STEP=loom`) of the word of a mutex.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -160,7 +160,7 @@ fn owner_wakes_waiting_thread() {
         });
         told.recv().expect("started");
         if round % 2 == 0 {
-            // Lets the other thread sleep in most rounds.
+            // In most rounds, the other thread falls asleep in this time.
             thread::sleep(Duration::from_micros(300));
         }
         drop(held);

@@ -49,7 +49,7 @@ pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
     Some(table)
 }
 
-/// Like [`provider_of`], but finds only the first table, and only for pages in their first slot.
+/// Like [`provider_of`], but only for a table and a page in their first slots.
 #[inline(always)]
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what is not known to be readable is not read")]
 pub fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {

@@ -25,7 +25,7 @@ pub struct Loader {
     pub fini: &'static CStr,
 }
 
-/// Why a library cannot be loaded.
+/// The reason why a library cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoadError {
     /// Lack of memory or descriptors; another attempt may succeed.

@@ -164,7 +164,7 @@ pub enum RemoveError {
 const MAX_NAMES: usize = 100;
 const MAX_SHOWN: usize = 20;
 
-/// What the registry knows about a missing name.
+/// The registry's data about a missing name.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     /// The first 100 names that can be opened, in order, without duplicates.

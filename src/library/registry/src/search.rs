@@ -41,7 +41,7 @@ pub const LINES_MAX: usize = 65_536;
 /// Default files, in order.
 pub const FILES: [&str; 2] = ["/etc/dat.conf", "/etc/rdma/dat.conf"];
 
-/// Where to search.
+/// Places to search.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// Value of `DAT_OVERRIDE`, if it may be used.

@@ -121,7 +121,6 @@ const SEND_UD: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::R
 /// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_IB_ADDR_HANDLE *`, `DAT_DTO_COOKIE`
 /// and `DAT_COMPLETION_FLAGS`.
 unsafe fn send_datagram<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // The upper halves of short arguments are undefined.
     // SAFETY: the caller promises a `DAT_COUNT` next.
     let count: DAT_COUNT = unsafe { arguments.next_word() } as u32 as i32;
     // SAFETY: the caller promises two pointers next.

@@ -18,7 +18,7 @@ use super::worker::Worker;
 
 /// Reads of memory, or polls, of an RDMA target before it checks for the next turn.
 const READS_PER_CHECK: usize = 10_000;
-/// The same if threads outnumber CPUs.
+/// [`READS_PER_CHECK`] if threads outnumber CPUs.
 const CROWDED_READS_PER_CHECK: usize = 100;
 
 #[derive(Clone, Debug)]

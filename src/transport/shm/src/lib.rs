@@ -30,7 +30,6 @@ mod regions;
 mod ring;
 mod word;
 
-// Short paths for the modules of the directories.
 use attention::{alarm, control_region, guard, hot, ready, sleep, watch};
 use data::{budget, claim, conn, copy, offer, record, responses, rx, tx, tx_ring};
 use exposure::{copy_target, pending, transfers};

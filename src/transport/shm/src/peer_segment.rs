@@ -101,10 +101,10 @@ pub struct PeerSegment {
     used: [AtomicU64; 2],
     /// Set if the peer's fence at the end of its polling also covers this process.
     fenced: Hint,
-    /// Set while this process can access the peer's memory, and the peer this process's memory.
+    /// Set while this process can access the peer's memory; set while the peer can access this process's memory.
     pub reads_peer: Hint,
     pub peer_reads: Hint,
-    /// Set if the peer does not know that `reads_peer` is now false.
+    /// Set until the peer is notified that `reads_peer` has become false.
     untold: AtomicBool,
     dead: AtomicBool,
     /// Set while the peer appears to be stopped in a transfer.
@@ -362,7 +362,7 @@ impl PeerSegment {
         self.violated.load(Ordering::Acquire)
     }
 
-    /// Ends the link. `what` continues "process 7" in the log.
+    /// Ends the link, and logs `what` after the process id.
     pub fn report_violation(&self, what: &str) {
         if !self.violated.swap(true, Ordering::AcqRel) {
             log::warn!("shm: process {}: {what}: its connections end", self.pid);

@@ -236,7 +236,7 @@ fn write_values(side: &Side) {
     }
 }
 
-/// The low bits, which only this side changes, follow the order of the operations.
+/// The target changes the high bits concurrently. The low bits follow the order of this side's operations.
 fn change(side: &Side) {
     let (end, places) = meet(side);
     side.expect(&end);

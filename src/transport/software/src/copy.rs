@@ -1,11 +1,11 @@
 //! Copies between the segments of a request and other memory of this process.
 //!
-//! A thread accesses the program's memory only with a [`RegionRef`], so never after a region's free.
+//! A thread holds a [`RegionRef`] while it copies, so it never accesses a region after its free.
 //!
 //! A transfer's *last word*, the aligned 8, 4, 2 or 1 bytes at the end of the destination, is stored last, with one
 //! store: a thread that polls it then sees all bytes. Contiguous segments count as one.
 //!
-//! Each [`Slice`] of a long transfer is checked separately.
+//! Each [`Slice`] of a long transfer acquires the regions again.
 
 use arrayvec::ArrayVec;
 use dat_core::Rights;
@@ -55,7 +55,7 @@ pub fn target<'a>(region_ref: &'a RegionRef<'_>, segment: &Segment, skip: u64, m
     region_ref.target(segment.addr + skip, len, right).unwrap_or(Target::EMPTY)
 }
 
-/// Copies `from` to `to`. With `last`, this ends a transfer.
+/// Copies `from` to `to`. If `last`, stores the last word last.
 #[inline]
 pub fn store(to: Target<'_>, from: Source<'_>, last: bool) {
     if last {
@@ -65,19 +65,19 @@ pub fn store(to: Target<'_>, from: Source<'_>, last: bool) {
     }
 }
 
-/// Does what [`store`] does for lists.
+/// Copies lists as [`store`] copies pieces.
 pub fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: bool) {
     if !last {
         return copy_lists(&to, &from);
     }
     let place = take_last_word(&mut to);
-    // First, because an overlapping copy would overwrite it.
+    // Read before the copy, which may overlap it.
     let word = gather_last(&mut from, place.len());
     copy_lists(&to, &from);
     word.store(place);
 }
 
-/// Removes the last `len` bytes, up to 8, from a list.
+/// Removes and returns the last `len` bytes of a list, up to 8.
 pub fn gather_last(list: &mut List<Source<'_>>, len: usize) -> LastWord {
     let mut word = LastWord::default();
     let mut left = len;

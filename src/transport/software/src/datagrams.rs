@@ -1,13 +1,11 @@
 //! Datagrams over connections, for transports without datagram queue pairs.
 //!
-//! A [`UdQp`] has a connection to each [`Peer`]. A datagram is sent from the program's memory if there is room
-//! ([`SoftwareTransport::try_send`]). Otherwise a copy waits in the peer's [`Queue`], of which up to 64 are posted as
-//! requests; if the queue is full, the datagram is lost. Its send always completes.
+//! A [`UdQp`] has a connection to each [`Peer`]. If the connection has room, a datagram is sent from the program's
+//! memory ([`SoftwareTransport::try_send`]). Otherwise the peer's [`Queue`] stores a copy, or loses the datagram if it
+//! is full. Up to 64 copies are posted as requests. The program's send always completes.
 //!
-//! [`DatagramReceiver::arrived`] stores a datagram in one step: it is either lost or in a receive.
-//!
-//! A side whose program has freed the peer sends a notice, an immediate value without bytes, after its last datagram.
-//! Having also received the peer's notice, it disconnects.
+//! After the last datagram to a freed peer, a side sends a notice: an immediate value without bytes. It disconnects
+//! once the peer's notice has also arrived.
 
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,14 +35,14 @@ use queue::Queue;
 
 /// Maximum number of posted copies per connection.
 const POSTED: usize = 64;
-/// Timeout of a close for peers that receive nothing, as for a TCP connection's end.
+/// Maximum wait of a close for the next datagram to be sent.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
-/// Timeout of a close for slow peers.
+/// Maximum wait of a close for all datagrams to be sent.
 const MAX_DRAIN: Duration = Duration::from_secs(1);
 
 /// The destination of a connection's messages.
 pub enum Receiver<T: SoftwareTransport> {
-    /// The receives of its endpoint.
+    /// The receives of the connection's endpoint.
     Own,
     /// A shared receive queue.
     Shared(T::Srq),
@@ -55,10 +53,10 @@ pub enum Receiver<T: SoftwareTransport> {
 /// The queue pair of a datagram endpoint.
 pub struct UdQp<T: SoftwareTransport> {
     sink: DatagramSink<T>,
-    /// The zone of the connections. It has no memory of the program, so peers can access none.
+    /// The zone of the connections. The program registers no memory in it, so peers can access none.
     zone: T::Zone,
     srq: Option<T::Srq>,
-    /// Those whose connections have not ended.
+    /// Peers whose connections have not ended.
     peers: Mutex<Vec<Arc<Peer<T>>>>,
 }
 
@@ -66,14 +64,14 @@ pub struct UdQp<T: SoftwareTransport> {
 pub struct Peer<T: SoftwareTransport> {
     qp: Arc<UdQp<T>>,
     connection: InternalConnection<T>,
-    /// Set while datagrams wait. Changed with the sending direction locked.
+    /// Set while posted copies are incomplete. Changes under [`Sending`], and at the connection's end.
     waits: AtomicBool,
     state: Mutex<State<T>>,
 }
 
 struct State<T: Transport> {
     queue: Queue<T>,
-    /// `None` once the outcome is known.
+    /// `None` once core has the outcome.
     exchange: Option<Exchange<T>>,
     freed: bool,
     notice_sent: bool,
@@ -100,13 +98,13 @@ impl<T: SoftwareTransport> Receiver<T> {
         Ok(Receiver::Shared(srq.clone()))
     }
 
-    /// Returns `None` for other connections.
+    /// Returns the receiver of a datagram connection; `None` for other connections.
     #[inline]
     pub fn datagrams(&self) -> Option<&DatagramReceiver<T>> {
         if let Receiver::Datagrams(datagrams) = self { Some(datagrams) } else { None }
     }
 
-    /// Returns 0 for other connections.
+    /// Returns the number of the datagram endpoint; 0 for other connections.
     pub fn number(&self) -> u32 {
         self.datagrams().map_or(0, |datagrams| datagrams.qp.sink.number())
     }
@@ -142,7 +140,7 @@ impl<T: SoftwareTransport> DatagramReceiver<T> {
 }
 
 impl<T: SoftwareTransport> UdQp<T> {
-    /// Adds a peer and starts its connection by `start`.
+    /// Adds a peer and calls `start` to establish its connection.
     fn add_peer(
         self: &Arc<Self>,
         transport: &T,
@@ -217,7 +215,7 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
         self.add_peer(transport, exchange, |qp| transport.accept(incoming, qp, private_data))
     }
 
-    /// Polls once if datagrams wait for this peer, which may wait until this side receives.
+    /// If datagrams wait, polls once to receive, for which the peer may be waiting.
     fn poll_if_queued(transport: &T, to: &PeerHandle<T>) {
         if to.0.waits.load(Ordering::Relaxed) {
             transport.poll(None, Poll::IfFree);
@@ -333,8 +331,8 @@ impl<T: SoftwareTransport> Peer<T> {
         }
     }
 
-    /// Posts the notice once the program has freed the peer and all datagrams are sent. Returns whether the connection
-    /// must end, as the peer's notice has arrived.
+    /// Once the peer is freed and all datagrams are sent, posts the notice, or returns `true` if the peer's notice has
+    /// arrived: the connection must end.
     fn conclude(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) -> bool {
         if !state.freed || sending.outstanding() > 0 {
             return false;
@@ -362,7 +360,7 @@ impl<T: SoftwareTransport> Peer<T> {
         }
     }
 
-    /// Called without locks.
+    /// Ends the peer. Called without locks.
     fn end(&self, report: Option<ConnectionReport>) {
         self.connection.close();
         let (queue, exchange) = {

@@ -22,7 +22,7 @@ pub trait Owner: Send + Sync + 'static {
     /// Returns the table.
     fn regions(&self) -> &RegionTable<Self::Mirror>;
 
-    /// Waits until no peer copies to or from removed rows, if peers copy by themselves.
+    /// Waits until no peer copies to or from memory of removed rows, if peers access it directly.
     fn await_peers(&self) {}
 
     /// Ends transfers that block the free of this region.
@@ -90,7 +90,7 @@ impl<O: Owner> RegisteredRegion for Region<O> {
 
     fn await_peers(&self) -> bool {
         self.owner.region_freed(self.key);
-        // Closing its windows has waited for the peers.
+        // The close of each window has waited for the peers.
         true
     }
 }
@@ -98,14 +98,14 @@ impl<O: Owner> RegisteredRegion for Region<O> {
 impl<O: Owner> Drop for Region<O> {
     fn drop(&mut self) {
         self.owner.regions().remove(self.key);
-        // A peer may have revoked a window while another peer used it.
+        // If a peer has revoked a window, another peer may still use it.
         if self.is_remote || self.is_bound.load(Ordering::Relaxed) {
             self.owner.await_peers();
         }
     }
 }
 
-/// A window; a row of the table while it is bound.
+/// A memory window, which has a row while it is bound.
 pub struct Window<O: Owner> {
     owner: Arc<O>,
     scope: Scope,
@@ -119,7 +119,7 @@ impl<O: Owner> Window<O> {
         Window { owner: owner.clone(), scope, key: Mutex::new(None), was_bound: AtomicBool::new(false) }
     }
 
-    /// Binds the window to a target, or unbinds it. Returns the key, or 0. After an error, the window is unchanged. The
+    /// Binds the window to `target`, or unbinds it. Returns the key, or 0. An error leaves the window unchanged. The
     /// caller must call [`Window::await_peers`] later.
     pub fn bind(&self, target: Option<&BindTarget<'_, Region<O>>>, connection: u64) -> Result<u32> {
         let key = match target {

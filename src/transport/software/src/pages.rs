@@ -16,9 +16,6 @@ unsafe impl Send for Pages {}
 
 impl Pages {
     /// Maps `len` bytes, at least one.
-    ///
-    /// # Errors
-    /// There is no memory.
     pub fn new(len: usize) -> Result<Pages, NoMemory> {
         // SAFETY: the kernel chooses a range that is not in use.
         let base =
@@ -56,7 +53,7 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
     let mut resident = [0_u8; PAGES];
     while at < end {
         let part = (end - at).min(PAGES * page);
-        // Residence does not matter.
+        // The call fails if a page is unmapped.
         // SAFETY: mincore reads no memory of the range, and writes one byte per page to a buffer with room for them.
         if unsafe { libc::mincore(ptr::without_provenance_mut(at), part, resident.as_mut_ptr()) } != 0 {
             return false;
@@ -66,8 +63,8 @@ pub fn is_mapped(addr: u64, len: u64) -> bool {
     true
 }
 
-/// Returns whether the first and last page of a mapped range are readable and, with `write`, writable; or the kernel
-/// cannot tell. Faults these pages in.
+/// Returns whether the first and last page of a mapped range are readable and, with `write`, writable. Faults them in.
+/// Before Linux 5.14, always returns `true`.
 pub fn is_accessible(addr: u64, len: u64, write: bool) -> bool {
     static KNOWN: OnceCell<bool> = OnceCell::new();
     let populate = |addr: usize, write: bool| {

@@ -45,7 +45,8 @@ pub trait SoftwareTransport:
     /// Posts a request that completes together with those before it.
     fn post_done(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, id: RequestId, signalled: bool) -> Result<SeqNo>;
 
-    /// Sends a datagram if no other waits and there is room. Accesses its memory only during the call.
+    /// Sends a datagram if no request waits and there is room; returns whether it did. Accesses its memory only during
+    /// the call.
     fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
 }
 
@@ -104,7 +105,7 @@ impl<T: SoftwareTransport> QpBase<T> {
         }
     }
 
-    /// Stores the peer's properties, before the endpoint reports the connection, under a lock that its posts take.
+    /// Stores the peer's properties. Posts see them: the endpoint later reports the connection under a lock of posts.
     pub fn note_peer(&self, extended: bool, datagrams: u32) {
         self.to_extended.store(extended, Ordering::Relaxed);
         self.to_datagrams.store(datagrams, Ordering::Relaxed);
@@ -127,7 +128,7 @@ impl<T: SoftwareTransport> QpBase<T> {
             Receiver::Shared(srq) => srq.take(qp, taken),
             _ => self.sink.recv_take(taken) || self.take_again(taken),
         };
-        // The message may have waited, and another turn than the post's may find the receive.
+        // If the message waited, a turn that the post did not resume may have found the receive.
         self.note_stall(!found);
         if !found {
             return Err(Halt::Wait);
@@ -140,7 +141,8 @@ impl<T: SoftwareTransport> QpBase<T> {
 
     #[cold]
     fn take_again(&self, taken: &mut Taken) -> bool {
-        // The lock of the endpoint's receives orders both: a later post sees the flag, or this take sees the post.
+        // The lock on the endpoint's receives orders a post and this take: the post sees the flag, or the take sees the
+        // receive.
         self.rnr.store(true, Ordering::SeqCst);
         let found = self.sink.recv_take(taken);
         if found {

@@ -3,13 +3,13 @@
 //! A 32-bit *key* names a row: an index of 18 bits and a generation of 14, which is never 0. Keys are reused only after
 //! many registrations.
 //!
-//! Peers may map a read-only [`Mirror`] of the rows, with which initiators of RDMA check requests. The owner never
-//! reads it.
+//! Peers may map a read-only [`Mirror`] of the rows, against which an RDMA initiator checks its requests. The owner
+//! never reads the mirror.
 //!
-//! A thread that accesses the program's memory holds a [`RegionRef`], for which [`RegionTable::remove`] waits. It is a
-//! [`host::epoch`] section, which needs no locked instruction but delays all removals; or, for copies between processes
-//! or outside sections, a count in the row. A [`CheckedSegment`] needs no reference. Peers have none, so a free must
-//! also wait for their copies.
+//! A thread that accesses the program's memory holds a [`RegionRef`], for which [`RegionTable::remove`] waits. For a
+//! short copy it is a [`host::epoch`] section, which needs no locked instruction but delays all removals. For a long
+//! copy, or without a section, it is a count in the row. A [`CheckedSegment`] borrows its caller's section. Peers hold
+//! no references, so a free must also wait for their copies.
 //!
 //! Remote addresses start at [`Row::first`], the virtual address or 0; local segments and rendezvous messages use
 //! virtual addresses. A window of one endpoint admits the connection with the port qualifier in the row.
@@ -41,7 +41,7 @@ const GENERATIONS: u32 = 1 << (32 - INDEX_BITS);
 /// Bytes of a row of the mirror.
 pub const ROW_SIZE: usize = 64;
 
-/// Minimum number of removed rows before one is reused while there are fresh rows.
+/// Minimum number of removed rows for a reuse while unused rows remain.
 const QUARANTINE: usize = 1024;
 
 /// Rows per chunk, the unit of allocation.
@@ -107,7 +107,7 @@ impl Mirror for () {
 #[derive(Debug)]
 #[repr(C)]
 pub struct RegionTable<M = ()> {
-    /// First, so a pointer to it is the table's.
+    /// First, so that [`RegionRef`] gets its address without an addition.
     waiters: Waiters,
     /// Rows for peers.
     pub mirror: M,
@@ -192,7 +192,7 @@ impl<M: Mirror> RegionTable<M> {
         chunk().is_ok_and(|rows| place.set(rows).is_ok())
     }
 
-    /// Returns whether a failed `insert` lacks rows rather than memory.
+    /// Returns whether `insert` failed for lack of rows rather than of memory.
     pub fn is_full(&self) -> bool {
         self.free.lock().fresh >= self.rows
     }
@@ -218,8 +218,7 @@ impl<M: Mirror> RegionTable<M> {
         true
     }
 
-    /// Stores `gone(state)`, which prevents new references, and waits for sections; does nothing if `gone` returns
-    /// `None`.
+    /// Stores `gone(state)`, which prevents new references, and waits for sections; only returns `None` if `gone` does.
     fn close(&self, index: usize, gone: impl Fn(u64) -> Option<u64>) -> Option<&Local> {
         let local = self.local(index)?;
         // SYNC region-pin: changes of one word are ordered: this thread waits for earlier counted references; later
@@ -260,7 +259,7 @@ impl<M: Mirror> RegionTable<M> {
             Some(_) => local.state.load(Ordering::Acquire),
             None => local.state.fetch_add(1, Ordering::AcqRel),
         };
-        // Dropping this reverts the count.
+        // If the key is stale, dropping this decrements the count again.
         let region_ref = RegionRef { waiters: &self.waiters, local, section };
         (generation != 0 && (state >> GENERATION_SHIFT) as u32 == generation).then_some(region_ref)
     }
@@ -269,7 +268,7 @@ impl<M: Mirror> RegionTable<M> {
 impl Waiters {
     #[cold]
     fn wake(&self) {
-        // No remover is now between its check and its sleep.
+        // Under this lock, no thread is between its check and its sleep.
         let _sleepers = self.sleepers.lock();
         self.released.notify_all();
     }
@@ -366,7 +365,7 @@ pub fn checked_source<'s>(segment: &CheckedSegment<'s>) -> Source<'s> {
     unsafe { Source::new(segment.addr, segment.len as usize) }
 }
 
-/// Returns up to `len` first bytes of a segment that was checked for a receive.
+/// Returns the first bytes, up to `len`, of a segment that was checked for a receive.
 #[inline(always)]
 pub fn checked_target<'s>(segment: &CheckedSegment<'s>, len: usize) -> Target<'s> {
     // SAFETY: a checked receive's region has a right to write. So it is writable (`insert`) until its removal, which

@@ -48,7 +48,8 @@ impl<A> Piece<A> {
     /// Returns the `len` bytes at `addr`.
     ///
     /// # Safety
-    /// `len` must be 0, or the bytes must permit `A` during its lifetime, without Rust references to writable ones.
+    /// Unless `len` is 0, the bytes must permit the access `A` during its lifetime. No Rust reference to bytes of a
+    /// [`Target`] may exist.
     #[inline]
     pub unsafe fn new(addr: u64, len: usize) -> Self {
         Piece::at(ptr::with_exposed_provenance_mut(addr as usize), len)
@@ -84,7 +85,7 @@ impl<A> Piece<A> {
     pub fn split(self, at: usize) -> (Self, Self) {
         let at = at.min(self.len());
         let base = self.vec.iov_base;
-        // The address need not be valid memory.
+        // The addition wraps, because the address need not be valid memory.
         (Piece::at(base, at), Piece::at(base.wrapping_byte_add(at), self.len() - at))
     }
 }
@@ -172,7 +173,7 @@ pub fn change(place: Target<'_>, change: Change) -> Option<u64> {
     })
 }
 
-/// Returns the size of the last word of `len` bytes that end at `end`: the largest aligned 8, 4, 2 or 1, or 0.
+/// Returns the size of the last word of `len` bytes that end at `end`: the largest aligned 8, 4, 2 or 1 that fits.
 #[inline]
 pub fn tail_len(end: u64, len: usize) -> usize {
     let aligned = 1_usize << end.trailing_zeros().min(3);
@@ -203,7 +204,7 @@ impl LastWord {
         Target::of(&mut self.0[..len.min(8)])
     }
 
-    /// Stores the word at `place`, from [`take_last_word`], after this thread's earlier stores.
+    /// Stores the word at `place`, of the size [`tail_len`], after this thread's earlier stores.
     #[inline(always)]
     pub fn store(self, place: Target<'_>) {
         // SYNC tail-last: pairs with the program's Acquire or dependent load of the word, which then sees all bytes.
@@ -224,8 +225,7 @@ impl LastWord {
     }
 }
 
-/// Does what [`copy`] does, but stores the last word last: a thread that polls it, or the last byte, then sees all
-/// bytes.
+/// Copies as [`copy`] does, but stores the last word last.
 #[inline(always)]
 pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     let len = dst.len().min(src.len());
@@ -260,8 +260,7 @@ fn copy_short_tail_last(dst: Target<'_>, src: Source<'_>, len: usize) -> usize {
     len
 }
 
-/// Removes a transfer's last word from its destination and returns its place, which is empty without bytes. Contiguous
-/// pieces count as one.
+/// Removes and returns the place of a transfer's last word, which is empty if the destination is.
 pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) -> Target<'a> {
     list.retain(|piece| !piece.is_empty());
     let begin = |piece: &Target<'_>| piece.addr();
@@ -293,7 +292,7 @@ pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) ->
     unsafe { Target::new(last.wrapping_sub(tail as u64), tail) }
 }
 
-/// Copies `sources` to `targets`, which have as many bytes.
+/// Copies `sources` to `targets`, which have the same number of bytes.
 pub fn copy_lists(targets: &[Target<'_>], sources: &[Source<'_>]) {
     let mut sources = sources.iter().copied();
     let mut source = Source::EMPTY;

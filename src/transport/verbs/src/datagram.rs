@@ -144,7 +144,7 @@ impl UdQp {
         let own = || SharedQueue::new(device, init.zone, sizes.recvs.max(1), sizes.recv_segments.max(1));
         let srq = init.srq.map_or_else(own, |srq| Ok(srq.clone()))?.attach(pd)?;
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
-        // One entry stays unused, because a completion can arrive before the device can reuse its entry.
+        // One entry stays unused: see `WorkQueue::new`.
         let requests = request_cq.reserve(device, (sizes.requests + 1).min(device.limits.cqe), None, false)?;
         let receives = srq.queue.reserve(&recv_cq, 0, init.solicited)?;
         let make = |sends: usize, _| {

@@ -27,9 +27,9 @@ pub const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// Time without a completion after which a queue pair on an SRQ counts as drained, if the device does not report the
 /// last buffer.
 const SRQ_QUIET: Duration = Duration::from_millis(10);
-/// The same time if a device that reports the last buffer fails to do so.
+/// [`SRQ_QUIET`] for a device that should report the last buffer, but does not.
 pub const SRQ_LIMIT: Duration = Duration::from_secs(1);
-/// The same time for all queue pairs of a removed device.
+/// [`SRQ_QUIET`] for all queue pairs of a removed device.
 pub const GONE_QUIET: Duration = Duration::from_millis(200);
 /// Time for which an identifier outlives its connection, so that the kernel can repeat a lost disconnect message.
 const REPEAT_TIME: Duration = Duration::from_secs(10);

@@ -32,7 +32,7 @@ fn rejects_counts_outside_limits() {
         (Field::MaxRdmaWriteIov, 4, 0, 0, 0),
     ];
     for (field, most, made, without, modified) in rows {
-        // Whether the count must be 0 without an EVD.
+        // These counts must be 0 without an EVD.
         let none = matches!(field, Field::MaxRequestDtos | Field::MaxRecvDtos);
         for count in 0..=most + 1 {
             let got = |purpose| admits(field, Setting::Count(count), purpose, false);

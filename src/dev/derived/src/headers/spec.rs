@@ -9,15 +9,15 @@ pub struct Header {
     pub name: &'static str,
     /// Subject, for the comment at the top.
     pub about: &'static str,
-    /// System headers that it includes.
+    /// Included system headers.
     pub system: &'static [&'static str],
-    /// Headers of its directory that it includes.
+    /// Included headers of the same directory.
     pub needs: &'static [&'static str],
-    /// Headers of its directory that it includes at the end, and that include it.
+    /// Headers of the same directory that it includes at the end, and that include it.
     pub adds: &'static [&'static str],
     /// Parts, in order.
     pub parts: &'static [Part],
-    /// Structures that it names and another header defines.
+    /// Structures that this header names and another header defines.
     pub incomplete: &'static [&'static str],
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Tests of the limits.
-
 use std::path::Path;
 
 use super::measure::{is_test, names_any, package_name, patterns};

@@ -88,7 +88,6 @@ fn counters_row_by_row() {
     let ep = setup.ep();
     let mut out = [u64::MAX; 85];
     let place = out.as_mut_ptr().expose_provenance() as u64;
-    // The upper 32 bits of a word are not part of a 32-bit argument.
     let short = |word: i32| 0xdead_beef_0000_0000 | u64::from(word as u32);
     let query =
         |handle, counter, place| extension(t, handle, DAT_IB_QUERY_COUNTERS_OP, &[short(counter), place, short(1)]);

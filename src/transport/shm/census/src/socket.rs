@@ -109,7 +109,7 @@ impl Socket {
     ///
     /// # Errors
     /// After an error, nothing was sent.
-    /// * [`Errno::AGAIN`] - there is no room for the message, or for descriptors in flight.
+    /// * [`Errno::AGAIN`] - there is no room for the message or for descriptors in flight, or no kernel memory.
     /// * [`Errno::PIPE`] - no process can read the message.
     /// * [`Errno::INVAL`] - the message is empty, which would look like the end, or has over [`MAX_FDS`] descriptors.
     /// * any other system error.
@@ -125,8 +125,8 @@ impl Socket {
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         match retry_on_intr(|| sendmsg(&self.fd, &[IoSlice::new(bytes)], &mut control, flags)) {
             Ok(_) => Ok(()),
-            // The user's descriptors in flight have reached the limit of open files.
-            Err(Errno::TOOMANYREFS) => Err(Errno::AGAIN),
+            // Temporary: the user's descriptors in flight have reached the limit of open files, or memory is short.
+            Err(Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM) => Err(Errno::AGAIN),
             Err(Errno::CONNRESET | Errno::NOTCONN) => Err(Errno::PIPE),
             Err(error) => Err(error),
         }

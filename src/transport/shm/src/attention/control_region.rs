@@ -5,8 +5,8 @@
 //! size limit allows, but only used rows take memory.
 //!
 //! A private eventfd wakes the progress thread within the process. A peer wakes it by `Message::Ring` on the link's
-//! socket; any packet does, so a full socket loses no ring. So a malicious peer can block only the wakeups of its own
-//! link.
+//! socket; any unread packet does, so a full socket loses no wakeup. A malicious peer can block only the wakeups of its
+//! own link.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -39,7 +39,7 @@ const HOME_SIZE: usize = 4096;
 /// Offsets of the published word and, in another cache line, of the target thread's id.
 const WORD: usize = 0;
 const DOOR: usize = 64;
-/// Offset of [`ControlRegion::fences`] for peers, 0 or 1.
+/// Offset of the published copy of [`ControlRegion::fences`], 0 or 1.
 const FENCES: usize = 128;
 
 /// Number of polls, without a wait in between, after which a caller asks the progress thread to publish [`AWAKE`].
@@ -129,7 +129,7 @@ impl ControlRegion {
     }
 
     /// Returns the address and value with which process `pid` tests its access. They are 0 if this process cannot see
-    /// that process in /proc: the peer must then not copy, because this process could not see it stopped.
+    /// that process in /proc. The peer must then not copy, because this process could not detect a stopped copy.
     pub fn probe(&self, pid: i32) -> Probe {
         if task::is_visible(pid) && self.is_own_proc().unwrap_or(false) {
             Probe { addr: (&raw const *self.probe).expose_provenance() as u64, value: *self.probe }
@@ -205,7 +205,7 @@ impl ControlRegion {
             match sleep {
                 Some(_) => self.alarm.silence(),
                 None if look() => {}
-                // The thread that polls may be the program's, and may not poll again.
+                // Another thread polls. If it is a caller, it may not poll again.
                 None => self.wakeup_fd.wake(),
             }
         }

@@ -56,9 +56,9 @@ impl Last {
     /// call [`Last::begin`].
     #[inline]
     fn set(&self, end: u64) -> bool {
-        // SYNC owed: the position is stored, then, after a fence, `watched` is loaded. `is_over` runs after `watched`
-        // was cleared and a heavy fence, and loads the position. So the thread sees the record, or the caller adds the
-        // connection again.
+        // SYNC owed: this thread stores the position, and after a fence loads `watched`. The progress thread clears
+        // `watched`, and after a heavy fence loads the position in `is_over`. So that thread sees the record, or this
+        // one adds the connection again.
         self.end.store(end, Ordering::Release);
         asymmetric::light();
         self.watched.load(Ordering::Relaxed)
@@ -91,7 +91,7 @@ pub struct Owed {
     last: Last,
     index: u32,
     side: u8,
-    /// Set while there are records that this process can revoke: see [`tx`](crate::tx).
+    /// Set while there are records that this process revokes instead of waking the peer: see [`tx`](crate::tx).
     short: AtomicBool,
     late: AtomicBool,
 }
@@ -109,7 +109,6 @@ impl Owed {
         }
     }
 
-    /// Sets whether there are records that this process revokes instead of waking the peer.
     #[inline]
     pub fn set_short(&self, short: bool) {
         if self.short.load(Ordering::Relaxed) != short {

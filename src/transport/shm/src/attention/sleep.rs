@@ -104,7 +104,7 @@ pub fn ring_for<W: Word<Value = u32>>(alarm: &W, ended: &W, sleep: u32, wake: im
     // Only the first of concurrent rings can see whether the leader slept.
     let first = alarm.swap(RUNG, Ordering::Release) == sleep;
     let woken = wake();
-    // The mark follows the ring, so no thread relies on a ring that has yet to happen.
+    // Stored after the ring, so that no thread relies on a ring that has yet to happen.
     ended.store(sleep, Ordering::Release);
     if first && !woken { Rung::Nobody } else { Rung::Woken }
 }

@@ -18,7 +18,7 @@ const SPIN_TIME: Duration = Duration::from_micros(200);
 const CHECK_INTERVAL: Duration = Duration::from_millis(8);
 const LEADER_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// When the thread polls next.
+/// The time of the thread's next poll.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// Only when woken. A leader may watch instead.
@@ -26,8 +26,7 @@ enum Mode {
     Awake,
     /// After [`CHECK_INTERVAL`], if callers have not polled since.
     Spared,
-    /// After [`LEADER_TIMEOUT`], if the leader of this sleep has not polled since: it was rung, and may not
-    /// have slept.
+    /// After [`LEADER_TIMEOUT`], if the leader of this sleep has not polled since. It was rung, but may not have slept.
     Doubtful(u32),
 }
 
@@ -100,7 +99,7 @@ impl Watch {
         };
         let now = Instant::now();
         self.mode = match spins {
-            // Data that the thread finds although callers poll has usually waited: they poll too rarely.
+            // If this thread finds data although callers poll, they poll too rarely.
             _ if asked && !found => Mode::Spared,
             Some(_) if polled => Mode::after(links),
             _ if found => self.spin(now + SPIN_TIME),

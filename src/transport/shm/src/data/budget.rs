@@ -3,9 +3,9 @@
 //! Long transfers are copied in slices: some by the post, the rest in *rounds*, in which each connection with work gets
 //! one turn and a share of a bounded total.
 //!
-//! If only one connection copies, and no record arrives for others, its share is what half a millisecond moves at the
-//! previous round's rate, up to 4 MiB. It starts no transfer that it would have to split, because one call of 4 MiB is
-//! faster than several. Pieces in the rings count as copies. The last slice has at least a complete word.
+//! If only one connection copies, and no record arrives for others, its share is what the previous round's rate copies
+//! in half a millisecond, up to 4 MiB. A partly used share of this size starts no transfer that needs a split, because
+//! one call of 4 MiB is faster than several. Pieces in the rings count as copies. The last slice has at least 8 bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -15,14 +15,14 @@ use host::lock::Mutex;
 use crate::peer_segment::End;
 use crate::record::{self, EAGER_MAX};
 
-/// Maximum size in bytes of a message's copy, by sender and receiver each.
+/// Maximum slice of a message in bytes, for sender and receiver each.
 const SLICE: u64 = 512 * 1024;
-/// Maximum bytes of a post's copies, and of a round's above the minimum per turn.
+/// Maximum bytes that one post copies, or all turns of a round; each turn may copy [`CALL`] anyway.
 const ROUND: u64 = 1024 * 1024;
-/// Maximum bytes and time of the copies of a round's only turn. Each call that copies first looks up all pages.
+/// Maximum bytes and time of copies in a round's only turn. Each system call first looks up all pages.
 const ALONE: u64 = 4 * ROUND;
 const ALONE_TIME: Duration = Duration::from_micros(500);
-/// Minimum bytes that a copy counts for, because of its system call; also the minimum share of a turn.
+/// Minimum bytes for which a copy counts, because of its system call; also the minimum share of a turn.
 const CALL: u64 = 4 * 1024;
 
 #[derive(Default)]
@@ -115,7 +115,7 @@ impl Budget {
         self.next(end, rest, SLICE)
     }
 
-    /// Returns `false` if the share is too small for one complete copy.
+    /// Subtracts `len` for a copy that is not split. Returns `false` if the share is too small.
     pub fn whole(&mut self, end: &End, len: u64) -> bool {
         let left = self.left.get_or_insert_with(|| end.rounds().share());
         let may = len <= SLICE.min(*left);
@@ -125,7 +125,7 @@ impl Budget {
         may
     }
 
-    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes, unless it is the only one. If the share is
+    /// Subtracts `len` bytes for a record of a transfer of `whole` bytes, unless one record holds all. If the share is
     /// used up, returns `false` and schedules another turn of `end`.
     #[inline]
     pub fn record(&mut self, end: &End, whole: u64, len: u64) -> bool {
@@ -149,7 +149,7 @@ impl Budget {
             end.go_on();
             return None;
         }
-        // Messages are split anyway.
+        // Messages are split into slices even if the share suffices.
         self.cut |= *left > ROUND && most > SLICE;
         let len = record::piece(rest, most.min(*left).max(CALL));
         *left = left.saturating_sub(len.max(CALL));

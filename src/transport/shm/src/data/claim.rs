@@ -4,10 +4,10 @@
 //! revokes the record and copies through the kernel: see `tx/short`.
 //!
 //! The word next to the ring contains the position after the last claimed record, and the claimant. The target claims a
-//! record before it executes it; the initiator claims records in order to revoke them, and marks each when it is
-//! copied. Both use compare-exchange with increasing positions, so one side executes each record. A target waits for a
-//! revoked record, because later posts must not become visible earlier; an initiator that is too late waits for the
-//! target.
+//! record before it executes it. The initiator claims records, oldest first, to revoke them, and marks each copied one.
+//! Both use compare-exchange with increasing positions, so one side executes each record. The target waits for the copy
+//! of a revoked record, because later posts must not become visible earlier. An initiator whose exchange fails waits
+//! for the target.
 //!
 //! A peer that writes invalid words can only omit or repeat its own permitted writes, or wait indefinitely.
 
@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::word::Word;
 
 const BITS: u32 = 2;
-/// Maximum attempts to change the word, which a valid peer changes once per record.
+/// Maximum attempts to change the word, which a peer that follows the protocol changes once per record.
 const ATTEMPTS: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 enum Claimed {
-    /// Or nothing is claimed.
+    /// The target has claimed the record, or no record is claimed.
     ByTarget = 0,
     TakenBack = 1,
     Done = 2,
@@ -56,7 +56,7 @@ impl<W: Word<Value = u64>> Claim<W> {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// Claims the record that ends at `end`, the next one, for the target.
+    /// Claims the next record, which ends at `end`, for the target.
     #[inline]
     pub fn take(&self, end: u64) -> Turn {
         for _ in 0..ATTEMPTS {

@@ -1,7 +1,7 @@
 //! One end of a connection: the queue pair of this transport.
 //!
-//! Each direction has a lock: [`Rx`] is here; [`Tx`](crate::tx::Tx) is behind the endpoint's lock on its requests
-//! ([`EndpointSink::lock_tx`]) until the connection ends. Lock order: `rx`, `tx`.
+//! Each direction has a lock. This module locks [`Rx`]. Until the connection ends, the endpoint's lock on its requests
+//! ([`EndpointSink::lock_tx`]) protects [`Tx`](crate::tx::Tx). Lock order: `rx`, `tx`.
 //!
 //! # Waiting work
 //! * A queued request (`tx`).
@@ -11,13 +11,13 @@
 //! * A closing connection with transfers of the peer in flight (`pending`, the progress thread).
 //!
 //! Three things resume it:
-//! * The ready bit, which the peer or this process sets, also for a copy that has used up its turn. Any thread's next
-//!   round takes it.
-//! * The bits `Busy` of the end, which rounds check while the connection is polled.
-//! * The holder of the TX lock, to which the turn was left: it sets the ready bit.
+//! * The ready bit, which the peer or this process sets, also for a copy that has used up its share. The next round of
+//!   any thread clears it.
+//! * The `Busy` bits of the end, which each round checks while the connection is polled.
+//! * The holder of the TX lock, if a poll found it locked: after unlocking, the holder sets the ready bit.
 //!
-//! For work that waits for the peer's position, a record in the ring requests the position ([`crate::tx_ring`]). A post
-//! of a receive resumes the message that waits for it.
+//! For work that waits for the peer's position, a record requests a notification ([`crate::tx_ring`]). The post of a
+//! receive resumes a message that waits for one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -52,7 +52,7 @@ pub use self::ending::{Ending, Report};
 /// Maximum number of receive turns after the peer has disconnected.
 const DRAIN_TURNS: u32 = 64;
 
-/// Number of records found by ready bits before the connection is polled.
+/// Number of records found through ready bits until callers poll the connection.
 const WARM: u32 = 4;
 
 const HOT: u32 = u32::MAX;
@@ -93,7 +93,7 @@ pub struct Conn {
     phase: AtomicU8,
     attachment: OnceCell<Attachment>,
     rx: Mutex<Rx>,
-    /// Number of records found by ready bits while callers polled, up to [`WARM`]; or [`HOT`].
+    /// Number of records found through ready bits, up to [`WARM`]; [`HOT`] while the connection is polled.
     heat: AtomicU32,
 }
 
@@ -144,14 +144,15 @@ impl Conn {
         self.heat.load(Ordering::Relaxed) == HOT
     }
 
-    /// Sets the ready bit if there is pending work. Called after the end of polling, which the peer can see.
+    /// Sets the ready bit if there is pending work. The peer must already see that this process does not poll.
     pub fn poll_if_pending(&self) {
         let Some(end) = self.end() else { return };
         if !self.is_up() {
             return;
         }
-        // SYNC polled: the peer may have acknowledged silently before the producer noted its wait, or a record may have
-        // come before the thread that made room noted its position. Both notes are made under these locks.
+        // SYNC polled: without setting a ready bit, the peer may have moved before a producer noted its wait under
+        // `tx`, or sent a record before a consumer noted its position under `rx`. Under both locks, this thread sees
+        // the notes.
         let rx = self.rx.lock();
         let Some(tx) = self.base.sink.try_lock_tx() else { return };
         let news = end.has_news();
@@ -162,9 +163,9 @@ impl Conn {
         }
     }
 
-    /// Notifies the peer that this process polls the connection. Returns `false` if that is not up.
+    /// Notifies the peer that this process polls the connection. Returns `false` if the connection is not up.
     pub fn begin_polling(&self) -> bool {
-        // A thread that closes the connection under this lock sees HOT or prevents the polling.
+        // A thread that closes the connection under the lock on `rx` either sees HOT or makes this call fail.
         self.heat.store(HOT, Ordering::Relaxed);
         let begun = self.is_up() && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
         if !begun {
@@ -190,7 +191,7 @@ impl Conn {
         self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    /// Attaches the connection to its place and opens its rings. Returns `false` without memory for them, or if it is
+    /// Attaches the connection to its place and opens its rings. Returns `false` if they cannot be mapped, or if it is
     /// already attached.
     pub fn attachment(&self, link: Arc<Link>, id: ConnId, end: End) -> bool {
         let (Some(producers), Some(consumers)) =
@@ -215,7 +216,7 @@ impl Conn {
         }
     }
 
-    /// Called without locks.
+    /// Reports to the endpoint. Called without locks.
     pub fn report(&self, report: ConnectionReport) {
         self.base.sink.connection(report);
     }
@@ -236,8 +237,8 @@ impl Conn {
         self.try_progress_tx(end, credit);
     }
 
-    /// Handles arrived requests; responses wait for the next poll. Returns the peer's position if the sending direction
-    /// needs it or has other work.
+    /// Handles arrived requests; responses wait for the next poll. If the sending direction has work, returns the
+    /// peer's position as far as records contained it.
     #[inline(always)]
     pub fn take_requests(self: &Arc<Self>, end: &End) -> Option<Option<u64>> {
         let taken = self.rx.lock().take_small(end, self);
@@ -278,7 +279,7 @@ impl Conn {
 
     #[inline(always)]
     pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u64>) {
-        // Another thread that is posting polls again after unlocking.
+        // If another thread holds the lock, that thread polls again after unlocking.
         let Some(mut tx) = self.base.sink.try_lock_tx() else { return };
         let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, end, credit) };
         if tx.request_done(done) {
@@ -288,7 +289,7 @@ impl Conn {
         }
     }
 
-    /// Handles arrived records. Returns whether more remain, for which a poll is scheduled, and the peer's position.
+    /// Handles arrived records. Returns whether more remain, and the peer's position. A batch schedules another poll.
     fn progress_rx(self: &Arc<Self>, advance: Advance) -> (bool, Option<u64>) {
         let Some(Attachment { end, .. }) = self.attachment.get() else { return (false, None) };
         let report = self.rx.lock().progress(end, self, advance);
@@ -301,7 +302,7 @@ impl Conn {
         };
         acknowledge(end, report.flags);
         if report.more && advance == Advance::Batch {
-            // Other connections come first.
+            // A later poll, so that other connections get their turn first.
             if report.responses { end.repoll() } else { end.go_on() }
         }
         (report.more, report.credit)
@@ -332,8 +333,8 @@ impl Conn {
         }
     }
 
-    /// Closes this end; if `report` is set, first reports all successful requests. Returns whether it was open.
-    /// Afterwards this process and new transfers of the peer access no memory for the connection.
+    /// Closes this end, and reports all successful requests if `report` is set. Returns whether it was open. Afterwards
+    /// this process and new transfers of the peer access no memory for the connection.
     pub fn kill(&self, report: bool) -> bool {
         let first = self.phase.fetch_max(ConnPhase::Dead as u8, Ordering::AcqRel) < ConnPhase::Dead as u8;
         {
@@ -355,7 +356,7 @@ impl Conn {
         first
     }
 
-    /// Returns the peer's transfers in flight when the connection was closed, if they may still be.
+    /// Returns the transfers that the peer had in flight when this end closed; `None` once they have ended.
     fn pending(&self) -> Option<Pending> {
         if self.phase() == ConnPhase::Still {
             return None;
@@ -392,8 +393,8 @@ impl Conn {
         }
     }
 
-    /// Ends the connection for the endpoint, which gets `report` when the peer can no longer access the program's
-    /// memory. Returns `true`, without a report, if it has ended. Does not wait.
+    /// Closes the connection for the endpoint. Returns `true` if the peer can no longer access the program's memory.
+    /// Otherwise the progress thread sends `report` to the endpoint once this is so. Does not wait.
     pub fn leave(self: &Arc<Self>, reason: CloseReason, report: ConnectionReport) -> bool {
         let first = self.kill(false);
         match self.pending() {
@@ -431,7 +432,7 @@ impl Conn {
     /// Delivers what arrived before the peer disconnected or exited, then closes the connection.
     pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
         if self.is_up() {
-            // Only a peer that violates the protocol adds anything after a disconnect.
+            // Bounded, because a peer that violates the protocol can add records after a disconnect.
             for _ in 0..DRAIN_TURNS {
                 if !self.progress_rx(Advance::Drain).0 {
                     break;
@@ -454,8 +455,8 @@ impl Conn {
 /// Notifies the peer of this side's position if the records' `flags` request it.
 #[inline]
 fn acknowledge(end: &End, flags: u8) {
-    // SYNC await: this side's position was stored before. So the notification follows the check of a producer that did
-    // not see it, and what that producer first noted under its lock.
+    // SYNC await: this side has already stored its position. If a producer's check did not see it, this notification
+    // follows that check, and the notes that the producer made under its lock.
     match Acknowledge::wanted(flags) {
         Acknowledge::No => {}
         Acknowledge::Completion => end.tell_peer(News::Completion),

@@ -1,13 +1,11 @@
 //! Copies between registered memory, the ring, and the peer's memory.
 //!
-//! Each access to the program's memory holds a reference to its region, or is in a section that checked the region, so
-//! none follows the return of a free. Copies between processes hold counted references, which delay only a free of
-//! their region. Transfers between processes consist of separately checked [`Slice`]s.
+//! Copies between processes hold counted references ([`dat_memory::regions`]), which delay only a free of their region.
+//! Transfers between processes consist of separately checked [`Slice`]s.
 //!
 //! # The last word
-//! A transfer's last word is the aligned 8, 4, 2 or 1 bytes at the end of the destination; adjacent segments count as
-//! one. It becomes visible last and atomically, so a thread that polls it then sees all bytes. In this process, it is
-//! copied to a temporary first and stored last.
+//! A transfer's last word ([`dat_memory::copy`]) becomes visible last and atomically. In this process, it is copied to
+//! a temporary first and stored last.
 //!
 //! In the peer, the kernel copies a word of one byte, or of eight on x86-64 and aarch64, as a separate piece,
 //! atomically on most CPUs. On CPUs with `fsrm`, Linux 6.4 and newer use `rep movsb`: its last byte becomes visible
@@ -58,7 +56,7 @@ fn open<'a>(
     regions.grant(remote.key, remote.addr, remote.len, wanted, own).ok()
 }
 
-/// Returns as a segment the memory that a peer may write; `None` if peer or program may not.
+/// Returns the target of a peer's write as a segment; `None` if the peer or this process lacks the right.
 pub fn granted(end: &End, remote: &RemoteSegment) -> Option<Segment> {
     let granted = open(end.regions(), remote, Rights::REMOTE_WRITE | Rights::LOCAL_WRITE, &end.own)?;
     Some(Segment { addr: granted.addr(), len: remote.len, key: remote.key.into(), since: 0 })
@@ -87,8 +85,8 @@ fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
     list
 }
 
-/// Copies to or from another process: enters a slot, checks by `locate`, copies, leaves. Restarts if that process has
-/// replaced its target thread. `fault` is the status for a bad address.
+/// Copies to or from another process: enters a transfer slot, checks access with `locate`, copies, and leaves. Restarts
+/// if that process has replaced its target thread. `fault` is the status for a bad address.
 fn reach(
     end: &End,
     fault: Status,
@@ -106,7 +104,7 @@ fn reach(
     }
 }
 
-/// A message grants access to the addresses that it contains.
+/// Permits any address, because a message grants access to the addresses that it contains.
 fn anywhere(_peer: &Peer) -> Option<u64> {
     Some(0)
 }
@@ -139,7 +137,6 @@ fn read_but_last(pid: i32, from: &[(u64, u64)], to: List<Target<'_>>, len: usize
     let mut word = LastWord::default();
     {
         let mut to: List<Target<'_>> = to;
-        // The list has room for one more than all segments.
         let _ = to.try_push(word.target(len));
         vm::read_from(pid, from, &to)?;
     }
@@ -274,7 +271,7 @@ pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) }
 }
 
-/// Writes a slice of the segments to the peer's memory, with [`tail_of_write`] 0 if it ends the write.
+/// Writes a slice of the segments to the peer's memory. If the slice ends the write, [`tail_of_write`] must be 0.
 pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
     if !end.peer_segment.reads_peer.get() {
         return Outcome::Refused;
@@ -294,7 +291,6 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     let word = gather_last(&mut from, tail);
     let mut from: List<Source<'_>> = from;
     if tail > 0 {
-        // The list has room for one more than all segments.
         let _ = from.try_push(word.source(tail));
     }
     write_to(end, &from, remote, slice, tail)
@@ -371,7 +367,7 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
 /// Executes an atomic operation for the peer, and returns the previous value.
 ///
 /// # Errors
-/// [`Status::RemoteAccess`] without the right; [`Status::RemoteResponder`] for bytes that are no word.
+/// [`Status::RemoteAccess`] without the right; [`Status::RemoteResponder`] if the bytes are not an aligned word.
 pub fn change_for_peer(end: &End, remote: &RemoteSegment, change: Change) -> Result<u64, Status> {
     let granted = open(end.regions(), remote, Rights::REMOTE_ATOMIC, &end.own).ok_or(Status::RemoteAccess)?;
     user::change(granted.target(0, remote.len), change).ok_or(Status::RemoteResponder)

@@ -1,16 +1,17 @@
 //! An offer to the sender of a rendezvous message to write a part of it, so that two CPUs copy.
 //!
 //! The receiver stores an offer next to the message's ring. A polling sender takes it, writes the part into the
-//! receiver's memory, and reports that. The receiver reads the rest and withdraws an untaken offer, so it waits only
-//! for a copying sender, even if that is stopped.
+//! receiver's memory, and reports that. The receiver reads the rest and withdraws an untaken offer. So it waits only
+//! for a sender that is copying, but indefinitely if that process is stopped.
 //!
-//! One word contains number and state ([`Progress`]). The part must belong to a message in flight and be at most a
-//! slice. So a false offer damages only the receiver's memory, a false report only the receiver's bytes.
+//! One word contains the offer's number and state ([`Progress`]). The sender checks that the part belongs to a message
+//! in flight and is at most a slice. So a false offer damages only the memory of its author, and a false report only
+//! the message.
 //!
 //! The kernel copies about 20 GB/s per CPU. For a slice of at least 32 KiB in one segment, the receiver offers the
 //! first half and reads the second. If the sender is then still copying, the state becomes `Awaited`, and the sender
-//! will notify. The receiver stores the message's last word last. memcpy through a shared window is slower: each cache
-//! line travels twice.
+//! will notify. The receiver stores the message's last word last. A memcpy through shared memory would be slower: each
+//! cache line travels twice.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -93,7 +94,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         if self.word.change(open, nothing, Ordering::Acquire) {
             return Answer::Untaken;
         }
-        // SYNC claim: needs no order: the sender's swap sees it, and the sender sets a ready bit.
+        // SYNC claim: Relaxed suffices: the sender's swap sees `Awaited`, and the sender sets a ready bit.
         if self.word.change(taken, awaited, Ordering::Relaxed) {
             return Answer::Awaited;
         }
@@ -117,7 +118,7 @@ impl<W: Word<Value = u64>> Offer<W> {
         self.word.load(Ordering::Relaxed) & ((1 << PROGRESS_BITS) - 1) == Progress::Open as u64
     }
 
-    /// Returns an open offer, which may be inconsistent until it is taken.
+    /// Returns an open offer, whose words may come from several offers until [`Offer::take`] succeeds.
     pub fn look(&self) -> Option<(u64, Part)> {
         // SYNC claim
         let found = self.word.load(Ordering::Acquire);

@@ -1,10 +1,10 @@
 //! Records of a connection: kinds, flags and contents.
 //!
 //! # Acknowledgements
-//! A record can request that its consumer notifies a producer that does not poll ([`Acknowledge`]). Records of
-//! signalled requests do, to complete them; this wakes a process only if it sleeps for completions of requests. So do
-//! records that fill more than a quarter of the ring, and an empty record before requests or the program wait; these
-//! always wake a sleeper.
+//! A record can request that its consumer notifies a producer that does not poll ([`Acknowledge`]).
+//! * Records of signalled requests request it with [`Acknowledge::Completion`].
+//! * Records that fill the ring beyond a quarter, and an empty record before requests or the program wait, request it
+//!   with [`Acknowledge::Needed`], which wakes any sleeping process.
 
 use dat_memory::wire::word;
 pub use dat_memory::wire::{
@@ -16,7 +16,7 @@ pub mod kind {
     pub const MESSAGE: u8 = 1;
     /// `aux` is the length of the message.
     pub const MESSAGE_PIECE: u8 = 2;
-    /// A message to be read from the sender's memory: its places, with `aux` its length.
+    /// A message that the receiver reads from the sender's memory: its [`place`](super::place)s. `aux` is its length.
     pub const REMOTE_MESSAGE: u8 = 3;
     /// The first piece starts with the target; `aux` is the length of the write.
     pub const WRITE_PIECE: u8 = 4;
@@ -29,7 +29,7 @@ pub mod kind {
     pub const FETCH: u8 = 8;
     /// `aux` is the length of the message.
     pub const MESSAGE_DATA: u8 = 9;
-    /// The immediate value of an RDMA write, after its data; takes a receive. `aux` is the write's length.
+    /// The immediate value of an RDMA write, after its data; consumes a receive. `aux` is the write's length.
     pub const IMMEDIATE: u8 = 10;
     /// An atomic operation ([`atomic`](super::atomic)), with a response like a read of eight bytes.
     pub const ATOMIC: u8 = 11;
@@ -38,10 +38,10 @@ pub mod kind {
     pub const INVALIDATE: u8 = 12;
     /// A complete RDMA write that starts with the target. The producer can revoke it: see [`claim`](crate::claim).
     pub const SHORT_WRITE: u8 = 13;
-    /// Revocable.
+    /// A revocable RDMA read.
     pub const SHORT_READ: u8 = 14;
-    /// A revocable RDMA write whose bytes the peer reads: the target and the payload of a [`REMOTE_MESSAGE`]; `aux` is
-    /// the length.
+    /// A revocable RDMA write whose bytes the target reads from the initiator's memory: the target address, then the
+    /// places as in a [`REMOTE_MESSAGE`]. `aux` is the length.
     pub const REMOTE_WRITE: u8 = 15;
 }
 
@@ -70,7 +70,7 @@ pub const fn piece(rest: u64, most: u64) -> u64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Acknowledge {
     No = 0,
-    /// The record completes a request. Only wakes a process that sleeps for completions of requests.
+    /// Wakes only a process that sleeps for completions of requests.
     Completion = COMPLETION,
     #[default]
     Needed = NEEDED,

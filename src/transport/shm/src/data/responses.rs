@@ -25,7 +25,7 @@ pub struct Wanted {
     pub id: RequestId,
     pub segments: Checked,
     pub len: u64,
-    /// Number of bytes that are sent, or need not be.
+    /// Number of bytes that are sent or were not requested.
     pub offset: u64,
 }
 
@@ -39,7 +39,7 @@ pub enum Failed {
 pub struct Responses {
     tx_ring: TxRing,
     owed: VecDeque<PendingResponse>,
-    /// Follows all pending responses.
+    /// The status of a refused operation, which follows all pending responses.
     refusal: Option<Status>,
     message: Option<Wanted>,
 }
@@ -61,7 +61,7 @@ impl Responses {
         self.owed.is_empty() && self.refusal.is_none() && self.message.is_none()
     }
 
-    /// Returns whether the peer's limit permits one more read or atomic operation.
+    /// Returns whether there is room for one more response.
     pub fn has_room(&mut self) -> bool {
         self.owed.len() < MAX_READS && self.owed.try_reserve(1).is_ok()
     }

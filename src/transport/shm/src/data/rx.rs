@@ -35,7 +35,7 @@ mod extended;
 mod message;
 mod response;
 
-/// Slots released together while there are more records: the peer may be polling that cache line.
+/// Number of slots released together while more records follow, because the peer may be polling that cache line.
 const RELEASE: u64 = 16;
 
 /// Maximum number of records per turn.
@@ -43,13 +43,13 @@ const BATCH: usize = 64;
 
 /// Minimum slice of a message or write that is shared with the sender.
 pub const SHARED_MIN: u64 = 32 * 1024;
-/// The sender's part is a multiple of this.
+/// The sender's part is a multiple of this many bytes.
 const PAGE: u64 = 4096;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
     Batch,
-    /// The same, without data from the memory of the disconnected peer, which may reuse it.
+    /// As [`Advance::Batch`], but reads no memory of the peer, which has disconnected and may reuse it.
     Drain,
 }
 
@@ -98,7 +98,7 @@ impl AckInfo {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pause {
-    /// None, or other connections come first.
+    /// The ring is empty, or other connections come first.
     Empty,
     Waits,
     Closed,
@@ -123,7 +123,7 @@ struct Arriving {
 
 #[derive(Default)]
 struct Revocation {
-    /// Set once only the end of the message is missing.
+    /// Set once the window is invalidated.
     closed: bool,
     /// Peers' transfers that may use the window.
     pending: Option<Pending>,
@@ -131,7 +131,7 @@ struct Revocation {
 
 /// A message that is read or requested from the sender's memory.
 struct Fetching {
-    /// Destination of an RDMA write.
+    /// Destination of an RDMA write; `None` for a message.
     into: Option<Segment>,
     places: ArrayVec<(u64, u64), MAX_SEGMENTS>,
     len: u64,
@@ -161,7 +161,7 @@ impl Rx {
     pub fn close(&mut self, end: Option<&End>) {
         self.rings = None;
         self.arriving.incoming = Incoming::default();
-        // Only once, because its place may later belong to another connection.
+        // Only once, because the end's place may later belong to another connection.
         if let (Some(end), false) = (end, self.shut) {
             end.close();
             self.shut = true;
@@ -203,7 +203,7 @@ impl Rx {
         self.arriving.failed
     }
 
-    /// After an error, no record is acknowledged.
+    /// Handles records of both rings. After an error, acknowledges none.
     #[inline]
     pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, Fatal> {
         // Records after a failed one stay in the ring.
@@ -236,7 +236,7 @@ impl Rx {
         let mut budget = Budget::turn();
         let pause =
             turn.empty(requests, false, &mut report, |ring, view| arriving.handle(turn, ring, view, &mut budget))?;
-        // A waiting record is not polled, but resumed by its event.
+        // A waiting record needs no polls: the event for which it waits resumes it.
         turn.end.set_stuck(pause != Pause::Empty);
         if closed || pause == Pause::Closed {
             self.rings = None;
@@ -419,7 +419,7 @@ fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, 
         }
         kind::IMMEDIATE if !receiver.notice_arrived() => Ok(()),
         kind::NOTHING => Ok(()),
-        // The last record of a connection that is no longer needed, or a violation.
+        // If both sides have freed each other, the peer's notice ends the connection.
         _ => Err(violation()),
     }
 }

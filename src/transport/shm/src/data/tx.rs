@@ -58,6 +58,7 @@ mod peer;
 mod short;
 use self::short::Shorts;
 
+/// The condition that completes a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Done {
     /// The peer has consumed the ring up to this position.
@@ -92,12 +93,12 @@ struct Queued {
 #[derive(Clone, Copy, Default)]
 struct Part {
     done: u64,
-    /// Set if the other bytes go through the ring.
+    /// Set if the remaining bytes go through the ring.
     ring: bool,
     half: bool,
-    /// Bytes before those that go through the ring.
+    /// Number of bytes before those that go through the ring.
     start: u64,
-    /// Set if the peer executes the request, once known.
+    /// `true` if the peer executes the request; `None` until this is decided.
     left: Option<bool>,
 }
 
@@ -118,7 +119,7 @@ enum StartOutcome {
 enum WaitReason {
     Turn,
     Answer,
-    /// Records that the peer has not consumed.
+    /// The peer has not consumed earlier records.
     Peer,
     End,
 }
@@ -163,11 +164,11 @@ pub struct Tx {
     plain: bool,
     ep: Handle,
     stalls: Gauge,
-    /// A request has failed; later ones do not start.
+    /// Set once a request has failed; later ones do not start.
     failed: bool,
-    /// The program waits for the last request: see [`Tx::drain`].
+    /// Set while the program waits for the last request: see [`Tx::drain`].
     draining: bool,
-    /// Set for datagrams: no wait needs the connection's completions, but queued datagrams do.
+    /// Set for datagrams. No program waits for the connection's completions, but queued datagrams do.
     carries_datagrams: bool,
     closed: bool,
     ended: Option<SeqNo>,
@@ -242,7 +243,7 @@ impl Tx {
         if let Put::At(position) = put { Some(position) } else { None }
     }
 
-    /// Executes or queues a request that is more than a record or found no room.
+    /// Executes or queues a request that needs more than a record or found no room.
     #[inline(never)]
     fn post_other(&mut self, end: &End, request: &Request<'_>) -> Handed {
         let after = self.tx_ring.tail();
@@ -256,7 +257,7 @@ impl Tx {
                     self.part = Part::default();
                     self.passed += 1;
                     let mark = self.next_mark();
-                    // Threads that wait for the end of the connection need a poll's report.
+                    // A thread that drains the connection needs the report of a poll.
                     if self.draining {
                         end.finish_soon();
                     }
@@ -311,7 +312,7 @@ impl Tx {
         if self.queued.is_empty() {
             self.fly(end, TxInFlight { id, mark, after, done: Done::Now, kept: 0 }, signalled);
         } else {
-            // An empty write takes its place in the queue.
+            // An empty write keeps the request's place in the queue.
             let operation = Operation::Write(RemoteSegment::default());
             let request = Request { id, operation, segments: &[], len: 0, fence: false, signalled };
             self.queued.push_back(Queued { request, mark, count: 0 });
@@ -439,7 +440,7 @@ impl Tx {
         report
     }
 
-    /// Sets the flags that make polls check this side: room in the rings causes no notification.
+    /// Sets the flags that make polls check this side, because room in the rings causes no notification.
     #[inline]
     fn note_busy(&mut self, end: &End) {
         end.set_busy(Busy::Waiting, !self.queued.is_empty() || !self.responses.is_empty());
@@ -524,7 +525,7 @@ impl Tx {
         }
     }
 
-    /// Closes the direction. Returns the mark up to which requests have succeeded, to one of concurrent callers.
+    /// Closes the direction. Returns the mark up to which requests have succeeded.
     pub fn close(&mut self, end: Option<&End>) -> Option<SeqNo> {
         if !self.closed {
             if let Some(end) = end {

@@ -2,10 +2,10 @@
 //!
 //! # Notification of the producer
 //! A producer that waits for the peer does not poll: a record requests a notification of its consumption. Before a
-//! request waits, [`TxRing::ask`] reads the peer's position. Either the last record already requests a notification, or
-//! a new record does, or the peer has consumed all and the caller continues itself. The peer stores its position, which
-//! the producer has not yet seen, and then notifies; so the notification follows all that the producer stored under its
-//! lock (SYNC await).
+//! request waits, [`TxRing::ask`] ensures one of three cases. The last record already requests a notification, or a new
+//! record does, or the peer has consumed all records and the caller continues itself. The peer stores its position and
+//! then notifies. So if the producer has not seen the position, the notification follows all that the producer stored
+//! under its lock (SYNC await).
 //!
 //! Only the last word of a write wakes a peer that makes no call. A message waits up to 8 ms for the progress thread.
 
@@ -24,23 +24,23 @@ use crate::ring::{Area, Corrupt, Mapped, Producer, Reservation, slots_for};
 const _: () = assert!(slots_for(EAGER_MAX as usize + record::TARGET) <= RING_SLOTS as u64 / 4 + 1);
 const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4);
 
-/// Time in which a polling peer processes a record.
+/// Maximum time that a polling peer needs to process a record.
 const HURRY_TIMEOUT: Duration = Duration::from_micros(2);
 
 pub enum Put {
-    /// Ends at this position.
+    /// The record ends at this position.
     At(u64),
     NoRoom,
     Failed(Status),
 }
 
-/// How the producer learns that the peer has consumed all records.
+/// The way in which the producer is notified that the peer has consumed all records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Asked {
-    /// The peer notifies, as the last record requests.
+    /// The last record already requests a notification.
     Before,
-    /// The peer will notify because of a new record, which ends here. The caller must wake the peer for it.
+    /// A new record, which ends here, requests a notification. The caller must notify the peer of the record.
     Now(u64),
     /// The peer has consumed all records or violated the protocol: the caller must continue.
     Consumed,
@@ -102,14 +102,14 @@ impl<A: Area> TxRing<A> {
         Put::At(end)
     }
 
-    /// Requests a notification after the last record, before the caller waits for it.
+    /// Ensures a notification when the peer has consumed the last record, for which the caller will wait.
     pub fn ask(&mut self, taken: u64, acknowledge: Acknowledge) -> Asked {
         if self.asked >= acknowledge {
             return Asked::Before;
         }
         let last = self.tail;
         // SYNC await: if the loaded position is before the last record, the peer stores its position later, then
-        // notifies. Otherwise it does not, and the caller continues itself.
+        // notifies. Otherwise no notification follows, and the caller continues itself.
         let waits = self.producer.as_mut().is_some_and(|producer| producer.consumed().is_ok_and(|head| head < last));
         if !waits {
             self.asked = Acknowledge::Needed;
@@ -192,9 +192,9 @@ impl TxRing {
         Some(position)
     }
 
-    /// Ensures that a peer which only reads its memory soon processes records up to `position`. A sleeping peer is
-    /// already awake, and usually the [`guard`](crate::guard) handles the rest. If the peer recently had to be woken,
-    /// waits briefly, and wakes it once per position, because records can wait for a receive.
+    /// Ensures that a peer whose program only reads memory soon consumes the records up to `position`. A sleeping peer
+    /// has already been woken, and usually the [`guard`](crate::guard) suffices. If the guard recently woke the peer,
+    /// waits up to [`HURRY_TIMEOUT`], then wakes it once per position, because records can wait for a receive.
     pub fn hurry(&mut self, end: &End, position: u64) {
         if end.peer_sleeps() || (self.trust.next(&end.owed) && end.control().guard.watch(&end.owed, position)) {
             return;

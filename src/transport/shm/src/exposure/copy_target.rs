@@ -163,12 +163,12 @@ impl Drop for CopyTargetThread {
 }
 
 impl Sleeper {
-    /// Returns whether the door had to exit, and has exited except for a remnant.
+    /// Returns whether the door had to exit, and has exited.
     fn is_gone(&self) -> bool {
         let DoorState { tid, leave } = *self.note.state.lock();
         let Some(pid) = Pid::from_raw(tid).filter(|_| leave) else { return false };
         let own = std::process::id() as i32;
-        // A debugger can keep a remnant of the thread.
+        // A debugger can keep an exited thread, which `getpriority` still finds.
         getpriority_process(Some(pid)) == Err(Errno::SRCH)
             || (task::is_visible(own) && task::is_own_proc().unwrap_or(false) && task::doing(own, tid) == Doing::Gone)
     }

@@ -16,9 +16,7 @@ use host::memory::Room;
 use crate::Shm;
 use crate::wire::Message;
 
-/// Maximum wait for locks on counters.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(5);
-/// Time for which a response is reused.
 const REUSE_TIME: Duration = Duration::from_millis(100);
 
 #[derive(Default)]

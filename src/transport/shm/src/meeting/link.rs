@@ -28,8 +28,8 @@ mod links;
 
 pub use self::links::Links;
 
-/// Maximum bytes of messages that wait for a peer to read. By the protocol, fewer wait even for a stopped peer: a place
-/// is reused only after the peer's response, so each has a few messages.
+/// Maximum bytes of messages that wait for a peer to read. Even a stopped peer stays below it if it follows the
+/// protocol: a place is reused only after the peer's response, so each has a few messages.
 const OUTBOX: usize = 4 << 20;
 /// Overhead of a queued message, in bytes.
 const PACKET: usize = 64;
@@ -284,8 +284,7 @@ fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
     while let Some(packet) = outbox.packets.front() {
         match socket.send(packet, &[]) {
             Ok(()) => outbox.pop(),
-            // A lack of kernel memory is temporary, like a full socket.
-            Err(Errno::AGAIN | Errno::NOBUFS | Errno::NOMEM) => return false,
+            Err(Errno::AGAIN) => return false,
             // The peer has closed the socket: the progress thread reads the end of file and ends the link.
             Err(_) => {
                 outbox.close();

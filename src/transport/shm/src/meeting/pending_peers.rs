@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use host::limit;
 
-/// Maximum number of pending peers: also the descriptor limit divided by [`PART`].
+/// Maximum number of pending peers, if the descriptor limit divided by [`PART`] is not lower.
 const MAX_PENDING: usize = 64;
 const PART: u64 = 8;
 

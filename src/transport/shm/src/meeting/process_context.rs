@@ -157,7 +157,6 @@ impl ProcessContext {
         if let Some(thread) = thread {
             thread.join();
         }
-        // Remaining commands keep connections, and thereby this context, alive.
         let left = std::mem::take(&mut *self.commands.lock());
         drop(left);
         self.links.control.copy_target.close();
@@ -171,7 +170,7 @@ impl ProcessContext {
     pub fn listen(self: &Arc<Self>, qualifier: Option<u64>, sink: ListenerSink<Shm>) -> Result<(Listener, u64)> {
         let reachable = self.reachable.lock().clone().ok_or(Error::InsufficientResources(Resource::Device))?;
         let mut points = self.points.lock();
-        // An insertion into `points` allocates less.
+        // Fails here if memory is lacking: an insertion into `points` allocates less.
         memory::probe(2048)?;
         let claim = match qualifier {
             Some(qualifier) => reachable.directory.claim(qualifier, &reachable),

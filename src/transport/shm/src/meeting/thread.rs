@@ -1,12 +1,12 @@
 //! The progress thread of a process. It establishes links, handles connection messages and their timeouts, and polls
 //! for data when no other thread does.
 //!
-//! * SO_PEERCRED shows processes of other users, which are rejected. A hello is accepted if its sender, by the kernel's
-//!   process ID, listens at the name in the hello. A hello never replaces a link.
+//! * Processes of other users (SO_PEERCRED) are rejected. A hello is accepted if its sender, by the kernel's process
+//!   ID, listens at the name in the hello. A hello never replaces a link.
 //! * A peer that does not read its socket loses its link. Violations are logged once per process.
 //! * If a listener's queue is full, a timer retries the connects to it. Other connections do not wait.
-//! * The system limits a user's descriptors in flight. A timer retries a hello or welcome that meets the limit, and
-//!   then all later ones.
+//! * The kernel limits a user's descriptors in flight. A timer retries a hello or welcome that exceeds the limit, and
+//!   then sends all later ones.
 //!
 //! The thread has the scheduling class and priority of the thread that opened the first adapter, and never runs code of
 //! the program.
@@ -114,7 +114,7 @@ enum Due {
     Connect(Weak<Conn>),
     /// Retries a connect for which no process listened.
     Retry(PendingConnect),
-    /// Connects to a process again; that may not have established the expected link.
+    /// Connects again to a process that may not have established the expected link.
     Call(SocketName),
     Late,
     Accept,

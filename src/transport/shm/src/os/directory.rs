@@ -8,8 +8,8 @@
 //! ```
 //!
 //! # Why a qualifier has one owner
-//! A claim is prepared as `t-...` and renamed, which succeeds only if the target is missing or empty, so never replaces
-//! a claim with an owner. Only the owner of a claim empties it, or a process that has found the owner dead; death is
+//! A claim is prepared as `t-...` and renamed. A rename succeeds only if the target is missing or empty, so it never
+//! replaces a claim with an owner. Only the owner empties a claim, or a process that has found the owner dead, which is
 //! final. That process opens the claim, reads the owner's name and removes the link in the opened directory, so it
 //! cannot empty a successor's claim. There are no locks, so a stopped process blocks no other. A process counts as
 //! alive while its socket listens, which its claims keep open.
@@ -207,7 +207,7 @@ impl Directory {
                 return Ok(claim);
             }
         }
-        // Some of the owners may be dead.
+        // No qualifier is free, but some owners may be dead.
         for qualifier in all() {
             match self.take(qualifier, &mut claim) {
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
@@ -315,7 +315,7 @@ impl Directory {
         let found = match openat(&self.fd, claim, flags, Mode::empty()) {
             Ok(found) => found,
             Err(Errno::NOENT) => return Ok(()),
-            // This removes no directory, so no concurrent claim.
+            // `unlink` removes no directory, so no concurrent claim.
             Err(Errno::NOTDIR | Errno::LOOP) => return self.unlink(claim),
             Err(error) => return Err(error.into()),
         };

@@ -1,5 +1,5 @@
-//! The state of other processes' threads in /proc. Reads disable thread cancellation, because a call that transfers
-//! data can read, too.
+//! The state of other processes' threads in /proc. Reads disable thread cancellation, because data transfer calls, in
+//! which a thread must not be cancelled, can also read.
 //!
 //! Two processes copy only if each sees the other in /proc under the id that the other itself uses. Therefore,
 //! processes of different pid namespaces use the ring, as do processes that see the /proc of another namespace, where
@@ -126,7 +126,7 @@ fn parse_syscall(text: &str) -> Option<Call> {
     Some(if copy { Call::Copy } else { Call::Other })
 }
 
-/// Returns whether `place` is where the kernel freezes threads, which leave a system call that is still shown.
+/// Returns whether the kernel function `place` freezes threads, which have left the system call that /proc shows.
 fn is_frozen(place: &str) -> bool {
     matches!(place, "do_freezer_trap" | "__refrigerator" | "get_signal")
 }

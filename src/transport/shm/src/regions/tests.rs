@@ -1,5 +1,3 @@
-//! Tests of the table from the peers' side.
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Loom models of producer and consumer. Run `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release ring`.
+//! Loom models (`make steps STEP=loom`) of producer and consumer.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

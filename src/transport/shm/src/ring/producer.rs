@@ -217,7 +217,6 @@ impl<A: Area> Reservation<'_, A> {
         area.first(at).store(first.pack(), Ordering::Release);
         if start != producer.tail {
             let pad = First { lap: lap_at(area, producer.tail), kind: PAD, flags: 0, len: 0, credit: 0 };
-            // The consumer reaches the record through the pad.
             area.first(producer.tail * SLOT as u64).store(pad.pack(), Ordering::Release);
         }
         producer.tail = end;

@@ -1,5 +1,3 @@
-//! Tests of the ring in real memory.
-
 use std::thread;
 
 use super::cursor::lap_at;

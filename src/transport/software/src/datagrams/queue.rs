@@ -19,7 +19,7 @@ const PIECE: usize = 16 * MAX_DATAGRAM;
 pub struct Queue<T: Transport> {
     pieces: VecDeque<Piece<T>>,
     spent: Vec<Piece<T>>,
-    /// Unposted, and whether each requests a solicited event.
+    /// Unposted datagrams, each with whether it requests a solicited event.
     waiting: VecDeque<(Segment, bool)>,
     posted: usize,
 }
@@ -28,9 +28,9 @@ struct Piece<T: Transport> {
     /// Dropped before the memory that it registers.
     region: T::Region,
     pages: Pages,
-    /// Length of the used part, which begins at the start.
+    /// Number of used bytes from the start.
     used: usize,
-    /// Number of datagrams in it that are not complete.
+    /// Number of incomplete datagrams in this piece.
     datagrams: usize,
 }
 

@@ -9,7 +9,7 @@ use super::{GENERATION_SHIFT, Mirror, REFERENCES, REVOKED, REVOKING, RegionRef, 
 use crate::user::{Source, Target};
 
 impl<M: Mirror> RegionTable<M> {
-    /// Returns the users of the window with `key`; `None` unless it admits the connection with the end `own`.
+    /// Returns the users of the window with `key`; `None` unless they include the connection whose local end is `own`.
     pub fn may_invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
         let region_ref = self.acquire(key)?;
         let users = region_ref.users();
@@ -17,8 +17,8 @@ impl<M: Mirror> RegionTable<M> {
         (window && users.admit(own)).then_some(users)
     }
 
-    /// Revokes a window for a peer on the connection with the end `own`, and waits for all references. Returns what
-    /// [`RegionTable::may_invalidate`] does. The window must still remove its row.
+    /// Revokes a window for the peer of `own`, and waits for all references. Returns what
+    /// [`RegionTable::may_invalidate`] does. The window's owner must still remove the row.
     pub fn invalidate(&self, key: u32, own: &AccessContext) -> Option<Users> {
         let users = self.may_invalidate(key, own)?;
         let (index, generation) = split_key(key);
@@ -33,12 +33,12 @@ impl<M: Mirror> RegionTable<M> {
             self.waiters.released.wait(&mut sleeper);
         }
         local.state.fetch_and(!REVOKING, Ordering::Relaxed);
-        // A concurrent `remove` may wait for this.
+        // A concurrent `remove` may wait for the end of REVOKING.
         self.waiters.released.notify_all();
         Some(users)
     }
 
-    /// Grants the connection with the end `own` the rights `wanted` on `len` bytes at the remote address `addr`.
+    /// Grants the peer of `own` the rights `wanted` on `len` bytes at the remote address `addr`.
     #[inline(always)]
     pub fn grant(
         &self,

@@ -11,9 +11,9 @@ use super::{INDEX_BITS, ROW_SIZE, ROWS};
 pub enum RemoteFault {
     /// No region has the key.
     Key,
-    /// It belongs to another zone or connection.
+    /// The region belongs to another zone or connection.
     Users,
-    /// The right is not granted.
+    /// The region does not grant the right.
     Rights,
     /// The range exceeds the region.
     Bounds,
@@ -26,12 +26,12 @@ pub struct Users(pub u64);
 impl Users {
     const ONE: u64 = 1 << 63;
 
-    /// All connections of the protection zone.
+    /// Returns all connections of the protection zone.
     pub fn of_zone(zone: u32) -> Users {
         Users(zone.into())
     }
 
-    /// The connection whose local end has this port qualifier.
+    /// Returns the connection whose local end has this port qualifier.
     pub fn of_connection(port: u64) -> Users {
         Users(Users::ONE | port)
     }
@@ -49,7 +49,7 @@ impl Users {
     }
 }
 
-/// An end of a connection, to compare with [`Users`].
+/// An end of a connection.
 #[derive(Debug)]
 pub struct AccessContext {
     zone: AtomicU32,

@@ -1,5 +1,3 @@
-//! Tests of the table from its owner's side.
-
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 use std::thread;

@@ -1,7 +1,7 @@
 //! A transport with the required functions only: it names [`Unsupported`] for each capability.
 //!
-//! All adapters are in this process. One lock protects them, and one thread establishes connections and reports their
-//! changes. A poll executes the requests in order; a message without a receive stays in its connection.
+//! All adapters are in this process. One lock protects them. One thread establishes connections and reports their
+//! changes. A poll executes the requests in order; a message waits in its connection until there is a receive.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock, Weak};
@@ -23,10 +23,9 @@ use dat_memory::objects::{self, Owner, Region, Zone};
 use dat_memory::regions::{AccessContext, ROWS, RegionTable};
 use host::lock::Mutex;
 
-/// An adapter.
 pub struct Plain(Arc<World>);
 
-/// What all adapters share.
+/// State that all adapters share.
 pub struct World {
     regions: RegionTable,
     state: Mutex<State>,
@@ -52,17 +51,16 @@ struct Attempt {
     qualifier: u64,
     private_data: Vec<u8>,
     retry: ConnectRetry,
-    /// `None` once the service point has the request.
+    /// Time of the next attempt; `None` once the service point has the request.
     due: Option<Instant>,
     deadline: Option<Instant>,
 }
 
-/// A connection.
 pub struct Conn {
     sink: EndpointSink<Plain>,
     zone: u32,
     number: u64,
-    /// Changes under the lock of the world.
+    /// Changes only under the lock of [`World::state`].
     phase: Mutex<Phase>,
 }
 
@@ -92,10 +90,8 @@ enum Outcome {
     Fails(Status, Option<RecvDone>),
 }
 
-/// A service point.
 pub struct Listener(u64);
 
-/// A connection request.
 pub struct Incoming(Arc<Conn>);
 
 /// An armed wait, which the thread wakes.
@@ -164,7 +160,7 @@ impl State {
 }
 
 impl World {
-    /// Executes all requests that need not wait.
+    /// Executes each connection's requests up to one that must wait for a receive.
     fn execute(&self, state: &mut State) {
         for at in 0..state.conns.len() {
             if let Some(conn) = state.conns[at].upgrade() {
@@ -201,7 +197,7 @@ impl World {
         }
     }
 
-    /// Executes a request at `peer`. The operations that need a permit do not exist.
+    /// Executes a request at `peer`. Operations with a permit cannot occur: [`Unsupported`] has no values.
     fn attempt(&self, peer: &Conn, posted: &Posted) -> Outcome {
         let operation = posted.operation;
         match operation {
@@ -259,7 +255,7 @@ impl World {
         Outcome::Done
     }
 
-    /// Passes requests for connections to service points.
+    /// Passes due connection requests to service points.
     fn establish(&self) {
         let now = Instant::now();
         let mut due = Vec::new();

@@ -115,7 +115,7 @@ impl UdQp {
         }
         self.reset();
         let left = {
-            // Locked, so that a later failure is not mistaken for this one.
+            // Locked, so that clearing `failed` hides no later failure.
             let mut sends = self.sends.lock();
             let ready = !self.device.is_gone() && self.raw.make_ready(self.device.place.port).is_ok();
             sends.failed = None;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-//! Tests of phrases and sentences.
-
 use super::*;
 
 /// Returns the comments of a source text as one unit.

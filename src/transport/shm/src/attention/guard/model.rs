@@ -1,5 +1,5 @@
-//! Loom models of threads that put records into a ring, while the progress thread stops watching. Run `RUSTFLAGS="--cfg
-//! loom" cargo test -p dat-shm --lib --release guard`.
+//! Loom models (`make steps STEP=loom`) of threads that put records into a ring, while the progress thread stops
+//! watching.
 
 use std::sync::atomic::Ordering::Relaxed;
 

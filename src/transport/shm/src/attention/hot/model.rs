@@ -1,5 +1,5 @@
-//! Loom models of a thread that stops polling a connection, a sending thread of the same process, and the peer. Run
-//! `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib --release hot`.
+//! Loom models (`make steps STEP=loom`) of a thread that stops polling a connection, a sending thread of the same
+//! process, and the peer.
 //!
 //! Each thread executes its own fence, instead of one for all processes. A ready bit that remains set at the end is
 //! found by the next poll, or prevents a sleep.

@@ -1,5 +1,4 @@
-//! Loom models of threads that fall asleep and peers with data. Run `RUSTFLAGS="--cfg loom" cargo test -p dat-shm --lib
-//! --release sleep`.
+//! Loom models (`make steps STEP=loom`) of threads that fall asleep and peers with data.
 //!
 //! The kernel compares the alarm's word and sleeps atomically. So a thread sleeps indefinitely if the word has its
 //! sleep's number at the end.
@@ -187,7 +186,7 @@ fn second_wait_handles_completion() {
 
 #[test]
 fn second_wait_is_independent_of_first() {
-    // A ring for the first wait wakes it without an effect, or finds that it does not sleep.
+    // The peer's ring wakes the first wait, which then does nothing, or finds it awake.
     for away in [false, true] {
         explore(away, |model| {
             model.arm(false);

@@ -7,7 +7,7 @@ fn divides_round_between_turns() {
     rounds.begin(1);
     rounds.begin(1);
     for turns in [1_u64, 2, 8, 30, 1000] {
-        // The first round learns the number of turns, and the second divides.
+        // The first round counts the turns, and the second divides the bytes.
         let mut shares = Vec::new();
         for _ in 0..2 {
             rounds.begin(1);

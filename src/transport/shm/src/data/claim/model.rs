@@ -1,5 +1,4 @@
-//! Loom models of an initiator that revokes records, and a target that executes them. Run `RUSTFLAGS="--cfg loom" cargo
-//! test -p dat-shm --lib --release claim`.
+//! Loom models (`make steps STEP=loom`) of an initiator that revokes records, and a target that executes them.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

@@ -20,8 +20,8 @@ impl Conn {
     /// Completes the next receive, if it has one segment, with a message of `len` bytes that `place` copies.
     ///
     /// # Errors
-    /// The reason why the message is not delivered; `failed` is then a receive that is too short or has no memory.
-    /// Without a receive, only [`QpBase::take`](dat_memory::qp::QpBase::take) makes a later post resume the connection.
+    /// The reason why the message is not delivered. Sets `failed` to a receive that is too short or has no memory. If
+    /// there is no receive, only [`QpBase::take`](dat_memory::qp::QpBase::take) makes a later post resume the connection.
     #[inline(always)]
     pub fn deliver<'s>(
         &self,
@@ -50,7 +50,7 @@ impl Conn {
         let checked = place.section().and_then(|section| unsafe { self.base.sink.recheck(&segment, section) });
         if len > segment.len || !place.place(&segment, checked) {
             cold_path();
-            // The connection fails anyway, and its end returns the buffer.
+            // The verdict does not matter: the connection fails, and its end returns the buffer.
             let _ = self.base.sink.recv_taken(id);
             *failed = Some(id);
             return Err(if len > segment.len { Stop::TooLong } else { Stop::NoRegion });
@@ -61,7 +61,7 @@ impl Conn {
         }
     }
 
-    /// Returns the transfers of all peers that are in flight in this process.
+    /// Returns the transfers of all peers to and from this process's memory.
     pub fn transfers(&self) -> Option<Pending> {
         self.attachment.get()?.link.context()?.links.transfers()
     }

@@ -12,7 +12,7 @@ pub enum Report {
     Ended(ConnectionReport),
 }
 
-/// The end of a connection, reported when the peer's transfers in progress can no longer touch the program's memory.
+/// The end of a connection, reported once the peer's transfers have ended.
 pub struct Ending {
     pub(super) conn: Arc<Conn>,
     pub(super) pending: Pending,
@@ -25,7 +25,7 @@ impl Ending {
         &mut self.pending
     }
 
-    /// Called without locks after the transfers have ended.
+    /// Reports the end. Called without locks after the transfers have ended.
     pub fn tell(self) {
         self.conn.tell(self.reason, self.report);
     }

@@ -1,5 +1,4 @@
-//! Loom models of a receiver that offers parts and a sender that takes them. Run `RUSTFLAGS="--cfg loom" cargo test -p
-//! dat-shm --lib --release offer`.
+//! Loom models (`make steps STEP=loom`) of a receiver that offers parts and a sender that takes them.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;

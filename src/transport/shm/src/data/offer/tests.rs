@@ -60,7 +60,7 @@ fn one_side_writes_each_part() {
                         last = number;
                     }
                 }
-                // The last offer may not be for this side.
+                // The receiver may have withdrawn the last offer.
                 last = last.max(offer.word.load(Ordering::Relaxed) >> PROGRESS_BITS);
             }
         });

@@ -1,14 +1,14 @@
 //! Reads and atomic operations of the peer, immediate values of its writes, and windows that its messages invalidate.
 //!
 //! An atomic operation is one CPU instruction, so it is atomic for the target's threads too. It is executed exactly
-//! once: the response gets its room first, and consuming the record cannot fail. Until then, later copies to or from
-//! the target's memory wait, even within one process. A write's immediate value is a record after the write's bytes,
-//! and takes a receive.
+//! once: the response gets its room first, and consuming the record cannot fail. Until the record is consumed, later
+//! copies to or from the target's memory wait, even within one process. A write's immediate value is a record after the
+//! write's bytes, and consumes a receive.
 //!
-//! A message that invalidates a window starts with a record that names the window and takes the receive. The row is
-//! closed after the complete message has arrived, and not reused before the next bind or free. The message completes
-//! when transfers in progress have ended: the peer's for a window of one connection, all peers' for a window of a zone.
-//! It waits in turns, so other connections progress.
+//! A message that invalidates a window starts with a record that names the window and takes the receive. After the
+//! complete message has arrived, the window's row is closed, and not reused before the next bind or free. The message
+//! completes when transfers in progress have ended: the peer's for a window of one connection, all peers' for a window
+//! of a zone. Each turn checks for that, so other connections progress.
 
 use std::iter;
 use std::sync::Arc;

@@ -130,7 +130,7 @@ impl Arriving {
                             fetching.offered = Some(slice.offset);
                             match read {
                                 Outcome::Done => fetching.ahead = Some((slice, word)),
-                                // It is not yet known what the sender does.
+                                // The next iteration resolves the offer, then fails or asks the sender.
                                 Outcome::Refused => {}
                                 failed => return Err(self.fetch_failed(failed)),
                             }
@@ -144,7 +144,7 @@ impl Arriving {
                 Outcome::Done => fetching.offset += now,
                 Outcome::Refused => {
                     fetching.ahead = None;
-                    // Without room, the peer notifies this side of room, or this side polls for it.
+                    // Without room for the request, this side asks again after a notification or a poll.
                     let asked = turn.with_tx(|tx| tx.ask_for(end, view.end(), offset));
                     fetching.asked = asked.unwrap_or(false);
                     end.set_busy(Busy::Asking, !fetching.asked);

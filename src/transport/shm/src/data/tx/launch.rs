@@ -32,7 +32,7 @@ impl Tx {
     pub(super) fn launch(&mut self, end: &End, request: &Request<'_>, budget: &mut Budget) -> StartOutcome {
         loop {
             match self.attempt(end, request, budget) {
-                // The peer has consumed the ring since the attempt.
+                // The peer has consumed the ring since the attempt, so attempt again.
                 StartOutcome::Waits(WaitReason::Peer) if !self.ask(end, Acknowledge::Needed) => {}
                 launch => return launch,
             }
@@ -79,7 +79,8 @@ impl Tx {
         StartOutcome::TxInFlight(Done::Announced(position))
     }
 
-    /// Copies a request up to byte `to` in slices; with `last` it ends there. Returns `None` if the kernel refuses.
+    /// Copies a request up to byte `to` in slices; if `last`, the transfer ends there. Returns `None` if the kernel
+    /// refuses.
     #[inline]
     pub(super) fn slices(
         &mut self,
@@ -293,7 +294,7 @@ impl From<Put> for StartOutcome {
     }
 }
 
-/// Returns the places of a message's or write's bytes, for the peer.
+/// Encodes the places of the segments for the peer.
 pub(super) fn places_of(segments: &[Segment]) -> ArrayVec<[u8; PLACE], MAX_SEGMENTS> {
     segments.iter().map(|segment| record::place(segment.addr, segment.len)).collect()
 }

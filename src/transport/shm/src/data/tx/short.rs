@@ -4,8 +4,8 @@
 //! writes and reads use the ring while the peer consumes them in time, and otherwise the kernel for a while
 //! ([`Trust`]). If the peer's position does not move for five microseconds while such a record waits, this side revokes
 //! the records in order ([`Claim`](crate::claim::Claim)), and copies; posts, polls and the progress thread
-//! ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, and delays later records. A record
-//! whose copy fails is left to the peer.
+//! ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, so later records wait for the peer.
+//! A record whose copy fails is left to the peer.
 //!
 //! A revoked record stays in the ring until the peer passes it. It is complete when the peer has consumed all earlier
 //! records that are neither short nor [`NOTHING`](crate::record::kind::NOTHING).
@@ -34,7 +34,7 @@ const PROBE_MIN: u32 = 1;
 const PROBE_MAX: u32 = 256;
 
 /// Maximum number of requests that use the kernel after a revocation from a polling peer. A revocation costs five
-/// microseconds and a copy: two percent, if the peer never consumes.
+/// microseconds and a copy: two percent of these requests' time, if the peer never consumes.
 const WARY_MAX: u32 = 256;
 
 /// Maximum size of a write that both sides may copy.
@@ -57,14 +57,14 @@ struct Short {
     behind: u64,
     target: RemoteSegment,
     what: What,
-    /// Set once it is revoked and copied.
+    /// Set once the record is revoked and copied.
     done: bool,
 }
 
 #[derive(Default)]
 pub(super) struct Shorts {
     records: VecDeque<Short>,
-    /// End of the last short record, with a following empty record, and its `after`.
+    /// End of the last short record or of the empty record that follows it, and the short record's `after`.
     tail: u64,
     after: u64,
     /// As [`Short::behind`], for all records.
@@ -140,7 +140,7 @@ impl Shorts {
 }
 
 impl Tx {
-    /// Revoked records count until the peer passes them.
+    /// Returns whether one more short record has room. Revoked records count until the peer passes them.
     #[inline]
     fn has_room_for_short(&mut self, end: &End) -> bool {
         if self.shorts.is_full() {
@@ -167,7 +167,7 @@ impl Tx {
             *probe = PROBE_MIN;
             return trust.after(std::mem::take(late), WARY_MAX);
         }
-        // A calling peer starts to poll the connection after several records.
+        // Probe a peer that makes calls: it starts to poll the connection after several records.
         if *until_probe > 0 {
             *until_probe -= 1;
             return false;
@@ -183,7 +183,7 @@ impl Tx {
         left && self.has_room_for_short(end)
     }
 
-    /// Returns whether a short write or read uses the ring, if only to follow another record.
+    /// Returns whether a short write or read uses the ring, at least to follow a record that changes the peer's memory.
     pub(super) fn is_for_ring(&mut self, end: &End) -> bool {
         self.is_once_left_to_peer(end) || (self.has_room_for_short(end) && self.is_behind_write())
     }
@@ -336,7 +336,7 @@ impl Tx {
         let open = self.shorts.records.iter().any(|short| !short.done);
         end.set_busy(Busy::Short, open);
         let mine = self.shorts.mine;
-        // Otherwise the progress thread wakes the peer, which then sends a notification.
+        // If this side may not revoke, the progress thread instead wakes the peer, which then notifies this side.
         end.owed.set_short(open && mine);
         if open && mine {
             end.look_in_passing();
@@ -345,7 +345,7 @@ impl Tx {
         }
     }
 
-    /// Revokes the records after `consumed`; `false` if the peer must consume one first.
+    /// Revokes the records after `consumed`. Returns `false` if the peer must consume one first.
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
         end.set_due();
@@ -359,7 +359,7 @@ impl Tx {
                 return false;
             }
             if !end.own_claim().take_back(short.end) {
-                // The peer is executing this record, so it was merely delayed.
+                // The peer is executing this record, so the peer is slow, but not late.
                 self.shorts.late = late;
                 return false;
             }

@@ -1,8 +1,6 @@
-//! Loom models of a process with a waiting request, its polling thread, and the peer. Run `RUSTFLAGS="--cfg loom" cargo
-//! test -p dat-shm --lib --release tx_ring`.
+//! Loom models (`make steps STEP=loom`) of a process with a waiting request, its polling thread, and the peer.
 //!
-//! The request is a copy that waits for the record of a write. A ready bit that remains set at the end is found by the
-//! next poll.
+//! The request is a copy that waits until the peer consumes the record of a write.
 
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 

@@ -1,5 +1,3 @@
-//! Tests of the directory with one and several processes.
-
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Barrier;
 use std::thread;

@@ -1,5 +1,3 @@
-//! Copies to and from another process.
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
