@@ -352,10 +352,9 @@ if [ -d "$src" ]; then
     ROWS=$(($(constant ROWS "$src/transport/software/src/regions.rs")))
     MAX_EPS=$(constant MAX_EPS "$src/transport/software/src/objects.rs")
     MAX_READS=$(constant MAX_READS "$src/transport/software/src/objects.rs")
-    max_transfer=$(($(constant LARGEST "$src/transport/shm/src/data/record.rs")))
+    max_transfer=$(($(constant LARGEST "$src/transport/software/src/wire.rs")))
     max_private_data=$(($(constant MAX_PRIVATE_DATA "$src/transport/shm/src/meeting/wire.rs")))
     compare_limits libdaplshm
-    max_transfer=$(($(constant LARGEST "$src/transport/tcp/src/record.rs")))
     max_private_data=$(($(constant MAX_PRIVATE_DATA "$src/transport/tcp/src/hello.rs")))
     compare_limits libdapltcp
 else

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 #
 # protocol.sh SOURCES - prints a C header with the constants of the wire protocol, from record.rs, hello.rs and cm.rs in
-# SOURCES. Fails if a constant that the tests use is missing.
+# SOURCES, and from wire.rs of the crate `software`. Fails if a constant that the tests use is missing.
 set -eu
 sources=$1
 needed='RECORD_HEADER RECORD_MAX_PAYLOAD RECORD_MIN_WINDOW RECORD_MAX_WINDOW RECORD_LARGEST RECORD_WORD RECORD_SOLICITED
@@ -50,6 +50,7 @@ constants()
 
 header=$(
     echo '/* The constants of the wire protocol, from the sources of the transport. */'
+    constants ../../software/src/wire.rs RECORD
     constants record.rs RECORD
     constants hello.rs HELLO
     constants cm.rs CM

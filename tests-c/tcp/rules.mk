@@ -11,7 +11,8 @@ WORLD_PROGRAMS := $(patsubst %,$(OUT)/tcp/%,network reach within)
 TCP_SOURCES := $(ROOT)/src/transport/tcp/src
 RAW := $(OUT)/tcp/raw.o $(OUT)/srq/srq_common.o
 
-$(OUT)/tcp/protocol.h: $(TESTDIR)/tcp/protocol.sh $(TCP_SOURCES)/record.rs $(TCP_SOURCES)/hello.rs $(TCP_SOURCES)/cm.rs
+$(OUT)/tcp/protocol.h: $(TESTDIR)/tcp/protocol.sh $(TCP_SOURCES)/record.rs $(TCP_SOURCES)/hello.rs \
+		$(TCP_SOURCES)/cm.rs $(ROOT)/src/transport/software/src/wire.rs
 	@mkdir -p $(@D)
 	$(TESTDIR)/tcp/protocol.sh $(TCP_SOURCES) >$@.new && mv $@.new $@
 

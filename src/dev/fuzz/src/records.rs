@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dat_core::event::Transfer;
 use dat_core::testing::End;
 use dat_core::transport::{RemoteSegment, Scope};
-use dat_core::{Base, CompletionFlags, LocalSegment, Rights, Rmr, Srq};
+use dat_core::{Base, Change, CompletionFlags, LocalSegment, Rights, Rmr, Srq};
 use dat_shm::Shm;
 use dat_shm::fuzzing::{self, Peer, RECORDS, Way};
 
@@ -181,8 +181,11 @@ impl Session<'_> {
             return match what % 4 {
                 0 => input.word().to_le_bytes().to_vec(),
                 1 => key.to_le_bytes().to_vec(),
-                2 => fuzzing::atomic(addr & !7, key, None, input.number()),
-                _ => fuzzing::atomic(addr, key, Some(input.number()), input.number()),
+                2 => fuzzing::atomic(addr & !7, key, Change::Add(input.number())).to_vec(),
+                _ => {
+                    let change = Change::Swap { expected: input.number(), new: input.number() };
+                    fuzzing::atomic(addr, key, change).to_vec()
+                }
             };
         }
         match what % 6 {
@@ -190,11 +193,11 @@ impl Session<'_> {
             1 => vec![input.byte(); input.number() as usize % 9000],
             2 => {
                 let (addr, key, len) = self.range(input);
-                fuzzing::target(addr, key, len)
+                fuzzing::target(&RemoteSegment { addr, len, key }).to_vec()
             }
             3 => {
                 let (addr, key, len) = self.range(input);
-                let mut bytes = fuzzing::target(addr, key, len);
+                let mut bytes = fuzzing::target(&RemoteSegment { addr, len, key }).to_vec();
                 bytes.resize(bytes.len() + input.number() as usize % 8193, input.byte());
                 bytes
             }

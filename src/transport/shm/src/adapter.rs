@@ -9,12 +9,14 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectRetry, ConnectionReport, Disconnect,
-    Extended, Fabric, Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment,
-    SeqNo, ShortSend, Supported, Transport, Wakeup, Windows, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectRetry, ConnectionReport, Disconnect, Extended,
+    Fabric, Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo,
+    SharedQueue, ShortSend, Supported, Transport, Wakeup, ZoneId,
 };
-use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
+use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
+use dat_memory::qp::{QpBase, SoftwareTransport};
+use dat_memory::wire::LARGEST;
 use host::{fork, memory};
 
 use crate::alarm::Alarm;
@@ -23,9 +25,7 @@ use crate::conn::{Conn, ConnPhase};
 use crate::peer_segment::End;
 use crate::process_context::{Command, Listener, ProcessContext};
 use crate::process_contexts::ProcessContexts;
-use crate::record::LARGEST;
 use crate::ring::SMALL;
-use crate::srq::SharedQueue;
 use crate::thread::PendingConnect;
 use crate::transfers;
 use crate::tx::Tx;
@@ -74,74 +74,48 @@ impl Drop for Shm {
     }
 }
 
-impl Shm {
-    fn conn(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
+impl SoftwareTransport for Shm {
+    type Owner = ProcessContext;
+
+    fn owner(&self) -> &Arc<ProcessContext> {
+        &self.context
+    }
+
+    #[inline]
+    fn base(qp: &Conn) -> &QpBase<Self> {
+        &qp.base
+    }
+
+    fn port(qp: &Conn) -> u64 {
+        qp.info().port
+    }
+
+    fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
         let tx = Tx::new(init.sink.ep(), &init.sizes, receiver.datagrams().is_some())?;
         let QpInit { sink, zone, extended, .. } = init;
         let info = EndInfo { zone: zone.id(), port: self.context.next_port(), extended, datagrams: receiver.number() };
         Ok((Conn::new(sink, info, receiver)?, tx))
     }
-}
 
-impl DatagramTransport for Shm {
-    fn create_datagram_connection(
-        &self,
-        init: QpInit<'_, Self>,
-        receiver: DatagramReceiver<Self>,
-    ) -> Result<(Arc<Conn>, Tx)> {
-        self.conn(init, Receiver::Datagrams(receiver))
-    }
-
-    fn peer_number(&self, qp: &Conn) -> u32 {
-        qp.peer_number()
+    fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, signalled: bool) -> Result<SeqNo> {
+        Ok(qp.end().map_or(SeqNo::NEVER, |end| tx.post_done(end, id, signalled)))
     }
 
     fn try_send(&self, qp: &Arc<Conn>, tx: &mut Tx, datagram: &Datagram<'_>) -> bool {
         qp.end().is_some_and(|end| tx.try_send(end, datagram))
     }
-
-    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
-        dat_memory::copy::gather_into(&self.context.links.control.regions, segments, to)
-    }
 }
 
 impl Extended<Shm> for Supported {
     fn permit(qp: Option<&Conn>) -> Option<Self> {
-        qp.is_none_or(Conn::takes_extended).then_some(Supported)
-    }
-}
-
-impl Windows<Shm> for Window<ProcessContext> {
-    fn create(shm: &Shm, _zone: &Zone, scope: Scope) -> Result<Self> {
-        Ok(Window::new(&shm.context, scope))
-    }
-
-    fn post_bind(
-        &self,
-        _shm: &Shm,
-        (qp, tx): (&Arc<Conn>, &mut Tx),
-        id: RequestId,
-        target: Option<&BindTarget<'_, Region<ProcessContext>>>,
-        signalled: bool,
-    ) -> Result<(u32, SeqNo)> {
-        let key = self.bind(target, qp.info().port)?;
-        let mark = qp.end().map_or(SeqNo::NEVER, |end| tx.post_done(end, id, signalled));
-        Ok((key, mark))
-    }
-
-    fn await_rebind(&self, _shm: &Shm) {
-        self.await_peers();
-    }
-
-    fn revoke(&self, _shm: &Shm) {
-        self.close();
+        qp.is_none_or(|qp| qp.base.takes_extended()).then_some(Supported)
     }
 }
 
 impl Transport for Shm {
     type Extended = Supported;
     type Window = Window<ProcessContext>;
-    type Srq = Arc<SharedQueue>;
+    type Srq = Arc<SharedQueue<Conn>>;
     type DatagramQp = UdQp<Shm>;
     type Zone = Zone;
     type Region = Region<ProcessContext>;
@@ -210,16 +184,18 @@ impl Transport for Shm {
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
         let receiver = Receiver::new(init.srq)?;
-        self.conn(init, receiver)
+        self.create(init, receiver)
     }
 
     #[inline]
     fn post_recv(&self, qp: &Conn, _recv: &Recv<'_>) -> Result<bool> {
-        Ok(qp.awaits_recv())
+        Ok(qp.base.awaits_recv())
     }
 
     fn kick(&self, qp: &Arc<Conn>) {
-        qp.recv_kick();
+        if qp.base.end_wait() {
+            qp.resume();
+        }
     }
 
     #[inline(always)]
@@ -244,7 +220,7 @@ impl Transport for Shm {
 
     fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
         let peer_wakeups = qp.end().map_or(0, End::wakeups);
-        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups }
+        Flow { request_stalls: tx.stalls(), message_stalls: qp.base.stalls(), peer_wakeups }
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {

@@ -8,6 +8,5 @@ pub mod offer;
 pub mod record;
 pub mod responses;
 pub mod rx;
-pub mod srq;
 pub mod tx;
 pub mod tx_ring;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use dat_core::{Change, Rights};
+use dat_core::Rights;
 use dat_memory::regions::{AccessContext, NewRow, ROW_SIZE, ROWS, Users};
 use dat_memory::user::{Source, Target};
 use rustix::io::Errno;
@@ -18,6 +18,7 @@ use crate::os::directory::{Claim, Directory, Reachable};
 use crate::os::memory::{self, SharedMemory};
 use crate::peer_segment::PeerSegment;
 use crate::record;
+pub use crate::record::{atomic, place, target};
 use crate::regions::{self, PeerRegions, RegionTable};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
 use crate::sleep::News;
@@ -77,14 +78,6 @@ fn name(number: u64) -> String {
     format!("p-{}-{number:016x}", std::process::id())
 }
 
-pub fn target(addr: u64, key: u32, len: u64) -> Vec<u8> {
-    record::target(addr, key, len).to_vec()
-}
-
-pub fn place(addr: u64, len: u64) -> Vec<u8> {
-    record::place(addr, len).to_vec()
-}
-
 pub const RECORDS: [u8; 10] = [
     record::kind::MESSAGE,
     record::kind::MESSAGE_PIECE,
@@ -97,16 +90,6 @@ pub const RECORDS: [u8; 10] = [
     record::kind::ATOMIC,
     record::kind::INVALIDATE,
 ];
-
-/// Returns an atomic operation on eight bytes, as in records: a compare and swap with `expected`, otherwise an
-/// addition.
-pub fn atomic(addr: u64, key: u32, expected: Option<u64>, value: u64) -> Vec<u8> {
-    let change = match expected {
-        None => Change::Add(value),
-        Some(expected) => Change::Swap { expected, new: value },
-    };
-    record::atomic(addr, key, change).to_vec()
-}
 
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {

@@ -31,7 +31,7 @@ mod ring;
 mod word;
 
 use attention::{alarm, control_region, guard, hot, ready, sleep, watch};
-use data::{budget, claim, conn, copy, offer, record, responses, rx, srq, tx, tx_ring};
+use data::{budget, claim, conn, copy, offer, record, responses, rx, tx, tx_ring};
 use exposure::{copy_target, pending, transfers};
 use meeting::{census, cm, link, pending_peers, process_context, process_contexts, thread, wire};
 

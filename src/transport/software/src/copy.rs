@@ -151,11 +151,11 @@ pub fn gather<M: Mirror>(
     true
 }
 
-/// Fills `to` with the segments' first bytes. Returns `false` if a region has been freed.
-pub fn gather_into<M: Mirror>(regions: &RegionTable<M>, segments: &[Segment], to: &mut [u8]) -> bool {
+/// Fills `to` with the segments' bytes from `offset`. Returns `false` if a region has been freed.
+pub fn gather_into<M: Mirror>(regions: &RegionTable<M>, segments: &[Segment], offset: u64, to: &mut [u8]) -> bool {
     let len = to.len() as u64;
     let mut rest = Target::of(to);
-    gather(regions, segments, 0, len, |source| {
+    gather(regions, segments, offset, len, |source| {
         let done = copy(rest, source);
         rest = rest.split(done).1;
     })

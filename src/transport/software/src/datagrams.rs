@@ -1,7 +1,7 @@
 //! Datagrams over connections, for transports without datagram queue pairs.
 //!
 //! A [`UdQp`] has a connection to each [`Peer`]. If the connection has room, a datagram is sent from the program's
-//! memory ([`DatagramTransport::try_send`]). Otherwise the peer's [`Queue`] stores a copy, or loses the datagram if it
+//! memory ([`SoftwareTransport::try_send`]). Otherwise the peer's [`Queue`] stores a copy, or loses the datagram if it
 //! is full. Up to 64 copies are posted as requests. The program's send always completes.
 //!
 //! After the last datagram to a freed peer, a side sends a notice: an immediate value without bytes. It disconnects
@@ -17,12 +17,17 @@ use dat_core::event::Status;
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
     Closing, Connect, ConnectionOwner, ConnectionReport, Disconnect, Handed, InternalConnection, Operation, Poll,
-    QpInit, QpSizes, Recv, RecvDone, RemoteSegment, RnrWaiter, Segment, Sending, SeqNo, SharedQueue, ShortSend,
-    Supported, Taken, Transport,
+    QpInit, QpSizes, Recv, RecvDone, RemoteSegment, Segment, Sending, SeqNo, ShortSend, Supported, Taken, Transport,
 };
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use host::pause::Pause;
+
+use crate::copy;
+use crate::objects::Owner;
+use crate::qp::SoftwareTransport;
+use crate::regions::{Mirror, RegionTable};
+use crate::user::Source;
 
 mod queue;
 
@@ -35,30 +40,8 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
 /// Maximum wait of a close for all datagrams to be sent.
 const MAX_DRAIN: Duration = Duration::from_secs(1);
 
-/// Functions that a transport must provide.
-pub trait DatagramTransport:
-    Transport<Extended = Supported, Qp: RnrWaiter, Srq = Arc<SharedQueue<<Self as Transport>::Qp>>, DatagramQp = UdQp<Self>>
-{
-    /// Creates one end of a datagram connection.
-    fn create_datagram_connection(
-        &self,
-        init: QpInit<'_, Self>,
-        receiver: DatagramReceiver<Self>,
-    ) -> Result<(Arc<Self::Qp>, Self::Tx)>;
-
-    /// Returns the number of the peer's endpoint; 0 if this is not a datagram endpoint.
-    fn peer_number(&self, qp: &Self::Qp) -> u32;
-
-    /// Sends a datagram if no request waits and there is room; returns whether it did. Accesses its memory only during
-    /// the call.
-    fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
-
-    /// Copies the segments' bytes to `to`, which has their length. Returns `false` if a region has been freed.
-    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool;
-}
-
 /// The destination of a connection's messages.
-pub enum Receiver<T: DatagramTransport> {
+pub enum Receiver<T: SoftwareTransport> {
     /// The receives of the connection's endpoint.
     Own,
     /// A shared receive queue.
@@ -68,7 +51,7 @@ pub enum Receiver<T: DatagramTransport> {
 }
 
 /// The queue pair of a datagram endpoint.
-pub struct UdQp<T: DatagramTransport> {
+pub struct UdQp<T: SoftwareTransport> {
     sink: DatagramSink<T>,
     /// The zone of the connections. The program registers no memory in it, so peers can access none.
     zone: T::Zone,
@@ -78,7 +61,7 @@ pub struct UdQp<T: DatagramTransport> {
 }
 
 /// A peer of a queue pair, and the connection to it.
-pub struct Peer<T: DatagramTransport> {
+pub struct Peer<T: SoftwareTransport> {
     qp: Arc<UdQp<T>>,
     connection: InternalConnection<T>,
     /// Set while posted copies are incomplete. Changes under [`Sending`], and at the connection's end.
@@ -96,15 +79,15 @@ struct State<T: Transport> {
 }
 
 /// An address handle. The program can send to the peer until this is dropped.
-pub struct PeerHandle<T: DatagramTransport>(Arc<Peer<T>>);
+pub struct PeerHandle<T: SoftwareTransport>(Arc<Peer<T>>);
 
 /// The receiving side of a datagram connection.
-pub struct DatagramReceiver<T: DatagramTransport> {
+pub struct DatagramReceiver<T: SoftwareTransport> {
     qp: Arc<UdQp<T>>,
     peer: Weak<Peer<T>>,
 }
 
-impl<T: DatagramTransport> Receiver<T> {
+impl<T: SoftwareTransport> Receiver<T> {
     /// Creates the receiver of a connection.
     ///
     /// # Errors
@@ -127,10 +110,11 @@ impl<T: DatagramTransport> Receiver<T> {
     }
 }
 
-impl<T: DatagramTransport> DatagramReceiver<T> {
-    /// Calls `place` to store a datagram of `len` bytes in a receive; it returns `false` for unregistered memory.
-    /// Without a receive of that size, the datagram is lost.
-    pub fn arrived(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) {
+impl<T: SoftwareTransport> DatagramReceiver<T> {
+    /// Stores a datagram. Without a receive of its length the datagram is lost.
+    pub fn arrived<M: Mirror>(&self, regions: &RegionTable<M>, bytes: Source<'_>, solicited: bool) {
+        let len = bytes.len() as u64;
+        let place = |segments: &[Segment]| copy::scatter(regions, segments, 0, bytes, true);
         let UdQp { sink, srq, .. } = &*self.qp;
         let Some(srq) = srq else {
             return if !sink.deliver(len, solicited, place) {
@@ -155,7 +139,7 @@ impl<T: DatagramTransport> DatagramReceiver<T> {
     }
 }
 
-impl<T: DatagramTransport> UdQp<T> {
+impl<T: SoftwareTransport> UdQp<T> {
     /// Adds a peer and calls `start` to establish its connection.
     fn add_peer(
         self: &Arc<Self>,
@@ -193,7 +177,7 @@ impl<T: DatagramTransport> UdQp<T> {
         let (waits, state) = (AtomicBool::new(false), Mutex::new(state));
         let peer = memory::arc(Peer { qp: self.clone(), connection, waits, state })?;
         let receiver = DatagramReceiver { qp: self.clone(), peer: Arc::downgrade(&peer) };
-        let (qp, tx) = transport.create_datagram_connection(init, receiver)?;
+        let (qp, tx) = transport.create(init, Receiver::Datagrams(receiver))?;
         let owner: Weak<Peer<T>> = Arc::downgrade(&peer);
         peer.connection.open(owner, (qp.clone(), tx), POSTED)?;
         {
@@ -205,7 +189,7 @@ impl<T: DatagramTransport> UdQp<T> {
     }
 }
 
-impl<T: DatagramTransport> Datagrams<T> for UdQp<T> {
+impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
     type Peer = PeerHandle<T>;
 
     fn create(transport: &T, init: QpInit<'_, T, DatagramSink<T>>) -> Result<Arc<Self>> {
@@ -280,7 +264,7 @@ impl<T: DatagramTransport> Datagrams<T> for UdQp<T> {
 }
 
 /// Waits, up to a timeout, until the datagrams for these peers have been sent.
-fn drain<T: DatagramTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
+fn drain<T: SoftwareTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
     let begun = Instant::now();
     let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());
     loop {
@@ -297,7 +281,7 @@ fn drain<T: DatagramTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
     }
 }
 
-impl<T: DatagramTransport> Drop for PeerHandle<T> {
+impl<T: SoftwareTransport> Drop for PeerHandle<T> {
     fn drop(&mut self) {
         let mut sending = self.0.connection.sending();
         let mut state = self.0.state.lock();
@@ -310,14 +294,14 @@ impl<T: DatagramTransport> Drop for PeerHandle<T> {
     }
 }
 
-impl<T: DatagramTransport> Peer<T> {
+impl<T: SoftwareTransport> Peer<T> {
     /// Queues a datagram. Returns `false` if the queue is full.
     fn wait(&self, sending: &mut Sending<'_, T>, datagram: &Datagram<'_>) -> Result<bool> {
         let transport = self.connection.transport();
         let mut state = self.state.lock();
         let mut found = true;
         let pushed = state.queue.push(transport, &self.qp.zone, (datagram.len as usize, datagram.solicited), |to| {
-            found = transport.gather(datagram.segments, to);
+            found = copy::gather_into(transport.owner().regions(), datagram.segments, 0, to);
             found
         });
         if !found {
@@ -393,12 +377,12 @@ impl<T: DatagramTransport> Peer<T> {
     }
 }
 
-impl<T: DatagramTransport> ConnectionOwner for Peer<T> {
+impl<T: SoftwareTransport> ConnectionOwner for Peer<T> {
     fn connection(self: Arc<Self>, report: ConnectionReport) {
         let ConnectionReport::Established(private_data) = report else { return self.end(Some(report)) };
         let exchange = self.state.lock().exchange.take();
         if let (Some(exchange), Some(qp)) = (exchange, self.connection.qp()) {
-            let number = self.connection.transport().peer_number(&qp);
+            let number = T::base(&qp).peer_number();
             exchange.established(PeerHandle(self), number, private_data);
         }
     }

@@ -1,8 +1,11 @@
-//! Registered memory of this process, for transports that copy in software.
+//! What transports share that copy in software: registered memory of this process, and the execution of records.
 //!
 //! | module | contents |
 //! |---|---|
+//! | [`records`] | execution of the peer's messages, writes, immediate values and invalidations |
+//! | [`qp`] | queue pairs: their receives, and what each transport adds |
 //! | [`datagrams`] | datagram queue pairs over connections of the transport |
+//! | [`wire`] | targets and atomic operations in records |
 //! | [`objects`] | zones, regions and windows: rows of the table |
 //! | [`copy`] | copies between segments and other memory of this process |
 //! | [`regions`] | the table of registered memory, and references to its rows |
@@ -19,5 +22,8 @@ pub mod copy;
 pub mod datagrams;
 pub mod objects;
 pub mod pages;
+pub mod qp;
+pub mod records;
 pub mod regions;
 pub mod user;
+pub mod wire;

@@ -10,12 +10,14 @@ use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Disconnect, Extended, Fabric, FabricKind,
-    Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, Segment, SeqNo, SharedQueue,
-    ShortSend, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
+    AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
+    ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue, ShortSend,
+    Supported, Transport, Unsupported, Wakeup, ZoneId,
 };
-use dat_memory::datagrams::{DatagramReceiver, DatagramTransport, Receiver, UdQp};
+use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
+use dat_memory::qp::{QpBase, SoftwareTransport};
+use dat_memory::wire::LARGEST;
 use host::lock::Mutex;
 use host::thread::Thread;
 use host::topic::{Reason, Topic};
@@ -26,7 +28,7 @@ use crate::conn::{Conn, Terms};
 use crate::device::Device;
 use crate::hello;
 use crate::locate::{Place, locate};
-use crate::record::{End, LARGEST};
+use crate::record::End;
 use crate::thread;
 use crate::tx::Tx;
 
@@ -71,8 +73,22 @@ impl Drop for Tcp {
     }
 }
 
-impl Tcp {
-    fn conn(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
+impl SoftwareTransport for Tcp {
+    type Owner = Device;
+
+    fn owner(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    fn base(qp: &Conn) -> &QpBase<Self> {
+        &qp.base
+    }
+
+    fn port(qp: &Conn) -> u64 {
+        qp.number()
+    }
+
+    fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
         let tx = Tx::new(init.sink.ep(), &init.sizes)?;
         let terms = Terms {
             zone: init.zone.id(),
@@ -83,66 +99,26 @@ impl Tcp {
         };
         Ok((Conn::new(&self.device, init.sink, terms, receiver)?, tx))
     }
-}
 
-impl DatagramTransport for Tcp {
-    fn create_datagram_connection(
-        &self,
-        init: QpInit<'_, Self>,
-        receiver: DatagramReceiver<Self>,
-    ) -> Result<(Arc<Conn>, Tx)> {
-        self.conn(init, Receiver::Datagrams(receiver))
-    }
-
-    fn peer_number(&self, qp: &Conn) -> u32 {
-        qp.peer_number()
-    }
-
-    fn try_send(&self, _qp: &Arc<Conn>, tx: &mut Tx, datagram: &Datagram<'_>) -> bool {
-        tx.try_send(datagram)
-    }
-
-    fn gather(&self, segments: &[Segment], to: &mut [u8]) -> bool {
-        dat_memory::copy::gather_into(&self.device.regions, segments, to)
-    }
-}
-
-impl Extended<Tcp> for Supported {
-    fn permit(qp: Option<&Conn>) -> Option<Self> {
-        qp.is_none_or(Conn::takes_extended).then_some(Supported)
-    }
-}
-
-impl Windows<Tcp> for Window<Device> {
-    fn create(tcp: &Tcp, _zone: &Zone, scope: Scope) -> Result<Self> {
-        Ok(Window::new(&tcp.device, scope))
-    }
-
-    fn post_bind(
-        &self,
-        _tcp: &Tcp,
-        (qp, tx): (&Arc<Conn>, &mut Tx),
-        id: RequestId,
-        target: Option<&BindTarget<'_, Region<Device>>>,
-        _signalled: bool,
-    ) -> Result<(u32, SeqNo)> {
-        let key = self.bind(target, qp.number())?;
+    fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, _signalled: bool) -> Result<SeqNo> {
         if !tx.is_open() {
-            return Ok((key, SeqNo::NEVER));
+            return Ok(SeqNo::NEVER);
         }
         tx.post_done(id)?;
         qp.pump_locked(tx);
         // It may be complete, which the next poll reports.
         qp.poll_soon();
-        Ok((key, SeqNo(id)))
+        Ok(SeqNo(id))
     }
 
-    fn await_rebind(&self, _tcp: &Tcp) {
-        // The bind has waited for the threads that used it.
+    fn try_send(&self, _qp: &Arc<Conn>, tx: &mut Tx, datagram: &Datagram<'_>) -> bool {
+        tx.try_send(datagram)
     }
+}
 
-    fn revoke(&self, _tcp: &Tcp) {
-        self.close();
+impl Extended<Tcp> for Supported {
+    fn permit(qp: Option<&Conn>) -> Option<Self> {
+        qp.is_none_or(|qp| qp.base.takes_extended()).then_some(Supported)
     }
 }
 
@@ -238,15 +214,17 @@ impl Transport for Tcp {
 
     fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
         let receiver = Receiver::new(init.srq)?;
-        self.conn(init, receiver)
+        self.create(init, receiver)
     }
 
     fn post_recv(&self, qp: &Conn, _recv: &Recv<'_>) -> Result<bool> {
-        Ok(qp.awaits_recv())
+        Ok(qp.base.awaits_recv())
     }
 
     fn kick(&self, qp: &Arc<Conn>) {
-        qp.recv_kick();
+        if qp.base.end_wait() {
+            qp.resume();
+        }
     }
 
     #[inline(always)]
@@ -277,7 +255,7 @@ impl Transport for Tcp {
     }
 
     fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
-        Flow { request_stalls: tx.stalls(), message_stalls: qp.stalls(), peer_wakeups: 0 }
+        Flow { request_stalls: tx.stalls(), message_stalls: qp.base.stalls(), peer_wakeups: 0 }
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {

@@ -5,26 +5,24 @@
 //! so no other thread uses memory of the program afterwards.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dat_core::error::Result;
 use dat_core::event::Status;
-use dat_core::probes::Stall;
-use dat_core::transport::{
-    Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, RecvDone, RequestId, RnrWaiter, Special, Taken,
-    Verdict,
-};
-use dat_memory::datagrams::{DatagramReceiver, Receiver};
+use dat_core::transport::{Checked, ConnectionReport, EndpointSink, RequestId, RnrWaiter};
+use dat_memory::datagrams::Receiver;
+use dat_memory::qp::QpBase;
+use dat_memory::records::Fatal;
 use host::lock::Mutex;
 use host::memory;
 
 use crate::Tcp;
 use crate::device::Device;
-use crate::record::{self, End, Header};
-use crate::rx::{ConnEnd, Fatal, Rx};
+use crate::record::{End, Header};
+use crate::rx::{ConnEnd, Rx};
 use crate::stream::{NotSent, Stream};
-use crate::tx::{Failed, Tx};
+use crate::tx::Tx;
 
 mod ending;
 
@@ -84,25 +82,16 @@ pub enum Received {
 }
 
 pub struct Conn {
-    sink: EndpointSink<Tcp>,
+    pub base: QpBase<Tcp>,
     device: Arc<Device>,
     /// Unique number within the adapter.
     number: u64,
     terms: Terms,
-    /// Set if the peer's program supports extended operations.
-    to_extended: AtomicBool,
-    /// Number of the peer's endpoint if that carries datagrams, otherwise 0.
-    to_datagrams: AtomicU32,
     phase: AtomicU8,
     /// Set once a poll has found the peer's first record or its end.
     is_first_found: AtomicBool,
     /// Local port; 0 before there is one.
     port: AtomicU64,
-    receiver: Receiver<Tcp>,
-    /// Set while a message waits for a receive of the endpoint's own queue.
-    rnr: AtomicBool,
-    stalls: Gauge,
-    rnr_queued: AtomicBool,
     /// Set while the adapter has it noted.
     noted: AtomicBool,
     /// For each [`Received`], the number of the connection that received next last time; initially its own.
@@ -112,11 +101,23 @@ pub struct Conn {
 
 impl RnrWaiter for Conn {
     fn rnr_queued(&self) -> &AtomicBool {
-        &self.rnr_queued
+        &self.base.rnr_queued
     }
 
     fn resume(self: &Arc<Self>) {
-        self.resume_rx();
+        let mut receiving = self.receiving.lock();
+        self.base.note_stall(false);
+        let resumed = receiving.resume(self);
+        // The program may not poll.
+        if let Some(stream) = receiving.stream() {
+            if !stream.acknowledge() {
+                self.poll_soon();
+            }
+        }
+        drop(receiving);
+        if let Err(over) = resumed {
+            After::ConnEnd(self.clone(), over).run();
+        }
     }
 }
 
@@ -138,7 +139,7 @@ impl After {
                 conn.device.settle();
                 conn.peer_left(end);
             }
-            After::Drained(conn) => conn.sink.drained(),
+            After::Drained(conn) => conn.base.sink.drained(),
             After::Used(conn) => {
                 conn.established(Vec::new());
                 conn.device.beginning.fetch_sub(1, Ordering::AcqRel);
@@ -161,19 +162,13 @@ impl Conn {
     ) -> Result<Arc<Self>> {
         let number = device.next_number();
         Ok(memory::arc(Conn {
-            sink,
+            base: QpBase::new(sink, receiver),
             number,
             device: device.clone(),
             terms,
-            to_extended: AtomicBool::new(false),
-            to_datagrams: AtomicU32::new(0),
             phase: AtomicU8::new(Phase::Idle as u8),
             is_first_found: AtomicBool::new(false),
             port: AtomicU64::new(0),
-            receiver,
-            rnr: AtomicBool::new(false),
-            stalls: Gauge::default(),
-            rnr_queued: AtomicBool::new(false),
             noted: AtomicBool::new(false),
             next: [AtomicU64::new(number), AtomicU64::new(number)],
             receiving: Mutex::new(Rx::default()),
@@ -229,7 +224,7 @@ impl Conn {
             return false;
         }
         receiving.open(stream.clone());
-        if let Some(mut tx) = self.sink.lock_tx() {
+        if let Some(mut tx) = self.base.sink.lock_tx() {
             tx.open(stream.clone());
         }
         true
@@ -237,19 +232,10 @@ impl Conn {
 
     /// Records the properties of the peer. Called before the connection is reported as established.
     pub fn note_peer(&self, extended: bool, datagrams: u32, reads_in: u8) {
-        self.to_extended.store(extended, Ordering::Relaxed);
-        self.to_datagrams.store(datagrams, Ordering::Relaxed);
-        if let Some(mut tx) = self.sink.lock_tx() {
+        self.base.note_peer(extended, datagrams);
+        if let Some(mut tx) = self.base.sink.lock_tx() {
             tx.limit_reads(reads_in);
         }
-    }
-
-    pub fn takes_extended(&self) -> bool {
-        self.to_extended.load(Ordering::Relaxed)
-    }
-
-    pub fn peer_number(&self) -> u32 {
-        self.to_datagrams.load(Ordering::Relaxed)
     }
 
     /// Reports the connection as established, with the acceptor's private data. Called without a lock.
@@ -258,7 +244,7 @@ impl Conn {
         if !matches!(phase, Phase::Connecting | Phase::Accepting) {
             return;
         }
-        self.sink.connection(ConnectionReport::Established(private_data));
+        self.base.sink.connection(ConnectionReport::Established(private_data));
         // After this call another thread may report the end.
         if self.shift(phase, Phase::Up) && phase == Phase::Accepting {
             self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
@@ -377,7 +363,7 @@ impl Conn {
     }
 
     fn pump(self: &Arc<Self>, after: &mut Vec<After>) {
-        let Some(mut tx) = self.sink.lock_tx() else { return };
+        let Some(mut tx) = self.base.sink.lock_tx() else { return };
         self.pump_locked(&mut tx);
         let drained = tx.done().is_some_and(|done| tx.request_done(done));
         drop(tx);
@@ -388,133 +374,45 @@ impl Conn {
 
     /// The caller has locked the sending direction.
     pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
-        if let Err(failed) = tx.pump() {
-            self.device.later(After::ConnEnd(self.clone(), request_failed(failed)));
+        if let Err(fatal) = tx.pump() {
+            self.device.later(After::ConnEnd(self.clone(), fatal.into()));
         }
     }
 
-    pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), ConnEnd> {
-        self.heard(|tx| if tx.on_handled(header.handled, header.window) { Ok(()) } else { Err(None) })
+    pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), Fatal> {
+        self.heard(|tx| tx.on_handled(header.handled, header.window))
     }
 
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
-        self.sink.lock_tx()?.response(len)
+        self.base.sink.lock_tx()?.response(len)
     }
 
-    pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> std::result::Result<(), ConnEnd> {
-        self.heard(|tx| tx.on_response(len, placed).map_err(Some))
+    pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> std::result::Result<(), Fatal> {
+        self.heard(|tx| tx.on_response(len, placed))
     }
 
     /// Changes the sending direction, then sends and completes the requests that this permits.
     fn heard(
         self: &Arc<Self>,
-        what: impl FnOnce(&mut Tx) -> std::result::Result<(), Option<Failed>>,
-    ) -> std::result::Result<(), ConnEnd> {
-        let Some(mut tx) = self.sink.lock_tx() else { return Ok(()) };
+        what: impl FnOnce(&mut Tx) -> std::result::Result<(), Fatal>,
+    ) -> std::result::Result<(), Fatal> {
+        let Some(mut tx) = self.base.sink.lock_tx() else { return Ok(()) };
         let heard = what(&mut tx);
-        if tx.done().is_some_and(|done| tx.request_done(done)) {
+        let mut drained = tx.done().is_some_and(|done| tx.request_done(done));
+        if heard.is_ok() {
+            self.pump_locked(&mut tx);
+            // A bind between requests is complete with them.
+            drained |= tx.done().is_some_and(|done| tx.request_done(done));
+        }
+        if drained {
             self.device.later(After::Drained(self.clone()));
         }
-        match heard {
-            Ok(()) => {
-                self.pump_locked(&mut tx);
-                // A bind between requests is complete with them.
-                if tx.done().is_some_and(|done| tx.request_done(done)) {
-                    self.device.later(After::Drained(self.clone()));
-                }
-                Ok(())
-            }
-            Err(None) => Err(ConnEnd::Failed(Fatal::default())),
-            Err(Some(failed)) => Err(request_failed(failed)),
-        }
+        heard
     }
-
-    /// Takes the next receive for a message. Returns `false` if there is none; a later receive resumes the connection.
-    pub fn take(self: &Arc<Self>, taken: &mut Taken) -> std::result::Result<bool, Fatal> {
-        let note_taken = |id| match self.sink.recv_taken(id) {
-            Verdict::Continue => Ok(true),
-            Verdict::Break => Err(Fatal::default()),
-        };
-        if let Receiver::Shared(srq) = &self.receiver {
-            let found = srq.take(self, taken);
-            self.note_stall(!found);
-            return if found { note_taken(taken.id) } else { Ok(false) };
-        }
-        let mut found = self.sink.recv_take(taken);
-        if !found {
-            // A thread that posts next sees this flag, or has posted before the second attempt: both use the lock of
-            // the endpoint's receives.
-            self.rnr.store(true, Ordering::SeqCst);
-            found = self.sink.recv_take(taken);
-            if found {
-                self.rnr.store(false, Ordering::SeqCst);
-            }
-        }
-        self.note_stall(!found);
-        Ok(found)
-    }
-
-    /// Records whether a message waits for a receive. The caller has locked the receiving direction.
-    fn note_stall(&self, waits: bool) {
-        self.stalls.set(self.sink.ep(), Stall::Message, waits);
-    }
-
-    pub fn stalls(&self) -> u64 {
-        self.stalls.stalls()
-    }
-
-    pub fn datagrams(&self) -> Option<&DatagramReceiver<Tcp>> {
-        self.receiver.datagrams()
-    }
-
-    pub fn complete(&self, done: RecvDone) {
-        self.sink.recv_done(done);
-    }
-
-    pub fn complete_special(&self, done: RecvDone, what: Special) {
-        self.sink.recv_special(done, what);
-    }
-
-    pub fn awaits_recv(&self) -> bool {
-        self.rnr.load(Ordering::SeqCst)
-    }
-
-    /// Resumes a message that waited for a receive of the endpoint's own queue. Called without a lock.
-    pub fn recv_kick(self: &Arc<Self>) {
-        if self.rnr.load(Ordering::SeqCst) && self.rnr.swap(false, Ordering::SeqCst) {
-            self.resume_rx();
-        }
-    }
-
-    fn resume_rx(self: &Arc<Self>) {
-        let mut receiving = self.receiving.lock();
-        self.note_stall(false);
-        let resumed = receiving.resume(self);
-        // The program may not poll.
-        if let Some(stream) = receiving.stream() {
-            if !stream.acknowledge() {
-                self.poll_soon();
-            }
-        }
-        drop(receiving);
-        if let Err(over) = resumed {
-            After::ConnEnd(self.clone(), over).run();
-        }
-    }
-}
-
-/// Returns the end for a request of this end that cannot be executed.
-fn request_failed((id, status): Failed) -> ConnEnd {
-    ConnEnd::Failed(Fatal { request: Some((FailedRequest::Number(id), status)), ..Fatal::default() })
 }
 
 /// Returns the end for an unsent rest of a request, or of a response if `id` is `None`.
 fn rest_lost(id: Option<RequestId>) -> ConnEnd {
-    let fatal = Fatal { peer: Some(Status::RemoteAccess), ..Fatal::default() };
-    id.map_or(ConnEnd::Failed(fatal), |id| request_failed((id, Status::LocalProtection)))
-}
-
-/// Returns whether a record's sender had to wait for the window.
-pub fn had_to_wait(header: &Header) -> bool {
-    header.flags & record::WAITED != 0
+    let of_request = |id| Fatal::of_request(id, Status::LocalProtection);
+    ConnEnd::Failed(id.map_or_else(|| Fatal::of_peer(Status::RemoteAccess), of_request))
 }

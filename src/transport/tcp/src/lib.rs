@@ -27,5 +27,6 @@ pub use adapter::Tcp;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing {
     pub use crate::hello::{SIZE as GREETING, Word, encode as greeting};
-    pub use crate::record::{HEADER, Header, LARGEST, MAX_WINDOW, MIN_WINDOW, atomic, kind, target};
+    pub use crate::record::{HEADER, Header, MAX_WINDOW, MIN_WINDOW, kind};
+    pub use dat_memory::wire::{LARGEST, atomic, target};
 }

@@ -15,9 +15,8 @@
 //!
 //! Numbers are little-endian. Each value is checked before use.
 
-use dat_core::Change;
 use dat_core::event::Status;
-use dat_core::transport::RemoteSegment;
+use dat_memory::wire::{ATOMIC, NUMBER, TARGET, half, word};
 
 /// Bytes of a header.
 pub const HEADER: usize = 32;
@@ -28,10 +27,6 @@ pub const MAX_PAYLOAD: u64 = 1 << 20;
 pub const MIN_WINDOW: u32 = 128 << 10;
 /// Maximum window. For comparison: 50 ms at 1 Gbit/s are 6 MiB.
 pub const MAX_WINDOW: u32 = 16 << 20;
-/// Maximum bytes of a transfer.
-pub const LARGEST: u64 = 1 << 31;
-/// Bytes that an atomic operation changes.
-pub const WORD: u64 = 8;
 
 /// Kinds of records.
 pub mod kind {
@@ -81,14 +76,6 @@ pub struct Header {
     pub aux: u64,
 }
 
-fn word(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
-}
-
-fn half(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
-}
-
 impl Header {
     /// Encodes the header.
     #[inline]
@@ -115,27 +102,40 @@ impl Header {
             aux: word(bytes, 24),
         };
         let zero = bytes[2..4] == [0; 2] && bytes[20..24] == [0; 4] && header.flags & !(SOLICITED | WAITED) == 0;
-        let head = header.head()? as u32;
-        let payload = header.len.checked_sub(head)?;
-        let fits = if header.has_payload() { u64::from(payload) <= MAX_PAYLOAD } else { payload == 0 };
+        let known = matches!(header.kind, kind::MESSAGE..=kind::LAST_REQUEST | kind::HANDLED..=kind::END);
+        let payload = u64::from(header.len).checked_sub(header.head() as u64)?;
+        let fits = payload <= if header.has_payload() { MAX_PAYLOAD } else { 0 };
         let window = (MIN_WINDOW..=MAX_WINDOW).contains(&header.window);
-        (zero && fits && window).then_some(header)
+        (zero && known && fits && window).then_some(header)
     }
 
-    /// Returns the length of the head; `None` for an unknown kind.
+    /// Returns the length of the head.
     #[inline]
-    pub fn head(&self) -> Option<usize> {
+    pub fn head(&self) -> usize {
         match self.kind {
-            kind::MESSAGE | kind::WRITE_PART | kind::HANDLED | kind::RESPONSE | kind::END => Some(0),
-            kind::IMMEDIATE | kind::INVALIDATE => Some(size_of::<u32>()),
-            kind::WRITE | kind::READ => Some(TARGET),
-            kind::ATOMIC => Some(ATOMIC),
-            _ => None,
+            kind::IMMEDIATE | kind::INVALIDATE => NUMBER,
+            kind::WRITE | kind::READ => TARGET,
+            kind::ATOMIC => ATOMIC,
+            _ => 0,
         }
     }
 
-    fn has_payload(&self) -> bool {
+    /// Returns the length of the payload.
+    #[inline]
+    pub fn payload(&self) -> u64 {
+        u64::from(self.len) - self.head() as u64
+    }
+
+    /// Returns whether records of this kind have a payload.
+    #[inline]
+    pub fn has_payload(&self) -> bool {
         matches!(self.kind, kind::MESSAGE | kind::WRITE | kind::WRITE_PART | kind::RESPONSE)
+    }
+
+    /// Returns whether the receive of this message is a solicited event.
+    #[inline]
+    pub fn is_solicited(&self) -> bool {
+        self.flags & SOLICITED != 0
     }
 
     /// Returns whether the record is a request.
@@ -143,58 +143,6 @@ impl Header {
     pub fn is_request(&self) -> bool {
         self.kind <= kind::LAST_REQUEST
     }
-}
-
-pub const TARGET: usize = 24;
-pub const ATOMIC: usize = 32;
-
-/// Encodes a range of the receiver's registered memory.
-pub fn target(remote: &RemoteSegment) -> [u8; TARGET] {
-    let mut bytes = [0; TARGET];
-    for (place, word) in bytes.chunks_exact_mut(8).zip([remote.addr, remote.len, remote.key.into()]) {
-        place.copy_from_slice(&word.to_le_bytes());
-    }
-    bytes
-}
-
-/// Decodes a [`target`]; `None` if it is too long for a transfer.
-pub fn read_target(head: &[u8]) -> Option<RemoteSegment> {
-    let head = head.first_chunk::<TARGET>()?;
-    let (addr, len, key) = (word(head, 0), word(head, 8), half(head, 16));
-    (len <= LARGEST).then_some(RemoteSegment { addr, len, key })
-}
-
-pub fn read_number(head: &[u8]) -> Option<u32> {
-    head.try_into().ok().map(u32::from_le_bytes)
-}
-
-const ADD: u32 = 0;
-const SWAP: u32 = 1;
-
-/// Encodes an atomic operation on the receiver's memory: address, two operands, key, operation.
-pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
-    let (what, first, second) = match change {
-        Change::Add(add) => (ADD, add, 0),
-        Change::Swap { expected, new } => (SWAP, expected, new),
-    };
-    let mut bytes = [0; ATOMIC];
-    for (place, word) in bytes.chunks_exact_mut(8).zip([addr, first, second]) {
-        place.copy_from_slice(&word.to_le_bytes());
-    }
-    bytes[24..28].copy_from_slice(&key.to_le_bytes());
-    bytes[28..].copy_from_slice(&what.to_le_bytes());
-    bytes
-}
-
-/// Decodes an [`atomic`]; `None` for an unknown operation.
-pub fn read_atomic(head: &[u8]) -> Option<(RemoteSegment, Change)> {
-    let head: &[u8; ATOMIC] = head.try_into().ok()?;
-    let change = match (half(head, 28), word(head, 8), word(head, 16)) {
-        (ADD, add, 0) => Change::Add(add),
-        (SWAP, expected, new) => Change::Swap { expected, new },
-        _ => return None,
-    };
-    Some((RemoteSegment { addr: word(head, 0), len: WORD, key: half(head, 24) }, change))
 }
 
 /// The reason for the end of a connection.

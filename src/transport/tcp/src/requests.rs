@@ -1,405 +1,300 @@
 //! The peer's requests, handled in order.
 //!
-//! Their bytes arrive in arbitrary pieces. The first record of a message takes a receive; the first record of a write
-//! checks its rights. Payloads are stored as they arrive.
+//! While one waits, for a receive or for room to respond, it and later ones are stored, up to the peer's window.
+//! Payloads are stored in their destination as they arrive, in arbitrary pieces.
 
 use std::sync::Arc;
 
-use arrayvec::ArrayVec;
 use dat_core::Rights;
 use dat_core::event::Status;
 use dat_core::transport::datagrams::MAX_DATAGRAM;
-use dat_core::transport::{RecvDone, RemoteSegment, Special, Taken};
-use dat_memory::copy;
 use dat_memory::datagrams::DatagramReceiver;
+use dat_memory::records::{Executed, Fatal, Halt, Incoming, Wire, violation};
+use dat_memory::regions::AccessContext;
 use dat_memory::user::{Source, change};
+use dat_memory::wire::{self, LARGEST, WORD};
 use host::memory::Room;
 
 use crate::Tcp;
 use crate::conn::Conn;
-use crate::record::{self, HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
-use crate::rx::{Fatal, Piece, Place, TAIL, Tail, gather, store_piece};
+use crate::device::Regions;
+use crate::record::{HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
+use crate::rx::{Current, Place, TAIL, Tail, store_piece};
 use crate::stream::{Body, NotSent, Stream};
 
 /// Maximum bytes of responses per turn, with headers.
 const TURN: u64 = 2 << 20;
 /// Fixed cost of a response in this limit.
 const RESPONSE: u64 = 16 << 10;
+/// Capacity for stored requests that is not freed.
+const MAX_KEPT: usize = 64 << 10;
 
-enum RecordOutcome {
-    Continue,
-    /// The request waits for a receive, or for room to respond.
-    Wait,
+/// A connection with its stream.
+#[derive(Clone, Copy)]
+pub struct Link<'a> {
+    pub conn: &'a Arc<Conn>,
+    pub stream: &'a Arc<Stream>,
 }
 
-#[derive(Clone, Copy)]
-struct Partial {
-    len: u64,
-    offset: u64,
+impl Wire for Link<'_> {
+    type Transport = Tcp;
+    type Revocation = ();
+
+    fn qp(&self) -> &Arc<Conn> {
+        self.conn
+    }
+
+    fn regions(&self) -> &Regions {
+        self.stream.regions()
+    }
+
+    fn own(&self) -> &AccessContext {
+        &self.stream.own
+    }
+
+    fn revoke(&self, key: u32, _: &mut ()) -> Executed {
+        let revoked = self.stream.device().invalidate(key, &self.stream.own);
+        if revoked { Ok(()) } else { Err(Fatal::of_peer(Status::RemoteAccess).into()) }
+    }
 }
 
 #[derive(Default)]
 pub struct Requests {
-    /// The header and head of the current record.
-    start: ArrayVec<u8, { HEADER + MAX_HEAD }>,
-    header: Option<Header>,
-    /// Set while the payload can be stored.
-    begun: bool,
-    /// Missing bytes of the payload.
-    left: u64,
-    waits: bool,
-    taken: Taken,
-    message: Option<Partial>,
-    /// The window that the next message invalidates.
-    invalidates: Option<u32>,
-    write: Option<(RemoteSegment, u64)>,
+    incoming: Incoming,
+    /// The record whose payload is being stored.
+    current: Option<Current>,
+    tail: Tail,
     /// Bytes of the current read that were sent.
     responded: u64,
     /// Bytes of responses that can be sent in this turn.
     turn: u64,
-    tail: Tail,
     /// Bytes of a partly received datagram.
     datagram: Vec<u8>,
-}
-
-#[cold]
-fn fatal(recv: Option<RecvDone>, peer: Option<Status>) -> Fatal {
-    Fatal { recv, request: None, peer }
-}
-
-#[cold]
-fn violation() -> Fatal {
-    Fatal::default()
+    /// Bytes of waiting requests, after `gone` handled bytes.
+    kept: Vec<u8>,
+    gone: usize,
 }
 
 impl Requests {
-    pub fn waits(&self) -> bool {
-        self.waits
-    }
-
     pub fn begin_turn(&mut self) {
         self.turn = TURN;
     }
 
-    /// Handles bytes of requests. Returns their number, which is smaller if a request waits. After an error, the
-    /// connection fails.
-    pub fn feed(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, bytes: &[u8]) -> Result<usize, Fatal> {
-        let mut rest = bytes;
-        self.waits = false;
-        loop {
-            if !self.begun {
-                if !self.gather(&mut rest) {
-                    break;
-                }
-                if let Some(receiver) = conn.datagrams() {
-                    if !self.datagram(receiver, stream, &mut rest)? {
-                        break;
-                    }
-                    continue;
-                }
-                if let RecordOutcome::Wait = self.begin(conn, stream)? {
-                    self.waits = true;
-                    break;
-                }
-                self.begun = true;
-            }
-            let (payload, after) = rest.split_at(self.left.min(rest.len() as u64) as usize);
-            if !payload.is_empty() {
-                self.store(stream, payload)?;
-                rest = after;
-            }
-            if self.left > 0 {
-                break;
-            }
-            self.end(conn, stream)?;
-            if rest.is_empty() {
-                break;
-            }
-        }
-        Ok(bytes.len() - rest.len())
+    /// Returns whether a request waits.
+    pub fn keeps(&self) -> bool {
+        self.gone < self.kept.len()
     }
 
-    /// Gathers the header and the head of the next record. Returns whether they are complete.
-    fn gather(&mut self, rest: &mut &[u8]) -> bool {
-        loop {
-            let wanted = match &self.header {
-                Some(header) => HEADER + header.head().unwrap_or(0),
-                None => HEADER,
-            };
-            *rest = gather(&mut self.start, wanted, rest);
-            if self.start.len() < wanted {
-                return false;
-            }
-            if self.header.is_some() {
-                return true;
-            }
-            // The receiving direction has checked the header.
-            let header = self.start[..].first_chunk().and_then(Header::decode).unwrap_or_default();
-            self.left = u64::from(header.len) - header.head().unwrap_or(0) as u64;
-            self.header = Some(header);
+    /// Handles a request with these first bytes: its header and head.
+    pub fn start(&mut self, link: Link<'_>, header: Header, start: &[u8]) -> Result<(), Halt> {
+        if self.keeps() {
+            return self.keep(link, start);
+        }
+        match self.begin(link, header, &start[HEADER..]) {
+            Err(Halt::Wait) => self.keep(link, start),
+            begun => begun,
         }
     }
 
-    fn begin(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>) -> Result<RecordOutcome, Fatal> {
-        let Some(header) = self.header else { return Ok(RecordOutcome::Wait) };
-        let head = ArrayVec::<u8, MAX_HEAD>::try_from(&self.start[HEADER..]).unwrap_or_default();
-        let head = &head[..];
-        let whole = self.message.is_none() && self.write.is_none();
-        if header.aux > record::LARGEST {
+    /// Handles bytes of the payload.
+    pub fn feed(&mut self, link: Link<'_>, bytes: &[u8]) -> Result<(), Halt> {
+        if self.keeps() { self.keep(link, bytes) } else { self.store(link, bytes) }
+    }
+
+    fn keep(&mut self, link: Link<'_>, bytes: &[u8]) -> Result<(), Halt> {
+        // The peer exceeds its window.
+        let most = link.stream.window() as usize + HEADER + MAX_HEAD;
+        if self.kept.len() - self.gone + bytes.len() > most || self.kept.room(bytes.len()).is_err() {
             return Err(violation());
         }
+        self.kept.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Handles stored requests until one waits.
+    pub fn resume(&mut self, link: Link<'_>) -> Result<(), Halt> {
+        self.begin_turn();
+        let mut kept = std::mem::take(&mut self.kept);
+        while let Some(bytes) = kept.get(self.gone..).filter(|bytes| !bytes.is_empty()) {
+            if let Some(Current { left, .. }) = self.current {
+                let piece = &bytes[..bytes.len().min(left as usize)];
+                self.store(link, piece)?;
+                self.gone += piece.len();
+                continue;
+            }
+            // The receiving direction has checked the header, and stores it together with the head.
+            let header = bytes.first_chunk().and_then(Header::decode).ok_or_else(violation)?;
+            let start = HEADER + header.head();
+            match self.begin(link, header, bytes.get(HEADER..start).unwrap_or_default()) {
+                Err(Halt::Wait) => break,
+                begun => begun?,
+            }
+            self.gone += start;
+        }
+        if self.gone == kept.len() {
+            self.gone = 0;
+            kept.clear();
+            if kept.capacity() > MAX_KEPT {
+                kept = Vec::new();
+            }
+        } else if self.gone >= MAX_KEPT.max(kept.len() / 2) {
+            kept.drain(..self.gone);
+            self.gone = 0;
+        }
+        self.kept = kept;
+        Ok(())
+    }
+
+    /// Begins a request. If it waits, the same call resumes it.
+    fn begin(&mut self, link: Link<'_>, header: Header, head: &[u8]) -> Executed {
+        match link.conn.base.receiver.datagrams() {
+            None => self.execute(link, header, head)?,
+            Some(receiver) => match header.kind {
+                kind::MESSAGE if header.aux == header.payload() && header.aux <= MAX_DATAGRAM as u64 => {}
+                kind::IMMEDIATE if !receiver.notice_arrived() => {}
+                // A regular end, or a violation.
+                _ => return Err(violation()),
+            },
+        }
+        let left = header.payload();
+        self.current = Some(Current { header, left });
+        if left == 0 { self.store(link, &[]) } else { Ok(()) }
+    }
+
+    /// Executes a request up to its payload.
+    fn execute(&mut self, link: Link<'_>, header: Header, head: &[u8]) -> Executed {
+        let (aux, part) = (header.aux, header.payload());
+        if aux > LARGEST {
+            return Err(violation());
+        }
+        let number = || wire::read_number(head).ok_or_else(violation);
         match header.kind {
-            kind::MESSAGE if self.write.is_none() => self.begin_message(conn, header.aux),
-            kind::WRITE if whole && self.invalidates.is_none() => {
-                let to = record::read_target(head).filter(|to| to.len == header.aux).ok_or_else(violation)?;
-                self.begin_write(stream, to, 0)
-            }
-            kind::WRITE_PART if self.left > 0 => {
-                let (to, offset) = self.write.ok_or_else(violation)?;
-                self.begin_write(stream, to, offset)
-            }
-            kind::IMMEDIATE if whole && self.invalidates.is_none() => self.immediate(conn, &header, head),
-            kind::INVALIDATE if whole && self.invalidates.is_none() => {
-                let key = record::read_number(head).ok_or_else(violation)?;
-                if stream.regions().may_invalidate(key, &stream.own).is_none() {
-                    return Err(fatal(None, Some(Status::RemoteAccess)));
-                }
-                self.invalidates = Some(key);
-                Ok(RecordOutcome::Continue)
-            }
-            kind::READ if whole && self.invalidates.is_none() => self.read(conn, stream, head),
-            kind::ATOMIC if whole && self.invalidates.is_none() => atomic(stream, head),
+            kind::MESSAGE => self.incoming.begin_message(&link, aux, part),
+            kind::WRITE => self.incoming.begin_write(Some(wire::read_target(head).ok_or_else(violation)?), aux, part),
+            kind::WRITE_PART => self.incoming.begin_write(None, aux, part),
+            kind::IMMEDIATE => self.incoming.immediate(&link, number()?, aux, header.is_solicited()),
+            kind::INVALIDATE => self.incoming.invalidate(&link, number()?, aux),
+            kind::READ if self.incoming.is_idle() => self.read(link, head),
+            kind::ATOMIC if self.incoming.is_idle() => atomic(link.stream, head),
             _ => Err(violation()),
         }
     }
 
-    // ---- Datagrams ----
-
-    /// Handles a record of a datagram connection, whose header and head have arrived. Returns whether all of it has.
-    /// Only a complete datagram takes a receive, so that no peer can block one.
-    fn datagram(&mut self, receiver: &DatagramReceiver<Tcp>, stream: &Stream, rest: &mut &[u8]) -> Result<bool, Fatal> {
-        let Some(header) = self.header else { return Ok(false) };
-        let len = self.left as usize;
-        match header.kind {
-            kind::MESSAGE if header.aux == self.left && len <= MAX_DATAGRAM => {}
-            kind::IMMEDIATE if !receiver.notice_arrived() => {}
-            // A regular end, or a violation.
-            _ => return Err(violation()),
-        }
-        let gathered = self.datagram.len();
-        let (bytes, after) = rest.split_at((len - gathered).min(rest.len()));
-        *rest = after;
-        let whole = gathered + bytes.len() == len;
-        if gathered > 0 || !whole {
-            self.datagram.room(len - gathered).map_err(|_| violation())?;
-            self.datagram.extend_from_slice(bytes);
-        }
-        if whole && header.kind == kind::MESSAGE {
-            let bytes = if gathered > 0 { &self.datagram } else { bytes };
-            receiver.arrived(header.aux, header.flags & record::SOLICITED != 0, |segments| {
-                copy::scatter(stream.regions(), segments, 0, Source::of(bytes), true)
-            });
-        }
-        if whole {
-            self.datagram = Vec::new();
-            self.header = None;
-            self.start.clear();
-            stream.note_handled(HEADER as u64 + u64::from(header.len));
-        }
-        Ok(whole)
-    }
-
-    // ---- Messages ----
-
-    fn done(&self, status: Status, len: u64, solicited: bool) -> RecvDone {
-        RecvDone { id: self.taken.id, status, len, solicited }
-    }
-
-    fn take(&mut self, conn: &Arc<Conn>, len: u64) -> Result<RecordOutcome, Fatal> {
-        if !conn.take(&mut self.taken)? {
-            return Ok(RecordOutcome::Wait);
-        }
-        if len > self.taken.capacity {
-            let recv = self.done(Status::LocalLength, 0, false);
-            return Err(fatal(Some(recv), Some(Status::RemoteResponder)));
-        }
-        Ok(RecordOutcome::Continue)
-    }
-
-    fn begin_message(&mut self, conn: &Arc<Conn>, len: u64) -> Result<RecordOutcome, Fatal> {
-        let partial = match self.message {
-            Some(partial) => partial,
-            None => {
-                if let RecordOutcome::Wait = self.take(conn, len)? {
-                    return Ok(RecordOutcome::Wait);
-                }
-                Partial { len, offset: 0 }
-            }
+    /// Stores bytes of the current record.
+    fn store(&mut self, link: Link<'_>, bytes: &[u8]) -> Executed {
+        let Some(current) = self.current.filter(|current| current.header.has_payload()) else {
+            return self.advance(link, 0);
         };
-        self.message = Some(partial);
-        let rest = partial.len - partial.offset;
-        if partial.len != len || self.left > rest || (self.left == 0 && rest > 0) {
-            return Err(violation());
+        if let Some(receiver) = link.conn.base.receiver.datagrams() {
+            self.store_datagram(link, receiver, current, bytes)?;
+        } else if let Some((offset, len)) = self.incoming.position() {
+            store_piece(&mut self.tail, [offset, len], bytes, |offset, bytes, last| {
+                self.incoming.store(&link, offset, bytes, last)
+            })?;
         }
-        Ok(RecordOutcome::Continue)
+        self.advance(link, bytes.len() as u64)
     }
 
-    fn immediate(&mut self, conn: &Arc<Conn>, header: &Header, head: &[u8]) -> Result<RecordOutcome, Fatal> {
-        let value = record::read_number(head).ok_or_else(violation)?;
-        // The buffer keeps its length, so it is never too short.
-        if let RecordOutcome::Wait = self.take(conn, 0)? {
-            return Ok(RecordOutcome::Wait);
+    /// Stores bytes of a datagram. Only a complete one takes a receive, so that no peer can block one.
+    fn store_datagram(
+        &mut self,
+        link: Link<'_>,
+        receiver: &DatagramReceiver<Tcp>,
+        Current { header, left }: Current,
+        bytes: &[u8],
+    ) -> Executed {
+        let whole = bytes.len() as u64 == left;
+        if whole && self.datagram.is_empty() {
+            receiver.arrived(link.regions(), Source::of(bytes), header.is_solicited());
+            return Ok(());
         }
-        let done = self.done(Status::Success, header.aux, header.flags & record::SOLICITED != 0);
-        conn.complete_special(done, Special::Immediate(value));
-        Ok(RecordOutcome::Continue)
-    }
-
-    // ---- Writes ----
-
-    /// Begins a part of a write. First checks the rights to the whole range, so that a violation changes nothing.
-    fn begin_write(&mut self, stream: &Stream, to: RemoteSegment, offset: u64) -> Result<RecordOutcome, Fatal> {
-        let rest = to.len - offset;
-        if self.left > rest || (self.left == 0 && rest > 0) {
-            return Err(violation());
+        self.datagram.room(left as usize).map_err(|_| violation())?;
+        self.datagram.extend_from_slice(bytes);
+        if whole {
+            let datagram = std::mem::take(&mut self.datagram);
+            receiver.arrived(link.regions(), Source::of(&datagram), header.is_solicited());
         }
-        if to.len > 0 {
-            let granted = stream.regions().grant(to.key, to.addr, to.len, Rights::REMOTE_WRITE, &stream.own);
-            drop(granted.map_err(|_| fatal(None, Some(Status::RemoteAccess)))?);
-        }
-        self.write = Some((to, offset));
-        Ok(RecordOutcome::Continue)
-    }
-
-    // ---- Payloads ----
-
-    fn store(&mut self, stream: &Stream, bytes: &[u8]) -> Result<(), Fatal> {
-        let len = bytes.len() as u64;
-        let regions = stream.regions();
-        if let Some(partial) = &mut self.message {
-            let piece = Piece { offset: partial.offset, len: partial.len };
-            let segments = self.taken.segments();
-            let stored = store_piece(&mut self.tail, piece, bytes, |offset, bytes, last| {
-                copy::scatter(regions, segments, offset, bytes, last)
-            });
-            partial.offset += len;
-            if !stored {
-                let recv = self.done(Status::LocalProtection, 0, false);
-                return Err(fatal(Some(recv), Some(Status::RemoteResponder)));
-            }
-        } else if let Some((to, offset)) = &mut self.write {
-            let granted = regions.grant(to.key, to.addr, to.len, Rights::REMOTE_WRITE, &stream.own);
-            let granted = granted.map_err(|_| fatal(None, Some(Status::RemoteAccess)))?;
-            let piece = Piece { offset: *offset, len: to.len };
-            store_piece(&mut self.tail, piece, bytes, |offset, bytes, last| {
-                copy::store(granted.target(offset, bytes.len() as u64), bytes, last);
-                true
-            });
-            *offset += len;
-        }
-        self.left -= len;
         Ok(())
+    }
+
+    /// Records stored bytes of the current record, and completes what they end.
+    pub fn advance(&mut self, link: Link<'_>, bytes: u64) -> Executed {
+        let Some(Current { header, left }) = self.current else { return Ok(()) };
+        self.incoming.advance(bytes);
+        self.current = Some(Current { header, left: left - bytes });
+        if left > bytes {
+            return Ok(());
+        }
+        self.current = None;
+        link.stream.note_handled(HEADER as u64 + u64::from(header.len));
+        match self.incoming.position() {
+            Some((offset, len)) if offset == len && header.has_payload() => {
+                self.incoming.end(&link, header.is_solicited())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns where to receive the rest of the payload, and the number of bytes.
     pub fn direct(&self) -> Option<(Place, u64)> {
-        if !self.begun {
-            return None;
-        }
-        let (place, rest) = match (&self.message, self.write) {
-            (Some(Partial { len, offset }), _) => {
-                (Place::Local(self.taken.segments().iter().copied().collect(), *offset), len - offset)
-            }
-            (None, Some((to, offset))) => (Place::Granted(to, offset), to.len - offset),
-            _ => return None,
+        let Current { left, .. } = self.current.filter(|_| !self.keeps())?;
+        let (offset, len) = self.incoming.position()?;
+        let place = match self.incoming.target() {
+            Some(to) => Place::Granted(to, offset),
+            None => Place::Local(self.incoming.segments().iter().copied().collect(), offset),
         };
         // The last bytes of a transfer are stored separately.
-        let len = if rest == self.left { rest - TAIL } else { self.left };
-        Some((place, len))
-    }
-
-    pub fn advance(&mut self, bytes: u64) {
-        self.left -= bytes;
-        if let Some(partial) = &mut self.message {
-            partial.offset += bytes;
-        } else if let Some((_, offset)) = &mut self.write {
-            *offset += bytes;
-        }
-    }
-
-    fn end(&mut self, conn: &Arc<Conn>, stream: &Stream) -> Result<(), Fatal> {
-        let Some(header) = self.header.take() else { return Ok(()) };
-        self.start.clear();
-        self.begun = false;
-        stream.note_handled(HEADER as u64 + u64::from(header.len));
-        match (self.message, self.write) {
-            (Some(partial), _) if header.kind == kind::MESSAGE && partial.offset == partial.len => {
-                self.message = None;
-                let done = self.done(Status::Success, partial.len, header.flags & record::SOLICITED != 0);
-                match self.invalidates.take() {
-                    Some(key) if stream.device().invalidate(key, &stream.own) => {
-                        conn.complete_special(done, Special::Invalidated(key));
-                    }
-                    Some(_) => {
-                        return Err(fatal(Some(self.done(Status::Flushed, 0, false)), Some(Status::RemoteAccess)));
-                    }
-                    None => conn.complete(done),
-                }
-            }
-            (_, Some((to, offset))) if offset == to.len => self.write = None,
-            _ => {}
-        }
-        Ok(())
+        Some((place, if len - offset == left { left - TAIL } else { left }))
     }
 
     // ---- Responses ----
 
     /// Sends bytes that the peer reads, while there is room.
-    fn read(&mut self, conn: &Arc<Conn>, stream: &Arc<Stream>, head: &[u8]) -> Result<RecordOutcome, Fatal> {
-        let from = record::read_target(head).ok_or_else(violation)?;
+    fn read(&mut self, link: Link<'_>, head: &[u8]) -> Executed {
+        let from = wire::read_target(head).ok_or_else(violation)?;
         loop {
             if self.turn == 0 {
-                conn.poll_soon();
-                return Ok(RecordOutcome::Wait);
+                link.conn.poll_soon();
+                return Err(Halt::Wait);
             }
             let part = (from.len - self.responded).min(MAX_PAYLOAD);
-            let sent = stream.sender().and_then(|mut sender| {
+            let sent = link.stream.sender().and_then(|mut sender| {
                 let header = sender.header(kind::RESPONSE, 0, part as usize, from.len);
                 sender.send(&header.encode(), Body::Granted(from), self.responded, part)
             });
             match sent {
                 Ok(()) => {}
-                Err(NotSent::NoMemory) => return Err(fatal(None, Some(Status::RemoteAccess))),
+                Err(NotSent::NoMemory) => return Err(Fatal::of_peer(Status::RemoteAccess).into()),
                 // A read of the socket reports the end of the connection.
-                Err(NotSent::Busy | NotSent::Gone | NotSent::Lost(_)) => return Ok(RecordOutcome::Wait),
+                Err(NotSent::Busy | NotSent::Gone | NotSent::Lost(_)) => return Err(Halt::Wait),
             }
             self.turn = self.turn.saturating_sub(part + RESPONSE);
             self.responded += part;
             if self.responded == from.len {
                 self.responded = 0;
-                return Ok(RecordOutcome::Continue);
+                return Ok(());
             }
         }
     }
 }
 
 /// Executes an atomic operation, once there is room for the response.
-fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Result<RecordOutcome, Fatal> {
-    let (target, what) = record::read_atomic(head).ok_or_else(violation)?;
+fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Executed {
+    let (target, what) = wire::read_atomic(head).ok_or_else(violation)?;
+    let refused = || Fatal::of_peer(Status::RemoteAccess);
     let granted = stream.regions().grant(target.key, target.addr, target.len, Rights::REMOTE_ATOMIC, &stream.own);
-    let granted = granted.map_err(|_| fatal(None, Some(Status::RemoteAccess)))?;
-    let mut refused = false;
+    let granted = granted.map_err(|_| refused())?;
+    let mut before = None;
     let sent = stream.sender().and_then(|mut sender| {
-        let header = sender.header(kind::RESPONSE, 0, record::WORD as usize, record::WORD);
+        let header = sender.header(kind::RESPONSE, 0, WORD as usize, WORD);
         sender.send_computed(header, || {
-            let before = change(granted.target(0, record::WORD), what);
-            refused = before.is_none();
+            before = change(granted.target(0, WORD), what);
             before.map(u64::to_le_bytes)
         })
     });
     match sent {
-        _ if refused => Err(fatal(None, Some(Status::RemoteAccess))),
-        Ok(()) => Ok(RecordOutcome::Continue),
-        Err(_) => Ok(RecordOutcome::Wait),
+        Ok(()) if before.is_none() => Err(refused().into()),
+        Ok(()) => Ok(()),
+        Err(_) => Err(Halt::Wait),
     }
 }

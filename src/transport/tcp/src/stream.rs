@@ -422,6 +422,11 @@ impl Sender<'_> {
         Header { kind, flags, len: len as u32, handled: self.handled, window: self.stream.window(), aux }
     }
 
+    /// Reserves memory for records, which the stream then takes even without room in the socket.
+    pub fn reserve(&mut self, bytes: usize) -> Result<(), NotSent> {
+        self.stream.reserve(&mut self.out, bytes)
+    }
+
     /// Records that the headers were sent.
     fn note_sent(&self) {
         self.stream.told.fetch_max(self.handled, Ordering::AcqRel);
@@ -432,25 +437,21 @@ impl Sender<'_> {
 
     /// Sends records: the bytes `head`, then `len` bytes of `body` from `offset`. On success, the stream sends later
     /// what the socket did not take. After an error, nothing was sent.
-    pub fn send(mut self, head: &[u8], body: Body<'_>, offset: u64, len: u64) -> Result<(), NotSent> {
-        let Sender { stream, out, .. } = &mut self;
+    pub fn send(&mut self, head: &[u8], body: Body<'_>, offset: u64, len: u64) -> Result<(), NotSent> {
+        let Sender { stream, out, .. } = self;
         let copied = if let Body::Copied(_) = body { len as usize } else { 0 };
         stream.reserve(out, head.len() + copied)?;
         let sent = match body {
             Body::None => stream.socket.send_bytes(head),
             _ => stream.with_pieces(head, body, offset, len, |pieces| {
                 let sent = stream.socket.send(pieces);
-                if let (Ok(1..), true) = (&sent, copied > 0) {
-                    append(&mut out.head, pieces, *sent.as_ref().unwrap_or(&0));
+                if let (Ok(sent), true) = (&sent, copied > 0) {
+                    append(&mut out.head, pieces, *sent);
                 }
                 sent
             })?,
         };
         let Ok(sent) = sent else { return Err(stream.cut()) };
-        if sent == 0 {
-            stream.await_room(out);
-            return Err(NotSent::Busy);
-        }
         let of_head = sent.min(head.len());
         let of_body = (sent - of_head) as u64;
         if sent < head.len() + len as usize {

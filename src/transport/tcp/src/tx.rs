@@ -16,11 +16,12 @@ use dat_core::probes::Stall;
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{Checked, Gauge, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment, SeqNo};
 use dat_memory::copy;
-use dat_memory::user::{self, Source, Target};
+use dat_memory::records::Fatal;
+use dat_memory::wire;
 use host::memory::Room;
 
 use crate::record::{self, HEADER, MAX_HEAD, MAX_PAYLOAD, MIN_WINDOW, kind};
-use crate::stream::{Body, NotSent, Sender, Stream};
+use crate::stream::{Body, NotSent, Stream};
 
 /// Maximum bytes of gathered records.
 const BATCH: usize = 4096;
@@ -28,8 +29,6 @@ const BATCH: usize = 4096;
 const SHORT: u64 = 512;
 /// Minimum payload of a part, except for the last.
 const MIN_PART: u64 = 4096;
-/// Maximum number of requests completed by gathered records.
-const COMPLETED: usize = BATCH / HEADER;
 /// Maximum number of requests that a post defers while earlier ones are outstanding.
 const GATHERED: usize = 16;
 
@@ -45,28 +44,14 @@ struct Waiting {
     local: bool,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Progress {
-    /// Nothing.
-    #[default]
-    New,
-    /// The record before its payload.
-    Begun,
-    /// This number of payload bytes.
-    Bytes(u64),
-    /// All payload bytes, but not its immediate value.
-    Value,
-}
-
 /// A request that was sent, but is not complete.
 struct TxInFlight {
     id: RequestId,
     /// Sent bytes of requests, up to its end.
     end: u64,
-    /// Its number among requests with responses, from 1; 0 without a response.
-    pending_read: u64,
 }
 
+/// A request whose response has not arrived completely.
 struct PendingRead {
     id: RequestId,
     count: usize,
@@ -74,46 +59,21 @@ struct PendingRead {
     offset: u64,
 }
 
-pub type Failed = (RequestId, Status);
+/// The reason to stop sending: a failure, or `None` to wait for the peer or for room in the socket.
+type Stop = Option<Fatal>;
 
-enum Stop {
-    /// They wait for the peer.
-    Peer,
-    /// The socket has no room.
-    Busy,
-    /// A request cannot be executed.
-    Failed(Failed),
-}
-
-struct Stage {
+/// The next record of a request.
+struct Record {
     kind: u8,
-    flags: u8,
-    head: ArrayVec<u8, MAX_HEAD>,
-    offset: u64,
-    /// Maximum payload bytes that can follow.
-    rest: u64,
-}
-
-/// Sent bytes of requests at the end of each request that gathered records complete.
-type Ends = ArrayVec<u64, COMPLETED>;
-
-struct Long {
-    id: RequestId,
-    segments: Checked,
-    offset: u64,
+    solicited: bool,
+    head: Head,
+    /// Bytes of its payload.
     part: u64,
+    /// Set for the last record of the request.
+    is_last: bool,
 }
 
-/// A position in the queue of requests, while records are gathered.
-#[derive(Clone, Copy, Default)]
-struct Cursor {
-    /// Requests completed by the gathered records, and their segments.
-    index: usize,
-    segments: usize,
-    progress: Progress,
-    sent: u64,
-    pending_reads: usize,
-}
+type Head = ArrayVec<u8, MAX_HEAD>;
 
 /// The sending direction. The default is unconnected.
 #[derive(Default)]
@@ -124,14 +84,13 @@ pub struct Tx {
     handled: u64,
     window: u32,
     waiting: VecDeque<Waiting>,
-    /// Progress of the oldest of these.
-    progress: Progress,
+    /// Set once a record of the oldest was sent, and its sent payload.
+    begun: bool,
+    offset: u64,
     segments: VecDeque<Segment>,
     in_flight: VecDeque<TxInFlight>,
     pending_reads: VecDeque<PendingRead>,
     places: VecDeque<Segment>,
-    asked: u64,
-    answered: u64,
     /// Maximum number of outstanding requests with responses.
     reads: usize,
     stalls: Gauge,
@@ -139,55 +98,25 @@ pub struct Tx {
 }
 
 impl Waiting {
-    fn stage(&self, progress: Progress) -> Stage {
-        let solicited = |solicited: bool| if solicited { record::SOLICITED } else { 0 };
-        let offset = match progress {
-            Progress::Bytes(offset) => offset,
-            Progress::New | Progress::Begun | Progress::Value => 0,
-        };
-        let stage = |kind, flags, head: &[u8], rest| Stage {
-            kind,
-            flags,
-            head: head.try_into().unwrap_or_default(),
-            offset,
-            rest,
-        };
-        let write = |to: &RemoteSegment| match progress {
-            Progress::Bytes(_) => stage(kind::WRITE_PART, 0, &[], self.len - offset),
-            _ => stage(kind::WRITE, 0, &record::target(&RemoteSegment { len: self.len, ..*to }), self.len),
-        };
+    /// Returns kind, solicited flag and head of the next record, after `offset` bytes of payload.
+    fn next(&self, begun: bool, offset: u64) -> (u8, bool, Head) {
+        let head = |bytes: &[u8]| Head::try_from(bytes).unwrap_or_default();
         match &self.operation {
-            Operation::Send { solicited: flag } => stage(kind::MESSAGE, solicited(*flag), &[], self.len - offset),
-            Operation::SendInvalidate { key, .. } if progress == Progress::New => {
-                stage(kind::INVALIDATE, 0, &key.to_le_bytes(), 0)
+            Operation::SendInvalidate { key, .. } if !begun => (kind::INVALIDATE, false, head(&key.to_le_bytes())),
+            Operation::Send { solicited } | Operation::SendInvalidate { solicited, .. } => {
+                (kind::MESSAGE, *solicited, Head::new())
             }
-            Operation::SendInvalidate { solicited: flag, .. } => {
-                stage(kind::MESSAGE, solicited(*flag), &[], self.len - offset)
+            Operation::WriteImmediate { value, solicited, .. } if offset == self.len => {
+                (kind::IMMEDIATE, *solicited, head(&value.to_le_bytes()))
             }
-            Operation::Write(to) => write(to),
-            Operation::WriteImmediate { value, solicited: flag, .. }
-                if progress == Progress::Value || self.len == 0 =>
-            {
-                stage(kind::IMMEDIATE, solicited(*flag), &value.to_le_bytes(), 0)
+            Operation::Write(to) | Operation::WriteImmediate { to, .. } if !begun => {
+                (kind::WRITE, false, head(&wire::target(&RemoteSegment { len: self.len, ..*to })))
             }
-            Operation::WriteImmediate { to, .. } => write(to),
-            Operation::Read(from) => stage(kind::READ, 0, &record::target(from), 0),
+            Operation::Write(_) | Operation::WriteImmediate { .. } => (kind::WRITE_PART, false, Head::new()),
+            Operation::Read(from) => (kind::READ, false, head(&wire::target(from))),
             Operation::Atomic { addr, key, change, .. } => {
-                stage(kind::ATOMIC, 0, &record::atomic(*addr, *key, *change), 0)
+                (kind::ATOMIC, false, head(&wire::atomic(*addr, *key, *change)))
             }
-        }
-    }
-
-    /// Returns the progress after `part` bytes of payload, or `None` once all is sent.
-    fn after(&self, stage: &Stage, part: u64) -> Option<Progress> {
-        let end = stage.offset + part;
-        match stage.kind {
-            kind::INVALIDATE => Some(Progress::Begun),
-            kind::MESSAGE | kind::WRITE | kind::WRITE_PART if end < self.len => Some(Progress::Bytes(end)),
-            kind::WRITE | kind::WRITE_PART if matches!(self.operation, Operation::WriteImmediate { .. }) => {
-                Some(Progress::Value)
-            }
-            _ => None,
         }
     }
 }
@@ -268,7 +197,7 @@ impl Tx {
     pub fn can_gather(&self) -> bool {
         !self.in_flight.is_empty()
             && self.waiting.len() < GATHERED
-            && self.progress == Progress::New
+            && !self.begun
             && self.waiting.iter().all(|request| request.len <= SHORT)
     }
 
@@ -292,67 +221,87 @@ impl Tx {
         sent.is_ok()
     }
 
-    /// Sends requests. Returns whether the socket had no room, or the request that cannot be executed.
-    pub fn pump(&mut self) -> std::result::Result<bool, Failed> {
-        let result = self.launch_all();
-        self.note_stall();
-        match result {
-            Ok(()) | Err(Stop::Peer) => Ok(false),
-            Err(Stop::Busy) => Ok(true),
-            Err(Stop::Failed(failed)) => {
-                self.stream = None;
-                Err(failed)
+    /// Sends requests.
+    ///
+    /// # Errors
+    /// A request cannot be executed.
+    pub fn pump(&mut self) -> std::result::Result<(), Fatal> {
+        let mut stop = None;
+        if let Some(stream) = self.stream.take_if(|_| !self.waiting.is_empty()) {
+            while stop.is_none() && !self.waiting.is_empty() {
+                stop = self.launch(&stream).err();
             }
+            self.stream = Some(stream);
         }
-    }
-
-    fn launch_all(&mut self) -> std::result::Result<(), Stop> {
-        if self.waiting.is_empty() {
-            return Ok(());
-        }
-        let Some(stream) = self.stream.take() else { return Err(Stop::Peer) };
-        let mut launched = Ok(());
-        while launched.is_ok() && !self.waiting.is_empty() {
-            launched = self.launch(&stream);
-        }
-        self.stream = Some(stream);
-        launched
+        self.note_stall();
+        let Some(Some(fatal)) = stop else { return Ok(()) };
+        self.stream = None;
+        Err(fatal)
     }
 
     /// Sends as many records as one system call takes.
     fn launch(&mut self, stream: &Arc<Stream>) -> std::result::Result<(), Stop> {
         let mut sender = stream.sender().map_err(|error| self.stop(error))?;
-        let start = Cursor {
-            progress: self.progress,
-            sent: self.sent,
-            pending_reads: self.pending_reads.len(),
-            ..Cursor::default()
-        };
-        let (mut at, mut heads, mut ends) = (start, ArrayVec::<u8, BATCH>::new(), Ends::new());
-        let (stop, long) = loop {
-            match self.gather(stream, &mut sender, &mut at, &mut heads, &mut ends) {
-                Ok(None) => {}
-                Ok(long) => break (None, long),
-                Err(stop) => break (stop, None),
+        let mut batch = ArrayVec::<u8, BATCH>::new();
+        let stop = loop {
+            let Some(request) = self.waiting.front() else { break Ok(()) };
+            if request.local {
+                self.launched();
+                continue;
+            }
+            let record = match self.next_record(request, stream) {
+                Ok(record) => record,
+                Err(stop) => break Err(stop),
+            };
+            let (id, len, part) = (request.id, record.head.len() + record.part as usize, record.part);
+            let short = part <= SHORT;
+            let size = HEADER + if short { len } else { record.head.len() };
+            if batch.remaining_capacity() < size {
+                break Ok(());
+            }
+            // Afterwards the stream takes the record.
+            if let Err(error) = sender.reserve(batch.len() + size) {
+                break Err(self.stop(error));
+            }
+            let flags = if record.solicited { record::SOLICITED } else { 0 };
+            let mark = batch.len();
+            let _ = batch.try_extend_from_slice(&sender.header(record.kind, flags, len, request.len).encode());
+            let _ = batch.try_extend_from_slice(&record.head);
+            let segments: Checked = self.segments.iter().take(request.count).copied().collect();
+            let sent = if short {
+                let start = batch.len();
+                let _ = batch.try_extend_from_slice(&[0; SHORT as usize][..part as usize]);
+                let to = &mut batch[start..];
+                let found = part == 0 || copy::gather_into(stream.regions(), &segments, self.offset, to);
+                found.then_some(()).ok_or(NotSent::NoMemory)
+            } else {
+                // No record can follow a payload that is sent from its place.
+                sender.send(&batch, Body::Local(id, &segments), self.offset, part)
+            };
+            match sent {
+                Ok(()) => self.advance(&record),
+                Err(NotSent::NoMemory) => {
+                    // Only this request fails.
+                    batch.truncate(mark);
+                    break Err(self.lost());
+                }
+                Err(error) => return Err(self.stop(error)),
+            }
+            if !short {
+                return Ok(());
             }
         };
-        if !heads.is_empty() {
-            let (body, offset, part) = match &long {
-                Some(Long { id, segments, offset, part }) => (Body::Local(*id, segments), *offset, *part),
-                None => (Body::None, 0, 0),
-            };
-            sender.send(&heads, body, offset, part).map_err(|error| self.stop(error))?;
+        if !batch.is_empty() {
+            sender.send(&batch, Body::None, 0, 0).map_err(|error| self.stop(error))?;
         }
-        self.commit(&at, &ends);
-        stop.map_or(Ok(()), Err)
+        stop
     }
 
     fn stop(&self, error: NotSent) -> Stop {
         match error {
-            NotSent::Busy => Stop::Busy,
-            // A read of the socket reports the end of the connection.
-            NotSent::Gone | NotSent::Lost(None) => Stop::Peer,
-            NotSent::Lost(Some(id)) => Stop::Failed((id, Status::LocalProtection)),
+            // A report of room, or a read of the socket, follows.
+            NotSent::Busy | NotSent::Gone | NotSent::Lost(None) => None,
+            NotSent::Lost(Some(id)) => Some(Fatal::of_request(id, Status::LocalProtection)),
             NotSent::NoMemory => self.lost(),
         }
     }
@@ -361,118 +310,67 @@ impl Tx {
     fn lost(&self) -> Stop {
         let is_last =
             self.pending_reads.is_empty() && self.in_flight.back().is_none_or(|last| last.end <= self.handled);
-        match self.waiting.front() {
-            Some(front) if is_last => Stop::Failed((front.id, Status::LocalProtection)),
-            _ => Stop::Peer,
-        }
+        let front = self.waiting.front().filter(|_| is_last)?;
+        Some(Fatal::of_request(front.id, Status::LocalProtection))
     }
 
-    /// Adds the next record to `heads`. Returns a payload to send from its place, which no record can follow. The error
-    /// is `None` if nothing is left, or `heads` is full.
-    fn gather(
-        &self,
-        stream: &Stream,
-        sender: &mut Sender<'_>,
-        at: &mut Cursor,
-        heads: &mut ArrayVec<u8, BATCH>,
-        ends: &mut Ends,
-    ) -> std::result::Result<Option<Long>, Option<Stop>> {
-        let Some(request) = self.waiting.get(at.index) else { return Err(None) };
-        if ends.is_full() {
+    /// Returns the next record of the oldest request, if the peer permits it.
+    fn next_record(&self, request: &Waiting, stream: &Stream) -> std::result::Result<Record, Stop> {
+        let reads = self.pending_reads.len();
+        let waits = (request.fence && reads > 0) || (has_response(&request.operation) && reads >= self.reads);
+        if waits && !self.begun {
             return Err(None);
         }
-        if request.local {
-            at.index += 1;
-            ends.push(at.sent);
-            return Ok(None);
-        }
-        let pending_read = has_response(&request.operation);
-        if at.progress == Progress::New
-            && ((request.fence && at.pending_reads > 0) || (pending_read && at.pending_reads >= self.reads))
-        {
-            return Err(Some(Stop::Peer));
-        }
-        let stage = request.stage(at.progress);
-        let before = HEADER + stage.head.len();
+        let (kind, solicited, head) = request.next(self.begun, self.offset);
+        let has_payload = matches!(kind, kind::MESSAGE | kind::WRITE | kind::WRITE_PART);
+        let rest = if has_payload { request.len - self.offset } else { 0 };
+        let before = (HEADER + head.len()) as u64;
         let window = u64::from(self.window);
-        let room = (self.handled + window).saturating_sub(at.sent);
-        let whole = stage.rest.min(MAX_PAYLOAD);
-        let part = whole.min(window / 4).min(room.saturating_sub(before as u64));
-        if room < before as u64 || part < whole {
+        let room = (self.handled + window).saturating_sub(self.sent);
+        let whole = rest.min(MAX_PAYLOAD);
+        let part = whole.min(window / 4).min(room.saturating_sub(before));
+        if room < before || part < whole {
             stream.note_waited();
         }
-        if room < before as u64 || part < whole.min(MIN_PART) {
-            return Err(Some(Stop::Peer));
-        }
-        let short = part <= SHORT;
-        if heads.remaining_capacity() < before + if short { part as usize } else { 0 } {
+        if room < before || part < whole.min(MIN_PART) {
             return Err(None);
         }
-        let segments: Checked = self.segments.iter().skip(at.segments).take(request.count).copied().collect();
-        let mark = heads.len();
-        // Send earlier records first, so that only this request fails.
-        if !short && mark > 0 && copy::acquire_all(&segments, |key| stream.regions().acquire(key)).is_none() {
-            return Err(None);
-        }
-        let header = sender.header(stage.kind, stage.flags, stage.head.len() + part as usize, request.len);
-        let _ = heads.try_extend_from_slice(&header.encode());
-        let _ = heads.try_extend_from_slice(&stage.head);
-        if short && part > 0 {
-            let start = heads.len();
-            let _ = heads.try_extend_from_slice(&[0; SHORT as usize][..part as usize]);
-            let mut rest = Target::of(&mut heads[start..]);
-            let gathered = copy::gather(stream.regions(), &segments, stage.offset, part, |source: Source<'_>| {
-                let done = user::copy(rest, source);
-                rest = rest.split(done).1;
-            });
-            if !gathered {
-                heads.truncate(mark);
-                return Err(if at.index == 0 { Some(self.lost()) } else { None });
-            }
-        }
-        at.sent += (before as u64) + part;
-        match request.after(&stage, part) {
-            Some(progress) => at.progress = progress,
-            None => {
-                at.progress = Progress::New;
-                at.index += 1;
-                at.segments += request.count;
-                at.pending_reads += usize::from(pending_read);
-                ends.push(at.sent);
-            }
-        }
-        Ok((!short).then_some(Long { id: request.id, segments, offset: stage.offset, part }))
+        let value_follows = has_payload && matches!(request.operation, Operation::WriteImmediate { .. });
+        let is_last = part == rest && kind != kind::INVALIDATE && !value_follows;
+        Ok(Record { kind, solicited, head, part, is_last })
     }
 
-    /// Records that everything before `at` was sent.
-    fn commit(&mut self, at: &Cursor, ends: &Ends) {
-        for &end in ends {
-            let Some(request) = self.waiting.pop_front() else { break };
-            let Waiting { id, count, len, .. } = request;
-            let pending_read = has_response(&request.operation);
-            if pending_read {
-                self.asked += 1;
-                self.pending_reads.push_back(PendingRead { id, count, len, offset: 0 });
-                self.places.extend(self.segments.drain(..count));
-            } else {
-                self.segments.drain(..count);
-            }
-            self.in_flight.push_back(TxInFlight { id, end, pending_read: if pending_read { self.asked } else { 0 } });
+    /// Records that the next record was sent.
+    fn advance(&mut self, record: &Record) {
+        self.sent += (HEADER + record.head.len()) as u64 + record.part;
+        (self.begun, self.offset) = (true, self.offset + record.part);
+        if record.is_last {
+            self.launched();
         }
-        self.progress = at.progress;
-        self.sent = at.sent;
     }
 
-    /// Handles an acknowledgement and the peer's window. Returns `false` if they are impossible.
-    pub fn on_handled(&mut self, handled: u64, window: u32) -> bool {
+    /// Records that the oldest waiting request was sent.
+    fn launched(&mut self) {
+        (self.begun, self.offset) = (false, 0);
+        let Some(Waiting { id, operation, count, len, .. }) = self.waiting.pop_front() else { return };
+        let segments = self.segments.drain(..count);
+        if has_response(&operation) {
+            self.places.extend(segments);
+            self.pending_reads.push_back(PendingRead { id, count, len, offset: 0 });
+        }
+        self.in_flight.push_back(TxInFlight { id, end: self.sent });
+    }
+
+    /// Handles an acknowledgement and the peer's window. Fails if they are impossible.
+    pub fn on_handled(&mut self, handled: u64, window: u32) -> std::result::Result<(), Fatal> {
         // Only the last request can be partly sent. If it completed here, its memory could change.
         let lies = handled == self.sent && self.stream.as_ref().is_some_and(|stream| stream.holds_request());
         if handled > self.sent || lies || window < self.window {
-            return false;
+            return Err(Fatal::default());
         }
         self.window = window;
         self.handled = self.handled.max(handled);
-        true
+        Ok(())
     }
 
     /// Returns the segments of the current response, and the bytes that have arrived, or `None` if no response, or not
@@ -487,17 +385,16 @@ impl Tx {
     }
 
     /// Records bytes of a response that are in place, or lost. Fails if its memory is not registered.
-    pub fn on_response(&mut self, len: u64, placed: bool) -> std::result::Result<(), Failed> {
+    pub fn on_response(&mut self, len: u64, placed: bool) -> std::result::Result<(), Fatal> {
         let Some(pending_read) = self.pending_reads.front_mut() else { return Ok(()) };
         if !placed {
-            return Err((pending_read.id, Status::LocalProtection));
+            return Err(Fatal::of_request(pending_read.id, Status::LocalProtection));
         }
         pending_read.offset += len;
         if pending_read.offset == pending_read.len {
             let count = pending_read.count;
             self.pending_reads.pop_front();
             self.places.drain(..count);
-            self.answered += 1;
         }
         Ok(())
     }
@@ -505,7 +402,8 @@ impl Tx {
     /// Removes complete requests. Returns the number of the last one.
     pub fn done(&mut self) -> Option<SeqNo> {
         let mut last = None;
-        let is_done = |front: &&TxInFlight| front.end <= self.handled && front.pending_read <= self.answered;
+        let awaited = self.pending_reads.front().map(|read| read.id);
+        let is_done = |front: &&TxInFlight| front.end <= self.handled && Some(front.id) != awaited;
         while let Some(front) = self.in_flight.front().filter(is_done) {
             last = Some(SeqNo(front.id));
             self.in_flight.pop_front();

@@ -25,9 +25,10 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use dat_core::ep::TxGuard;
 use dat_core::error::Result;
 use dat_core::event::Status;
-use dat_core::probes::Stall;
-use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, Gauge, RecvDone};
+use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, RecvDone, RnrWaiter};
 use dat_memory::datagrams::Receiver;
+use dat_memory::qp::QpBase;
+use dat_memory::records::Fatal;
 use host::cold_path;
 use host::lock::Mutex;
 use host::memory;
@@ -39,7 +40,7 @@ use crate::peer_segment::{End, Open};
 use crate::pending::Pending;
 use crate::process_context::Command;
 use crate::record::Acknowledge;
-use crate::rx::{AckInfo, Advance, Fatal, Rx, Stop};
+use crate::rx::{AckInfo, Advance, Rx, Stop};
 use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
@@ -87,39 +88,37 @@ struct Attachment {
 }
 
 pub struct Conn {
-    sink: EndpointSink<Shm>,
+    pub base: QpBase<Shm>,
     info: EndInfo,
-    to_extended: AtomicBool,
-    /// Number of the peer's datagram endpoint; 0 for other connections.
-    to_datagrams: AtomicU32,
     phase: AtomicU8,
     attachment: OnceCell<Attachment>,
-    receiver: Receiver<Shm>,
-    /// Set while a message waits for a receive of the endpoint's own queue.
-    rnr: AtomicBool,
-    /// Number of waits of messages for a receive of any queue. Changed under the lock of `rx`.
-    stalls: Gauge,
-    /// Set while the connection waits at a shared queue.
-    pub rnr_queued: AtomicBool,
     rx: Mutex<Rx>,
     /// Number of records found through ready bits, up to [`WARM`]; [`HOT`] while the connection is polled.
     heat: AtomicU32,
+}
+
+impl RnrWaiter for Conn {
+    #[inline]
+    fn rnr_queued(&self) -> &AtomicBool {
+        &self.base.rnr_queued
+    }
+
+    fn resume(self: &Arc<Self>) {
+        let rx = self.rx.lock();
+        self.base.note_stall(false);
+        drop(rx);
+        self.progress_rx(Advance::Batch);
+    }
 }
 
 impl Conn {
     /// Creates an unconnected queue pair. Its peer receives `info`.
     pub fn new(sink: EndpointSink<Shm>, info: EndInfo, receiver: Receiver<Shm>) -> Result<Arc<Self>> {
         Ok(memory::arc(Conn {
-            sink,
+            base: QpBase::new(sink, receiver),
             info,
-            to_extended: AtomicBool::new(false),
-            to_datagrams: AtomicU32::new(0),
             phase: AtomicU8::new(ConnPhase::Idle as u8),
             attachment: OnceCell::new(),
-            receiver,
-            rnr: AtomicBool::new(false),
-            stalls: Gauge::default(),
-            rnr_queued: AtomicBool::new(false),
             rx: Mutex::new(Rx::default()),
             heat: AtomicU32::new(0),
         })?)
@@ -155,7 +154,7 @@ impl Conn {
         // `tx`, or sent a record before a consumer noted its position under `rx`. Under both locks, this thread sees
         // the notes.
         let rx = self.rx.lock();
-        let Some(tx) = self.sink.try_lock_tx() else { return };
+        let Some(tx) = self.base.sink.try_lock_tx() else { return };
         let news = end.has_news();
         drop(tx);
         drop(rx);
@@ -203,7 +202,7 @@ impl Conn {
         if self.attachment.set(Attachment { end, id, link }).is_err() {
             return false;
         }
-        if let Some(mut tx) = self.sink.lock_tx() {
+        if let Some(mut tx) = self.base.sink.lock_tx() {
             tx.open(producers);
         }
         self.rx.lock().open(consumers);
@@ -211,61 +210,19 @@ impl Conn {
     }
 
     pub fn set_peer(&self, info: &EndInfo) {
-        self.note_peer(info);
+        self.base.note_peer(info.extended, info.datagrams);
         if let Some(Attachment { end, .. }) = self.attachment.get() {
             end.theirs.set(info.zone, info.port);
         }
     }
 
-    /// Stores the peer's properties. Posts see them: the endpoint later reports the connection under a lock of posts.
-    pub fn note_peer(&self, info: &EndInfo) {
-        self.to_extended.store(info.extended, Ordering::Relaxed);
-        self.to_datagrams.store(info.datagrams, Ordering::Relaxed);
-    }
-
-    pub fn peer_number(&self) -> u32 {
-        self.to_datagrams.load(Ordering::Relaxed)
-    }
-
-    pub fn takes_extended(&self) -> bool {
-        self.to_extended.load(Ordering::Relaxed)
-    }
-
     /// Reports to the endpoint. Called without locks.
     pub fn report(&self, report: ConnectionReport) {
-        self.sink.connection(report);
-    }
-
-    #[inline]
-    pub fn awaits_recv(&self) -> bool {
-        self.rnr.load(Ordering::SeqCst)
-    }
-
-    /// Resumes a message that waits for a receive of the own queue.
-    pub fn recv_kick(self: &Arc<Self>) {
-        if self.rnr.load(Ordering::SeqCst) && self.rnr.swap(false, Ordering::SeqCst) {
-            self.resume_rx();
-        }
-    }
-
-    pub fn resume_rx(self: &Arc<Self>) {
-        let rx = self.rx.lock();
-        self.note_stall(false);
-        drop(rx);
-        self.progress_rx(Advance::Batch);
-    }
-
-    /// Notes whether a message waits for a receive. Called with `rx` locked.
-    fn note_stall(&self, waits: bool) {
-        self.stalls.set(self.sink.ep(), Stall::Message, waits);
-    }
-
-    pub fn stalls(&self) -> u64 {
-        self.stalls.stalls()
+        self.base.sink.connection(report);
     }
 
     pub fn drain(&self) {
-        if let (Some(Attachment { end, .. }), Some(mut tx)) = (self.attachment.get(), self.sink.lock_tx()) {
+        if let (Some(Attachment { end, .. }), Some(mut tx)) = (self.attachment.get(), self.base.sink.lock_tx()) {
             tx.drain(end);
         }
     }
@@ -323,12 +280,12 @@ impl Conn {
     #[inline(always)]
     pub fn try_progress_tx(self: &Arc<Self>, end: &End, credit: Option<u64>) {
         // If another thread holds the lock, that thread polls again after unlocking.
-        let Some(mut tx) = self.sink.try_lock_tx() else { return };
+        let Some(mut tx) = self.base.sink.try_lock_tx() else { return };
         let Some(done) = tx.progress_plain(end, credit) else { return self.advance_tx(tx, end, credit) };
         if tx.request_done(done) {
             cold_path();
             drop(tx);
-            self.sink.drained();
+            self.base.sink.drained();
         }
     }
 
@@ -352,7 +309,7 @@ impl Conn {
     }
 
     pub fn progress_tx(self: &Arc<Self>) {
-        if let (Some(Attachment { end, .. }), Some(tx)) = (self.attachment.get(), self.sink.lock_tx()) {
+        if let (Some(Attachment { end, .. }), Some(tx)) = (self.attachment.get(), self.base.sink.lock_tx()) {
             self.advance_tx(tx, end, None);
         }
     }
@@ -363,7 +320,7 @@ impl Conn {
         let drained = report.done.is_some_and(|last| tx.request_done(last));
         drop(tx);
         if drained {
-            self.sink.drained();
+            self.base.sink.drained();
         }
         if let Some(fatal) = report.fatal {
             self.fail(fatal);
@@ -383,10 +340,10 @@ impl Conn {
         {
             let mut rx = self.rx.lock();
             rx.close(self.end());
-            self.note_stall(false);
+            self.base.note_stall(false);
         }
         let mut drained = false;
-        if let Some(mut tx) = self.sink.lock_tx() {
+        if let Some(mut tx) = self.base.sink.lock_tx() {
             let done = tx.close(self.end());
             drained = first && report && done.is_some_and(|last| tx.request_done(last));
         }
@@ -394,7 +351,7 @@ impl Conn {
             link.detach(*id, end.side);
         }
         if drained {
-            self.sink.drained();
+            self.base.sink.drained();
         }
         first
     }
@@ -460,9 +417,9 @@ impl Conn {
         self.release(reason);
         match report {
             Report::Failed(recv, request) => {
-                self.sink.failed(recv, request);
+                self.base.sink.failed(recv, request);
             }
-            Report::Ended(report) => self.sink.connection(report),
+            Report::Ended(report) => self.base.sink.connection(report),
         }
     }
 

@@ -364,19 +364,6 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     })
 }
 
-/// Executes an RDMA write for the peer. Returns whether it has the right.
-pub fn write_for_peer(end: &End, remote: &RemoteSegment, offset: u64, bytes: Source<'_>) -> bool {
-    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.own) else {
-        return false;
-    };
-    let len = bytes.len() as u64;
-    if offset > remote.len || len > remote.len - offset {
-        return false;
-    }
-    store(granted.target(offset, len), bytes, offset + len == remote.len);
-    true
-}
-
 /// Executes an atomic operation for the peer, and returns the previous value.
 ///
 /// # Errors

@@ -6,7 +6,10 @@
 //! * Records that fill the ring beyond a quarter, and an empty record before requests or the program wait, request it
 //!   with [`Acknowledge::Needed`], which wakes any sleeping process.
 
-use dat_core::Change;
+use dat_memory::wire::word;
+pub use dat_memory::wire::{
+    ATOMIC, NUMBER, TARGET, WORD, atomic, read_atomic, read_number, read_target, target, target_words,
+};
 
 /// Kinds of records; 0 is the ring's pad.
 pub mod kind {
@@ -48,14 +51,10 @@ const NEEDED: u8 = 4;
 
 /// Maximum size of a message in one record, and of a piece, in bytes.
 pub const EAGER_MAX: u64 = 8 * 1024;
-/// Maximum size of a message or RDMA operation, in bytes.
-pub const LARGEST: u64 = 1 << 31;
 /// Maximum payload of a read response, in bytes.
 pub const ANSWER_MAX: u64 = 4080;
 
-/// Size of the largest atomically stored word, and minimum size of the last piece of a transfer.
-pub const WORD: u64 = 8;
-
+/// Returns the size of the next piece. The last piece of a transfer has at least a [`WORD`].
 #[inline]
 pub const fn piece(rest: u64, most: u64) -> u64 {
     if rest <= most {
@@ -108,15 +107,6 @@ pub struct Header {
 }
 
 pub const PLACE: usize = 16;
-pub const TARGET: usize = 24;
-
-fn word(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
-}
-
-fn half(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
-}
 
 /// Encodes address and length of a piece in the sender's memory, or two other numbers.
 pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
@@ -128,53 +118,6 @@ pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
 
 pub fn read_place(bytes: &[u8; PLACE]) -> (u64, u64) {
     (word(bytes, 0), word(bytes, 8))
-}
-
-pub fn target(addr: u64, key: u32, len: u64) -> [u8; TARGET] {
-    let mut bytes = [0; TARGET];
-    for (bytes, word) in bytes.chunks_exact_mut(8).zip(target_words(addr, key, len)) {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
-    bytes
-}
-
-#[inline]
-pub fn target_words(addr: u64, key: u32, len: u64) -> [u64; TARGET / 8] {
-    [addr, len, key.into()]
-}
-
-pub fn read_target(bytes: &[u8; TARGET]) -> (u64, u32, u64) {
-    (word(bytes, 0), half(bytes, 16), word(bytes, 8))
-}
-
-pub const NUMBER: usize = 4;
-pub const ATOMIC: usize = 32;
-const ADD: u32 = 0;
-const SWAP: u32 = 1;
-
-/// Encodes an atomic operation on eight bytes: address, two operands, key, operation.
-pub fn atomic(addr: u64, key: u32, change: Change) -> [u8; ATOMIC] {
-    let (what, first, second) = match change {
-        Change::Add(add) => (ADD, add, 0),
-        Change::Swap { expected, new } => (SWAP, expected, new),
-    };
-    let mut bytes = [0; ATOMIC];
-    for (place, word) in bytes.chunks_exact_mut(8).zip([addr, first, second]) {
-        place.copy_from_slice(&word.to_le_bytes());
-    }
-    bytes[24..28].copy_from_slice(&key.to_le_bytes());
-    bytes[28..].copy_from_slice(&what.to_le_bytes());
-    bytes
-}
-
-/// Decodes an [`atomic`]. Returns `None` for an unknown operation.
-pub fn read_atomic(bytes: &[u8; ATOMIC]) -> Option<(u64, u32, Change)> {
-    let change = match (half(bytes, 28), word(bytes, 8), word(bytes, 16)) {
-        (ADD, add, 0) => Change::Add(add),
-        (SWAP, expected, new) => Change::Swap { expected, new },
-        _ => return None,
-    };
-    Some((word(bytes, 0), half(bytes, 24), change))
 }
 
 #[cfg(test)]

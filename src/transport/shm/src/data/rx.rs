@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::CheckedSegment;
-use dat_core::event::Status;
 use dat_core::transport::datagrams::MAX_DATAGRAM;
-use dat_core::transport::{FailedRequest, MAX_SEGMENTS, Placement, RecvDone, RecvId, RemoteSegment, Segment, Taken};
+use dat_core::transport::{MAX_SEGMENTS, Placement, RecvId, RemoteSegment, Segment};
 use dat_memory::datagrams::DatagramReceiver;
+use dat_memory::records::{Executed, Fatal, Halt, Incoming, violation};
 use dat_memory::regions::checked_target;
 use dat_memory::user::{LastWord, Target, copy_tail_last};
 use host::cold_path;
@@ -29,6 +29,7 @@ use crate::pending::Pending;
 use crate::record::{self, kind};
 use crate::regions::RegionTable;
 use crate::ring::{Consumer, Corrupt, Next, RecordView, Small};
+use crate::tx::Tx;
 
 mod extended;
 mod message;
@@ -44,15 +45,6 @@ const BATCH: usize = 64;
 pub const SHARED_MIN: u64 = 32 * 1024;
 /// The sender's part is a multiple of this many bytes.
 const PAGE: u64 = 4096;
-
-/// The failure of a connection, handled without the lock under which it was found.
-#[derive(Debug, Default)]
-pub struct Fatal {
-    pub recv: Option<RecvDone>,
-    pub request: Option<(FailedRequest, Status)>,
-    /// The status with which the peer's oldest request fails.
-    pub peer: Option<Status>,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advance {
@@ -104,25 +96,12 @@ impl AckInfo {
     }
 }
 
-enum RecordOutcome {
-    Consumed,
-    Wait,
-    Again,
-    Stop,
-    Fail(Fatal),
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pause {
     /// The ring is empty, or other connections come first.
     Empty,
     Waits,
     Closed,
-}
-
-#[cold]
-fn fail(recv: Option<RecvDone>, peer: Option<Status>) -> RecordOutcome {
-    RecordOutcome::Fail(Fatal { recv, request: None, peer })
 }
 
 #[derive(Default)]
@@ -134,28 +113,20 @@ pub struct Rx {
 
 #[derive(Default)]
 struct Arriving {
-    taken: Taken,
-    partial: Option<Partial>,
+    incoming: Incoming<Revocation>,
     fetching: Option<Fetching>,
     /// Number of the last offer to the sender: see [`offer`](crate::offer).
     offered: u64,
-    writing: Option<Writing>,
     failed: Option<RecvId>,
     refused: bool,
-    revocation: Option<Revocation>,
 }
 
+#[derive(Default)]
 struct Revocation {
-    key: u32,
     /// Set once the window is invalidated.
     closed: bool,
     /// Peers' transfers that may use the window.
     pending: Option<Pending>,
-}
-
-struct Partial {
-    len: u64,
-    offset: u64,
 }
 
 /// A message that is read or requested from the sender's memory.
@@ -172,13 +143,8 @@ struct Fetching {
     ahead: Option<(Slice, LastWord)>,
 }
 
-fn destination<'a>(into: &'a Option<Segment>, taken: &'a Taken) -> &'a [Segment] {
-    into.as_ref().map_or(taken.segments(), slice::from_ref)
-}
-
-struct Writing {
-    target: RemoteSegment,
-    offset: u64,
+fn destination<'a>(into: &'a Option<Segment>, incoming: &'a Incoming<Revocation>) -> &'a [Segment] {
+    into.as_ref().map_or(incoming.segments(), slice::from_ref)
 }
 
 struct Turn<'a> {
@@ -194,7 +160,7 @@ impl Rx {
 
     pub fn close(&mut self, end: Option<&End>) {
         self.rings = None;
-        self.arriving.revocation = None;
+        self.arriving.incoming = Incoming::default();
         // Only once, because the end's place may later belong to another connection.
         if let (Some(end), false) = (end, self.shut) {
             end.close();
@@ -217,7 +183,7 @@ impl Rx {
     #[inline(always)]
     pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, AckInfo)> {
         let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, AckInfo::default())) };
-        if self.arriving.fetching.is_some() || self.arriving.partial.is_some() {
+        if self.arriving.fetching.is_some() || self.arriving.incoming.has_message() {
             return Err((Stop::Other, AckInfo::default()));
         }
         let entered = EpochGuard::enter();
@@ -361,38 +327,31 @@ impl Turn<'_> {
         ring: &mut Consumer,
         responses: bool,
         report: &mut RxReport,
-        mut handle: impl FnMut(&Consumer, &RecordView) -> RecordOutcome,
+        mut handle: impl FnMut(&Consumer, &RecordView) -> Executed,
     ) -> Result<Pause, Fatal> {
         let mut left = BATCH;
-        let mut fatal = None;
         let pause = loop {
             let view = match ring.peek() {
                 Ok(Some(view)) => view,
-                Ok(None) => break Pause::Empty,
-                Err(Corrupt) => {
-                    fatal = Some(Fatal::default());
-                    break Pause::Empty;
-                }
+                Ok(None) => break Ok(Pause::Empty),
+                Err(Corrupt) => break Err(Fatal::default()),
             };
             if left == 0 {
                 report.more = true;
-                break Pause::Empty;
+                break Ok(Pause::Empty);
             }
             if !self.conn.is_up() {
-                break Pause::Empty;
+                break Ok(Pause::Empty);
             }
             match handle(ring, &view) {
-                RecordOutcome::Consumed => {}
-                RecordOutcome::Wait => break Pause::Waits,
-                RecordOutcome::Again => {
+                Ok(()) => {}
+                Err(Halt::Wait) => break Ok(Pause::Waits),
+                Err(Halt::Again) => {
                     report.more = true;
-                    break Pause::Empty;
+                    break Ok(Pause::Empty);
                 }
-                RecordOutcome::Stop => break Pause::Closed,
-                RecordOutcome::Fail(found) => {
-                    fatal = Some(found);
-                    break Pause::Empty;
-                }
+                Err(Halt::Ended) => break Ok(Pause::Closed),
+                Err(Halt::Fail(fatal)) => break Err(fatal),
             }
             report.flags |= view.flags;
             report.credit = Some(view.credit);
@@ -405,75 +364,86 @@ impl Turn<'_> {
         if ring.unreleased() > 0 {
             self.end.set_taken(responses, ring.release());
         }
-        match fatal {
-            None => Ok(pause),
-            Some(fatal) => Err(fatal),
-        }
+        pause
+    }
+
+    /// Locks the sending direction for `what`, unless the connection is closed.
+    fn with_tx<R>(&self, what: impl FnOnce(&mut Tx) -> R) -> Result<R, Halt> {
+        self.conn.base.sink.lock_tx().map(|mut tx| what(&mut tx)).ok_or(Halt::Ended)
     }
 }
 
 impl Arriving {
     #[inline]
-    fn handle(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> RecordOutcome {
+    fn handle(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView, budget: &mut Budget) -> Executed {
         // A fetch continues even if the peer has changed the record.
         if self.fetching.is_some() {
             return self.fetch(turn, view, budget);
         }
         if self.refused {
-            return RecordOutcome::Wait;
+            return Err(Halt::Wait);
         }
-        if let Some(receiver) = turn.conn.datagrams() {
+        if let Some(receiver) = turn.conn.base.receiver.datagrams() {
             cold_path();
             return datagram(receiver, turn, ring, view);
         }
         if matches!(view.kind, kind::MESSAGE_PIECE | kind::WRITE_PIECE)
             && !budget.record(turn.end, view.aux, view.len.into())
         {
-            return RecordOutcome::Again;
+            return Err(Halt::Again);
         }
         match view.kind {
-            kind::MESSAGE if self.partial.is_none() => self.whole_message(turn, ring, view),
-            kind::MESSAGE_PIECE => self.message_piece(turn, ring, view),
-            kind::REMOTE_MESSAGE | kind::REMOTE_WRITE if turn.advance == Advance::Drain => RecordOutcome::Wait,
+            kind::MESSAGE if view.aux != u64::from(view.len) => Err(violation()),
+            kind::MESSAGE | kind::MESSAGE_PIECE => self.message(turn, ring, view),
+            kind::REMOTE_MESSAGE | kind::REMOTE_WRITE if turn.advance == Advance::Drain => Err(Halt::Wait),
             kind::REMOTE_MESSAGE => self.remote_message(turn, ring, view, budget),
-            kind::WRITE_PIECE => self.write_piece(turn.end, ring, view),
+            kind::WRITE_PIECE => self.write_piece(turn, ring, view),
             kind::READ => self.read(turn, ring, view),
             kind::SHORT_WRITE | kind::SHORT_READ | kind::REMOTE_WRITE => self.claim(turn, ring, view, budget),
-            kind::NOTHING => RecordOutcome::Consumed,
-            kind::IMMEDIATE => self.immediate(turn, ring, view),
+            kind::NOTHING => Ok(()),
+            kind::IMMEDIATE => self.incoming.immediate(turn, read_number(ring, view)?, view.aux, is_solicited(view)),
             kind::ATOMIC => self.atomic(turn, ring, view),
-            kind::INVALIDATE => self.invalidate(turn, ring, view),
-            _ => fail(None, None),
+            kind::INVALIDATE => self.incoming.invalidate(turn, read_number(ring, view)?, view.aux),
+            _ => Err(violation()),
         }
     }
 }
 
-fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
+fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
     let len = view.aux;
     match view.kind {
         kind::MESSAGE if len == u64::from(view.len) && len <= MAX_DATAGRAM as u64 => {
             let bytes = ring.source(view, 0, view.len as usize);
-            receiver.arrived(len, view.flags & record::SOLICITED != 0, |segments| {
-                copy::scatter(turn.end.regions(), segments, 0, bytes, true)
-            });
+            receiver.arrived(turn.end.regions(), bytes, is_solicited(view));
+            Ok(())
         }
+        kind::IMMEDIATE if !receiver.notice_arrived() => Ok(()),
+        kind::NOTHING => Ok(()),
         // If both sides have freed each other, the peer's notice ends the connection.
-        kind::IMMEDIATE if receiver.notice_arrived() => return fail(None, None),
-        kind::IMMEDIATE | kind::NOTHING => {}
-        _ => return fail(None, None),
+        _ => Err(violation()),
     }
-    RecordOutcome::Consumed
 }
 
-fn read_place(ring: &Consumer, view: &RecordView, at: usize) -> (u64, u64) {
-    let mut bytes = [0; record::PLACE];
-    ring.copy_out(view, at, Target::of(&mut bytes));
-    record::read_place(&bytes)
+fn is_solicited(view: &RecordView) -> bool {
+    view.flags & record::SOLICITED != 0
 }
 
-fn read_target(ring: &Consumer, view: &RecordView) -> RemoteSegment {
-    let mut bytes = [0; record::TARGET];
-    ring.copy_out(view, 0, Target::of(&mut bytes));
-    let (addr, key, len) = record::read_target(&bytes);
-    RemoteSegment { addr, len, key }
+/// Returns the first bytes of a record's payload, which must have as many.
+fn read<const N: usize>(ring: &Consumer, view: &RecordView, at: usize) -> Result<[u8; N], Halt> {
+    let mut bytes = [0; N];
+    let len = ring.copy_out(view, at, Target::of(&mut bytes));
+    if len == N { Ok(bytes) } else { Err(violation()) }
+}
+
+fn read_number(ring: &Consumer, view: &RecordView) -> Result<u32, Halt> {
+    let bytes = read::<{ record::NUMBER }>(ring, view, 0)?;
+    record::read_number(&bytes).filter(|_| view.len as usize == bytes.len()).ok_or_else(violation)
+}
+
+fn read_place(ring: &Consumer, view: &RecordView, at: usize) -> Result<(u64, u64), Halt> {
+    read(ring, view, at).map(|bytes| record::read_place(&bytes))
+}
+
+fn read_target(ring: &Consumer, view: &RecordView) -> Result<RemoteSegment, Halt> {
+    record::read_target(&read::<{ record::TARGET }>(ring, view, 0)?).ok_or_else(violation)
 }

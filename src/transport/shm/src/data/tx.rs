@@ -40,6 +40,7 @@ use dat_core::transport::{
     Checked, FailedRequest, Gauge, Handed, MAX_SEGMENTS, Operation, QpSizes, RemoteSegment, Request, RequestId,
     Segment, SeqNo, ShortSend,
 };
+use dat_memory::records::Fatal;
 use dat_memory::regions::checked_source;
 use host::memory::Room;
 
@@ -48,7 +49,6 @@ use crate::peer_segment::{Busy, End};
 use crate::record::{Acknowledge, EAGER_MAX, Header, kind};
 use crate::responses::{Failed, Responses};
 use crate::ring::{Corrupt, Producer, Reservation};
-use crate::rx::Fatal;
 use crate::sleep::News;
 use crate::tx_ring::{Asked, Put, TxRing};
 
@@ -419,7 +419,7 @@ impl Tx {
         if report.fatal.is_none() {
             if !self.responses.is_empty() {
                 match self.responses.progress(end, &mut Budget::turn()) {
-                    Some(Failed::Read(status)) => report.fatal = Some(Fatal { peer: Some(status), ..Fatal::default() }),
+                    Some(Failed::Read(status)) => report.fatal = Some(Fatal::of_peer(status)),
                     Some(Failed::Message(id, status)) => report.fail(FailedRequest::Number(id), status),
                     None => {}
                 }

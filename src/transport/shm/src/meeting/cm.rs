@@ -46,7 +46,7 @@ impl Incoming {
             context.command(Command::Fail(conn.clone()));
             return;
         };
-        conn.note_peer(&self.theirs);
+        conn.base.note_peer(self.theirs.extended, self.theirs.datagrams);
         if !link.attach(side, self.id, conn, AccessContext::new(self.theirs.zone, self.theirs.port)) {
             self.answered = false;
             self.reject(false, &[]);

@@ -3,10 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use dat_core::transport::{ConnectionReport, FailedRequest};
+use dat_memory::records::Fatal;
 
 use super::{Conn, Phase};
 use crate::record::End;
-use crate::rx::Fatal;
 
 impl Conn {
     /// Ends the connection for the program. Afterwards, it calls no sink and uses no memory of the program.
@@ -26,9 +26,9 @@ impl Conn {
         // Without a stream, no later call uses memory of the program.
         let left = {
             let mut receiving = self.receiving.lock();
-            self.note_stall(false);
+            self.base.note_stall(false);
             let stream = receiving.close();
-            if let Some(mut tx) = self.sink.lock_tx() {
+            if let Some(mut tx) = self.base.sink.lock_tx() {
                 let done = tx.close();
                 drained = first && report && done.is_some_and(|last| tx.request_done(last));
             }
@@ -39,7 +39,7 @@ impl Conn {
             self.device.linger(self.number, stream);
         }
         if drained {
-            self.sink.drained();
+            self.base.sink.drained();
         }
         first
     }
@@ -47,7 +47,7 @@ impl Conn {
     /// Ends the connection after a local failure. Called without a lock.
     pub fn fail(&self, fatal: Fatal) {
         if self.close(true, Some(End::Broken(fatal.peer))) {
-            self.sink.failed(fatal.recv, fatal.request);
+            self.base.sink.failed(fatal.recv, fatal.request);
         }
     }
 
@@ -58,17 +58,17 @@ impl Conn {
             return;
         }
         match end {
-            _ if accepting => self.sink.connection(ConnectionReport::AcceptFailed),
-            End::Disconnected => self.sink.connection(ConnectionReport::Disconnected),
-            End::Broken(None) => self.sink.connection(ConnectionReport::Broken),
-            End::Broken(Some(status)) => self.sink.failed(None, Some((FailedRequest::Oldest, status))),
+            _ if accepting => self.base.sink.connection(ConnectionReport::AcceptFailed),
+            End::Disconnected => self.base.sink.connection(ConnectionReport::Disconnected),
+            End::Broken(None) => self.base.sink.connection(ConnectionReport::Broken),
+            End::Broken(Some(status)) => self.base.sink.failed(None, Some((FailedRequest::Oldest, status))),
         }
     }
 
     /// Ends a connection attempt with a report. Called without a lock.
     pub fn give_up(&self, report: ConnectionReport) {
         if self.phase() <= Phase::Connecting && self.close(false, None) {
-            self.sink.connection(report);
+            self.base.sink.connection(report);
         }
     }
 }

@@ -11,156 +11,117 @@
 //! of a zone. Each turn checks for that, so other connections progress.
 
 use std::iter;
+use std::sync::Arc;
 
 use dat_core::event::Status;
-use dat_core::transport::{RemoteSegment, Special};
-use dat_memory::user::Target;
+use dat_memory::records::{Executed, Fatal, Halt, Wire, violation};
+use dat_memory::regions::AccessContext;
 
-use super::{Arriving, Partial, RecordOutcome, Revocation, Turn, fail, read_target};
+use super::{Arriving, Revocation, Turn, read, read_target};
 use crate::budget::Budget;
+use crate::conn::Conn;
 use crate::pending::Pending;
-use crate::record::{self, LARGEST, WORD, kind};
+use crate::record::{self, WORD, kind};
+use crate::regions::RegionTable;
 use crate::ring::{Consumer, RecordView};
-use crate::{claim, copy};
+use crate::{Shm, claim, copy};
 
 impl Arriving {
-    /// Completes the receive of a message, with the window that the message invalidated, if any.
-    pub(super) fn complete(&mut self, turn: &Turn<'_>, len: u64, view: &RecordView) {
-        let done = self.done(Status::Success, len, view.flags & record::SOLICITED != 0);
-        match self.revocation.take() {
-            None => turn.conn.complete(done),
-            Some(Revocation { key, .. }) => turn.conn.complete_special(done, Special::Invalidated(key)),
-        }
-    }
-
     pub(super) fn claim(
         &mut self,
         turn: &Turn<'_>,
         ring: &Consumer,
         view: &RecordView,
         budget: &mut Budget,
-    ) -> RecordOutcome {
+    ) -> Executed {
         match (turn.end.peers_claim().take(view.end()), view.kind) {
             (claim::Turn::Own, kind::SHORT_READ) => self.read(turn, ring, view),
             (claim::Turn::Own, kind::REMOTE_WRITE) => self.remote_write(turn, ring, view, budget),
-            (claim::Turn::Own, _) => match self.write_piece(turn.end, ring, view) {
-                RecordOutcome::Consumed if self.writing.is_some() => fail(None, None),
-                way => way,
-            },
-            (claim::Turn::Done, _) => RecordOutcome::Consumed,
-            (claim::Turn::Awaited, _) => RecordOutcome::Wait,
-            (claim::Turn::Corrupt, _) => fail(None, None),
+            (claim::Turn::Own, _) => {
+                self.write_piece(turn, ring, view)?;
+                if self.incoming.is_idle() { Ok(()) } else { Err(violation()) }
+            }
+            (claim::Turn::Done, _) => Ok(()),
+            (claim::Turn::Awaited, _) => Err(Halt::Wait),
+            (claim::Turn::Corrupt, _) => Err(violation()),
         }
     }
 
-    pub(super) fn read(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
+    pub(super) fn read(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
+        let target = read_target(ring, view)?;
         if view.len as usize != record::TARGET {
-            return fail(None, None);
+            return Err(violation());
         }
-        let target = read_target(ring, view);
         if !copy::may_read(turn.end, &target) {
             return self.refuse(turn, Status::RemoteAccess);
         }
-        match turn.conn.with_tx(|tx| tx.on_read(turn.end, target)) {
-            None => return RecordOutcome::Stop,
-            Some(true) => {}
-            Some(false) => return self.refuse(turn, Status::RemoteResponder),
+        if turn.with_tx(|tx| tx.on_read(turn.end, target))? {
+            Ok(())
+        } else {
+            self.refuse(turn, Status::RemoteResponder)
         }
-        RecordOutcome::Consumed
     }
 
-    pub(super) fn atomic(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
-        let mut bytes = [0; record::ATOMIC];
+    /// Executes an atomic operation once: the record is consumed, or the connection fails.
+    pub(super) fn atomic(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
+        let bytes = read::<{ record::ATOMIC }>(ring, view, 0)?;
         if view.len as usize != bytes.len() || view.aux != WORD {
-            return fail(None, None);
+            return Err(violation());
         }
-        ring.copy_out(view, 0, Target::of(&mut bytes));
-        let Some((addr, key, change)) = record::read_atomic(&bytes) else { return fail(None, None) };
-        let target = RemoteSegment { addr, len: WORD, key };
-        match turn.conn.with_tx(|tx| tx.on_atomic(turn.end, &target, change)) {
-            None => return RecordOutcome::Stop,
-            Some(Ok(())) => {}
-            Some(Err(status)) => return self.refuse(turn, status),
+        let (target, change) = record::read_atomic(&bytes).ok_or_else(violation)?;
+        if let Err(status) = turn.with_tx(|tx| tx.on_atomic(turn.end, &target, change))? {
+            return self.refuse(turn, status);
         }
         turn.end.repoll();
-        RecordOutcome::Consumed
+        Ok(())
     }
 
     /// Refuses a read or atomic operation after the responses to earlier ones. Later records are not processed.
     #[cold]
-    fn refuse(&mut self, turn: &Turn<'_>, status: Status) -> RecordOutcome {
+    fn refuse(&mut self, turn: &Turn<'_>, status: Status) -> Executed {
         self.refused = true;
-        if turn.conn.with_tx(|tx| tx.refuse(status)).is_none() {
-            return RecordOutcome::Stop;
-        }
+        turn.with_tx(|tx| tx.refuse(status))?;
         turn.end.repoll();
-        RecordOutcome::Wait
-    }
-
-    pub(super) fn immediate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
-        let whole = self.partial.is_none() && self.writing.is_none();
-        if !whole || view.len as usize != record::NUMBER || view.aux > LARGEST {
-            return fail(None, None);
-        }
-        // An immediate value needs no buffer space.
-        if let Some(next) = self.take(turn, 0) {
-            return next;
-        }
-        let done = self.done(Status::Success, view.aux, view.flags & record::SOLICITED != 0);
-        turn.conn.complete_special(done, Special::Immediate(read_number(ring, view)));
-        RecordOutcome::Consumed
-    }
-
-    pub(super) fn invalidate(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
-        if view.len as usize != record::NUMBER || self.partial.is_some() {
-            return fail(None, None);
-        }
-        let len = view.aux;
-        if let Some(next) = self.take(turn, len) {
-            return next;
-        }
-        let (end, key) = (turn.end, read_number(ring, view));
-        if end.regions().may_invalidate(key, &end.own).is_none() {
-            return fail(None, Some(Status::RemoteAccess));
-        }
-        self.partial = Some(Partial { len, offset: 0 });
-        self.revocation = Some(Revocation { key, closed: false, pending: None });
-        RecordOutcome::Consumed
-    }
-
-    /// Invalidates the window once all bytes have arrived; earlier, the end of the connection could leave the
-    /// invalidation unreported. Returns an outcome if that fails, or while transfers may use the window.
-    #[inline]
-    pub(super) fn revoke(&mut self, turn: &Turn<'_>) -> Option<RecordOutcome> {
-        self.revocation.as_mut().and_then(|revocation| revocation.go_on(turn))
+        Err(Halt::Wait)
     }
 }
 
-impl Revocation {
+impl Wire for Turn<'_> {
+    type Transport = Shm;
+    type Revocation = Revocation;
+
+    #[inline]
+    fn qp(&self) -> &Arc<Conn> {
+        self.conn
+    }
+
+    #[inline]
+    fn regions(&self) -> &RegionTable {
+        self.end.regions()
+    }
+
+    #[inline]
+    fn own(&self) -> &AccessContext {
+        &self.end.own
+    }
+
+    /// Waits in turns while transfers may use the window.
     #[cold]
-    fn go_on(&mut self, turn: &Turn<'_>) -> Option<RecordOutcome> {
-        let end = turn.end;
-        if !self.closed {
-            let Some(users) = end.regions().invalidate(self.key, &end.own) else {
-                return Some(fail(None, Some(Status::RemoteAccess)));
-            };
-            self.closed = true;
-            self.pending = match users.zone() {
-                Some(_) => turn.conn.transfers(),
+    fn revoke(&self, key: u32, revocation: &mut Revocation) -> Executed {
+        let end = self.end;
+        if !revocation.closed {
+            let users = end.regions().invalidate(key, &end.own).ok_or(Fatal::of_peer(Status::RemoteAccess))?;
+            revocation.closed = true;
+            revocation.pending = match users.zone() {
+                Some(_) => self.conn.transfers(),
                 // Only this peer had access.
                 None => Pending::new(end.control(), iter::once(&end.peer_segment)),
             };
         }
-        if self.pending.as_mut().is_some_and(|pending| !pending.is_over(end.control())) {
-            return Some(RecordOutcome::Again);
+        if revocation.pending.as_mut().is_some_and(|pending| !pending.is_over(end.control())) {
+            return Err(Halt::Again);
         }
-        self.pending = None;
-        None
+        revocation.pending = None;
+        Ok(())
     }
-}
-
-fn read_number(ring: &Consumer, view: &RecordView) -> u32 {
-    let mut bytes = [0; record::NUMBER];
-    ring.copy_out(view, 0, Target::of(&mut bytes));
-    u32::from_le_bytes(bytes)
 }

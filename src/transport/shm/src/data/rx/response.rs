@@ -1,8 +1,10 @@
 //! Records of the response ring.
 
 use dat_core::event::Status;
+use dat_memory::records::{Executed, Fatal, Halt, violation};
+use dat_memory::user::Source;
 
-use super::{Arriving, Fatal, RecordOutcome, Turn, destination, fail, read_place};
+use super::{Arriving, Turn, destination, read_place};
 use crate::budget::Budget;
 use crate::copy;
 use crate::record::{self, kind};
@@ -15,61 +17,44 @@ impl Arriving {
         ring: &Consumer,
         view: &RecordView,
         budget: &mut Budget,
-    ) -> RecordOutcome {
+    ) -> Executed {
         if view.kind != kind::FETCH && !budget.record(turn.end, view.aux, view.len.into()) {
-            return RecordOutcome::Again;
+            return Err(Halt::Again);
         }
+        let bytes = ring.source(view, 0, view.len as usize);
         match view.kind {
-            kind::READ_DATA => read_data(turn, ring, view),
-            kind::MESSAGE_DATA => self.message_data(turn, ring, view),
+            kind::READ_DATA => Ok(turn.with_tx(|tx| tx.on_read_data(turn.end, bytes))??),
+            kind::MESSAGE_DATA => self.message_data(turn, view.aux, bytes),
             kind::FETCH => fetch(turn, ring, view),
-            _ => fail(None, None),
+            _ => Err(violation()),
         }
     }
 
-    fn message_data(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
-        let bytes = ring.source(view, 0, view.len as usize);
-        let Some(fetching) = self.fetching.as_mut().filter(|fetching| fetching.asked) else {
-            return fail(None, None);
-        };
+    fn message_data(&mut self, turn: &Turn<'_>, all: u64, bytes: Source<'_>) -> Executed {
+        let fetching = self.fetching.as_mut().filter(|fetching| fetching.asked).ok_or_else(violation)?;
         let offset = fetching.offset;
         let len = bytes.len() as u64;
-        if len == 0 || len > fetching.len - offset || view.aux != fetching.len {
-            return fail(None, None);
+        if len == 0 || len > fetching.len - offset || all != fetching.len {
+            return Err(violation());
         }
         fetching.offset += len;
         let last = fetching.offset == fetching.len;
         let into = fetching.into;
-        if !copy::scatter(turn.end.regions(), destination(&into, &self.taken), offset, bytes, last) {
-            if into.is_some() {
-                return fail(None, Some(Status::RemoteAccess));
-            }
-            let recv = self.done(Status::LocalProtection, 0, false);
-            return fail(Some(recv), Some(Status::RemoteResponder));
+        if copy::scatter(turn.end.regions(), destination(&into, &self.incoming), offset, bytes, last) {
+            Ok(())
+        } else if into.is_some() {
+            Err(Fatal::of_peer(Status::RemoteAccess).into())
+        } else {
+            Err(self.incoming.recv_failed(Status::LocalProtection))
         }
-        RecordOutcome::Consumed
     }
 }
 
-fn read_data(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
-    let bytes = ring.source(view, 0, view.len as usize);
-    match turn.conn.with_tx(|tx| tx.on_read_data(turn.end, bytes)) {
-        None => RecordOutcome::Stop,
-        Some(Ok(())) => RecordOutcome::Consumed,
-        Some(Err(failed)) => RecordOutcome::Fail(Fatal { request: failed, ..Fatal::default() }),
-    }
-}
-
-fn fetch(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> RecordOutcome {
-    if view.len as usize != record::PLACE {
-        return fail(None, None);
-    }
-    let (position, offset) = read_place(ring, view, 0);
-    match turn.conn.with_tx(|tx| tx.on_fetch(position, offset)) {
-        None => return RecordOutcome::Stop,
-        Some(true) => {}
-        Some(false) => return fail(None, None),
+fn fetch(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
+    let (position, offset) = read_place(ring, view, 0)?;
+    if view.len as usize != record::PLACE || !turn.with_tx(|tx| tx.on_fetch(position, offset))? {
+        return Err(violation());
     }
     turn.end.repoll();
-    RecordOutcome::Consumed
+    Ok(())
 }

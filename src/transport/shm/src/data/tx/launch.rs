@@ -171,7 +171,8 @@ impl Tx {
         }
         // The peer stores the remaining bytes from the ring.
         let start = self.part.start;
-        let target = record::target(remote.addr.wrapping_add(start), remote.key, len - start);
+        let target =
+            record::target(&RemoteSegment { addr: remote.addr.wrapping_add(start), len: len - start, ..*remote });
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
         let launch = self.pieces(end, header, &target, request, budget);
@@ -215,7 +216,8 @@ impl Tx {
             return StartOutcome::Waits(WaitReason::Answer);
         }
         let offset = self.part.done;
-        let target = record::target(remote.addr.wrapping_add(offset), remote.key, len - offset);
+        let target =
+            record::target(&RemoteSegment { addr: remote.addr.wrapping_add(offset), len: len - offset, ..*remote });
         let header =
             Header { kind: kind::READ, solicited: false, acknowledge: Acknowledge::Completion, aux: len - offset };
         let launch = self.put_bytes(end, header, &target);

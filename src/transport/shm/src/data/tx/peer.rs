@@ -5,7 +5,8 @@
 
 use dat_core::Change;
 use dat_core::event::Status;
-use dat_core::transport::{Checked, FailedRequest, RemoteSegment, RequestId};
+use dat_core::transport::{Checked, RemoteSegment, RequestId};
+use dat_memory::records::Fatal;
 use dat_memory::user::Source;
 
 use super::{Done, Reading, Tx};
@@ -95,24 +96,19 @@ impl Tx {
     /// Stores bytes of the oldest read.
     ///
     /// # Errors
-    /// The failed request, if it is known. The connection must end.
-    pub fn on_read_data(
-        &mut self,
-        end: &End,
-        bytes: Source<'_>,
-    ) -> std::result::Result<(), Option<(FailedRequest, Status)>> {
-        let Some(reading) = self.reading.front() else { return Err(None) };
-        let len = bytes.len() as u64;
+    /// The connection must end.
+    pub fn on_read_data(&mut self, end: &End, bytes: Source<'_>) -> std::result::Result<(), Fatal> {
+        let Some(reading) = self.reading.front() else { return Err(Fatal::default()) };
+        let (id, len) = (reading.id, bytes.len() as u64);
         if len == 0 || len > reading.len - reading.offset {
-            return Err(Some((FailedRequest::Number(reading.id), Status::BadResponse)));
+            return Err(Fatal::of_request(id, Status::BadResponse));
         }
-        let id = reading.id;
-        let Some((own, place)) = self.kept_of(id) else { return Err(None) };
-        let Some(reading) = self.reading.front_mut() else { return Err(None) };
+        let Some((own, place)) = self.kept_of(id) else { return Err(Fatal::default()) };
+        let Some(reading) = self.reading.front_mut() else { return Err(Fatal::default()) };
         let last = reading.offset + len == reading.len;
         let segments: Checked = self.segments.range(own).copied().collect();
         if !copy::scatter(end.regions(), &segments, reading.offset, bytes, last) {
-            return Err(Some((FailedRequest::Number(reading.id), Status::LocalProtection)));
+            return Err(Fatal::of_request(id, Status::LocalProtection));
         }
         reading.offset += len;
         if last {

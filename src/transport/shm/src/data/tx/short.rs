@@ -214,7 +214,7 @@ impl Tx {
         let before = self.tx_ring.tail();
         let launch = match self.put_small_write(end, header, remote, request) {
             Some(position) => StartOutcome::TxInFlight(Done::At(position)),
-            None => self.put_part(end, header, &record::target(remote.addr, remote.key, len), request, [0, len]).into(),
+            None => self.put_part(end, header, &record::target(remote), request, [0, len]).into(),
         };
         if let StartOutcome::TxInFlight(Done::At(position)) = launch {
             end.tell_peer(News::Record);
@@ -236,7 +236,7 @@ impl Tx {
         if remote.len as usize > SMALL - TARGET || request.segments.len() != 1 {
             return None;
         }
-        let head = record::target_words(remote.addr, remote.key, remote.len);
+        let head = record::target_words(remote);
         let mut position = None;
         let put = |bytes: Source<'_>| {
             if bytes.len() as u64 == remote.len {
@@ -256,7 +256,7 @@ impl Tx {
         remote: &RemoteSegment,
         request: &Request<'_>,
     ) -> Option<StartOutcome> {
-        let target = record::target(remote.addr, remote.key, remote.len);
+        let target = record::target(remote);
         // The response implies the peer's position.
         let acknowledge = Acknowledge::No;
         let header = Header { kind: kind::SHORT_READ, solicited: false, acknowledge, aux: remote.len };
@@ -275,7 +275,7 @@ impl Tx {
         remote: &RemoteSegment,
         request: &Request<'_>,
     ) -> Option<StartOutcome> {
-        let (RemoteSegment { addr, len, key }, Operation::Write(_)) = (*remote, request.operation) else { return None };
+        let (len, Operation::Write(_)) = (remote.len, request.operation) else { return None };
         if !(SHARED_MIN..=LONG_MAX).contains(&len)
             || !end.peer_segment.peer_reads.get()
             || !copy::may_announce(end, remote)
@@ -283,7 +283,7 @@ impl Tx {
             return None;
         }
         let mut payload = ArrayVec::<u8, { TARGET + MAX_SEGMENTS * PLACE }>::new();
-        payload.extend(record::target(addr, key, len));
+        payload.extend(record::target(remote));
         payload.extend(places_of(request.segments).into_iter().flatten());
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::REMOTE_WRITE, solicited: false, acknowledge, aux: len };

@@ -1,0 +1,174 @@
+//! Queue pairs: the part that does not depend on the transport, and what each transport adds.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use dat_core::error::Result;
+use dat_core::probes::Stall;
+use dat_core::transport::datagrams::Datagram;
+use dat_core::transport::{
+    BindTarget, EndpointSink, Gauge, QpInit, RequestId, RnrWaiter, Scope, SeqNo, SharedQueue, Supported, Taken,
+    Transport, Verdict, Windows,
+};
+
+use crate::datagrams::{Receiver, UdQp};
+use crate::objects::{Owner, Region, Window, Zone};
+use crate::records::{Executed, Fatal, Halt};
+
+/// A transport that executes requests in software.
+pub trait SoftwareTransport:
+    Transport<
+        Extended = Supported,
+        Window = Window<<Self as SoftwareTransport>::Owner>,
+        Zone = Zone,
+        Region = Region<<Self as SoftwareTransport>::Owner>,
+        Qp: RnrWaiter,
+        Srq = Arc<SharedQueue<<Self as Transport>::Qp>>,
+        DatagramQp = UdQp<Self>,
+    >
+{
+    /// The owner of the registered memory.
+    type Owner: Owner;
+
+    /// Returns the owner of the registered memory.
+    fn owner(&self) -> &Arc<Self::Owner>;
+
+    /// Returns the base of a queue pair.
+    fn base(qp: &Self::Qp) -> &QpBase<Self>;
+
+    /// Returns the number of a queue pair's end for windows of one connection.
+    fn port(qp: &Self::Qp) -> u64;
+
+    /// Creates a queue pair.
+    fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Self::Qp>, Self::Tx)>;
+
+    /// Posts a request that completes together with those before it.
+    fn post_done(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, id: RequestId, signalled: bool) -> Result<SeqNo>;
+
+    /// Sends a datagram if no request waits and there is room; returns whether it did. Accesses its memory only during
+    /// the call.
+    fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
+}
+
+impl<T: SoftwareTransport> Windows<T> for Window<T::Owner> {
+    fn create(transport: &T, _zone: &Zone, scope: Scope) -> Result<Self> {
+        Ok(Window::new(transport.owner(), scope))
+    }
+
+    fn post_bind(
+        &self,
+        transport: &T,
+        (qp, tx): (&Arc<T::Qp>, &mut T::Tx),
+        id: RequestId,
+        target: Option<&BindTarget<'_, Region<T::Owner>>>,
+        signalled: bool,
+    ) -> Result<(u32, SeqNo)> {
+        let key = self.bind(target, T::port(qp))?;
+        Ok((key, transport.post_done(qp, tx, id, signalled)?))
+    }
+
+    fn await_rebind(&self, _transport: &T) {
+        self.await_peers();
+    }
+
+    fn revoke(&self, _transport: &T) {
+        self.close();
+    }
+}
+
+/// A queue pair's endpoint and its receives.
+pub struct QpBase<T: SoftwareTransport> {
+    /// The endpoint.
+    pub sink: EndpointSink<T>,
+    /// The destination of messages.
+    pub receiver: Receiver<T>,
+    to_extended: AtomicBool,
+    to_datagrams: AtomicU32,
+    /// Set while a message waits for a receive of the endpoint's own queue.
+    rnr: AtomicBool,
+    /// Set while the connection waits at a shared queue.
+    pub rnr_queued: AtomicBool,
+    stalls: Gauge,
+}
+
+impl<T: SoftwareTransport> QpBase<T> {
+    /// Returns the base of an unconnected queue pair.
+    pub fn new(sink: EndpointSink<T>, receiver: Receiver<T>) -> Self {
+        QpBase {
+            sink,
+            receiver,
+            to_extended: AtomicBool::new(false),
+            to_datagrams: AtomicU32::new(0),
+            rnr: AtomicBool::new(false),
+            rnr_queued: AtomicBool::new(false),
+            stalls: Gauge::default(),
+        }
+    }
+
+    /// Stores the peer's properties. Posts see them: the endpoint later reports the connection under a lock of posts.
+    pub fn note_peer(&self, extended: bool, datagrams: u32) {
+        self.to_extended.store(extended, Ordering::Relaxed);
+        self.to_datagrams.store(datagrams, Ordering::Relaxed);
+    }
+
+    /// Returns whether the peer's program supports extended operations.
+    pub fn takes_extended(&self) -> bool {
+        self.to_extended.load(Ordering::Relaxed)
+    }
+
+    /// Returns the number of the peer's endpoint if that carries datagrams, otherwise 0.
+    pub fn peer_number(&self) -> u32 {
+        self.to_datagrams.load(Ordering::Relaxed)
+    }
+
+    /// Takes the next receive for a message to `qp`, whose receiving direction is locked. If there is none, a later
+    /// post resumes the queue pair.
+    pub fn take(&self, qp: &Arc<T::Qp>, taken: &mut Taken) -> Executed {
+        let found = match &self.receiver {
+            Receiver::Shared(srq) => srq.take(qp, taken),
+            _ => self.sink.recv_take(taken) || self.take_again(taken),
+        };
+        // If the message waited, a turn that the post did not resume may have found the receive.
+        self.note_stall(!found);
+        if !found {
+            return Err(Halt::Wait);
+        }
+        match self.receiver {
+            Receiver::Shared(_) if self.sink.recv_taken(taken.id) == Verdict::Break => Err(Fatal::default().into()),
+            _ => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn take_again(&self, taken: &mut Taken) -> bool {
+        // The lock on the endpoint's receives orders a post and this take: the post sees the flag, or the take sees the
+        // receive.
+        self.rnr.store(true, Ordering::SeqCst);
+        let found = self.sink.recv_take(taken);
+        if found {
+            self.rnr.store(false, Ordering::SeqCst);
+        }
+        found
+    }
+
+    /// Returns whether a message waits for a receive of the endpoint's own queue.
+    #[inline]
+    pub fn awaits_recv(&self) -> bool {
+        self.rnr.load(Ordering::SeqCst)
+    }
+
+    /// Ends the wait for a receive of the endpoint's own queue. Returns whether there was one.
+    pub fn end_wait(&self) -> bool {
+        self.awaits_recv() && self.rnr.swap(false, Ordering::SeqCst)
+    }
+
+    /// Records whether a message waits for a receive. The caller has locked the receiving direction.
+    pub fn note_stall(&self, waits: bool) {
+        self.stalls.set(self.sink.ep(), Stall::Message, waits);
+    }
+
+    /// Returns the number of waits for a receive.
+    pub fn stalls(&self) -> u64 {
+        self.stalls.stalls()
+    }
+}
