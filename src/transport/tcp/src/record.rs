@@ -120,6 +120,12 @@ impl Header {
         }
     }
 
+    /// Returns the length of the header and head.
+    #[inline]
+    pub fn start(&self) -> usize {
+        HEADER + self.head()
+    }
+
     /// Returns the length of the payload.
     #[inline]
     pub fn payload(&self) -> u64 {

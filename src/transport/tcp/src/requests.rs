@@ -124,7 +124,7 @@ impl Requests {
             }
             // The receiving direction has checked the header, and stores it together with the head.
             let header = bytes.first_chunk().and_then(Header::decode).ok_or_else(violation)?;
-            let start = HEADER + header.head();
+            let start = header.start();
             match self.begin(link, header, bytes.get(HEADER..start).unwrap_or_default()) {
                 Err(Halt::Wait) => break,
                 begun => begun?,

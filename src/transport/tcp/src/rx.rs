@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::Rights;
+use dat_core::event::Status;
 use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment};
 use dat_memory::copy::{self, Slice};
 use dat_memory::records::{Fatal, Halt};
@@ -19,6 +20,9 @@ use crate::stream::Stream;
 
 /// Minimum rest of a payload for direct receiving.
 const MIN_DIRECT: u64 = 4096;
+/// Minimum length of a record after which another such record is expected. Two system calls take less time than a copy
+/// of the bytes that a read of a whole buffer would receive.
+const LONG: u32 = 64 << 10;
 /// Maximum bytes of the last word of a transfer, which is stored last and atomically.
 pub const TAIL: u64 = 8;
 
@@ -101,6 +105,8 @@ pub struct Rx {
     over: bool,
     /// The header and head of the next record.
     start: ArrayVec<u8, { HEADER + MAX_HEAD }>,
+    /// Bytes of the next record to receive first: after a long record, those before a payload that is received directly.
+    expected: Option<usize>,
     current: Option<Current>,
     /// Set if records other than HANDLED arrived in this turn.
     had_records: bool,
@@ -148,8 +154,15 @@ impl Rx {
 
     fn receive_next(&mut self, link: Link<'_>, buffer: &mut [u8]) -> Result<Option<bool>, ConnEnd> {
         let (received, placed, asked) = match self.direct(link) {
-            Some((place, len)) => receive_direct(link.stream, &place, len, buffer).ok_or_else(violation)?,
-            None => (link.stream.socket().recv_bytes(buffer), 0, buffer.len()),
+            Some((place, len)) => {
+                let after = self.current.map_or(0, |current| (current.left - len) as usize + current.header.start());
+                receive_direct(link.stream, &place, len, &mut buffer[..after])?
+            }
+            None => {
+                let is_next = self.current.is_none() && self.start.is_empty();
+                let len = self.expected.filter(|_| is_next).unwrap_or(buffer.len());
+                (link.stream.socket().recv_bytes(&mut buffer[..len]), 0, len)
+            }
         };
         let received = match received {
             Ok(Some(0)) => return Err(ConnEnd::Left(self.end_of(link.stream))),
@@ -167,7 +180,8 @@ impl Rx {
             self.consume(current, placed);
         }
         self.feed(link, &buffer[..received - placed])?;
-        Ok(Some(received == asked))
+        // The rest of a long payload arrives soon.
+        Ok(Some(received == asked || placed > 0))
     }
 
     /// Returns the reason for a stream's end without an END record.
@@ -220,7 +234,7 @@ impl Rx {
             return Ok(None);
         }
         let header = self.start.first_chunk().and_then(Header::decode).ok_or_else(violation)?;
-        Ok(self.fill(HEADER + header.head(), bytes).then_some(header))
+        Ok(self.fill(header.start(), bytes).then_some(header))
     }
 
     fn fill(&mut self, wanted: usize, bytes: &mut &[u8]) -> bool {
@@ -237,7 +251,10 @@ impl Rx {
             self.reported = (header.handled, header.window);
             link.conn.peer_reports(&header)?;
         }
-        self.had_records |= header.kind != kind::HANDLED;
+        if header.kind != kind::HANDLED {
+            self.had_records = true;
+            self.expected = (header.len >= LONG).then(|| header.start());
+        }
         if header.flags & WAITED != 0 && !self.requests.keeps() {
             link.stream.widen();
         }
@@ -278,31 +295,31 @@ impl Rx {
 /// Result of the call, length of the destination, maximum number of bytes.
 type Received = (std::io::Result<Option<usize>>, usize, usize);
 
-/// Receives up to `len` bytes into a place, and the next header into `buffer`. Returns `None` if the memory is not
-/// registered for that.
-fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -> Option<Received> {
+/// Receives up to `len` bytes into a place, and the following ones into `buffer`. Fails if the memory is not registered
+/// for that.
+fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -> Result<Received, ConnEnd> {
     const MAX_PIECES: usize = MAX_SEGMENTS + 2;
     let regions = stream.regions();
-    let next = &mut buffer[..HEADER + MAX_HEAD];
-    let asked = len as usize + next.len();
+    let asked = len as usize + buffer.len();
     let (region_refs, granted);
     let mut pieces = ArrayVec::<Target<'_>, MAX_PIECES>::new();
     match place {
         Place::Local(segments, offset) => {
-            region_refs = copy::acquire_all(segments, |key| regions.acquire_counted(key))?;
+            region_refs = copy::acquire_all(segments, |key| regions.acquire_counted(key)).ok_or_else(violation)?;
             pieces.extend(copy::targets(segments, &region_refs, Slice { offset: *offset, len, last: false }));
         }
         Place::Granted(to, offset) => {
-            granted = regions.grant(to.key, to.addr, to.len, Rights::REMOTE_WRITE, &stream.own).ok()?;
+            let right = regions.grant(to.key, to.addr, to.len, Rights::REMOTE_WRITE, &stream.own);
+            granted = right.map_err(|_| Fatal::of_peer(Status::RemoteAccess))?;
             pieces.push(granted.target(*offset, len));
         }
     }
     let found: usize = pieces.iter().map(Target::len).sum();
     if found as u64 != len {
-        return None;
+        return Err(violation());
     }
-    pieces.push(Target::of(next));
-    Some((stream.socket().recv(&pieces), found, asked))
+    pieces.push(Target::of(buffer));
+    Ok((stream.socket().recv(&pieces), found, asked))
 }
 
 #[cfg(test)]

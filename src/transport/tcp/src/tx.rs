@@ -27,8 +27,6 @@ use crate::stream::{Body, NotSent, Stream};
 const BATCH: usize = 4096;
 /// Maximum copied payload, after which further records may follow.
 const SHORT: u64 = 512;
-/// Minimum payload of a part, except for the last.
-const MIN_PART: u64 = 4096;
 /// Maximum number of requests that a post defers while earlier ones are outstanding.
 const GATHERED: usize = 16;
 
@@ -326,13 +324,13 @@ impl Tx {
         let rest = if has_payload { request.len - self.offset } else { 0 };
         let before = (HEADER + head.len()) as u64;
         let window = u64::from(self.window);
-        let room = (self.handled + window).saturating_sub(self.sent);
         let whole = rest.min(MAX_PAYLOAD);
-        let part = whole.min(window / 4).min(room.saturating_sub(before));
-        if room < before || part < whole {
+        let part = whole.min(window / 4);
+        let waits = self.sent + before + part > self.handled + window;
+        if waits || part < whole {
             stream.note_waited();
         }
-        if room < before || part < whole.min(MIN_PART) {
+        if waits {
             return Err(None);
         }
         let value_follows = has_payload && matches!(request.operation, Operation::WriteImmediate { .. });
