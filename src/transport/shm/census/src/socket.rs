@@ -125,7 +125,7 @@ impl Socket {
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         match retry_on_intr(|| sendmsg(&self.fd, &[IoSlice::new(bytes)], &mut control, flags)) {
             Ok(_) => Ok(()),
-            // Temporary: the user's descriptors in flight have reached the limit of open files, or memory is short.
+            // Temporary: descriptors in flight have reached the limit of open files, or memory is short.
             Err(Errno::TOOMANYREFS | Errno::NOBUFS | Errno::NOMEM) => Err(Errno::AGAIN),
             Err(Errno::CONNRESET | Errno::NOTCONN) => Err(Errno::PIPE),
             Err(error) => Err(error),
