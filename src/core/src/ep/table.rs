@@ -166,7 +166,7 @@ pub enum Least {
     Dispatcher,
 }
 
-/// The rule of one field.
+/// The rule for values and changes of a field.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct Rule {

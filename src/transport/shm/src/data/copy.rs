@@ -45,7 +45,7 @@ pub enum Outcome {
     PeerGone,
 }
 
-/// Acquires the memory that a peer names, if the connection with end `own` has the rights `wanted`.
+/// Acquires the memory `remote` if `own` has the rights `wanted`.
 #[inline(always)]
 fn open<'a>(
     regions: &'a RegionTable,
