@@ -142,7 +142,7 @@ pub enum Stream {
     Requests,
 }
 
-/// A limit of the adapter.
+/// A function that returns a limit of the adapter.
 pub type Most<N> = fn(&AdapterAttributes) -> N;
 
 /// Sets of completion flags.

@@ -267,7 +267,7 @@ impl Device {
         self.wake_if_watching();
     }
 
-    /// Wakes the progress thread if it sleeps without a timeout, because the program may not poll again.
+    /// Wakes the progress thread if it sleeps without a timeout, because the program might not poll again.
     fn wake_if_watching(&self) {
         if self.watching.load(Ordering::SeqCst) && self.watching.swap(false, Ordering::SeqCst) {
             self.wakeup.wake();
