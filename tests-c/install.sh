@@ -148,7 +148,7 @@ ok 'make install over it' $make install PREFIX="$work/kept/new"
 ok 'make uninstall PREFIX=' $make uninstall PREFIX="$work/kept/new"
 ok 'the folders that it made are gone, and no others' only_what_was_there
 
-# ---- To a prefix that moves ----
+# ---- A prefix that is moved later ----
 
 ok 'make install PREFIX=' $make install PREFIX="$work/first"
 ok 'make install PREFIX= LIB=lib/multi' $make install PREFIX="$work/multi" LIB=lib/multi

@@ -148,7 +148,7 @@ static bool make(void)
     DAT_RETURN rc;
 
     it.async = DAT_HANDLE_NULL;
-    /* Without memory, the loader may not load the provider library. */
+    /* Without memory, the loader may fail to load the provider library. */
     rc = dat_ia_open(env_ia(), 8, &it.async, &it.ia);
     if (!succeeded("dat_ia_open", rc))
         return false;
@@ -222,7 +222,7 @@ static DAT_RETURN provide(DAT_CONN_QUAL *qual, DAT_PSP_HANDLE *psp)
 
 /*
  * Waits until this thread has slept once in a wait. A sleep allocates what the thread keeps, such as a descriptor on
- * devices, and other waits of a life may not need to sleep.
+ * devices, and other waits of a life might not need to sleep.
  */
 static bool sleep_once(DAT_EVD_HANDLE evd)
 {

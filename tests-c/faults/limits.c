@@ -31,7 +31,7 @@
 #define SHM_OBJECTS 65000
 
 /*
- * Maximum number of frees before a creation must succeed again. One free may not suffice, because the failed creation
+ * Maximum number of frees before a creation must succeed again. One free might not suffice, because the failed creation
  * can have enlarged a list of the library.
  */
 #define MAX_FREED 256

@@ -525,7 +525,7 @@ containerfile()
     apt_get update >/dev/null 2>&1
 }
 
-# ---- Packages with RPM in it ----
+# ---- RPM packages ----
 
 # Debian's rpm requires --force-debian.
 rpm_there() { rpm --root "$clean" --dbpath /var/lib/rpm --force-debian "$@"; }

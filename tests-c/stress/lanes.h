@@ -129,9 +129,9 @@ void lanes_print(const struct lanes *l);
 
 #define TROUBLE(l, ...) snprintf((l)->trouble, sizeof(l)->trouble, __VA_ARGS__)
 
-/* Returns the number of last bytes before `end` that form one word. */
+/* Returns the size of the word that ends at `end`. */
 unsigned width(const unsigned char *end, size_t len);
-/* Returns the flag for a seed, a word of w bytes of which none is zero. */
+/* Returns the flag for a seed: a word of w nonzero bytes. */
 uint64_t flag_of(unsigned seed, unsigned w);
 /* Loads the word of w bytes before `end`. It is 0 before a piece has arrived. */
 uint64_t look(const unsigned char *end, unsigned w);

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Maximum bytes of rings and bulks of a process; approximate bytes and pieces per direction and epoch. */
+/* MEMORY limits a process's rings and bulk messages. BYTES and MAX_PIECES limit an epoch per direction, roughly. */
 enum { MEMORY = 24 << 20, BYTES = 6 << 20, MAX_PIECES = 6000 };
 
 static unsigned at_most(unsigned a, unsigned b)

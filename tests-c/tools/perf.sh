@@ -344,7 +344,7 @@ wait "$client"
 result $? 'a server that is asked to end in the middle of a measurement ends with status 0'
 client=
 
-# ---- What cannot be done ----
+# ---- Errors ----
 
 for how in --self localhost ''; do
     # shellcheck disable=SC2086

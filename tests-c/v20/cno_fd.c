@@ -157,7 +157,7 @@ static void freeing_another(void)
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
 }
 
-/* Messages make the descriptor readable while the thread sleeps only in poll(). */
+/* Each message makes the descriptor readable for a thread in poll(). */
 static void by_a_connection(void)
 {
     enum { N = 50 };

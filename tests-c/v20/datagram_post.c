@@ -435,7 +435,7 @@ static void parameters(void)
 
 /*
  * Sends with the address handle of another endpoint of the same adapter and zone. The send must succeed if the sender
- * has an address of the peer, too. Otherwise it may succeed or fail.
+ * has its own address handle of the peer. Otherwise it may succeed or fail.
  */
 static void of_a_neighbour(void)
 {

@@ -118,7 +118,7 @@ run()
     # The Rust tests use a single thread, so they run at the same time as the suite of 2.0.
     rust "$RESULTS/verbs.tests" "$RESULTS/verbs.rust" >"$RESULTS/verbs.rust.log" 2>&1 &
     rust=$!
-    # Run the suite of 1.2 last: it ends with tests from which a device may not recover, such as a link that goes down.
+    # Run the suite of 1.2 last: a device might not recover from its last tests, such as a link that goes down.
     echo 'uDAPL 2.0:'
     run_suite 2.0 check "$TESTS_20" "$QUICK_20"
     run_suite 1.2 check-both "$TESTS_BOTH" ""

@@ -165,7 +165,7 @@ static void post_strange(struct rdma_cm_id *id, enum deed deed, const DAT_RMR_TR
         break;
     default: break;
     }
-    /* The device may not support such a request. */
+    /* The device might not support such a request. */
     if (ibv_post_send(id->qp, &wr, &bad) != 0)
         return;
     while (ibv_poll_cq(id->send_cq, 1, &wc) == 0 && now_ms() < end)

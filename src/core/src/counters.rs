@@ -27,7 +27,7 @@ pub struct Tally {
 }
 
 /// Counts for each [`Transfer`]: requests that the transport accepted, and receives that a message filled. Two arrays,
-/// because the compiler would count an array of pairs with vector instructions, which are slower.
+/// because the compiler would update an array of pairs with slower vector instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tallies {
     operations: [u64; 4],

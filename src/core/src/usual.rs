@@ -52,7 +52,7 @@ impl<T: Transport> Endpoint<T> {
                 break 'usual;
             }
             let Receives { qp: Some(qp), zone: Some(zone), posted, next_id, .. } = &mut *receives else { break 'usual };
-            // An endpoint with an SRQ has a queue without room.
+            // With an SRQ, the queue has no capacity.
             let Some(place) = posted.vacancy() else { break 'usual };
             let segment = segments.segment(0);
             if segment.len == 0 {

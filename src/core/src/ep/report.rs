@@ -126,7 +126,7 @@ impl<T: Transport> EndpointSink<T> {
         self.recv_ended(receives, Ended { done, special: Some((kind, extra)) });
     }
 
-    /// Reports that the sender announced one of the reported receives ([`crate::transport::QpInit::solicited`]).
+    /// Reports that one of the reported receives was solicited ([`crate::transport::QpInit::solicited`]).
     pub fn recv_announced(&self) {
         let (ep, life) = (&*self.endpoint, self.life);
         let mut receives = ep.receives.lock();

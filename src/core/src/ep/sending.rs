@@ -127,7 +127,7 @@ impl<T: Transport> Endpoint<T> {
             if let Some(qp) = &requests.qp {
                 self.ia.transport.repoll(qp);
             }
-            // Other threads may leave a poll until here.
+            // Until here, other threads may defer their polls.
             drop(requests);
         }
     }

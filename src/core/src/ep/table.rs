@@ -142,7 +142,7 @@ pub enum Stream {
     Requests,
 }
 
-/// A limit of the adapter.
+/// A function that returns a limit of the adapter.
 pub type Most<N> = fn(&AdapterAttributes) -> N;
 
 /// Sets of completion flags.
@@ -166,7 +166,7 @@ pub enum Least {
     Dispatcher,
 }
 
-/// The rule of one field.
+/// The rule for values and changes of a field.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub struct Rule {

@@ -146,7 +146,7 @@ impl Fake {
         self.state.lock().held_up = on;
     }
 
-    /// Stops the thread in the next resize or arming of an SRQ. The receiver reports the stop; the sender ends it.
+    /// Blocks the thread that next resizes or arms an SRQ. The receiver reports the block; the sender ends it.
     pub fn stop_next_change(&self) -> (Receiver<()>, Sender<()>) {
         let (began, there) = channel();
         let (leave, given) = channel();

@@ -87,8 +87,8 @@ pub struct QpInit<'a, T: Transport, S = EndpointSink<T>> {
     pub recv_cq: Option<&'a T::Cq>,
     /// Shared receive queue that supplies the buffers.
     pub srq: Option<&'a T::Srq>,
-    /// `true` if only receives that the sender announces end waits. A transport that cannot recognise announced
-    /// receives uses [`EndpointSink::recv_announced`].
+    /// `true` if only solicited receives end waits. A transport that cannot recognise these receives uses
+    /// [`EndpointSink::recv_announced`].
     pub solicited: bool,
     /// `true` if the peer may post writes with immediate data, atomic operations, and sends that revoke a window. The
     /// peer's [`Extended::permit`] depends on it.

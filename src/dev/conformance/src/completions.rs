@@ -214,7 +214,7 @@ pub fn unsignalled_receives_wake_no_waiter<T: Transport>(network: &Network<T>) {
 pub fn only_solicited_messages_wake_solicited_waiter<T: Transport>(network: &Network<T>) {
     let scene = Scene::with(network, |attr| attr.recv_completion_flags = CompletionFlags::SOLICITED_WAIT);
     if !repeats(&scene.adapter) {
-        // Soft-iWARP announces every message.
+        // Every Soft-iWARP message wakes the waiter.
         return;
     }
     let (a, b) = (&scene.a, &scene.b);

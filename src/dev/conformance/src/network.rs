@@ -102,7 +102,7 @@ impl<T: Transport> Network<T> {
 }
 
 /// Returns whether a message without a receive is repeated until a receive is posted. On iWARP, such a message ends the
-/// connection. There a send or a write succeeds when the device has its bytes, even if the peer refuses it.
+/// connection. There, sends and writes succeed when the device has their bytes, even if the peer refuses them.
 pub(crate) fn repeats<T: Transport>(adapter: &Adapter<T>) -> bool {
     adapter.ia.attributes().fabric.kind != FabricKind::Iwarp
 }

@@ -1,4 +1,4 @@
-//! The frame of slow functions, which catches panics and disables cancellation.
+//! The wrapper of slow functions, which catches panics and disables cancellation.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

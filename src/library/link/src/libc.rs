@@ -85,7 +85,7 @@ fn system_libc(compiler: &cc::Build) -> Result<PathBuf, String> {
     if path.is_absolute() { Ok(path) } else { Err(format!("{:?} knows no libc.so.6", compiler.path())) }
 }
 
-/// Returns the libc with the newest version up to [`NEWEST`] as the default of each name. Hides names without such a
+/// Returns `libc` with the newest version up to [`NEWEST`] as the default of each symbol. Hides symbols without such a
 /// version.
 fn aged(mut libc: Vec<u8>) -> object::read::Result<Vec<u8>> {
     for (place, word) in changes(&libc)? {

@@ -61,7 +61,7 @@ pub struct Remote {
     pub address: u64,
     /// Number of bytes.
     pub length: u64,
-    /// The peer's name for its region.
+    /// The peer's RMR context.
     pub context: DAT_RMR_CONTEXT,
 }
 

@@ -1,4 +1,4 @@
-//! The server, which serves one client after the other.
+//! The server, which serves clients consecutively.
 
 use std::fmt;
 use std::io::{self, IsTerminal};

@@ -230,7 +230,7 @@ pub fn check_written(worker: &Worker, transfers: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the buffer of a transfer by its number on a connection, with --verify.
+/// With --verify, returns the buffer for the transfer `number` of a connection.
 fn slot_of(plan: &Plan, connection: usize, number: u64) -> usize {
     connection * plan.outstanding as usize + (number % u64::from(plan.outstanding)) as usize
 }
@@ -239,7 +239,7 @@ fn slot_of(plan: &Plan, connection: usize, number: u64) -> usize {
 struct Used {
     connection: usize,
     slot: usize,
-    /// Number of the last transfer of the connection in the buffer.
+    /// Number of the connection's last transfer in the buffer.
     last: u64,
 }
 

@@ -6,7 +6,7 @@ use super::MAX_SIZE;
 use crate::peer::{self, CLIENT};
 use crate::units::{self, DAY};
 
-/// Minimum of the times, in seconds.
+/// Minimum time of an option, in seconds.
 const SHORTEST: f64 = 0.001;
 
 /// Check whether two processes or hosts reach each other through an interface adapter

@@ -4,8 +4,8 @@
 //! memory ([`SoftwareTransport::try_send`]). Otherwise the peer's [`Queue`] stores a copy, or loses the datagram if it
 //! is full. Up to 64 copies are posted as requests. The program's send always completes.
 //!
-//! After the last datagram to a freed peer, a side sends a notice: an immediate value without bytes. It disconnects
-//! once the peer's notice has also arrived.
+//! After the last datagram to a freed peer, a side sends a notice: an immediate value without bytes. The side
+//! disconnects once it also has the peer's notice.
 
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -111,7 +111,7 @@ impl<T: SoftwareTransport> Receiver<T> {
 }
 
 impl<T: SoftwareTransport> DatagramReceiver<T> {
-    /// Stores a datagram. Without a receive of its length the datagram is lost.
+    /// Stores a datagram. Without a receive that is long enough, the datagram is lost.
     pub fn arrived<M: Mirror>(&self, regions: &RegionTable<M>, bytes: Source<'_>, solicited: bool) {
         let len = bytes.len() as u64;
         let place = |segments: &[Segment]| copy::scatter(regions, segments, 0, bytes, true);
@@ -215,7 +215,7 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
         self.add_peer(transport, exchange, |qp| transport.accept(incoming, qp, private_data))
     }
 
-    /// If datagrams wait, polls once to receive, for which the peer may be waiting.
+    /// If datagrams wait, polls once to receive, because the peer may wait for that.
     fn poll_if_queued(transport: &T, to: &PeerHandle<T>) {
         if to.0.waits.load(Ordering::Relaxed) {
             transport.poll(None, Poll::IfFree);

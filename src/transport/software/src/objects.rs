@@ -14,7 +14,7 @@ use host::zone;
 use crate::pages;
 use crate::regions::{Mirror, NewRow, ROWS, RegionTable, Users, WRITES};
 
-/// The owner of a table.
+/// The owner of a [`RegionTable`].
 pub trait Owner: Send + Sync + 'static {
     /// The rows that peers see.
     type Mirror: Mirror;
@@ -25,7 +25,7 @@ pub trait Owner: Send + Sync + 'static {
     /// Waits until no peer copies to or from memory of removed rows, if peers access it directly.
     fn await_peers(&self) {}
 
-    /// Ends transfers that block the free of this region.
+    /// Ends transfers that block the free of this region. Called without a lock.
     fn region_freed(&self, _key: u32) {}
 }
 
@@ -98,7 +98,7 @@ impl<O: Owner> RegisteredRegion for Region<O> {
 impl<O: Owner> Drop for Region<O> {
     fn drop(&mut self) {
         self.owner.regions().remove(self.key);
-        // If a peer has revoked a window, another peer may still use it.
+        // If a peer has revoked a window, another peer may still use its memory.
         if self.is_remote || self.is_bound.load(Ordering::Relaxed) {
             self.owner.await_peers();
         }

@@ -36,7 +36,7 @@ pub trait SoftwareTransport:
     /// Returns the base of a queue pair.
     fn base(qp: &Self::Qp) -> &QpBase<Self>;
 
-    /// Returns the number of a queue pair's end for windows of one connection.
+    /// Returns the connection number of a queue pair, for windows of [`Scope::Endpoint`].
     fn port(qp: &Self::Qp) -> u64;
 
     /// Creates a queue pair.
@@ -105,7 +105,7 @@ impl<T: SoftwareTransport> QpBase<T> {
         }
     }
 
-    /// Stores the peer's properties. Posts see them: the endpoint later reports the connection under a lock of posts.
+    /// Stores the peer's properties. Later posts see them, because the endpoint locks posts to report the connection.
     pub fn note_peer(&self, extended: bool, datagrams: u32) {
         self.to_extended.store(extended, Ordering::Relaxed);
         self.to_datagrams.store(datagrams, Ordering::Relaxed);
@@ -128,7 +128,7 @@ impl<T: SoftwareTransport> QpBase<T> {
             Receiver::Shared(srq) => srq.take(qp, taken),
             _ => self.sink.recv_take(taken) || self.take_again(taken),
         };
-        // If the message waited, a turn that the post did not resume may have found the receive.
+        // Clears the stall too, because a turn that no post resumed may have found the receive.
         self.note_stall(!found);
         if !found {
             return Err(Halt::Wait);
@@ -157,7 +157,7 @@ impl<T: SoftwareTransport> QpBase<T> {
         self.rnr.load(Ordering::SeqCst)
     }
 
-    /// Ends the wait for a receive of the endpoint's own queue. Returns whether there was one.
+    /// Ends the wait for a receive of the endpoint's own queue. Returns whether a message waited.
     pub fn end_wait(&self) -> bool {
         self.awaits_recv() && self.rnr.swap(false, Ordering::SeqCst)
     }

@@ -1,7 +1,7 @@
 //! Execution of the peer's messages, writes, immediate values and invalidations.
 //!
 //! A transport decodes records and passes them to [`Incoming`]: first a `begin` function, then the payload, in one or
-//! several pieces. A record that halts before its payload has changed nothing that prevents a repetition.
+//! several pieces. A record that halts before its payload can be repeated.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl From<Fatal> for Halt {
 /// The outcome of a record.
 pub type Executed = Result<(), Halt>;
 
-/// Returns the outcome of a record that violates the protocol.
+/// Returns a violation of the protocol.
 #[cold]
 pub fn violation() -> Halt {
     Fatal::default().into()
@@ -96,7 +96,7 @@ pub trait Wire {
         &Self::Transport::base(self.qp()).sink
     }
 
-    /// Revokes a window for the peer. Afterwards no transfer uses it.
+    /// Revokes a window at the peer's request. Afterwards no transfer uses the window.
     fn revoke(&self, key: u32, revocation: &mut Self::Revocation) -> Executed;
 }
 
@@ -161,7 +161,7 @@ impl<R: Default> Incoming<R> {
         if len > self.taken.capacity { Err(self.recv_failed(Status::LocalLength)) } else { Ok(()) }
     }
 
-    /// Begins a part of `part` bytes of a message of `len` bytes, which takes a receive.
+    /// Begins a part of `part` bytes of a message of `len` bytes, whose first part takes a receive.
     pub fn begin_message(&mut self, wire: &impl Wire, len: u64, part: u64) -> Executed {
         if self.write.is_some() {
             return Err(violation());
@@ -235,8 +235,8 @@ impl<R: Default> Incoming<R> {
         Ok(())
     }
 
-    /// Invalidates the window before the message completes. Later, the end of the connection could leave that
-    /// unreported.
+    /// Invalidates the window just before the message completes. Earlier, the end of the connection could leave the
+    /// invalidation unreported.
     fn revoke(&mut self, wire: &impl Wire<Revocation = R>) -> Executed {
         self.revokes.as_mut().map_or(Ok(()), |(key, revocation)| wire.revoke(*key, revocation))
     }

@@ -12,7 +12,7 @@
 //! no references, so a free must also wait for their copies.
 //!
 //! Remote addresses start at [`Row::first`], the virtual address or 0; local segments and rendezvous messages use
-//! virtual addresses. A window of one endpoint admits the connection with the port qualifier in the row.
+//! virtual addresses. A window of one endpoint admits the connection whose number is in the row.
 //!
 //! A thread that waits for sections must not hold a lock for which a thread in a section may wait.
 

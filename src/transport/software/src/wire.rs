@@ -1,4 +1,4 @@
-//! Targets and atomic operations in records of connections, as little-endian numbers.
+//! Targets, atomic operations and numbers in records, all little-endian.
 
 use dat_core::Change;
 use dat_core::transport::RemoteSegment;
@@ -7,7 +7,7 @@ use dat_core::transport::RemoteSegment;
 pub const LARGEST: u64 = 1 << 31;
 /// Bytes that an atomic operation changes.
 pub const WORD: u64 = 8;
-/// Bytes of a number.
+/// Bytes of a key or immediate value.
 pub const NUMBER: usize = 4;
 /// Bytes of a target.
 pub const TARGET: usize = 24;
@@ -29,12 +29,12 @@ pub fn half(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|k| bytes[at + k]))
 }
 
-/// Decodes a number.
+/// Decodes a key or immediate value.
 pub fn read_number(bytes: &[u8]) -> Option<u32> {
     bytes.try_into().ok().map(u32::from_le_bytes)
 }
 
-/// Returns the words of a range of the receiver's registered memory.
+/// Returns [`target`] as words.
 #[inline]
 pub fn target_words(remote: &RemoteSegment) -> [u64; TARGET / 8] {
     [remote.addr, remote.len, remote.key.into()]

@@ -42,7 +42,6 @@ pub struct Tcp {
 /// A completion queue, without state: a poll finds the completions of all connections.
 pub struct Cq;
 
-/// An armed wait.
 pub struct Wait(Arc<Device>);
 
 impl Armed for Wait {
@@ -68,7 +67,7 @@ fn attributes(device: &Device) -> AdapterAttributes {
 
 impl Drop for Tcp {
     fn drop(&mut self) {
-        // An adapter that could not be opened was not closed.
+        // Core does not close an adapter that failed to open.
         self.close();
     }
 }
@@ -106,7 +105,7 @@ impl SoftwareTransport for Tcp {
         }
         tx.post_done(id)?;
         qp.pump_locked(tx);
-        // It may be complete, which the next poll reports.
+        // If the request is already complete, the next poll reports it.
         qp.poll_soon();
         Ok(SeqNo(id))
     }
@@ -176,7 +175,7 @@ impl Transport for Tcp {
         if let Some(thread) = thread {
             thread.join();
         }
-        // What is left to do refers to connections, and these to the device.
+        // Pending work references connections, which reference the device.
         let work = std::mem::take(&mut *self.device.work.lock());
         drop(work);
         for conn in self.device.conns() {
@@ -292,6 +291,6 @@ impl Transport for Tcp {
     }
 
     fn await_end(&self, _qp: &Arc<Conn>) {
-        // Each end is immediate.
+        // `Disconnect::Now` never waits.
     }
 }

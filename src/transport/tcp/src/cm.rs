@@ -43,7 +43,7 @@ use attempt::{Attempt, failure};
 const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 /// Minimum time for a greeting if the process has no free descriptor.
 const MIN_GREETING_TIME: Duration = Duration::from_secs(1);
-/// Maximum number of peers without a complete greeting; half of it for one network.
+/// Maximum number of peers without a complete greeting; one host may have half of them.
 const MAX_GREETINGS: usize = 1024;
 /// Maximum number of accepts before the next socket's turn.
 const MAX_ACCEPTS: usize = 64;
@@ -78,7 +78,7 @@ pub struct Handshakes {
     accept_paused: AtomicBool,
 }
 
-/// Sockets by number. Unlike a hash table, the list needs no memory to replace removed entries.
+/// Handshakes, sorted by number. Unlike a hash table, the list needs no memory to replace removed entries.
 #[derive(Default)]
 struct Halves(Vec<(u64, Box<Half>)>);
 
@@ -105,7 +105,7 @@ impl Handshakes {
         self.sockets.as_fd()
     }
 
-    /// Adds a socket. With `room`, the set also waits until it is writable.
+    /// Adds a handshake. With `room`, the set also reports when its socket is writable.
     fn add(&self, number: u64, half: Half, room: bool) -> io::Result<()> {
         let half = memory::boxed(half).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let mut halves = self.halves.lock();
@@ -140,7 +140,7 @@ impl Handshakes {
         self.sockets.look(|ready| into.push(ready));
     }
 
-    /// Closes peers after their timeout, and repeats attempts. Returns the time until the next.
+    /// Closes peers after their timeout, and repeats attempts. Returns the time until the next deadline.
     pub fn handle_due(&self, now: Instant) -> Option<Duration> {
         let until = |half: &Half| match half {
             Half::Greeting { until, .. } | Half::Waiting { until, .. } => Some(*until),
@@ -162,8 +162,8 @@ impl Handshakes {
         next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Returns whether `most` peers, in the network of `of` or in all, have had `time` for their greeting, and then
-    /// closes the oldest.
+    /// Closes the oldest greeting if at least `most` peers, of the host `of` or of all, have had `time` for theirs.
+    /// Returns whether it did.
     fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
         let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
         let halves = self.halves.lock();
@@ -194,7 +194,7 @@ impl Handshakes {
             self.close_oldest(Some(address), most / 2, Duration::ZERO) || self.close_oldest(None, most, Duration::ZERO);
     }
 
-    /// Returns and clears whether accepts must pause.
+    /// Returns whether accepts must pause, and clears the flag.
     pub fn take_accept_pause(&self) -> bool {
         self.accept_paused.swap(false, Ordering::Relaxed)
     }
@@ -246,7 +246,7 @@ impl Incoming {
         }
     }
 
-    /// Accepts the request with `conn`. After an error, it is still pending.
+    /// Accepts the request with `conn`. After an error, the request is still pending.
     pub fn accept(incoming: &mut Option<Self>, conn: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
         let device = conn.device();
@@ -352,7 +352,7 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
     let number = ready.token;
     let set = &device.handshakes;
     if let Some(Half::Listening { .. }) = set.halves.lock().get(number) {
-        // Accepted below, without the lock.
+        // The loop below accepts, once this lock is released.
     } else {
         return match set.take(number) {
             Some(Half::Greeting { socket, service, peer, got, until }) => {
@@ -414,7 +414,7 @@ fn greet(device: &Arc<Device>, number: u64, half: Half) {
         Ok(false) if hello::can_begin(&got) => {
             let _ = device.handshakes.add(number, Half::Greeting { socket, service, peer, got, until }, false);
         }
-        // Another protocol or version.
+        // The peer has another protocol or version, or has left.
         Ok(false) | Err(_) => {}
     }
 }

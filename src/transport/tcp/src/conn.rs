@@ -28,7 +28,7 @@ mod ending;
 
 /// Maximum reads of a socket per poll, before other connections' turn.
 const READS: usize = 8;
-/// Time after which a poll starts no further read.
+/// Time after which a poll turns to other connections.
 const TURN: Duration = Duration::from_micros(500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
@@ -36,7 +36,7 @@ const TURN: Duration = Duration::from_micros(500);
 pub enum Phase {
     /// Not connected yet.
     Idle,
-    /// The active side has sent a request.
+    /// The active side has begun an attempt.
     Connecting,
     /// The passive side has accepted, but the peer has not used the connection.
     Accepting,
@@ -72,7 +72,7 @@ pub struct Terms {
     pub reads_out: u8,
 }
 
-/// What a connection has received.
+/// A kind of received data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// Only reports of handled requests.
@@ -92,9 +92,9 @@ pub struct Conn {
     is_first_found: AtomicBool,
     /// Local port; 0 before there is one.
     port: AtomicU64,
-    /// Set while the adapter has it noted.
+    /// Set while the adapter's list of noted connections contains it.
     noted: AtomicBool,
-    /// For each [`Received`], the number of the connection that received next last time; initially its own.
+    /// For each [`Received`], the number of the connection that last received after this one; initially its own.
     next: [AtomicU64; 2],
     receiving: Mutex<Rx>,
 }
@@ -108,7 +108,7 @@ impl RnrWaiter for Conn {
         let mut receiving = self.receiving.lock();
         self.base.note_stall(false);
         let resumed = receiving.resume(self);
-        // The program may not poll.
+        // Acknowledge now, because the program might not poll.
         if let Some(stream) = receiving.stream() {
             if !stream.acknowledge() {
                 self.poll_soon();
@@ -147,7 +147,7 @@ impl After {
         }
     }
 
-    /// Returns whether a connection is established, which must be reported before ends.
+    /// Returns whether this reports an established connection. Such reports precede ends.
     pub fn is_beginning(&self) -> bool {
         matches!(self, After::Used(_))
     }
@@ -183,7 +183,7 @@ impl Conn {
         self.number
     }
 
-    /// Returns the connection that received next, the last time that this one received `received`.
+    /// Returns the connection that is expected after `received`.
     pub fn next(&self, received: Received) -> u64 {
         self.next[received as usize].load(Ordering::Relaxed)
     }
@@ -245,7 +245,7 @@ impl Conn {
             return;
         }
         self.base.sink.connection(ConnectionReport::Established(private_data));
-        // After this call another thread may report the end.
+        // Polls read the socket only in the phase `Up`, so the end is reported later.
         if self.shift(phase, Phase::Up) && phase == Phase::Accepting {
             self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
         }
@@ -296,7 +296,7 @@ impl Conn {
             Some(Ok(Some(false)) | Err(_)) => After::ConnEnd(self.clone(), ConnEnd::Left(End::Disconnected)),
             Some(Ok(None)) | None => return false,
         };
-        // Before the flag, so that a thread that sees the flag waits for the report.
+        // Counted before the flag is set, so that a thread that sees the flag waits for the report.
         let begins = usize::from(found.is_beginning());
         self.device.beginning.fetch_add(begins, Ordering::AcqRel);
         if self.is_first_found.swap(true, Ordering::AcqRel) {
@@ -322,7 +322,7 @@ impl Conn {
         }
     }
 
-    /// Notes the connection, and wakes the progress thread, because the program may only sleep.
+    /// Notes the connection, and wakes a parked progress thread, because all program threads may be asleep.
     pub fn poll_soon(self: &Arc<Self>) {
         self.poll_later();
         self.device.wake_if_parked();
@@ -345,7 +345,7 @@ impl Conn {
         let _ = receiving.stream().is_none_or(|stream| stream.acknowledge());
     }
 
-    /// Continues after the socket had no room.
+    /// Resumes sending when the socket has room.
     pub fn writable(self: &Arc<Self>, after: &mut Vec<After>) {
         let Some(stream) = self.receiving.lock().stream().cloned() else { return };
         stream.on_room(|pushed| match pushed {
@@ -354,7 +354,7 @@ impl Conn {
         });
     }
 
-    /// Fails the connection if it has a partly sent payload in this region, about to be freed. Called without a lock.
+    /// Fails the connection if it has a partly sent payload in a region about to be freed. Called without a lock.
     pub fn region_freed(self: &Arc<Self>, key: u32) {
         let stream = self.receiving.lock().stream().cloned();
         if let Some(NotSent::Lost(id)) = stream.and_then(|stream| stream.lost_with(key)) {
@@ -372,7 +372,7 @@ impl Conn {
         }
     }
 
-    /// The caller has locked the sending direction.
+    /// Sends requests. The caller has locked the sending direction.
     pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
         if let Err(fatal) = tx.pump() {
             self.device.later(After::ConnEnd(self.clone(), fatal.into()));
@@ -401,7 +401,7 @@ impl Conn {
         let mut drained = tx.done().is_some_and(|done| tx.request_done(done));
         if heard.is_ok() {
             self.pump_locked(&mut tx);
-            // A bind between requests is complete with them.
+            // A bind completes together with the requests before it.
             drained |= tx.done().is_some_and(|done| tx.request_done(done));
         }
         if drained {
@@ -411,7 +411,7 @@ impl Conn {
     }
 }
 
-/// Returns the end for an unsent rest of a request, or of a response if `id` is `None`.
+/// Returns the failure for a partly sent request, or for a response if `id` is `None`.
 fn rest_lost(id: Option<RequestId>) -> ConnEnd {
     let of_request = |id| Fatal::of_request(id, Status::LocalProtection);
     ConnEnd::Failed(id.map_or_else(|| Fatal::of_peer(Status::RemoteAccess), of_request))

@@ -12,8 +12,8 @@
 //!
 //! # Deferred work
 //! A connection with an unsent acknowledgement or gathered requests is noted ([`Device::note`]). The next poll that
-//! finds nothing sends these, and so does each complete poll, or one after [`STREAK`] others. A report that needs a
-//! lock held by the reporting thread is deferred to the end of the poll ([`Device::later`]).
+//! finds nothing sends these. So does each complete poll, and a poll after [`STREAK`] polls with data. A report that
+//! needs a lock held by the reporting thread is deferred to the end of the poll ([`Device::later`]).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -69,16 +69,16 @@ pub fn no_memory() -> Error {
     Error::InsufficientResources(Resource::Memory)
 }
 
-/// Attempts at connections.
+/// Work for connections that are not established.
 #[derive(Default)]
 pub struct Work {
-    /// Attempts with a time limit.
+    /// Connections with a deadline.
     pub timers: Timers<Arc<Conn>>,
-    /// Attempts that failed within a call.
+    /// Connections that failed within a call.
     pub reports: Vec<(Arc<Conn>, ConnectionReport)>,
 }
 
-/// Preallocated memory of a poll.
+/// The state of the poll, with preallocated memory.
 struct Polling {
     buffer: Vec<u8>,
     ready: Vec<Ready>,
@@ -114,7 +114,7 @@ pub struct Device {
     pub watching: AtomicBool,
     /// Number of connections in [`Phase::Accepting`].
     pub unsettled: AtomicUsize,
-    /// Number of these whose first record was found and is about to be reported.
+    /// Number of accepted connections that are about to be reported as established.
     pub beginning: AtomicUsize,
     /// Number of polls by program threads.
     polls: AtomicU64,
@@ -131,7 +131,7 @@ pub struct Device {
     is_deferred: AtomicBool,
 }
 
-/// A hash of numbers that peers cannot choose.
+/// A hash for connection numbers, which peers cannot choose.
 #[derive(Default)]
 struct Spread(u64);
 
@@ -259,7 +259,7 @@ impl Device {
 
     // ---- Deferred work ----
 
-    /// Adds a connection to those that the next poll without other work inspects.
+    /// Adds a connection to those that the next poll without data flushes.
     pub fn note(&self, conn: &Arc<Conn>) {
         self.noted.lock().push(conn.clone());
         // The progress thread sets its flag before it checks this one.
@@ -267,7 +267,7 @@ impl Device {
         self.wake_if_watching();
     }
 
-    /// Wakes the progress thread if it sleeps without a timeout, because the program may not poll again.
+    /// Wakes the progress thread if it sleeps without a timeout, because the program might not poll again.
     fn wake_if_watching(&self) {
         if self.watching.load(Ordering::SeqCst) && self.watching.swap(false, Ordering::SeqCst) {
             self.wakeup.wake();
@@ -470,7 +470,7 @@ impl Device {
         self.sleepers.load(Ordering::SeqCst) > 0
     }
 
-    /// Returns whether there are neither connections nor attempts nor lingering streams.
+    /// Returns whether there are no connections, attempts or lingering streams.
     pub fn is_idle(&self) -> bool {
         self.table.read().is_empty() && self.leaving.lock().is_empty()
     }
@@ -482,7 +482,7 @@ impl Device {
         self.wakeup.wake();
     }
 
-    /// Returns an attempt that has timed out.
+    /// Returns a connection whose deadline has passed.
     pub fn take_due(&self, now: Instant) -> Option<Arc<Conn>> {
         self.work.lock().timers.take_due(now)
     }
@@ -499,8 +499,7 @@ impl Device {
         has_room
     }
 
-    /// Fails the connections that send from a region about to be freed. Called without a lock.
-    /// Invalidates a window for a connection. Returns `false` if it has no right to it.
+    /// Invalidates a window for the peer. Returns `false` if the peer has no right to it.
     pub fn invalidate(&self, key: u32, own: &AccessContext) -> bool {
         self.regions.invalidate(key, own).is_some()
     }

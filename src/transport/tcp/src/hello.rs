@@ -11,7 +11,7 @@ pub const SIZE: usize = 16;
 
 /// Magic number and version.
 const MAGIC: [u8; 4] = *b"dat\x04";
-/// Set if the program supports extended operations.
+/// The flag `extended`.
 const EXTENDED: u8 = 1;
 
 /// The content of a greeting.

@@ -47,7 +47,7 @@ pub fn locate(name: &str, instance: &str) -> Result<Place, Reason> {
     Ok(Place { netdev, address })
 }
 
-/// Returns an address of this host, with the name of its interface.
+/// Returns `address` and its interface.
 fn owner(interfaces: &[(String, IpAddr)], address: IpAddr) -> Result<(String, IpAddr), Reason> {
     let owner = interfaces.iter().find(|(_, own)| *own == address && is_usable(own));
     owner.cloned().ok_or_else(|| {
@@ -72,7 +72,7 @@ fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String
     })
 }
 
-/// Returns the only interface to other hosts, with its address. Fails if there are none or several, without loopback.
+/// Returns the only interface to other hosts, with its address. Fails unless exactly one interface is not loopback.
 fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
     let leads = |netdev: &str| !addresses(interfaces, netdev).iter().any(IpAddr::is_loopback);
     let mut all: Vec<&str> =

@@ -9,9 +9,9 @@
 //!                                   <──────────── len ─────────────────>
 //! ```
 //!
-//! A *request* is a part of a message or write, or needs a response. The receiver handles requests in order, and reports the
-//! number of handled bytes. At most [`Header::window`] bytes are outstanding, because the receiver must store requests that
-//! wait for a receive. It handles all other records as they arrive.
+//! A *request* is a part of a message or write, or needs a response. The receiver handles requests in order, and
+//! reports the number of handled bytes. At most [`Header::window`] bytes are outstanding, because the receiver must
+//! store requests that wait for a receive. It handles all other records as they arrive.
 //!
 //! Numbers are little-endian. Each value is checked before use.
 
@@ -138,7 +138,7 @@ impl Header {
         matches!(self.kind, kind::MESSAGE | kind::WRITE | kind::WRITE_PART | kind::RESPONSE)
     }
 
-    /// Returns whether the receive of this message is a solicited event.
+    /// Returns whether [`SOLICITED`] is set.
     #[inline]
     pub fn is_solicited(&self) -> bool {
         self.flags & SOLICITED != 0

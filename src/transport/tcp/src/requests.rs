@@ -1,6 +1,6 @@
 //! The peer's requests, handled in order.
 //!
-//! While one waits, for a receive or for room to respond, it and later ones are stored, up to the peer's window.
+//! While a request waits for a receive or for room to respond, it and later ones are stored, up to the peer's window.
 //! Payloads are stored in their destination as they arrive, in arbitrary pieces.
 
 use std::sync::Arc;
@@ -22,14 +22,13 @@ use crate::record::{HEADER, Header, MAX_HEAD, MAX_PAYLOAD, kind};
 use crate::rx::{Current, Place, TAIL, Tail, store_piece};
 use crate::stream::{Body, NotSent, Stream};
 
-/// Maximum bytes of responses per turn, with headers.
+/// Maximum bytes of responses per turn, with [`RESPONSE`] for each.
 const TURN: u64 = 2 << 20;
 /// Fixed cost of a response in this limit.
 const RESPONSE: u64 = 16 << 10;
 /// Capacity for stored requests that is not freed.
 const MAX_KEPT: usize = 64 << 10;
 
-/// A connection with its stream.
 #[derive(Clone, Copy)]
 pub struct Link<'a> {
     pub conn: &'a Arc<Conn>,
@@ -102,7 +101,7 @@ impl Requests {
     }
 
     fn keep(&mut self, link: Link<'_>, bytes: &[u8]) -> Result<(), Halt> {
-        // The peer exceeds its window.
+        // Fails if the peer exceeds its window.
         let most = link.stream.window() as usize + HEADER + MAX_HEAD;
         if self.kept.len() - self.gone + bytes.len() > most || self.kept.room(bytes.len()).is_err() {
             return Err(violation());
@@ -145,7 +144,7 @@ impl Requests {
         Ok(())
     }
 
-    /// Begins a request. If it waits, the same call resumes it.
+    /// Begins a request. After [`Halt::Wait`], the caller repeats the call.
     fn begin(&mut self, link: Link<'_>, header: Header, head: &[u8]) -> Executed {
         match link.conn.base.receiver.datagrams() {
             None => self.execute(link, header, head)?,
@@ -195,7 +194,7 @@ impl Requests {
         self.advance(link, bytes.len() as u64)
     }
 
-    /// Stores bytes of a datagram. Only a complete one takes a receive, so that no peer can block one.
+    /// Stores bytes of a datagram. Only a complete datagram takes a receive, so no peer can hold one.
     fn store_datagram(
         &mut self,
         link: Link<'_>,

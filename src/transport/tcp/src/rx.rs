@@ -18,10 +18,10 @@ use crate::record::{End, HEADER, Header, MAX_HEAD, WAITED, kind};
 use crate::requests::{Link, Requests};
 use crate::stream::Stream;
 
-/// Minimum rest of a payload for direct receiving.
+/// Minimum remaining payload that is received directly.
 const MIN_DIRECT: u64 = 4096;
-/// Minimum length of a record after which another such record is expected. Two system calls take less time than a copy
-/// of the bytes that a read of a whole buffer would receive.
+/// Minimum length of a record after which the next read ends before the payload, so that a similar payload is received
+/// directly. The second system call takes less time than a copy of a whole buffer.
 const LONG: u32 = 64 << 10;
 /// Maximum bytes of the last word of a transfer, which is stored last and atomically.
 pub const TAIL: u64 = 8;
@@ -62,8 +62,8 @@ pub enum Place {
 /// The last bytes of a transfer until they are complete.
 pub type Tail = ArrayVec<u8, { TAIL as usize }>;
 
-/// Stores `bytes` at `offset` of a transfer of `len` bytes by `store(offset, bytes, is_last)`, and the last word last,
-/// in one call.
+/// Stores `bytes` at `offset` of a transfer of `len` bytes by calls of `store(offset, bytes, is_last)`. The last call
+/// stores the whole last word.
 ///
 /// # Errors
 /// The first error of `store`.
@@ -105,14 +105,14 @@ pub struct Rx {
     over: bool,
     /// The header and head of the next record.
     start: ArrayVec<u8, { HEADER + MAX_HEAD }>,
-    /// Bytes of the next record to receive first: after a long record, those before a payload that is received directly.
+    /// Length of the first read of the next record, after a record of at least [`LONG`] bytes.
     expected: Option<usize>,
     current: Option<Current>,
     /// Set if records other than HANDLED arrived in this turn.
     had_records: bool,
     /// `handled` and `window` of the last header.
     reported: (u64, u32),
-    /// Of the current response.
+    /// The tail of the current response.
     tail: Tail,
     requests: Requests,
 }
@@ -246,7 +246,7 @@ impl Rx {
     }
 
     fn begin(&mut self, link: Link<'_>, header: Header) -> Result<(), ConnEnd> {
-        // Records of one send report the same.
+        // All records of one send contain the same report.
         if self.reported != (header.handled, header.window) {
             self.reported = (header.handled, header.window);
             link.conn.peer_reports(&header)?;
@@ -273,10 +273,10 @@ impl Rx {
         Ok(())
     }
 
-    /// Stores bytes of a response that lacked `left` bytes.
+    /// Stores bytes of a response record that lacked `left` bytes.
     fn respond(&mut self, link: Link<'_>, left: u64, bytes: &[u8]) -> Result<(), ConnEnd> {
         let (places, offset, ends) = link.conn.response(left).ok_or_else(violation)?;
-        // Otherwise the bytes do not end the response, and need no last word.
+        // If the record does not end the response, no byte is in a last word.
         let len = offset + left + if ends { 0 } else { TAIL };
         let placed = store_piece(&mut self.tail, [offset, len], bytes, |offset, bytes, last| {
             copy::scatter(link.stream.regions(), &places, offset, bytes, last).then_some(()).ok_or(())

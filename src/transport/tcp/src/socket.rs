@@ -23,7 +23,7 @@ const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
 const MAX_RETRY_MS: libc::c_int = 1000;
 /// The option's number, which libc lacks.
 const TCP_RTO_MAX_MS: libc::c_int = 44;
-/// Time without acknowledgements after which a closed connection has lost the peer's host.
+/// A connection that closed after this time without acknowledgements has lost the peer's host.
 const MIN_SILENCE: Duration = Duration::from_secs(12);
 const TCP_CLOSE: u8 = 7;
 /// Maximum number of connections that wait for [`Socket::accept`].
@@ -79,7 +79,7 @@ impl Socket {
         let socket = Socket::new(&to)?;
         // A service point may listen at this socket's port.
         sockopt::set_socket_reuseaddr(&socket, true)?;
-        // Then connect selects the port, which may have connections to other destinations.
+        // With this option, connect selects the port, which may have connections to other destinations.
         let on: libc::c_int = 1;
         socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, on);
         net::bind(&socket, &from)?;
@@ -90,7 +90,8 @@ impl Socket {
         }
     }
 
-    /// Accepts a connection; `None` if there is none. After an error, for example `EMFILE`, it stays in the backlog.
+    /// Accepts a connection; `None` if there is none. After an error, for example `EMFILE`, the connection
+    /// stays in the backlog.
     pub fn accept(&self) -> io::Result<Option<(Socket, SocketAddr)>> {
         let mut peer = None;
         let accepted = Socket::noted(|| {
@@ -165,7 +166,7 @@ impl Socket {
             .map_or(Ok(0), Ok)
     }
 
-    /// Receives into the pieces. Returns the number of bytes, 0 after the end of the stream, `None` if there are none.
+    /// Receives into the pieces. Returns the number of bytes, 0 after the end of the stream, `None` before any arrive.
     pub fn recv(&self, pieces: &[Target<'_>]) -> io::Result<Option<usize>> {
         let vecs = Target::as_vecs(pieces);
         let flags = libc::MSG_DONTWAIT;

@@ -21,7 +21,8 @@ use crate::device::{Device, Regions};
 use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, WAITED, kind};
 use crate::socket::Socket;
 
-/// Length above which payloads hold their region by a counter, so that only its own free waits for the call.
+/// Length above which a payload's regions are held by counters, so that only their own frees wait for the system
+/// call.
 const LONG: u64 = 4096;
 
 /// Pieces of a payload, and of the bytes before it.
@@ -44,7 +45,7 @@ pub enum NotSent {
     Busy,
     /// The payload's memory is not registered, or not readable for the peer.
     NoMemory,
-    /// The same, but part of the payload was sent, of this request or of a response. The connection must fail.
+    /// The same, after part of the payload was sent: of this request, or of a response. The connection must fail.
     Lost(Option<RequestId>),
     /// The connection has ended, which a read reports.
     Gone,
@@ -159,8 +160,7 @@ impl Stream {
         self.handled.load(Ordering::Acquire) - told
     }
 
-    /// Returns whether to acknowledge immediately, because the peer may soon wait, instead of with the program's next
-    /// message.
+    /// Returns whether to acknowledge before the program's next message, because the peer may soon wait.
     pub fn should_tell(&self) -> bool {
         self.owed() >= u64::from(self.window() / 4 * 3)
     }
@@ -317,7 +317,7 @@ impl Stream {
         })
     }
 
-    /// Sends a record without a payload, or on an error nothing.
+    /// Sends a record without a payload. After an error, nothing was sent.
     pub fn send_record(&self, kind: u8, flags: u8, aux: u64) -> Result<(), NotSent> {
         let mut sender = self.sender()?;
         let header = sender.header(kind, flags, 0, aux);
@@ -414,7 +414,6 @@ pub struct Sender<'s> {
 }
 
 impl Sender<'_> {
-    /// Returns the header of a record.
     pub fn header(&mut self, kind: u8, flags: u8, len: usize, aux: u64) -> Header {
         self.says_waited |= self.stream.waited.load(Ordering::Relaxed);
         self.handled = self.stream.handled.load(Ordering::Acquire);

@@ -69,7 +69,8 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
     [leaving, handshake, attempt].into_iter().flatten().min()
 }
 
-/// Sleeps until there is work, and polls if the program does not. `polls` is the number of its polls before the last sleep.
+/// Sleeps until there is work, and polls if the program does not. `polls` is the number of the program's polls
+/// before the last sleep.
 fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let wakeup = Some(device.wakeup.as_fd());
     let (handshakes, due) = match device.handshakes.take_accept_pause() {
@@ -94,7 +95,7 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
         }
         wait(None, Some(if sleepers { PARK } else { TICK }));
         device.parked.store(false, Ordering::SeqCst);
-        // A sleeping thread may be delayed, for example by a signal.
+        // A program thread may be delayed, for example by a signal.
         if sleepers && device.polls() == *polls {
             device.poll_once(Poll::IfFree);
         }

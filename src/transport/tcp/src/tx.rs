@@ -25,7 +25,7 @@ use crate::stream::{Body, NotSent, Stream};
 
 /// Maximum bytes of gathered records.
 const BATCH: usize = 4096;
-/// Maximum copied payload, after which further records may follow.
+/// Maximum payload that is copied into a batch.
 const SHORT: u64 = 512;
 /// Maximum number of requests that a post defers while earlier ones are outstanding.
 const GATHERED: usize = 16;
@@ -38,14 +38,14 @@ struct Waiting {
     count: usize,
     len: u64,
     fence: bool,
-    /// A bind, which needs no record.
+    /// Set for a bind, which needs no record.
     local: bool,
 }
 
 /// A request that was sent, but is not complete.
 struct TxInFlight {
     id: RequestId,
-    /// Sent bytes of requests, up to its end.
+    /// Value of [`Tx::sent`] after its last record.
     end: u64,
 }
 
@@ -77,12 +77,12 @@ type Head = ArrayVec<u8, MAX_HEAD>;
 #[derive(Default)]
 pub struct Tx {
     stream: Option<Arc<Stream>>,
-    /// Bytes of requests that were sent, and that the peer has handled.
+    /// Bytes of requests: sent, and handled by the peer.
     sent: u64,
     handled: u64,
     window: u32,
     waiting: VecDeque<Waiting>,
-    /// Set once a record of the oldest was sent, and its sent payload.
+    /// Set once a record of the oldest request was sent; `offset` counts its sent payload.
     begun: bool,
     offset: u64,
     segments: VecDeque<Segment>,
@@ -139,7 +139,7 @@ impl Tx {
         self.stream.is_some()
     }
 
-    /// Limits outstanding reads to those that the peer serves. At least one is allowed, which fails if it serves none.
+    /// Limits outstanding reads to the number that the peer serves, but at least to one.
     pub fn limit_reads(&mut self, reads: u8) {
         self.reads = self.reads.min(usize::from(reads.max(1)));
     }
@@ -162,10 +162,7 @@ impl Tx {
         }
     }
 
-    /// Queues a request.
-    ///
-    /// # Errors
-    /// [`dat_core::error::Resource::Memory`].
+    /// Queues a request. Fails without memory.
     pub fn post(&mut self, request: &Request<'_>) -> Result<()> {
         self.waiting.room(1)?;
         self.in_flight.room(self.waiting.len() + 1)?;
@@ -219,10 +216,7 @@ impl Tx {
         sent.is_ok()
     }
 
-    /// Sends requests.
-    ///
-    /// # Errors
-    /// A request cannot be executed.
+    /// Sends requests. Fails if one cannot be executed.
     pub fn pump(&mut self) -> std::result::Result<(), Fatal> {
         let mut stop = None;
         if let Some(stream) = self.stream.take_if(|_| !self.waiting.is_empty()) {
@@ -257,7 +251,6 @@ impl Tx {
             if batch.remaining_capacity() < size {
                 break Ok(());
             }
-            // Afterwards the stream takes the record.
             if let Err(error) = sender.reserve(batch.len() + size) {
                 break Err(self.stop(error));
             }
@@ -279,7 +272,7 @@ impl Tx {
             match sent {
                 Ok(()) => self.advance(&record),
                 Err(NotSent::NoMemory) => {
-                    // Only this request fails.
+                    // Earlier records of the batch are still sent.
                     batch.truncate(mark);
                     break Err(self.lost());
                 }
@@ -304,7 +297,8 @@ impl Tx {
         }
     }
 
-    /// Returns the failure of a request with unregistered memory, which earlier requests' reports precede.
+    /// Returns the failure of the oldest waiting request for unregistered memory, or `None` while earlier ones are
+    /// incomplete.
     fn lost(&self) -> Stop {
         let is_last =
             self.pending_reads.is_empty() && self.in_flight.back().is_none_or(|last| last.end <= self.handled);
@@ -361,7 +355,7 @@ impl Tx {
 
     /// Handles an acknowledgement and the peer's window. Fails if they are impossible.
     pub fn on_handled(&mut self, handled: u64, window: u32) -> std::result::Result<(), Fatal> {
-        // Only the last request can be partly sent. If it completed here, its memory could change.
+        // Only the last request can be partly sent. If it completed here, the program could change its unsent bytes.
         let lies = handled == self.sent && self.stream.as_ref().is_some_and(|stream| stream.holds_request());
         if handled > self.sent || lies || window < self.window {
             return Err(Fatal::default());
@@ -371,8 +365,8 @@ impl Tx {
         Ok(())
     }
 
-    /// Returns the segments of the current response, and the bytes that have arrived, or `None` if no response, or not
-    /// `len` further bytes, are expected.
+    /// Returns the segments of the current response, the number of bytes that have arrived, and whether `len` more end
+    /// it. Returns `None` if these are not expected.
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
         let pending_read = self.pending_reads.front()?;
         if len > pending_read.len - pending_read.offset || (len == 0 && pending_read.len > 0) {
@@ -382,7 +376,7 @@ impl Tx {
         Some((places, pending_read.offset, pending_read.offset + len == pending_read.len))
     }
 
-    /// Records bytes of a response that are in place, or lost. Fails if its memory is not registered.
+    /// Records `len` bytes of a response. Fails unless they were placed in registered memory.
     pub fn on_response(&mut self, len: u64, placed: bool) -> std::result::Result<(), Fatal> {
         let Some(pending_read) = self.pending_reads.front_mut() else { return Ok(()) };
         if !placed {

@@ -119,7 +119,7 @@ fn kind(name: &str) -> &str {
     name.split(':').next().unwrap_or(name)
 }
 
-/// Returns the permitted distance of LIMIT from `value` without a sentence.
+/// Returns how far LIMIT may exceed `value` without a sentence.
 pub fn slack(name: &str, value: u64) -> u64 {
     match kind(name) {
         "lines" | "comments" | "words" => value.div_ceil(100).max(20),

@@ -37,7 +37,7 @@ pub enum Fault {
     DefaultFlag,
     /// Field 5 is empty.
     EmptyLibrary,
-    /// Field 6 is not a name followed by two numbers, with points between them.
+    /// Field 6 is not a name and two numbers, separated by dots.
     ProviderVersion,
 }
 

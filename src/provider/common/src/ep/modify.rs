@@ -42,7 +42,7 @@ pub fn dat_ep_modify<F: Provider>(
 /// A new value of a field of `DAT_EP_PARAM`; `None` if invalid.
 type Given<F> = Option<Value<<F as Provider>::Transport>>;
 
-/// Conversions of independent fields.
+/// Conversions of field values.
 #[doc(hidden)]
 pub mod given {
     use super::*;

@@ -205,7 +205,7 @@ impl ControlRegion {
             match sleep {
                 Some(_) => self.alarm.silence(),
                 None if look() => {}
-                // Another thread polls. If it is a caller, it may not poll again.
+                // Another thread polls. If it is a caller, it might not poll again.
                 None => self.wakeup_fd.wake(),
             }
         }

@@ -34,8 +34,8 @@ const WAKE_AFTER: Duration = Duration::from_micros(250);
 const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
 /// Number of checks without new records after which the watch ends.
 const MAX_QUIET_CHECKS: u32 = 8;
-/// Minimum and maximum number of records that wake a late peer immediately; the number doubles each time. A record that
-/// is wrongly left to the peer's callers is at least one check late.
+/// Minimum and maximum number of records that wake the peer immediately after it was late. Each repetition doubles the
+/// number. A record that is left to callers that do not poll is at least one check late.
 const WARY_MIN: u32 = 16;
 const WARY_MAX: u32 = 4096;
 /// Number of timely records that reset the doubled number to its minimum.

@@ -213,7 +213,7 @@ impl Sleepers {
         self.requests = self.requests.saturating_sub(1);
     }
 
-    /// Returns the number of the leader's sleep if that was rung: the leader may not be polling.
+    /// Returns the number of the leader's sleep if that was rung: the leader might not be polling.
     pub fn rung<W: Word<Value = u32>>(&self, alarm: &W) -> Option<u32> {
         (self.led && alarm.load(Ordering::Acquire) != self.sleep).then_some(self.sleep)
     }

@@ -455,8 +455,8 @@ impl Conn {
 /// Notifies the peer of this side's position if the records' `flags` request it.
 #[inline]
 fn acknowledge(end: &End, flags: u8) {
-    // SYNC await: this side has already stored its position. If a producer's check did not see it, this notification
-    // follows that check, and the notes that the producer made under its lock.
+    // SYNC await: this side has already stored its position. If a producer's check missed the position, this
+    // notification follows the check, and all that the producer noted under its lock.
     match Acknowledge::wanted(flags) {
         Acknowledge::No => {}
         Acknowledge::Completion => end.tell_peer(News::Completion),

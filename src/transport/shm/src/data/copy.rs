@@ -45,7 +45,7 @@ pub enum Outcome {
     PeerGone,
 }
 
-/// Acquires the memory that a peer names, if the connection with end `own` has the rights `wanted`.
+/// Acquires the memory `remote` if `own` has the rights `wanted`.
 #[inline(always)]
 fn open<'a>(
     regions: &'a RegionTable,
@@ -218,7 +218,8 @@ pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice)
     if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
 }
 
-/// Returns the number of bytes at the end of a write that the peer must store: the kernel may not copy them atomically.
+/// Returns the number of bytes at the end of a write that the peer must store, because the kernel might not copy them
+/// atomically.
 pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     const WORDS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     match tail_len(address(end, remote).wrapping_add(remote.len), remote.len.min(8) as usize) {

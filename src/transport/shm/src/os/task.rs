@@ -23,7 +23,7 @@ pub enum Doing {
     Copying,
     /// Running or runnable, after this many ticks of CPU time ([`TICKS_PER_SECOND`]).
     Running(u64),
-    /// Asleep; this process may not see in which call.
+    /// Asleep; this process cannot see in which call.
     Asleep,
 }
 

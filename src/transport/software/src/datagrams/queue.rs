@@ -11,7 +11,7 @@ use host::memory::Room;
 use crate::pages::Pages;
 
 /// Maximum number of datagrams that wait for one peer. Intel MPI sends over 256 in a burst for a message of 1 MiB: with
-/// 256 places, four processes on two busy CPUs lost thousands over TCP and took 20 s instead of 1 s; with 1024, none.
+/// 256 places, four processes lost thousands over TCP and took 20 s instead of 1 s; with 1024, none.
 const MAX_WAITING: usize = 1024;
 const PIECE: usize = 16 * MAX_DATAGRAM;
 

@@ -12,14 +12,14 @@ use crate::stream::Stream;
 
 /// Maximum number of reads of late data in a poll.
 const MAX_LATE_READS: usize = 8;
-/// Maximum number of these streams.
+/// Maximum number of lingering streams.
 const MAX_LEAVING: usize = 1024;
 /// Time for the peer to read everything.
 const LINGER: Duration = Duration::from_secs(2);
 /// Time for all peers when the adapter is closed.
 const CLOSE_LINGER: Duration = Duration::from_millis(200);
 
-/// These streams by number, with their deadlines.
+/// Lingering streams by number, with their deadlines.
 #[derive(Default)]
 pub struct Leaving {
     streams: HashMap<u64, (Arc<Stream>, Instant)>,

@@ -42,7 +42,7 @@ impl Tx {
     /// The status if the operation was not executed.
     pub fn on_atomic(&mut self, end: &End, remote: &RemoteSegment, change: Change) -> Result<(), Status> {
         self.plain = false;
-        // The response needs its room first, because the operation must not be repeated.
+        // Room for the response is needed first, because the operation must not be repeated.
         if self.closed || !self.responses.has_room() {
             return Err(Status::RemoteResponder);
         }
