@@ -5,10 +5,12 @@
 # library and over ours; see dapl2/pairs.sh. Prints TAP.
 . "$(dirname "$0")/../dapl2/pairs.sh"
 
-ROUNDS=3
-# Limit of our median time, in percent of the C library's, on a busy machine. On an idle one it is about 125. It was more
-# than 200 when completion queues were created before first use.
+# Limit of our least time, in percent of the C library's. On an idle machine it is about 125. It was more than 200 when
+# completion queues were created before first use. Other load only adds time, so up to MAX_ROUNDS rounds follow while our
+# least time exceeds the limit.
 MAX_PERCENT=170
+MIN_ROUNDS=3
+MAX_ROUNDS=9
 
 echo "$ia u2.0 nonthreadsafe default $theirs/libdaplofa.so.2 dapl.2.0 \"$instance\" \"\"" >"$work/their.conf"
 
@@ -24,23 +26,21 @@ over()
     daplquit "$1"
 }
 
-median()
-{
-    sort -n "$work/$1.times" | awk '{ line[NR] = $0 } END { print line[int((NR + 1) / 2)] }'
-}
+least() { sort -n "$work/$1.times" | head -n 1; }
 
 ours_conf=$conf
 round=0
-while [ $round -lt $ROUNDS ] && [ $failed -eq 0 ]; do
+slow=1
+while [ $round -lt $MAX_ROUNDS ] && [ $failed -eq 0 ] && { [ $round -lt $MIN_ROUNDS ] || [ $slow -ne 0 ]; }; do
     over C "$theirs" "$work/their.conf"
     over ours "$ours" "$ours_conf"
     round=$((round + 1))
+    if [ $failed -eq 0 ]; then
+        percent=$((100 * $(least ours) / $(least C)))
+        remark "$(least ours) ms over ours, $(least C) ms over the C library: $percent %, $round rounds"
+        [ $percent -gt $MAX_PERCENT ]
+        slow=$((1 - $?))
+    fi
 done
-within=1
-if [ $failed -eq 0 ]; then
-    percent=$((100 * $(median ours) / $(median C)))
-    remark "$(median ours) ms over ours, $(median C) ms over the C library: $percent %"
-    [ $percent -gt $MAX_PERCENT ] || within=0
-fi
-result $within "it takes at most $MAX_PERCENT % of the time over the C library"
+result $slow "it takes at most $MAX_PERCENT % of the time over the C library"
 finish
