@@ -23,7 +23,14 @@ over()
     daplclient "$1: 64 connections are made and ended" "$done_transaction" T -i 10 -t 8 -w 8 \
         client SR 256 server SR 256
     [ $good -ne 0 ] || echo $((($(date +%s%N) - began) / 1000000)) >>"$work/$1.times"
-    daplquit "$1"
+    if [ "$1" = ours ]; then
+        daplquit ours
+    else
+        # On a busy machine, the server over the C library may report that its last send was flushed.
+        start "$work/client" dapltest -T Q -s "$address" -D "$ia"
+        ended "$pid" 'C: the client asks the server to end' || kill "$dapl_pid"
+        ended "$dapl_pid" 'C: server'
+    fi
 }
 
 least() { sort -n "$work/$1.times" | head -n 1; }
