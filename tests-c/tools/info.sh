@@ -379,7 +379,7 @@ if [ -e "$LIB/libdapltcp.so.1" ]; then
     ok '--explain tcp-nowhere7: there is no such interface' says 'no entry has this name' 'there is no network interface nowhere7'
     ok '--explain tcp-lo, which is not listed: status 0' run 0 --explain tcp-lo
     ok '--explain tcp-lo: it is built in' says 'the entry of this name is built in' 'libdapltcp.so.1' \
-        'Try it: dat-ping tcp-lo'
+        'Try it: dat-ping --self --count 3 tcp-lo'
     conf "$shm" 'a u1.2 threadsafe default libdapltcp.so.1 libdat.1.2 "nothing7 lo" ""'
     ok '--explain of instance data that do not begin with tcp: status 1' run 1 --explain a
     ok '--explain of instance data that do not begin with tcp: it says so' says 'WRONG  it does not open' \

@@ -103,7 +103,6 @@ pub enum Arg {
     Threshold,
     Timeout,
     Qualifier,
-    PrivateDataSize,
     Region,
     Length,
     Streams,

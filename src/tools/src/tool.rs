@@ -50,22 +50,12 @@ pub fn sections(manual: &str) -> Vec<Section> {
 /// The result of a tool, which scripts see as its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Exit status 0: the tool found no fault.
-    Fine,
-    /// Exit status 1: the tool found a fault or failed.
-    Failure,
-    /// Exit status 2: wrong arguments.
-    Usage,
-}
-
-impl From<Outcome> for ExitCode {
-    fn from(outcome: Outcome) -> Self {
-        ExitCode::from(match outcome {
-            Outcome::Fine => 0,
-            Outcome::Failure => 1,
-            Outcome::Usage => 2,
-        })
-    }
+    /// The tool found no fault.
+    Fine = 0,
+    /// The tool found a fault or failed.
+    Failure = 1,
+    /// Wrong arguments.
+    Usage = 2,
 }
 
 /// Arguments that all tools have.
@@ -217,12 +207,11 @@ pub fn main<T: Tool>() -> ExitCode {
         Ok(tool) => tool.run(),
         Err(instead) => explain(&instead),
     };
-    outcome
-        .unwrap_or_else(|error| {
-            print::complain(format_args!("{}: {error:#}", T::command().get_name()));
-            Outcome::Failure
-        })
-        .into()
+    let outcome = outcome.unwrap_or_else(|error| {
+        print::complain(format_args!("{}: {error:#}", T::command().get_name()));
+        Outcome::Failure
+    });
+    ExitCode::from(outcome as u8)
 }
 
 /// Writes a usage error, or the text of `--help` and `--version`.

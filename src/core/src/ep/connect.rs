@@ -50,7 +50,7 @@ impl<T: Transport> Endpoint<T> {
     }
 
     fn start(self: &Arc<Self>, request: &Connect<'_>, check: impl FnOnce(&Control<T>) -> Result<()>) -> Result<()> {
-        debug_assert!(self.ia.attributes().check_private_data(request.private_data.len()).is_ok());
+        debug_assert!(request.private_data.len() <= self.ia.attributes().max_private_data);
         if request.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(Error::InvalidParameter(Arg::Timeout));
         }

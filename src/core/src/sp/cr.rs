@@ -92,7 +92,7 @@ impl<T: Transport> Cr<T> {
             (None, Some(ep)) => (ep, Trigger::AcceptImplicit),
             _ => return Err(Error::InvalidHandle(Role::Ep)),
         };
-        debug_assert!(self.ia.attributes().check_private_data(private_data.len()).is_ok());
+        debug_assert!(private_data.len() <= self.ia.attributes().max_private_data);
         if ep.has_datagrams() != self.datagrams.is_some() {
             return Err(Error::InvalidHandle(Role::Ep));
         }
@@ -110,13 +110,13 @@ impl<T: Transport> Cr<T> {
         Ok(())
     }
 
-    /// Rejects the request. `private_data` must satisfy
-    /// [`AdapterAttributes::check_reject_data`](crate::transport::AdapterAttributes::check_reject_data).
+    /// Rejects the request. `private_data` has at most
+    /// [`AdapterAttributes::max_reject_data`](crate::transport::AdapterAttributes::max_reject_data) bytes.
     ///
     /// # Errors
     /// [`Role::Cr`] if the request is no longer pending.
     pub fn reject(&self, private_data: &[u8]) -> Result<()> {
-        debug_assert!(self.ia.attributes().check_reject_data(private_data.len()).is_ok());
+        debug_assert!(private_data.len() <= self.ia.attributes().max_reject_data);
         let incoming = self.take()?;
         self.ia.transport.reject(incoming, Rejection::Consumer, private_data);
         self.ia.happenings.note(ConnStat::Reject);

@@ -5,7 +5,7 @@ use std::path::Path;
 use host::sysfs;
 
 use crate::addr::Address;
-use crate::error::{Arg, Error, Resource, Result};
+use crate::error::Resource;
 use crate::slab::Kind;
 use crate::transport::datagrams::MAX_DATAGRAM;
 use crate::transport::{Datagrams, Extended, SharedReceives, Transport, Windows};
@@ -70,8 +70,9 @@ pub struct AdapterAttributes {
     pub max_srqs: usize,
     pub max_eps_per_srq: usize,
     pub max_recvs_per_srq: usize,
+    /// Maximum length of the private data of a request or an accept, which the API layer checks.
     pub max_private_data: usize,
-    /// Maximum length of the private data of a rejection.
+    /// Maximum length of the private data of a rejection, which the API layer checks.
     pub max_reject_data: usize,
     pub optimal_alignment: usize,
     pub srq: bool,
@@ -150,29 +151,6 @@ impl AdapterAttributes {
                 (usize::MAX, Resource::Memory)
             }
         }
-    }
-
-    /// Checks the length of the private data of a request or an accept. The API layer calls this before it reads the
-    /// data.
-    ///
-    /// # Errors
-    /// [`Arg::PrivateDataSize`] above `max_private_data`.
-    pub fn check_private_data(&self, len: usize) -> Result<()> {
-        if len > self.max_private_data {
-            return Err(Error::InvalidParameter(Arg::PrivateDataSize));
-        }
-        Ok(())
-    }
-
-    /// Checks the length of the private data of a rejection, like [`AdapterAttributes::check_private_data`].
-    ///
-    /// # Errors
-    /// [`Arg::PrivateDataSize`] above `max_reject_data`.
-    pub fn check_reject_data(&self, len: usize) -> Result<()> {
-        if len > self.max_reject_data {
-            return Err(Error::InvalidParameter(Arg::PrivateDataSize));
-        }
-        Ok(())
     }
 }
 

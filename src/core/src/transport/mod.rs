@@ -103,7 +103,7 @@ pub struct Connect<'a> {
     pub address: &'a Address,
     /// Connection qualifier of the service point.
     pub qualifier: u64,
-    /// Within the limit of [`AdapterAttributes::check_private_data`].
+    /// At most [`AdapterAttributes::max_private_data`] bytes.
     pub private_data: &'a [u8],
     /// Time limit for the establishment; `None` if the transport chooses.
     pub timeout: Option<Duration>,

@@ -1,10 +1,8 @@
 //! Dispatch of a call to the provider that created the handle.
 //!
-//! A handle is the address of a word that points to the table of the object's provider. Dispatch accepts a handle if
-//!
-//! * it is aligned,
-//! * its page is known to contain objects, or the kernel can read the page ([`crate::pages`]), and
-//! * the word is the address of a registered table.
+//! A handle is the address of a word that points to the table of the object's provider. Dispatch accepts a handle if it
+//! is aligned, and the word is the address of a registered table. Dispatch reads the word on pages that are known to
+//! contain objects; on other pages, the kernel compares it ([`crate::pages`]).
 //!
 //! The provider checks whether the object is alive and of the right kind. It also checks the call's other handles.
 //!
@@ -32,20 +30,16 @@ unsafe fn first_word(handle: DAT_HANDLE) -> *const Head {
 
 /// Returns the table of the object's provider, or `None` if `handle` is invalid.
 #[cold]
-#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "memory that cannot be read is not read")]
+#[expect(clippy::not_unsafe_ptr_arg_deref, reason = "what is not known to be readable is not read")]
 pub fn provider_of(handle: DAT_HANDLE) -> Option<*const Head> {
-    let is_known = PAGES.has(handle);
-    if !is_known && (TABLES.is_empty() || !Pages::can_read(handle)) {
-        return None;
+    if PAGES.has(handle) {
+        // SAFETY: aligned, and the page has had an object. If a provider in C has unmapped the page, the program must
+        // not pass the handle.
+        let table = unsafe { first_word(handle) };
+        return TABLES.contains(table).then_some(table);
     }
-    // SAFETY: aligned, and readable as checked, unless memory without an object was unmapped since.
-    let table = unsafe { first_word(handle) };
-    if !TABLES.contains(table) {
-        return None;
-    }
-    if !is_known {
-        PAGES.note(handle);
-    }
+    let table = TABLES.find(|table| Pages::has_word(handle, table.addr()))?;
+    PAGES.note(handle);
     Some(table)
 }
 
@@ -56,8 +50,7 @@ pub fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {
     if !PAGES.has_first(handle) {
         return None;
     }
-    // SAFETY: aligned, and the page has had an object. If a provider in C has unmapped the page, the program must not
-    // pass the handle.
+    // SAFETY: as in `provider_of`: aligned, and the page has had an object.
     let table = unsafe { first_word(handle) };
     TABLES.is_first(table).then_some(table)
 }

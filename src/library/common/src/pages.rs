@@ -1,14 +1,13 @@
 //! The pages that have contained objects of providers.
 //!
 //! A program may pass any number as a handle, so dispatch reads memory only on a known page. The first handle on a page
-//! makes it known, if the kernel confirms that it is readable. Our providers never unmap objects. If a provider in C
-//! does, a stale handle can end the program, as with the library in C.
+//! makes it known, if the kernel finds the address of a registered table there. Our providers never unmap objects. If a
+//! provider in C does, a stale handle can end the program, as with the library in C.
 //!
 //! 1,024 pages (65,536 objects) can be known. The low bits of a page's number determine its first slot, which pages 4
-//! MiB apart share; higher bits contribute to its second slot. While a provider is registered, each invalid handle on
-//! an unknown page costs a system call.
+//! MiB apart share; higher bits contribute to its second slot. Each invalid handle on an unknown page costs a system
+//! call for each registered table.
 
-use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dat_udat::dat::DAT_HANDLE;
@@ -72,30 +71,22 @@ impl Pages {
         self.has_first(handle) || self.second[second_place(page)].load(Ordering::Relaxed) == page
     }
 
-    /// Returns whether `handle` is aligned and, according to the kernel, a word is readable there.
+    /// Returns whether `handle` is aligned and the word there is `word`. The kernel compares both halves, so `handle` may
+    /// be any number.
     #[cold]
-    pub fn can_read(handle: DAT_HANDLE) -> bool {
+    pub fn has_word(handle: DAT_HANDLE, word: usize) -> bool {
         if handle.addr() % align_of::<usize>() != 0 || !(MIN_ADDRESS..END_ADDRESS).contains(&handle.addr()) {
             return false;
         }
-        // The kernel compares the half word with this value, and waits for `no_time` if they are equal. They differ for
-        // an object, whose first word is the even address of a table.
-        const ODD: u32 = 0x5a5a_5a5b;
-        let no_time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the kernel checks the address and changes nothing.
-        let result = unsafe {
-            libc::syscall(
-                libc::SYS_futex,
-                handle,
-                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-                ODD,
-                &raw const no_time,
-                ptr::null::<u32>(),
-                0,
-            )
-        };
-        // SAFETY: errno belongs to this thread.
-        result != -1 || unsafe { *libc::__errno_location() } != libc::EFAULT
+        let [a, b, c, d, e, f, g, h] = word.to_ne_bytes();
+        let halves = [[a, b, c, d], [e, f, g, h]].map(u32::from_ne_bytes);
+        halves.into_iter().enumerate().all(|(at, half)| {
+            let place = handle.wrapping_byte_add(at * size_of::<u32>());
+            let operation = libc::FUTEX_CMP_REQUEUE | libc::FUTEX_PRIVATE_FLAG;
+            // Fails if the halves differ. Wakes no thread, and requeues none.
+            // SAFETY: the kernel checks the address and changes nothing.
+            unsafe { libc::syscall(libc::SYS_futex, place, operation, 0, 0_usize, &raw const word, half) == 0 }
+        })
     }
 
     /// Adds the page of `handle`, which must be the address of an object.

@@ -53,16 +53,16 @@ impl Tables {
         ptr::eq(self.first.load(Ordering::Acquire), table)
     }
 
-    /// Returns whether the set is empty.
-    pub fn is_empty(&self) -> bool {
+    /// Returns the first registered table that `is_it` accepts.
+    pub fn find(&self, is_it: impl Fn(*const Head) -> bool) -> Option<*const Head> {
         let end = self.end.load(Ordering::Acquire);
-        self.places.iter().take(end).all(|place| place.load(Ordering::Relaxed).is_null())
+        let tables = self.places.iter().take(end).map(|place| place.load(Ordering::Acquire).cast_const());
+        tables.filter(|table| !table.is_null()).find(|&table| is_it(table))
     }
 
     /// Returns whether `table` is registered.
     pub fn contains(&self, table: *const Head) -> bool {
-        let end = self.end.load(Ordering::Acquire);
-        !table.is_null() && self.places.iter().take(end).any(|place| ptr::eq(place.load(Ordering::Acquire), table))
+        self.find(|known| ptr::eq(known, table)).is_some()
     }
 
     /// Adds `table`. Returns `false` if the set is full.

@@ -142,6 +142,25 @@ macro_rules! simple_slot {
     };
 }
 
+/// Defines the slot of a query. `$answer` returns the result for an object, and `$fields` has all bits of the mask.
+#[macro_export]
+macro_rules! query_slot {
+    ($slot:ident: $type:ident as $role:ident, $mask:ty, $fields:expr, $param:ty, $answer:expr) => {
+        #[doc = concat!("Slot of ", stringify!($slot), ".")]
+        pub fn $slot<F: $crate::Provider>(
+            handle: $crate::udat::DAT_HANDLE,
+            mask: $mask,
+            param: $crate::ptr::OutPtr<$param>,
+        ) -> $crate::udat::DAT_RETURN {
+            type Object<F> = $crate::core::$type<<F as $crate::Provider>::Transport>;
+            let role = $crate::core::error::Role::$role;
+            $crate::call::slow::<F>(|| {
+                $crate::handle::query::<F, Object<F>, _>(handle, role, mask & !$fields, param, $answer)
+            })
+        }
+    };
+}
+
 /// Runs a post, a dequeue or a short query, and returns its return code. Disables cancellation, because `body` can drop
 /// the last reference to an object.
 pub fn fast<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {

@@ -1,7 +1,5 @@
 //! Consumer notification objects. [`crate::wait`] waits for them.
 
-#![expect(missing_docs, reason = "the list of calls documents the slots")]
-
 use std::ptr::with_exposed_provenance_mut;
 
 use dat_core::error::Role;
@@ -9,7 +7,7 @@ use dat_core::{Agent, Cno, Handle, Ia};
 use dat_udat::*;
 
 use crate::call::{making, slow};
-use crate::handle::{find, give, query, raw};
+use crate::handle::{find, give, raw};
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Fault, Provider, Version};
 
@@ -83,15 +81,8 @@ pub unsafe fn dat_cno_modify_agent<F: Provider>(
     })
 }
 
-pub fn dat_cno_query<F: Provider>(
-    cno_handle: DAT_CNO_HANDLE,
-    cno_param_mask: DAT_CNO_PARAM_MASK,
-    cno_param: OutPtr<CnoParam<F>>,
-) -> DAT_RETURN {
-    slow::<F>(|| {
-        let unknown = cno_param_mask & !F::Version::CNO_FIELDS;
-        query::<F, _, _>(cno_handle, Role::Cno, unknown, cno_param, F::Version::cno_param::<F>)
-    })
-}
+crate::query_slot!(
+    dat_cno_query: Cno as Cno, DAT_CNO_PARAM_MASK, F::Version::CNO_FIELDS, CnoParam<F>, F::Version::cno_param::<F>
+);
 
 crate::simple_slot!(dat_cno_free: Cno as Cno, free);

@@ -9,28 +9,20 @@ use dat_udat::*;
 use crate::attr::address_ptr;
 use crate::call::{making, slow};
 use crate::ep::connect;
-use crate::handle::{find, find_or_null, handle_or_null, query, same_ia};
-use crate::ptr::{OutPtr, c_bytes};
+use crate::handle::{find, find_or_null, handle_or_null, same_ia};
+use crate::ptr::c_bytes;
 use crate::{At, Provider};
 
-pub fn dat_cr_query<F: Provider>(
-    cr_handle: DAT_CR_HANDLE,
-    cr_param_mask: DAT_CR_PARAM_MASK,
-    cr_param: OutPtr<DAT_CR_PARAM>,
-) -> DAT_RETURN {
-    slow::<F>(|| {
-        query::<F, Cr<F::Transport>, _>(cr_handle, Role::Cr, cr_param_mask & !DAT_CR_FIELD_ALL, cr_param, |cr| {
-            let (private_data_size, private_data) = c_bytes(&cr.private_data);
-            DAT_CR_PARAM {
-                remote_ia_address_ptr: address_ptr(&cr.remote_address),
-                remote_port_qual: cr.remote_qualifier,
-                private_data_size,
-                private_data,
-                local_ep_handle: handle_or_null(cr.ep.as_ref()),
-            }
-        })
-    })
-}
+crate::query_slot!(dat_cr_query: Cr as Cr, DAT_CR_PARAM_MASK, DAT_CR_FIELD_ALL, DAT_CR_PARAM, |cr| {
+    let (private_data_size, private_data) = c_bytes(&cr.private_data);
+    DAT_CR_PARAM {
+        remote_ia_address_ptr: address_ptr(&cr.remote_address),
+        remote_port_qual: cr.remote_qualifier,
+        private_data_size,
+        private_data,
+        local_ep_handle: handle_or_null(cr.ep.as_ref()),
+    }
+});
 
 /// # Safety
 /// `private_data` is NULL or has `private_data_size` bytes.

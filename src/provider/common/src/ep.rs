@@ -15,7 +15,7 @@ use dat_udat::*;
 use crate::attr::boolean;
 use crate::call::{fast, making, slow};
 use crate::ep::attr::{c_ep_state, watermark};
-use crate::handle::{find, find_or_null, give, query, same_ia};
+use crate::handle::{find, find_or_null, give, same_ia};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, Fault, Provider, Version, count};
 
@@ -150,16 +150,9 @@ pub fn dat_ep_create_with_srq<F: Provider>(
     making::<F>(|| create::<F>(ia_handle, pz_handle, evds, Some(srq_handle), ep_attributes, ep_handle, 7))
 }
 
-pub fn dat_ep_query<F: Provider>(
-    ep_handle: DAT_EP_HANDLE,
-    ep_param_mask: DAT_EP_PARAM_MASK,
-    ep_param: OutPtr<EpParam<F>>,
-) -> DAT_RETURN {
-    slow::<F>(|| {
-        let unknown = ep_param_mask & !F::Version::EP_FIELDS;
-        query::<F, _, _>(ep_handle, Role::Ep, unknown, ep_param, F::Version::ep_param::<F>)
-    })
-}
+crate::query_slot!(
+    dat_ep_query: Endpoint as Ep, DAT_EP_PARAM_MASK, F::Version::EP_FIELDS, EpParam<F>, F::Version::ep_param::<F>
+);
 
 pub fn dat_ep_get_status<F: Provider>(
     ep_handle: DAT_EP_HANDLE,

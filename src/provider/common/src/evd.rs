@@ -8,7 +8,7 @@ use dat_udat::*;
 
 use crate::attr::{c_feed, c_streams, streams};
 use crate::call::{making, slow};
-use crate::handle::{find, find_or_null, give, handle_or_null, query, same_ia};
+use crate::handle::{find, find_or_null, give, handle_or_null, same_ia};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{At, Fault, Provider, Version, count};
@@ -35,26 +35,18 @@ pub fn dat_evd_create<F: Provider>(
     })
 }
 
-pub fn dat_evd_query<F: Provider>(
-    evd_handle: DAT_EVD_HANDLE,
-    evd_param_mask: DAT_EVD_PARAM_MASK,
-    evd_param: OutPtr<DAT_EVD_PARAM>,
-) -> DAT_RETURN {
-    slow::<F>(|| {
-        query::<F, Evd<F::Transport>, _>(evd_handle, Role::Evd, evd_param_mask & !DAT_EVD_FIELD_ALL, evd_param, |evd| {
-            let status = evd.status();
-            let notification = if status.enabled { DAT_EVD_STATE_ENABLED } else { DAT_EVD_STATE_DISABLED };
-            let waiting = if status.waitable { DAT_EVD_STATE_WAITABLE } else { DAT_EVD_STATE_UNWAITABLE };
-            DAT_EVD_PARAM {
-                ia_handle: ia_handle::<F>(evd.ia()),
-                evd_qlen: count(status.qlen),
-                evd_state: notification | waiting | c_feed(status.feed),
-                cno_handle: handle_or_null(evd.cno().as_ref()),
-                evd_flags: c_streams::<F::Version>(evd.streams),
-            }
-        })
-    })
-}
+crate::query_slot!(dat_evd_query: Evd as Evd, DAT_EVD_PARAM_MASK, DAT_EVD_FIELD_ALL, DAT_EVD_PARAM, |evd| {
+    let status = evd.status();
+    let notification = if status.enabled { DAT_EVD_STATE_ENABLED } else { DAT_EVD_STATE_DISABLED };
+    let waiting = if status.waitable { DAT_EVD_STATE_WAITABLE } else { DAT_EVD_STATE_UNWAITABLE };
+    DAT_EVD_PARAM {
+        ia_handle: ia_handle::<F>(evd.ia()),
+        evd_qlen: count(status.qlen),
+        evd_state: notification | waiting | c_feed(status.feed),
+        cno_handle: handle_or_null(evd.cno().as_ref()),
+        evd_flags: c_streams::<F::Version>(evd.streams),
+    }
+});
 
 pub fn dat_evd_modify_cno<F: Provider>(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {

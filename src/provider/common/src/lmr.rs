@@ -1,7 +1,5 @@
 //! Local memory regions.
 
-#![expect(missing_docs, reason = "the list of calls documents the slots")]
-
 use std::sync::atomic::{Ordering, fence};
 
 use dat_core::error::{Arg, Role};
@@ -11,7 +9,7 @@ use host::memory;
 
 use crate::attr::rights;
 use crate::call::slow;
-use crate::handle::{find, handle_of, query, raw, same_ia};
+use crate::handle::{find, handle_of, raw, same_ia};
 use crate::post::LmrTriplet;
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Fault, Provider, Version};
@@ -147,16 +145,9 @@ pub unsafe fn create_lmr<F: Provider>(from: Inputs, base: Answer<Base>, to: Resu
     Ok(())
 }
 
-pub fn dat_lmr_query<F: Provider>(
-    lmr_handle: DAT_LMR_HANDLE,
-    lmr_param_mask: DAT_LMR_PARAM_MASK,
-    lmr_param: OutPtr<LmrParam<F>>,
-) -> DAT_RETURN {
-    slow::<F>(|| {
-        let unknown = lmr_param_mask & !F::Version::LMR_FIELDS;
-        query::<F, _, _>(lmr_handle, Role::Lmr, unknown, lmr_param, F::Version::lmr_param::<F>)
-    })
-}
+crate::query_slot!(
+    dat_lmr_query: Lmr as Lmr, DAT_LMR_PARAM_MASK, F::Version::LMR_FIELDS, LmrParam<F>, F::Version::lmr_param::<F>
+);
 
 crate::simple_slot!(dat_lmr_free: Lmr as Lmr, free);
 

@@ -6,8 +6,8 @@ use dat_core::error::{Arg, Role};
 use dat_core::{Evd, Ia, Psp, PspMode};
 use dat_udat::*;
 
-use crate::call::{making, slow};
-use crate::handle::{find, give, handle_or_null, query};
+use crate::call::making;
+use crate::handle::{find, give, handle_or_null};
 use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Fault, Provider};
@@ -53,24 +53,16 @@ pub fn dat_psp_create_any<F: Provider>(
     })
 }
 
-pub fn dat_psp_query<F: Provider>(
-    psp_handle: DAT_PSP_HANDLE,
-    psp_param_mask: DAT_PSP_PARAM_MASK,
-    psp_param: OutPtr<DAT_PSP_PARAM>,
-) -> DAT_RETURN {
-    slow::<F>(|| {
-        query::<F, Psp<F::Transport>, _>(psp_handle, Role::Psp, psp_param_mask & !DAT_PSP_FIELD_ALL, psp_param, |psp| {
-            DAT_PSP_PARAM {
-                ia_handle: ia_handle::<F>(&psp.point.ia),
-                conn_qual: psp.point.qualifier(),
-                evd_handle: handle_or_null(psp.point.evd().as_ref()),
-                psp_flags: match psp.mode {
-                    PspMode::Consumer => DAT_PSP_CONSUMER_FLAG,
-                    PspMode::Provider => DAT_PSP_PROVIDER_FLAG,
-                },
-            }
-        })
-    })
-}
+crate::query_slot!(dat_psp_query: Psp as Psp, DAT_PSP_PARAM_MASK, DAT_PSP_FIELD_ALL, DAT_PSP_PARAM, |psp| {
+    DAT_PSP_PARAM {
+        ia_handle: ia_handle::<F>(&psp.point.ia),
+        conn_qual: psp.point.qualifier(),
+        evd_handle: handle_or_null(psp.point.evd().as_ref()),
+        psp_flags: match psp.mode {
+            PspMode::Consumer => DAT_PSP_CONSUMER_FLAG,
+            PspMode::Provider => DAT_PSP_PROVIDER_FLAG,
+        },
+    }
+});
 
 crate::simple_slot!(dat_psp_free: Psp as Psp, free);

@@ -6,8 +6,8 @@ use dat_core::error::Role;
 use dat_core::{Ia, Pz};
 use dat_udat::{DAT_IA_HANDLE, DAT_PZ_FIELD_ALL, DAT_PZ_HANDLE, DAT_PZ_PARAM, DAT_PZ_PARAM_MASK, DAT_RETURN};
 
-use crate::call::{making, slow};
-use crate::handle::{find, give, query};
+use crate::call::making;
+use crate::handle::{find, give};
 use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{At, Provider};
@@ -20,16 +20,8 @@ pub fn dat_pz_create<F: Provider>(ia_handle: DAT_IA_HANDLE, pz_handle: OutPtr<DA
     })
 }
 
-pub fn dat_pz_query<F: Provider>(
-    pz_handle: DAT_PZ_HANDLE,
-    pz_param_mask: DAT_PZ_PARAM_MASK,
-    pz_param: OutPtr<DAT_PZ_PARAM>,
-) -> DAT_RETURN {
-    slow::<F>(|| {
-        query::<F, Pz<F::Transport>, _>(pz_handle, Role::Pz, pz_param_mask & !DAT_PZ_FIELD_ALL, pz_param, |pz| {
-            DAT_PZ_PARAM { ia_handle: ia_handle::<F>(pz.ia()) }
-        })
-    })
-}
+crate::query_slot!(dat_pz_query: Pz as Pz, DAT_PZ_PARAM_MASK, DAT_PZ_FIELD_ALL, DAT_PZ_PARAM, |pz| {
+    DAT_PZ_PARAM { ia_handle: ia_handle::<F>(pz.ia()) }
+});
 
 crate::simple_slot!(dat_pz_free: Pz as Pz, free);

@@ -10,8 +10,8 @@ use dat_core::{Base, Endpoint, Lmr, LocalSegment, Pz, Rights, Rmr};
 use dat_udat::*;
 
 use crate::attr::rights;
-use crate::call::{making, slow};
-use crate::handle::{find, give, query, same_ia};
+use crate::call::making;
+use crate::handle::{find, give, same_ia};
 use crate::post::{completion_flags, word};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Fault, Positions, Provider, Version};
@@ -33,16 +33,9 @@ pub fn create_rmr<F: Provider>(
     give(out, &Rmr::create(&pz, scope).at(&[])?)
 }
 
-pub fn dat_rmr_query<F: Provider>(
-    rmr_handle: DAT_RMR_HANDLE,
-    rmr_param_mask: DAT_RMR_PARAM_MASK,
-    rmr_param: OutPtr<RmrParam<F>>,
-) -> DAT_RETURN {
-    slow::<F>(|| {
-        let unknown = rmr_param_mask & !F::Version::RMR_FIELDS;
-        query::<F, _, _>(rmr_handle, Role::Rmr, unknown, rmr_param, F::Version::rmr_param::<F>)
-    })
-}
+crate::query_slot!(
+    dat_rmr_query: Rmr as Rmr, DAT_RMR_PARAM_MASK, F::Version::RMR_FIELDS, RmrParam<F>, F::Version::rmr_param::<F>
+);
 
 /// Common arguments of dat_rmr_bind. Only an unbind needs no `context`.
 #[expect(missing_docs, reason = "the call describes them")]

@@ -6,8 +6,8 @@ use dat_core::error::{Arg, Error, Role};
 use dat_core::{Endpoint, Evd, Ia, Rsp};
 use dat_udat::*;
 
-use crate::call::{making, slow};
-use crate::handle::{find, give, handle_of, handle_or_null, query, same_ia};
+use crate::call::making;
+use crate::handle::{find, give, handle_of, handle_or_null, same_ia};
 use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{At, Fault, Provider};
@@ -38,21 +38,13 @@ pub fn dat_rsp_create<F: Provider>(
     })
 }
 
-pub fn dat_rsp_query<F: Provider>(
-    rsp_handle: DAT_RSP_HANDLE,
-    rsp_param_mask: DAT_RSP_PARAM_MASK,
-    rsp_param: OutPtr<DAT_RSP_PARAM>,
-) -> DAT_RETURN {
-    slow::<F>(|| {
-        query::<F, Rsp<F::Transport>, _>(rsp_handle, Role::Rsp, rsp_param_mask & !DAT_RSP_FIELD_ALL, rsp_param, |rsp| {
-            DAT_RSP_PARAM {
-                ia_handle: ia_handle::<F>(&rsp.point.ia),
-                conn_qual: rsp.point.qualifier(),
-                evd_handle: handle_or_null(rsp.point.evd().as_ref()),
-                ep_handle: handle_of(&*rsp.ep),
-            }
-        })
-    })
-}
+crate::query_slot!(dat_rsp_query: Rsp as Rsp, DAT_RSP_PARAM_MASK, DAT_RSP_FIELD_ALL, DAT_RSP_PARAM, |rsp| {
+    DAT_RSP_PARAM {
+        ia_handle: ia_handle::<F>(&rsp.point.ia),
+        conn_qual: rsp.point.qualifier(),
+        evd_handle: handle_or_null(rsp.point.evd().as_ref()),
+        ep_handle: handle_of(&*rsp.ep),
+    }
+});
 
 crate::simple_slot!(dat_rsp_free: Rsp as Rsp, free);

@@ -6,9 +6,9 @@ use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Arg, Error, Role};
 use dat_core::{Csp, Endpoint, Evd, Ia};
 use dat_provider_common::attr::address_ptr;
-use dat_provider_common::call::{making, slow};
+use dat_provider_common::call::making;
 use dat_provider_common::ep::connect;
-use dat_provider_common::handle::{find, give, handle_or_null, query};
+use dat_provider_common::handle::{find, give, handle_or_null};
 use dat_provider_common::ia::ia_handle;
 use dat_provider_common::ptr::{InPtr, OutPtr};
 use dat_provider_common::{Answer, At, Fault, Provider};
@@ -56,23 +56,14 @@ pub unsafe fn dat_csp_create<F: Provider<Version = Udat20>>(
     })
 }
 
-/// Slot of dat_csp_query.
-pub fn dat_csp_query<F: Provider<Version = Udat20>>(
-    csp_handle: DAT_CSP_HANDLE,
-    csp_param_mask: DAT_CSP_PARAM_MASK,
-    csp_param: OutPtr<DAT_CSP_PARAM>,
-) -> DAT_RETURN {
-    slow::<F>(|| {
-        query::<F, Csp<F::Transport>, _>(csp_handle, Role::Csp, csp_param_mask & !DAT_CSP_FIELD_ALL, csp_param, |csp| {
-            DAT_CSP_PARAM {
-                ia_handle: ia_handle::<F>(&csp.point.ia),
-                comm: ptr::from_ref(&csp.comm).cast_mut().cast(),
-                address_ptr: address_ptr(csp.address()),
-                evd_handle: handle_or_null(csp.point.evd().as_ref()),
-            }
-        })
-    })
-}
+dat_provider_common::query_slot!(dat_csp_query: Csp as Csp, DAT_CSP_PARAM_MASK, DAT_CSP_FIELD_ALL, DAT_CSP_PARAM, |csp| {
+    DAT_CSP_PARAM {
+        ia_handle: ia_handle::<F>(&csp.point.ia),
+        comm: ptr::from_ref(&csp.comm).cast_mut().cast(),
+        address_ptr: address_ptr(csp.address()),
+        evd_handle: handle_or_null(csp.point.evd().as_ref()),
+    }
+});
 
 dat_provider_common::simple_slot!(dat_csp_free: Csp as Csp, free);
 

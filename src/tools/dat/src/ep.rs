@@ -34,56 +34,6 @@ impl Evds {
     }
 }
 
-/// The attributes of an endpoint for transfers of one segment each.
-#[derive(Clone, Copy, Debug)]
-pub struct EpAttributes {
-    largest: u64,
-    receives: DAT_COUNT,
-    requests: DAT_COUNT,
-    reads_in: DAT_COUNT,
-    reads_out: DAT_COUNT,
-}
-
-impl EpAttributes {
-    /// Creates attributes for transfers of up to `largest` bytes.
-    /// `requests` is the maximum number of posted sends and RDMA operations, `receives` of posted receives, unless
-    /// there is a shared receive queue.
-    pub fn new(adapter: &Attributes, largest: u64, receives: usize, requests: usize) -> Self {
-        let count = |count: usize| DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX);
-        let requests = count(requests);
-        let reads_in = requests.min(adapter.ia.max_rdma_read_per_ep_in);
-        let reads_out = requests.min(adapter.ia.max_rdma_read_per_ep_out);
-        Self { largest, receives: count(receives), requests, reads_in, reads_out }
-    }
-}
-
-/// Creates the C structure of a version, whose lengths `$length` converts.
-macro_rules! ep_attr {
-    ($attr:ident, $udat:ident, $length:expr) => {
-        $udat::DAT_EP_ATTR {
-            service_type: DAT_SERVICE_TYPE_RC,
-            max_message_size: $length($attr.largest),
-            max_rdma_size: $length($attr.largest),
-            qos: DAT_QOS_BEST_EFFORT,
-            recv_completion_flags: DAT_COMPLETION_DEFAULT_FLAG,
-            request_completion_flags: DAT_COMPLETION_DEFAULT_FLAG,
-            max_recv_dtos: $attr.receives,
-            max_request_dtos: $attr.requests,
-            max_recv_iov: 1,
-            max_request_iov: 1,
-            max_rdma_read_in: $attr.reads_in,
-            max_rdma_read_out: $attr.reads_out,
-            srq_soft_hw: DAT_HW_DEFAULT,
-            max_rdma_read_iov: 1,
-            max_rdma_write_iov: 1,
-            ep_transport_specific_count: 0,
-            ep_transport_specific: std::ptr::null_mut(),
-            ep_provider_specific_count: 0,
-            ep_provider_specific: std::ptr::null_mut(),
-        }
-    };
-}
-
 object! {
     /// An endpoint: one end of a connection.
     Ep
@@ -103,32 +53,63 @@ macro_rules! post {
 }
 
 impl Ep {
-    /// Creates an endpoint, whose receives come from `srq`, if any.
-    pub fn new(pz: &Pz, evds: &Evds, srq: Option<&Srq>, attr: &EpAttributes) -> Result<Self> {
+    /// Creates an endpoint for transfers of one segment of up to `largest` bytes. `counts` has the maximum numbers of
+    /// posted receives, unless they come from `srq`, and of posted sends and RDMA operations.
+    pub fn new(
+        pz: &Pz,
+        evds: &Evds,
+        srq: Option<&Srq>,
+        adapter: &Attributes,
+        largest: u64,
+        counts: [usize; 2],
+    ) -> Result<Self> {
         let (ia, calls) = (pz.ia(), pz.ia().library().calls());
         let objects = [&evds.recv, &evds.request, &evds.connect];
         let [recv, request, connect] = objects.map(|evd| evd.raw());
         let uses = objects.map(|evd| &evd.0).into_iter().chain(srq.map(|srq| &srq.0)).chain([&pz.0]);
         let name = if srq.is_none() { "dat_ep_create" } else { "dat_ep_create_with_srq" };
+        let [receives, requests] = counts.map(|count| DAT_COUNT::try_from(count).unwrap_or(DAT_COUNT::MAX));
         // With a shared queue, only the queue limits the buffers.
-        let attr = &EpAttributes { receives: if srq.is_some() { DAT_HW_DEFAULT } else { attr.receives }, ..*attr };
+        let receives = if srq.is_some() { DAT_HW_DEFAULT } else { receives };
         Object::new(ia, name, calls.common.dat_ep_free, uses.cloned().collect(), |handle| {
+            // With the types of a version, whose lengths `$length` converts.
             macro_rules! create {
-                ($calls:ident, $attr:expr) => {
+                ($calls:ident, $udat:ident, $length:expr) => {{
+                    let mut attr = $udat::DAT_EP_ATTR {
+                        service_type: DAT_SERVICE_TYPE_RC,
+                        max_message_size: $length(largest),
+                        max_rdma_size: $length(largest),
+                        qos: DAT_QOS_BEST_EFFORT,
+                        recv_completion_flags: DAT_COMPLETION_DEFAULT_FLAG,
+                        request_completion_flags: DAT_COMPLETION_DEFAULT_FLAG,
+                        max_recv_dtos: receives,
+                        max_request_dtos: requests,
+                        max_recv_iov: 1,
+                        max_request_iov: 1,
+                        max_rdma_read_in: requests.min(adapter.ia.max_rdma_read_per_ep_in),
+                        max_rdma_read_out: requests.min(adapter.ia.max_rdma_read_per_ep_out),
+                        srq_soft_hw: DAT_HW_DEFAULT,
+                        max_rdma_read_iov: 1,
+                        max_rdma_write_iov: 1,
+                        ep_transport_specific_count: 0,
+                        ep_transport_specific: std::ptr::null_mut(),
+                        ep_provider_specific_count: 0,
+                        ep_provider_specific: std::ptr::null_mut(),
+                    };
                     match srq {
-                        None => ($calls.dat_ep_create)(ia.raw(), pz.raw(), recv, request, connect, $attr, handle),
+                        None => ($calls.dat_ep_create)(ia.raw(), pz.raw(), recv, request, connect, &mut attr, handle),
                         Some(srq) => {
                             let (create, srq) = ($calls.dat_ep_create_with_srq, srq.raw());
-                            create(ia.raw(), pz.raw(), recv, request, connect, srq, $attr, handle)
+                            create(ia.raw(), pz.raw(), recv, request, connect, srq, &mut attr, handle)
                         }
                     }
-                };
+                }};
             }
             // SAFETY: all objects are live, the attributes are local, and the caller provides the handle's place.
             unsafe {
                 match &calls.own {
-                    Own::V12(calls) => create!(calls, &mut ep_attr!(attr, dat_udat12, u64::from)),
-                    Own::V20(calls) => create!(calls, &mut ep_attr!(attr, dat_udat20, short)),
+                    Own::V12(calls) => create!(calls, dat_udat12, u64::from),
+                    Own::V20(calls) => create!(calls, dat_udat20, short),
                 }
             }
         })

@@ -18,7 +18,7 @@ mod object;
 mod sp;
 
 pub use attributes::{Attributes, Attributes20, IaAttributes, ProviderAttributes};
-pub use ep::{Ep, EpAttributes, Evds, Srq};
+pub use ep::{Ep, Evds, Srq};
 pub use error::{Error, Result};
 pub use evd::{Cno, Completion, Connection, Evd, Event, event_name, status_name};
 pub use ia::{Ia, Request};

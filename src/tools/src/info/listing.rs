@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use dat::{Adapter, Request};
 use dat_registry::search::{Found, Places, find};
@@ -13,7 +12,7 @@ use host::{net, sysfs};
 use serde::Serialize;
 
 use super::devices::{self, Port};
-use super::probe::{Probe, probe};
+use super::probe::{Opening, Probe};
 use super::{hidden, load, shown, version, words};
 use crate::print::{self, WRONG, columns, styled};
 use crate::tool::{Common, Outcome};
@@ -93,19 +92,10 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
 /// Opens all adapters, each with its version and thread safety, up to eight concurrently.
 pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'a Adapter, Probe)> {
     const MAX_CONCURRENT: usize = 8;
-    let open = |adapter: &Adapter| probe(&adapter.name, adapter.request, library);
     let mut all = Vec::new();
     for some in adapters.chunks(MAX_CONCURRENT) {
-        thread::scope(|scope| {
-            let start = |adapter| (adapter, thread::Builder::new().spawn_scoped(scope, move || open(adapter)));
-            let threads: Vec<_> = some.iter().map(start).collect();
-            // If no thread can be created, this thread opens the adapter.
-            all.extend(threads.into_iter().map(|(adapter, thread)| {
-                let probe =
-                    thread.map_or_else(|_| open(adapter), |thread| thread.join().expect("a probe does not panic"));
-                (adapter, probe)
-            }));
-        });
+        let opening: Vec<_> = some.iter().map(|one| Opening::start(&one.name, one.request, library)).collect();
+        all.extend(some.iter().zip(opening.into_iter().map(Opening::wait)));
     }
     all
 }

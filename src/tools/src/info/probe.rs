@@ -4,7 +4,7 @@ use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use anyhow::Context;
 use dat::{Api, Ia, Request};
@@ -62,13 +62,25 @@ pub struct Opened {
 
 /// Opens an adapter in another process. `library` is the file that the user named, if any.
 pub fn probe(name: &CStr, request: Request, library: Option<&Path>) -> Probe {
-    in_process(name, request, library)
-        .unwrap_or_else(|error| Probe { answer: Err(format!("{error:#}")), messages: Vec::new() })
+    Opening::start(name, request, library).wait()
 }
 
-fn in_process(name: &CStr, request: Request, library: Option<&Path>) -> anyhow::Result<Probe> {
-    let tool = own_file().context("cannot find the file of this program")?;
-    let output = command(&tool, name, request, library).output().context("cannot create a process")?;
+/// The process that opens an adapter.
+pub struct Opening(anyhow::Result<Child>);
+
+impl Opening {
+    pub fn start(name: &CStr, request: Request, library: Option<&Path>) -> Self {
+        let tool = own_file().context("cannot find the file of this program");
+        Opening(tool.and_then(|tool| command(&tool, name, request, library).spawn().context("cannot create a process")))
+    }
+
+    pub fn wait(self) -> Probe {
+        let output = self.0.and_then(|child| child.wait_with_output().context("cannot read from the process"));
+        output.map_or_else(|error| Probe { answer: Err(format!("{error:#}")), messages: Vec::new() }, |it| probed(&it))
+    }
+}
+
+fn probed(output: &Output) -> Probe {
     let [text, errors] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     let (answer, printed) = read(&text);
     let answer = answer.unwrap_or_else(|| {
@@ -77,7 +89,7 @@ fn in_process(name: &CStr, request: Request, library: Option<&Path>) -> anyhow::
             _ => format!("the process that opened it ended with {}", output.status),
         })
     });
-    Ok(Probe { answer, messages: printed.into_iter().chain(errors.lines()).map(Message::of).collect() })
+    Probe { answer, messages: printed.into_iter().chain(errors.lines()).map(Message::of).collect() }
 }
 
 /// Returns the command of the other process, whose libraries log errors and warnings to standard error.
@@ -89,6 +101,7 @@ fn command(tool: &Path, name: &CStr, request: Request, library: Option<&Path>) -
         command.arg("--library").arg(path);
     }
     command.arg("--").arg(OsStr::from_bytes(name.to_bytes())).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.env("DAT_DBG_TYPE", "3").env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
     command
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Result, bail};
 use dat::sys::{DAT_DTO_ERR_FLUSHED, DAT_DTO_SUCCESS, DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_MEM_PRIV_LOCAL_WRITE_FLAG};
-use dat::{Completion, Ep, EpAttributes, Region, Srq, status_name};
+use dat::{Completion, Ep, Region, Srq, status_name};
 
 use super::Node;
 
@@ -51,11 +51,11 @@ impl Channel {
         let buffer = buffer(bytes);
         let srq = if shared { Some(Srq::new(&node.pz, receives)?) } else { None };
         // An RDMA operation may precede each send.
-        let attr = EpAttributes::new(&node.attributes, buffer as u64, receives, 2 * SENDS);
+        let counts = [receives, 2 * SENDS];
         let channel = Self {
             receives: Region::new(&node.pz, receives * buffer, DAT_MEM_PRIV_LOCAL_WRITE_FLAG)?,
             sends: Region::new(&node.pz, SENDS * buffer, DAT_MEM_PRIV_LOCAL_READ_FLAG)?,
-            ep: Ep::new(&node.pz, &node.evds, srq.as_ref(), &attr)?,
+            ep: Ep::new(&node.pz, &node.evds, srq.as_ref(), &node.attributes, buffer as u64, counts)?,
             srq,
             buffer,
             sending: [false; SENDS],

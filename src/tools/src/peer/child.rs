@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::Context;
 use dat::Library;
+use rustix::process::{Pid, Signal, getpid, getppid, kill_process, set_parent_process_death_signal};
 
 use crate::tool::{open_adapter, own_file};
 
@@ -39,13 +40,13 @@ impl Server {
         command.env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
         // Ctrl-C is for the client, which then ends the server.
         command.process_group(0);
-        let parent = std::process::id();
+        let parent = Some(getpid());
         // SAFETY: both calls are async-signal-safe, as required between fork and exec.
         unsafe {
             command.pre_exec(move || {
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM);
+                set_parent_process_death_signal(Some(Signal::TERM))?;
                 // The parent may have ended already.
-                if libc::getppid() as u32 == parent { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+                if getppid() == parent { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
             });
         }
         let mut child = command.spawn().context("cannot start the server")?;
@@ -61,8 +62,8 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // SAFETY: `wait` was not called yet, so the process ID is still the child's.
-        unsafe { libc::kill(self.child.id() as libc::pid_t, libc::SIGTERM) };
+        // `wait` was not called yet, so the process ID is still the child's.
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let _ = self.child.wait();
     }
 }

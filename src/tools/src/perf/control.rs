@@ -21,6 +21,7 @@ pub const GONE: &str = "the peer has gone away";
 
 /// Maximum bytes of a message: the memory of all threads.
 const MAX_MESSAGE: usize = 16_384;
+/// Maximum characters of a reason.
 const MAX_REASON: usize = 160;
 /// Receive buffers: a client sends turns without waiting for the target of RDMA.
 const RECEIVES: usize = 64;
@@ -50,10 +51,8 @@ pub enum Message {
 impl Message {
     /// Creates the message about an error, truncated.
     pub fn refused(error: &anyhow::Error) -> Self {
-        let mut reason: String = format!("{error:#}").chars().filter(|letter| !letter.is_control()).collect();
-        let max = MAX_REASON.min(reason.len());
-        reason.truncate((0..=max).rev().find(|&end| reason.is_char_boundary(end)).unwrap_or(0));
-        Message::Refused(reason)
+        let text = format!("{error:#}");
+        Message::Refused(text.chars().filter(|letter| !letter.is_control()).take(MAX_REASON).collect())
     }
 
     /// Reads a message. Returns `None` for invalid bytes and for numbers out of range.
@@ -146,11 +145,6 @@ impl Control {
             None => self.limit.check().map(|()| None),
             message => Ok(message),
         }
-    }
-
-    pub fn still_connected(&mut self) -> anyhow::Result<()> {
-        self.handle_event(Instant::now())?;
-        if self.gone { bail!(GONE) } else { Ok(()) }
     }
 
     /// Returns the reason that the peer sent before it failed.

@@ -101,8 +101,9 @@ fn request(psp: &Psp, greeting: &[u8], control: &mut Control) -> anyhow::Result<
                 return Ok(request);
             }
         }
-        control.still_connected()?;
-        control.limit.check().context("the client does not connect")?;
+        if let Some(message) = control.poll().context("the client does not connect")? {
+            bail!("the client sent {message:?} instead of a request");
+        }
     }
 }
 

@@ -1,14 +1,12 @@
 //! The objects of one thread, and the calls whose time is measured.
 
 use std::cell::Cell;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
 use dat::sys::*;
 use dat::{
-    Attributes, Completion, Ep, EpAttributes, EpId, Evd, Evds, Event, IaAttributes, Pz, Region, Segment, Srq,
-    event_name, status_name,
+    Attributes, Completion, Ep, EpId, Evd, Evds, Event, IaAttributes, Pz, Region, Segment, Srq, event_name, status_name,
 };
 
 use super::control::{GONE, Memory, remote};
@@ -155,7 +153,7 @@ pub struct Worker {
     pub plan: Plan,
     /// Set in the process that measures.
     pub client: bool,
-    pub eps: Arc<[Ep]>,
+    pub eps: Vec<Ep>,
     pub shared: Option<Srq>,
     pub evds: Evds,
     /// The source of sends and writes, and the target of reads.
@@ -187,13 +185,13 @@ impl Worker {
         let largest = plan.size.max(into.layout.bytes as u64);
         let mut eps = Vec::with_capacity(connections);
         for connection in 0..connections {
-            let (receives, requests) = if connection < active { (depth, outstanding + 8) } else { (IDLE, 4) };
-            eps.push(Ep::new(pz, &evds, srq.as_ref(), &EpAttributes::new(adapter, largest, receives, requests))?);
+            let counts = if connection < active { [depth, outstanding + 8] } else { [IDLE, 4] };
+            eps.push(Ep::new(pz, &evds, srq.as_ref(), adapter, largest, counts)?);
         }
         let worker = Worker {
             plan: *plan,
             client,
-            eps: eps.into(),
+            eps,
             shared: srq,
             evds,
             out,

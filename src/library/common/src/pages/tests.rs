@@ -1,3 +1,5 @@
+use std::ptr;
+
 use super::*;
 
 fn handle(number: usize) -> DAT_HANDLE {
@@ -34,12 +36,15 @@ fn knows_pages_with_same_first_place() {
 }
 
 #[test]
-fn can_read_only_mapped_memory() {
-    let word = 5u64;
-    let there = ptr::from_ref(&word).cast_mut().cast::<libc::c_void>();
-    assert!(Pages::can_read(there));
-    assert!(!Pages::can_read(there.wrapping_byte_add(1)));
+fn compares_only_mapped_memory() {
+    let words = [0x1234_5678_9abc_def8_usize, 0];
+    let there = ptr::from_ref(&words).cast_mut().cast::<libc::c_void>();
+    assert!(Pages::has_word(there, words[0]) && Pages::has_word(there.wrapping_byte_add(8), 0));
+    for other in [0, !words[0], words[0] ^ 1, words[0] ^ 1 << 63] {
+        assert!(!Pages::has_word(there, other), "{other:#x}");
+    }
+    assert!(!Pages::has_word(there.wrapping_byte_add(1), words[0]));
     for number in [0, 8, 64, 4088, 0x10000, 0x1234_5678, 1 << 47, 1 << 60, usize::MAX & !7, usize::MAX] {
-        assert!(!Pages::can_read(handle(number)), "{number:#x}");
+        assert!(!Pages::has_word(handle(number), 0), "{number:#x}");
     }
 }

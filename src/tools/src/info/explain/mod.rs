@@ -252,11 +252,6 @@ fn show_end(
 }
 
 fn trial(name: &CStr, versions: &[Api]) -> String {
-    let operand = operand(name.to_bytes());
     let api = if versions.contains(&Api::V12) { "" } else { " --api 2.0" };
-    if operand.starts_with("-- ") {
-        format!("dat-ping --self --count 3{api} {operand}")
-    } else {
-        format!("dat-ping {operand} --self --count 3{api}")
-    }
+    format!("dat-ping --self --count 3{api} {}", operand(name.to_bytes()))
 }
