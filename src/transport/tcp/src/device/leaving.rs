@@ -73,16 +73,17 @@ impl Device {
         next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Waits until peers have read everything or [`CLOSE_LINGER`] has passed since the last one did, and closes all
-    /// streams.
+    /// Waits until peers have read everything, [`CLOSE_LINGER`] has passed since the last one did, or [`LINGER`] has
+    /// passed, and closes all streams.
     pub fn let_all_go(&self) {
-        let (mut least, mut since) = (usize::MAX, Instant::now());
+        let begun = Instant::now();
+        let (mut least, mut since) = (usize::MAX, begun);
         loop {
             let left = self.leaving.lock().streams.len();
             if left < least {
                 (least, since) = (left, Instant::now());
             }
-            if left == 0 || since.elapsed() >= CLOSE_LINGER {
+            if left == 0 || since.elapsed() >= CLOSE_LINGER || begun.elapsed() >= LINGER {
                 break;
             }
             self.poll_once(Poll::Complete);
