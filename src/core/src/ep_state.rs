@@ -1,23 +1,23 @@
 //! The states of endpoints: transitions and errors.
 
-/// The states of an endpoint.
+/// The states of an endpoint, with the numbers of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // states of the specification
 pub enum EpState {
-    Unconnected,
-    Reserved,
+    Unconnected = 0,
+    Reserved = 2,
     /// The reserved service point of the endpoint has received its request.
-    PassiveConnectionPending,
-    ActiveConnectionPending,
+    PassiveConnectionPending = 4,
+    ActiveConnectionPending = 6,
     /// Created by the provider for a connection request.
-    TentativeConnectionPending,
-    Connected,
+    TentativeConnectionPending = 7,
+    Connected = 9,
     /// A graceful disconnect waits for the posted requests.
-    DisconnectPending,
-    /// The connection, or the attempt to connect, has ended.
-    Disconnected,
+    DisconnectPending = 10,
+    /// The connection or attempt has ended.
+    Disconnected = 11,
     /// The program has accepted a request; the connection is not established yet.
-    CompletionPending,
+    CompletionPending = 12,
 }
 
 impl EpState {
