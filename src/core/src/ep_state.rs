@@ -20,21 +20,6 @@ pub enum EpState {
     CompletionPending = 12,
 }
 
-impl EpState {
-    /// All states.
-    pub const ALL: [EpState; 9] = [
-        EpState::Unconnected,
-        EpState::Reserved,
-        EpState::PassiveConnectionPending,
-        EpState::ActiveConnectionPending,
-        EpState::TentativeConnectionPending,
-        EpState::CompletionPending,
-        EpState::Connected,
-        EpState::DisconnectPending,
-        EpState::Disconnected,
-    ];
-}
-
 /// The events of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the other variants are named after the call
