@@ -29,8 +29,7 @@ at() { "$way" "$1"; }
 
 for way in we_serve they_serve; do
     says=$(echo "$way" | tr _ ' ')
-    pair "$says: dtestx: immediate data and atomics" listens "$done_dtestx" \
-        dtestx -P "$ia" -s -- dtestx -P "$ia" -c -h localhost
+    immediate "$says"
     daplserver
     daplclient "$says: dapltest: transactions, data compared" "$done_transaction" T -i 20 -V \
         client SR 4096 2 server SR 4096 2 client RW 8192 1 server RR 4096 1

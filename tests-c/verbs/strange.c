@@ -623,6 +623,8 @@ int main(int argc, char **argv)
     env_init(argc, argv, roles);
     if (netdev_of(env_ia()) == NULL)
         skip_all("%s is not an adapter over rdma_cm", env_ia());
+    if (env_is_iwarp())
+        skip_all("an iWARP connection cannot be requested without a queue pair");
     service_open(&svc, BUFFERS, false);
     if (((struct sockaddr *)&svc.fx.address)->sa_family != AF_INET)
         skip_all("the adapter has no IPv4 address");

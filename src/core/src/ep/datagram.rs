@@ -189,7 +189,7 @@ impl<T: Transport> Endpoint<T> {
         let Requests { datagram_qp: Some(qp), flight, .. } = &mut *requests else { return Err(not_ready()) };
         let Some((id, place)) = flight.next_place() else { return Err(super::post::full()) };
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-        let handed = if self.send_short(segments, zone, to, solicited) {
+        let handed = if self.send_short(&checked, to, solicited) {
             Handed { mark: SeqNo(id), done: true }
         } else {
             qp.send_to(&to.way, &Datagram { id, segments: &checked, len, solicited })?
@@ -206,18 +206,15 @@ impl<T: Transport> Endpoint<T> {
 
     /// Sends a datagram of one short segment if it leaves immediately. Otherwise returns `false`.
     #[inline(always)]
-    fn send_short<S: SegmentList + ?Sized>(&self, segments: &S, zone: u32, to: &Ah<T>, solicited: bool) -> bool {
-        if !segments.is_single() || segments.segment(0).len.wrapping_sub(1) >= T::INLINE_MAX {
+    fn send_short(&self, checked: &[Segment], to: &Ah<T>, solicited: bool) -> bool {
+        let [segment] = checked else { return false };
+        if segment.len.wrapping_sub(1) >= T::INLINE_MAX {
             return false;
         }
-        let section = EpochGuard::enter();
-        match self.ia.lmrs.check_in(section.as_ref(), &segments.segment(0), zone, Rights::LOCAL_READ) {
-            Ok((_, Some(segment))) => {
-                let datagram = ShortSend { segment, solicited, fence: false, signalled: false };
-                T::DatagramQp::send_short(&to.way, datagram)
-            }
-            _ => false,
-        }
+        let Some(section) = EpochGuard::enter() else { return false };
+        // SAFETY: `check_all` of this table returned the segment.
+        let Some(&segment) = (unsafe { self.ia.lmrs.recheck(segment, &section) }) else { return false };
+        T::DatagramQp::send_short(&to.way, ShortSend { segment, solicited, fence: false, signalled: false })
     }
 
     /// Frees an address handle, so that the program can no longer send to the peer. Datagrams of the peer still arrive.

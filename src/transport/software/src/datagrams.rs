@@ -35,10 +35,11 @@ use queue::Queue;
 
 /// Maximum number of posted copies per connection.
 const POSTED: usize = 64;
-/// Maximum wait of a close for the next datagram to be sent.
-const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
+/// Maximum wait of a close for the next datagram to be sent. On a busy machine, a peer that receives may not run for
+/// over 100 ms.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 /// Maximum wait of a close for all datagrams to be sent.
-const MAX_DRAIN: Duration = Duration::from_secs(1);
+const MAX_DRAIN: Duration = Duration::from_secs(10);
 
 /// The destination of a connection's messages.
 pub enum Receiver<T: SoftwareTransport> {

@@ -137,10 +137,6 @@ impl Region {
         if rights.intersects(Rights::LOCAL_WRITE | Rights::REMOTE_WRITE | Rights::REMOTE_ATOMIC) {
             // Remote writes require this right, too. Core checks local accesses.
             access |= LOCAL_WRITE;
-            if device.limits.iwarp {
-                // On iWARP, the response to a read is a remote write.
-                access |= REMOTE_WRITE;
-            }
         }
         let too_long = Error::InsufficientResources(Resource::Region);
         let bytes = usize::try_from(len).map_err(|_| too_long)?;

@@ -17,6 +17,9 @@ pub struct Builds {
     debug: OnceLock<bool>,
 }
 
+/// All targets but benchmarks, of which there are none. For those, cargo would compile each library once more.
+pub const TARGETS: [&str; 4] = ["--lib", "--bins", "--tests", "--examples"];
+
 /// Returns the crates that this machine can build. All commands of cargo select them, to share builds.
 pub fn selection() -> Vec<&'static str> {
     if packages::verbs().is_empty() {
@@ -55,8 +58,8 @@ pub fn programs(context: &Context, step: &Step) -> Result<()> {
 
 pub fn debug(context: &Context, step: &Step) -> Result<()> {
     let build = || {
-        let mut cargo = context.cargo(["build", "--all-targets"]);
-        context.build(step, cargo.args(selection())).unwrap_or(false)
+        let mut cargo = context.cargo(["build"]);
+        context.build(step, cargo.args(TARGETS).args(selection())).unwrap_or(false)
     };
     once(&context.builds.debug, build, "cargo build")
 }

@@ -177,8 +177,9 @@ fn clippy(context: &Context, step: &Step) -> Result<Results> {
     if !has_cargo_command(context, "clippy") {
         return skip(context, step, "cargo clippy is not installed".into());
     }
-    let mut command = context.cargo(["clippy", "--all-targets"]);
-    let results = one(context, step, command.args(selection()).args(["--", "-D", "warnings"]))?;
+    let mut command = context.cargo(["clippy"]);
+    command.args(builds::TARGETS).args(selection());
+    let results = one(context, step, command.args(["--", "-D", "warnings"]))?;
     Ok(left_out(results, "src/transport/verbs", &packages::verbs()))
 }
 
@@ -194,9 +195,9 @@ fn test(context: &Context, step: &Step) -> Result<Results> {
 fn loom(context: &Context, step: &Step) -> Result<Results> {
     let models =
         ["lock::", "epoch::", "waker::", "ring::", "sleep::", "hot::", "offer::", "claim::", "tx_ring::", "guard::"];
-    let mut command =
-        context.cargo(["test", "--locked", "--release", "-p", "host", "-p", "dat-core", "-p", "dat-shm", "--lib"]);
-    command.arg("--target-dir").arg(context.target.join("loom")).arg("--").args(models);
+    let mut command = context.cargo(["test", "--locked", "--profile", "fuzz", "--lib"]);
+    command.args(["-p", "host", "-p", "dat-core", "-p", "dat-shm", "--target-dir"]);
+    command.arg(context.target.join("loom")).arg("--").args(models);
     cargo(context, step, command.env("RUSTFLAGS", variable("RUSTFLAGS", "") + " --cfg loom"))
 }
 

@@ -164,5 +164,5 @@ messages! {
     Close = 9 { conn: ConnId, to_active: bool, reason: CloseReason };
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;

@@ -16,8 +16,8 @@ const MAX_LATE_READS: usize = 8;
 const MAX_LEAVING: usize = 1024;
 /// Time for the peer to read everything.
 const LINGER: Duration = Duration::from_secs(2);
-/// Time for all peers when the adapter is closed.
-const CLOSE_LINGER: Duration = Duration::from_millis(200);
+/// Time for the next peer to read everything when the adapter is closed.
+const CLOSE_LINGER: Duration = Duration::from_millis(500);
 
 /// Lingering streams by number, with their deadlines.
 #[derive(Default)]
@@ -73,10 +73,19 @@ impl Device {
         next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Waits up to [`CLOSE_LINGER`] until peers have read everything, and closes all streams.
+    /// Waits until peers have read everything, [`CLOSE_LINGER`] has passed since the last one did, or [`LINGER`] has
+    /// passed, and closes all streams.
     pub fn let_all_go(&self) {
-        let end = Instant::now() + CLOSE_LINGER;
-        while !self.leaving.lock().is_empty() && Instant::now() < end {
+        let begun = Instant::now();
+        let (mut least, mut since) = (usize::MAX, begun);
+        loop {
+            let left = self.leaving.lock().streams.len();
+            if left < least {
+                (least, since) = (left, Instant::now());
+            }
+            if left == 0 || since.elapsed() >= CLOSE_LINGER || begun.elapsed() >= LINGER {
+                break;
+            }
             self.poll_once(Poll::Complete);
             let _ = host::poll::wait([Some(self.descriptor())], Some(TICK));
         }
