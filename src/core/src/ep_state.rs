@@ -1,23 +1,23 @@
 //! The states of endpoints: transitions and errors.
 
-/// The states of an endpoint, with the numbers of the C interface.
+/// The states of an endpoint. docs/tracing.md documents their numbers, which are arguments of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // states of the specification
 pub enum EpState {
-    Unconnected = 0,
-    Reserved = 2,
+    Unconnected,
+    Reserved,
     /// The reserved service point of the endpoint has received its request.
-    PassiveConnectionPending = 4,
-    ActiveConnectionPending = 6,
+    PassiveConnectionPending,
+    ActiveConnectionPending,
     /// Created by the provider for a connection request.
-    TentativeConnectionPending = 7,
-    Connected = 9,
+    TentativeConnectionPending,
+    Connected,
     /// A graceful disconnect waits for the posted requests.
-    DisconnectPending = 10,
+    DisconnectPending,
     /// The connection or attempt has ended.
-    Disconnected = 11,
+    Disconnected,
     /// The program has accepted a request; the connection is not established yet.
-    CompletionPending = 12,
+    CompletionPending,
 }
 
 /// The events of an endpoint.

@@ -14,7 +14,7 @@ use dat_udat::*;
 
 use crate::attr::boolean;
 use crate::call::{fast, making, slow};
-use crate::ep::attr::watermark;
+use crate::ep::attr::{c_ep_state, watermark};
 use crate::handle::{find, find_or_null, give, same_ia};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, Fault, Provider, Version, count};
@@ -29,6 +29,7 @@ macro_rules! ep_param {
     ($ep:expr, $status:ident, $attributes:path, { $($field:ident: $value:expr),* $(,)? }) => {{
         use $crate::attr::address_ptr;
         use $crate::core::transport::Transport;
+        use $crate::ep::attr::c_ep_state;
         use $crate::handle::handle_or_null;
         use $crate::ia::ia_handle;
 
@@ -37,7 +38,7 @@ macro_rules! ep_param {
         let remote = $status.remote.as_ref();
         DAT_EP_PARAM {
             ia_handle: ia_handle::<F>(ep.ia()),
-            ep_state: $status.state as DAT_EP_STATE,
+            ep_state: c_ep_state($status.state),
             local_ia_address_ptr: address_ptr(&ep.ia().attributes().address),
             local_port_qual: $status.local_qualifier,
             remote_ia_address_ptr: remote.map_or(std::ptr::null_mut(), |(address, _)| address_ptr(address)),
@@ -161,7 +162,7 @@ pub fn dat_ep_get_status<F: Provider>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let (state, recv, request) = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?.status();
-        ep_state.offer(state as DAT_EP_STATE);
+        ep_state.offer(c_ep_state(state));
         recv_idle.offer(boolean(recv));
         request_idle.offer(boolean(request));
         Ok(())

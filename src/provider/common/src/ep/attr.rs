@@ -1,7 +1,7 @@
 //! Conversion of endpoint attributes.
 
-use dat_core::ep::Watermark;
 use dat_core::ep::table::Qos;
+use dat_core::ep::{EpState, Watermark};
 use dat_udat::*;
 
 use crate::count;
@@ -113,6 +113,21 @@ macro_rules! ep_attributes {
             }
         }
     };
+}
+
+/// Converts an endpoint state.
+pub fn c_ep_state(state: EpState) -> DAT_EP_STATE {
+    match state {
+        EpState::Unconnected => DAT_EP_STATE_UNCONNECTED,
+        EpState::Reserved => DAT_EP_STATE_RESERVED,
+        EpState::PassiveConnectionPending => DAT_EP_STATE_PASSIVE_CONNECTION_PENDING,
+        EpState::ActiveConnectionPending => DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+        EpState::TentativeConnectionPending => DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING,
+        EpState::Connected => DAT_EP_STATE_CONNECTED,
+        EpState::DisconnectPending => DAT_EP_STATE_DISCONNECT_PENDING,
+        EpState::Disconnected => DAT_EP_STATE_DISCONNECTED,
+        EpState::CompletionPending => DAT_EP_STATE_COMPLETION_PENDING,
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,3 @@
-use dat_core::ep::EpState;
-
 use super::*;
 
 #[test]
@@ -28,6 +26,6 @@ fn states_have_numbers_of_interface() {
         (EpState::CompletionPending, DAT_EP_STATE_COMPLETION_PENDING),
     ];
     for (state, number) in states {
-        assert_eq!(state as DAT_EP_STATE, number);
+        assert_eq!(c_ep_state(state), number);
     }
 }
