@@ -1,5 +1,5 @@
-use dat_core::Base;
 use dat_core::transport::Scope;
+use dat_core::{Base, PspMode};
 use dat_udat20::{DAT_RMR_SCOPE, DAT_RMR_SCOPE_EP, DAT_RMR_SCOPE_PZ, DAT_VA_TYPE, DAT_VA_TYPE_VA, DAT_VA_TYPE_ZB};
 
 use super::*;
@@ -45,9 +45,11 @@ fn streams_have_bits_of_interface() {
 }
 
 #[test]
-fn bases_and_scopes_have_numbers_of_interface() {
+fn bases_scopes_and_modes_have_numbers_of_interface() {
     assert_eq!(Base::Address as DAT_VA_TYPE, DAT_VA_TYPE_VA);
     assert_eq!(Base::Zero as DAT_VA_TYPE, DAT_VA_TYPE_ZB);
     assert_eq!(Scope::Endpoint as DAT_RMR_SCOPE, DAT_RMR_SCOPE_EP);
     assert_eq!(Scope::Zone as DAT_RMR_SCOPE, DAT_RMR_SCOPE_PZ);
+    assert_eq!(PspMode::Consumer as DAT_PSP_FLAGS, DAT_PSP_CONSUMER_FLAG);
+    assert_eq!(PspMode::Provider as DAT_PSP_FLAGS, DAT_PSP_PROVIDER_FLAG);
 }
