@@ -54,7 +54,7 @@ fn tools(step: &str) -> &'static [Tool] {
             ("mmdebstrap", "mmdebstrap"),
             ("python3", "python3"),
         ],
-        "verbs" => {
+        "verbs" | "iwarp" => {
             &[("qemu-system-x86_64", "qemu-system-x86"), ("modprobe", "kmod"), ("cpio", "cpio"), ("rdma", "iproute2")]
         }
         _ => &[],
@@ -96,7 +96,7 @@ pub fn missing(step: &str) -> Vec<String> {
     if step == "docs" && succeeds(Command::new("python3").args(["-c", "import yaml"])).is_none() {
         packages.insert("python3-yaml".into());
     }
-    if step == "verbs" {
+    if matches!(step, "verbs" | "iwarp") {
         if !Path::new("/etc/libibverbs.d").is_dir() {
             packages.insert("ibverbs-providers".into());
         }

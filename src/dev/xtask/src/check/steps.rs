@@ -20,6 +20,13 @@ const BRIEFLY: &str = "QUICK=stress.words stress.handles stress.everyone";
 const CORE: &str = "stress neighbours containers faults";
 /// Time limit of a program in seconds alongside the virtual machine.
 const BESIDE: &str = "TIMEOUT=300";
+/// Device and tests of the step `iwarp`: what depends on the device.
+const IWARP: &[(&str, &str)] = &[
+    ("RDMA", "siw"),
+    ("TESTS", "^srq/\\|^ep_modify/\\|^flow/rdma\\|^verbs/iwarp\\|^verbs/faults\\|rust/"),
+    ("TESTS_20", "^srq/\\|^flow/rdma\\|^v20/\\|^verbs/interop\\|^dapl2/wire"),
+    ("TESTS_BOTH", "flow/rdma"),
+];
 /// Scripts that read headers only.
 const HEADERS: &str = "abi/check_headers.sh abi/header_compile.sh";
 /// The status of a script that cannot run here.
@@ -90,7 +97,8 @@ const BODIES: &[(&str, Body)] = &[
     ("glibc", |c, s| with_release(c, s, c.script("tests-c/glibc.sh").arg(c.target.join("lib")).arg(&c.target))),
     ("install", |c, s| with_release(c, s, &mut c.script("tests-c/install.sh"))),
     ("packages", |c, s| with_release(c, s, &mut c.script("tests-c/packages/packages.sh"))),
-    ("verbs", verbs),
+    ("verbs", |c, s| verbs(c, s, &[])),
+    ("iwarp", |c, s| verbs(c, s, IWARP)),
 ];
 
 pub fn run(context: &Context, step: &Step) -> Result<Results> {
@@ -378,9 +386,10 @@ fn demo(context: &Context, step: &Step) -> Result<Results> {
     Ok(results)
 }
 
-/// Runs the tests that need an RDMA device, in a virtual machine unless `$RDMA` names a device.
-fn verbs(context: &Context, step: &Step) -> Result<Results> {
-    let lacking = packages::missing("verbs");
+/// Runs the tests that need an RDMA device, in a virtual machine unless `$RDMA` names a device. `variables` select device
+/// and tests.
+fn verbs(context: &Context, step: &Step, variables: &[(&str, &str)]) -> Result<Results> {
+    let lacking = packages::missing(&step.name);
     if !lacking.is_empty() {
         return skip(context, step, format!("not installed: {}", lacking.join(" ")));
     }
@@ -391,7 +400,8 @@ fn verbs(context: &Context, step: &Step) -> Result<Results> {
     // The machine takes longest, so raise its priority. Without root, nice changes nothing.
     let mut command = context.command("nice");
     command.args(["-n", "-5"]).arg(context.root.join("tests-c/verbs/check.sh"));
-    command.env("TARGET", &context.target).env("RESULTS", context.target.join("verbs"));
+    command.env("TARGET", &context.target).env("RESULTS", context.target.join(&step.name));
+    command.envs(variables.iter().copied());
     command.env("LIMIT", limit.to_string()).env("SCALE", (3.0 * context.slow).to_string());
     let (end, output) = context.run(step, command.env("SELECTION", selection().join(" ")))?;
     if end == End::Exited(CANNOT_RUN) {
