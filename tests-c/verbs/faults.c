@@ -156,6 +156,7 @@ struct world {
     DAT_PZ_HANDLE pz;
     DAT_LMR_HANDLE lmr;
     DAT_RMR_HANDLE rmr;
+    DAT_COUNT read_iov;
     DAT_SRQ_HANDLE srq;
     DAT_PSP_HANDLE psp;
     DAT_CONN_QUAL qual;
@@ -172,6 +173,8 @@ static void end_make(struct world *w, struct end *end, DAT_SRQ_HANDLE srq)
     DAT_EP_PARAM param;
 
     attr_default(&attr);
+    if (w->read_iov < attr.max_rdma_read_iov)
+        attr.max_rdma_read_iov = w->read_iov;
     CALL(dat_evd_create(w->ia, 16, w->cno, DAT_EVD_DTO_FLAG, &end->recv));
     CALL(dat_evd_create(w->ia, 16, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &end->req));
     CALL(dat_evd_create(w->ia, 8, DAT_HANDLE_NULL, DAT_EVD_CONNECTION_FLAG, &end->conn));
@@ -364,11 +367,13 @@ static bool live(void)
         must(posix_memalign((void **)&memory, 4096, SIZE) == 0, "no memory");
     round_good = true;
     memset(&w, 0, sizeof w);
+    memset(&ia, 0, sizeof ia);
     w.memory = memory;
     if (!CALL(dat_ia_open(env_ia(), 8, &w.async, &w.ia)))
         return false;
     if (CALL(dat_ia_query(w.ia, NULL, DAT_IA_ALL, &ia, 0, NULL)))
         memcpy(&w.address, ia.ia_address_ptr, sizeof(struct sockaddr_in));
+    w.read_iov = ia.max_iov_segments_per_rdma_read;
     CALL(dat_pz_create(w.ia, &w.pz));
     CALL(dat_cno_create(w.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &w.cno));
     CALL(dat_evd_create(w.ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &w.cr));
@@ -376,7 +381,8 @@ static bool live(void)
     if (w.pz != NULL) {
         CALL(dat_lmr_create(w.ia, DAT_MEM_TYPE_VIRTUAL, where, SIZE, w.pz, DAT_MEM_PRIV_ALL_FLAG, &w.lmr, &w.key,
                             &w.remote, &length, &address));
-        CALL(dat_rmr_create(w.pz, &w.rmr));
+        if (ia.max_rmrs > 0)
+            CALL(dat_rmr_create(w.pz, &w.rmr));
         CALL(dat_srq_create(w.ia, w.pz, &attr, &w.srq));
     }
     for (int i = 0; i < 3; i++)

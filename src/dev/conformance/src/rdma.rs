@@ -93,6 +93,10 @@ fn violations<T: Transport>(network: &Network<T>, write: bool) {
     let memory = adapter.buffer_with(4096, local());
     let target = Target::new(&adapter);
     for (what, wrong) in target.wrong(write) {
+        // Soft-iWARP lets peers read all registered memory.
+        if !write && !repeats(&adapter) && what.starts_with("a region without") {
+            continue;
+        }
         let (a, b) = adapter.pair();
         memory.fill(0..64, 0xee);
         a.receive(memory.at(1024, 64), 8);
