@@ -206,33 +206,30 @@ impl Socket {
     }
 
     pub fn send_bytes(&self, bytes: &[u8]) -> io::Result<usize> {
-        match net::send(&self.fd, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-            Ok(sent) => Ok(sent),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-            Err(error) => Err(error.into()),
-        }
+        Ok(unless_blocked(net::send(&self.fd, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT))?.unwrap_or(0))
     }
 
     /// Does what [`Socket::recv`] does for memory of this library.
     pub fn recv_bytes(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
-        match net::recv(&self.fd, bytes, RecvFlags::DONTWAIT) {
-            Ok((received, _)) => Ok(Some(received)),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(unless_blocked(net::recv(&self.fd, bytes, RecvFlags::DONTWAIT))?.map(|(received, _)| received))
     }
 
     /// Returns whether there are bytes to receive: `None` if there are none yet, `false` after the end of the stream.
     pub fn peek(&self) -> io::Result<Option<bool>> {
-        let mut byte = [0_u8; 1];
-        match net::recv(&self.fd, &mut byte[..], RecvFlags::DONTWAIT | RecvFlags::PEEK) {
-            Ok((received, _)) => Ok(Some(received > 0)),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        let received = net::recv(&self.fd, &mut [0_u8; 1][..], RecvFlags::DONTWAIT | RecvFlags::PEEK);
+        Ok(unless_blocked(received)?.map(|(received, _)| received > 0))
     }
 
     pub fn shut_down(&self, how: Shutdown) {
         let _ = net::shutdown(&self.fd, how);
+    }
+}
+
+/// Returns `None` if a call would block, or a signal interrupted it.
+fn unless_blocked<T>(result: rustix::io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
