@@ -11,7 +11,7 @@ use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
-    ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue, ShortSend,
+    ListenerSink, Poll, QpInit, QpSizes, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue, ShortSend,
     Supported, Transport, Unsupported, Wakeup, ZoneId,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
@@ -24,9 +24,9 @@ use host::topic::{Reason, Topic};
 use host::{fork, memory};
 
 use crate::cm::{self, Incoming, Listener};
-use crate::conn::{Conn, Terms};
+use crate::conn::Conn;
 use crate::device::Device;
-use crate::hello;
+use crate::hello::{self, Terms};
 use crate::locate::{Place, locate};
 use crate::record::End;
 use crate::thread;
@@ -89,14 +89,9 @@ impl SoftwareTransport for Tcp {
 
     fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
         let tx = Tx::new(init.sink.ep(), &init.sizes)?;
-        let terms = Terms {
-            zone: init.zone.id(),
-            extended: init.extended,
-            datagrams: receiver.number(),
-            reads_in: init.sizes.reads_in,
-            reads_out: init.sizes.reads_out,
-        };
-        Ok((Conn::new(&self.device, init.sink, terms, receiver)?, tx))
+        let QpInit { sink, zone, extended, sizes: QpSizes { reads_in, reads_out, .. }, .. } = init;
+        let terms = Terms { extended, datagrams: receiver.number(), reads_in, reads_out };
+        Ok((Conn::new(&self.device, sink, zone.id(), terms, receiver)?, tx))
     }
 
     fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, _signalled: bool) -> Result<SeqNo> {

@@ -28,9 +28,9 @@ use host::memory::{self, Room};
 use host::poll::{Epoll, Ready};
 
 use crate::Tcp;
-use crate::conn::{Conn, Phase, Terms};
+use crate::conn::{Conn, Phase};
 use crate::device::{Device, descriptors, no_memory};
-use crate::hello::{self, MAX_PRIVATE_DATA, Word};
+use crate::hello::{self, MAX_PRIVATE_DATA, Terms, Word};
 use crate::record::kind;
 use crate::socket::Socket;
 use crate::stream::Stream;
@@ -223,10 +223,7 @@ impl Drop for Listener {
 /// A pending connection request. A drop rejects it.
 pub struct Incoming {
     socket: Option<Socket>,
-    extended: bool,
-    datagrams: u32,
-    reads_in: u8,
-    reads_out: u8,
+    theirs: Terms,
 }
 
 impl Drop for Incoming {
@@ -254,20 +251,18 @@ impl Incoming {
         // Without memory, the socket must stay in the request.
         memory::probe(size_of::<Stream>())?;
         let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
-        let stream = Stream::new(device, socket, conn.number(), conn.terms().zone)?;
-        conn.note_peer(request.extended, request.datagrams, request.reads_in);
+        let stream = Stream::new(device, socket, conn.number(), conn.zone)?;
+        conn.note_peer(&request.theirs);
         if conn.shift(Phase::Idle, Phase::Accepting) {
             device.unsettled.fetch_add(1, Ordering::AcqRel);
         }
-        let Terms { extended, datagrams, reads_in, reads_out, .. } = conn.terms();
-        let reads_in = reads_in.min(request.reads_out);
+        let terms = Terms { reads_in: conn.terms.reads_in.min(request.theirs.reads_out), ..conn.terms };
         *incoming = None;
         if !conn.attach(&stream) {
             return Ok(());
         }
         device.enter(conn);
-        let word = Word::Terms { extended, datagrams, reads_in, reads_out };
-        let greeting = hello::encode(word, private_data);
+        let greeting = hello::encode(Word::Terms(terms), private_data);
         // Nothing was sent before, so the socket has room.
         let sent = stream.socket().send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
         if !sent || device.add_socket(stream.socket(), conn.number()).is_err() {
@@ -329,9 +324,7 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     };
     let to = SocketAddr::new(ip, port_of(connect.qualifier));
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let Terms { extended, datagrams, reads_in, reads_out, .. } = conn.terms();
-    let word = Word::Terms { extended, datagrams, reads_in, reads_out };
-    let greeting = hello::encode(word, connect.private_data);
+    let greeting = hello::encode(Word::Terms(conn.terms), connect.private_data);
     conn.shift(Phase::Idle, Phase::Connecting);
     device.enter(conn);
     let started = Attempt { conn: conn.clone(), to, greeting, retry: ConnectRetry::new(Instant::now()) }.start();
@@ -424,8 +417,7 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
         Some(Half::Listening { qualifier, sink, .. }) => Some((*qualifier, sink.clone())),
         _ => None,
     };
-    let (Some((qualifier, sink)), Some((Word::Terms { extended, datagrams, reads_in, reads_out }, private_data))) =
-        (service, hello::decode(greeting))
+    let (Some((qualifier, sink)), Some((Word::Terms(theirs), private_data))) = (service, hello::decode(greeting))
     else {
         return refuse(&socket, Word::Refused, &[]);
     };
@@ -434,10 +426,9 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
         remote_qualifier: peer.port().into(),
         remote_address: Address::new(peer),
         private_data,
-        datagrams: Some(datagrams).filter(|number| *number != 0),
+        datagrams: Some(theirs.datagrams).filter(|number| *number != 0),
     };
-    let reads_in = reads_in.max(1);
-    let incoming = Incoming { socket: Some(socket), extended, datagrams, reads_in, reads_out };
+    let incoming = Incoming { socket: Some(socket), theirs };
     // If the sink returns the request, dropping it rejects it.
     let _ = sink.request(incoming, about);
 }
@@ -476,15 +467,15 @@ fn answer(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, mut got: Greet
         Err(error) => return conn.give_up(failure(&error)),
     }
     match hello::decode(&got) {
-        Some((Word::Terms { extended, datagrams, reads_in, .. }, private_data)) => {
-            let Ok(stream) = Stream::new(device, socket, conn.number(), conn.terms().zone) else {
+        Some((Word::Terms(theirs), private_data)) => {
+            let Ok(stream) = Stream::new(device, socket, conn.number(), conn.zone) else {
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             };
             // Before the program can post, because only the set reports room in a full socket.
             if device.add_socket(stream.socket(), conn.number()).is_err() {
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             }
-            conn.note_peer(extended, datagrams, reads_in.max(1));
+            conn.note_peer(&theirs);
             if !conn.attach(&stream) {
                 return;
             }

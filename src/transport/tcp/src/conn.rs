@@ -19,6 +19,7 @@ use host::memory;
 
 use crate::Tcp;
 use crate::device::Device;
+use crate::hello::Terms;
 use crate::record::{End, Header};
 use crate::rx::{ConnEnd, Rx};
 use crate::stream::{NotSent, Stream};
@@ -57,21 +58,6 @@ impl Phase {
     }
 }
 
-/// The properties of an end that the peer or the memory tables need.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// Number of its protection zone.
-    pub zone: u32,
-    /// `true` if its program supports extended operations.
-    pub extended: bool,
-    /// Number of its endpoint if it carries datagrams, otherwise 0.
-    pub datagrams: u32,
-    /// Maximum number of reads of the peer that are served concurrently.
-    pub reads_in: u8,
-    /// Maximum number of its own outstanding reads.
-    pub reads_out: u8,
-}
-
 /// A kind of received data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
@@ -86,7 +72,9 @@ pub struct Conn {
     device: Arc<Device>,
     /// Unique number within the adapter.
     number: u64,
-    terms: Terms,
+    /// Number of the protection zone.
+    pub zone: u32,
+    pub terms: Terms,
     phase: AtomicU8,
     /// Set once a poll has found the peer's first record or its end.
     is_first_found: AtomicBool,
@@ -157,6 +145,7 @@ impl Conn {
     pub fn new(
         device: &Arc<Device>,
         sink: EndpointSink<Tcp>,
+        zone: u32,
         terms: Terms,
         receiver: Receiver<Tcp>,
     ) -> Result<Arc<Self>> {
@@ -165,6 +154,7 @@ impl Conn {
             base: QpBase::new(sink, receiver),
             number,
             device: device.clone(),
+            zone,
             terms,
             phase: AtomicU8::new(Phase::Idle as u8),
             is_first_found: AtomicBool::new(false),
@@ -190,10 +180,6 @@ impl Conn {
 
     pub fn set_next(&self, received: Received, number: u64) {
         self.next[received as usize].store(number, Ordering::Relaxed);
-    }
-
-    pub fn terms(&self) -> Terms {
-        self.terms
     }
 
     pub fn port(&self) -> u64 {
@@ -231,10 +217,10 @@ impl Conn {
     }
 
     /// Records the properties of the peer. Called before the connection is reported as established.
-    pub fn note_peer(&self, extended: bool, datagrams: u32, reads_in: u8) {
-        self.base.note_peer(extended, datagrams);
+    pub fn note_peer(&self, theirs: &Terms) {
+        self.base.note_peer(theirs.extended, theirs.datagrams);
         if let Some(mut tx) = self.base.sink.lock_tx() {
-            tx.limit_reads(reads_in);
+            tx.limit_reads(theirs.reads_in);
         }
     }
 

@@ -11,7 +11,8 @@ proptest! {
         reads_out: u8,
         data in prop::collection::vec(any::<u8>(), 0..=MAX_PRIVATE_DATA),
     ) {
-        for word in [Word::Terms { extended, datagrams, reads_in, reads_out }, Word::Rejected, Word::Refused] {
+        let terms = Terms { extended, datagrams, reads_in, reads_out };
+        for word in [Word::Terms(terms), Word::Rejected, Word::Refused] {
             let bytes = encode(word, &data);
             prop_assert!(bytes.len() <= 256);
             prop_assert_eq!(decode(&bytes), Some((word, data.clone())));
