@@ -135,7 +135,7 @@ impl After {
         }
     }
 
-    /// Returns whether this reports an established connection. Such reports precede ends.
+    /// Returns whether this reports an established connection. Such reports precede all others.
     pub fn is_beginning(&self) -> bool {
         matches!(self, After::Used(_))
     }
@@ -237,13 +237,18 @@ impl Conn {
         }
     }
 
+    /// Ends the connection in a thread without locks.
+    fn end_later(self: &Arc<Self>, over: ConnEnd) {
+        self.device.later(After::ConnEnd(self.clone(), over));
+    }
+
     // ---- Receiving ----
 
     /// Handles data of the socket, through `buffer`. Returns `None` if there is none.
-    pub fn receive(self: &Arc<Self>, buffer: &mut [u8], after: &mut Vec<After>) -> Option<Received> {
+    pub fn receive(self: &Arc<Self>, buffer: &mut [u8]) -> Option<Received> {
         match self.phase() {
             Phase::Up => {}
-            Phase::Accepting => return self.first_record(after).then_some(Received::Records),
+            Phase::Accepting => return self.first_record().then_some(Received::Records),
             Phase::Idle | Phase::Connecting | Phase::Dead => return None,
         }
         let (mut found, mut began) = (false, None);
@@ -259,7 +264,7 @@ impl Conn {
                     }
                 }
                 Err(over) => {
-                    after.push(After::ConnEnd(self.clone(), over));
+                    self.end_later(over);
                     return Some(Received::Records);
                 }
             }
@@ -272,7 +277,7 @@ impl Conn {
     }
 
     /// Checks whether the peer has used or left an accepted connection.
-    fn first_record(self: &Arc<Self>, after: &mut Vec<After>) -> bool {
+    fn first_record(self: &Arc<Self>) -> bool {
         if self.is_first_found.load(Ordering::Acquire) {
             return false;
         }
@@ -289,7 +294,7 @@ impl Conn {
             self.device.beginning.fetch_sub(begins, Ordering::AcqRel);
             return false;
         }
-        after.push(found);
+        self.device.later(found);
         true
     }
 
@@ -315,7 +320,7 @@ impl Conn {
     }
 
     /// Sends gathered requests, requests that waited for the socket, and acknowledgements.
-    pub fn flush(self: &Arc<Self>, after: &mut Vec<After>) {
+    pub fn flush(self: &Arc<Self>) {
         self.noted.store(false, Ordering::Release);
         // The program may post before the phase is `Up`.
         if self.phase() == Phase::Dead {
@@ -323,20 +328,19 @@ impl Conn {
         }
         let mut receiving = self.receiving.lock();
         if let Err(over) = receiving.resume(self) {
-            after.push(After::ConnEnd(self.clone(), over));
-            return;
+            return self.end_later(over);
         }
-        self.pump(after);
+        self.pump();
         // Otherwise the socket reports when it has room.
         let _ = receiving.stream().is_none_or(|stream| stream.acknowledge());
     }
 
     /// Resumes sending when the socket has room.
-    pub fn writable(self: &Arc<Self>, after: &mut Vec<After>) {
+    pub fn writable(self: &Arc<Self>) {
         let Some(stream) = self.receiving.lock().stream().cloned() else { return };
         stream.on_room(|pushed| match pushed {
-            Err(NotSent::Lost(id)) => after.push(After::ConnEnd(self.clone(), rest_lost(id))),
-            _ => self.flush(after),
+            Err(NotSent::Lost(id)) => self.end_later(rest_lost(id)),
+            _ => self.flush(),
         });
     }
 
@@ -348,20 +352,18 @@ impl Conn {
         }
     }
 
-    fn pump(self: &Arc<Self>, after: &mut Vec<After>) {
+    fn pump(self: &Arc<Self>) {
         let Some(mut tx) = self.base.sink.lock_tx() else { return };
         self.pump_locked(&mut tx);
-        let drained = tx.done().is_some_and(|done| tx.request_done(done));
-        drop(tx);
-        if drained {
-            after.push(After::Drained(self.clone()));
+        if tx.done().is_some_and(|done| tx.request_done(done)) {
+            self.device.later(After::Drained(self.clone()));
         }
     }
 
     /// Sends requests. The caller has locked the sending direction.
     pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
         if let Err(fatal) = tx.pump() {
-            self.device.later(After::ConnEnd(self.clone(), fatal.into()));
+            self.end_later(fatal.into());
         }
     }
 

@@ -13,7 +13,7 @@
 //! # Deferred work
 //! A connection with an unsent acknowledgement or gathered requests is noted ([`Device::note`]). The next poll that
 //! finds nothing sends these. So does each complete poll, and a poll after [`STREAK`] polls with data. A report that
-//! needs a lock held by the reporting thread is deferred to the end of the poll ([`Device::later`]).
+//! only a thread without locks can make is deferred to the end of the poll ([`Device::later`]).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -292,11 +292,16 @@ impl Device {
         self.wake_if_parked();
     }
 
-    pub fn run_deferred(&self) {
-        while self.is_deferred.swap(false, Ordering::AcqRel) {
-            let deferred = std::mem::take(&mut *self.deferred.lock());
+    /// Does deferred work, new connections first. Returns whether there were any.
+    pub fn run_deferred(&self) -> bool {
+        let mut begins = false;
+        while self.is_deferred() && self.is_deferred.swap(false, Ordering::AcqRel) {
+            let mut deferred = std::mem::take(&mut *self.deferred.lock());
+            deferred.sort_by_key(|after| !after.is_beginning());
+            begins |= deferred.first().is_some_and(After::is_beginning);
             deferred.into_iter().for_each(After::run);
         }
+        begins
     }
 
     pub fn is_deferred(&self) -> bool {
@@ -320,24 +325,13 @@ impl Device {
         self.polling.try_lock().is_none()
     }
 
-    /// Polls all connections. Returns whether there were any events.
-    pub fn poll_once(&self, how: Poll) -> bool {
-        let mut after = Vec::new();
-        let mut found = self.collect(how, &mut after);
-        while !after.is_empty() {
-            // Report new connections before ends.
-            after.sort_by_key(|after| !after.is_beginning());
-            let begins = after.first().is_some_and(After::is_beginning);
-            after.drain(..).for_each(After::run);
-            if begins {
-                // Their first records have arrived.
-                found |= self.collect(Poll::IfFree, &mut after);
-            }
+    /// Polls all connections.
+    pub fn poll_once(&self, how: Poll) {
+        self.collect(how);
+        while self.run_deferred() {
+            // The first records of new connections have arrived.
+            self.collect(Poll::IfFree);
         }
-        if self.is_deferred() {
-            self.run_deferred();
-        }
-        found
     }
 
     /// Reports accepted connections that a peer used before it ended another. The socket of the other may have been
@@ -346,9 +340,9 @@ impl Device {
         if self.unsettled.load(Ordering::Acquire) == 0 {
             return;
         }
-        let mut after = Vec::new();
-        self.collect(Poll::Complete, &mut after);
-        for after in after {
+        self.collect(Poll::Complete);
+        let deferred = std::mem::take(&mut *self.deferred.lock());
+        for after in deferred {
             if after.is_beginning() { after.run() } else { self.later(after) }
         }
         // Another thread may be about to report one.
@@ -358,18 +352,18 @@ impl Device {
         }
     }
 
-    /// Handles ready sockets, and collects in `after` work for a thread without a lock. Returns whether there was data.
-    fn collect(&self, how: Poll, after: &mut Vec<After>) -> bool {
+    /// Handles ready sockets, and defers work for a thread without a lock.
+    fn collect(&self, how: Poll) {
         let polling = match how {
             Poll::IfFree => self.polling.try_lock(),
             Poll::Complete => Some(self.polling.lock()),
         };
-        let Some(mut polling) = polling else { return false };
+        let Some(mut polling) = polling else { return };
         let polling = &mut *polling;
         let mut found = false;
         let expects = polling.is_steady && polling.misses < MISSES && polling.streak < STREAK;
         if how == Poll::IfFree && expects {
-            let received = polling.next.as_ref().and_then(|next| next.receive(&mut polling.buffer, after));
+            let received = polling.next.as_ref().and_then(|next| next.receive(&mut polling.buffer));
             found = received.is_some();
             polling.misses = if found { 0 } else { polling.misses + 1 };
             if let Some(received) = received {
@@ -380,7 +374,7 @@ impl Device {
         } else {
             polling.misses = 0;
             let end = (how == Poll::Complete).then(|| Instant::now() + COMPLETE);
-            while self.collect_ready(polling, after) {
+            while self.collect_ready(polling) {
                 found = true;
                 if end.is_none_or(|end| Instant::now() >= end) {
                     break;
@@ -389,13 +383,12 @@ impl Device {
         }
         polling.streak = if found && polling.streak < STREAK { polling.streak + 1 } else { 0 };
         if polling.streak == 0 || how == Poll::Complete {
-            self.flush(&mut polling.noted, after);
+            self.flush(&mut polling.noted);
         }
-        found
     }
 
     /// Handles up to [`BATCH`] ready sockets. Returns whether one had data.
-    fn collect_ready(&self, polling: &mut Polling, after: &mut Vec<After>) -> bool {
+    fn collect_ready(&self, polling: &mut Polling) -> bool {
         let mut ready = std::mem::take(&mut polling.ready);
         self.sockets.look(|found| ready.push(found));
         let mut found = false;
@@ -405,12 +398,12 @@ impl Device {
                 continue;
             };
             if one.writable {
-                conn.writable(after);
+                conn.writable();
             }
             if !one.readable {
                 continue;
             }
-            if let Some(received) = conn.receive(&mut polling.buffer, after) {
+            if let Some(received) = conn.receive(&mut polling.buffer) {
                 found = true;
                 polling.is_steady = polling.next.as_ref().is_some_and(|next| Arc::ptr_eq(next, &conn));
                 let (last, what) = polling.last;
@@ -435,20 +428,18 @@ impl Device {
 
     /// Sends pending data of noted connections, and does deferred work.
     pub fn flush_all(&self) {
-        let mut after = Vec::new();
-        self.flush(&mut self.polling.lock().noted, &mut after);
-        after.into_iter().for_each(After::run);
+        self.flush(&mut self.polling.lock().noted);
         self.run_deferred();
     }
 
-    fn flush(&self, noted: &mut Vec<Arc<Conn>>, after: &mut Vec<After>) {
+    fn flush(&self, noted: &mut Vec<Arc<Conn>>) {
         if !self.is_noted() || !self.is_noted.swap(false, Ordering::AcqRel) {
             return;
         }
         // Connections noted during the loop wait for the next poll.
         std::mem::swap(noted, &mut *self.noted.lock());
         for conn in noted.drain(..) {
-            conn.flush(after);
+            conn.flush();
         }
     }
 
