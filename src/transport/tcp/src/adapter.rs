@@ -170,9 +170,6 @@ impl Transport for Tcp {
         if let Some(thread) = thread {
             thread.join();
         }
-        // Pending work references connections, which reference the device.
-        let work = std::mem::take(&mut *self.device.work.lock());
-        drop(work);
         for conn in self.device.conns() {
             conn.disconnect(End::Disconnected);
         }

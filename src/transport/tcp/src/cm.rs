@@ -28,10 +28,11 @@ use host::memory::{self, Room};
 use host::poll::{Epoll, Ready};
 
 use crate::Tcp;
-use crate::conn::{Conn, Phase};
+use crate::conn::{After, Conn, Phase};
 use crate::device::{Device, descriptors, no_memory};
 use crate::hello::{self, MAX_PRIVATE_DATA, Terms, Word};
-use crate::record::kind;
+use crate::record::{End, kind};
+use crate::rx::ConnEnd;
 use crate::socket::Socket;
 use crate::stream::Stream;
 
@@ -52,22 +53,59 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
-enum Half {
-    Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
-    Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting, until: Instant },
-    Connecting { socket: Socket, attempt: Attempt },
-    Waiting { attempt: Attempt, until: Instant },
-    Answer { socket: Socket, conn: Arc<Conn>, got: Greeting },
+/// A socket that carries no connection, or a connection attempt without one. The adapter's set contains the sockets of
+/// [`Half::Accepted`] and [`Half::Leaving`].
+pub enum Half {
+    Listening {
+        socket: Socket,
+        qualifier: u64,
+        sink: ListenerSink<Tcp>,
+    },
+    /// A peer without a complete greeting.
+    Greeting {
+        socket: Socket,
+        service: u64,
+        peer: SocketAddr,
+        got: Greeting,
+    },
+    Connecting {
+        socket: Socket,
+        attempt: Attempt,
+    },
+    /// An attempt between two TCP connections.
+    Waiting(Attempt),
+    /// An attempt that has no complete answer.
+    Answer {
+        socket: Socket,
+        attempt: Attempt,
+    },
+    /// An accepted connection that its peer has not used.
+    Accepted(Arc<Conn>),
+    /// A stream that this end has closed.
+    Leaving(Arc<Stream>),
 }
 
 impl Half {
+    /// Handles a passed deadline. Called without a lock.
+    pub fn expire(self, now: Instant) {
+        match self {
+            Half::Waiting(attempt) if attempt.deadline.is_none_or(|deadline| deadline > now) => attempt.start_again(),
+            Half::Waiting(attempt) | Half::Connecting { attempt, .. } | Half::Answer { attempt, .. } => {
+                attempt.conn.give_up(ConnectionReport::TimedOut);
+            }
+            Half::Accepted(conn) if conn.phase() == Phase::Accepting => conn.peer_left(End::Disconnected),
+            // The drop closes the socket.
+            Half::Accepted(_) | Half::Greeting { .. } | Half::Listening { .. } | Half::Leaving(_) => {}
+        }
+    }
+
     fn socket(&self) -> Option<&Socket> {
         match self {
             Half::Listening { socket, .. }
             | Half::Greeting { socket, .. }
             | Half::Connecting { socket, .. }
             | Half::Answer { socket, .. } => Some(socket),
-            Half::Waiting { .. } => None,
+            Half::Waiting(_) | Half::Accepted(_) | Half::Leaving(_) => None,
         }
     }
 }
@@ -78,21 +116,27 @@ pub struct Handshakes {
     accept_paused: AtomicBool,
 }
 
-/// Handshakes, sorted by number. Unlike a hash table, the list needs no memory to replace removed entries.
+struct Entry {
+    number: u64,
+    deadline: Option<Instant>,
+    half: Box<Half>,
+}
+
+/// Entries, sorted by number. Unlike a hash table, the list needs no memory to replace removed entries.
 #[derive(Default)]
-struct Halves(Vec<(u64, Box<Half>)>);
+struct Halves {
+    list: Vec<Entry>,
+    is_closed: bool,
+}
 
 impl Halves {
     fn find(&self, number: u64) -> std::result::Result<usize, usize> {
-        self.0.binary_search_by_key(&number, |(number, _)| *number)
+        self.list.binary_search_by_key(&number, |entry| entry.number)
     }
 
-    fn get(&self, number: u64) -> Option<&Half> {
-        Some(&self.0[self.find(number).ok()?].1)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (u64, &Half)> {
-        self.0.iter().map(|(number, half)| (*number, &**half))
+    fn get(&mut self, number: u64) -> Option<&mut Half> {
+        let at = self.find(number).ok()?;
+        Some(&mut self.list[at].half)
     }
 }
 
@@ -105,19 +149,21 @@ impl Handshakes {
         self.sockets.as_fd()
     }
 
-    /// Adds a handshake. With `room`, the set also reports when its socket is writable.
-    fn add(&self, number: u64, half: Half, room: bool) -> io::Result<()> {
-        let half = memory::boxed(half).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    pub fn add(&self, number: u64, half: Half, deadline: Option<Instant>) -> io::Result<()> {
+        let half = memory::boxed(half)?;
         let mut halves = self.halves.lock();
-        halves.0.room(1).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        if halves.is_closed {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        halves.list.room(1)?;
         if let Some(socket) = half.socket() {
             self.sockets.add(socket.as_fd(), number)?;
-            if room {
+            if let Half::Connecting { .. } = *half {
                 self.sockets.modify(socket.as_fd(), number, true)?;
             }
         }
         let (Ok(at) | Err(at)) = halves.find(number);
-        halves.0.insert(at, (number, half));
+        halves.list.insert(at, Entry { number, deadline, half });
         Ok(())
     }
 
@@ -129,69 +175,85 @@ impl Handshakes {
     fn take(&self, number: u64) -> Option<Half> {
         let mut halves = self.halves.lock();
         let at = halves.find(number).ok()?;
-        let (_, half) = halves.0.remove(at);
+        let Entry { half, .. } = halves.list.remove(at);
         if let Some(socket) = half.socket() {
             let _ = self.sockets.delete(socket.as_fd());
         }
         Some(*half)
     }
 
-    pub fn ready(&self, into: &mut Vec<Ready>) {
-        self.sockets.look(|ready| into.push(ready));
+    /// Handles ready sockets with `f`, which may lock the list.
+    pub fn look(&self, f: impl FnMut(Ready)) {
+        self.sockets.look(f);
     }
 
-    /// Closes peers after their timeout, and repeats attempts. Returns the time until the next deadline.
-    pub fn handle_due(&self, now: Instant) -> Option<Duration> {
-        let until = |half: &Half| match half {
-            Half::Greeting { until, .. } | Half::Waiting { until, .. } => Some(*until),
-            _ => None,
-        };
-        let halves = self.halves.lock();
-        let due: Vec<u64> = halves
-            .iter()
-            .filter(|(_, half)| until(half).is_some_and(|until| until <= now))
-            .map(|(number, _)| number)
-            .collect();
-        drop(halves);
-        for number in due {
-            if let Some(Half::Waiting { attempt, .. }) = self.take(number) {
-                attempt.start_again();
+    /// Removes and returns the halves whose deadline has passed. Also returns the next deadline.
+    pub fn take_due(&self, now: Instant) -> (Vec<Half>, Option<Instant>) {
+        let (mut due, mut next) = (Vec::new(), None);
+        for Entry { number, deadline, .. } in &self.halves.lock().list {
+            match deadline {
+                Some(deadline) if *deadline <= now => due.push(*number),
+                deadline => next = next.into_iter().chain(*deadline).min(),
             }
         }
-        let next = self.halves.lock().iter().filter_map(|(_, half)| until(half)).min();
-        next.map(|next| next.saturating_duration_since(now))
+        (due.into_iter().filter_map(|number| self.take(number)).collect(), next)
     }
 
-    /// Closes the oldest greeting if at least `most` peers, of the host `of` or of all, have had `time` for theirs.
-    /// Returns whether it did.
+    /// Removes the half with the earliest deadline if `counts` accepts at least `most`. Returns whether it did.
+    pub fn remove_oldest(&self, most: usize, counts: impl Fn(&Half, Option<Instant>) -> bool) -> bool {
+        let (mut found, mut oldest) = (0, None);
+        for Entry { number, deadline, half } in &self.halves.lock().list {
+            if counts(half, *deadline) {
+                found += 1;
+                oldest = oldest.into_iter().chain([(*deadline, *number)]).min();
+            }
+        }
+        let removes = found >= most.max(1);
+        if let Some((_, number)) = oldest.filter(|_| removes) {
+            self.remove(number);
+        }
+        removes
+    }
+
+    /// Does what [`Handshakes::remove_oldest`] does, for peers, of the host `of` or of all, that have had `time` for
+    /// their greeting.
     fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
         let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
-        let halves = self.halves.lock();
-        let (mut found, mut oldest) = (0, None);
-        for (number, half) in halves.iter() {
-            if let Half::Greeting { until, peer, .. } = half {
-                if *until <= before && of.is_none_or(|of| of == network(peer.ip())) {
-                    found += 1;
-                    oldest = oldest.into_iter().chain([(*until, number)]).min();
-                }
-            }
-        }
-        drop(halves);
-        let closes = found >= most.max(1);
-        if let Some((_, number)) = oldest.filter(|_| closes) {
+        let closes = self.remove_oldest(most, |half, deadline| match half {
+            Half::Greeting { peer, .. } => deadline <= Some(before) && of.is_none_or(|of| of == network(peer.ip())),
+            _ => false,
+        });
+        if closes {
             log::debug!(target: host::diagnostics::CM, "service points: too many greetings: the oldest one is closed");
-            self.remove(number);
         }
         closes
     }
 
     fn make_room(&self, address: IpAddr) {
         let most = descriptors(MAX_GREETINGS);
-        if self.halves.lock().0.len() < most / 2 {
+        if self.halves.lock().list.len() < most / 2 {
             return;
         }
         let _ =
             self.close_oldest(Some(address), most / 2, Duration::ZERO) || self.close_oldest(None, most, Duration::ZERO);
+    }
+
+    /// Returns a stream that this end has closed.
+    pub fn leaving(&self, number: u64) -> Option<Arc<Stream>> {
+        match self.halves.lock().get(number) {
+            Some(Half::Leaving(stream)) => Some(stream.clone()),
+            _ => None,
+        }
+    }
+
+    pub fn has_leaving(&self) -> bool {
+        self.halves.lock().list.iter().any(|entry| matches!(*entry.half, Half::Leaving(_)))
+    }
+
+    /// Closes all sockets, also those added later.
+    pub fn close(&self) {
+        let closed = std::mem::replace(&mut *self.halves.lock(), Halves { is_closed: true, ..Halves::default() });
+        drop(closed);
     }
 
     /// Returns whether accepts must pause, and clears the flag.
@@ -265,12 +327,16 @@ impl Incoming {
         let greeting = hello::encode(Word::Terms(terms), private_data);
         // Nothing was sent before, so the socket has room.
         let sent = stream.socket().send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
-        if !sent || device.add_socket(stream.socket(), conn.number()).is_err() {
+        let (accepted, deadline) = (Half::Accepted(conn.clone()), Some(Instant::now() + GREETING_TIMEOUT));
+        // The peer's first record removes the half, so this order.
+        let watched = sent
+            && device.handshakes.add(conn.number(), accepted, deadline).is_ok()
+            && device.add_socket(stream.socket(), conn.number()).is_ok();
+        if !watched {
             log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: its peer has ended");
-            device.command(|work| work.reports.push((conn.clone(), ConnectionReport::AcceptFailed)));
-        } else {
-            device.command(|work| work.timers.set(Instant::now() + GREETING_TIMEOUT, conn.clone()));
+            conn.end_later(ConnEnd::Left(End::Disconnected));
         }
+        device.wakeup.wake();
         Ok(())
     }
 }
@@ -302,7 +368,7 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<T
     let port = socket.local().map_or(at.port(), |local| local.port());
     let qualifier = qualifier.unwrap_or_else(|| port.into());
     let number = device.next_number();
-    device.handshakes.add(number, Half::Listening { socket, qualifier, sink }, false).map_err(|_| no_memory())?;
+    device.handshakes.add(number, Half::Listening { socket, qualifier, sink }, None).map_err(|_| no_memory())?;
     device.wakeup.wake();
     Ok((Listener { device: device.clone(), number }, qualifier))
 }
@@ -327,35 +393,43 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     let greeting = hello::encode(Word::Terms(conn.terms), connect.private_data);
     conn.shift(Phase::Idle, Phase::Connecting);
     device.enter(conn);
-    let started = Attempt { conn: conn.clone(), to, greeting, retry: ConnectRetry::new(Instant::now()) }.start();
-    device.command(|work| {
-        if let Some(deadline) = deadline {
-            work.timers.set(deadline, conn.clone());
-        }
-        if let Err(error) = started {
-            log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect to {to}: {error}", conn.number());
-            work.reports.push((conn.clone(), failure(&error)));
-        }
-    });
+    let retry = ConnectRetry::new(Instant::now());
+    if let Err(error) = (Attempt { conn: conn.clone(), to, greeting, retry, deadline }.start()) {
+        log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect to {to}: {error}", conn.number());
+        device.later(After::GivenUp(conn.clone(), failure(&error)));
+    }
+    device.wakeup.wake();
     Ok(())
 }
 
 /// Handles a ready socket. Called without a lock.
-pub fn handle(device: &Arc<Device>, ready: Ready) {
-    let number = ready.token;
+pub fn handle(device: &Arc<Device>, Ready { token: number, .. }: Ready) {
     let set = &device.handshakes;
-    if let Some(Half::Listening { .. }) = set.halves.lock().get(number) {
-        // The loop below accepts, once this lock is released.
-    } else {
-        return match set.take(number) {
-            Some(Half::Greeting { socket, service, peer, got, until }) => {
-                greet(device, number, Half::Greeting { socket, service, peer, got, until });
-            }
-            Some(Half::Connecting { socket, attempt }) => begin(device, socket, attempt),
-            Some(Half::Answer { socket, conn, got }) => answer(device, socket, &conn, got),
-            _ => {}
-        };
+    let received = match set.halves.lock().get(number) {
+        Some(Half::Listening { .. }) => None,
+        Some(Half::Greeting { socket, got, .. }) => Some(receive(socket, got)),
+        Some(Half::Answer { socket, attempt }) => Some(receive(socket, &mut attempt.greeting)),
+        _ => Some(Ok(true)),
+    };
+    match received {
+        None => return accept(device, number),
+        Some(Ok(false)) => return,
+        Some(_) => {}
     }
+    match (set.take(number), received) {
+        (Some(Half::Connecting { socket, attempt }), _) => begin(device, socket, attempt),
+        (Some(Half::Greeting { socket, service, peer, got }), Some(Ok(_))) => {
+            request(device, socket, service, peer, &got);
+        }
+        (Some(Half::Answer { socket, attempt }), Some(Ok(_))) => answer(device, socket, &attempt),
+        (Some(Half::Answer { attempt, .. }), Some(Err(error))) => attempt.conn.give_up(failure(&error)),
+        _ => {}
+    }
+}
+
+/// Accepts connections to a service point.
+fn accept(device: &Arc<Device>, number: u64) {
+    let set = &device.handshakes;
     for _ in 0..MAX_ACCEPTS {
         let accepted = match set.halves.lock().get(number) {
             Some(Half::Listening { socket, .. }) => socket.accept(),
@@ -364,9 +438,8 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
         match accepted {
             Ok(Some((socket, peer))) => {
                 set.make_room(peer.ip());
-                let until = Instant::now() + GREETING_TIMEOUT;
-                let half = Half::Greeting { socket, service: number, peer, got: Greeting::new(), until };
-                let _ = set.add(device.next_number(), half, false);
+                let half = Half::Greeting { socket, service: number, peer, got: Greeting::new() };
+                let _ = set.add(device.next_number(), half, Some(Instant::now() + GREETING_TIMEOUT));
             }
             Ok(None) => return,
             Err(error) => {
@@ -381,34 +454,21 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
     }
 }
 
-/// Receives bytes of a greeting. Returns whether it is complete, or an error if the peer has left.
+/// Receives bytes of a greeting. Returns whether it is complete, or an error if the peer has left or has another
+/// protocol.
 fn receive(socket: &Socket, got: &mut Greeting) -> io::Result<bool> {
     loop {
-        let wanted = match got.get(8) {
-            Some(len) if got.len() >= hello::SIZE => hello::SIZE + usize::from(*len).min(MAX_PRIVATE_DATA),
-            _ => hello::SIZE,
-        };
-        if got.len() == wanted && wanted >= hello::SIZE && (wanted > hello::SIZE || got[8] == 0) {
+        let wanted = hello::SIZE + got.get(8..hello::SIZE).map_or(0, |rest| usize::from(rest[0]).min(MAX_PRIVATE_DATA));
+        if got.len() == wanted {
             return Ok(true);
         }
         let mut bytes = [0; hello::SIZE + MAX_PRIVATE_DATA];
         match socket.recv_bytes(&mut bytes[..wanted - got.len()])? {
             Some(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Some(received) => got.extend(bytes[..received].iter().copied()),
-            None => return Ok(false),
+            None if hello::can_begin(got) => return Ok(false),
+            None => return Err(io::ErrorKind::InvalidData.into()),
         }
-    }
-}
-
-fn greet(device: &Arc<Device>, number: u64, half: Half) {
-    let Half::Greeting { socket, service, peer, mut got, until } = half else { return };
-    match receive(&socket, &mut got) {
-        Ok(true) => request(device, socket, service, peer, &got),
-        Ok(false) if hello::can_begin(&got) => {
-            let _ = device.handshakes.add(number, Half::Greeting { socket, service, peer, got, until }, false);
-        }
-        // The peer has another protocol or version, or has left.
-        Ok(false) | Err(_) => {}
     }
 }
 
@@ -434,7 +494,7 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
 }
 
 /// Sends the active side's greeting on a new TCP connection.
-fn begin(device: &Arc<Device>, socket: Socket, attempt: Attempt) {
+fn begin(device: &Arc<Device>, socket: Socket, mut attempt: Attempt) {
     let conn = attempt.conn.clone();
     let sent = socket.take_error().and_then(|()| match socket.local() == socket.peer() {
         // Without a listener, a socket with the destination's port connects to itself.
@@ -443,8 +503,10 @@ fn begin(device: &Arc<Device>, socket: Socket, attempt: Attempt) {
     });
     match sent {
         Ok(sent) if sent == attempt.greeting.len() => {
-            let half = Half::Answer { socket, conn: conn.clone(), got: Greeting::new() };
-            if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number(), half, false).is_err() {
+            attempt.greeting.clear();
+            let deadline = attempt.deadline;
+            let half = Half::Answer { socket, attempt };
+            if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number(), half, deadline).is_err() {
                 conn.give_up(ConnectionReport::NonPeerRejected);
             }
         }
@@ -453,20 +515,9 @@ fn begin(device: &Arc<Device>, socket: Socket, attempt: Attempt) {
     }
 }
 
-/// Handles bytes of the passive side's greeting.
-fn answer(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, mut got: Greeting) {
-    match receive(&socket, &mut got) {
-        Ok(true) => {}
-        Ok(false) => {
-            let half = Half::Answer { socket, conn: conn.clone(), got };
-            if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number(), half, false).is_err() {
-                conn.give_up(ConnectionReport::NonPeerRejected);
-            }
-            return;
-        }
-        Err(error) => return conn.give_up(failure(&error)),
-    }
-    match hello::decode(&got) {
+/// Handles the passive side's greeting.
+fn answer(device: &Arc<Device>, socket: Socket, Attempt { conn, greeting, .. }: &Attempt) {
+    match hello::decode(greeting) {
         Some((Word::Terms(theirs), private_data)) => {
             let Ok(stream) = Stream::new(device, socket, conn.number(), conn.zone) else {
                 return conn.give_up(ConnectionReport::NonPeerRejected);

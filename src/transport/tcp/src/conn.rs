@@ -117,6 +117,8 @@ pub enum After {
     Drained(Arc<Conn>),
     /// The peer uses a connection that was accepted here.
     Used(Arc<Conn>),
+    /// An attempt failed within a call.
+    GivenUp(Arc<Conn>, ConnectionReport),
 }
 
 impl After {
@@ -132,6 +134,7 @@ impl After {
                 conn.established(Vec::new());
                 conn.device.beginning.fetch_sub(1, Ordering::AcqRel);
             }
+            After::GivenUp(conn, report) => conn.give_up(report),
         }
     }
 
@@ -234,11 +237,12 @@ impl Conn {
         // Polls read the socket only in the phase `Up`, so the end is reported later.
         if self.shift(phase, Phase::Up) && phase == Phase::Accepting {
             self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
+            self.device.handshakes.remove(self.number);
         }
     }
 
     /// Ends the connection in a thread without locks.
-    fn end_later(self: &Arc<Self>, over: ConnEnd) {
+    pub fn end_later(self: &Arc<Self>, over: ConnEnd) {
         self.device.later(After::ConnEnd(self.clone(), over));
     }
 

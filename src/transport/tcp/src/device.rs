@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{ConnectionReport, Poll};
+use dat_core::transport::Poll;
 use dat_memory::objects::Owner;
 use dat_memory::regions::{AccessContext, ROWS, RegionTable};
 use host::event_fd::EventFd;
@@ -33,7 +33,6 @@ use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
 use host::pause::Pause;
 use host::poll::{Epoll, Ready};
-use host::timers::Timers;
 use host::topic::{Reason, Topic};
 
 use crate::cm::Handshakes;
@@ -42,8 +41,6 @@ use crate::locate::Place;
 use crate::socket::Socket;
 
 mod leaving;
-
-use leaving::Leaving;
 
 /// The table of registered memory, which no other process reads.
 pub type Regions = RegionTable<()>;
@@ -69,15 +66,6 @@ pub fn no_memory() -> Error {
     Error::InsufficientResources(Resource::Memory)
 }
 
-/// Work for connections that are not established.
-#[derive(Default)]
-pub struct Work {
-    /// Connections with a deadline.
-    pub timers: Timers<Arc<Conn>>,
-    /// Connections that failed within a call.
-    pub reports: Vec<(Arc<Conn>, ConnectionReport)>,
-}
-
 /// The state of the poll, with preallocated memory.
 struct Polling {
     buffer: Vec<u8>,
@@ -99,9 +87,8 @@ pub struct Device {
     pub regions: Regions,
     /// Sockets of connections, by number.
     sockets: Epoll,
-    /// Listening sockets, and sockets in a handshake.
+    /// Listening sockets, connection attempts, and all deadlines.
     pub handshakes: Handshakes,
-    pub work: Mutex<Work>,
     pub wakeup: EventFd,
     pub stop: AtomicBool,
     /// Number of program threads that sleep on the set, or are about to.
@@ -120,8 +107,6 @@ pub struct Device {
     polls: AtomicU64,
     numbers: AtomicU64,
     table: RwLock<HashMap<u64, Arc<Conn>, BuildHasherDefault<Spread>>>,
-    /// Streams closed on this side, and their time limits.
-    leaving: Mutex<Leaving>,
     /// Connections with a partly sent payload.
     blocked: Mutex<Vec<u64>>,
     polling: Mutex<Polling>,
@@ -176,7 +161,6 @@ impl Device {
             regions: RegionTable::new((), ROWS as u32),
             sockets: Epoll::new().map_err(no_descriptor)?,
             handshakes: Handshakes::new().map_err(no_descriptor)?,
-            work: Mutex::default(),
             wakeup: EventFd::new().map_err(no_descriptor)?,
             stop: AtomicBool::new(false),
             sleepers: AtomicUsize::new(0),
@@ -188,7 +172,6 @@ impl Device {
             polls: AtomicU64::new(0),
             numbers: AtomicU64::new(1),
             table: RwLock::default(),
-            leaving: Mutex::default(),
             blocked: Mutex::default(),
             polling: Mutex::new(Polling {
                 buffer: buffer().ok_or_else(no_memory)?,
@@ -461,21 +444,9 @@ impl Device {
         self.sleepers.load(Ordering::SeqCst) > 0
     }
 
-    /// Returns whether there are no connections, attempts or lingering streams.
-    pub fn is_idle(&self) -> bool {
-        self.table.read().is_empty() && self.leaving.lock().is_empty()
-    }
-
-    // ---- Work of the progress thread ----
-
-    pub fn command(&self, change: impl FnOnce(&mut Work)) {
-        change(&mut self.work.lock());
-        self.wakeup.wake();
-    }
-
-    /// Returns a connection whose deadline has passed.
-    pub fn take_due(&self, now: Instant) -> Option<Arc<Conn>> {
-        self.work.lock().timers.take_due(now)
+    /// Returns whether there are no connections or attempts.
+    pub fn is_empty(&self) -> bool {
+        self.table.read().is_empty()
     }
 
     // ---- Memory ----

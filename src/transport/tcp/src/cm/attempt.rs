@@ -15,8 +15,11 @@ use crate::socket::Socket;
 pub struct Attempt {
     pub conn: Arc<Conn>,
     pub to: SocketAddr,
+    /// The greeting to send, then the received one.
     pub greeting: Greeting,
     pub retry: ConnectRetry,
+    /// The end of the program's timeout.
+    pub deadline: Option<Instant>,
 }
 
 impl Attempt {
@@ -28,7 +31,8 @@ impl Attempt {
                 if let Some(local) = socket.local() {
                     self.conn.set_port(local.port());
                 }
-                device.handshakes.add(self.conn.number(), Half::Connecting { socket, attempt: self }, true)
+                let (number, deadline) = (self.conn.number(), self.deadline);
+                device.handshakes.add(number, Half::Connecting { socket, attempt: self }, deadline)
             }
             Err(error) => self.retry(error),
         }
@@ -39,7 +43,8 @@ impl Attempt {
         match self.retry.next_attempt(Instant::now()) {
             Some(until) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 let (device, number) = (self.conn.device().clone(), self.conn.number());
-                device.handshakes.add(number, Half::Waiting { attempt: self, until }, false)
+                let until = self.deadline.into_iter().chain([until]).min();
+                device.handshakes.add(number, Half::Waiting(self), until)
             }
             _ => Err(error),
         }

@@ -1,6 +1,5 @@
 //! Streams that this end has closed, until their peers have read everything (a *linger*).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +7,7 @@ use dat_core::transport::Poll;
 use host::poll::Ready;
 
 use super::{Device, TICK, descriptors};
+use crate::cm::Half;
 use crate::stream::Stream;
 
 /// Maximum number of reads of late data in a poll.
@@ -19,69 +19,26 @@ const LINGER: Duration = Duration::from_secs(2);
 /// Time for all peers when the adapter is closed.
 const CLOSE_LINGER: Duration = Duration::from_millis(200);
 
-/// Lingering streams by number, with their deadlines.
-#[derive(Default)]
-pub struct Leaving {
-    streams: HashMap<u64, (Arc<Stream>, Instant)>,
-    closed: bool,
-}
-
-impl Leaving {
-    pub fn is_empty(&self) -> bool {
-        self.streams.is_empty()
-    }
-}
+/// Bit in the number of a closed stream, whose connection may still have another half.
+const CLOSED: u64 = 1 << 63;
 
 impl Device {
     /// Keeps a stream until its peer has read everything, up to [`LINGER`].
     pub fn linger(&self, number: u64, stream: Arc<Stream>) {
-        let mut leaving = self.leaving.lock();
-        // After the adapter was closed, no thread closes the stream.
-        if leaving.closed {
-            return;
-        }
-        let mut gone = None;
-        if leaving.streams.len() >= descriptors(MAX_LEAVING) {
-            let oldest = leaving.streams.iter().min_by_key(|(_, (_, until))| *until).map(|(number, _)| *number);
-            gone = oldest.and_then(|oldest| leaving.streams.remove(&oldest));
-        }
-        leaving.streams.insert(number, (stream, Instant::now() + LINGER));
-        drop(leaving);
-        drop(gone);
+        self.handshakes.remove_oldest(descriptors(MAX_LEAVING), |half, _| matches!(half, Half::Leaving(_)));
+        // On failure, this closes the stream.
+        let _ = self.handshakes.add(number | CLOSED, Half::Leaving(stream), Some(Instant::now() + LINGER));
         self.wakeup.wake();
-    }
-
-    fn let_go(&self, number: u64) {
-        let left = self.leaving.lock().streams.remove(&number);
-        drop(left);
-    }
-
-    /// Closes streams after their deadline. Returns the time until the next deadline.
-    pub fn let_go_due(&self, now: Instant) -> Option<Duration> {
-        let mut due = Vec::new();
-        let mut leaving = self.leaving.lock();
-        leaving.streams.retain(|_, (stream, until)| {
-            let stays = *until > now;
-            if !stays {
-                due.push(stream.clone());
-            }
-            stays
-        });
-        let next = leaving.streams.values().map(|(_, until)| *until).min();
-        drop(leaving);
-        drop(due);
-        next.map(|next| next.saturating_duration_since(now))
     }
 
     /// Waits up to [`CLOSE_LINGER`] until peers have read everything, and closes all streams.
     pub fn let_all_go(&self) {
         let end = Instant::now() + CLOSE_LINGER;
-        while !self.leaving.lock().is_empty() && Instant::now() < end {
+        while self.handshakes.has_leaving() && Instant::now() < end {
             self.poll_once(Poll::Complete);
             let _ = host::poll::wait([Some(self.descriptor())], Some(TICK));
         }
-        let left = std::mem::replace(&mut *self.leaving.lock(), Leaving { closed: true, ..Leaving::default() });
-        drop(left);
+        self.handshakes.close();
         // These connections own references to the device.
         let mut polling = self.polling.lock();
         polling.next = None;
@@ -94,8 +51,7 @@ impl Device {
     /// Handles the socket of a closed connection.
     #[cold]
     pub(super) fn ready_late(&self, ready: Ready, buffer: &mut [u8]) {
-        let stream = self.leaving.lock().streams.get(&ready.token).map(|(stream, _)| stream.clone());
-        let Some(stream) = stream else { return };
+        let Some(stream) = self.handshakes.leaving(ready.token | CLOSED) else { return };
         if ready.writable {
             stream.on_room(drop);
         }
@@ -104,7 +60,7 @@ impl Device {
             for _ in 0..MAX_LATE_READS {
                 match stream.socket().recv_bytes(buffer) {
                     Ok(Some(0)) | Err(_) => {
-                        self.let_go(ready.token);
+                        self.handshakes.remove(ready.token | CLOSED);
                         break;
                     }
                     Ok(Some(_)) => {}
