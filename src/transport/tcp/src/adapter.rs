@@ -88,7 +88,7 @@ impl SoftwareTransport for Tcp {
     }
 
     fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
-        let tx = Tx::new(init.sink.ep(), &init.sizes)?;
+        let tx = Tx::new(&init.sizes)?;
         let QpInit { sink, zone, extended, sizes: QpSizes { reads_in, reads_out, .. }, .. } = init;
         let terms = Terms { extended, datagrams: receiver.number(), reads_in, reads_out };
         Ok((Conn::new(&self.device, sink, zone.id(), terms, receiver)?, tx))
@@ -245,8 +245,8 @@ impl Transport for Tcp {
         // Each poll waits for the lock.
     }
 
-    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
-        Flow { request_stalls: tx.stalls(), message_stalls: qp.base.stalls(), peer_wakeups: 0 }
+    fn flow(&self, qp: &Conn, _tx: &Tx) -> Flow {
+        Flow { request_stalls: qp.request_stalls.stalls(), message_stalls: qp.base.stalls(), peer_wakeups: 0 }
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {

@@ -31,7 +31,7 @@ use crate::Tcp;
 use crate::conn::{After, Conn, Phase};
 use crate::device::{Device, descriptors, no_memory};
 use crate::hello::{self, MAX_PRIVATE_DATA, Terms, Word};
-use crate::record::{End, kind};
+use crate::record::End;
 use crate::rx::ConnEnd;
 use crate::socket::Socket;
 use crate::stream::Stream;
@@ -326,12 +326,12 @@ impl Incoming {
         device.enter(conn);
         let greeting = hello::encode(Word::Terms(terms), private_data);
         // Nothing was sent before, so the socket has room.
-        let sent = stream.socket().send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
+        let sent = stream.socket.send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
         let (accepted, deadline) = (Half::Accepted(conn.clone()), Some(Instant::now() + GREETING_TIMEOUT));
         // The peer's first record removes the half, so this order.
         let watched = sent
             && device.handshakes.add(conn.number(), accepted, deadline).is_ok()
-            && device.add_socket(stream.socket(), conn.number()).is_ok();
+            && device.add_socket(&stream.socket, conn.number()).is_ok();
         if !watched {
             log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: its peer has ended");
             conn.end_later(ConnEnd::Left(End::Disconnected));
@@ -523,7 +523,7 @@ fn answer(device: &Arc<Device>, socket: Socket, Attempt { conn, greeting, .. }: 
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             };
             // Before the program can post, because only the set reports room in a full socket.
-            if device.add_socket(stream.socket(), conn.number()).is_err() {
+            if device.add_socket(&stream.socket, conn.number()).is_err() {
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             }
             conn.note_peer(&theirs);
@@ -531,7 +531,7 @@ fn answer(device: &Arc<Device>, socket: Socket, Attempt { conn, greeting, .. }: 
                 return;
             }
             // The acceptor waits for a first record.
-            let _ = stream.send_record(kind::HANDLED, 0, 0);
+            let _ = stream.report();
             conn.established(private_data);
         }
         Some((Word::Rejected, private_data)) => conn.give_up(ConnectionReport::PeerRejected(private_data)),

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use dat_core::error::Result;
 use dat_core::event::Status;
-use dat_core::transport::{Checked, ConnectionReport, EndpointSink, RequestId, RnrWaiter};
+use dat_core::probes::Stall;
+use dat_core::transport::{Checked, ConnectionReport, EndpointSink, Gauge, RequestId, RnrWaiter};
 use dat_memory::datagrams::Receiver;
 use dat_memory::qp::QpBase;
 use dat_memory::records::Fatal;
@@ -84,6 +85,7 @@ pub struct Conn {
     noted: AtomicBool,
     /// For each [`Received`], the number of the connection that last received after this one; initially its own.
     next: [AtomicU64; 2],
+    pub request_stalls: Gauge,
     receiving: Mutex<Rx>,
 }
 
@@ -164,7 +166,8 @@ impl Conn {
             port: AtomicU64::new(0),
             noted: AtomicBool::new(false),
             next: [AtomicU64::new(number), AtomicU64::new(number)],
-            receiving: Mutex::new(Rx::default()),
+            request_stalls: Gauge::default(),
+            receiving: Mutex::default(),
         })?)
     }
 
@@ -204,7 +207,7 @@ impl Conn {
 
     /// Attaches a stream to both directions. Returns `false` if the connection has ended.
     pub fn attach(self: &Arc<Self>, stream: &Arc<Stream>) -> bool {
-        if let Some(local) = stream.socket().local() {
+        if let Some(local) = stream.socket.local() {
             self.set_port(local.port());
         }
         let mut receiving = self.receiving.lock();
@@ -286,7 +289,7 @@ impl Conn {
             return false;
         }
         let stream = self.receiving.lock().stream().cloned();
-        let found = match stream.map(|stream| stream.socket().peek()) {
+        let found = match stream.map(|stream| stream.socket.peek()) {
             Some(Ok(Some(true))) => After::Used(self.clone()),
             Some(Ok(Some(false)) | Err(_)) => After::ConnEnd(self.clone(), ConnEnd::Left(End::Disconnected)),
             Some(Ok(None)) | None => return false,
@@ -369,6 +372,12 @@ impl Conn {
         if let Err(fatal) = tx.pump() {
             self.end_later(fatal.into());
         }
+        self.note_request_stall(tx);
+    }
+
+    /// Records whether a request waits. The caller has locked the sending direction.
+    fn note_request_stall(&self, tx: &Tx) {
+        self.request_stalls.set(self.base.sink.ep(), Stall::Requests, tx.stalls());
     }
 
     pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), Fatal> {

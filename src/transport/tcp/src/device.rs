@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::Poll;
 use dat_memory::objects::Owner;
-use dat_memory::regions::{AccessContext, ROWS, RegionTable};
+use dat_memory::regions::{ROWS, RegionTable};
 use host::event_fd::EventFd;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
@@ -459,11 +459,6 @@ impl Device {
             blocked.push(number);
         }
         has_room
-    }
-
-    /// Invalidates a window for the peer. Returns `false` if the peer has no right to it.
-    pub fn invalidate(&self, key: u32, own: &AccessContext) -> bool {
-        self.regions.invalidate(key, own).is_some()
     }
 }
 

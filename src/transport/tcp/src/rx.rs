@@ -161,7 +161,7 @@ impl Rx {
             None => {
                 let is_next = self.current.is_none() && self.start.is_empty();
                 let len = self.expected.filter(|_| is_next).unwrap_or(buffer.len());
-                (link.stream.socket().recv_bytes(&mut buffer[..len]), 0, len)
+                (link.stream.socket.recv_bytes(&mut buffer[..len]), 0, len)
             }
         };
         let received = match received {
@@ -187,7 +187,7 @@ impl Rx {
     /// Returns the reason for a stream's end without an END record.
     fn end_of(&self, stream: &Stream) -> End {
         let whole = self.current.is_none() && self.start.is_empty();
-        if whole && !stream.is_cut() && !stream.socket().is_silent() { End::Disconnected } else { End::Broken(None) }
+        if whole && !stream.is_cut() && !stream.socket.is_silent() { End::Disconnected } else { End::Broken(None) }
     }
 
     /// Returns destination and length for receiving the rest of the payload directly.
@@ -319,7 +319,7 @@ fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -
         return Err(violation());
     }
     pieces.push(Target::of(buffer));
-    Ok((stream.socket().recv(&pieces), found, asked))
+    Ok((stream.socket.recv(&pieces), found, asked))
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ impl Conn {
             let stream = receiving.close();
             if let Some(mut tx) = self.base.sink.lock_tx() {
                 let done = tx.close();
+                self.note_request_stall(&tx);
                 drained = first && report && done.is_some_and(|last| tx.request_done(last));
             }
             stream.filter(|stream| stream.leave(end.filter(|_| before >= Phase::Accepting)))

@@ -58,7 +58,7 @@ impl Device {
         if ready.readable {
             // Discards late data of the peer.
             for _ in 0..MAX_LATE_READS {
-                match stream.socket().recv_bytes(buffer) {
+                match stream.socket.recv_bytes(buffer) {
                     Ok(Some(0)) | Err(_) => {
                         self.handshakes.remove(ready.token | CLOSED);
                         break;
