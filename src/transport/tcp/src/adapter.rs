@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use dat_core::Rights;
 use dat_core::addr::Address;
@@ -35,8 +35,8 @@ use crate::tx::Tx;
 /// An open interface adapter.
 pub struct Tcp {
     device: Arc<Device>,
+    /// `None` once the adapter is closed.
     thread: Mutex<Option<Thread>>,
-    closed: AtomicBool,
 }
 
 /// A completion queue, without state: a poll finds the completions of all connections.
@@ -145,7 +145,7 @@ impl Transport for Tcp {
         let thread = thread::start(&device)
             .map_err(|error| refused(Topic::DoesNotOpen.error(&error, format!("no thread: {error}"))))?;
         let attributes = attributes(&device);
-        let tcp = Tcp { device, thread: Mutex::new(Some(thread)), closed: AtomicBool::new(false) };
+        let tcp = Tcp { device, thread: Mutex::new(Some(thread)) };
         Ok((memory::arc(tcp)?, attributes))
     }
 
@@ -161,15 +161,11 @@ impl Transport for Tcp {
     }
 
     fn close(&self) {
-        if self.closed.swap(true, Ordering::AcqRel) {
-            return;
-        }
+        let thread = self.thread.lock().take();
+        let Some(thread) = thread else { return };
         self.device.stop.store(true, Ordering::Release);
         self.device.wakeup.wake();
-        let thread = self.thread.lock().take();
-        if let Some(thread) = thread {
-            thread.join();
-        }
+        thread.join();
         for conn in self.device.conns() {
             conn.disconnect(End::Disconnected);
         }

@@ -29,7 +29,7 @@ use host::poll::{Epoll, Ready};
 
 use crate::Tcp;
 use crate::conn::{After, Conn, Phase};
-use crate::device::{Device, descriptors, no_memory};
+use crate::device::{Device, descriptors};
 use crate::hello::{self, MAX_PRIVATE_DATA, Terms, Word};
 use crate::record::End;
 use crate::rx::ConnEnd;
@@ -368,7 +368,7 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<T
     let port = socket.local().map_or(at.port(), |local| local.port());
     let qualifier = qualifier.unwrap_or_else(|| port.into());
     let number = device.next_number();
-    device.handshakes.add(number, Half::Listening { socket, qualifier, sink }, None).map_err(|_| no_memory())?;
+    device.handshakes.add(number, Half::Listening { socket, qualifier, sink }, None).map_err(failed)?;
     device.wakeup.wake();
     Ok((Listener { device: device.clone(), number }, qualifier))
 }

@@ -60,9 +60,10 @@ impl Phase {
 }
 
 /// A kind of received data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Received {
     /// Only reports of handled requests.
+    #[default]
     Reports,
     /// Other records, or the end.
     Records,

@@ -15,8 +15,6 @@
 //! finds nothing sends these. So does each complete poll, and a poll after [`STREAK`] polls with data. A report that
 //! only a thread without locks can make is deferred to the end of the poll ([`Device::later`]).
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -24,15 +22,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::Result;
 use dat_core::transport::Poll;
 use dat_memory::objects::Owner;
 use dat_memory::regions::{ROWS, RegionTable};
 use host::event_fd::EventFd;
 use host::lock::{Mutex, RwLock};
-use host::memory::{self, Room};
+use host::memory::{self, NoMemory, Room};
 use host::pause::Pause;
-use host::poll::{Epoll, Ready};
+use host::poll::Epoll;
 use host::topic::{Reason, Topic};
 
 use crate::cm::Handshakes;
@@ -47,8 +45,6 @@ pub type Regions = RegionTable<()>;
 
 /// Maximum bytes per read, except for payloads received in place.
 const BUFFER: usize = 32 << 10;
-/// Maximum number of sockets per poll.
-const BATCH: usize = 64;
 /// Maximum time of a complete poll, which must report everything that happened before it.
 const COMPLETE: Duration = Duration::from_millis(10);
 /// Number of successive polls with data after which the set is asked and acknowledgements are sent, so that a busy peer
@@ -62,14 +58,10 @@ pub const TICK: Duration = Duration::from_millis(1);
 /// The same while a program thread sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);
 
-pub fn no_memory() -> Error {
-    Error::InsufficientResources(Resource::Memory)
-}
-
 /// The state of the poll, with preallocated memory.
+#[derive(Default)]
 struct Polling {
     buffer: Vec<u8>,
-    ready: Vec<Ready>,
     noted: Vec<Arc<Conn>>,
     /// Number of the last receiving connection, and what it received.
     last: (u64, Received),
@@ -106,7 +98,8 @@ pub struct Device {
     /// Number of polls by program threads.
     polls: AtomicU64,
     numbers: AtomicU64,
-    table: RwLock<HashMap<u64, Arc<Conn>, BuildHasherDefault<Spread>>>,
+    /// Connections with their numbers, sorted.
+    table: RwLock<Vec<(u64, Arc<Conn>)>>,
     /// Connections with a partly sent payload.
     blocked: Mutex<Vec<u64>>,
     polling: Mutex<Polling>,
@@ -116,35 +109,15 @@ pub struct Device {
     is_deferred: AtomicBool,
 }
 
-/// A hash for connection numbers, which peers cannot choose.
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        // 2^64 divided by the golden ratio spreads successive numbers over the high bits, too.
-        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+/// Returns the position of a connection, or the position at which to insert it.
+fn find(table: &[(u64, Arc<Conn>)], number: u64) -> std::result::Result<usize, usize> {
+    table.binary_search_by_key(&number, |(number, _)| *number)
 }
 
 /// Returns a limit for descriptors that peers cause: `most`, but at most an eighth of the process's limit.
 pub fn descriptors(most: usize) -> usize {
     let limit = host::limit::open_files().ok().flatten();
     limit.map_or(most, |limit| most.min(limit as usize / 8))
-}
-
-fn buffer() -> Option<Vec<u8>> {
-    let mut buffer = memory::vec(BUFFER).ok()?;
-    buffer.resize(BUFFER, 0);
-    Some(buffer)
 }
 
 impl Device {
@@ -155,7 +128,9 @@ impl Device {
             Topic::DoesNotOpen.error(&error, format!("cannot listen at {}: {error}", place.address))
         })?;
         let no_descriptor = |error: io::Error| Topic::DoesNotOpen.error(&error, format!("no descriptor: {error}"));
-        let no_memory = || Topic::DoesNotOpen.reason("no memory");
+        let no_memory = |_: NoMemory| Topic::DoesNotOpen.reason("no memory");
+        let mut buffer = memory::vec(BUFFER).map_err(no_memory)?;
+        buffer.resize(BUFFER, 0);
         let device = Device {
             place,
             regions: RegionTable::new((), ROWS as u32),
@@ -173,22 +148,13 @@ impl Device {
             numbers: AtomicU64::new(1),
             table: RwLock::default(),
             blocked: Mutex::default(),
-            polling: Mutex::new(Polling {
-                buffer: buffer().ok_or_else(no_memory)?,
-                ready: memory::vec(BATCH).map_err(|_| no_memory())?,
-                noted: Vec::new(),
-                last: (0, Received::Reports),
-                next: None,
-                is_steady: false,
-                streak: 0,
-                misses: 0,
-            }),
+            polling: Mutex::new(Polling { buffer, ..Polling::default() }),
             noted: Mutex::default(),
             is_noted: AtomicBool::new(false),
             deferred: Mutex::default(),
             is_deferred: AtomicBool::new(false),
         };
-        memory::arc(device).map_err(|_| no_memory())
+        memory::arc(device).map_err(no_memory)
     }
 
     pub fn next_number(&self) -> u64 {
@@ -203,22 +169,27 @@ impl Device {
     }
 
     pub fn enter(&self, conn: &Arc<Conn>) {
-        self.table.write().insert(conn.number(), conn.clone());
+        let mut table = self.table.write();
+        let (Ok(at) | Err(at)) = find(&table, conn.number());
+        table.insert(at, (conn.number(), conn.clone()));
     }
 
     pub fn forget(&self, number: u64) {
-        let removed = self.table.write().remove(&number);
+        let mut table = self.table.write();
+        let removed = find(&table, number).map(|at| table.remove(at));
+        drop(table);
         drop(removed);
         self.blocked.lock().retain(|blocked| *blocked != number);
         self.handshakes.remove(number);
     }
 
     pub fn conn(&self, number: u64) -> Option<Arc<Conn>> {
-        self.table.read().get(&number).cloned()
+        let table = self.table.read();
+        Some(table[find(&table, number).ok()?].1.clone())
     }
 
     pub fn conns(&self) -> Vec<Arc<Conn>> {
-        self.table.read().values().cloned().collect()
+        self.table.read().iter().map(|(_, conn)| conn.clone()).collect()
     }
 
     pub fn add_socket(&self, socket: &Socket, number: u64) -> std::io::Result<()> {
@@ -370,31 +341,22 @@ impl Device {
         }
     }
 
-    /// Handles up to [`BATCH`] ready sockets. Returns whether one had data.
+    /// Handles ready sockets. Returns whether one had data.
     fn collect_ready(&self, polling: &mut Polling) -> bool {
-        let mut ready = std::mem::take(&mut polling.ready);
-        self.sockets.look(|found| ready.push(found));
         let mut found = false;
-        for one in ready.drain(..) {
-            let Some(conn) = self.conn(one.token) else {
-                self.ready_late(one, &mut polling.buffer);
-                continue;
-            };
-            if one.writable {
+        self.sockets.look(|ready| {
+            let Some(conn) = self.conn(ready.token) else { return self.ready_late(ready, &mut polling.buffer) };
+            if ready.writable {
                 conn.writable();
             }
-            if !one.readable {
-                continue;
-            }
-            if let Some(received) = conn.receive(&mut polling.buffer) {
-                found = true;
-                polling.is_steady = polling.next.as_ref().is_some_and(|next| Arc::ptr_eq(next, &conn));
-                let (last, what) = polling.last;
-                self.conn(last).inspect(|last| last.set_next(what, conn.number()));
-                self.expect_next(polling, conn, received);
-            }
-        }
-        polling.ready = ready;
+            let received = if ready.readable { conn.receive(&mut polling.buffer) } else { None };
+            let Some(received) = received else { return };
+            found = true;
+            polling.is_steady = polling.next.as_ref().is_some_and(|next| Arc::ptr_eq(next, &conn));
+            let (last, what) = polling.last;
+            self.conn(last).inspect(|last| last.set_next(what, conn.number()));
+            self.expect_next(polling, conn, received);
+        });
         // An ended connection receives nothing.
         polling.next.take_if(|next| next.phase() > Phase::Up);
         found
@@ -407,12 +369,6 @@ impl Device {
             number if number == conn.number() => Some(conn),
             number => self.conn(number),
         };
-    }
-
-    /// Sends pending data of noted connections, and does deferred work.
-    pub fn flush_all(&self) {
-        self.flush(&mut self.polling.lock().noted);
-        self.run_deferred();
     }
 
     fn flush(&self, noted: &mut Vec<Arc<Conn>>) {
