@@ -1,7 +1,7 @@
 //! The transport: an open interface adapter over the kernel's TCP sockets.
 
 use std::net::SocketAddr;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -48,13 +48,13 @@ impl Armed for Wait {
     type Alarm = Unsupported;
 
     fn wakeup(&self) -> Wakeup<'_, Unsupported> {
-        Wakeup::Descriptor(self.0.descriptor().as_raw_fd())
+        Wakeup::Descriptor(self.0.sockets.as_fd().as_raw_fd())
     }
 }
 
 impl Drop for Wait {
     fn drop(&mut self) {
-        self.0.end_sleep();
+        self.0.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -84,7 +84,7 @@ impl SoftwareTransport for Tcp {
     }
 
     fn port(qp: &Conn) -> u64 {
-        qp.number()
+        qp.number
     }
 
     fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
@@ -95,7 +95,7 @@ impl SoftwareTransport for Tcp {
     }
 
     fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, _signalled: bool) -> Result<SeqNo> {
-        if !tx.is_open() {
+        if tx.stream.is_none() {
             return Ok(SeqNo::NEVER);
         }
         tx.post_done(id)?;
@@ -220,7 +220,7 @@ impl Transport for Tcp {
     }
 
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
-        if !tx.is_open() {
+        if tx.stream.is_none() {
             return Ok(Handed::under_way(SeqNo::NEVER));
         }
         tx.post(request)?;
@@ -266,7 +266,7 @@ impl Transport for Tcp {
     }
 
     fn local_qualifier(&self, qp: &Conn) -> u64 {
-        qp.port()
+        qp.port.load(Ordering::Relaxed)
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {

@@ -14,7 +14,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -111,9 +111,10 @@ impl Half {
 }
 
 pub struct Handshakes {
-    sockets: Epoll,
+    pub sockets: Epoll,
     halves: Mutex<Halves>,
-    accept_paused: AtomicBool,
+    /// Set if accepts must pause.
+    pub accept_paused: AtomicBool,
 }
 
 struct Entry {
@@ -143,10 +144,6 @@ impl Halves {
 impl Handshakes {
     pub fn new() -> io::Result<Handshakes> {
         Ok(Handshakes { sockets: Epoll::new()?, halves: Mutex::default(), accept_paused: AtomicBool::new(false) })
-    }
-
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.sockets.as_fd()
     }
 
     pub fn add(&self, number: u64, half: Half, deadline: Option<Instant>) -> io::Result<()> {
@@ -180,11 +177,6 @@ impl Handshakes {
             let _ = self.sockets.delete(socket.as_fd());
         }
         Some(*half)
-    }
-
-    /// Handles ready sockets with `f`, which may lock the list.
-    pub fn look(&self, f: impl FnMut(Ready)) {
-        self.sockets.look(f);
     }
 
     /// Removes and returns the halves whose deadline has passed. Also returns the next deadline.
@@ -255,11 +247,6 @@ impl Handshakes {
         let closed = std::mem::replace(&mut *self.halves.lock(), Halves { is_closed: true, ..Halves::default() });
         drop(closed);
     }
-
-    /// Returns whether accepts must pause, and clears the flag.
-    pub fn take_accept_pause(&self) -> bool {
-        self.accept_paused.swap(false, Ordering::Relaxed)
-    }
 }
 
 /// Returns the part of an address that identifies a host, because an IPv6 host can have 2^64 addresses.
@@ -308,12 +295,12 @@ impl Incoming {
     /// Accepts the request with `conn`. After an error, the request is still pending.
     pub fn accept(incoming: &mut Option<Self>, conn: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
-        let device = conn.device();
+        let device = &conn.device;
         device.expect()?;
         // Without memory, the socket must stay in the request.
         memory::probe(size_of::<Stream>())?;
         let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
-        let stream = Stream::new(device, socket, conn.number(), conn.zone)?;
+        let stream = Stream::new(device, socket, conn.number, conn.zone)?;
         conn.note_peer(&request.theirs);
         if conn.shift(Phase::Idle, Phase::Accepting) {
             device.unsettled.fetch_add(1, Ordering::AcqRel);
@@ -330,8 +317,8 @@ impl Incoming {
         let (accepted, deadline) = (Half::Accepted(conn.clone()), Some(Instant::now() + GREETING_TIMEOUT));
         // The peer's first record removes the half, so this order.
         let watched = sent
-            && device.handshakes.add(conn.number(), accepted, deadline).is_ok()
-            && device.add_socket(&stream.socket, conn.number()).is_ok();
+            && device.handshakes.add(conn.number, accepted, deadline).is_ok()
+            && device.sockets.add(stream.socket.as_fd(), conn.number).is_ok();
         if !watched {
             log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: its peer has ended");
             conn.end_later(ConnEnd::Left(End::Disconnected));
@@ -382,7 +369,7 @@ pub fn check_address(device: &Device, address: &Address) -> Result<()> {
 }
 
 pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
-    let device = conn.device();
+    let device = &conn.device;
     device.expect()?;
     let ip = match connect.address.ip() {
         any if any.is_unspecified() => device.place.address,
@@ -395,7 +382,7 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     device.enter(conn);
     let retry = ConnectRetry::new(Instant::now());
     if let Err(error) = (Attempt { conn: conn.clone(), to, greeting, retry, deadline }.start()) {
-        log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect to {to}: {error}", conn.number());
+        log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect to {to}: {error}", conn.number);
         device.later(After::GivenUp(conn.clone(), failure(&error)));
     }
     device.wakeup.wake();
@@ -506,7 +493,7 @@ fn begin(device: &Arc<Device>, socket: Socket, mut attempt: Attempt) {
             attempt.greeting.clear();
             let deadline = attempt.deadline;
             let half = Half::Answer { socket, attempt };
-            if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number(), half, deadline).is_err() {
+            if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number, half, deadline).is_err() {
                 conn.give_up(ConnectionReport::NonPeerRejected);
             }
         }
@@ -519,11 +506,11 @@ fn begin(device: &Arc<Device>, socket: Socket, mut attempt: Attempt) {
 fn answer(device: &Arc<Device>, socket: Socket, Attempt { conn, greeting, .. }: &Attempt) {
     match hello::decode(greeting) {
         Some((Word::Terms(theirs), private_data)) => {
-            let Ok(stream) = Stream::new(device, socket, conn.number(), conn.zone) else {
+            let Ok(stream) = Stream::new(device, socket, conn.number, conn.zone) else {
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             };
             // Before the program can post, because only the set reports room in a full socket.
-            if device.add_socket(&stream.socket, conn.number()).is_err() {
+            if device.sockets.add(stream.socket.as_fd(), conn.number).is_err() {
                 return conn.give_up(ConnectionReport::NonPeerRejected);
             }
             conn.note_peer(&theirs);

@@ -21,7 +21,7 @@ use host::memory;
 use crate::Tcp;
 use crate::device::Device;
 use crate::hello::Terms;
-use crate::record::{End, Header};
+use crate::record::End;
 use crate::rx::{ConnEnd, Rx};
 use crate::stream::{NotSent, Stream};
 use crate::tx::Tx;
@@ -71,9 +71,9 @@ pub enum Received {
 
 pub struct Conn {
     pub base: QpBase<Tcp>,
-    device: Arc<Device>,
+    pub device: Arc<Device>,
     /// Unique number within the adapter.
-    number: u64,
+    pub number: u64,
     /// Number of the protection zone.
     pub zone: u32,
     pub terms: Terms,
@@ -81,11 +81,11 @@ pub struct Conn {
     /// Set once a poll has found the peer's first record or its end.
     is_first_found: AtomicBool,
     /// Local port; 0 before there is one.
-    port: AtomicU64,
+    pub port: AtomicU64,
     /// Set while the adapter's list of noted connections contains it.
     noted: AtomicBool,
     /// For each [`Received`], the number of the connection that last received after this one; initially its own.
-    next: [AtomicU64; 2],
+    pub next: [AtomicU64; 2],
     pub request_stalls: Gauge,
     receiving: Mutex<Rx>,
 }
@@ -100,7 +100,7 @@ impl RnrWaiter for Conn {
         self.base.note_stall(false);
         let resumed = receiving.resume(self);
         // Acknowledge now, because the program might not poll.
-        if let Some(stream) = receiving.stream() {
+        if let Some(stream) = &receiving.stream {
             if !stream.acknowledge() {
                 self.poll_soon();
             }
@@ -172,31 +172,6 @@ impl Conn {
         })?)
     }
 
-    pub fn device(&self) -> &Arc<Device> {
-        &self.device
-    }
-
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Returns the connection that is expected after `received`.
-    pub fn next(&self, received: Received) -> u64 {
-        self.next[received as usize].load(Ordering::Relaxed)
-    }
-
-    pub fn set_next(&self, received: Received, number: u64) {
-        self.next[received as usize].store(number, Ordering::Relaxed);
-    }
-
-    pub fn port(&self) -> u64 {
-        self.port.load(Ordering::Relaxed)
-    }
-
-    pub fn set_port(&self, port: u16) {
-        self.port.store(port.into(), Ordering::Relaxed);
-    }
-
     pub fn phase(&self) -> Phase {
         Phase::from_u8(self.phase.load(Ordering::Acquire))
     }
@@ -209,25 +184,30 @@ impl Conn {
     /// Attaches a stream to both directions. Returns `false` if the connection has ended.
     pub fn attach(self: &Arc<Self>, stream: &Arc<Stream>) -> bool {
         if let Some(local) = stream.socket.local() {
-            self.set_port(local.port());
+            self.port.store(local.port().into(), Ordering::Relaxed);
         }
         let mut receiving = self.receiving.lock();
         // An ending thread changes the phase before it detaches the stream under this lock.
         if self.phase() == Phase::Dead {
             return false;
         }
-        receiving.open(stream.clone());
+        receiving.stream = Some(stream.clone());
         if let Some(mut tx) = self.base.sink.lock_tx() {
-            tx.open(stream.clone());
+            tx.stream = Some(stream.clone());
         }
         true
     }
 
-    /// Records the properties of the peer. Called before the connection is reported as established.
+    fn stream(&self) -> Option<Arc<Stream>> {
+        self.receiving.lock().stream.clone()
+    }
+
+    /// Records the properties of the peer, and limits outstanding reads to what it serves, but at least to one. Called
+    /// before the connection is reported as established.
     pub fn note_peer(&self, theirs: &Terms) {
         self.base.note_peer(theirs.extended, theirs.datagrams);
         if let Some(mut tx) = self.base.sink.lock_tx() {
-            tx.limit_reads(theirs.reads_in);
+            tx.max_reading = tx.max_reading.min(usize::from(theirs.reads_in.max(1)));
         }
     }
 
@@ -281,7 +261,7 @@ impl Conn {
             return None;
         }
         self.conclude(&receiving);
-        Some(if receiving.had_records() { Received::Records } else { Received::Reports })
+        Some(if receiving.had_records { Received::Records } else { Received::Reports })
     }
 
     /// Checks whether the peer has used or left an accepted connection.
@@ -289,8 +269,7 @@ impl Conn {
         if self.is_first_found.load(Ordering::Acquire) {
             return false;
         }
-        let stream = self.receiving.lock().stream().cloned();
-        let found = match stream.map(|stream| stream.socket.peek()) {
+        let found = match self.stream().map(|stream| stream.socket.peek()) {
             Some(Ok(Some(true))) => After::Used(self.clone()),
             Some(Ok(Some(false)) | Err(_)) => After::ConnEnd(self.clone(), ConnEnd::Left(End::Disconnected)),
             Some(Ok(None)) | None => return false,
@@ -308,7 +287,7 @@ impl Conn {
 
     /// Acknowledges handled requests, now or in the next poll without data.
     fn conclude(self: &Arc<Self>, rx: &Rx) {
-        let Some(stream) = rx.stream() else { return };
+        let Some(stream) = &rx.stream else { return };
         if stream.owed() > 0 && !(stream.should_tell() && stream.acknowledge()) {
             self.poll_later();
         }
@@ -340,12 +319,12 @@ impl Conn {
         }
         self.pump();
         // Otherwise the socket reports when it has room.
-        let _ = receiving.stream().is_none_or(|stream| stream.acknowledge());
+        let _ = receiving.stream.as_ref().is_none_or(|stream| stream.acknowledge());
     }
 
     /// Resumes sending when the socket has room.
     pub fn writable(self: &Arc<Self>) {
-        let Some(stream) = self.receiving.lock().stream().cloned() else { return };
+        let Some(stream) = self.stream() else { return };
         stream.on_room(|pushed| match pushed {
             Err(NotSent::Lost(id)) => self.end_later(rest_lost(id)),
             _ => self.flush(),
@@ -354,8 +333,7 @@ impl Conn {
 
     /// Fails the connection if it has a partly sent payload in a region about to be freed. Called without a lock.
     pub fn region_freed(self: &Arc<Self>, key: u32) {
-        let stream = self.receiving.lock().stream().cloned();
-        if let Some(NotSent::Lost(id)) = stream.and_then(|stream| stream.lost_with(key)) {
+        if let Some(NotSent::Lost(id)) = self.stream().and_then(|stream| stream.lost_with(key)) {
             After::ConnEnd(self.clone(), rest_lost(id)).run();
         }
     }
@@ -381,10 +359,6 @@ impl Conn {
         self.request_stalls.set(self.base.sink.ep(), Stall::Requests, tx.stalls());
     }
 
-    pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), Fatal> {
-        self.heard(|tx| tx.on_handled(header.handled, header.window))
-    }
-
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
         self.base.sink.lock_tx()?.response(len)
     }
@@ -394,7 +368,7 @@ impl Conn {
     }
 
     /// Changes the sending direction, then sends and completes the requests that this permits.
-    fn heard(
+    pub fn heard(
         self: &Arc<Self>,
         what: impl FnOnce(&mut Tx) -> std::result::Result<(), Fatal>,
     ) -> std::result::Result<(), Fatal> {

@@ -17,7 +17,6 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -78,13 +77,13 @@ pub struct Device {
     pub place: Place,
     pub regions: Regions,
     /// Sockets of connections, by number.
-    sockets: Epoll,
+    pub sockets: Epoll,
     /// Listening sockets, connection attempts, and all deadlines.
     pub handshakes: Handshakes,
     pub wakeup: EventFd,
     pub stop: AtomicBool,
     /// Number of program threads that sleep on the set, or are about to.
-    sleepers: AtomicUsize,
+    pub sleepers: AtomicUsize,
     /// Number of users that need reports without calls of the program.
     pub watchers: AtomicUsize,
     /// Set while the progress thread leaves polling to sleepers.
@@ -170,8 +169,8 @@ impl Device {
 
     pub fn enter(&self, conn: &Arc<Conn>) {
         let mut table = self.table.write();
-        let (Ok(at) | Err(at)) = find(&table, conn.number());
-        table.insert(at, (conn.number(), conn.clone()));
+        let (Ok(at) | Err(at)) = find(&table, conn.number);
+        table.insert(at, (conn.number, conn.clone()));
     }
 
     pub fn forget(&self, number: u64) {
@@ -190,25 +189,6 @@ impl Device {
 
     pub fn conns(&self) -> Vec<Arc<Conn>> {
         self.table.read().iter().map(|(_, conn)| conn.clone()).collect()
-    }
-
-    pub fn add_socket(&self, socket: &Socket, number: u64) -> std::io::Result<()> {
-        self.sockets.add(socket.as_fd(), number)
-    }
-
-    /// Removes a socket from the set, before it is closed.
-    pub fn remove_socket(&self, socket: &Socket) {
-        let _ = self.sockets.delete(socket.as_fd());
-    }
-
-    /// Enables or disables the report that a socket has room.
-    pub fn await_room(&self, socket: &Socket, number: u64, room: bool) {
-        let _ = self.sockets.modify(socket.as_fd(), number, room);
-    }
-
-    /// Returns the descriptor of the set, readable when a socket is.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.sockets.as_fd()
     }
 
     // ---- Deferred work ----
@@ -354,7 +334,7 @@ impl Device {
             found = true;
             polling.is_steady = polling.next.as_ref().is_some_and(|next| Arc::ptr_eq(next, &conn));
             let (last, what) = polling.last;
-            self.conn(last).inspect(|last| last.set_next(what, conn.number()));
+            self.conn(last).inspect(|last| last.next[what as usize].store(conn.number, Ordering::Relaxed));
             self.expect_next(polling, conn, received);
         });
         // An ended connection receives nothing.
@@ -364,9 +344,9 @@ impl Device {
 
     /// Records what a connection has received, and determines the one to expect next.
     fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, received: Received) {
-        polling.last = (conn.number(), received);
-        polling.next = match conn.next(received) {
-            number if number == conn.number() => Some(conn),
+        polling.last = (conn.number, received);
+        polling.next = match conn.next[received as usize].load(Ordering::Relaxed) {
+            number if number == conn.number => Some(conn),
             number => self.conn(number),
         };
     }
@@ -390,10 +370,6 @@ impl Device {
         if self.is_noted() {
             self.poll_once(Poll::Complete);
         }
-    }
-
-    pub fn end_sleep(&self) {
-        self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
     pub fn has_sleepers(&self) -> bool {

@@ -10,7 +10,7 @@ use dat_core::Rights;
 use dat_core::event::Status;
 use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment};
 use dat_memory::copy::{self, Slice};
-use dat_memory::records::{Fatal, Halt};
+use dat_memory::records::{Fatal, Halt, violation};
 use dat_memory::user::{Source, Target};
 
 use crate::conn::Conn;
@@ -44,11 +44,6 @@ impl From<Halt> for ConnEnd {
         // Requests that wait are stored, so only failures get here.
         ConnEnd::Failed(if let Halt::Fail(fatal) = halt { fatal } else { Fatal::default() })
     }
-}
-
-#[cold]
-fn violation() -> ConnEnd {
-    ConnEnd::Failed(Fatal::default())
 }
 
 #[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
@@ -100,7 +95,7 @@ pub struct Current {
 
 #[derive(Default)]
 pub struct Rx {
-    stream: Option<Arc<Stream>>,
+    pub stream: Option<Arc<Stream>>,
     /// Set by the thread that has detected, and will report, the end.
     over: bool,
     /// The header and head of the next record.
@@ -109,7 +104,7 @@ pub struct Rx {
     expected: Option<usize>,
     current: Option<Current>,
     /// Set if records other than HANDLED arrived in this turn.
-    had_records: bool,
+    pub had_records: bool,
     /// `handled` and `window` of the last header.
     reported: (u64, u32),
     /// The tail of the current response.
@@ -118,26 +113,14 @@ pub struct Rx {
 }
 
 impl Rx {
-    pub fn open(&mut self, stream: Arc<Stream>) {
-        self.stream = Some(stream);
-    }
-
     pub fn close(&mut self) -> Option<Arc<Stream>> {
         self.requests = Requests::default();
         self.stream.take()
     }
 
-    pub fn stream(&self) -> Option<&Arc<Stream>> {
-        self.stream.as_ref()
-    }
-
     pub fn begin_turn(&mut self) {
         self.requests.begin_turn();
         self.had_records = self.current.is_some();
-    }
-
-    pub fn had_records(&self) -> bool {
-        self.had_records
     }
 
     /// Receives through `buffer`. Returns whether the socket may have more, or `None` if it had nothing.
@@ -249,7 +232,7 @@ impl Rx {
         // All records of one send contain the same report.
         if self.reported != (header.handled, header.window) {
             self.reported = (header.handled, header.window);
-            link.conn.peer_reports(&header)?;
+            link.conn.heard(|tx| tx.on_handled(header.handled, header.window))?;
         }
         if header.kind != kind::HANDLED {
             self.had_records = true;
@@ -267,7 +250,7 @@ impl Rx {
                     link.conn.on_response(0, true)?;
                 }
             }
-            kind::END => return Err(End::decode(header.aux).map_or_else(violation, ConnEnd::Left)),
+            kind::END => return Err(ConnEnd::Left(End::decode(header.aux).ok_or_else(violation)?)),
             _ => self.requests.start(link, header, &self.start)?,
         }
         Ok(())
@@ -316,7 +299,7 @@ fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -
     }
     let found: usize = pieces.iter().map(Target::len).sum();
     if found as u64 != len {
-        return Err(violation());
+        return Err(violation().into());
     }
     pieces.push(Target::of(buffer));
     Ok((stream.socket.recv(&pieces), found, asked))

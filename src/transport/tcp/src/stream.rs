@@ -5,6 +5,7 @@
 //! else. The rest of a payload is looked up again. Between calls no memory of the program is used.
 
 use std::mem;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -256,7 +257,7 @@ impl Stream {
         then(pushed);
         let mut out = self.out.lock();
         if out.armed && !out.awaits_room {
-            self.device.await_room(&self.socket, self.number, false);
+            let _ = self.device.sockets.modify(self.socket.as_fd(), self.number, false);
             out.armed = false;
         }
     }
@@ -280,7 +281,7 @@ impl Stream {
     fn await_room(&self, out: &mut Out) {
         out.awaits_room = true;
         if !out.armed {
-            self.device.await_room(&self.socket, self.number, true);
+            let _ = self.device.sockets.modify(self.socket.as_fd(), self.number, true);
             out.armed = true;
         }
     }
@@ -417,6 +418,6 @@ impl Sender<'_> {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        self.device.remove_socket(&self.socket);
+        let _ = self.device.sockets.delete(self.socket.as_fd());
     }
 }

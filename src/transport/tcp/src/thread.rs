@@ -38,7 +38,7 @@ fn run(device: &Arc<Device>) {
 
 /// Handles handshakes, deferred work and deadlines. Returns the time until the next deadline.
 fn work(device: &Arc<Device>) -> Option<Duration> {
-    device.handshakes.look(|ready| {
+    device.handshakes.sockets.look(|ready| {
         isolated(|| cm::handle(device, ready));
     });
     let now = Instant::now();
@@ -56,9 +56,9 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
 /// before the last sleep.
 fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let wakeup = Some(device.wakeup.as_fd());
-    let (handshakes, due) = match device.handshakes.take_accept_pause() {
+    let (handshakes, due) = match device.handshakes.accept_paused.swap(false, Ordering::Relaxed) {
         true => (None, due.into_iter().chain([ACCEPT_PAUSE]).min()),
-        false => (Some(device.handshakes.descriptor()), due),
+        false => (Some(device.handshakes.sockets.as_fd()), due),
     };
     let wait = |sockets, limit: Option<Duration>| {
         let _ = poll::wait([wakeup, handshakes, sockets], limit.into_iter().chain(due).min());
@@ -90,7 +90,7 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     device.watching.store(true, Ordering::SeqCst);
     // After this store, noted and deferred work wakes this thread.
     let left = device.is_noted() || device.is_deferred();
-    wait(Some(device.descriptor()), left.then_some(Duration::ZERO));
+    wait(Some(device.sockets.as_fd()), left.then_some(Duration::ZERO));
     device.watching.store(false, Ordering::SeqCst);
     // If the program polls, it handles new data.
     if device.polls() == *polls {

@@ -63,7 +63,7 @@ type Head = ArrayVec<u8, MAX_HEAD>;
 /// The sending direction. The default is unconnected.
 #[derive(Default)]
 pub struct Tx {
-    stream: Option<Arc<Stream>>,
+    pub stream: Option<Arc<Stream>>,
     /// Bytes of requests: sent, and handled by the peer.
     sent: u64,
     handled: u64,
@@ -80,7 +80,7 @@ pub struct Tx {
     reading: usize,
     arrived: u64,
     /// Maximum number of outstanding requests with responses.
-    max_reading: usize,
+    pub max_reading: usize,
 }
 
 impl Posted {
@@ -114,19 +114,6 @@ impl Tx {
         tx.requests.room(sizes.requests)?;
         tx.segments.room(sizes.requests)?;
         Ok(tx)
-    }
-
-    pub fn open(&mut self, stream: Arc<Stream>) {
-        self.stream = Some(stream);
-    }
-
-    pub fn is_open(&self) -> bool {
-        self.stream.is_some()
-    }
-
-    /// Limits outstanding reads to the number that the peer serves, but at least to one.
-    pub fn limit_reads(&mut self, reads: u8) {
-        self.max_reading = self.max_reading.min(usize::from(reads.max(1)));
     }
 
     /// Detaches the stream. Returns the [`SeqNo`] up to which requests are complete.

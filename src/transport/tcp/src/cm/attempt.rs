@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use dat_core::transport::{ConnectRetry, ConnectionReport};
@@ -25,13 +26,13 @@ pub struct Attempt {
 impl Attempt {
     /// Starts a TCP connection. Returns an error if the attempt has failed.
     pub fn start(self) -> io::Result<()> {
-        let device = self.conn.device().clone();
+        let device = self.conn.device.clone();
         match Socket::connect(SocketAddr::new(device.place.address, 0), self.to) {
             Ok(socket) => {
                 if let Some(local) = socket.local() {
-                    self.conn.set_port(local.port());
+                    self.conn.port.store(local.port().into(), Ordering::Relaxed);
                 }
-                let (number, deadline) = (self.conn.number(), self.deadline);
+                let (number, deadline) = (self.conn.number, self.deadline);
                 device.handshakes.add(number, Half::Connecting { socket, attempt: self }, deadline)
             }
             Err(error) => self.retry(error),
@@ -42,7 +43,7 @@ impl Attempt {
     fn retry(mut self, error: io::Error) -> io::Result<()> {
         match self.retry.next_attempt(Instant::now()) {
             Some(until) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                let (device, number) = (self.conn.device().clone(), self.conn.number());
+                let (device, number) = (self.conn.device.clone(), self.conn.number);
                 let until = self.deadline.into_iter().chain([until]).min();
                 device.handshakes.add(number, Half::Waiting(self), until)
             }
@@ -56,7 +57,7 @@ impl Attempt {
         report(&conn, self.start());
         // The program may have disconnected while the attempt was not in the set.
         if conn.phase() == Phase::Dead {
-            conn.device().handshakes.remove(conn.number());
+            conn.device.handshakes.remove(conn.number);
         }
     }
 
@@ -69,7 +70,7 @@ impl Attempt {
 
 fn report(conn: &Conn, attempt: io::Result<()>) {
     if let Err(error) = attempt {
-        log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect: {error}", conn.number());
+        log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect: {error}", conn.number);
         conn.give_up(failure(&error));
     }
 }

@@ -1,5 +1,6 @@
 //! Streams that this end has closed, until their peers have read everything (a *linger*).
 
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,7 +37,7 @@ impl Device {
         let end = Instant::now() + CLOSE_LINGER;
         while self.handshakes.has_leaving() && Instant::now() < end {
             self.poll_once(Poll::Complete);
-            let _ = host::poll::wait([Some(self.descriptor())], Some(TICK));
+            let _ = host::poll::wait([Some(self.sockets.as_fd())], Some(TICK));
         }
         self.handshakes.close();
         // These connections own references to the device.
