@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dat_core::error::Result;
-use dat_core::event::Status;
 use dat_core::probes::Stall;
-use dat_core::transport::{Checked, ConnectionReport, EndpointSink, Gauge, RequestId, RnrWaiter};
+use dat_core::transport::{Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, RnrWaiter};
 use dat_memory::datagrams::Receiver;
 use dat_memory::qp::QpBase;
 use dat_memory::records::Fatal;
@@ -25,8 +24,6 @@ use crate::record::End;
 use crate::rx::{ConnEnd, Rx};
 use crate::stream::{NotSent, Stream};
 use crate::tx::Tx;
-
-mod ending;
 
 /// Maximum reads of a socket per poll, before other connections' turn.
 const READS: usize = 8;
@@ -42,6 +39,8 @@ pub enum Phase {
     Connecting,
     /// The passive side has accepted, but the peer has not used the connection.
     Accepting,
+    /// A poll has found the first record of the acceptor's peer, or its end, and will report that.
+    Used,
     /// Data can flow.
     Up,
     Dead,
@@ -53,7 +52,8 @@ impl Phase {
             0 => Phase::Idle,
             1 => Phase::Connecting,
             2 => Phase::Accepting,
-            3 => Phase::Up,
+            3 => Phase::Used,
+            4 => Phase::Up,
             _ => Phase::Dead,
         }
     }
@@ -78,8 +78,6 @@ pub struct Conn {
     pub zone: u32,
     pub terms: Terms,
     phase: AtomicU8,
-    /// Set once a poll has found the peer's first record or its end.
-    is_first_found: AtomicBool,
     /// Local port; 0 before there is one.
     pub port: AtomicU64,
     /// Set while the adapter's list of noted connections contains it.
@@ -163,7 +161,6 @@ impl Conn {
             zone,
             terms,
             phase: AtomicU8::new(Phase::Idle as u8),
-            is_first_found: AtomicBool::new(false),
             port: AtomicU64::new(0),
             noted: AtomicBool::new(false),
             next: [AtomicU64::new(number), AtomicU64::new(number)],
@@ -214,12 +211,12 @@ impl Conn {
     /// Reports the connection as established, with the acceptor's private data. Called without a lock.
     pub fn established(self: &Arc<Self>, private_data: Vec<u8>) {
         let phase = self.phase();
-        if !matches!(phase, Phase::Connecting | Phase::Accepting) {
+        if !matches!(phase, Phase::Connecting | Phase::Used) {
             return;
         }
         self.base.sink.connection(ConnectionReport::Established(private_data));
         // Polls read the socket only in the phase `Up`, so the end is reported later.
-        if self.shift(phase, Phase::Up) && phase == Phase::Accepting {
+        if self.shift(phase, Phase::Up) && phase == Phase::Used {
             self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
             self.device.handshakes.remove(self.number);
         }
@@ -237,7 +234,7 @@ impl Conn {
         match self.phase() {
             Phase::Up => {}
             Phase::Accepting => return self.first_record().then_some(Received::Records),
-            Phase::Idle | Phase::Connecting | Phase::Dead => return None,
+            Phase::Idle | Phase::Connecting | Phase::Used | Phase::Dead => return None,
         }
         let (mut found, mut began) = (false, None);
         let mut receiving = self.receiving.lock();
@@ -260,37 +257,31 @@ impl Conn {
         if !found {
             return None;
         }
-        self.conclude(&receiving);
+        // Acknowledge now, or in the next poll without data.
+        if let Some(stream) = receiving.stream.as_ref().filter(|stream| stream.owed() > 0) {
+            if !stream.should_tell() || !stream.acknowledge() {
+                self.poll_later();
+            }
+        }
         Some(if receiving.had_records { Received::Records } else { Received::Reports })
     }
 
     /// Checks whether the peer has used or left an accepted connection.
     fn first_record(self: &Arc<Self>) -> bool {
-        if self.is_first_found.load(Ordering::Acquire) {
-            return false;
-        }
         let found = match self.stream().map(|stream| stream.socket.peek()) {
             Some(Ok(Some(true))) => After::Used(self.clone()),
             Some(Ok(Some(false)) | Err(_)) => After::ConnEnd(self.clone(), ConnEnd::Left(End::Disconnected)),
             Some(Ok(None)) | None => return false,
         };
-        // Counted before the flag is set, so that a thread that sees the flag waits for the report.
+        // Counted before the phase changes, so that a thread that sees the phase waits for the report.
         let begins = usize::from(found.is_beginning());
         self.device.beginning.fetch_add(begins, Ordering::AcqRel);
-        if self.is_first_found.swap(true, Ordering::AcqRel) {
+        if !self.shift(Phase::Accepting, Phase::Used) {
             self.device.beginning.fetch_sub(begins, Ordering::AcqRel);
             return false;
         }
         self.device.later(found);
         true
-    }
-
-    /// Acknowledges handled requests, now or in the next poll without data.
-    fn conclude(self: &Arc<Self>, rx: &Rx) {
-        let Some(stream) = &rx.stream else { return };
-        if stream.owed() > 0 && !(stream.should_tell() && stream.acknowledge()) {
-            self.poll_later();
-        }
     }
 
     /// Notes the connection for the next poll without data.
@@ -317,7 +308,7 @@ impl Conn {
         if let Err(over) = receiving.resume(self) {
             return self.end_later(over);
         }
-        self.pump();
+        let _ = self.heard(|_| Ok(()));
         // Otherwise the socket reports when it has room.
         let _ = receiving.stream.as_ref().is_none_or(|stream| stream.acknowledge());
     }
@@ -326,23 +317,15 @@ impl Conn {
     pub fn writable(self: &Arc<Self>) {
         let Some(stream) = self.stream() else { return };
         stream.on_room(|pushed| match pushed {
-            Err(NotSent::Lost(id)) => self.end_later(rest_lost(id)),
+            Err(NotSent::Lost(fatal)) => self.end_later(fatal.into()),
             _ => self.flush(),
         });
     }
 
     /// Fails the connection if it has a partly sent payload in a region about to be freed. Called without a lock.
     pub fn region_freed(self: &Arc<Self>, key: u32) {
-        if let Some(NotSent::Lost(id)) = self.stream().and_then(|stream| stream.lost_with(key)) {
-            After::ConnEnd(self.clone(), rest_lost(id)).run();
-        }
-    }
-
-    fn pump(self: &Arc<Self>) {
-        let Some(mut tx) = self.base.sink.lock_tx() else { return };
-        self.pump_locked(&mut tx);
-        if tx.done().is_some_and(|done| tx.request_done(done)) {
-            self.device.later(After::Drained(self.clone()));
+        if let Some(fatal) = self.stream().and_then(|stream| stream.lost_with(key)) {
+            self.fail(fatal);
         }
     }
 
@@ -374,21 +357,78 @@ impl Conn {
     ) -> std::result::Result<(), Fatal> {
         let Some(mut tx) = self.base.sink.lock_tx() else { return Ok(()) };
         let heard = what(&mut tx);
-        let mut drained = tx.done().is_some_and(|done| tx.request_done(done));
         if heard.is_ok() {
             self.pump_locked(&mut tx);
-            // A bind completes together with the requests before it.
-            drained |= tx.done().is_some_and(|done| tx.request_done(done));
         }
-        if drained {
+        if tx.done().is_some_and(|done| tx.request_done(done)) {
             self.device.later(After::Drained(self.clone()));
         }
         heard
     }
-}
 
-/// Returns the failure for a partly sent request, or for a response if `id` is `None`.
-fn rest_lost(id: Option<RequestId>) -> ConnEnd {
-    let of_request = |id| Fatal::of_request(id, Status::LocalProtection);
-    ConnEnd::Failed(id.map_or_else(|| Fatal::of_peer(Status::RemoteAccess), of_request))
+    // ---- The end ----
+
+    /// Ends the connection for the program. Afterwards, it calls no sink and uses no memory of the program.
+    pub fn disconnect(&self, end: End) {
+        self.close(false, Some(end));
+    }
+
+    /// Detaches the stream, and sends `end` to the peer. With `report`, reports all completed requests. Returns whether
+    /// the connection had not ended before.
+    fn close(&self, report: bool, end: Option<End>) -> bool {
+        let before = Phase::from_u8(self.phase.fetch_max(Phase::Dead as u8, Ordering::AcqRel));
+        if matches!(before, Phase::Accepting | Phase::Used) {
+            self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
+        }
+        let first = before < Phase::Dead;
+        let mut drained = false;
+        // Without a stream, no later call uses memory of the program.
+        let left = {
+            let mut receiving = self.receiving.lock();
+            self.base.note_stall(false);
+            let stream = receiving.close();
+            if let Some(mut tx) = self.base.sink.lock_tx() {
+                let done = tx.close();
+                self.note_request_stall(&tx);
+                drained = first && report && done.is_some_and(|last| tx.request_done(last));
+            }
+            stream.filter(|stream| stream.leave(end.filter(|_| before >= Phase::Accepting)))
+        };
+        self.device.forget(self.number);
+        if let Some(stream) = left {
+            self.device.linger(self.number, stream);
+        }
+        if drained {
+            self.base.sink.drained();
+        }
+        first
+    }
+
+    /// Ends the connection after a local failure. Called without a lock.
+    pub fn fail(&self, fatal: Fatal) {
+        if self.close(true, Some(End::Broken(fatal.peer))) {
+            self.base.sink.failed(fatal.recv, fatal.request);
+        }
+    }
+
+    /// Ends the connection after the peer's end. Called without a lock.
+    pub fn peer_left(&self, end: End) {
+        let accepting = matches!(self.phase(), Phase::Accepting | Phase::Used);
+        if !self.close(true, None) {
+            return;
+        }
+        match end {
+            _ if accepting => self.base.sink.connection(ConnectionReport::AcceptFailed),
+            End::Disconnected => self.base.sink.connection(ConnectionReport::Disconnected),
+            End::Broken(None) => self.base.sink.connection(ConnectionReport::Broken),
+            End::Broken(Some(status)) => self.base.sink.failed(None, Some((FailedRequest::Oldest, status))),
+        }
+    }
+
+    /// Ends a connection attempt with a report. Called without a lock.
+    pub fn give_up(&self, report: ConnectionReport) {
+        if self.phase() <= Phase::Connecting && self.close(false, None) {
+            self.base.sink.connection(report);
+        }
+    }
 }

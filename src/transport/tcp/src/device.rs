@@ -17,6 +17,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -29,15 +30,14 @@ use host::event_fd::EventFd;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory, Room};
 use host::pause::Pause;
-use host::poll::Epoll;
+use host::poll::{self, Epoll, Ready};
 use host::topic::{Reason, Topic};
 
-use crate::cm::Handshakes;
+use crate::cm::{Half, Handshakes};
 use crate::conn::{After, Conn, Phase, Received};
 use crate::locate::Place;
 use crate::socket::Socket;
-
-mod leaving;
+use crate::stream::Stream;
 
 /// The table of registered memory, which no other process reads.
 pub type Regions = RegionTable<()>;
@@ -56,6 +56,18 @@ const MISSES: u32 = 7;
 pub const TICK: Duration = Duration::from_millis(1);
 /// The same while a program thread sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);
+
+/// Maximum number of reads of late data in a poll.
+const MAX_LATE_READS: usize = 8;
+/// Maximum number of lingering streams.
+const MAX_LEAVING: usize = 1024;
+/// Time for the peer to read everything.
+const LINGER: Duration = Duration::from_secs(2);
+/// Time for all peers when the adapter is closed.
+const CLOSE_LINGER: Duration = Duration::from_millis(200);
+
+/// Bit in the number of a closed stream, whose connection may still have another half.
+const CLOSED: u64 = 1 << 63;
 
 /// The state of the poll, with preallocated memory.
 #[derive(Default)]
@@ -379,6 +391,55 @@ impl Device {
     /// Returns whether there are no connections or attempts.
     pub fn is_empty(&self) -> bool {
         self.table.read().is_empty()
+    }
+
+    // ---- Streams that this end has closed, until their peers have read everything (a *linger*) ----
+
+    /// Keeps a stream until its peer has read everything, up to [`LINGER`].
+    pub fn linger(&self, number: u64, stream: Arc<Stream>) {
+        self.handshakes.remove_oldest(descriptors(MAX_LEAVING), |half, _| matches!(half, Half::Leaving(_)));
+        // On failure, this closes the stream.
+        let _ = self.handshakes.add(number | CLOSED, Half::Leaving(stream), Some(Instant::now() + LINGER));
+        self.wakeup.wake();
+    }
+
+    /// Waits up to [`CLOSE_LINGER`] until peers have read everything, and closes all streams.
+    pub fn let_all_go(&self) {
+        let end = Instant::now() + CLOSE_LINGER;
+        while self.handshakes.has_leaving() && Instant::now() < end {
+            self.poll_once(Poll::Complete);
+            let _ = poll::wait([Some(self.sockets.as_fd())], Some(TICK));
+        }
+        self.handshakes.close();
+        // These connections own references to the device.
+        let mut polling = self.polling.lock();
+        polling.next = None;
+        polling.noted.clear();
+        let noted = std::mem::take(&mut *self.noted.lock());
+        drop(polling);
+        drop(noted);
+    }
+
+    /// Handles the socket of a closed connection.
+    #[cold]
+    fn ready_late(&self, ready: Ready, buffer: &mut [u8]) {
+        let Some(stream) = self.handshakes.leaving(ready.token | CLOSED) else { return };
+        if ready.writable {
+            stream.on_room(drop);
+        }
+        if ready.readable {
+            // Discards late data of the peer.
+            for _ in 0..MAX_LATE_READS {
+                match stream.socket.recv_bytes(buffer) {
+                    Ok(Some(0)) | Err(_) => {
+                        self.handshakes.remove(ready.token | CLOSED);
+                        break;
+                    }
+                    Ok(Some(_)) => {}
+                    Ok(None) => break,
+                }
+            }
+        }
     }
 
     // ---- Memory ----

@@ -264,8 +264,9 @@ impl Requests {
             match sent {
                 Ok(()) => {}
                 Err(NotSent::NoMemory) => return Err(Fatal::of_peer(Status::RemoteAccess).into()),
+                Err(NotSent::Lost(fatal)) => return Err(fatal.into()),
                 // A read of the socket reports the end of the connection.
-                Err(NotSent::Busy | NotSent::Gone | NotSent::Lost(_)) => return Err(Halt::Wait),
+                Err(NotSent::Busy | NotSent::Gone) => return Err(Halt::Wait),
             }
             self.turn = self.turn.saturating_sub(part + RESPONSE);
             self.responded += part;

@@ -11,8 +11,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use arrayvec::ArrayVec;
 use dat_core::Rights;
+use dat_core::event::Status;
 use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment, RequestId};
 use dat_memory::copy::{self, Slice};
+use dat_memory::records::Fatal;
 use dat_memory::regions::AccessContext;
 use dat_memory::user::{Source, Target, copy_lists};
 use host::lock::{Mutex, MutexGuard};
@@ -45,14 +47,14 @@ pub enum Body {
 }
 
 /// The reason why nothing was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum NotSent {
     /// The socket has no room. [`Stream::on_room`] reports when it has.
     Busy,
     /// The payload's memory is not registered, or not readable for the peer.
     NoMemory,
-    /// The same, after part of the payload was sent: of this request, or of a response. The connection must fail.
-    Lost(Option<RequestId>),
+    /// The same, after part of the payload was sent, so the connection must fail.
+    Lost(Fatal),
     /// The connection has ended, which a read reports.
     Gone,
 }
@@ -79,6 +81,14 @@ struct Out {
 impl Out {
     fn is_empty(&self) -> bool {
         self.gone == self.head.len() && self.len == 0
+    }
+
+    /// Returns the failure of the connection if the unsent payload is no longer registered.
+    fn lost(&self) -> Fatal {
+        match self.body {
+            Body::Local(id, _) => Fatal::of_request(id, Status::LocalProtection),
+            _ => Fatal::of_peer(Status::RemoteAccess),
+        }
     }
 }
 
@@ -238,10 +248,7 @@ impl Stream {
             Ok(true) => Ok(()),
             Ok(false) => Err(NotSent::Busy),
             // The rest stays, so later attempts return the same error.
-            Err(NotSent::NoMemory) => Err(NotSent::Lost(match out.body {
-                Body::Local(id, _) => Some(id),
-                _ => None,
-            })),
+            Err(NotSent::NoMemory) => Err(NotSent::Lost(out.lost())),
             Err(error) => Err(error),
         }
     }
@@ -267,15 +274,15 @@ impl Stream {
         matches!(self.out.lock().body, Body::Local(..))
     }
 
-    pub fn lost_with(&self, key: u32) -> Option<NotSent> {
+    /// Returns the failure of the connection if it has a partly sent payload in this region.
+    pub fn lost_with(&self, key: u32) -> Option<Fatal> {
         let out = self.out.lock();
-        match &out.body {
-            Body::Local(id, segments) if segments.iter().any(|segment| segment.key as u32 == key) => {
-                Some(NotSent::Lost(Some(*id)))
-            }
-            Body::Granted(from) if from.key == key => Some(NotSent::Lost(None)),
-            _ => None,
-        }
+        let uses = match &out.body {
+            Body::Local(_, segments) => segments.iter().any(|segment| segment.key as u32 == key),
+            Body::Granted(from) => from.key == key,
+            Body::None | Body::Copied(_) => false,
+        };
+        uses.then(|| out.lost())
     }
 
     fn await_room(&self, out: &mut Out) {
@@ -306,7 +313,7 @@ impl Stream {
 
     /// Acknowledges handled requests, if any. Returns `false` if the socket has no room.
     pub fn acknowledge(&self) -> bool {
-        self.owed() == 0 || self.report() != Err(NotSent::Busy)
+        self.owed() == 0 || !matches!(self.report(), Err(NotSent::Busy))
     }
 
     // ---- The end ----

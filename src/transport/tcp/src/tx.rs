@@ -247,8 +247,8 @@ impl Tx {
     fn stop(&self, error: NotSent) -> Stop {
         match error {
             // A report of room, or a read of the socket, follows.
-            NotSent::Busy | NotSent::Gone | NotSent::Lost(None) => None,
-            NotSent::Lost(Some(id)) => Some(Fatal::of_request(id, Status::LocalProtection)),
+            NotSent::Busy | NotSent::Gone => None,
+            NotSent::Lost(fatal) => Some(fatal),
             NotSent::NoMemory => self.lost(),
         }
     }
