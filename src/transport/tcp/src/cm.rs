@@ -23,12 +23,13 @@ use arrayvec::ArrayVec;
 use dat_core::addr::{Address, port_of};
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectRetry, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
+use dat_memory::qp::Phase;
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use host::poll::{Epoll, Ready};
 
 use crate::Tcp;
-use crate::conn::{After, Conn, Phase};
+use crate::conn::{After, Conn};
 use crate::device::{Device, descriptors};
 use crate::hello::{self, MAX_PRIVATE_DATA, Terms, Word};
 use crate::record::End;
@@ -93,7 +94,7 @@ impl Half {
             Half::Waiting(attempt) | Half::Connecting { attempt, .. } | Half::Answer { attempt, .. } => {
                 attempt.conn.give_up(ConnectionReport::TimedOut);
             }
-            Half::Accepted(conn) if conn.phase() == Phase::Accepting => conn.peer_left(End::Disconnected),
+            Half::Accepted(conn) if conn.base.phase() == Phase::Accepting => conn.peer_left(End::Disconnected),
             // The drop closes the socket.
             Half::Accepted(_) | Half::Greeting { .. } | Half::Listening { .. } | Half::Leaving(_) => {}
         }
@@ -302,7 +303,7 @@ impl Incoming {
         let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
         let stream = Stream::new(device, socket, conn.number, conn.zone)?;
         conn.note_peer(&request.theirs);
-        if conn.shift(Phase::Idle, Phase::Accepting) {
+        if conn.base.shift(Phase::Idle, Phase::Accepting) {
             device.unsettled.fetch_add(1, Ordering::AcqRel);
         }
         let terms = Terms { reads_in: conn.terms.reads_in.min(request.theirs.reads_out), ..conn.terms };
@@ -378,7 +379,7 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     let to = SocketAddr::new(ip, port_of(connect.qualifier));
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let greeting = hello::encode(Word::Terms(conn.terms), connect.private_data);
-    conn.shift(Phase::Idle, Phase::Connecting);
+    conn.base.shift(Phase::Idle, Phase::Connecting);
     device.enter(conn);
     let retry = ConnectRetry::new(Instant::now());
     if let Err(error) = (Attempt { conn: conn.clone(), to, greeting, retry, deadline }.start()) {
@@ -493,7 +494,7 @@ fn begin(device: &Arc<Device>, socket: Socket, mut attempt: Attempt) {
             attempt.greeting.clear();
             let deadline = attempt.deadline;
             let half = Half::Answer { socket, attempt };
-            if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number, half, deadline).is_err() {
+            if conn.base.phase() != Phase::Connecting || device.handshakes.add(conn.number, half, deadline).is_err() {
                 conn.give_up(ConnectionReport::NonPeerRejected);
             }
         }

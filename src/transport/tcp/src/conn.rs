@@ -5,14 +5,14 @@
 //! so no other thread uses memory of the program afterwards.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dat_core::error::Result;
 use dat_core::probes::Stall;
 use dat_core::transport::{Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, RnrWaiter};
 use dat_memory::datagrams::Receiver;
-use dat_memory::qp::QpBase;
+use dat_memory::qp::{Phase, QpBase};
 use dat_memory::records::Fatal;
 use host::lock::Mutex;
 use host::memory;
@@ -29,35 +29,6 @@ use crate::tx::Tx;
 const READS: usize = 8;
 /// Time after which a poll turns to other connections.
 const TURN: Duration = Duration::from_micros(500);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-#[repr(u8)]
-pub enum Phase {
-    /// Not connected yet.
-    Idle,
-    /// The active side has begun an attempt.
-    Connecting,
-    /// The passive side has accepted, but the peer has not used the connection.
-    Accepting,
-    /// A poll has found the first record of the acceptor's peer, or its end, and will report that.
-    Used,
-    /// Data can flow.
-    Up,
-    Dead,
-}
-
-impl Phase {
-    fn from_u8(value: u8) -> Self {
-        match value {
-            0 => Phase::Idle,
-            1 => Phase::Connecting,
-            2 => Phase::Accepting,
-            3 => Phase::Used,
-            4 => Phase::Up,
-            _ => Phase::Dead,
-        }
-    }
-}
 
 /// A kind of received data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,7 +48,6 @@ pub struct Conn {
     /// Number of the protection zone.
     pub zone: u32,
     pub terms: Terms,
-    phase: AtomicU8,
     /// Local port; 0 before there is one.
     pub port: AtomicU64,
     /// Set while the adapter's list of noted connections contains it.
@@ -160,22 +130,12 @@ impl Conn {
             device: device.clone(),
             zone,
             terms,
-            phase: AtomicU8::new(Phase::Idle as u8),
             port: AtomicU64::new(0),
             noted: AtomicBool::new(false),
             next: [AtomicU64::new(number), AtomicU64::new(number)],
             request_stalls: Gauge::default(),
             receiving: Mutex::default(),
         })?)
-    }
-
-    pub fn phase(&self) -> Phase {
-        Phase::from_u8(self.phase.load(Ordering::Acquire))
-    }
-
-    /// Changes the phase if it is `from`. Returns whether it was.
-    pub fn shift(&self, from: Phase, to: Phase) -> bool {
-        self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// Attaches a stream to both directions. Returns `false` if the connection has ended.
@@ -185,7 +145,7 @@ impl Conn {
         }
         let mut receiving = self.receiving.lock();
         // An ending thread changes the phase before it detaches the stream under this lock.
-        if self.phase() == Phase::Dead {
+        if self.base.phase() == Phase::Dead {
             return false;
         }
         receiving.stream = Some(stream.clone());
@@ -210,13 +170,13 @@ impl Conn {
 
     /// Reports the connection as established, with the acceptor's private data. Called without a lock.
     pub fn established(self: &Arc<Self>, private_data: Vec<u8>) {
-        let phase = self.phase();
+        let phase = self.base.phase();
         if !matches!(phase, Phase::Connecting | Phase::Used) {
             return;
         }
         self.base.sink.connection(ConnectionReport::Established(private_data));
         // Polls read the socket only in the phase `Up`, so the end is reported later.
-        if self.shift(phase, Phase::Up) && phase == Phase::Used {
+        if self.base.shift(phase, Phase::Up) && phase == Phase::Used {
             self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
             self.device.handshakes.remove(self.number);
         }
@@ -231,10 +191,10 @@ impl Conn {
 
     /// Handles data of the socket, through `buffer`. Returns `None` if there is none.
     pub fn receive(self: &Arc<Self>, buffer: &mut [u8]) -> Option<Received> {
-        match self.phase() {
+        match self.base.phase() {
             Phase::Up => {}
             Phase::Accepting => return self.first_record().then_some(Received::Records),
-            Phase::Idle | Phase::Connecting | Phase::Used | Phase::Dead => return None,
+            _ => return None,
         }
         let (mut found, mut began) = (false, None);
         let mut receiving = self.receiving.lock();
@@ -276,7 +236,7 @@ impl Conn {
         // Counted before the phase changes, so that a thread that sees the phase waits for the report.
         let begins = usize::from(found.is_beginning());
         self.device.beginning.fetch_add(begins, Ordering::AcqRel);
-        if !self.shift(Phase::Accepting, Phase::Used) {
+        if !self.base.shift(Phase::Accepting, Phase::Used) {
             self.device.beginning.fetch_sub(begins, Ordering::AcqRel);
             return false;
         }
@@ -301,7 +261,7 @@ impl Conn {
     pub fn flush(self: &Arc<Self>) {
         self.noted.store(false, Ordering::Release);
         // The program may post before the phase is `Up`.
-        if self.phase() == Phase::Dead {
+        if self.base.phase() == Phase::Dead {
             return;
         }
         let mut receiving = self.receiving.lock();
@@ -376,7 +336,7 @@ impl Conn {
     /// Detaches the stream, and sends `end` to the peer. With `report`, reports all completed requests. Returns whether
     /// the connection had not ended before.
     fn close(&self, report: bool, end: Option<End>) -> bool {
-        let before = Phase::from_u8(self.phase.fetch_max(Phase::Dead as u8, Ordering::AcqRel));
+        let before = self.base.advance(Phase::Dead);
         if matches!(before, Phase::Accepting | Phase::Used) {
             self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
         }
@@ -413,7 +373,7 @@ impl Conn {
 
     /// Ends the connection after the peer's end. Called without a lock.
     pub fn peer_left(&self, end: End) {
-        let accepting = matches!(self.phase(), Phase::Accepting | Phase::Used);
+        let accepting = matches!(self.base.phase(), Phase::Accepting | Phase::Used);
         if !self.close(true, None) {
             return;
         }
@@ -427,7 +387,7 @@ impl Conn {
 
     /// Ends a connection attempt with a report. Called without a lock.
     pub fn give_up(&self, report: ConnectionReport) {
-        if self.phase() <= Phase::Connecting && self.close(false, None) {
+        if self.base.phase() <= Phase::Connecting && self.close(false, None) {
             self.base.sink.connection(report);
         }
     }

@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use dat_core::error::Result;
 use dat_core::transport::Poll;
 use dat_memory::objects::Owner;
+use dat_memory::qp::Phase;
 use dat_memory::regions::{ROWS, RegionTable};
 use host::event_fd::EventFd;
 use host::lock::{Mutex, RwLock};
@@ -34,7 +35,7 @@ use host::poll::{self, Epoll, Ready};
 use host::topic::{Reason, Topic};
 
 use crate::cm::{Half, Handshakes};
-use crate::conn::{After, Conn, Phase, Received};
+use crate::conn::{After, Conn, Received};
 use crate::locate::Place;
 use crate::socket::Socket;
 use crate::stream::Stream;
@@ -350,7 +351,7 @@ impl Device {
             self.expect_next(polling, conn, received);
         });
         // An ended connection receives nothing.
-        polling.next.take_if(|next| next.phase() > Phase::Up);
+        polling.next.take_if(|next| next.base.phase() > Phase::Up);
         found
     }
 

@@ -7,9 +7,10 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use dat_core::transport::{ConnectRetry, ConnectionReport};
+use dat_memory::qp::Phase;
 
 use super::{Greeting, Half};
-use crate::conn::{Conn, Phase};
+use crate::conn::Conn;
 use crate::socket::Socket;
 
 /// A connection attempt, which repeats TCP connections until one succeeds or the time for retries ends.
@@ -56,7 +57,7 @@ impl Attempt {
         let conn = self.conn.clone();
         report(&conn, self.start());
         // The program may have disconnected while the attempt was not in the set.
-        if conn.phase() == Phase::Dead {
+        if conn.base.phase() == Phase::Dead {
             conn.device.handshakes.remove(conn.number);
         }
     }
