@@ -3,6 +3,7 @@
 use std::iter;
 
 use arrayvec::ArrayVec;
+use dat_core::transport::Rejection;
 
 /// Maximum private data of a request, reply or rejection.
 pub const MAX_PRIVATE_DATA: usize = 224;
@@ -32,18 +33,16 @@ pub struct Terms {
 pub enum Word {
     /// A request or acceptance.
     Terms(Terms),
-    /// A rejection by the program.
-    Rejected,
-    /// A rejection by the provider.
-    Refused,
+    /// A rejection.
+    Rejected(Rejection),
 }
 
 /// Encodes a greeting with private data.
 pub fn encode(word: Word, private_data: &[u8]) -> ArrayVec<u8, { SIZE + MAX_PRIVATE_DATA }> {
     let (kind, Terms { extended, datagrams, reads_in, reads_out }) = match word {
         Word::Terms(terms) => (0, terms),
-        Word::Rejected => (1, Terms::default()),
-        Word::Refused => (2, Terms::default()),
+        Word::Rejected(Rejection::Consumer) => (1, Terms::default()),
+        Word::Rejected(Rejection::Provider) => (2, Terms::default()),
     };
     let private_data = &private_data[..private_data.len().min(MAX_PRIVATE_DATA)];
     let mut bytes = ArrayVec::from_iter(MAGIC);
@@ -71,8 +70,8 @@ pub fn decode(bytes: &[u8]) -> Option<(Word, Vec<u8>)> {
     }
     let word = match kind {
         0 => Word::Terms(terms),
-        1 if terms == Terms::default() => Word::Rejected,
-        2 if terms == Terms::default() => Word::Refused,
+        1 if terms == Terms::default() => Word::Rejected(Rejection::Consumer),
+        2 if terms == Terms::default() => Word::Rejected(Rejection::Provider),
         _ => return None,
     };
     let private_data = private_data.get(..usize::from(len)).filter(|data| data.len() <= MAX_PRIVATE_DATA)?;
