@@ -83,13 +83,24 @@ play()
     cat "$dir/serve" "$dir/call" | sed -e '/^ready/d' -e 's/^/#   /'
 }
 
+# rejected QUALIFIER BYTES WHAT NAME: one rejection. Soft-iWARP reports it as ECONNRESET.
+rejected()
+{
+    if [ $caller = theirs ] && rdma link 2>/dev/null | grep -q "siw.* netdev $netdev"; then
+        made=$((made + 1))
+        echo "ok $made - $4 # SKIP the C library takes a rejection over soft-iWARP for the lack of a service point"
+    else
+        play "$server" "$caller" "$@"
+    fi
+}
+
 qual=$((20000 + $$ % 20000))
 for caller in ours theirs; do
     [ $caller = ours ] && { server=theirs; ways="we call uDAPL 2.0"; } ||
         { server=ours; ways="uDAPL 2.0 calls us"; }
-    play $server $caller $qual 24 reject "$ways: rejected"
+    rejected $qual 24 reject "$ways: rejected"
     # Rejections of uDAPL 1.2 have no private data.
-    [ $server$api = ours1.2 ] || play $server $caller $((qual + 1)) 48 reject-data "$ways: rejected with private data"
+    [ $server$api = ours1.2 ] || rejected $((qual + 1)) 48 reject-data "$ways: rejected with private data"
     play $server $caller $((qual + 2)) 24 server "$ways: private data; the server ends it"
     if [ "$api" = 1.2 ]; then
         # Independent of the version of our library.

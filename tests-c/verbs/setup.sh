@@ -14,40 +14,65 @@ MAX_ROUNDS=9
 
 echo "$ia u2.0 nonthreadsafe default $theirs/libdaplofa.so.2 dapl.2.0 \"$instance\" \"\"" >"$work/their.conf"
 
-# over NAME LIBRARIES CONF: one round; appends its milliseconds to NAME.times.
-over()
+transaction='T -i 10 -t 8 -w 8 client SR 256 server SR 256'
+now() { date +%s%N; }
+# took BEGAN NAME: appends the milliseconds since then to NAME.times.
+took() { echo $((($(now) - $1) / 1000000)) >>"$work/$2.times"; }
+least() { sort -n "$work/$1.times" | head -n 1; }
+
+# over_c: one round over the C library. Its errors are not ours: on a busy machine its server may report that the last
+# send was flushed, and over soft-iWARP it loses connections.
+over_c()
 {
-    libraries=$2 conf=$3
+    libraries=$theirs conf=$work/their.conf
     daplserver
-    began=$(date +%s%N)
-    daplclient "$1: 64 connections are made and ended" "$done_transaction" T -i 10 -t 8 -w 8 \
-        client SR 256 server SR 256
-    [ $good -ne 0 ] || echo $((($(date +%s%N) - began) / 1000000)) >>"$work/$1.times"
-    if [ "$1" = ours ]; then
-        daplquit ours
-    else
-        # On a busy machine, the server over the C library may report that its last send was flushed.
-        start "$work/client" dapltest -T Q -s "$address" -D "$ia"
-        ended "$pid" 'C: the client asks the server to end' || kill "$dapl_pid"
-        ended "$dapl_pid" 'C: server'
-    fi
+    began=$(now)
+    # shellcheck disable=SC2086 # words are wanted
+    daplrun $transaction && took "$began" C
+    daplrun Q || kill "$dapl_pid"
+    ended "$dapl_pid" 'C: server'
+    : >"$work/remarks"
 }
 
-least() { sort -n "$work/$1.times" | head -n 1; }
+over_ours()
+{
+    libraries=$ours conf=$ours_conf
+    daplserver
+    began=$(now)
+    # shellcheck disable=SC2086 # words are wanted
+    daplclient 'ours: 64 connections are made and ended' "$done_transaction" $transaction
+    [ $good -ne 0 ] || took "$began" ours
+    daplquit ours
+}
+
+# daplrun KIND ARGUMENT...: runs a client of dapltest. Succeeds if it does.
+daplrun()
+{
+    kind=$1
+    shift
+    start "$work/client" dapltest -T "$kind" -s "$address" -D "$ia" "$@"
+    ended "$pid" "C: $kind" && clean "$work/client"
+}
 
 ours_conf=$conf
 round=0
 slow=1
 while [ $round -lt $MAX_ROUNDS ] && [ $failed -eq 0 ] && { [ $round -lt $MIN_ROUNDS ] || [ $slow -ne 0 ]; }; do
-    over C "$theirs" "$work/their.conf"
-    over ours "$ours" "$ours_conf"
+    over_c
+    over_ours
     round=$((round + 1))
-    if [ $failed -eq 0 ]; then
+    if [ $failed -eq 0 ] && [ -s "$work/C.times" ]; then
         percent=$((100 * $(least ours) / $(least C)))
         remark "$(least ours) ms over ours, $(least C) ms over the C library: $percent %, $round rounds"
         [ $percent -gt $MAX_PERCENT ]
         slow=$((1 - $?))
     fi
 done
-result $slow "it takes at most $MAX_PERCENT % of the time over the C library"
+name="it takes at most $MAX_PERCENT % of the time over the C library"
+if [ -s "$work/C.times" ]; then
+    result $slow "$name"
+else
+    number=$((number + 1))
+    echo "ok $number - $name # SKIP the C library does not make these connections here"
+fi
 finish
