@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use dat_core::Rights;
 use dat_core::addr::Address;
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
@@ -250,7 +250,8 @@ impl Transport for Tcp {
     }
 
     fn check_address(&self, address: &Address) -> Result<()> {
-        cm::check_address(&self.device, address)
+        let is_usable = address.ip().is_ipv4() == self.device.place.address.is_ipv4();
+        if is_usable { Ok(()) } else { Err(Error::InvalidAddress(AddressFault::Unsupported)) }
     }
 
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {

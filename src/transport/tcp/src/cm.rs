@@ -21,12 +21,13 @@ use std::time::{Duration, Instant};
 
 use arrayvec::ArrayVec;
 use dat_core::addr::{Address, port_of};
-use dat_core::error::{AddressFault, Error, Resource, Result};
+use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectRetry, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use dat_memory::qp::Phase;
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use host::poll::{Epoll, Ready};
+use rustix::net::Shutdown;
 
 use crate::Tcp;
 use crate::conn::{After, Conn};
@@ -54,35 +55,13 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
-/// A socket that carries no connection, or a connection attempt without one. The adapter's set contains the sockets of
-/// [`Half::Accepted`] and [`Half::Leaving`].
+/// A service point, a peer without a complete greeting, an attempt of this end, an accepted connection that its peer has
+/// not used, or a stream that this end has closed. The adapter's set contains the sockets of the last two.
 pub enum Half {
-    Listening {
-        socket: Socket,
-        qualifier: u64,
-        sink: ListenerSink<Tcp>,
-    },
-    /// A peer without a complete greeting.
-    Greeting {
-        socket: Socket,
-        service: u64,
-        peer: SocketAddr,
-        got: Greeting,
-    },
-    Connecting {
-        socket: Socket,
-        attempt: Attempt,
-    },
-    /// An attempt between two TCP connections.
-    Waiting(Attempt),
-    /// An attempt that has no complete answer.
-    Answer {
-        socket: Socket,
-        attempt: Attempt,
-    },
-    /// An accepted connection that its peer has not used.
+    Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
+    Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting },
+    Attempt(Attempt),
     Accepted(Arc<Conn>),
-    /// A stream that this end has closed.
     Leaving(Arc<Stream>),
 }
 
@@ -90,10 +69,10 @@ impl Half {
     /// Handles a passed deadline. Called without a lock.
     pub fn expire(self, now: Instant) {
         match self {
-            Half::Waiting(attempt) if attempt.deadline.is_none_or(|deadline| deadline > now) => attempt.start_again(),
-            Half::Waiting(attempt) | Half::Connecting { attempt, .. } | Half::Answer { attempt, .. } => {
-                attempt.conn.give_up(ConnectionReport::TimedOut);
+            Half::Attempt(attempt) if attempt.deadline.is_none_or(|deadline| deadline > now) => {
+                attempt.run(Attempt::start);
             }
+            Half::Attempt(attempt) => attempt.conn.give_up(ConnectionReport::TimedOut),
             Half::Accepted(conn) if conn.base.phase() == Phase::Accepting => conn.peer_left(End::Disconnected),
             // The drop closes the socket.
             Half::Accepted(_) | Half::Greeting { .. } | Half::Listening { .. } | Half::Leaving(_) => {}
@@ -102,11 +81,9 @@ impl Half {
 
     fn socket(&self) -> Option<&Socket> {
         match self {
-            Half::Listening { socket, .. }
-            | Half::Greeting { socket, .. }
-            | Half::Connecting { socket, .. }
-            | Half::Answer { socket, .. } => Some(socket),
-            Half::Waiting(_) | Half::Accepted(_) | Half::Leaving(_) => None,
+            Half::Listening { socket, .. } | Half::Greeting { socket, .. } => Some(socket),
+            Half::Attempt(attempt) => attempt.socket.as_ref(),
+            Half::Accepted(_) | Half::Leaving(_) => None,
         }
     }
 }
@@ -156,7 +133,8 @@ impl Handshakes {
         halves.list.room(1)?;
         if let Some(socket) = half.socket() {
             self.sockets.add(socket.as_fd(), number)?;
-            if let Half::Connecting { .. } = *half {
+            // A new TCP connection becomes writable.
+            if matches!(&*half, Half::Attempt(attempt) if !attempt.has_greeted) {
                 self.sockets.modify(socket.as_fd(), number, true)?;
             }
         }
@@ -166,8 +144,7 @@ impl Handshakes {
     }
 
     pub fn remove(&self, number: u64) {
-        let removed = self.take(number);
-        drop(removed);
+        drop(self.take(number));
     }
 
     fn take(&self, number: u64) -> Option<Half> {
@@ -284,12 +261,9 @@ impl Drop for Incoming {
 
 impl Incoming {
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
-        let word = match why {
-            Rejection::Consumer => Word::Rejected,
-            Rejection::Provider => Word::Refused,
-        };
         if let Some(socket) = self.socket.take() {
-            refuse(&socket, word, private_data);
+            let _ = socket.send_bytes(&hello::encode(Word::Rejected(why), private_data));
+            socket.shut_down(Shutdown::Write);
         }
     }
 
@@ -329,11 +303,6 @@ impl Incoming {
     }
 }
 
-fn refuse(socket: &Socket, word: Word, private_data: &[u8]) {
-    let _ = socket.send_bytes(&hello::encode(word, private_data));
-    socket.shut_down(rustix::net::Shutdown::Write);
-}
-
 /// Listens on `qualifier`, or on a port that the kernel selects.
 pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Tcp>) -> Result<(Listener, u64)> {
     let at = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
@@ -361,14 +330,6 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<T
     Ok((Listener { device: device.clone(), number }, qualifier))
 }
 
-pub fn check_address(device: &Device, address: &Address) -> Result<()> {
-    if address.ip().is_ipv4() == device.place.address.is_ipv4() {
-        Ok(())
-    } else {
-        Err(Error::InvalidAddress(AddressFault::Unsupported))
-    }
-}
-
 pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     let device = &conn.device;
     device.expect()?;
@@ -382,7 +343,8 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     conn.base.shift(Phase::Idle, Phase::Connecting);
     device.enter(conn);
     let retry = ConnectRetry::new(Instant::now());
-    if let Err(error) = (Attempt { conn: conn.clone(), to, greeting, retry, deadline }.start()) {
+    let attempt = Attempt { conn: conn.clone(), to, socket: None, greeting, has_greeted: false, retry, deadline };
+    if let Err(error) = attempt.start() {
         log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect to {to}: {error}", conn.number);
         device.later(After::GivenUp(conn.clone(), failure(&error)));
     }
@@ -396,21 +358,21 @@ pub fn handle(device: &Arc<Device>, Ready { token: number, .. }: Ready) {
     let received = match set.halves.lock().get(number) {
         Some(Half::Listening { .. }) => None,
         Some(Half::Greeting { socket, got, .. }) => Some(receive(socket, got)),
-        Some(Half::Answer { socket, attempt }) => Some(receive(socket, &mut attempt.greeting)),
+        Some(Half::Attempt(Attempt { socket: Some(socket), greeting, has_greeted: true, .. })) => {
+            Some(receive(socket, greeting))
+        }
         _ => Some(Ok(true)),
     };
-    match received {
+    let received = match received {
         None => return accept(device, number),
         Some(Ok(false)) => return,
-        Some(_) => {}
-    }
-    match (set.take(number), received) {
-        (Some(Half::Connecting { socket, attempt }), _) => begin(device, socket, attempt),
-        (Some(Half::Greeting { socket, service, peer, got }), Some(Ok(_))) => {
+        Some(received) => received,
+    };
+    match set.take(number) {
+        Some(Half::Attempt(attempt)) => attempt.run(|attempt| received.and_then(|_| attempt.proceed())),
+        Some(Half::Greeting { socket, service, peer, got }) if received.is_ok() => {
             request(device, socket, service, peer, &got);
         }
-        (Some(Half::Answer { socket, attempt }), Some(Ok(_))) => answer(device, socket, &attempt),
-        (Some(Half::Answer { attempt, .. }), Some(Err(error))) => attempt.conn.give_up(failure(&error)),
         _ => {}
     }
 }
@@ -465,10 +427,11 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
         Some(Half::Listening { qualifier, sink, .. }) => Some((*qualifier, sink.clone())),
         _ => None,
     };
-    let (Some((qualifier, sink)), Some((Word::Terms(theirs), private_data))) = (service, hello::decode(greeting))
-    else {
-        return refuse(&socket, Word::Refused, &[]);
-    };
+    // The drop rejects the request.
+    let mut incoming = Incoming { socket: Some(socket), theirs: Terms::default() };
+    let Some((qualifier, sink)) = service else { return };
+    let Some((Word::Terms(theirs), private_data)) = hello::decode(greeting) else { return };
+    incoming.theirs = theirs;
     let about = ConnectionRequestInfo {
         qualifier,
         remote_qualifier: peer.port().into(),
@@ -476,53 +439,5 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
         private_data,
         datagrams: Some(theirs.datagrams).filter(|number| *number != 0),
     };
-    let incoming = Incoming { socket: Some(socket), theirs };
-    // If the sink returns the request, dropping it rejects it.
     let _ = sink.request(incoming, about);
-}
-
-/// Sends the active side's greeting on a new TCP connection.
-fn begin(device: &Arc<Device>, socket: Socket, mut attempt: Attempt) {
-    let conn = attempt.conn.clone();
-    let sent = socket.take_error().and_then(|()| match socket.local() == socket.peer() {
-        // Without a listener, a socket with the destination's port connects to itself.
-        true => Err(io::ErrorKind::ConnectionRefused.into()),
-        false => socket.send_bytes(&attempt.greeting),
-    });
-    match sent {
-        Ok(sent) if sent == attempt.greeting.len() => {
-            attempt.greeting.clear();
-            let deadline = attempt.deadline;
-            let half = Half::Answer { socket, attempt };
-            if conn.base.phase() != Phase::Connecting || device.handshakes.add(conn.number, half, deadline).is_err() {
-                conn.give_up(ConnectionReport::NonPeerRejected);
-            }
-        }
-        Ok(_) => conn.give_up(ConnectionReport::NonPeerRejected),
-        Err(error) => attempt.connection_failed(error),
-    }
-}
-
-/// Handles the passive side's greeting.
-fn answer(device: &Arc<Device>, socket: Socket, Attempt { conn, greeting, .. }: &Attempt) {
-    match hello::decode(greeting) {
-        Some((Word::Terms(theirs), private_data)) => {
-            let Ok(stream) = Stream::new(device, socket, conn.number, conn.zone) else {
-                return conn.give_up(ConnectionReport::NonPeerRejected);
-            };
-            // Before the program can post, because only the set reports room in a full socket.
-            if device.sockets.add(stream.socket.as_fd(), conn.number).is_err() {
-                return conn.give_up(ConnectionReport::NonPeerRejected);
-            }
-            conn.note_peer(&theirs);
-            if !conn.attach(&stream) {
-                return;
-            }
-            // The acceptor waits for a first record.
-            let _ = stream.report();
-            conn.established(private_data);
-        }
-        Some((Word::Rejected, private_data)) => conn.give_up(ConnectionReport::PeerRejected(private_data)),
-        _ => conn.give_up(ConnectionReport::NonPeerRejected),
-    }
 }
