@@ -11,8 +11,8 @@ use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
-    ListenerSink, Poll, QpInit, QpSizes, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue, ShortSend,
-    Supported, Transport, Unsupported, Wakeup, ZoneId,
+    ListenerSink, Operation, Poll, QpInit, QpSizes, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue,
+    ShortSend, Supported, Transport, Unsupported, Wakeup, ZoneId,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -58,13 +58,6 @@ impl Drop for Wait {
     }
 }
 
-fn attributes(device: &Device) -> AdapterAttributes {
-    let Place { netdev, address } = &device.place;
-    let fabric = Fabric { kind: FabricKind::Fabric, ..Fabric::memory(netdev.clone()) };
-    let address = Address::new(SocketAddr::new(*address, 0));
-    objects::attributes("tcp", address, fabric, LARGEST, hello::MAX_PRIVATE_DATA)
-}
-
 impl Drop for Tcp {
     fn drop(&mut self) {
         // Core does not close an adapter that failed to open.
@@ -94,11 +87,12 @@ impl SoftwareTransport for Tcp {
         Ok((Conn::new(&self.device, sink, zone.id(), terms, receiver)?, tx))
     }
 
-    fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, _signalled: bool) -> Result<SeqNo> {
+    fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, signalled: bool) -> Result<SeqNo> {
         if tx.stream.is_none() {
             return Ok(SeqNo::NEVER);
         }
-        tx.post_done(id)?;
+        let operation = Operation::Send { solicited: false };
+        tx.post(&Request { id, operation, segments: &[], len: 0, fence: false, signalled }, true)?;
         qp.pump_locked(tx);
         // If the request is already complete, the next poll reports it.
         qp.poll_soon();
@@ -144,7 +138,10 @@ impl Transport for Tcp {
         let device = Device::open(place).map_err(refused)?;
         let thread = thread::start(&device)
             .map_err(|error| refused(Topic::DoesNotOpen.error(&error, format!("no thread: {error}"))))?;
-        let attributes = attributes(&device);
+        let Place { netdev, address } = &device.place;
+        let fabric = Fabric { kind: FabricKind::Fabric, ..Fabric::memory(netdev.clone()) };
+        let address = Address::new(SocketAddr::new(*address, 0));
+        let attributes = objects::attributes("tcp", address, fabric, LARGEST, hello::MAX_PRIVATE_DATA);
         let tcp = Tcp { device, thread: Mutex::new(Some(thread)) };
         Ok((memory::arc(tcp)?, attributes))
     }
@@ -223,7 +220,7 @@ impl Transport for Tcp {
         if tx.stream.is_none() {
             return Ok(Handed::under_way(SeqNo::NEVER));
         }
-        tx.post(request)?;
+        tx.post(request, false)?;
         // A thread that sleeps does not send gathered requests.
         if tx.can_gather() && !self.device.has_sleepers() {
             qp.poll_soon();

@@ -55,8 +55,8 @@ pub const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
-/// A service point, a peer without a complete greeting, an attempt of this end, an accepted connection that its peer has
-/// not used, or a stream that this end has closed. The adapter's set contains the sockets of the last two.
+/// A service point, a peer without a complete greeting, an attempt of this end, an accepted connection that its peer
+/// has not used, or a stream that this end has closed. The adapter's set contains the sockets of the last two.
 pub enum Half {
     Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
     Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting },

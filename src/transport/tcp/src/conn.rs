@@ -64,19 +64,12 @@ impl RnrWaiter for Conn {
     }
 
     fn resume(self: &Arc<Self>) {
-        let mut receiving = self.receiving.lock();
+        let receiving = self.receiving.lock();
         self.base.note_stall(false);
-        let resumed = receiving.resume(self);
-        // Acknowledge now, because the program might not poll.
-        if let Some(stream) = &receiving.stream {
-            if !stream.acknowledge() {
-                self.poll_soon();
-            }
-        }
         drop(receiving);
-        if let Err(over) = resumed {
-            After::ConnEnd(self.clone(), over).run();
-        }
+        // Now, because the program might not poll.
+        self.flush();
+        self.device.run_deferred();
     }
 }
 

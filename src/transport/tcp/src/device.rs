@@ -103,15 +103,15 @@ pub struct Device {
     pub parked: AtomicBool,
     /// Set while the progress thread sleeps without a timeout.
     pub watching: AtomicBool,
-    /// Number of connections in [`Phase::Accepting`].
+    /// Number of connections in [`Phase::Accepting`] or [`Phase::Used`].
     pub unsettled: AtomicUsize,
     /// Number of accepted connections that are about to be reported as established.
     pub beginning: AtomicUsize,
     /// Number of polls by program threads.
-    polls: AtomicU64,
+    pub polls: AtomicU64,
     numbers: AtomicU64,
-    /// Connections with their numbers, sorted.
-    table: RwLock<Vec<(u64, Arc<Conn>)>>,
+    /// Connections and attempts with their numbers, sorted.
+    pub table: RwLock<Vec<(u64, Arc<Conn>)>>,
     /// Connections with a partly sent payload.
     blocked: Mutex<Vec<u64>>,
     polling: Mutex<Polling>,
@@ -263,10 +263,6 @@ impl Device {
         self.poll_once(how);
     }
 
-    pub fn polls(&self) -> u64 {
-        self.polls.load(Ordering::Relaxed)
-    }
-
     /// Returns whether a thread is polling. A poll that sends much takes longer than a [`TICK`].
     pub fn is_polled(&self) -> bool {
         self.polling.try_lock().is_none()
@@ -387,11 +383,6 @@ impl Device {
 
     pub fn has_sleepers(&self) -> bool {
         self.sleepers.load(Ordering::SeqCst) > 0
-    }
-
-    /// Returns whether there are no connections or attempts.
-    pub fn is_empty(&self) -> bool {
-        self.table.read().is_empty()
     }
 
     // ---- Streams that this end has closed, until their peers have read everything (a *linger*) ----

@@ -10,9 +10,7 @@ use dat_memory::user::{Source, Target};
 use host::cancel::Shielded;
 use host::fork::{CloseOnFork, with_fork_lock};
 use rustix::io::Errno;
-use rustix::net::{
-    self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrAny, SocketFlags, SocketType, ipproto, sockopt,
-};
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, ipproto, sockopt};
 
 /// Idle time before the first keepalive probe.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
@@ -93,23 +91,17 @@ impl Socket {
     /// Accepts a connection; `None` if there is none. After an error, for example `EMFILE`, the connection
     /// stays in the backlog.
     pub fn accept(&self) -> io::Result<Option<(Socket, SocketAddr)>> {
-        let mut peer = None;
-        let accepted = Socket::noted(|| {
-            let (fd, address) = net::acceptfrom_with(&self.fd, flags())?;
-            peer = address.and_then(|address: SocketAddrAny| SocketAddr::try_from(address).ok());
-            Ok(fd)
-        });
-        match (accepted, peer) {
-            (Ok(socket), Some(peer)) => {
-                socket.set_up(socket.local().is_some_and(|local| local.ip() == peer.ip()));
-                Ok(Some((socket, peer)))
+        let socket = match Socket::noted(|| net::accept_with(&self.fd, flags())) {
+            Ok(socket) => socket,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted) => {
+                return Ok(None);
             }
-            (Ok(_), None) => Ok(None),
-            (Err(error), _) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted) => {
-                Ok(None)
-            }
-            (Err(error), _) => Err(error),
-        }
+            Err(error) => return Err(error),
+        };
+        // The peer may have left.
+        let Some(peer) = socket.peer() else { return Ok(None) };
+        socket.set_up(socket.local().is_some_and(|local| local.ip() == peer.ip()));
+        Ok(Some((socket, peer)))
     }
 
     /// Disables the delay of small segments, and enables the detection of lost hosts. Within this host, pacing

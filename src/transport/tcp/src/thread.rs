@@ -64,10 +64,10 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
         let _ = poll::wait([wakeup, handshakes, sockets], limit.into_iter().chain(due).min());
     };
     // Closed streams have a deadline.
-    if device.is_empty() && due.is_none() {
+    if device.table.read().is_empty() && due.is_none() {
         return wait(None, None);
     }
-    let before = std::mem::replace(polls, device.polls());
+    let before = std::mem::replace(polls, device.polls.load(Ordering::Relaxed));
     let polled = *polls > before || device.is_polled();
     let sleepers = device.has_sleepers();
     let watched = device.watchers.load(Ordering::Acquire) > 0;
@@ -80,7 +80,7 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
         device.parked.store(false, Ordering::SeqCst);
         if is_noted() {
             device.poll_once(Poll::Complete);
-        } else if sleepers && device.polls() == *polls {
+        } else if sleepers && device.polls.load(Ordering::Relaxed) == *polls {
             // A program thread may be delayed, for example by a signal.
             device.poll_once(Poll::IfFree);
         }
@@ -93,7 +93,7 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     wait(Some(device.sockets.as_fd()), left.then_some(Duration::ZERO));
     device.watching.store(false, Ordering::SeqCst);
     // If the program polls, it handles new data.
-    if device.polls() == *polls {
+    if device.polls.load(Ordering::Relaxed) == *polls {
         device.poll_once(Poll::IfFree);
     }
 }

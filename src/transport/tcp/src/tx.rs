@@ -127,23 +127,15 @@ impl Tx {
         self.stream.is_some() && self.launched < self.requests.len()
     }
 
-    /// Queues a request. Fails without memory.
-    pub fn post(&mut self, request: &Request<'_>) -> Result<()> {
+    /// Queues a request. A `local` one needs no record, and completes together with those before it. Fails without
+    /// memory.
+    pub fn post(&mut self, request: &Request<'_>, local: bool) -> Result<()> {
         let Request { id, operation, segments, len, fence, .. } = *request;
         self.segments.room(segments.len())?;
         self.requests.room(1)?;
         self.segments.extend(segments);
         let count = segments.len();
-        self.requests.push_back(Posted { id, operation, count, len, fence, local: false, end: 0, responds: false });
-        Ok(())
-    }
-
-    /// Queues a request that completes together with those before it.
-    pub fn post_done(&mut self, id: RequestId) -> Result<()> {
-        self.requests.room(1)?;
-        let operation = Operation::Send { solicited: false };
-        let (count, len, fence) = (0, 0, false);
-        self.requests.push_back(Posted { id, operation, count, len, fence, local: true, end: 0, responds: false });
+        self.requests.push_back(Posted { id, operation, count, len, fence, local, end: 0, responds: false });
         Ok(())
     }
 
