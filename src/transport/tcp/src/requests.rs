@@ -282,8 +282,7 @@ impl Requests {
 fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Executed {
     let (target, what) = wire::read_atomic(head).ok_or_else(violation)?;
     let refused = || Fatal::of_peer(Status::RemoteAccess);
-    let granted = stream.regions().grant(target.key, target.addr, target.len, Rights::REMOTE_ATOMIC, &stream.own);
-    let granted = granted.map_err(|_| refused())?;
+    let granted = stream.regions().grant(&target, Rights::REMOTE_ATOMIC, &stream.own).map_err(|_| refused())?;
     let Ok(mut sender) = stream.sender() else { return Err(Halt::Wait) };
     let Ok(place) = sender.add(kind::RESPONSE, 0, WORD as usize, WORD, WORD as usize) else { return Err(Halt::Wait) };
     let Some(before) = change(granted.target(0, WORD), what) else {

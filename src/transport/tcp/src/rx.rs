@@ -292,7 +292,7 @@ fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -
             pieces.extend(copy::targets(segments, &region_refs, Slice { offset: *offset, len, last: false }));
         }
         Place::Granted(to, offset) => {
-            let right = regions.grant(to.key, to.addr, to.len, Rights::REMOTE_WRITE, &stream.own);
+            let right = regions.grant(to, Rights::REMOTE_WRITE, &stream.own);
             granted = right.map_err(|_| Fatal::of_peer(Status::RemoteAccess))?;
             pieces.push(granted.target(*offset, len));
         }

@@ -200,8 +200,7 @@ impl Stream {
                 pieces.extend(copy::sources(segments, &region_refs, Slice { offset, len, last: false }));
             }
             Body::Granted(from) if len > 0 => {
-                let wanted = Rights::REMOTE_READ;
-                let found = self.regions().grant(from.key, from.addr, from.len, wanted, &self.own);
+                let found = self.regions().grant(from, Rights::REMOTE_READ, &self.own);
                 granted = found.map_err(|_| NotSent::NoMemory)?;
                 pieces.push(granted.source(offset, len));
             }
