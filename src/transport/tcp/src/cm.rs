@@ -31,7 +31,7 @@ use rustix::net::Shutdown;
 
 use crate::Tcp;
 use crate::conn::{After, Conn};
-use crate::device::{Device, descriptors};
+use crate::device::{CLOSED, Device, descriptors};
 use crate::hello::{self, MAX_PRIVATE_DATA, Terms, Word};
 use crate::record::End;
 use crate::rx::ConnEnd;
@@ -50,6 +50,8 @@ const MIN_GREETING_TIME: Duration = Duration::from_secs(1);
 const MAX_GREETINGS: usize = 1024;
 /// Maximum number of accepts before the next socket's turn.
 const MAX_ACCEPTS: usize = 64;
+/// Maximum number of deadlines that are handled before other work.
+const MAX_DUE: usize = 64;
 /// Time without accepts after a lack of descriptors.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
@@ -144,11 +146,10 @@ impl Handshakes {
     }
 
     pub fn remove(&self, number: u64) {
-        let removed = self.take(number);
-        drop(removed);
+        drop(self.take(number));
     }
 
-    fn take(&self, number: u64) -> Option<Half> {
+    pub fn take(&self, number: u64) -> Option<Half> {
         let mut halves = self.halves.lock();
         let at = halves.find(number).ok()?;
         let Entry { half, .. } = halves.list.remove(at);
@@ -158,16 +159,16 @@ impl Handshakes {
         Some(*half)
     }
 
-    /// Removes and returns the halves whose deadline has passed. Also returns the next deadline.
-    pub fn take_due(&self, now: Instant) -> (Vec<Half>, Option<Instant>) {
-        let (mut due, mut next) = (Vec::new(), None);
+    /// Returns the numbers of halves whose deadline has passed, up to [`MAX_DUE`]. Also returns the next deadline.
+    pub fn due(&self, now: Instant) -> (ArrayVec<u64, MAX_DUE>, Option<Instant>) {
+        let (mut due, mut next) = (ArrayVec::new(), None);
         for Entry { number, deadline, .. } in &self.halves.lock().list {
             match deadline {
-                Some(deadline) if *deadline <= now => due.push(*number),
+                Some(deadline) if *deadline <= now => drop(due.try_push(*number)),
                 deadline => next = next.into_iter().chain(*deadline).min(),
             }
         }
-        (due.into_iter().filter_map(|number| self.take(number)).collect(), next)
+        (due, next)
     }
 
     /// Removes the half with the earliest deadline if `counts` accepts at least `most`. Returns whether it did.
@@ -218,7 +219,8 @@ impl Handshakes {
     }
 
     pub fn leaving_count(&self) -> usize {
-        self.halves.lock().list.iter().filter(|entry| matches!(*entry.half, Half::Leaving(_))).count()
+        let list = &self.halves.lock().list;
+        list.len() - list.partition_point(|entry| entry.number < CLOSED)
     }
 
     /// Closes all sockets, also those added later.

@@ -68,7 +68,7 @@ const LINGER: Duration = Duration::from_secs(2);
 const CLOSE_LINGER: Duration = Duration::from_millis(500);
 
 /// Bit in the number of a closed stream, whose connection may still have another half.
-const CLOSED: u64 = 1 << 63;
+pub const CLOSED: u64 = 1 << 63;
 
 /// The state of the poll, with preallocated memory.
 #[derive(Default)]
@@ -316,6 +316,9 @@ impl Device {
             }
         } else {
             polling.misses = 0;
+            if how == Poll::Complete {
+                self.flush(&mut polling.noted);
+            }
             let end = (how == Poll::Complete).then(|| Instant::now() + COMPLETE);
             while self.collect_ready(polling) {
                 found = true;
@@ -389,22 +392,26 @@ impl Device {
 
     /// Keeps a stream until its peer has read everything, up to [`LINGER`].
     pub fn linger(&self, number: u64, stream: Arc<Stream>) {
-        self.handshakes.remove_oldest(descriptors(MAX_LEAVING), |half, _| matches!(half, Half::Leaving(_)));
+        let most = descriptors(MAX_LEAVING);
+        if self.handshakes.leaving_count() >= most {
+            self.handshakes.remove_oldest(most, |half, _| matches!(half, Half::Leaving(_)));
+        }
         // On failure, this closes the stream.
         let _ = self.handshakes.add(number | CLOSED, Half::Leaving(stream), Some(Instant::now() + LINGER));
         self.wakeup.wake();
     }
 
-    /// Waits until peers have read everything or [`CLOSE_LINGER`] has passed since the last one did, and closes all
-    /// streams.
+    /// Waits until peers have read everything, [`CLOSE_LINGER`] has passed since the last one did, or [`LINGER`] has
+    /// passed, and closes all streams.
     pub fn let_all_go(&self) {
-        let (mut least, mut since) = (usize::MAX, Instant::now());
+        let begun = Instant::now();
+        let (mut least, mut since) = (usize::MAX, begun);
         loop {
             let left = self.handshakes.leaving_count();
             if left < least {
                 (least, since) = (left, Instant::now());
             }
-            if left == 0 || since.elapsed() >= CLOSE_LINGER {
+            if left == 0 || since.elapsed() >= CLOSE_LINGER || begun.elapsed() >= LINGER {
                 break;
             }
             self.poll_once(Poll::Complete);

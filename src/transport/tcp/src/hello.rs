@@ -12,6 +12,10 @@ pub const SIZE: usize = 16;
 
 /// Magic number and version.
 const MAGIC: [u8; 4] = *b"dat\x04";
+/// Kinds of greetings: terms, a rejection by the program, and a rejection by the provider.
+const TERMS: u8 = 0;
+const REJECTED: u8 = 1;
+const REFUSED: u8 = 2;
 /// The flag `extended`.
 const EXTENDED: u8 = 1;
 
@@ -40,9 +44,9 @@ pub enum Word {
 /// Encodes a greeting with private data.
 pub fn encode(word: Word, private_data: &[u8]) -> ArrayVec<u8, { SIZE + MAX_PRIVATE_DATA }> {
     let (kind, Terms { extended, datagrams, reads_in, reads_out }) = match word {
-        Word::Terms(terms) => (0, terms),
-        Word::Rejected(Rejection::Consumer) => (1, Terms::default()),
-        Word::Rejected(Rejection::Provider) => (2, Terms::default()),
+        Word::Terms(terms) => (TERMS, terms),
+        Word::Rejected(Rejection::Consumer) => (REJECTED, Terms::default()),
+        Word::Rejected(Rejection::Provider) => (REFUSED, Terms::default()),
     };
     let private_data = &private_data[..private_data.len().min(MAX_PRIVATE_DATA)];
     let mut bytes = ArrayVec::from_iter(MAGIC);
@@ -69,9 +73,9 @@ pub fn decode(bytes: &[u8]) -> Option<(Word, Vec<u8>)> {
         return None;
     }
     let word = match kind {
-        0 => Word::Terms(terms),
-        1 if terms == Terms::default() => Word::Rejected(Rejection::Consumer),
-        2 if terms == Terms::default() => Word::Rejected(Rejection::Provider),
+        TERMS => Word::Terms(terms),
+        REJECTED if terms == Terms::default() => Word::Rejected(Rejection::Consumer),
+        REFUSED if terms == Terms::default() => Word::Rejected(Rejection::Provider),
         _ => return None,
     };
     let private_data = private_data.get(..usize::from(len)).filter(|data| data.len() <= MAX_PRIVATE_DATA)?;

@@ -91,15 +91,20 @@ impl Socket {
     /// Accepts a connection; `None` if there is none. After an error, for example `EMFILE`, the connection
     /// stays in the backlog.
     pub fn accept(&self) -> io::Result<Option<(Socket, SocketAddr)>> {
-        let socket = match Socket::noted(|| net::accept_with(&self.fd, flags())) {
+        let mut peer = None;
+        let accepted = Socket::noted(|| {
+            let (fd, address) = net::acceptfrom_with(&self.fd, flags())?;
+            peer = address.and_then(|address| SocketAddr::try_from(address).ok());
+            Ok(fd)
+        });
+        let socket = match accepted {
             Ok(socket) => socket,
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted) => {
                 return Ok(None);
             }
             Err(error) => return Err(error),
         };
-        // The peer may have left.
-        let Some(peer) = socket.peer() else { return Ok(None) };
+        let Some(peer) = peer else { return Ok(None) };
         socket.set_up(socket.local().is_some_and(|local| local.ip() == peer.ip()));
         Ok(Some((socket, peer)))
     }

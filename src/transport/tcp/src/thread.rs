@@ -42,10 +42,10 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
         isolated(|| cm::handle(device, ready));
     });
     let now = Instant::now();
-    let (due, next) = device.handshakes.take_due(now);
+    let (due, next) = device.handshakes.due(now);
     // Expired halves may set further deadlines.
     let next = if due.is_empty() { next } else { Some(now) };
-    for half in due {
+    for half in due.into_iter().filter_map(|number| device.handshakes.take(number)) {
         isolated(|| half.expire(now));
     }
     isolated(|| device.run_deferred());
