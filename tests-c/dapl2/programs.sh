@@ -26,7 +26,7 @@ pair 'dtestsrq: 100 endpoints, bursts of 100' 'ready on port' "$done_dtestsrq" \
 pair 'dtestsrq -S 0: receives of the endpoints' 'ready on port' 'RC none SRQ Test Complete' \
     dtestsrq -P "$ia" -S 0 -c 10 -B 10 -- dtestsrq -P "$ia" -h "$address" -S 0 -c 10 -B 10
 
-if datagrams 'dtestx, dtestcm and dtestsrq with other options of datagrams'; then
+if supports DAT_IB_UD 'dtestx, dtestcm and dtestsrq with other options of datagrams'; then
     for options in '-u -m' '-U 20' '-U 20 -m'; do
         # shellcheck disable=SC2086 # words are wanted
         pair "dtestx $options: datagrams" introduced "$done_dtestx_ud" \

@@ -277,7 +277,7 @@ int main(int argc, char **argv)
 {
     env_init(argc, argv, roles);
     if (env_is_iwarp())
-        skip_all("the accepting side of a connection may send first, which iWARP does not permit");
+        skip_all("a message can arrive before its receive, which ends an iWARP connection");
     run(2, (unsigned)env_count(1500, 16), LARGEST, true, NOBODY);
     run(2, (unsigned)env_count(200, 8), LARGEST, false, 1);
     run(4, (unsigned)env_count(300, 4), 200000, true, NOBODY);

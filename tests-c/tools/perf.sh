@@ -230,7 +230,7 @@ for how in '' '--srq --wait'; do
 done
 # Run a client that fails while it connects: two processes cannot have that many connections.
 run 1 shm localhost --size 8 -n 20 -t send_lat --connections 4000 --srq &&
-    grep -q 'connection \([0-9]*\) of thread 0; there is room for \1 to this server: DAT_CON' "$work/err" && run 0 shm localhost --csv --size 64 -n 20 && values 6 && says 'send_lat: the peer has gone away'
+    grep -q 'connection \([0-9]*\) of thread 0; there is room for \1 to this server: DAT_CON' "$work/err" && run 0 shm localhost --csv --size 64 -n 20 && values 6 && says 'send_lat: the client does not connect: the peer has gone away'
 result $? 'a client that ends while it connects: the server serves the next one'
 
 # An error in one thread of the server ends its measurement, and the client prints the reason. The errors are a CPU that

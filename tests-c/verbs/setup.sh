@@ -28,8 +28,8 @@ over_c()
     daplserver
     began=$(now)
     # shellcheck disable=SC2086 # words are wanted
-    daplrun $transaction && took "$began" C
-    daplrun Q || kill "$dapl_pid"
+    daplrun "$done_transaction" $transaction && took "$began" C
+    daplrun 'End of Work' Q || kill "$dapl_pid"
     ended "$dapl_pid" 'C: server'
     : >"$work/remarks"
 }
@@ -45,13 +45,13 @@ over_ours()
     daplquit ours
 }
 
-# daplrun KIND ARGUMENT...: runs a client of dapltest. Succeeds if it does.
+# daplrun PASSED KIND ARGUMENT...: does what daplclient does, without a result. Succeeds if the client does.
 daplrun()
 {
-    kind=$1
-    shift
+    text=$1 kind=$2
+    shift 2
     start "$work/client" dapltest -T "$kind" -s "$address" -D "$ia" "$@"
-    ended "$pid" "C: $kind" && clean "$work/client"
+    ended "$pid" "C: $kind" && passed "$work/client" "$text"
 }
 
 ours_conf=$conf

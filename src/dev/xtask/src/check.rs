@@ -208,7 +208,7 @@ fn name_failures(context: &Context, outcomes: &[Outcome]) -> Vec<String> {
     lines
 }
 
-/// Prints skipped tests with reasons, failures, the table of results and the closing line, and writes them into
+/// Prints skipped tests with reasons, the table of results, failures and the closing line, and writes them into
 /// `summary`.
 fn summarise(
     context: &Context,
@@ -227,7 +227,6 @@ fn summarise(
         lines.push("skipped:".into());
         lines.extend(reasons);
     }
-    lines.extend(name_failures(context, outcomes));
     let mut total = Counts::default();
     for step in steps {
         match outcomes.iter().find(|outcome| outcome.step.name == step.name) {
@@ -239,6 +238,7 @@ fn summarise(
         }
     }
     lines.push(row("total", total, time, outcomes.iter().map(|outcome| outcome.cpu).sum()));
+    lines.extend(name_failures(context, outcomes));
     lines.push(total.to_string());
     let path = context.logs.join("summary");
     let mut file = File::create(&path).with_context(|| path.display().to_string())?;
