@@ -422,9 +422,9 @@ impl Device {
         let mut polling = self.polling.lock();
         polling.next = None;
         polling.noted.clear();
-        let noted = std::mem::take(&mut *self.noted.lock());
+        let left = (std::mem::take(&mut *self.noted.lock()), std::mem::take(&mut *self.deferred.lock()));
         drop(polling);
-        drop(noted);
+        drop(left);
     }
 
     /// Handles the socket of a closed connection.
