@@ -259,7 +259,7 @@ impl Requests {
             let part = (from.len - self.responded).min(MAX_PAYLOAD);
             let sent = link.stream.sender().and_then(|mut sender| {
                 sender.add(kind::RESPONSE, 0, part as usize, from.len, 0)?;
-                sender.send(Body::Granted(from), self.responded, part)
+                sender.send(Body::Granted(from), &[], self.responded, part)
             });
             match sent {
                 Ok(()) => {}
@@ -291,6 +291,6 @@ fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Executed {
     };
     place.copy_from_slice(&before.to_le_bytes());
     // A read of the socket reports the end of the connection.
-    let _ = sender.send(Body::None, 0, 0);
+    let _ = sender.send(Body::None, &[], 0, 0);
     Ok(())
 }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use arrayvec::ArrayVec;
 use dat_core::Rights;
 use dat_core::event::Status;
-use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment, RequestId};
+use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment, RequestId, Segment};
 use dat_memory::copy::{self, Slice};
 use dat_memory::records::Fatal;
 use dat_memory::regions::AccessContext;
@@ -34,15 +34,14 @@ const LONG: u64 = 4096;
 type Pieces<'a> = ArrayVec<Source<'a>, { MAX_SEGMENTS + 2 }>;
 
 /// The memory of a payload.
-#[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Body {
     #[default]
     None,
     /// Segments of a request of this end.
-    Local(RequestId, Checked),
+    Local(RequestId),
     /// Segments that are not used after the call: unsent bytes are copied.
-    Copied(Checked),
+    Copied,
     /// Memory that the peer reads.
     Granted(RemoteSegment),
 }
@@ -65,8 +64,9 @@ struct Out {
     /// Bytes before the payload; the first `gone` were sent.
     head: Vec<u8>,
     gone: usize,
-    /// The payload, and the offset and length of its unsent bytes.
+    /// The payload and its segments, and the offset and length of its unsent bytes.
     body: Body,
+    segments: Checked,
     offset: u64,
     len: u64,
     /// Set once this side has ended the connection: the stream ends after the rest.
@@ -87,7 +87,7 @@ impl Out {
     /// Returns the failure of the connection if the unsent payload is no longer registered.
     fn lost(&self) -> Fatal {
         match self.body {
-            Body::Local(id, _) => Fatal::of_request(id, Status::LocalProtection),
+            Body::Local(id) => Fatal::of_request(id, Status::LocalProtection),
             _ => Fatal::of_peer(Status::RemoteAccess),
         }
     }
@@ -177,10 +177,12 @@ impl Stream {
     /// Locks the sending side, and sends the rest of earlier records.
     pub fn sender(&self) -> Result<Sender<'_>, NotSent> {
         let mut out = self.out.lock();
-        if out.leaving {
+        if out.leaving || self.is_cut() {
             return Err(NotSent::Gone);
         }
-        self.push_rest(&mut out)?;
+        if !out.is_empty() {
+            self.push_rest(&mut out)?;
+        }
         Ok(Sender { stream: self, out, mark: 0, handled: 0, says_waited: false })
     }
 
@@ -193,11 +195,11 @@ impl Stream {
             pieces.push(Source::of(head));
         }
         match &out.body {
-            Body::Local(_, segments) | Body::Copied(segments) if len > 0 => {
+            Body::Local(_) | Body::Copied if len > 0 => {
                 let region_ref =
                     |key| if len > LONG { self.regions().acquire_counted(key) } else { self.regions().acquire(key) };
-                region_refs = copy::acquire_all(segments, region_ref).ok_or(NotSent::NoMemory)?;
-                pieces.extend(copy::sources(segments, &region_refs, Slice { offset, len, last: false }));
+                region_refs = copy::acquire_all(&out.segments, region_ref).ok_or(NotSent::NoMemory)?;
+                pieces.extend(copy::sources(&out.segments, &region_refs, Slice { offset, len, last: false }));
             }
             Body::Granted(from) if len > 0 => {
                 let found = self.regions().grant(from, Rights::REMOTE_READ, &self.own);
@@ -278,9 +280,9 @@ impl Stream {
     pub fn lost_with(&self, key: u32) -> Option<Fatal> {
         let out = self.out.lock();
         let uses = match &out.body {
-            Body::Local(_, segments) => segments.iter().any(|segment| segment.key as u32 == key),
+            Body::Local(_) => out.segments.iter().any(|segment| segment.key as u32 == key),
             Body::Granted(from) => from.key == key,
-            Body::None | Body::Copied(_) => false,
+            Body::None | Body::Copied => false,
         };
         uses.then(|| out.lost())
     }
@@ -308,7 +310,7 @@ impl Stream {
     pub fn report(&self) -> Result<(), NotSent> {
         let mut sender = self.sender()?;
         sender.add(kind::HANDLED, 0, 0, 0, 0)?;
-        sender.send(Body::None, 0, 0)
+        sender.send(Body::None, &[], 0, 0)
     }
 
     /// Acknowledges handled requests, if any. Returns `false` if the socket has no room.
@@ -394,15 +396,18 @@ impl Sender<'_> {
         self.out.head.truncate(self.mark);
     }
 
-    /// Sends the added records, and `len` bytes of `body` from `offset`, which end the last record. On success, the
-    /// stream sends later what the socket did not take. An error removes the last record.
-    pub fn send(&mut self, body: Body, offset: u64, len: u64) -> Result<(), NotSent> {
+    /// Sends the added records, and `len` bytes of `body` from `offset`, which end the last record. [`Body::Local`] and
+    /// [`Body::Copied`] need `segments`. On success, the stream sends later what the socket did not take. An error
+    /// removes the last record.
+    pub fn send(&mut self, body: Body, segments: &[Segment], offset: u64, len: u64) -> Result<(), NotSent> {
         let out = &mut *self.out;
         (out.body, out.offset, out.len) = (body, offset, len);
+        out.segments.clear();
+        out.segments.extend(segments.iter().copied());
         match self.stream.push(out) {
             Ok(true) => {}
             Ok(false) => {
-                if matches!(out.body, Body::Copied(_)) && self.stream.copy_rest(out).is_err() {
+                if matches!(out.body, Body::Copied) && self.stream.copy_rest(out).is_err() {
                     return Err(self.stream.cut());
                 }
                 if out.len > 0 && !out.listed {

@@ -161,7 +161,7 @@ impl Tx {
             sender.reserve(size as usize)?;
             let flags = if solicited { record::SOLICITED } else { 0 };
             sender.add(kind::MESSAGE, flags, len as usize, len, 0)?;
-            sender.send(Body::Copied(segments.iter().copied().collect()), 0, len)
+            sender.send(Body::Copied, segments, 0, len)
         });
         if sent.is_ok() {
             self.sent += size;
@@ -213,7 +213,7 @@ impl Tx {
                 self.segments.range(self.launched_segments..).take(request.count).copied().collect();
             let sent = if !short {
                 // No record can follow a payload that is sent from its place.
-                sender.send(Body::Local(id, segments), self.offset, part)
+                sender.send(Body::Local(id), &segments, self.offset, part)
             } else if part == 0 || copy::gather_into(stream.regions(), &segments, self.offset, payload) {
                 Ok(())
             } else {
@@ -231,7 +231,7 @@ impl Tx {
             }
         };
         if sender.len() > 0 {
-            sender.send(Body::None, 0, 0).map_err(|error| self.stop(error))?;
+            sender.send(Body::None, &[], 0, 0).map_err(|error| self.stop(error))?;
         }
         stop
     }
