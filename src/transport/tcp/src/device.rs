@@ -316,9 +316,6 @@ impl Device {
             }
         } else {
             polling.misses = 0;
-            if how == Poll::Complete {
-                self.flush(&mut polling.noted);
-            }
             let end = (how == Poll::Complete).then(|| Instant::now() + COMPLETE);
             while self.collect_ready(polling) {
                 found = true;
@@ -361,6 +358,12 @@ impl Device {
             number if number == conn.number => Some(conn),
             number => self.conn(number),
         };
+    }
+
+    /// Sends pending data of noted connections, and does deferred work.
+    pub fn flush_all(&self) {
+        self.flush(&mut self.polling.lock().noted);
+        self.run_deferred();
     }
 
     fn flush(&self, noted: &mut Vec<Arc<Conn>>) {

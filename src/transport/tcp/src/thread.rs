@@ -74,15 +74,17 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     if !watched && (sleepers || polled) {
         device.parked.store(sleepers, Ordering::SeqCst);
         // A program that polls flushes by itself.
-        let is_noted = || sleepers && device.is_noted();
-        let pause = if sleepers { PARK } else { TICK };
-        wait(None, Some(if is_noted() { Duration::ZERO } else { pause }));
+        if sleepers && device.is_noted() {
+            device.flush_all();
+        }
+        wait(None, Some(if sleepers { PARK } else { TICK }));
         device.parked.store(false, Ordering::SeqCst);
-        if is_noted() {
-            device.poll_once(Poll::Complete);
-        } else if sleepers && device.polls.load(Ordering::Relaxed) == *polls {
-            // A program thread may be delayed, for example by a signal.
+        // A program thread may be delayed, for example by a signal.
+        if sleepers && device.polls.load(Ordering::Relaxed) == *polls {
             device.poll_once(Poll::IfFree);
+        }
+        if sleepers && device.is_noted() {
+            device.flush_all();
         }
         return;
     }
