@@ -40,8 +40,6 @@ pub enum Body {
     None,
     /// Segments of a request of this end.
     Local(RequestId),
-    /// Segments that are not used after the call: unsent bytes are copied.
-    Copied,
     /// Memory that the peer reads.
     Granted(RemoteSegment),
 }
@@ -195,7 +193,7 @@ impl Stream {
             pieces.push(Source::of(head));
         }
         match &out.body {
-            Body::Local(_) | Body::Copied if len > 0 => {
+            Body::Local(_) if len > 0 => {
                 let region_ref =
                     |key| if len > LONG { self.regions().acquire_counted(key) } else { self.regions().acquire(key) };
                 region_refs = copy::acquire_all(&out.segments, region_ref).ok_or(NotSent::NoMemory)?;
@@ -282,7 +280,7 @@ impl Stream {
         let uses = match &out.body {
             Body::Local(_) => out.segments.iter().any(|segment| segment.key as u32 == key),
             Body::Granted(from) => from.key == key,
-            Body::None | Body::Copied => false,
+            Body::None => false,
         };
         uses.then(|| out.lost())
     }
@@ -396,24 +394,19 @@ impl Sender<'_> {
         self.out.head.truncate(self.mark);
     }
 
-    /// Sends the added records, and `len` bytes of `body` from `offset`, which end the last record. [`Body::Local`] and
-    /// [`Body::Copied`] need `segments`. On success, the stream sends later what the socket did not take. An error
-    /// removes the last record.
+    /// Sends the added records, and `len` bytes of `body` from `offset`, which end the last record. [`Body::Local`]
+    /// needs `segments`. On success, the stream sends later what the socket did not take. An error removes the last
+    /// record.
     pub fn send(&mut self, body: Body, segments: &[Segment], offset: u64, len: u64) -> Result<(), NotSent> {
         let out = &mut *self.out;
         (out.body, out.offset, out.len) = (body, offset, len);
         out.segments.clear();
         out.segments.extend(segments.iter().copied());
         match self.stream.push(out) {
-            Ok(true) => {}
-            Ok(false) => {
-                if matches!(out.body, Body::Copied) && self.stream.copy_rest(out).is_err() {
-                    return Err(self.stream.cut());
-                }
-                if out.len > 0 && !out.listed {
-                    out.listed = self.stream.device.list_blocked(self.stream.number);
-                }
+            Ok(false) if out.len > 0 && !out.listed => {
+                out.listed = self.stream.device.list_blocked(self.stream.number);
             }
+            Ok(_) => {}
             Err(error) => {
                 (out.body, out.len) = (Body::None, 0);
                 self.undo();

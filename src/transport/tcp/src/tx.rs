@@ -158,10 +158,13 @@ impl Tx {
             return false;
         }
         let sent = stream.sender().and_then(|mut sender| {
-            sender.reserve(size as usize)?;
             let flags = if solicited { record::SOLICITED } else { 0 };
-            sender.add(kind::MESSAGE, flags, len as usize, len, 0)?;
-            sender.send(Body::Copied, segments, 0, len)
+            let payload = sender.add(kind::MESSAGE, flags, len as usize, len, len as usize)?;
+            if !copy::gather_into(stream.regions(), segments, 0, payload) {
+                sender.undo();
+                return Err(NotSent::NoMemory);
+            }
+            sender.send(Body::None, &[], 0, 0)
         });
         if sent.is_ok() {
             self.sent += size;
