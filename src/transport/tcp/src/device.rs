@@ -242,7 +242,7 @@ impl Device {
     /// Does deferred work, new connections first. Returns whether there were any.
     pub fn run_deferred(&self) -> bool {
         let mut begins = false;
-        while self.is_deferred() && self.is_deferred.swap(false, Ordering::AcqRel) {
+        while self.is_deferred.swap(false, Ordering::AcqRel) {
             let mut deferred = std::mem::take(&mut *self.deferred.lock());
             deferred.sort_by_key(|after| !after.is_beginning());
             begins |= deferred.first().is_some_and(After::is_beginning);
@@ -271,7 +271,7 @@ impl Device {
     /// Polls all connections.
     pub fn poll_once(&self, how: Poll) {
         self.collect(how);
-        while self.run_deferred() {
+        while self.is_deferred() && self.run_deferred() {
             // The first records of new connections have arrived.
             self.collect(Poll::IfFree);
         }
@@ -352,6 +352,7 @@ impl Device {
     }
 
     /// Records what a connection has received, and determines the one to expect next.
+    #[inline]
     fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, received: Received) {
         polling.last = (conn.number, received);
         polling.next = match conn.next[received as usize].load(Ordering::Relaxed) {

@@ -214,6 +214,7 @@ impl Stream {
     }
 
     /// Sends what is unsent. Returns `false` if the socket has no room for all of it. After an error, nothing was sent.
+    #[inline]
     fn push(&self, out: &mut Out) -> Result<bool, NotSent> {
         if self.is_cut() {
             return Err(NotSent::Gone);
@@ -376,6 +377,7 @@ impl Sender<'_> {
     }
 
     /// Adds a record with `len` bytes after its header. Returns the first `filled` of them, which the caller must fill.
+    #[inline]
     pub fn add(&mut self, kind: u8, flags: u8, len: usize, aux: u64, filled: usize) -> Result<&mut [u8], NotSent> {
         self.reserve(HEADER + filled)?;
         self.says_waited |= self.stream.waited.load(Ordering::Relaxed);
@@ -385,7 +387,9 @@ impl Sender<'_> {
         let head = &mut self.out.head;
         self.mark = head.len();
         head.extend_from_slice(&header.encode());
-        head.resize(self.mark + HEADER + filled, 0);
+        if filled > 0 {
+            head.resize(self.mark + HEADER + filled, 0);
+        }
         Ok(&mut head[self.mark + HEADER..])
     }
 

@@ -129,6 +129,7 @@ impl Tx {
 
     /// Queues a request. A `local` one needs no record, and completes together with those before it. Fails without
     /// memory.
+    #[inline]
     pub fn post(&mut self, request: &Request<'_>, local: bool) -> Result<()> {
         let Request { id, operation, segments, len, fence, .. } = *request;
         self.segments.room(segments.len())?;
@@ -304,6 +305,7 @@ impl Tx {
     }
 
     /// Handles an acknowledgement and the peer's window. Fails if they are impossible.
+    #[inline]
     pub fn on_handled(&mut self, handled: u64, window: u32) -> std::result::Result<(), Fatal> {
         // Only the last request can be partly sent. If it completed here, the program could change its unsent bytes.
         let lies = handled == self.sent && self.stream.as_ref().is_some_and(|stream| stream.holds_request());
@@ -316,6 +318,7 @@ impl Tx {
     }
 
     /// Returns the position of the oldest request without a complete response, and the position of its first segment.
+    /// A peer acknowledges earlier requests before it responds, so this is usually the first one.
     fn responding(&self) -> Option<(usize, usize)> {
         let at = self.requests.iter().position(|request| request.responds)?;
         Some((at, self.requests.range(..at).map(|request| request.count).sum()))
@@ -359,7 +362,9 @@ impl Tx {
             last = Some(SeqNo(front.id));
             self.launched -= 1;
             self.launched_segments -= front.count;
-            self.segments.drain(..front.count);
+            for _ in 0..front.count {
+                self.segments.pop_front();
+            }
             self.requests.pop_front();
         }
         last
