@@ -109,6 +109,8 @@ static void complain(struct report *r, const char *what, const DAT_SRQ_PARAM *p,
 
 static int rounds;
 static volatile int resizing;
+/* Set at the first message. */
+static volatile int flowing;
 
 static void *resizer(void *arg)
 {
@@ -116,6 +118,8 @@ static void *resizer(void *arg)
     DAT_SRQ_PARAM p;
 
     memset(&p, 0, sizeof p);
+    while (__sync_fetch_and_add(&flowing, 0) == 0)
+        breathe();
     for (int i = 0; i < rounds; i++) {
         DAT_COUNT large = BUFFERS + 1 + (DAT_COUNT)(i * 37 % 200);
         DAT_RETURN rc = dat_srq_resize(q.handle, large);
@@ -262,6 +266,7 @@ int main(int argc, char **argv)
                 any = true;
                 good = receive(&event, rx, next);
                 messages++;
+                __sync_lock_test_and_set(&flowing, 1);
             }
         if (!told && __sync_fetch_and_add(&resizing, 0) == 0) {
             told = true;

@@ -1,6 +1,6 @@
 //! The states of endpoints: transitions and errors.
 
-/// The states of an endpoint.
+/// The states of an endpoint. docs/tracing.md documents their numbers, which are arguments of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // states of the specification
 pub enum EpState {
@@ -14,25 +14,10 @@ pub enum EpState {
     Connected,
     /// A graceful disconnect waits for the posted requests.
     DisconnectPending,
-    /// The connection, or the attempt to connect, has ended.
+    /// The connection or attempt has ended.
     Disconnected,
     /// The program has accepted a request; the connection is not established yet.
     CompletionPending,
-}
-
-impl EpState {
-    /// All states.
-    pub const ALL: [EpState; 9] = [
-        EpState::Unconnected,
-        EpState::Reserved,
-        EpState::PassiveConnectionPending,
-        EpState::ActiveConnectionPending,
-        EpState::TentativeConnectionPending,
-        EpState::CompletionPending,
-        EpState::Connected,
-        EpState::DisconnectPending,
-        EpState::Disconnected,
-    ];
 }
 
 /// The events of an endpoint.

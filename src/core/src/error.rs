@@ -58,27 +58,27 @@ impl From<EpState> for Error {
     }
 }
 
-/// The role of a handle in a call.
+/// The role of a handle in a call, up to [`Role::Srq`] with the number of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // named after the object or the stream of an EVD
 pub enum Role {
-    Ia,
+    Ia = 11,
     Ep,
     Lmr,
     Rmr,
     Pz,
     Psp,
     Rsp,
-    Csp,
     Cr,
     Cno,
-    Evd,
     EvdConnectionRequests,
     EvdRequest,
     EvdRecv,
     EvdConnect,
     EvdAsync,
     Srq,
+    Csp,
+    Evd,
     Any,
 }
 
@@ -139,20 +139,20 @@ pub enum StateError {
     SrqTooShort,
 }
 
-/// The exhausted resource.
+/// The exhausted resource, with the number of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // named after the resource
 pub enum Resource {
-    Memory,
+    Memory = 2,
+    Device,
     Endpoint,
     Evd,
     Zone,
     Region,
-    Srq,
-    Device,
+    Srq = 10,
 }
 
-/// The access that a region does not grant.
+/// The access that a region does not grant, in the order of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // named after the four rights of the specification
 pub enum Access {
@@ -162,7 +162,7 @@ pub enum Access {
     RemoteWrite,
 }
 
-/// The fault of an address.
+/// The fault of an address, in the order of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum AddressFault {

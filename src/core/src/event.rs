@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::addr::Address;
 use crate::slab::Handle;
 
-/// The result of a data transfer or a bind.
+/// The result of a data transfer or a bind, with the number of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the specification's names
 pub enum Status {
@@ -32,7 +32,7 @@ pub enum Status {
     RmrOperation,
 }
 
-/// A kind of transfer, with the number of the C interface where it has one, so that no translation is needed.
+/// A kind of transfer, with the number of the C interface where it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the operations of the specification
 pub enum Transfer {
@@ -93,7 +93,7 @@ impl From<Completion> for Event {
     }
 }
 
-/// A kind of connection event.
+/// A kind of connection event, in the order of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // the events of the specification
 pub enum ConnectionEvent {
@@ -219,23 +219,23 @@ pub enum Event {
 }
 
 bitflags::bitflags! {
-    /// A set of event streams.
+    /// A set of event streams, with the bits of the C interface.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Streams: u8 {
+    pub struct Streams: u32 {
         /// Software events.
-        const SOFTWARE = 1;
+        const SOFTWARE = 0x001;
         /// Connection requests.
-        const CONNECTION_REQUESTS = 2;
+        const CONNECTION_REQUESTS = 0x010;
         /// DTO completions.
-        const TRANSFERS = 4;
+        const TRANSFERS = 0x020;
         /// Connection events.
-        const CONNECTIONS = 8;
+        const CONNECTIONS = 0x040;
         /// Bind completions.
-        const BINDS = 16;
+        const BINDS = 0x080;
         /// Asynchronous events.
-        const ASYNC = 32;
+        const ASYNC = 0x100;
         /// A stream without events, which an EVD may accept.
-        const OTHER = 64;
+        const OTHER = 0x200;
     }
 }
 

@@ -21,19 +21,19 @@ impl Base {
 }
 
 bitflags::bitflags! {
-    /// The rights of a memory region. Tables in shared or atomic memory contain these bits.
+    /// The rights of a memory region, with the bits of the C interface. Shared memory contains them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub struct Rights: u8 {
         /// Local read.
-        const LOCAL_READ = 1;
+        const LOCAL_READ = 0x01;
         /// Local write.
-        const LOCAL_WRITE = 2;
+        const LOCAL_WRITE = 0x10;
         /// Read by a peer.
-        const REMOTE_READ = 4;
+        const REMOTE_READ = 0x02;
         /// Write by a peer.
-        const REMOTE_WRITE = 8;
+        const REMOTE_WRITE = 0x20;
         /// Atomic operation by a peer.
-        const REMOTE_ATOMIC = 16;
+        const REMOTE_ATOMIC = 0x40;
     }
 }
 

@@ -44,22 +44,22 @@ impl fmt::Display for Handle {
     }
 }
 
-/// A kind of object with a handle.
+/// A kind of object with a handle, in the order of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[allow(missing_docs)] // the objects of the specification
 pub enum Kind {
-    Ia = 1,
-    Pz,
-    Lmr,
-    Rmr,
-    Evd,
-    Cno,
+    Cr = 1,
     Ep,
-    Srq,
+    Evd,
+    Ia,
+    Lmr,
     Psp,
+    Pz,
+    Rmr,
     Rsp,
-    Cr,
+    Cno,
+    Srq,
     Csp,
     /// An address handle, which has no type in the C interface.
     Ah,
@@ -71,7 +71,7 @@ impl Kind {
 
     const ALL: [Kind; 13] = {
         use Kind::*;
-        [Ia, Pz, Lmr, Rmr, Evd, Cno, Ep, Srq, Psp, Rsp, Cr, Csp, Ah]
+        [Cr, Ep, Evd, Ia, Lmr, Psp, Pz, Rmr, Rsp, Cno, Srq, Csp, Ah]
     };
 }
 

@@ -20,18 +20,9 @@ pub fn path() -> Option<&'static CStr> {
     Some(unsafe { CStr::from_ptr(info.dli_fname) })
 }
 
-/// Keeps the library loaded even if its users close it, and returns its handle. Returns `None` if the code is part of
-/// the program, or without memory.
-pub fn keep() -> Option<NonNull<c_void>> {
-    reference(libc::RTLD_LOCAL)
-}
-
-/// Does what [`keep`] does, and makes the library's symbols global.
-pub fn keep_with_global_names() -> Option<NonNull<c_void>> {
-    reference(libc::RTLD_GLOBAL)
-}
-
-fn reference(scope: c_int) -> Option<NonNull<c_void>> {
+/// Keeps the library loaded even if its users close it, and returns its handle. `scope` is RTLD_LOCAL, or RTLD_GLOBAL to
+/// make its symbols global. Returns `None` if the code is part of the program, or without memory.
+pub fn keep(scope: c_int) -> Option<NonNull<c_void>> {
     let flags = libc::RTLD_NOW | libc::RTLD_NOLOAD | scope;
     // SAFETY: the path is a C string. The library is already loaded, so none of its code runs.
     NonNull::new(unsafe { libc::dlopen(path()?.as_ptr(), flags) })

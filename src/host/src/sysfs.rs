@@ -12,6 +12,9 @@ pub const ROOT: &str = "/sys";
 
 const ETHERNET_ADDRESS_DIGITS: usize = 12;
 
+/// Length of a gap that ends a GID table. The kernel fills the first empty entry. Soft-RoCE has 1,024.
+const MAX_GAP: usize = 128;
+
 /// Returns the RDMA devices, sorted by name and number.
 pub fn devices(sysfs: &Path) -> Vec<OsString> {
     sorted(&sysfs.join("class/infiniband"))
@@ -45,9 +48,17 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
         let port = root.join("ports").join(port);
         let slots = port.join("gid_attrs/ndevs");
         let before = found.len();
+        let mut gap = 0;
         for slot in sorted(&slots) {
             // Entries without an interface cannot be read.
-            let Ok(text) = fs::read(slots.join(slot)) else { continue };
+            let Ok(text) = fs::read(slots.join(slot)) else {
+                gap += 1;
+                if gap == MAX_GAP {
+                    break;
+                }
+                continue;
+            };
+            gap = 0;
             let name = OsString::from_vec(text.trim_ascii().to_vec());
             if !name.is_empty() && !found.contains(&name) {
                 found.push(name);

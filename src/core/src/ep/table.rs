@@ -9,43 +9,6 @@ use crate::ep_state::EpState;
 use crate::event::{CompletionFlags, Streams};
 use crate::transport::AdapterAttributes;
 
-/// The parameters of an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // named after the parameters of the specification
-pub enum Field {
-    Ia,
-    State,
-    LocalAddress,
-    LocalPort,
-    RemoteAddress,
-    RemotePort,
-    Pz,
-    RecvEvd,
-    RequestEvd,
-    ConnectEvd,
-    Srq,
-    ServiceType,
-    MaxMessageSize,
-    MaxRdmaSize,
-    Qos,
-    RecvCompletionFlags,
-    RequestCompletionFlags,
-    MaxRecvDtos,
-    MaxRequestDtos,
-    MaxRecvIov,
-    MaxRequestIov,
-    MaxRdmaReadIn,
-    MaxRdmaReadOut,
-    SrqSoftHighWatermark,
-    MaxRdmaReadIov,
-    MaxRdmaWriteIov,
-    TransportSpecificCount,
-    TransportSpecific,
-    ProviderSpecificCount,
-    ProviderSpecific,
-    Comm,
-}
-
 impl Field {
     /// Returns the rule of this field.
     pub fn rule(self) -> &'static Rule {
@@ -175,12 +138,8 @@ pub struct Rule {
     pub check: Check,
 }
 
-const fn rule(field: Field, class: Class, check: Check) -> Rule {
-    Rule { field, class, check }
-}
-
-const fn count(field: Field, stream: Stream, least: Least, most: Most<usize>) -> Rule {
-    rule(field, Class::BeforeConnection, Check::Count { least, most, stream })
+const fn count(stream: Stream, least: Least, most: Most<usize>) -> Check {
+    Check::Count { least, most, stream }
 }
 
 const RECV_FLAGS: Flags = Flags::OneOf(&[
@@ -192,48 +151,55 @@ const RECV_FLAGS: Flags = Flags::OneOf(&[
 const REQUEST_FLAGS: Flags =
     Flags::OneOf(&[CompletionFlags::DEFAULT, CompletionFlags::UNSIGNALLED, CompletionFlags::EVD_THRESHOLD]);
 
-/// The rules, in the order of the fields.
-pub const RULES: [Rule; 31] = {
-    use Class::*;
-    use Stream::*;
-    [
-        rule(Field::Ia, Never, Check::None),
-        rule(Field::State, Never, Check::None),
-        rule(Field::LocalAddress, Never, Check::None),
-        rule(Field::LocalPort, Never, Check::None),
-        rule(Field::RemoteAddress, Never, Check::None),
-        rule(Field::RemotePort, Never, Check::None),
-        rule(Field::Pz, Quiescent, Check::Zone),
-        rule(Field::RecvEvd, BeforeConnection, Check::Evd(Streams::TRANSFERS)),
-        rule(Field::RequestEvd, BeforeConnection, Check::Evd(Streams::TRANSFERS)),
-        rule(Field::ConnectEvd, BeforeConnection, Check::Evd(Streams::CONNECTIONS)),
-        rule(Field::Srq, Never, Check::None),
-        rule(Field::ServiceType, BeforeConnection, Check::Fixed),
-        rule(Field::MaxMessageSize, BeforeConnection, Check::Size(|limits| limits.max_transfer)),
-        rule(Field::MaxRdmaSize, BeforeConnection, Check::Size(|limits| limits.max_transfer)),
-        rule(Field::Qos, BeforeConnection, Check::Qos),
-        rule(Field::RecvCompletionFlags, BeforeConnection, Check::Flags { create: RECV_FLAGS, modify: RECV_FLAGS }),
-        rule(
-            Field::RequestCompletionFlags,
-            BeforeConnection,
-            Check::Flags { create: Flags::Any, modify: REQUEST_FLAGS },
-        ),
-        count(Field::MaxRecvDtos, Receives, Least::Dispatcher, |limits| limits.max_dto_per_ep),
-        count(Field::MaxRequestDtos, Requests, Least::Dispatcher, |limits| limits.max_dto_per_ep),
-        count(Field::MaxRecvIov, Receives, Least::One, |limits| limits.max_segments),
-        count(Field::MaxRequestIov, Requests, Least::One, |limits| limits.max_segments),
-        count(Field::MaxRdmaReadIn, Requests, Least::Zero, |limits| limits.max_rdma_read_per_ep_in),
-        count(Field::MaxRdmaReadOut, Requests, Least::Zero, |limits| limits.max_rdma_read_per_ep_out),
-        rule(Field::SrqSoftHighWatermark, Never, Check::None),
-        count(Field::MaxRdmaReadIov, Requests, Least::Zero, |limits| limits.max_segments_read),
-        count(Field::MaxRdmaWriteIov, Requests, Least::Zero, |limits| limits.max_segments_write),
-        rule(Field::TransportSpecificCount, Unconnected, Check::Fixed),
-        rule(Field::TransportSpecific, Unconnected, Check::Fixed),
-        rule(Field::ProviderSpecificCount, Unconnected, Check::Counters),
-        rule(Field::ProviderSpecific, Unconnected, Check::Counters),
-        rule(Field::Comm, Unconnected, Check::Comm),
-    ]
-};
+/// Defines [`Field`] and [`RULES`]. A row contains a field, the states in which it can be modified, and the condition.
+macro_rules! fields {
+    ($($field:ident: $class:ident, $check:expr;)*) => {
+        /// The parameters of an endpoint.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)] // named after the parameters of the specification
+        pub enum Field {
+            $($field,)*
+        }
+
+        /// The rules, in the order of the fields.
+        pub const RULES: [Rule; [$(Field::$field),*].len()] =
+            [$(Rule { field: Field::$field, class: Class::$class, check: $check }),*];
+    };
+}
+
+fields! {
+    Ia: Never, Check::None;
+    State: Never, Check::None;
+    LocalAddress: Never, Check::None;
+    LocalPort: Never, Check::None;
+    RemoteAddress: Never, Check::None;
+    RemotePort: Never, Check::None;
+    Pz: Quiescent, Check::Zone;
+    RecvEvd: BeforeConnection, Check::Evd(Streams::TRANSFERS);
+    RequestEvd: BeforeConnection, Check::Evd(Streams::TRANSFERS);
+    ConnectEvd: BeforeConnection, Check::Evd(Streams::CONNECTIONS);
+    Srq: Never, Check::None;
+    ServiceType: BeforeConnection, Check::Fixed;
+    MaxMessageSize: BeforeConnection, Check::Size(|limits| limits.max_transfer);
+    MaxRdmaSize: BeforeConnection, Check::Size(|limits| limits.max_transfer);
+    Qos: BeforeConnection, Check::Qos;
+    RecvCompletionFlags: BeforeConnection, Check::Flags { create: RECV_FLAGS, modify: RECV_FLAGS };
+    RequestCompletionFlags: BeforeConnection, Check::Flags { create: Flags::Any, modify: REQUEST_FLAGS };
+    MaxRecvDtos: BeforeConnection, count(Stream::Receives, Least::Dispatcher, |limits| limits.max_dto_per_ep);
+    MaxRequestDtos: BeforeConnection, count(Stream::Requests, Least::Dispatcher, |limits| limits.max_dto_per_ep);
+    MaxRecvIov: BeforeConnection, count(Stream::Receives, Least::One, |limits| limits.max_segments);
+    MaxRequestIov: BeforeConnection, count(Stream::Requests, Least::One, |limits| limits.max_segments);
+    MaxRdmaReadIn: BeforeConnection, count(Stream::Requests, Least::Zero, |limits| limits.max_rdma_read_per_ep_in);
+    MaxRdmaReadOut: BeforeConnection, count(Stream::Requests, Least::Zero, |limits| limits.max_rdma_read_per_ep_out);
+    SrqSoftHighWatermark: Never, Check::None;
+    MaxRdmaReadIov: BeforeConnection, count(Stream::Requests, Least::Zero, |limits| limits.max_segments_read);
+    MaxRdmaWriteIov: BeforeConnection, count(Stream::Requests, Least::Zero, |limits| limits.max_segments_write);
+    TransportSpecificCount: Unconnected, Check::Fixed;
+    TransportSpecific: Unconnected, Check::Fixed;
+    ProviderSpecificCount: Unconnected, Check::Counters;
+    ProviderSpecific: Unconnected, Check::Counters;
+    Comm: Unconnected, Check::Comm;
+}
 
 pub(super) struct Against<'a> {
     pub limits: &'a AdapterAttributes,

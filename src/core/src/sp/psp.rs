@@ -10,13 +10,13 @@ use crate::slab::{Header, Kind};
 use crate::sp::point::{Provision, ServicePoint};
 use crate::transport::Transport;
 
-/// The source of the endpoint for a request.
+/// The source of the endpoint for a request, with the number of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PspMode {
     /// The program passes it to the accept.
-    Consumer,
+    Consumer = 0,
     /// The provider creates it.
-    Provider,
+    Provider = 1,
 }
 
 /// A public service point.

@@ -18,3 +18,20 @@ pub use buffer::Buffer;
 pub use end::{Completion, End, connect, next_request, request};
 pub use events::{next, patience, quiet, until, wait, wait_for_trigger};
 pub use fake::{Call, Fake};
+
+use crate::ep_state::EpState;
+
+impl EpState {
+    /// All states.
+    pub const ALL: [EpState; 9] = [
+        EpState::Unconnected,
+        EpState::Reserved,
+        EpState::PassiveConnectionPending,
+        EpState::ActiveConnectionPending,
+        EpState::TentativeConnectionPending,
+        EpState::CompletionPending,
+        EpState::Connected,
+        EpState::DisconnectPending,
+        EpState::Disconnected,
+    ];
+}

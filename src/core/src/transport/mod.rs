@@ -121,11 +121,11 @@ pub enum Rejection {
 /// The connections that can use a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All connections of its zone.
-    Zone,
     /// The connection of the queue pair over which the window was bound. The end of the connection revokes the rights
     /// without a call of core, and the window can be bound again. Requires [`AdapterAttributes::endpoint_windows`].
     Endpoint,
+    /// All connections of its zone.
+    Zone,
 }
 
 /// A mode of [`Transport::disconnect`].

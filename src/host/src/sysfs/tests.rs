@@ -43,6 +43,24 @@ fn lists_interfaces_of_ports_once() {
 }
 
 #[test]
+fn reads_a_gid_table_up_to_a_long_gap() {
+    let root = tempfile::tempdir().unwrap();
+    let ndevs = "rxe0/ports/1/gid_attrs/ndevs";
+    let name = |slot: usize, name: &str| put(root.path(), &format!("{ndevs}/{slot}"), name);
+    for slot in 1..3 * MAX_GAP {
+        fs::create_dir_all(root.path().join("class/infiniband").join(ndevs).join(slot.to_string())).unwrap();
+    }
+    name(0, "v0");
+    let beyond = |last: usize| {
+        fs::remove_dir(root.path().join("class/infiniband").join(ndevs).join(last.to_string())).unwrap();
+        name(last, "v1");
+        interfaces(root.path(), "rxe0".as_ref(), None)
+    };
+    assert_eq!(beyond(MAX_GAP + 1), ["v0"]);
+    assert_eq!(beyond(MAX_GAP), ["v0", "v1"]);
+}
+
+#[test]
 fn lists_interfaces_of_infiniband_device() {
     let root = tree();
     let of = |device: &str, port| interfaces(root.path(), device.as_ref(), port);

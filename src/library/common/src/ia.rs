@@ -68,38 +68,24 @@ pub unsafe fn open<A: Api>(
     let registry = &A::statics().registry;
     let ticket = registry.open(request).map_err(|error| not_found::<A>(request, error))?;
     let mut handle: DAT_IA_HANDLE = ptr::null_mut();
-    let note = registry.opening();
-    // SAFETY: the ticket keeps the table registered, the name is a C string, and the other pointers are valid or the
-    // caller's.
-    let code = unsafe { open_instance::<A>(ticket.table.0, request.name, min_qlen, async_evd, &mut handle) };
-    drop(note);
+    // SAFETY: the ticket keeps the table registered.
+    let code = match unsafe { A::ia_functions(ticket.table.0) }.0 {
+        // Some providers dereference `async_evd` unchecked.
+        _ if async_evd.is_null() => A::CODES.argument(3),
+        Some(open) => {
+            let _note = registry.opening();
+            // SAFETY: the name is a C string that the slot does not write, and the other pointers are valid or the
+            // caller's. The slot has this type.
+            unsafe { open(request.name.as_ptr().cast_mut(), min_qlen, async_evd, &mut handle) }
+        }
+        None => A::CODES.not_implemented,
+    };
     if code != DAT_SUCCESS {
         registry.release(ticket);
         tell_refused(request.name, code);
         return Err(code);
     }
     Ok(Opened { handle, ticket })
-}
-
-/// # Safety
-/// Each pointer must be NULL or valid as the parameter of [`dat_ia_openv`] says; `table` is registered.
-unsafe fn open_instance<A: Api>(
-    table: *const Head,
-    name: &CStr,
-    min_qlen: DAT_COUNT,
-    async_evd: *mut DAT_EVD_HANDLE,
-    opened: *mut DAT_IA_HANDLE,
-) -> DAT_RETURN {
-    // Some providers dereference `async_evd` unchecked.
-    if async_evd.is_null() {
-        return A::CODES.argument(3);
-    }
-    // SAFETY: the table is registered, as the caller promises.
-    match unsafe { A::ia_functions(table) }.0 {
-        // SAFETY: the arguments are valid as the caller promises; the slot has this type, and does not write the name.
-        Some(open) => unsafe { open(name.as_ptr().cast_mut(), min_qlen, async_evd, opened) },
-        None => A::CODES.not_implemented,
-    }
 }
 
 /// Returns the return code for `error`. Reports a new reason to the user, except lack of memory.

@@ -113,7 +113,7 @@ fn origin(_library: NonNull<c_void>) -> Option<PathBuf> {
 /// Adds this library's symbols to the global scope. Returns the library's handle, or `None` if this code is in the
 /// program itself.
 fn promote() -> Option<NonNull<c_void>> {
-    let handle = own_library::keep_with_global_names();
+    let handle = own_library::keep(libc::RTLD_GLOBAL);
     if handle.is_none() {
         log::debug!("registry: cannot make its symbols global: {}", last_error());
     }

@@ -142,52 +142,16 @@ macro_rules! provider_attr {
     }};
 }
 
-fn all<T>(list: &[(T, u32)]) -> u32 {
-    list.iter().fold(0, |all, (_, bit)| all | bit)
-}
-
-/// Rights that all versions have, with their bits.
-pub const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 4] = [
-    (Rights::LOCAL_READ, DAT_MEM_PRIV_LOCAL_READ_FLAG),
-    (Rights::LOCAL_WRITE, DAT_MEM_PRIV_LOCAL_WRITE_FLAG),
-    (Rights::REMOTE_READ, DAT_MEM_PRIV_REMOTE_READ_FLAG),
-    (Rights::REMOTE_WRITE, DAT_MEM_PRIV_REMOTE_WRITE_FLAG),
-];
-
 /// Converts rights. Returns `None` for an unknown bit.
 pub fn rights<V: Version>(flags: DAT_MEM_PRIV_FLAGS) -> Option<Rights> {
-    if flags & !(all(V::RIGHTS) | V::OTHER_RIGHTS) != 0 {
-        return None;
-    }
-    Some(V::RIGHTS.iter().filter(|(_, bit)| flags & bit != 0).fold(Rights::NONE, |all, (right, _)| all | *right))
+    let rights = u8::try_from(flags & !V::OTHER_RIGHTS).ok().and_then(Rights::from_bits)?;
+    V::RIGHTS.contains(rights).then_some(rights)
 }
-
-/// Converts rights into bits.
-pub fn c_rights<V: Version>(rights: Rights) -> DAT_MEM_PRIV_FLAGS {
-    V::RIGHTS.iter().filter(|(right, _)| rights.contains(*right)).fold(0, |all, (_, bit)| all | bit)
-}
-
-/// Event streams that all versions have, with their bits.
-pub const STREAMS: [(Streams, DAT_EVD_FLAGS); 6] = [
-    (Streams::SOFTWARE, DAT_EVD_SOFTWARE_FLAG),
-    (Streams::CONNECTION_REQUESTS, DAT_EVD_CR_FLAG),
-    (Streams::TRANSFERS, DAT_EVD_DTO_FLAG),
-    (Streams::CONNECTIONS, DAT_EVD_CONNECTION_FLAG),
-    (Streams::BINDS, DAT_EVD_RMR_BIND_FLAG),
-    (Streams::ASYNC, DAT_EVD_ASYNC_FLAG),
-];
 
 /// Converts event streams. Returns `None` for an unknown bit or no bit.
 pub fn streams<V: Version>(flags: DAT_EVD_FLAGS) -> Option<Streams> {
-    if flags == 0 || flags & !all(V::STREAMS) != 0 {
-        return None;
-    }
-    Some(V::STREAMS.iter().filter(|(_, bit)| flags & bit != 0).fold(Streams::empty(), |all, (stream, _)| all | *stream))
-}
-
-/// Converts event streams into flags.
-pub fn c_streams<V: Version>(streams: Streams) -> DAT_EVD_FLAGS {
-    V::STREAMS.iter().filter(|(stream, _)| streams.contains(*stream)).fold(0, |all, (_, bit)| all | bit)
+    let streams = Streams::from_bits(flags)?;
+    (!streams.is_empty() && V::STREAMS.contains(streams)).then_some(streams)
 }
 
 pub(crate) fn c_feed(feed: Option<Feed>) -> DAT_EVD_STATE {

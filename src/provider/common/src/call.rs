@@ -73,7 +73,7 @@ pub type Positions = &'static [(Arg, u32)];
 
 /// Converts errors of the core into faults.
 pub trait At<T> {
-    /// Converts the error, as [`Fault::new`] does.
+    /// Converts the error with [`Fault::new`].
     fn at(self, positions: Positions) -> Answer<T>;
 }
 
@@ -104,8 +104,7 @@ pub(crate) fn code<F: Provider>(answer: Answer<()>) -> DAT_RETURN {
     }
 }
 
-/// Runs a call that creates something, like [`slow`]. Without memory, returns [`OUT_OF_MEMORY`]'s code and does not run
-/// `body`.
+/// Runs a call that creates something, like [`slow`]. Fails with [`OUT_OF_MEMORY`] if memory is short.
 pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     match memory::admit() {
         Ok(_admitted) => slow::<F>(body),
@@ -142,7 +141,7 @@ macro_rules! simple_slot {
     };
 }
 
-/// Defines the slot of a query. `$answer` returns the result for an object, and `$fields` has all bits of the mask.
+/// Defines the slot of a query. `$fields` has all bits of its mask.
 #[macro_export]
 macro_rules! query_slot {
     ($slot:ident: $type:ident as $role:ident, $mask:ty, $fields:expr, $param:ty, $answer:expr) => {
@@ -161,8 +160,8 @@ macro_rules! query_slot {
     };
 }
 
-/// Runs a post, a dequeue or a short query, and returns its return code. Disables cancellation, because `body` can drop
-/// the last reference to an object.
+/// Runs a post, dequeue or short query. Disables cancellation, because `body` can drop the last reference to an
+/// object.
 pub fn fast<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| code::<F>(body()))
 }

@@ -4,7 +4,8 @@
 //! - `DAT_CONN_QUAL_IN_USE` of dat_psp_create,
 //! - `DAT_CONN_QUAL_UNAVAILABLE` of dat_psp_create_any.
 //!
-//! Versions share the names of the codes, not the values.
+//! Versions share the names of the codes, not the values. Only the subtypes of resources and of most handles have the same
+//! values, which are the numbers of the core.
 
 /// Defines the function `code` for the version in scope.
 #[macro_export]
@@ -12,7 +13,7 @@ macro_rules! codes {
     () => {
         use $crate::Fault;
         use $crate::core::ep::EpState;
-        use $crate::core::error::{Access, AddressFault, Error, Resource, Role, StateError};
+        use $crate::core::error::{Error, Role, StateError};
 
         /// Returns the return code of a fault.
         #[cold]
@@ -37,24 +38,10 @@ macro_rules! codes {
 
         const fn invalid_handle(role: Role) -> DAT_RETURN {
             let subtype = match role {
-                Role::Ia => DAT_INVALID_HANDLE_IA,
-                Role::Ep => DAT_INVALID_HANDLE_EP,
-                Role::Lmr => DAT_INVALID_HANDLE_LMR,
-                Role::Rmr => DAT_INVALID_HANDLE_RMR,
-                Role::Pz => DAT_INVALID_HANDLE_PZ,
-                Role::Psp => DAT_INVALID_HANDLE_PSP,
-                Role::Rsp => DAT_INVALID_HANDLE_RSP,
                 Role::Csp => DAT_INVALID_HANDLE_CSP,
-                Role::Cr => DAT_INVALID_HANDLE_CR,
-                Role::Cno => DAT_INVALID_HANDLE_CNO,
-                Role::EvdConnectionRequests => DAT_INVALID_HANDLE_EVD_CR,
-                Role::EvdRequest => DAT_INVALID_HANDLE_EVD_REQUEST,
-                Role::EvdRecv => DAT_INVALID_HANDLE_EVD_RECV,
-                Role::EvdConnect => DAT_INVALID_HANDLE_EVD_CONN,
-                Role::EvdAsync => DAT_INVALID_HANDLE_EVD_ASYNC,
-                Role::Srq => DAT_INVALID_HANDLE_SRQ,
                 // A handle whose role has no subtype is always the first argument.
                 Role::Evd | Role::Any => DAT_INVALID_HANDLE1,
+                role => role as DAT_RETURN_SUBTYPE,
             };
             DAT_ERROR(DAT_INVALID_HANDLE, subtype)
         }
@@ -65,27 +52,17 @@ macro_rules! codes {
                 // Slots convert this error into `Fault::Argument`.
                 Error::InvalidParameter(_) => invalid_arg(0),
                 Error::InvalidState(error) => DAT_ERROR(DAT_INVALID_STATE, state(error)),
-                Error::InsufficientResources(resource) => DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, lacking(resource)),
+                Error::InsufficientResources(resource) => {
+                    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, resource as DAT_RETURN_SUBTYPE)
+                }
                 Error::ModelNotSupported => DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE),
                 Error::LengthError => DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE),
-                Error::PrivilegesViolation(access) => DAT_ERROR(
-                    DAT_PRIVILEGES_VIOLATION,
-                    match access {
-                        Access::Read => DAT_PRIVILEGES_READ,
-                        Access::Write => DAT_PRIVILEGES_WRITE,
-                        Access::RemoteRead => DAT_PRIVILEGES_RDMA_READ,
-                        Access::RemoteWrite => DAT_PRIVILEGES_RDMA_WRITE,
-                    },
-                ),
-                Error::ProtectionViolation(access) => DAT_ERROR(
-                    DAT_PROTECTION_VIOLATION,
-                    match access {
-                        Access::Read => DAT_PROTECTION_READ,
-                        Access::Write => DAT_PROTECTION_WRITE,
-                        Access::RemoteRead => DAT_PROTECTION_RDMA_READ,
-                        Access::RemoteWrite => DAT_PROTECTION_RDMA_WRITE,
-                    },
-                ),
+                Error::PrivilegesViolation(access) => {
+                    DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_READ + access as DAT_RETURN_SUBTYPE)
+                }
+                Error::ProtectionViolation(access) => {
+                    DAT_ERROR(DAT_PROTECTION_VIOLATION, DAT_PROTECTION_READ + access as DAT_RETURN_SUBTYPE)
+                }
                 Error::QualifierInUse => DAT_CONN_QUAL_IN_USE,
                 Error::QualifierUnavailable => DAT_CONN_QUAL_UNAVAILABLE,
                 Error::PortInUse => DAT_ERROR(DAT_PORT_IN_USE, DAT_NO_SUBTYPE),
@@ -95,14 +72,9 @@ macro_rules! codes {
                 Error::TimeoutExpired => DAT_ERROR(DAT_TIMEOUT_EXPIRED, DAT_NO_SUBTYPE),
                 Error::Interrupted => DAT_ERROR(DAT_INTERRUPTED_CALL, DAT_NO_SUBTYPE),
                 Error::Aborted => DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE),
-                Error::InvalidAddress(fault) => DAT_ERROR(
-                    DAT_INVALID_ADDRESS,
-                    match fault {
-                        AddressFault::Unsupported => DAT_INVALID_ADDRESS_UNSUPPORTED,
-                        AddressFault::Unreachable => DAT_INVALID_ADDRESS_UNREACHABLE,
-                        AddressFault::Malformed => DAT_INVALID_ADDRESS_MALFORMED,
-                    },
-                ),
+                Error::InvalidAddress(fault) => {
+                    DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED + fault as DAT_RETURN_SUBTYPE)
+                }
                 Error::NotImplemented => DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE),
                 Error::Internal => DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
             }
@@ -137,18 +109,6 @@ macro_rules! codes {
                 | StateError::ReceivesPosted
                 | StateError::EvdTooShort
                 | StateError::SrqTooShort => DAT_NO_SUBTYPE,
-            }
-        }
-
-        fn lacking(resource: Resource) -> DAT_RETURN_SUBTYPE {
-            match resource {
-                Resource::Memory => DAT_RESOURCE_MEMORY,
-                Resource::Endpoint => DAT_RESOURCE_TEP,
-                Resource::Evd => DAT_RESOURCE_TEVD,
-                Resource::Zone => DAT_RESOURCE_PROTECTION_DOMAIN,
-                Resource::Region => DAT_RESOURCE_MEMORY_REGION,
-                Resource::Srq => DAT_RESOURCE_SRQ,
-                Resource::Device => DAT_RESOURCE_DEVICE,
             }
         }
     };

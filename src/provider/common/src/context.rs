@@ -12,9 +12,6 @@ use crate::post::word;
 use crate::ptr::OutPtr;
 use crate::{Answer, Fault, Provider};
 
-/// A constant that uDAPL 1.2 does not define.
-const DAT_HANDLE_TYPE_CSP: DAT_HANDLE_TYPE = 11;
-
 #[inline]
 fn with_header<F: Provider, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
     fn go<F: Provider, O: Object, R>(handle: DAT_HANDLE, f: impl FnOnce(&Header) -> R) -> Answer<R> {
@@ -55,21 +52,11 @@ pub fn dat_get_handle_type<F: Provider>(
 ) -> DAT_RETURN {
     fast::<F>(|| {
         let kind = F::domain().kind(dat_handle).ok_or(Fault::Handle(Role::Any))?;
-        dat_handle_type.required(2)?.write(match kind {
-            Kind::Cr => DAT_HANDLE_TYPE_CR,
-            Kind::Ep => DAT_HANDLE_TYPE_EP,
-            Kind::Evd => DAT_HANDLE_TYPE_EVD,
-            Kind::Ia => DAT_HANDLE_TYPE_IA,
-            Kind::Lmr => DAT_HANDLE_TYPE_LMR,
-            Kind::Psp => DAT_HANDLE_TYPE_PSP,
-            Kind::Pz => DAT_HANDLE_TYPE_PZ,
-            Kind::Rmr => DAT_HANDLE_TYPE_RMR,
-            Kind::Rsp => DAT_HANDLE_TYPE_RSP,
-            Kind::Cno => DAT_HANDLE_TYPE_CNO,
-            Kind::Srq => DAT_HANDLE_TYPE_SRQ,
-            Kind::Csp => DAT_HANDLE_TYPE_CSP,
-            Kind::Ah => return Err(Fault::Handle(Role::Any)),
-        });
+        if kind == Kind::Ah {
+            return Err(Fault::Handle(Role::Any));
+        }
+        // The first kind is 1; the first type is DAT_HANDLE_TYPE_CR, 0.
+        dat_handle_type.required(2)?.write(kind as DAT_HANDLE_TYPE - 1);
         Ok(())
     })
 }

@@ -6,7 +6,7 @@ use dat_core::error::{Arg, Role};
 use dat_core::{Cno, Evd, Ia};
 use dat_udat::*;
 
-use crate::attr::{c_feed, c_streams, streams};
+use crate::attr::{c_feed, streams};
 use crate::call::{making, slow};
 use crate::handle::{find, find_or_null, give, handle_or_null, same_ia};
 use crate::ia::ia_handle;
@@ -44,7 +44,7 @@ crate::query_slot!(dat_evd_query: Evd as Evd, DAT_EVD_PARAM_MASK, DAT_EVD_FIELD_
         evd_qlen: count(status.qlen),
         evd_state: notification | waiting | c_feed(status.feed),
         cno_handle: handle_or_null(evd.cno().as_ref()),
-        evd_flags: c_streams::<F::Version>(evd.streams),
+        evd_flags: evd.streams.bits(),
     }
 });
 

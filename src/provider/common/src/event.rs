@@ -1,6 +1,6 @@
 //! Conversion of events, as far as versions share it.
 
-use dat_core::event::{AsyncReason, ConnectionEvent, PeerEvent, Status};
+use dat_core::event::{AsyncReason, ConnectionEvent, PeerEvent};
 use dat_core::{Handle, Ia, Kind};
 use dat_udat::*;
 
@@ -17,7 +17,7 @@ macro_rules! write_event {
         use $crate::core::Cr;
         use $crate::core::event::{Completion, Event};
         use $crate::core::transport::Transport;
-        use $crate::event::{c_async, c_connection_event, connection_event, c_status, object_handle};
+        use $crate::event::{c_async, c_connection_event, connection_event, object_handle};
         use $crate::handle::raw;
         use $crate::ptr::write_field;
 
@@ -34,7 +34,7 @@ macro_rules! write_event {
                 let data = DAT_RMR_BIND_COMPLETION_EVENT_DATA {
                     rmr_handle: raw(rmr),
                     user_cookie: DAT_CONTEXT { as_64: cookie },
-                    status: c_status(status),
+                    status: status as DAT_DTO_COMPLETION_STATUS,
                 };
                 write_field!(out, event_data.rmr_completion_event_data, data);
                 DAT_RMR_BIND_COMPLETION_EVENT
@@ -95,37 +95,9 @@ pub fn object_handle<F: Provider>(object: Handle) -> DAT_HANDLE {
     }
 }
 
-/// Converts the status of a DTO or bind.
-#[inline]
-pub fn c_status(status: Status) -> DAT_DTO_COMPLETION_STATUS {
-    match status {
-        Status::Success => DAT_DTO_SUCCESS,
-        Status::Flushed => DAT_DTO_ERR_FLUSHED,
-        Status::LocalLength => DAT_DTO_ERR_LOCAL_LENGTH,
-        Status::LocalEndpoint => DAT_DTO_ERR_LOCAL_EP,
-        Status::LocalProtection => DAT_DTO_ERR_LOCAL_PROTECTION,
-        Status::BadResponse => DAT_DTO_ERR_BAD_RESPONSE,
-        Status::RemoteAccess => DAT_DTO_ERR_REMOTE_ACCESS,
-        Status::RemoteResponder => DAT_DTO_ERR_REMOTE_RESPONDER,
-        Status::Transport => DAT_DTO_ERR_TRANSPORT,
-        Status::ReceiverNotReady => DAT_DTO_ERR_RECEIVER_NOT_READY,
-        Status::PartialPacket => DAT_DTO_ERR_PARTIAL_PACKET,
-        Status::RmrOperation => DAT_RMR_OPERATION_FAILED,
-    }
-}
-
 /// Returns the number of a connection event.
 pub fn c_connection_event(kind: ConnectionEvent) -> DAT_EVENT_NUMBER {
-    match kind {
-        ConnectionEvent::Established => DAT_CONNECTION_EVENT_ESTABLISHED,
-        ConnectionEvent::PeerRejected => DAT_CONNECTION_EVENT_PEER_REJECTED,
-        ConnectionEvent::NonPeerRejected => DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
-        ConnectionEvent::AcceptCompletionError => DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
-        ConnectionEvent::Disconnected => DAT_CONNECTION_EVENT_DISCONNECTED,
-        ConnectionEvent::Broken => DAT_CONNECTION_EVENT_BROKEN,
-        ConnectionEvent::TimedOut => DAT_CONNECTION_EVENT_TIMED_OUT,
-        ConnectionEvent::Unreachable => DAT_CONNECTION_EVENT_UNREACHABLE,
-    }
+    DAT_CONNECTION_EVENT_ESTABLISHED + kind as DAT_EVENT_NUMBER
 }
 
 /// Returns the connection event for a peer event, for versions without peer events.

@@ -156,12 +156,12 @@ pub trait Version: Sized + 'static {
     /// All bits of dat_cno_query's mask.
     const CNO_FIELDS: DAT_CNO_PARAM_MASK;
 
-    /// Rights and their bits.
-    const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)];
+    /// All rights.
+    const RIGHTS: Rights;
     /// Privilege bits without effect.
     const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS;
-    /// Event streams and their bits.
-    const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)];
+    /// All event streams.
+    const STREAMS: Streams;
     /// Flags of dat_ep_connect for multipathing, which no adapter supports.
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS];
     /// `true` if dat_ep_create_with_srq accepts NULL attributes.

@@ -72,7 +72,6 @@ pub fn c_memory(memory: &Memory) -> (DAT_MEM_TYPE, DAT_REGION_DESCRIPTION) {
 #[macro_export]
 macro_rules! lmr_param {
     ($lmr:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
-        use $crate::attr::c_rights;
         use $crate::handle::handle_or_null;
         use $crate::ia::ia_handle;
 
@@ -84,7 +83,7 @@ macro_rules! lmr_param {
             region_desc,
             length: lmr.len,
             pz_handle: handle_or_null(lmr.pz().as_ref()),
-            mem_priv: c_rights::<Self>(lmr.rights),
+            mem_priv: lmr.rights.bits().into(),
             lmr_context: lmr.context,
             rmr_context: lmr.remote_key,
             registered_size: lmr.len,

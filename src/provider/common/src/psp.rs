@@ -58,10 +58,7 @@ crate::query_slot!(dat_psp_query: Psp as Psp, DAT_PSP_PARAM_MASK, DAT_PSP_FIELD_
         ia_handle: ia_handle::<F>(&psp.point.ia),
         conn_qual: psp.point.qualifier(),
         evd_handle: handle_or_null(psp.point.evd().as_ref()),
-        psp_flags: match psp.mode {
-            PspMode::Consumer => DAT_PSP_CONSUMER_FLAG,
-            PspMode::Provider => DAT_PSP_PROVIDER_FLAG,
-        },
+        psp_flags: psp.mode as DAT_PSP_FLAGS,
     }
 });
 

@@ -17,11 +17,10 @@ use std::ffi::CStr;
 use dat_core::event::Completion;
 use dat_core::transport::RemoteSegment;
 use dat_core::{ApiCaps, Cno, Endpoint, EpAttributes, Event, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
-use dat_provider_common::event::c_status;
 use dat_provider_common::handle::{handle_or_null, raw};
 use dat_provider_common::ia::ia_handle;
 use dat_provider_common::ptr::{Out, write_field};
-use dat_provider_common::{Answer, Fault, Provider, Version, attr, cno, counted};
+use dat_provider_common::{Answer, Fault, Provider, Version, cno, counted};
 use dat_udat12::*;
 
 use crate::ep::{DAT_EP_FIELD_COMM, comm};
@@ -47,10 +46,10 @@ impl Version for Udat12 {
 
     const CNO_FIELDS: DAT_CNO_PARAM_MASK = DAT_CNO_FIELD_ALL;
 
-    const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)] = &attr::RIGHTS;
+    const RIGHTS: Rights = Rights::REMOTE_ATOMIC.complement();
     /// A bit that disables relaxed ordering.
     const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = DAT_MEM_PRIV_RO_DISABLE_FLAG;
-    const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)] = &attr::STREAMS;
+    const STREAMS: Streams = Streams::OTHER.complement();
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS] = &[DAT_CONNECT_MULTIPATH_FLAG];
     const SRQ_DEFAULTS: bool = false;
 
@@ -61,7 +60,7 @@ impl Version for Udat12 {
         write_field!(out, evd_handle, raw(evd));
         write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
         write_field!(out, event_data.dto_completion_event_data.user_cookie, DAT_CONTEXT { as_64: cookie });
-        write_field!(out, event_data.dto_completion_event_data.status, c_status(status));
+        write_field!(out, event_data.dto_completion_event_data.status, status as DAT_DTO_COMPLETION_STATUS);
         write_field!(out, event_data.dto_completion_event_data.transfered_length, len);
     }
 
@@ -117,7 +116,7 @@ impl Version for Udat12 {
                 virtual_address: segment.addr,
                 segment_length: segment.len,
             },
-            mem_priv: bound.map_or(0, |bound| attr::c_rights::<Self>(bound.rights)),
+            mem_priv: bound.map_or(0, |bound| bound.rights.bits().into()),
             rmr_context: bound.map_or(0, |bound| bound.remote_key),
         }
     }

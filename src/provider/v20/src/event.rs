@@ -4,7 +4,6 @@ use std::mem::{self, offset_of};
 
 use dat_core::Handle;
 use dat_core::event::{Completion, Event, Extended, PeerEvent, Status, Transfer};
-use dat_provider_common::event::c_status;
 use dat_provider_common::handle::raw;
 use dat_provider_common::ptr::{Out, write_field};
 use dat_udat20::*;
@@ -23,7 +22,7 @@ pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Co
     write_field!(out, evd_handle, raw(evd));
     write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
     write_field!(out, event_data.dto_completion_event_data.user_cookie, DAT_CONTEXT { as_64: cookie });
-    write_field!(out, event_data.dto_completion_event_data.status, c_status(status));
+    write_field!(out, event_data.dto_completion_event_data.status, status as DAT_DTO_COMPLETION_STATUS);
     // `AdapterAttributes::max_transfer` limits the length to 32 bits.
     debug_assert!(len <= u64::from(u32::MAX));
     write_field!(out, event_data.dto_completion_event_data.transfered_length, len as DAT_SEG_LENGTH);

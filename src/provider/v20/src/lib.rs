@@ -55,17 +55,6 @@ pub enum Udat20 {}
 /// Valid bits of a mask of dat_cno_query. The header numbers the fields consecutively, so a bit identifies no field.
 const CNO_BITS: DAT_CNO_PARAM_MASK = 0x7;
 
-const RIGHTS: [(Rights, DAT_MEM_PRIV_FLAGS); 5] = {
-    let [a, b, c, d] = attr::RIGHTS;
-    [a, b, c, d, (Rights::REMOTE_ATOMIC, DAT_IB_MEM_PRIV_REMOTE_ATOMIC)]
-};
-
-/// Event streams and their bits. No operation of libdat uses the last stream.
-const STREAMS: [(Streams, DAT_EVD_FLAGS); 7] = {
-    let [a, b, c, d, e, f] = attr::STREAMS;
-    [a, b, c, d, e, f, (Streams::OTHER, DAT_IB_EVD_EXTENSION_FLAG)]
-};
-
 impl Version for Udat20 {
     dat_provider_common::version!();
 
@@ -81,9 +70,9 @@ impl Version for Udat20 {
 
     const CNO_FIELDS: DAT_CNO_PARAM_MASK = CNO_BITS;
 
-    const RIGHTS: &'static [(Rights, DAT_MEM_PRIV_FLAGS)] = &RIGHTS;
+    const RIGHTS: Rights = Rights::all();
     const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = 0;
-    const STREAMS: &'static [(Streams, DAT_EVD_FLAGS)] = &STREAMS;
+    const STREAMS: Streams = Streams::all();
     const MULTIPATH: &'static [DAT_CONNECT_FLAGS] =
         &[DAT_CONNECT_MULTIPATH_REQUESTED_FLAG, DAT_CONNECT_MULTIPATH_REQUIRED_FLAG];
     const SRQ_DEFAULTS: bool = true;
@@ -150,7 +139,7 @@ impl Version for Udat20 {
     }
 
     fn lmr_param<F: Provider<Version = Self>>(lmr: &Lmr<F::Transport>) -> DAT_LMR_PARAM {
-        dat_provider_common::lmr_param!(lmr, { va_type: rmr::c_base(lmr.base) })
+        dat_provider_common::lmr_param!(lmr, { va_type: lmr.base as DAT_VA_TYPE })
     }
 
     fn rmr_param<F: Provider<Version = Self>>(rmr: &Rmr<F::Transport>) -> DAT_RMR_PARAM {
@@ -164,10 +153,10 @@ impl Version for Udat20 {
                 segment_length: Size::size(segment.len),
                 lmr_context: segment.context,
             },
-            mem_priv: bound.map_or(0, |bound| attr::c_rights::<Self>(bound.rights)),
+            mem_priv: bound.map_or(0, |bound| bound.rights.bits().into()),
             rmr_context: bound.map_or(0, |bound| bound.remote_key),
-            rmr_scope: rmr::c_scope(rmr.scope),
-            va_type: bound.map_or(DAT_VA_TYPE_VA, |bound| rmr::c_base(bound.base)),
+            rmr_scope: rmr.scope as DAT_RMR_SCOPE,
+            va_type: bound.map_or(DAT_VA_TYPE_VA, |bound| bound.base as DAT_VA_TYPE),
         }
     }
 

@@ -23,20 +23,6 @@ pub(crate) fn base(va_type: DAT_VA_TYPE, position: u32) -> Answer<Base> {
     }
 }
 
-pub(crate) fn c_base(base: Base) -> DAT_VA_TYPE {
-    match base {
-        Base::Address => DAT_VA_TYPE_VA,
-        Base::Zero => DAT_VA_TYPE_ZB,
-    }
-}
-
-pub(crate) fn c_scope(scope: Scope) -> DAT_RMR_SCOPE {
-    match scope {
-        Scope::Zone => DAT_RMR_SCOPE_PZ,
-        Scope::Endpoint => DAT_RMR_SCOPE_EP,
-    }
-}
-
 /// Slot of dat_rmr_create_for_ep.
 pub fn dat_rmr_create_for_ep<F: Provider<Version = Udat20>>(
     pz_handle: DAT_PZ_HANDLE,

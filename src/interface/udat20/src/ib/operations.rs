@@ -16,7 +16,8 @@ c_enum! {
 }
 
 c_enum! {
-    /// Numbers of the extended operations, for dat_extension_op.
+    /// Numbers of the extended operations, for dat_extension_op. Collective operations are not in this project: they
+    /// return DAT_NOT_IMPLEMENTED.
     dat_ib_op as DAT_IB_OP;
     DAT_IB_FETCH_AND_ADD_OP = 0, "See dat_ib_post_fetch_and_add.";
     DAT_IB_CMP_AND_SWAP_OP = 1, "See dat_ib_post_cmp_and_swap.";
@@ -24,45 +25,26 @@ c_enum! {
     DAT_IB_UD_SEND_OP = 3, "See dat_ib_post_send_ud.";
     DAT_IB_QUERY_COUNTERS_OP = 4, "See dat_ib_query_counters.";
     DAT_IB_PRINT_COUNTERS_OP = 5, "See dat_ib_print_counters.";
-    DAT_IB_COLLECTIVE_CREATE_MEMBER_OP = 6,
-        "See dat_ib_collective_create_member. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_FREE_MEMBER_OP = 7,
-        "See dat_ib_collective_free_member. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_CREATE_GROUP_OP = 8,
-        "See dat_ib_collective_create_group. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_FREE_GROUP_OP = 9,
-        "See dat_ib_collective_free_group. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_SET_CLOCK_OP = 10,
-        "See dat_ib_collective_set_clock. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_READ_CLOCK_OP = 11,
-        "See dat_ib_collective_read_clock. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_SCATTER_OP = 12,
-        "See dat_ib_collective_scatter. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_SCATTERV_OP = 13,
-        "See dat_ib_collective_scatterv. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_GATHER_OP = 14,
-        "See dat_ib_collective_gather. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_GATHERV_OP = 15,
-        "See dat_ib_collective_gatherv. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_ALLGATHER_OP = 16,
-        "See dat_ib_collective_allgather. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_ALLGATHERV_OP = 17,
-        "See dat_ib_collective_allgatherv. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_ALLTOALL_OP = 18,
-        "See dat_ib_collective_alltoall. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_ALLTOALLV_OP = 19,
-        "See dat_ib_collective_alltoallv. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_REDUCE_OP = 20,
-        "See dat_ib_collective_reduce. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_ALLREDUCE_OP = 21,
-        "See dat_ib_collective_allreduce. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP = 22,
-        "See dat_ib_collective_reduce_scatter. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_SCAN_OP = 23, "See dat_ib_collective_scan. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_BROADCAST_OP = 24,
-        "See dat_ib_collective_broadcast. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
-    DAT_IB_COLLECTIVE_BARRIER_OP = 25,
-        "See dat_ib_collective_barrier. Not in this project: it returns DAT_NOT_IMPLEMENTED.";
+    DAT_IB_COLLECTIVE_CREATE_MEMBER_OP = 6, "See dat_ib_collective_create_member.";
+    DAT_IB_COLLECTIVE_FREE_MEMBER_OP = 7, "See dat_ib_collective_free_member.";
+    DAT_IB_COLLECTIVE_CREATE_GROUP_OP = 8, "See dat_ib_collective_create_group.";
+    DAT_IB_COLLECTIVE_FREE_GROUP_OP = 9, "See dat_ib_collective_free_group.";
+    DAT_IB_COLLECTIVE_SET_CLOCK_OP = 10, "See dat_ib_collective_set_clock.";
+    DAT_IB_COLLECTIVE_READ_CLOCK_OP = 11, "See dat_ib_collective_read_clock.";
+    DAT_IB_COLLECTIVE_SCATTER_OP = 12, "See dat_ib_collective_scatter.";
+    DAT_IB_COLLECTIVE_SCATTERV_OP = 13, "See dat_ib_collective_scatterv.";
+    DAT_IB_COLLECTIVE_GATHER_OP = 14, "See dat_ib_collective_gather.";
+    DAT_IB_COLLECTIVE_GATHERV_OP = 15, "See dat_ib_collective_gatherv.";
+    DAT_IB_COLLECTIVE_ALLGATHER_OP = 16, "See dat_ib_collective_allgather.";
+    DAT_IB_COLLECTIVE_ALLGATHERV_OP = 17, "See dat_ib_collective_allgatherv.";
+    DAT_IB_COLLECTIVE_ALLTOALL_OP = 18, "See dat_ib_collective_alltoall.";
+    DAT_IB_COLLECTIVE_ALLTOALLV_OP = 19, "See dat_ib_collective_alltoallv.";
+    DAT_IB_COLLECTIVE_REDUCE_OP = 20, "See dat_ib_collective_reduce.";
+    DAT_IB_COLLECTIVE_ALLREDUCE_OP = 21, "See dat_ib_collective_allreduce.";
+    DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP = 22, "See dat_ib_collective_reduce_scatter.";
+    DAT_IB_COLLECTIVE_SCAN_OP = 23, "See dat_ib_collective_scan.";
+    DAT_IB_COLLECTIVE_BROADCAST_OP = 24, "See dat_ib_collective_broadcast.";
+    DAT_IB_COLLECTIVE_BARRIER_OP = 25, "See dat_ib_collective_barrier.";
     DAT_IB_START_COUNTERS_OP = 26, "See dat_ib_start_counter.";
     DAT_IB_STOP_COUNTERS_OP = 27, "See dat_ib_stop_counter.";
     DAT_IB_UD_CM_FREE_OP = 28, "See dat_ib_ud_cm_free.";

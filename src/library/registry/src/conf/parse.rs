@@ -13,31 +13,21 @@ use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion};
 pub const LINE_MAX: usize = 64 << 10;
 
 /// The first fault of a line.
+#[expect(missing_docs, reason = "`Display` describes them")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The line exceeds [`LINE_MAX`].
     LongLine,
-    /// A quoted field does not end on its line.
     UnterminatedQuote,
-    /// A field contains a NUL byte.
     NulByte,
-    /// The line ends before this field (2 to 8).
+    /// With the number of the field, 2 to 8.
     MissingField(u8),
-    /// There is a ninth field.
     TooManyFields,
-    /// Field 1 is empty.
     EmptyName,
-    /// Field 1 has more than 255 bytes.
     LongName,
-    /// Field 2 is not `u` or `k` followed by two numbers with a point between them.
     ApiVersion,
-    /// Field 3 is neither `threadsafe` nor `nonthreadsafe`.
     ThreadSafety,
-    /// Field 4 is neither `default` nor `nondefault`.
     DefaultFlag,
-    /// Field 5 is empty.
     EmptyLibrary,
-    /// Field 6 is not a name and two numbers, separated by dots.
     ProviderVersion,
 }
 
@@ -47,9 +37,7 @@ impl fmt::Display for Fault {
             Fault::LongLine => "the line is longer than 65536 bytes",
             Fault::UnterminatedQuote => "a quoted string does not end on this line",
             Fault::NulByte => "a field holds a NUL byte",
-            Fault::MissingField(field) => {
-                return write!(f, "field {field} of 8 is missing");
-            }
+            Fault::MissingField(field) => return write!(f, "field {field} of 8 is missing"),
             Fault::TooManyFields => "there are more than 8 fields",
             Fault::EmptyName => "field 1, the name, is empty",
             Fault::LongName => "field 1, the name, is longer than 255 bytes",

@@ -1,3 +1,5 @@
+use dat_core::error::{Access, AddressFault, Resource};
+
 use super::*;
 
 #[test]
@@ -28,4 +30,20 @@ fn all_codes_but_three_have_error_class() {
     assert_eq!(faults.map(code), [0x800f_0000, 0x8002_0000, 0x800e_0000, 0x8005_001a, 0xffff_0000]);
     let faults = [Error::QueueEmpty, Error::QualifierInUse, Error::QualifierUnavailable].map(Fault::Core);
     assert_eq!(faults.map(code), [0x000d_0000, 0x0002_0000, 0x0014_0000]);
+}
+
+#[test]
+fn subtypes_have_numbers_of_this_version() {
+    let roles = [Role::Ia, Role::EvdAsync, Role::Srq, Role::Csp, Role::Any].map(Fault::Handle);
+    assert_eq!(roles.map(code), [0x8005_000b, 0x8005_0018, 0x8005_0019, 0x8005_0000, 0x8005_001a]);
+    let resources = [Resource::Memory, Resource::Device, Resource::Region, Resource::Srq];
+    let resources = resources.map(Error::InsufficientResources).map(Fault::Core);
+    assert_eq!(resources.map(code), [0x8003_0002, 0x8003_0003, 0x8003_0007, 0x8003_000a]);
+    let accesses = [Access::Read, Access::Write, Access::RemoteRead, Access::RemoteWrite];
+    let privileges = accesses.map(Error::PrivilegesViolation).map(Fault::Core);
+    assert_eq!(privileges.map(code), [0x800b_0057, 0x800b_0058, 0x800b_0059, 0x800b_005a]);
+    let protections = accesses.map(Error::ProtectionViolation).map(Fault::Core);
+    assert_eq!(protections.map(code), [0x800c_005b, 0x800c_005c, 0x800c_005d, 0x800c_005e]);
+    let faults = [AddressFault::Unsupported, AddressFault::Unreachable, AddressFault::Malformed];
+    assert_eq!(faults.map(Error::InvalidAddress).map(Fault::Core).map(code), [0x8012_005f, 0x8012_0060, 0x8012_0061]);
 }

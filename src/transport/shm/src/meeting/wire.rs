@@ -8,7 +8,7 @@ use dat_core::event::Status;
 pub use dat_census::MAX_PACKET;
 
 /// Version of the messages and of the layout of shared memory.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 /// Maximum private data of a request or its answer, in bytes.
 pub const MAX_PRIVATE_DATA: usize = 512;
 const _: () = assert!(MAX_PRIVATE_DATA == MAX_BYTES);
@@ -68,9 +68,7 @@ impl Field for CloseReason {
         packet.extend(match self {
             CloseReason::Disconnected => [0, 0],
             CloseReason::Broken(None) => [1, 0],
-            CloseReason::Broken(Some(status)) => {
-                [2, STATUS.iter().position(|known| known == status).unwrap_or(1) as u8]
-            }
+            CloseReason::Broken(Some(status)) => [2, *status as u8],
             CloseReason::Answer => [3, 0],
         });
     }

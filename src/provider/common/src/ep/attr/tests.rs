@@ -11,3 +11,21 @@ fn watermarks_are_read_back() {
     assert_eq!(watermark(0).and_then(Watermark::limit), Some(0));
     assert_eq!(new_watermark(0).and_then(Watermark::limit), None);
 }
+
+#[test]
+fn states_have_numbers_of_interface() {
+    let states = [
+        (EpState::Unconnected, DAT_EP_STATE_UNCONNECTED),
+        (EpState::Reserved, DAT_EP_STATE_RESERVED),
+        (EpState::PassiveConnectionPending, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING),
+        (EpState::ActiveConnectionPending, DAT_EP_STATE_ACTIVE_CONNECTION_PENDING),
+        (EpState::TentativeConnectionPending, DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING),
+        (EpState::Connected, DAT_EP_STATE_CONNECTED),
+        (EpState::DisconnectPending, DAT_EP_STATE_DISCONNECT_PENDING),
+        (EpState::Disconnected, DAT_EP_STATE_DISCONNECTED),
+        (EpState::CompletionPending, DAT_EP_STATE_COMPLETION_PENDING),
+    ];
+    for (state, number) in states {
+        assert_eq!(c_ep_state(state), number);
+    }
+}
