@@ -54,8 +54,6 @@ header=$(
     constants record.rs RECORD
     constants hello.rs HELLO
     constants cm.rs CM
-    sed -n 's/^ *Word::\(Rejected\|Refused\) => (\([0-9]*\), .*/#define HELLO_\1 (\2)/p' "$sources/hello.rs" |
-        sed 's/HELLO_Rejected/HELLO_REJECTED/; s/HELLO_Refused/HELLO_REFUSED/'
 )
 for name in $needed; do
     case $header in

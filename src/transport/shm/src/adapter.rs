@@ -15,13 +15,13 @@ use dat_core::transport::{
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
-use dat_memory::qp::{QpBase, SoftwareTransport};
+use dat_memory::qp::{Phase, QpBase, SoftwareTransport};
 use dat_memory::wire::LARGEST;
 use host::{fork, memory};
 
 use crate::alarm::Alarm;
 use crate::cm::Incoming;
-use crate::conn::{Conn, ConnPhase};
+use crate::conn::Conn;
 use crate::peer_segment::End;
 use crate::process_context::{Command, Listener, ProcessContext};
 use crate::process_contexts::ProcessContexts;
@@ -239,7 +239,7 @@ impl Transport for Shm {
             retry: ConnectRetry::new(Instant::now()),
         };
         self.context.room_for_command()?;
-        qp.shift(ConnPhase::Idle, ConnPhase::Pending);
+        qp.base.shift(Phase::Idle, Phase::Connecting);
         self.context.command(Command::Connect(waiting, connect.address.clone(), connect.timeout));
         Ok(())
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use dat_core::Rights;
+use dat_core::transport::RemoteSegment;
 use dat_memory::regions::{AccessContext, NewRow, ROW_SIZE, ROWS, Users};
 use dat_memory::user::{Source, Target};
 use rustix::io::Errno;
@@ -262,7 +263,7 @@ impl Table {
     pub fn grants(&self, access: &Access) -> [Option<u64>; 2] {
         let Access { key, addr, len, rights, over: (zone, port) } = *access;
         let wanted = Rights::from_bits_truncate(rights);
-        let own = self.own.grant(key, addr, len, wanted, &AccessContext::new(zone, port));
+        let own = self.own.grant(&RemoteSegment { addr, len, key }, wanted, &AccessContext::new(zone, port));
         [own.ok().map(|granted| granted.addr()), access.at(&self.peer)]
     }
 }

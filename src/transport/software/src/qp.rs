@@ -1,7 +1,7 @@
 //! Queue pairs: the part that does not depend on the transport, and what each transport adds.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
 use dat_core::error::Result;
 use dat_core::probes::Stall;
@@ -76,12 +76,40 @@ impl<T: SoftwareTransport> Windows<T> for Window<T::Owner> {
     }
 }
 
-/// A queue pair's endpoint and its receives.
+/// The phase of a connection. Phases only advance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+#[repr(u8)]
+pub enum Phase {
+    /// Not connected yet.
+    Idle,
+    /// This end has begun an attempt.
+    Connecting,
+    /// This end has accepted a request, and waits for the peer.
+    Accepting,
+    /// The peer of an accepting end has used the connection, or ended it, which will be reported.
+    Used,
+    /// Data can flow.
+    Up,
+    /// Closed.
+    Dead,
+    /// Closed, and no transfer of the peer is in flight.
+    Still,
+}
+
+impl Phase {
+    fn of(value: u8) -> Phase {
+        use Phase::*;
+        [Idle, Connecting, Accepting, Used, Up, Dead].get(usize::from(value)).copied().unwrap_or(Still)
+    }
+}
+
+/// A queue pair's endpoint, its phase and its receives.
 pub struct QpBase<T: SoftwareTransport> {
     /// The endpoint.
     pub sink: EndpointSink<T>,
     /// The destination of messages.
     pub receiver: Receiver<T>,
+    phase: AtomicU8,
     to_extended: AtomicBool,
     to_datagrams: AtomicU32,
     /// Set while a message waits for a receive of the endpoint's own queue.
@@ -97,12 +125,34 @@ impl<T: SoftwareTransport> QpBase<T> {
         QpBase {
             sink,
             receiver,
+            phase: AtomicU8::new(Phase::Idle as u8),
             to_extended: AtomicBool::new(false),
             to_datagrams: AtomicU32::new(0),
             rnr: AtomicBool::new(false),
             rnr_queued: AtomicBool::new(false),
             stalls: Gauge::default(),
         }
+    }
+
+    /// Returns the phase.
+    pub fn phase(&self) -> Phase {
+        Phase::of(self.phase.load(Ordering::Acquire))
+    }
+
+    /// Returns whether data can flow.
+    #[inline]
+    pub fn is_up(&self) -> bool {
+        self.phase.load(Ordering::Acquire) == Phase::Up as u8
+    }
+
+    /// Changes the phase if it is `from`. Returns whether it was.
+    pub fn shift(&self, from: Phase, to: Phase) -> bool {
+        self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Changes an earlier phase to `to`. Returns the phase before.
+    pub fn advance(&self, to: Phase) -> Phase {
+        Phase::of(self.phase.fetch_max(to as u8, Ordering::AcqRel))
     }
 
     /// Stores the peer's properties. Later posts see them, because the endpoint locks posts to report the connection.

@@ -195,7 +195,7 @@ impl<R: Default> Incoming<R> {
             Some((to, _)) if to.len == 0 => Ok(()),
             Some((to, _)) => {
                 // The peer needs the right to the whole range, so a violation changes nothing.
-                let granted = wire.regions().grant(to.key, to.addr, to.len, Rights::REMOTE_WRITE, wire.own());
+                let granted = wire.regions().grant(to, Rights::REMOTE_WRITE, wire.own());
                 let granted = granted.map_err(|_| Fatal::of_peer(Status::RemoteAccess))?;
                 copy::store(granted.target(offset, bytes.len() as u64), bytes, last);
                 Ok(())

@@ -1,18 +1,18 @@
 //! The transport: an open interface adapter over the kernel's TCP sockets.
 
 use std::net::SocketAddr;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use dat_core::Rights;
 use dat_core::addr::Address;
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
-    ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue, ShortSend,
-    Supported, Transport, Unsupported, Wakeup, ZoneId,
+    ListenerSink, Operation, Poll, QpInit, QpSizes, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue,
+    ShortSend, Supported, Transport, Unsupported, Wakeup, ZoneId,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -24,9 +24,9 @@ use host::topic::{Reason, Topic};
 use host::{fork, memory};
 
 use crate::cm::{self, Incoming, Listener};
-use crate::conn::{Conn, Terms};
+use crate::conn::Conn;
 use crate::device::Device;
-use crate::hello;
+use crate::hello::{self, Terms};
 use crate::locate::{Place, locate};
 use crate::record::End;
 use crate::thread;
@@ -35,8 +35,8 @@ use crate::tx::Tx;
 /// An open interface adapter.
 pub struct Tcp {
     device: Arc<Device>,
+    /// `None` once the adapter is closed.
     thread: Mutex<Option<Thread>>,
-    closed: AtomicBool,
 }
 
 /// A completion queue, without state: a poll finds the completions of all connections.
@@ -48,21 +48,14 @@ impl Armed for Wait {
     type Alarm = Unsupported;
 
     fn wakeup(&self) -> Wakeup<'_, Unsupported> {
-        Wakeup::Descriptor(self.0.descriptor().as_raw_fd())
+        Wakeup::Descriptor(self.0.sockets.as_fd().as_raw_fd())
     }
 }
 
 impl Drop for Wait {
     fn drop(&mut self) {
-        self.0.end_sleep();
+        self.0.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
-}
-
-fn attributes(device: &Device) -> AdapterAttributes {
-    let Place { netdev, address } = &device.place;
-    let fabric = Fabric { kind: FabricKind::Fabric, ..Fabric::memory(netdev.clone()) };
-    let address = Address::new(SocketAddr::new(*address, 0));
-    objects::attributes("tcp", address, fabric, LARGEST, hello::MAX_PRIVATE_DATA)
 }
 
 impl Drop for Tcp {
@@ -84,26 +77,22 @@ impl SoftwareTransport for Tcp {
     }
 
     fn port(qp: &Conn) -> u64 {
-        qp.number()
+        qp.number
     }
 
     fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
-        let tx = Tx::new(init.sink.ep(), &init.sizes)?;
-        let terms = Terms {
-            zone: init.zone.id(),
-            extended: init.extended,
-            datagrams: receiver.number(),
-            reads_in: init.sizes.reads_in,
-            reads_out: init.sizes.reads_out,
-        };
-        Ok((Conn::new(&self.device, init.sink, terms, receiver)?, tx))
+        let tx = Tx::new(&init.sizes)?;
+        let QpInit { sink, zone, extended, sizes: QpSizes { reads_in, reads_out, .. }, .. } = init;
+        let terms = Terms { extended, datagrams: receiver.number(), reads_in, reads_out };
+        Ok((Conn::new(&self.device, sink, zone.id(), terms, receiver)?, tx))
     }
 
-    fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, _signalled: bool) -> Result<SeqNo> {
-        if !tx.is_open() {
+    fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, signalled: bool) -> Result<SeqNo> {
+        if tx.stream.is_none() {
             return Ok(SeqNo::NEVER);
         }
-        tx.post_done(id)?;
+        let operation = Operation::Send { solicited: false };
+        tx.post(&Request { id, operation, segments: &[], len: 0, fence: false, signalled }, true)?;
         qp.pump_locked(tx);
         // If the request is already complete, the next poll reports it.
         qp.poll_soon();
@@ -149,8 +138,11 @@ impl Transport for Tcp {
         let device = Device::open(place).map_err(refused)?;
         let thread = thread::start(&device)
             .map_err(|error| refused(Topic::DoesNotOpen.error(&error, format!("no thread: {error}"))))?;
-        let attributes = attributes(&device);
-        let tcp = Tcp { device, thread: Mutex::new(Some(thread)), closed: AtomicBool::new(false) };
+        let Place { netdev, address } = &device.place;
+        let fabric = Fabric { kind: FabricKind::Fabric, ..Fabric::memory(netdev.clone()) };
+        let address = Address::new(SocketAddr::new(*address, 0));
+        let attributes = objects::attributes("tcp", address, fabric, LARGEST, hello::MAX_PRIVATE_DATA);
+        let tcp = Tcp { device, thread: Mutex::new(Some(thread)) };
         Ok((memory::arc(tcp)?, attributes))
     }
 
@@ -166,18 +158,11 @@ impl Transport for Tcp {
     }
 
     fn close(&self) {
-        if self.closed.swap(true, Ordering::AcqRel) {
-            return;
-        }
+        let thread = self.thread.lock().take();
+        let Some(thread) = thread else { return };
         self.device.stop.store(true, Ordering::Release);
         self.device.wakeup.wake();
-        let thread = self.thread.lock().take();
-        if let Some(thread) = thread {
-            thread.join();
-        }
-        // Pending work references connections, which reference the device.
-        let work = std::mem::take(&mut *self.device.work.lock());
-        drop(work);
+        thread.join();
         for conn in self.device.conns() {
             conn.disconnect(End::Disconnected);
         }
@@ -232,10 +217,10 @@ impl Transport for Tcp {
     }
 
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
-        if !tx.is_open() {
+        if tx.stream.is_none() {
             return Ok(Handed::under_way(SeqNo::NEVER));
         }
-        tx.post(request)?;
+        tx.post(request, false)?;
         // A thread that sleeps does not send gathered requests.
         if tx.can_gather() && !self.device.has_sleepers() {
             qp.poll_soon();
@@ -253,8 +238,8 @@ impl Transport for Tcp {
         // Each poll waits for the lock.
     }
 
-    fn flow(&self, qp: &Conn, tx: &Tx) -> Flow {
-        Flow { request_stalls: tx.stalls(), message_stalls: qp.base.stalls(), peer_wakeups: 0 }
+    fn flow(&self, qp: &Conn, _tx: &Tx) -> Flow {
+        Flow { request_stalls: qp.request_stalls.stalls(), message_stalls: qp.base.stalls(), peer_wakeups: 0 }
     }
 
     fn listen(&self, qualifier: Option<u64>, sink: ListenerSink<Self>) -> Result<(Listener, u64)> {
@@ -262,7 +247,8 @@ impl Transport for Tcp {
     }
 
     fn check_address(&self, address: &Address) -> Result<()> {
-        cm::check_address(&self.device, address)
+        let is_usable = address.ip().is_ipv4() == self.device.place.address.is_ipv4();
+        if is_usable { Ok(()) } else { Err(Error::InvalidAddress(AddressFault::Unsupported)) }
     }
 
     fn connect(&self, qp: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
@@ -278,7 +264,7 @@ impl Transport for Tcp {
     }
 
     fn local_qualifier(&self, qp: &Conn) -> u64 {
-        qp.port()
+        qp.port.load(Ordering::Relaxed)
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {

@@ -14,24 +14,27 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use arrayvec::ArrayVec;
 use dat_core::addr::{Address, port_of};
-use dat_core::error::{AddressFault, Error, Resource, Result};
+use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::{Connect, ConnectRetry, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
+use dat_memory::qp::Phase;
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use host::poll::{Epoll, Ready};
+use rustix::net::Shutdown;
 
 use crate::Tcp;
-use crate::conn::{Conn, Phase, Terms};
-use crate::device::{Device, descriptors, no_memory};
-use crate::hello::{self, MAX_PRIVATE_DATA, Word};
-use crate::record::kind;
+use crate::conn::{After, Conn};
+use crate::device::{CLOSED, Device, descriptors};
+use crate::hello::{self, MAX_PRIVATE_DATA, Terms, Word};
+use crate::record::End;
+use crate::rx::ConnEnd;
 use crate::socket::Socket;
 use crate::stream::Stream;
 
@@ -47,52 +50,74 @@ const MIN_GREETING_TIME: Duration = Duration::from_secs(1);
 const MAX_GREETINGS: usize = 1024;
 /// Maximum number of accepts before the next socket's turn.
 const MAX_ACCEPTS: usize = 64;
+/// Maximum number of deadlines that are handled before other work.
+const MAX_DUE: usize = 64;
 /// Time without accepts after a lack of descriptors.
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 type Greeting = ArrayVec<u8, { hello::SIZE + MAX_PRIVATE_DATA }>;
 
-enum Half {
+/// A service point, a peer without a complete greeting, an attempt of this end, an accepted connection that its peer
+/// has not used, or a stream that this end has closed. The adapter's set contains the sockets of the last two.
+pub enum Half {
     Listening { socket: Socket, qualifier: u64, sink: ListenerSink<Tcp> },
-    Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting, until: Instant },
-    Connecting { socket: Socket, attempt: Attempt },
-    Waiting { attempt: Attempt, until: Instant },
-    Answer { socket: Socket, conn: Arc<Conn>, got: Greeting },
+    Greeting { socket: Socket, service: u64, peer: SocketAddr, got: Greeting },
+    Attempt(Attempt),
+    Accepted(Arc<Conn>),
+    Leaving(Arc<Stream>),
 }
 
 impl Half {
+    /// Handles a passed deadline. Called without a lock.
+    pub fn expire(self, now: Instant) {
+        match self {
+            Half::Attempt(attempt) if attempt.deadline.is_none_or(|deadline| deadline > now) => {
+                attempt.run(Attempt::start);
+            }
+            Half::Attempt(attempt) => attempt.conn.give_up(ConnectionReport::TimedOut),
+            Half::Accepted(conn) if conn.base.phase() == Phase::Accepting => conn.peer_left(End::Disconnected),
+            // The drop closes the socket.
+            Half::Accepted(_) | Half::Greeting { .. } | Half::Listening { .. } | Half::Leaving(_) => {}
+        }
+    }
+
     fn socket(&self) -> Option<&Socket> {
         match self {
-            Half::Listening { socket, .. }
-            | Half::Greeting { socket, .. }
-            | Half::Connecting { socket, .. }
-            | Half::Answer { socket, .. } => Some(socket),
-            Half::Waiting { .. } => None,
+            Half::Listening { socket, .. } | Half::Greeting { socket, .. } => Some(socket),
+            Half::Attempt(attempt) => attempt.socket.as_ref(),
+            Half::Accepted(_) | Half::Leaving(_) => None,
         }
     }
 }
 
 pub struct Handshakes {
-    sockets: Epoll,
+    pub sockets: Epoll,
     halves: Mutex<Halves>,
-    accept_paused: AtomicBool,
+    /// Set if accepts must pause.
+    pub accept_paused: AtomicBool,
 }
 
-/// Handshakes, sorted by number. Unlike a hash table, the list needs no memory to replace removed entries.
+struct Entry {
+    number: u64,
+    deadline: Option<Instant>,
+    half: Box<Half>,
+}
+
+/// Entries, sorted by number. Unlike a hash table, the list needs no memory to replace removed entries.
 #[derive(Default)]
-struct Halves(Vec<(u64, Box<Half>)>);
+struct Halves {
+    list: Vec<Entry>,
+    is_closed: bool,
+}
 
 impl Halves {
     fn find(&self, number: u64) -> std::result::Result<usize, usize> {
-        self.0.binary_search_by_key(&number, |(number, _)| *number)
+        self.list.binary_search_by_key(&number, |entry| entry.number)
     }
 
-    fn get(&self, number: u64) -> Option<&Half> {
-        Some(&self.0[self.find(number).ok()?].1)
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (u64, &Half)> {
-        self.0.iter().map(|(number, half)| (*number, &**half))
+    fn get(&mut self, number: u64) -> Option<&mut Half> {
+        let at = self.find(number).ok()?;
+        Some(&mut self.list[at].half)
     }
 }
 
@@ -101,102 +126,107 @@ impl Handshakes {
         Ok(Handshakes { sockets: Epoll::new()?, halves: Mutex::default(), accept_paused: AtomicBool::new(false) })
     }
 
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.sockets.as_fd()
-    }
-
-    /// Adds a handshake. With `room`, the set also reports when its socket is writable.
-    fn add(&self, number: u64, half: Half, room: bool) -> io::Result<()> {
-        let half = memory::boxed(half).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    pub fn add(&self, number: u64, half: Half, deadline: Option<Instant>) -> io::Result<()> {
+        let half = memory::boxed(half)?;
         let mut halves = self.halves.lock();
-        halves.0.room(1).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        if halves.is_closed {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        halves.list.room(1)?;
         if let Some(socket) = half.socket() {
             self.sockets.add(socket.as_fd(), number)?;
-            if room {
+            // A new TCP connection becomes writable.
+            if matches!(&*half, Half::Attempt(attempt) if !attempt.has_greeted) {
                 self.sockets.modify(socket.as_fd(), number, true)?;
             }
         }
         let (Ok(at) | Err(at)) = halves.find(number);
-        halves.0.insert(at, (number, half));
+        halves.list.insert(at, Entry { number, deadline, half });
         Ok(())
     }
 
     pub fn remove(&self, number: u64) {
-        let removed = self.take(number);
-        drop(removed);
+        drop(self.take(number));
     }
 
-    fn take(&self, number: u64) -> Option<Half> {
+    pub fn take(&self, number: u64) -> Option<Half> {
         let mut halves = self.halves.lock();
         let at = halves.find(number).ok()?;
-        let (_, half) = halves.0.remove(at);
+        let Entry { half, .. } = halves.list.remove(at);
         if let Some(socket) = half.socket() {
             let _ = self.sockets.delete(socket.as_fd());
         }
         Some(*half)
     }
 
-    pub fn ready(&self, into: &mut Vec<Ready>) {
-        self.sockets.look(|ready| into.push(ready));
-    }
-
-    /// Closes peers after their timeout, and repeats attempts. Returns the time until the next deadline.
-    pub fn handle_due(&self, now: Instant) -> Option<Duration> {
-        let until = |half: &Half| match half {
-            Half::Greeting { until, .. } | Half::Waiting { until, .. } => Some(*until),
-            _ => None,
-        };
-        let halves = self.halves.lock();
-        let due: Vec<u64> = halves
-            .iter()
-            .filter(|(_, half)| until(half).is_some_and(|until| until <= now))
-            .map(|(number, _)| number)
-            .collect();
-        drop(halves);
-        for number in due {
-            if let Some(Half::Waiting { attempt, .. }) = self.take(number) {
-                attempt.start_again();
+    /// Returns the numbers of halves whose deadline has passed, up to [`MAX_DUE`]. Also returns the next deadline.
+    pub fn due(&self, now: Instant) -> (ArrayVec<u64, MAX_DUE>, Option<Instant>) {
+        let (mut due, mut next) = (ArrayVec::new(), None);
+        for Entry { number, deadline, .. } in &self.halves.lock().list {
+            match deadline {
+                Some(deadline) if *deadline <= now => drop(due.try_push(*number)),
+                deadline => next = next.into_iter().chain(*deadline).min(),
             }
         }
-        let next = self.halves.lock().iter().filter_map(|(_, half)| until(half)).min();
-        next.map(|next| next.saturating_duration_since(now))
+        (due, next)
     }
 
-    /// Closes the oldest greeting if at least `most` peers, of the host `of` or of all, have had `time` for theirs.
-    /// Returns whether it did.
+    /// Removes the half with the earliest deadline if `counts` accepts at least `most`. Returns whether it did.
+    pub fn remove_oldest(&self, most: usize, counts: impl Fn(&Half, Option<Instant>) -> bool) -> bool {
+        let (mut found, mut oldest) = (0, None);
+        for Entry { number, deadline, half } in &self.halves.lock().list {
+            if counts(half, *deadline) {
+                found += 1;
+                oldest = oldest.into_iter().chain([(*deadline, *number)]).min();
+            }
+        }
+        let removes = found >= most.max(1);
+        if let Some((_, number)) = oldest.filter(|_| removes) {
+            self.remove(number);
+        }
+        removes
+    }
+
+    /// Does what [`Handshakes::remove_oldest`] does, for peers, of the host `of` or of all, that have had `time` for
+    /// their greeting.
     fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
         let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
-        let halves = self.halves.lock();
-        let (mut found, mut oldest) = (0, None);
-        for (number, half) in halves.iter() {
-            if let Half::Greeting { until, peer, .. } = half {
-                if *until <= before && of.is_none_or(|of| of == network(peer.ip())) {
-                    found += 1;
-                    oldest = oldest.into_iter().chain([(*until, number)]).min();
-                }
-            }
-        }
-        drop(halves);
-        let closes = found >= most.max(1);
-        if let Some((_, number)) = oldest.filter(|_| closes) {
+        let closes = self.remove_oldest(most, |half, deadline| match half {
+            Half::Greeting { peer, .. } => deadline <= Some(before) && of.is_none_or(|of| of == network(peer.ip())),
+            _ => false,
+        });
+        if closes {
             log::debug!(target: host::diagnostics::CM, "service points: too many greetings: the oldest one is closed");
-            self.remove(number);
         }
         closes
     }
 
     fn make_room(&self, address: IpAddr) {
         let most = descriptors(MAX_GREETINGS);
-        if self.halves.lock().0.len() < most / 2 {
+        if self.halves.lock().list.len() < most / 2 {
             return;
         }
         let _ =
             self.close_oldest(Some(address), most / 2, Duration::ZERO) || self.close_oldest(None, most, Duration::ZERO);
     }
 
-    /// Returns whether accepts must pause, and clears the flag.
-    pub fn take_accept_pause(&self) -> bool {
-        self.accept_paused.swap(false, Ordering::Relaxed)
+    /// Returns a stream that this end has closed.
+    pub fn leaving(&self, number: u64) -> Option<Arc<Stream>> {
+        match self.halves.lock().get(number) {
+            Some(Half::Leaving(stream)) => Some(stream.clone()),
+            _ => None,
+        }
+    }
+
+    pub fn leaving_count(&self) -> usize {
+        let list = &self.halves.lock().list;
+        list.len() - list.partition_point(|entry| entry.number < CLOSED)
+    }
+
+    /// Closes all sockets, also those added later.
+    pub fn close(&self) {
+        let closed = std::mem::replace(&mut *self.halves.lock(), Halves { is_closed: true, ..Halves::default() });
+        drop(closed);
     }
 }
 
@@ -223,10 +253,7 @@ impl Drop for Listener {
 /// A pending connection request. A drop rejects it.
 pub struct Incoming {
     socket: Option<Socket>,
-    extended: bool,
-    datagrams: u32,
-    reads_in: u8,
-    reads_out: u8,
+    theirs: Terms,
 }
 
 impl Drop for Incoming {
@@ -237,52 +264,46 @@ impl Drop for Incoming {
 
 impl Incoming {
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
-        let word = match why {
-            Rejection::Consumer => Word::Rejected,
-            Rejection::Provider => Word::Refused,
-        };
         if let Some(socket) = self.socket.take() {
-            refuse(&socket, word, private_data);
+            let _ = socket.send_bytes(&hello::encode(Word::Rejected(why), private_data));
+            socket.shut_down(Shutdown::Write);
         }
     }
 
     /// Accepts the request with `conn`. After an error, the request is still pending.
     pub fn accept(incoming: &mut Option<Self>, conn: &Arc<Conn>, private_data: &[u8]) -> Result<()> {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
-        let device = conn.device();
+        let device = &conn.device;
         device.expect()?;
         // Without memory, the socket must stay in the request.
         memory::probe(size_of::<Stream>())?;
         let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
-        let stream = Stream::new(device, socket, conn.number(), conn.terms().zone)?;
-        conn.note_peer(request.extended, request.datagrams, request.reads_in);
-        if conn.shift(Phase::Idle, Phase::Accepting) {
+        let stream = Stream::new(device, socket, conn.number, conn.zone)?;
+        conn.note_peer(&request.theirs);
+        if conn.base.shift(Phase::Idle, Phase::Accepting) {
             device.unsettled.fetch_add(1, Ordering::AcqRel);
         }
-        let Terms { extended, datagrams, reads_in, reads_out, .. } = conn.terms();
-        let reads_in = reads_in.min(request.reads_out);
+        let terms = Terms { reads_in: conn.terms.reads_in.min(request.theirs.reads_out), ..conn.terms };
         *incoming = None;
         if !conn.attach(&stream) {
             return Ok(());
         }
         device.enter(conn);
-        let word = Word::Terms { extended, datagrams, reads_in, reads_out };
-        let greeting = hello::encode(word, private_data);
+        let greeting = hello::encode(Word::Terms(terms), private_data);
         // Nothing was sent before, so the socket has room.
-        let sent = stream.socket().send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
-        if !sent || device.add_socket(stream.socket(), conn.number()).is_err() {
+        let sent = stream.socket.send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
+        let (accepted, deadline) = (Half::Accepted(conn.clone()), Some(Instant::now() + GREETING_TIMEOUT));
+        // The peer's first record removes the half, so this order.
+        let watched = sent
+            && device.handshakes.add(conn.number, accepted, deadline).is_ok()
+            && device.sockets.add(stream.socket.as_fd(), conn.number).is_ok();
+        if !watched {
             log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: its peer has ended");
-            device.command(|work| work.reports.push((conn.clone(), ConnectionReport::AcceptFailed)));
-        } else {
-            device.command(|work| work.timers.set(Instant::now() + GREETING_TIMEOUT, conn.clone()));
+            conn.end_later(ConnEnd::Left(End::Disconnected));
         }
+        device.wakeup.wake();
         Ok(())
     }
-}
-
-fn refuse(socket: &Socket, word: Word, private_data: &[u8]) {
-    let _ = socket.send_bytes(&hello::encode(word, private_data));
-    socket.shut_down(rustix::net::Shutdown::Write);
 }
 
 /// Listens on `qualifier`, or on a port that the kernel selects.
@@ -307,21 +328,13 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<T
     let port = socket.local().map_or(at.port(), |local| local.port());
     let qualifier = qualifier.unwrap_or_else(|| port.into());
     let number = device.next_number();
-    device.handshakes.add(number, Half::Listening { socket, qualifier, sink }, false).map_err(|_| no_memory())?;
+    device.handshakes.add(number, Half::Listening { socket, qualifier, sink }, None).map_err(failed)?;
     device.wakeup.wake();
     Ok((Listener { device: device.clone(), number }, qualifier))
 }
 
-pub fn check_address(device: &Device, address: &Address) -> Result<()> {
-    if address.ip().is_ipv4() == device.place.address.is_ipv4() {
-        Ok(())
-    } else {
-        Err(Error::InvalidAddress(AddressFault::Unsupported))
-    }
-}
-
 pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
-    let device = conn.device();
+    let device = &conn.device;
     device.expect()?;
     let ip = match connect.address.ip() {
         any if any.is_unspecified() => device.place.address,
@@ -329,40 +342,47 @@ pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     };
     let to = SocketAddr::new(ip, port_of(connect.qualifier));
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let Terms { extended, datagrams, reads_in, reads_out, .. } = conn.terms();
-    let word = Word::Terms { extended, datagrams, reads_in, reads_out };
-    let greeting = hello::encode(word, connect.private_data);
-    conn.shift(Phase::Idle, Phase::Connecting);
+    let greeting = hello::encode(Word::Terms(conn.terms), connect.private_data);
+    conn.base.shift(Phase::Idle, Phase::Connecting);
     device.enter(conn);
-    let started = Attempt { conn: conn.clone(), to, greeting, retry: ConnectRetry::new(Instant::now()) }.start();
-    device.command(|work| {
-        if let Some(deadline) = deadline {
-            work.timers.set(deadline, conn.clone());
-        }
-        if let Err(error) = started {
-            log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect to {to}: {error}", conn.number());
-            work.reports.push((conn.clone(), failure(&error)));
-        }
-    });
+    let retry = ConnectRetry::new(Instant::now());
+    let attempt = Attempt { conn: conn.clone(), to, socket: None, greeting, has_greeted: false, retry, deadline };
+    if let Err(error) = attempt.start() {
+        log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect to {to}: {error}", conn.number);
+        device.later(After::GivenUp(conn.clone(), failure(&error)));
+    }
+    device.wakeup.wake();
     Ok(())
 }
 
 /// Handles a ready socket. Called without a lock.
-pub fn handle(device: &Arc<Device>, ready: Ready) {
-    let number = ready.token;
+pub fn handle(device: &Arc<Device>, Ready { token: number, .. }: Ready) {
     let set = &device.handshakes;
-    if let Some(Half::Listening { .. }) = set.halves.lock().get(number) {
-        // The loop below accepts, once this lock is released.
-    } else {
-        return match set.take(number) {
-            Some(Half::Greeting { socket, service, peer, got, until }) => {
-                greet(device, number, Half::Greeting { socket, service, peer, got, until });
-            }
-            Some(Half::Connecting { socket, attempt }) => begin(device, socket, attempt),
-            Some(Half::Answer { socket, conn, got }) => answer(device, socket, &conn, got),
-            _ => {}
-        };
+    let received = match set.halves.lock().get(number) {
+        Some(Half::Listening { .. }) => None,
+        Some(Half::Greeting { socket, got, .. }) => Some(receive(socket, got)),
+        Some(Half::Attempt(Attempt { socket: Some(socket), greeting, has_greeted: true, .. })) => {
+            Some(receive(socket, greeting))
+        }
+        _ => Some(Ok(true)),
+    };
+    let received = match received {
+        None => return accept(device, number),
+        Some(Ok(false)) => return,
+        Some(received) => received,
+    };
+    match set.take(number) {
+        Some(Half::Attempt(attempt)) => attempt.run(|attempt| received.and_then(|_| attempt.proceed())),
+        Some(Half::Greeting { socket, service, peer, got }) if received.is_ok() => {
+            request(device, socket, service, peer, &got);
+        }
+        _ => {}
     }
+}
+
+/// Accepts connections to a service point.
+fn accept(device: &Arc<Device>, number: u64) {
+    let set = &device.handshakes;
     for _ in 0..MAX_ACCEPTS {
         let accepted = match set.halves.lock().get(number) {
             Some(Half::Listening { socket, .. }) => socket.accept(),
@@ -371,9 +391,8 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
         match accepted {
             Ok(Some((socket, peer))) => {
                 set.make_room(peer.ip());
-                let until = Instant::now() + GREETING_TIMEOUT;
-                let half = Half::Greeting { socket, service: number, peer, got: Greeting::new(), until };
-                let _ = set.add(device.next_number(), half, false);
+                let half = Half::Greeting { socket, service: number, peer, got: Greeting::new() };
+                let _ = set.add(device.next_number(), half, Some(Instant::now() + GREETING_TIMEOUT));
             }
             Ok(None) => return,
             Err(error) => {
@@ -388,34 +407,21 @@ pub fn handle(device: &Arc<Device>, ready: Ready) {
     }
 }
 
-/// Receives bytes of a greeting. Returns whether it is complete, or an error if the peer has left.
+/// Receives bytes of a greeting. Returns whether it is complete, or an error if the peer has left or has another
+/// protocol.
 fn receive(socket: &Socket, got: &mut Greeting) -> io::Result<bool> {
     loop {
-        let wanted = match got.get(8) {
-            Some(len) if got.len() >= hello::SIZE => hello::SIZE + usize::from(*len).min(MAX_PRIVATE_DATA),
-            _ => hello::SIZE,
-        };
-        if got.len() == wanted && wanted >= hello::SIZE && (wanted > hello::SIZE || got[8] == 0) {
+        let wanted = hello::SIZE + got.get(8..hello::SIZE).map_or(0, |rest| usize::from(rest[0]).min(MAX_PRIVATE_DATA));
+        if got.len() == wanted {
             return Ok(true);
         }
         let mut bytes = [0; hello::SIZE + MAX_PRIVATE_DATA];
         match socket.recv_bytes(&mut bytes[..wanted - got.len()])? {
             Some(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Some(received) => got.extend(bytes[..received].iter().copied()),
-            None => return Ok(false),
+            None if hello::can_begin(got) => return Ok(false),
+            None => return Err(io::ErrorKind::InvalidData.into()),
         }
-    }
-}
-
-fn greet(device: &Arc<Device>, number: u64, half: Half) {
-    let Half::Greeting { socket, service, peer, mut got, until } = half else { return };
-    match receive(&socket, &mut got) {
-        Ok(true) => request(device, socket, service, peer, &got),
-        Ok(false) if hello::can_begin(&got) => {
-            let _ = device.handshakes.add(number, Half::Greeting { socket, service, peer, got, until }, false);
-        }
-        // The peer has another protocol or version, or has left.
-        Ok(false) | Err(_) => {}
     }
 }
 
@@ -424,75 +430,17 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
         Some(Half::Listening { qualifier, sink, .. }) => Some((*qualifier, sink.clone())),
         _ => None,
     };
-    let (Some((qualifier, sink)), Some((Word::Terms { extended, datagrams, reads_in, reads_out }, private_data))) =
-        (service, hello::decode(greeting))
-    else {
-        return refuse(&socket, Word::Refused, &[]);
-    };
+    // The drop rejects the request.
+    let mut incoming = Incoming { socket: Some(socket), theirs: Terms::default() };
+    let Some((qualifier, sink)) = service else { return };
+    let Some((Word::Terms(theirs), private_data)) = hello::decode(greeting) else { return };
+    incoming.theirs = theirs;
     let about = ConnectionRequestInfo {
         qualifier,
         remote_qualifier: peer.port().into(),
         remote_address: Address::new(peer),
         private_data,
-        datagrams: Some(datagrams).filter(|number| *number != 0),
+        datagrams: Some(theirs.datagrams).filter(|number| *number != 0),
     };
-    let reads_in = reads_in.max(1);
-    let incoming = Incoming { socket: Some(socket), extended, datagrams, reads_in, reads_out };
-    // If the sink returns the request, dropping it rejects it.
     let _ = sink.request(incoming, about);
-}
-
-/// Sends the active side's greeting on a new TCP connection.
-fn begin(device: &Arc<Device>, socket: Socket, attempt: Attempt) {
-    let conn = attempt.conn.clone();
-    let sent = socket.take_error().and_then(|()| match socket.local() == socket.peer() {
-        // Without a listener, a socket with the destination's port connects to itself.
-        true => Err(io::ErrorKind::ConnectionRefused.into()),
-        false => socket.send_bytes(&attempt.greeting),
-    });
-    match sent {
-        Ok(sent) if sent == attempt.greeting.len() => {
-            let half = Half::Answer { socket, conn: conn.clone(), got: Greeting::new() };
-            if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number(), half, false).is_err() {
-                conn.give_up(ConnectionReport::NonPeerRejected);
-            }
-        }
-        Ok(_) => conn.give_up(ConnectionReport::NonPeerRejected),
-        Err(error) => attempt.connection_failed(error),
-    }
-}
-
-/// Handles bytes of the passive side's greeting.
-fn answer(device: &Arc<Device>, socket: Socket, conn: &Arc<Conn>, mut got: Greeting) {
-    match receive(&socket, &mut got) {
-        Ok(true) => {}
-        Ok(false) => {
-            let half = Half::Answer { socket, conn: conn.clone(), got };
-            if conn.phase() != Phase::Connecting || device.handshakes.add(conn.number(), half, false).is_err() {
-                conn.give_up(ConnectionReport::NonPeerRejected);
-            }
-            return;
-        }
-        Err(error) => return conn.give_up(failure(&error)),
-    }
-    match hello::decode(&got) {
-        Some((Word::Terms { extended, datagrams, reads_in, .. }, private_data)) => {
-            let Ok(stream) = Stream::new(device, socket, conn.number(), conn.terms().zone) else {
-                return conn.give_up(ConnectionReport::NonPeerRejected);
-            };
-            // Before the program can post, because only the set reports room in a full socket.
-            if device.add_socket(stream.socket(), conn.number()).is_err() {
-                return conn.give_up(ConnectionReport::NonPeerRejected);
-            }
-            conn.note_peer(extended, datagrams, reads_in.max(1));
-            if !conn.attach(&stream) {
-                return;
-            }
-            // The acceptor waits for a first record.
-            let _ = stream.send_record(kind::HANDLED, 0, 0);
-            conn.established(private_data);
-        }
-        Some((Word::Rejected, private_data)) => conn.give_up(ConnectionReport::PeerRejected(private_data)),
-        _ => conn.give_up(ConnectionReport::NonPeerRejected),
-    }
 }

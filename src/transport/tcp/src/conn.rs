@@ -5,77 +5,36 @@
 //! so no other thread uses memory of the program afterwards.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dat_core::error::Result;
-use dat_core::event::Status;
-use dat_core::transport::{Checked, ConnectionReport, EndpointSink, RequestId, RnrWaiter};
+use dat_core::probes::Stall;
+use dat_core::transport::{Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, RnrWaiter};
 use dat_memory::datagrams::Receiver;
-use dat_memory::qp::QpBase;
+use dat_memory::qp::{Phase, QpBase};
 use dat_memory::records::Fatal;
 use host::lock::Mutex;
 use host::memory;
 
 use crate::Tcp;
 use crate::device::Device;
-use crate::record::{End, Header};
+use crate::hello::Terms;
+use crate::record::End;
 use crate::rx::{ConnEnd, Rx};
 use crate::stream::{NotSent, Stream};
 use crate::tx::Tx;
-
-mod ending;
 
 /// Maximum reads of a socket per poll, before other connections' turn.
 const READS: usize = 8;
 /// Time after which a poll turns to other connections.
 const TURN: Duration = Duration::from_micros(500);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-#[repr(u8)]
-pub enum Phase {
-    /// Not connected yet.
-    Idle,
-    /// The active side has begun an attempt.
-    Connecting,
-    /// The passive side has accepted, but the peer has not used the connection.
-    Accepting,
-    /// Data can flow.
-    Up,
-    Dead,
-}
-
-impl Phase {
-    fn from_u8(value: u8) -> Self {
-        match value {
-            0 => Phase::Idle,
-            1 => Phase::Connecting,
-            2 => Phase::Accepting,
-            3 => Phase::Up,
-            _ => Phase::Dead,
-        }
-    }
-}
-
-/// The properties of an end that the peer or the memory tables need.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// Number of its protection zone.
-    pub zone: u32,
-    /// `true` if its program supports extended operations.
-    pub extended: bool,
-    /// Number of its endpoint if it carries datagrams, otherwise 0.
-    pub datagrams: u32,
-    /// Maximum number of reads of the peer that are served concurrently.
-    pub reads_in: u8,
-    /// Maximum number of its own outstanding reads.
-    pub reads_out: u8,
-}
-
 /// A kind of received data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Received {
     /// Only reports of handled requests.
+    #[default]
     Reports,
     /// Other records, or the end.
     Records,
@@ -83,19 +42,19 @@ pub enum Received {
 
 pub struct Conn {
     pub base: QpBase<Tcp>,
-    device: Arc<Device>,
+    pub device: Arc<Device>,
     /// Unique number within the adapter.
-    number: u64,
-    terms: Terms,
-    phase: AtomicU8,
-    /// Set once a poll has found the peer's first record or its end.
-    is_first_found: AtomicBool,
+    pub number: u64,
+    /// Number of the protection zone.
+    pub zone: u32,
+    pub terms: Terms,
     /// Local port; 0 before there is one.
-    port: AtomicU64,
+    pub port: AtomicU64,
     /// Set while the adapter's list of noted connections contains it.
     noted: AtomicBool,
     /// For each [`Received`], the number of the connection that last received after this one; initially its own.
-    next: [AtomicU64; 2],
+    pub next: [AtomicU64; 2],
+    pub request_stalls: Gauge,
     receiving: Mutex<Rx>,
 }
 
@@ -105,19 +64,12 @@ impl RnrWaiter for Conn {
     }
 
     fn resume(self: &Arc<Self>) {
-        let mut receiving = self.receiving.lock();
+        let receiving = self.receiving.lock();
         self.base.note_stall(false);
-        let resumed = receiving.resume(self);
-        // Acknowledge now, because the program might not poll.
-        if let Some(stream) = receiving.stream() {
-            if !stream.acknowledge() {
-                self.poll_soon();
-            }
-        }
         drop(receiving);
-        if let Err(over) = resumed {
-            After::ConnEnd(self.clone(), over).run();
-        }
+        // Now, because the program might not poll.
+        self.flush();
+        self.device.run_deferred();
     }
 }
 
@@ -129,6 +81,8 @@ pub enum After {
     Drained(Arc<Conn>),
     /// The peer uses a connection that was accepted here.
     Used(Arc<Conn>),
+    /// An attempt failed within a call.
+    GivenUp(Arc<Conn>, ConnectionReport),
 }
 
 impl After {
@@ -144,10 +98,11 @@ impl After {
                 conn.established(Vec::new());
                 conn.device.beginning.fetch_sub(1, Ordering::AcqRel);
             }
+            After::GivenUp(conn, report) => conn.give_up(report),
         }
     }
 
-    /// Returns whether this reports an established connection. Such reports precede ends.
+    /// Returns whether this reports an established connection. Such reports precede all others.
     pub fn is_beginning(&self) -> bool {
         matches!(self, After::Used(_))
     }
@@ -157,6 +112,7 @@ impl Conn {
     pub fn new(
         device: &Arc<Device>,
         sink: EndpointSink<Tcp>,
+        zone: u32,
         terms: Terms,
         receiver: Receiver<Tcp>,
     ) -> Result<Arc<Self>> {
@@ -165,100 +121,73 @@ impl Conn {
             base: QpBase::new(sink, receiver),
             number,
             device: device.clone(),
+            zone,
             terms,
-            phase: AtomicU8::new(Phase::Idle as u8),
-            is_first_found: AtomicBool::new(false),
             port: AtomicU64::new(0),
             noted: AtomicBool::new(false),
             next: [AtomicU64::new(number), AtomicU64::new(number)],
-            receiving: Mutex::new(Rx::default()),
+            request_stalls: Gauge::default(),
+            receiving: Mutex::default(),
         })?)
-    }
-
-    pub fn device(&self) -> &Arc<Device> {
-        &self.device
-    }
-
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// Returns the connection that is expected after `received`.
-    pub fn next(&self, received: Received) -> u64 {
-        self.next[received as usize].load(Ordering::Relaxed)
-    }
-
-    pub fn set_next(&self, received: Received, number: u64) {
-        self.next[received as usize].store(number, Ordering::Relaxed);
-    }
-
-    pub fn terms(&self) -> Terms {
-        self.terms
-    }
-
-    pub fn port(&self) -> u64 {
-        self.port.load(Ordering::Relaxed)
-    }
-
-    pub fn set_port(&self, port: u16) {
-        self.port.store(port.into(), Ordering::Relaxed);
-    }
-
-    pub fn phase(&self) -> Phase {
-        Phase::from_u8(self.phase.load(Ordering::Acquire))
-    }
-
-    /// Changes the phase if it is `from`. Returns whether it was.
-    pub fn shift(&self, from: Phase, to: Phase) -> bool {
-        self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// Attaches a stream to both directions. Returns `false` if the connection has ended.
     pub fn attach(self: &Arc<Self>, stream: &Arc<Stream>) -> bool {
-        if let Some(local) = stream.socket().local() {
-            self.set_port(local.port());
+        if let Some(local) = stream.socket.local() {
+            self.port.store(local.port().into(), Ordering::Relaxed);
         }
         let mut receiving = self.receiving.lock();
         // An ending thread changes the phase before it detaches the stream under this lock.
-        if self.phase() == Phase::Dead {
+        if self.base.phase() == Phase::Dead {
             return false;
         }
-        receiving.open(stream.clone());
+        receiving.stream = Some(stream.clone());
         if let Some(mut tx) = self.base.sink.lock_tx() {
-            tx.open(stream.clone());
+            tx.stream = Some(stream.clone());
         }
         true
     }
 
-    /// Records the properties of the peer. Called before the connection is reported as established.
-    pub fn note_peer(&self, extended: bool, datagrams: u32, reads_in: u8) {
-        self.base.note_peer(extended, datagrams);
+    fn stream(&self) -> Option<Arc<Stream>> {
+        self.receiving.lock().stream.clone()
+    }
+
+    /// Records the properties of the peer, and limits outstanding reads to what it serves, but at least to one. Called
+    /// before the connection is reported as established.
+    pub fn note_peer(&self, theirs: &Terms) {
+        self.base.note_peer(theirs.extended, theirs.datagrams);
         if let Some(mut tx) = self.base.sink.lock_tx() {
-            tx.limit_reads(reads_in);
+            tx.max_reading = tx.max_reading.min(usize::from(theirs.reads_in.max(1)));
         }
     }
 
     /// Reports the connection as established, with the acceptor's private data. Called without a lock.
     pub fn established(self: &Arc<Self>, private_data: Vec<u8>) {
-        let phase = self.phase();
-        if !matches!(phase, Phase::Connecting | Phase::Accepting) {
+        let phase = self.base.phase();
+        if !matches!(phase, Phase::Connecting | Phase::Used) {
             return;
         }
         self.base.sink.connection(ConnectionReport::Established(private_data));
         // Polls read the socket only in the phase `Up`, so the end is reported later.
-        if self.shift(phase, Phase::Up) && phase == Phase::Accepting {
+        if self.base.shift(phase, Phase::Up) && phase == Phase::Used {
             self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
+            self.device.handshakes.remove(self.number);
         }
+    }
+
+    /// Ends the connection in a thread without locks.
+    pub fn end_later(self: &Arc<Self>, over: ConnEnd) {
+        self.device.later(After::ConnEnd(self.clone(), over));
     }
 
     // ---- Receiving ----
 
     /// Handles data of the socket, through `buffer`. Returns `None` if there is none.
-    pub fn receive(self: &Arc<Self>, buffer: &mut [u8], after: &mut Vec<After>) -> Option<Received> {
-        match self.phase() {
+    pub fn receive(self: &Arc<Self>, buffer: &mut [u8]) -> Option<Received> {
+        match self.base.phase() {
             Phase::Up => {}
-            Phase::Accepting => return self.first_record(after).then_some(Received::Records),
-            Phase::Idle | Phase::Connecting | Phase::Dead => return None,
+            Phase::Accepting => return self.first_record().then_some(Received::Records),
+            _ => return None,
         }
         let (mut found, mut began) = (false, None);
         let mut receiving = self.receiving.lock();
@@ -273,7 +202,7 @@ impl Conn {
                     }
                 }
                 Err(over) => {
-                    after.push(After::ConnEnd(self.clone(), over));
+                    self.end_later(over);
                     return Some(Received::Records);
                 }
             }
@@ -281,38 +210,31 @@ impl Conn {
         if !found {
             return None;
         }
-        self.conclude(&receiving);
-        Some(if receiving.had_records() { Received::Records } else { Received::Reports })
+        // Acknowledge now, or in the next poll without data.
+        if let Some(stream) = receiving.stream.as_ref().filter(|stream| stream.owed() > 0) {
+            if !stream.should_tell() || !stream.acknowledge() {
+                self.poll_later();
+            }
+        }
+        Some(if receiving.had_records { Received::Records } else { Received::Reports })
     }
 
     /// Checks whether the peer has used or left an accepted connection.
-    fn first_record(self: &Arc<Self>, after: &mut Vec<After>) -> bool {
-        if self.is_first_found.load(Ordering::Acquire) {
-            return false;
-        }
-        let stream = self.receiving.lock().stream().cloned();
-        let found = match stream.map(|stream| stream.socket().peek()) {
+    fn first_record(self: &Arc<Self>) -> bool {
+        let found = match self.stream().map(|stream| stream.socket.peek()) {
             Some(Ok(Some(true))) => After::Used(self.clone()),
             Some(Ok(Some(false)) | Err(_)) => After::ConnEnd(self.clone(), ConnEnd::Left(End::Disconnected)),
             Some(Ok(None)) | None => return false,
         };
-        // Counted before the flag is set, so that a thread that sees the flag waits for the report.
+        // Counted before the phase changes, so that a thread that sees the phase waits for the report.
         let begins = usize::from(found.is_beginning());
         self.device.beginning.fetch_add(begins, Ordering::AcqRel);
-        if self.is_first_found.swap(true, Ordering::AcqRel) {
+        if !self.base.shift(Phase::Accepting, Phase::Used) {
             self.device.beginning.fetch_sub(begins, Ordering::AcqRel);
             return false;
         }
-        after.push(found);
+        self.device.later(found);
         true
-    }
-
-    /// Acknowledges handled requests, now or in the next poll without data.
-    fn conclude(self: &Arc<Self>, rx: &Rx) {
-        let Some(stream) = rx.stream() else { return };
-        if stream.owed() > 0 && !(stream.should_tell() && stream.acknowledge()) {
-            self.poll_later();
-        }
     }
 
     /// Notes the connection for the next poll without data.
@@ -329,58 +251,48 @@ impl Conn {
     }
 
     /// Sends gathered requests, requests that waited for the socket, and acknowledgements.
-    pub fn flush(self: &Arc<Self>, after: &mut Vec<After>) {
+    pub fn flush(self: &Arc<Self>) {
         self.noted.store(false, Ordering::Release);
         // The program may post before the phase is `Up`.
-        if self.phase() == Phase::Dead {
+        if self.base.phase() == Phase::Dead {
             return;
         }
         let mut receiving = self.receiving.lock();
         if let Err(over) = receiving.resume(self) {
-            after.push(After::ConnEnd(self.clone(), over));
-            return;
+            return self.end_later(over);
         }
-        self.pump(after);
+        let _ = self.heard(|_| Ok(()));
         // Otherwise the socket reports when it has room.
-        let _ = receiving.stream().is_none_or(|stream| stream.acknowledge());
+        let _ = receiving.stream.as_ref().is_none_or(|stream| stream.acknowledge());
     }
 
     /// Resumes sending when the socket has room.
-    pub fn writable(self: &Arc<Self>, after: &mut Vec<After>) {
-        let Some(stream) = self.receiving.lock().stream().cloned() else { return };
+    pub fn writable(self: &Arc<Self>) {
+        let Some(stream) = self.stream() else { return };
         stream.on_room(|pushed| match pushed {
-            Err(NotSent::Lost(id)) => after.push(After::ConnEnd(self.clone(), rest_lost(id))),
-            _ => self.flush(after),
+            Err(NotSent::Lost(fatal)) => self.end_later(fatal.into()),
+            _ => self.flush(),
         });
     }
 
     /// Fails the connection if it has a partly sent payload in a region about to be freed. Called without a lock.
     pub fn region_freed(self: &Arc<Self>, key: u32) {
-        let stream = self.receiving.lock().stream().cloned();
-        if let Some(NotSent::Lost(id)) = stream.and_then(|stream| stream.lost_with(key)) {
-            After::ConnEnd(self.clone(), rest_lost(id)).run();
-        }
-    }
-
-    fn pump(self: &Arc<Self>, after: &mut Vec<After>) {
-        let Some(mut tx) = self.base.sink.lock_tx() else { return };
-        self.pump_locked(&mut tx);
-        let drained = tx.done().is_some_and(|done| tx.request_done(done));
-        drop(tx);
-        if drained {
-            after.push(After::Drained(self.clone()));
+        if let Some(fatal) = self.stream().and_then(|stream| stream.lost_with(key)) {
+            self.fail(fatal);
         }
     }
 
     /// Sends requests. The caller has locked the sending direction.
     pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
         if let Err(fatal) = tx.pump() {
-            self.device.later(After::ConnEnd(self.clone(), fatal.into()));
+            self.end_later(fatal.into());
         }
+        self.note_request_stall(tx);
     }
 
-    pub fn peer_reports(self: &Arc<Self>, header: &Header) -> std::result::Result<(), Fatal> {
-        self.heard(|tx| tx.on_handled(header.handled, header.window))
+    /// Records whether a request waits. The caller has locked the sending direction.
+    fn note_request_stall(&self, tx: &Tx) {
+        self.request_stalls.set(self.base.sink.ep(), Stall::Requests, tx.stalls());
     }
 
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
@@ -392,27 +304,84 @@ impl Conn {
     }
 
     /// Changes the sending direction, then sends and completes the requests that this permits.
-    fn heard(
+    pub fn heard(
         self: &Arc<Self>,
         what: impl FnOnce(&mut Tx) -> std::result::Result<(), Fatal>,
     ) -> std::result::Result<(), Fatal> {
         let Some(mut tx) = self.base.sink.lock_tx() else { return Ok(()) };
         let heard = what(&mut tx);
-        let mut drained = tx.done().is_some_and(|done| tx.request_done(done));
         if heard.is_ok() {
             self.pump_locked(&mut tx);
-            // A bind completes together with the requests before it.
-            drained |= tx.done().is_some_and(|done| tx.request_done(done));
         }
-        if drained {
+        if tx.done().is_some_and(|done| tx.request_done(done)) {
             self.device.later(After::Drained(self.clone()));
         }
         heard
     }
-}
 
-/// Returns the failure for a partly sent request, or for a response if `id` is `None`.
-fn rest_lost(id: Option<RequestId>) -> ConnEnd {
-    let of_request = |id| Fatal::of_request(id, Status::LocalProtection);
-    ConnEnd::Failed(id.map_or_else(|| Fatal::of_peer(Status::RemoteAccess), of_request))
+    // ---- The end ----
+
+    /// Ends the connection for the program. Afterwards, it calls no sink and uses no memory of the program.
+    pub fn disconnect(&self, end: End) {
+        self.close(false, Some(end));
+    }
+
+    /// Detaches the stream, and sends `end` to the peer. With `report`, reports all completed requests. Returns whether
+    /// the connection had not ended before.
+    fn close(&self, report: bool, end: Option<End>) -> bool {
+        let before = self.base.advance(Phase::Dead);
+        if matches!(before, Phase::Accepting | Phase::Used) {
+            self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
+        }
+        let first = before < Phase::Dead;
+        let mut drained = false;
+        // Without a stream, no later call uses memory of the program.
+        let left = {
+            let mut receiving = self.receiving.lock();
+            self.base.note_stall(false);
+            let stream = receiving.close();
+            if let Some(mut tx) = self.base.sink.lock_tx() {
+                let done = tx.close();
+                self.note_request_stall(&tx);
+                drained = first && report && done.is_some_and(|last| tx.request_done(last));
+            }
+            stream.filter(|stream| stream.leave(end.filter(|_| before >= Phase::Accepting)))
+        };
+        self.device.forget(self.number);
+        if let Some(stream) = left {
+            self.device.linger(self.number, stream);
+        }
+        if drained {
+            self.base.sink.drained();
+        }
+        first
+    }
+
+    /// Ends the connection after a local failure. Called without a lock.
+    pub fn fail(&self, fatal: Fatal) {
+        if self.close(true, Some(End::Broken(fatal.peer))) {
+            self.base.sink.failed(fatal.recv, fatal.request);
+        }
+    }
+
+    /// Ends the connection after the peer's end. Called without a lock.
+    pub fn peer_left(&self, end: End) {
+        let accepting = matches!(self.base.phase(), Phase::Accepting | Phase::Used);
+        if !self.close(true, None) {
+            return;
+        }
+        match end {
+            _ if accepting => self.base.sink.connection(ConnectionReport::AcceptFailed),
+            End::Disconnected => self.base.sink.connection(ConnectionReport::Disconnected),
+            End::Broken(None) => self.base.sink.connection(ConnectionReport::Broken),
+            End::Broken(Some(status)) => self.base.sink.failed(None, Some((FailedRequest::Oldest, status))),
+        }
+    }
+
+    /// Ends a connection attempt with a report. Called without a lock.
+    pub fn give_up(&self, report: ConnectionReport) {
+        if self.base.phase() <= Phase::Connecting && self.close(false, None) {
+            self.base.sink.connection(report);
+        }
+    }
 }

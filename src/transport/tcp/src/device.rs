@@ -13,45 +13,38 @@
 //! # Deferred work
 //! A connection with an unsent acknowledgement or gathered requests is noted ([`Device::note`]). The next poll that
 //! finds nothing sends these. So does each complete poll, and a poll after [`STREAK`] polls with data. A report that
-//! needs a lock held by the reporting thread is deferred to the end of the poll ([`Device::later`]).
+//! only a thread without locks can make is deferred to the end of the poll ([`Device::later`]).
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{ConnectionReport, Poll};
+use dat_core::error::Result;
+use dat_core::transport::Poll;
 use dat_memory::objects::Owner;
-use dat_memory::regions::{AccessContext, ROWS, RegionTable};
+use dat_memory::qp::Phase;
+use dat_memory::regions::{ROWS, RegionTable};
 use host::event_fd::EventFd;
 use host::lock::{Mutex, RwLock};
-use host::memory::{self, Room};
+use host::memory::{self, NoMemory, Room};
 use host::pause::Pause;
-use host::poll::{Epoll, Ready};
-use host::timers::Timers;
+use host::poll::{self, Epoll, Ready};
 use host::topic::{Reason, Topic};
 
-use crate::cm::Handshakes;
-use crate::conn::{After, Conn, Phase, Received};
+use crate::cm::{Half, Handshakes};
+use crate::conn::{After, Conn, Received};
 use crate::locate::Place;
 use crate::socket::Socket;
-
-mod leaving;
-
-use leaving::Leaving;
+use crate::stream::Stream;
 
 /// The table of registered memory, which no other process reads.
 pub type Regions = RegionTable<()>;
 
 /// Maximum bytes per read, except for payloads received in place.
 const BUFFER: usize = 32 << 10;
-/// Maximum number of sockets per poll.
-const BATCH: usize = 64;
 /// Maximum time of a complete poll, which must report everything that happened before it.
 const COMPLETE: Duration = Duration::from_millis(10);
 /// Number of successive polls with data after which the set is asked and acknowledgements are sent, so that a busy peer
@@ -65,23 +58,22 @@ pub const TICK: Duration = Duration::from_millis(1);
 /// The same while a program thread sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);
 
-pub fn no_memory() -> Error {
-    Error::InsufficientResources(Resource::Memory)
-}
+/// Maximum number of reads of late data in a poll.
+const MAX_LATE_READS: usize = 8;
+/// Maximum number of lingering streams.
+const MAX_LEAVING: usize = 1024;
+/// Time for the peer to read everything.
+const LINGER: Duration = Duration::from_secs(2);
+/// Time for the next peer to read everything when the adapter is closed.
+const CLOSE_LINGER: Duration = Duration::from_millis(500);
 
-/// Work for connections that are not established.
-#[derive(Default)]
-pub struct Work {
-    /// Connections with a deadline.
-    pub timers: Timers<Arc<Conn>>,
-    /// Connections that failed within a call.
-    pub reports: Vec<(Arc<Conn>, ConnectionReport)>,
-}
+/// Bit in the number of a closed stream, whose connection may still have another half.
+pub const CLOSED: u64 = 1 << 63;
 
 /// The state of the poll, with preallocated memory.
+#[derive(Default)]
 struct Polling {
     buffer: Vec<u8>,
-    ready: Vec<Ready>,
     noted: Vec<Arc<Conn>>,
     /// Number of the last receiving connection, and what it received.
     last: (u64, Received),
@@ -98,30 +90,28 @@ pub struct Device {
     pub place: Place,
     pub regions: Regions,
     /// Sockets of connections, by number.
-    sockets: Epoll,
-    /// Listening sockets, and sockets in a handshake.
+    pub sockets: Epoll,
+    /// Listening sockets, connection attempts, and all deadlines.
     pub handshakes: Handshakes,
-    pub work: Mutex<Work>,
     pub wakeup: EventFd,
     pub stop: AtomicBool,
     /// Number of program threads that sleep on the set, or are about to.
-    sleepers: AtomicUsize,
+    pub sleepers: AtomicUsize,
     /// Number of users that need reports without calls of the program.
     pub watchers: AtomicUsize,
     /// Set while the progress thread leaves polling to sleepers.
     pub parked: AtomicBool,
     /// Set while the progress thread sleeps without a timeout.
     pub watching: AtomicBool,
-    /// Number of connections in [`Phase::Accepting`].
+    /// Number of connections in [`Phase::Accepting`] or [`Phase::Used`].
     pub unsettled: AtomicUsize,
     /// Number of accepted connections that are about to be reported as established.
     pub beginning: AtomicUsize,
     /// Number of polls by program threads.
-    polls: AtomicU64,
+    pub polls: AtomicU64,
     numbers: AtomicU64,
-    table: RwLock<HashMap<u64, Arc<Conn>, BuildHasherDefault<Spread>>>,
-    /// Streams closed on this side, and their time limits.
-    leaving: Mutex<Leaving>,
+    /// Connections and attempts with their numbers, sorted.
+    pub table: RwLock<Vec<(u64, Arc<Conn>)>>,
     /// Connections with a partly sent payload.
     blocked: Mutex<Vec<u64>>,
     polling: Mutex<Polling>,
@@ -131,35 +121,15 @@ pub struct Device {
     is_deferred: AtomicBool,
 }
 
-/// A hash for connection numbers, which peers cannot choose.
-#[derive(Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        // 2^64 divided by the golden ratio spreads successive numbers over the high bits, too.
-        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
+/// Returns the position of a connection, or the position at which to insert it.
+fn find(table: &[(u64, Arc<Conn>)], number: u64) -> std::result::Result<usize, usize> {
+    table.binary_search_by_key(&number, |(number, _)| *number)
 }
 
 /// Returns a limit for descriptors that peers cause: `most`, but at most an eighth of the process's limit.
 pub fn descriptors(most: usize) -> usize {
     let limit = host::limit::open_files().ok().flatten();
     limit.map_or(most, |limit| most.min(limit as usize / 8))
-}
-
-fn buffer() -> Option<Vec<u8>> {
-    let mut buffer = memory::vec(BUFFER).ok()?;
-    buffer.resize(BUFFER, 0);
-    Some(buffer)
 }
 
 impl Device {
@@ -170,13 +140,14 @@ impl Device {
             Topic::DoesNotOpen.error(&error, format!("cannot listen at {}: {error}", place.address))
         })?;
         let no_descriptor = |error: io::Error| Topic::DoesNotOpen.error(&error, format!("no descriptor: {error}"));
-        let no_memory = || Topic::DoesNotOpen.reason("no memory");
+        let no_memory = |_: NoMemory| Topic::DoesNotOpen.reason("no memory");
+        let mut buffer = memory::vec(BUFFER).map_err(no_memory)?;
+        buffer.resize(BUFFER, 0);
         let device = Device {
             place,
             regions: RegionTable::new((), ROWS as u32),
             sockets: Epoll::new().map_err(no_descriptor)?,
             handshakes: Handshakes::new().map_err(no_descriptor)?,
-            work: Mutex::default(),
             wakeup: EventFd::new().map_err(no_descriptor)?,
             stop: AtomicBool::new(false),
             sleepers: AtomicUsize::new(0),
@@ -188,24 +159,14 @@ impl Device {
             polls: AtomicU64::new(0),
             numbers: AtomicU64::new(1),
             table: RwLock::default(),
-            leaving: Mutex::default(),
             blocked: Mutex::default(),
-            polling: Mutex::new(Polling {
-                buffer: buffer().ok_or_else(no_memory)?,
-                ready: memory::vec(BATCH).map_err(|_| no_memory())?,
-                noted: Vec::new(),
-                last: (0, Received::Reports),
-                next: None,
-                is_steady: false,
-                streak: 0,
-                misses: 0,
-            }),
+            polling: Mutex::new(Polling { buffer, ..Polling::default() }),
             noted: Mutex::default(),
             is_noted: AtomicBool::new(false),
             deferred: Mutex::default(),
             is_deferred: AtomicBool::new(false),
         };
-        memory::arc(device).map_err(|_| no_memory())
+        memory::arc(device).map_err(no_memory)
     }
 
     pub fn next_number(&self) -> u64 {
@@ -220,41 +181,27 @@ impl Device {
     }
 
     pub fn enter(&self, conn: &Arc<Conn>) {
-        self.table.write().insert(conn.number(), conn.clone());
+        let mut table = self.table.write();
+        let (Ok(at) | Err(at)) = find(&table, conn.number);
+        table.insert(at, (conn.number, conn.clone()));
     }
 
     pub fn forget(&self, number: u64) {
-        let removed = self.table.write().remove(&number);
+        let mut table = self.table.write();
+        let removed = find(&table, number).map(|at| table.remove(at));
+        drop(table);
         drop(removed);
         self.blocked.lock().retain(|blocked| *blocked != number);
         self.handshakes.remove(number);
     }
 
     pub fn conn(&self, number: u64) -> Option<Arc<Conn>> {
-        self.table.read().get(&number).cloned()
+        let table = self.table.read();
+        Some(table[find(&table, number).ok()?].1.clone())
     }
 
     pub fn conns(&self) -> Vec<Arc<Conn>> {
-        self.table.read().values().cloned().collect()
-    }
-
-    pub fn add_socket(&self, socket: &Socket, number: u64) -> std::io::Result<()> {
-        self.sockets.add(socket.as_fd(), number)
-    }
-
-    /// Removes a socket from the set, before it is closed.
-    pub fn remove_socket(&self, socket: &Socket) {
-        let _ = self.sockets.delete(socket.as_fd());
-    }
-
-    /// Enables or disables the report that a socket has room.
-    pub fn await_room(&self, socket: &Socket, number: u64, room: bool) {
-        let _ = self.sockets.modify(socket.as_fd(), number, room);
-    }
-
-    /// Returns the descriptor of the set, readable when a socket is.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.sockets.as_fd()
+        self.table.read().iter().map(|(_, conn)| conn.clone()).collect()
     }
 
     // ---- Deferred work ----
@@ -292,11 +239,16 @@ impl Device {
         self.wake_if_parked();
     }
 
-    pub fn run_deferred(&self) {
+    /// Does deferred work, new connections first. Returns whether there were any.
+    pub fn run_deferred(&self) -> bool {
+        let mut begins = false;
         while self.is_deferred.swap(false, Ordering::AcqRel) {
-            let deferred = std::mem::take(&mut *self.deferred.lock());
+            let mut deferred = std::mem::take(&mut *self.deferred.lock());
+            deferred.sort_by_key(|after| !after.is_beginning());
+            begins |= deferred.first().is_some_and(After::is_beginning);
             deferred.into_iter().for_each(After::run);
         }
+        begins
     }
 
     pub fn is_deferred(&self) -> bool {
@@ -311,33 +263,18 @@ impl Device {
         self.poll_once(how);
     }
 
-    pub fn polls(&self) -> u64 {
-        self.polls.load(Ordering::Relaxed)
-    }
-
     /// Returns whether a thread is polling. A poll that sends much takes longer than a [`TICK`].
     pub fn is_polled(&self) -> bool {
         self.polling.try_lock().is_none()
     }
 
-    /// Polls all connections. Returns whether there were any events.
-    pub fn poll_once(&self, how: Poll) -> bool {
-        let mut after = Vec::new();
-        let mut found = self.collect(how, &mut after);
-        while !after.is_empty() {
-            // Report new connections before ends.
-            after.sort_by_key(|after| !after.is_beginning());
-            let begins = after.first().is_some_and(After::is_beginning);
-            after.drain(..).for_each(After::run);
-            if begins {
-                // Their first records have arrived.
-                found |= self.collect(Poll::IfFree, &mut after);
-            }
+    /// Polls all connections.
+    pub fn poll_once(&self, how: Poll) {
+        self.collect(how);
+        while self.is_deferred() && self.run_deferred() {
+            // The first records of new connections have arrived.
+            self.collect(Poll::IfFree);
         }
-        if self.is_deferred() {
-            self.run_deferred();
-        }
-        found
     }
 
     /// Reports accepted connections that a peer used before it ended another. The socket of the other may have been
@@ -346,9 +283,9 @@ impl Device {
         if self.unsettled.load(Ordering::Acquire) == 0 {
             return;
         }
-        let mut after = Vec::new();
-        self.collect(Poll::Complete, &mut after);
-        for after in after {
+        self.collect(Poll::Complete);
+        let deferred = std::mem::take(&mut *self.deferred.lock());
+        for after in deferred {
             if after.is_beginning() { after.run() } else { self.later(after) }
         }
         // Another thread may be about to report one.
@@ -358,18 +295,18 @@ impl Device {
         }
     }
 
-    /// Handles ready sockets, and collects in `after` work for a thread without a lock. Returns whether there was data.
-    fn collect(&self, how: Poll, after: &mut Vec<After>) -> bool {
+    /// Handles ready sockets, and defers work for a thread without a lock.
+    fn collect(&self, how: Poll) {
         let polling = match how {
             Poll::IfFree => self.polling.try_lock(),
             Poll::Complete => Some(self.polling.lock()),
         };
-        let Some(mut polling) = polling else { return false };
+        let Some(mut polling) = polling else { return };
         let polling = &mut *polling;
         let mut found = false;
         let expects = polling.is_steady && polling.misses < MISSES && polling.streak < STREAK;
         if how == Poll::IfFree && expects {
-            let received = polling.next.as_ref().and_then(|next| next.receive(&mut polling.buffer, after));
+            let received = polling.next.as_ref().and_then(|next| next.receive(&mut polling.buffer));
             found = received.is_some();
             polling.misses = if found { 0 } else { polling.misses + 1 };
             if let Some(received) = received {
@@ -380,7 +317,7 @@ impl Device {
         } else {
             polling.misses = 0;
             let end = (how == Poll::Complete).then(|| Instant::now() + COMPLETE);
-            while self.collect_ready(polling, after) {
+            while self.collect_ready(polling) {
                 found = true;
                 if end.is_none_or(|end| Instant::now() >= end) {
                     break;
@@ -389,66 +326,55 @@ impl Device {
         }
         polling.streak = if found && polling.streak < STREAK { polling.streak + 1 } else { 0 };
         if polling.streak == 0 || how == Poll::Complete {
-            self.flush(&mut polling.noted, after);
+            self.flush(&mut polling.noted);
         }
-        found
     }
 
-    /// Handles up to [`BATCH`] ready sockets. Returns whether one had data.
-    fn collect_ready(&self, polling: &mut Polling, after: &mut Vec<After>) -> bool {
-        let mut ready = std::mem::take(&mut polling.ready);
-        self.sockets.look(|found| ready.push(found));
+    /// Handles ready sockets. Returns whether one had data.
+    fn collect_ready(&self, polling: &mut Polling) -> bool {
         let mut found = false;
-        for one in ready.drain(..) {
-            let Some(conn) = self.conn(one.token) else {
-                self.ready_late(one, &mut polling.buffer);
-                continue;
-            };
-            if one.writable {
-                conn.writable(after);
+        self.sockets.look(|ready| {
+            let Some(conn) = self.conn(ready.token) else { return self.ready_late(ready, &mut polling.buffer) };
+            if ready.writable {
+                conn.writable();
             }
-            if !one.readable {
-                continue;
-            }
-            if let Some(received) = conn.receive(&mut polling.buffer, after) {
-                found = true;
-                polling.is_steady = polling.next.as_ref().is_some_and(|next| Arc::ptr_eq(next, &conn));
-                let (last, what) = polling.last;
-                self.conn(last).inspect(|last| last.set_next(what, conn.number()));
-                self.expect_next(polling, conn, received);
-            }
-        }
-        polling.ready = ready;
+            let received = if ready.readable { conn.receive(&mut polling.buffer) } else { None };
+            let Some(received) = received else { return };
+            found = true;
+            polling.is_steady = polling.next.as_ref().is_some_and(|next| Arc::ptr_eq(next, &conn));
+            let (last, what) = polling.last;
+            self.conn(last).inspect(|last| last.next[what as usize].store(conn.number, Ordering::Relaxed));
+            self.expect_next(polling, conn, received);
+        });
         // An ended connection receives nothing.
-        polling.next.take_if(|next| next.phase() > Phase::Up);
+        polling.next.take_if(|next| next.base.phase() > Phase::Up);
         found
     }
 
     /// Records what a connection has received, and determines the one to expect next.
+    #[inline]
     fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, received: Received) {
-        polling.last = (conn.number(), received);
-        polling.next = match conn.next(received) {
-            number if number == conn.number() => Some(conn),
+        polling.last = (conn.number, received);
+        polling.next = match conn.next[received as usize].load(Ordering::Relaxed) {
+            number if number == conn.number => Some(conn),
             number => self.conn(number),
         };
     }
 
     /// Sends pending data of noted connections, and does deferred work.
     pub fn flush_all(&self) {
-        let mut after = Vec::new();
-        self.flush(&mut self.polling.lock().noted, &mut after);
-        after.into_iter().for_each(After::run);
+        self.flush(&mut self.polling.lock().noted);
         self.run_deferred();
     }
 
-    fn flush(&self, noted: &mut Vec<Arc<Conn>>, after: &mut Vec<After>) {
+    fn flush(&self, noted: &mut Vec<Arc<Conn>>) {
         if !self.is_noted() || !self.is_noted.swap(false, Ordering::AcqRel) {
             return;
         }
         // Connections noted during the loop wait for the next poll.
         std::mem::swap(noted, &mut *self.noted.lock());
         for conn in noted.drain(..) {
-            conn.flush(after);
+            conn.flush();
         }
     }
 
@@ -462,29 +388,69 @@ impl Device {
         }
     }
 
-    pub fn end_sleep(&self) {
-        self.sleepers.fetch_sub(1, Ordering::SeqCst);
-    }
-
     pub fn has_sleepers(&self) -> bool {
         self.sleepers.load(Ordering::SeqCst) > 0
     }
 
-    /// Returns whether there are no connections, attempts or lingering streams.
-    pub fn is_idle(&self) -> bool {
-        self.table.read().is_empty() && self.leaving.lock().is_empty()
-    }
+    // ---- Streams that this end has closed, until their peers have read everything (a *linger*) ----
 
-    // ---- Work of the progress thread ----
-
-    pub fn command(&self, change: impl FnOnce(&mut Work)) {
-        change(&mut self.work.lock());
+    /// Keeps a stream until its peer has read everything, up to [`LINGER`].
+    pub fn linger(&self, number: u64, stream: Arc<Stream>) {
+        let most = descriptors(MAX_LEAVING);
+        if self.handshakes.leaving_count() >= most {
+            self.handshakes.remove_oldest(most, |half, _| matches!(half, Half::Leaving(_)));
+        }
+        // On failure, this closes the stream.
+        let _ = self.handshakes.add(number | CLOSED, Half::Leaving(stream), Some(Instant::now() + LINGER));
         self.wakeup.wake();
     }
 
-    /// Returns a connection whose deadline has passed.
-    pub fn take_due(&self, now: Instant) -> Option<Arc<Conn>> {
-        self.work.lock().timers.take_due(now)
+    /// Waits until peers have read everything, [`CLOSE_LINGER`] has passed since the last one did, or [`LINGER`] has
+    /// passed, and closes all streams.
+    pub fn let_all_go(&self) {
+        let begun = Instant::now();
+        let (mut least, mut since) = (usize::MAX, begun);
+        loop {
+            let left = self.handshakes.leaving_count();
+            if left < least {
+                (least, since) = (left, Instant::now());
+            }
+            if left == 0 || since.elapsed() >= CLOSE_LINGER || begun.elapsed() >= LINGER {
+                break;
+            }
+            self.poll_once(Poll::Complete);
+            let _ = poll::wait([Some(self.sockets.as_fd())], Some(TICK));
+        }
+        self.handshakes.close();
+        // These connections own references to the device.
+        let mut polling = self.polling.lock();
+        polling.next = None;
+        polling.noted.clear();
+        let left = (std::mem::take(&mut *self.noted.lock()), std::mem::take(&mut *self.deferred.lock()));
+        drop(polling);
+        drop(left);
+    }
+
+    /// Handles the socket of a closed connection.
+    #[cold]
+    fn ready_late(&self, ready: Ready, buffer: &mut [u8]) {
+        let Some(stream) = self.handshakes.leaving(ready.token | CLOSED) else { return };
+        if ready.writable {
+            stream.on_room(drop);
+        }
+        if ready.readable {
+            // Discards late data of the peer.
+            for _ in 0..MAX_LATE_READS {
+                match stream.socket.recv_bytes(buffer) {
+                    Ok(Some(0)) | Err(_) => {
+                        self.handshakes.remove(ready.token | CLOSED);
+                        break;
+                    }
+                    Ok(Some(_)) => {}
+                    Ok(None) => break,
+                }
+            }
+        }
     }
 
     // ---- Memory ----
@@ -497,11 +463,6 @@ impl Device {
             blocked.push(number);
         }
         has_room
-    }
-
-    /// Invalidates a window for the peer. Returns `false` if the peer has no right to it.
-    pub fn invalidate(&self, key: u32, own: &AccessContext) -> bool {
-        self.regions.invalidate(key, own).is_some()
     }
 }
 

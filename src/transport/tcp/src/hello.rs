@@ -3,6 +3,7 @@
 use std::iter;
 
 use arrayvec::ArrayVec;
+use dat_core::transport::Rejection;
 
 /// Maximum private data of a request, reply or rejection.
 pub const MAX_PRIVATE_DATA: usize = 224;
@@ -11,41 +12,45 @@ pub const SIZE: usize = 16;
 
 /// Magic number and version.
 const MAGIC: [u8; 4] = *b"dat\x04";
+/// Kinds of greetings: terms, a rejection by the program, and a rejection by the provider.
+const TERMS: u8 = 0;
+const REJECTED: u8 = 1;
+const REFUSED: u8 = 2;
 /// The flag `extended`.
 const EXTENDED: u8 = 1;
+
+/// The properties of an end that its peer must know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// `true` if the program supports extended operations.
+    pub extended: bool,
+    /// Endpoint number if it carries datagrams, otherwise 0.
+    pub datagrams: u32,
+    /// Maximum number of the peer's reads that are served concurrently.
+    pub reads_in: u8,
+    /// Maximum number of own outstanding reads.
+    pub reads_out: u8,
+}
 
 /// The content of a greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     /// A request or acceptance.
-    Terms {
-        /// `true` if the program supports extended operations.
-        extended: bool,
-        /// Endpoint number if it carries datagrams, otherwise 0.
-        datagrams: u32,
-        /// Maximum concurrent reads served.
-        reads_in: u8,
-        /// Maximum own concurrent reads.
-        reads_out: u8,
-    },
-    /// A rejection by the program.
-    Rejected,
-    /// A rejection by the provider.
-    Refused,
+    Terms(Terms),
+    /// A rejection.
+    Rejected(Rejection),
 }
 
 /// Encodes a greeting with private data.
 pub fn encode(word: Word, private_data: &[u8]) -> ArrayVec<u8, { SIZE + MAX_PRIVATE_DATA }> {
-    let (kind, flags, reads, datagrams) = match word {
-        Word::Terms { extended, datagrams, reads_in, reads_out } => {
-            (0, if extended { EXTENDED } else { 0 }, [reads_in, reads_out], datagrams)
-        }
-        Word::Rejected => (1, 0, [0; 2], 0),
-        Word::Refused => (2, 0, [0; 2], 0),
+    let (kind, Terms { extended, datagrams, reads_in, reads_out }) = match word {
+        Word::Terms(terms) => (TERMS, terms),
+        Word::Rejected(Rejection::Consumer) => (REJECTED, Terms::default()),
+        Word::Rejected(Rejection::Provider) => (REFUSED, Terms::default()),
     };
     let private_data = &private_data[..private_data.len().min(MAX_PRIVATE_DATA)];
     let mut bytes = ArrayVec::from_iter(MAGIC);
-    bytes.extend([kind, flags, reads[0], reads[1], private_data.len() as u8]);
+    bytes.extend([kind, if extended { EXTENDED } else { 0 }, reads_in, reads_out, private_data.len() as u8]);
     bytes.extend(iter::repeat_n(0, SIZE - size_of::<u32>() - bytes.len()));
     bytes.extend(datagrams.to_le_bytes());
     bytes.extend(private_data.iter().copied());
@@ -62,14 +67,15 @@ pub fn decode(bytes: &[u8]) -> Option<(Word, Vec<u8>)> {
     let (head, private_data) = bytes.split_at_checked(SIZE)?;
     let [kind, flags, reads_in, reads_out, len] = *head[4..].first_chunk()?;
     let (head, datagrams) = head.split_last_chunk()?;
-    let datagrams = u32::from_le_bytes(*datagrams);
+    let terms =
+        Terms { extended: flags & EXTENDED != 0, datagrams: u32::from_le_bytes(*datagrams), reads_in, reads_out };
     if head[..4] != MAGIC || head[9..].iter().any(|byte| *byte != 0) || flags & !EXTENDED != 0 {
         return None;
     }
     let word = match kind {
-        0 => Word::Terms { extended: flags & EXTENDED != 0, datagrams, reads_in, reads_out },
-        1 if (flags, reads_in, reads_out, datagrams) == (0, 0, 0, 0) => Word::Rejected,
-        2 if (flags, reads_in, reads_out, datagrams) == (0, 0, 0, 0) => Word::Refused,
+        TERMS => Word::Terms(terms),
+        REJECTED if terms == Terms::default() => Word::Rejected(Rejection::Consumer),
+        REFUSED if terms == Terms::default() => Word::Rejected(Rejection::Provider),
         _ => return None,
     };
     let private_data = private_data.get(..usize::from(len)).filter(|data| data.len() <= MAX_PRIVATE_DATA)?;

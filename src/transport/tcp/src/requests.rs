@@ -52,7 +52,7 @@ impl Wire for Link<'_> {
     }
 
     fn revoke(&self, key: u32, _: &mut ()) -> Executed {
-        let revoked = self.stream.device().invalidate(key, &self.stream.own);
+        let revoked = self.stream.regions().invalidate(key, &self.stream.own).is_some();
         if revoked { Ok(()) } else { Err(Fatal::of_peer(Status::RemoteAccess).into()) }
     }
 }
@@ -258,14 +258,15 @@ impl Requests {
             }
             let part = (from.len - self.responded).min(MAX_PAYLOAD);
             let sent = link.stream.sender().and_then(|mut sender| {
-                let header = sender.header(kind::RESPONSE, 0, part as usize, from.len);
-                sender.send(&header.encode(), Body::Granted(from), self.responded, part)
+                sender.add(kind::RESPONSE, 0, part as usize, from.len, 0)?;
+                sender.send(Body::Granted(from), &[], self.responded, part)
             });
             match sent {
                 Ok(()) => {}
                 Err(NotSent::NoMemory) => return Err(Fatal::of_peer(Status::RemoteAccess).into()),
+                Err(NotSent::Lost(fatal)) => return Err(fatal.into()),
                 // A read of the socket reports the end of the connection.
-                Err(NotSent::Busy | NotSent::Gone | NotSent::Lost(_)) => return Err(Halt::Wait),
+                Err(NotSent::Busy | NotSent::Gone) => return Err(Halt::Wait),
             }
             self.turn = self.turn.saturating_sub(part + RESPONSE);
             self.responded += part;
@@ -281,19 +282,15 @@ impl Requests {
 fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Executed {
     let (target, what) = wire::read_atomic(head).ok_or_else(violation)?;
     let refused = || Fatal::of_peer(Status::RemoteAccess);
-    let granted = stream.regions().grant(target.key, target.addr, target.len, Rights::REMOTE_ATOMIC, &stream.own);
-    let granted = granted.map_err(|_| refused())?;
-    let mut before = None;
-    let sent = stream.sender().and_then(|mut sender| {
-        let header = sender.header(kind::RESPONSE, 0, WORD as usize, WORD);
-        sender.send_computed(header, || {
-            before = change(granted.target(0, WORD), what);
-            before.map(u64::to_le_bytes)
-        })
-    });
-    match sent {
-        Ok(()) if before.is_none() => Err(refused().into()),
-        Ok(()) => Ok(()),
-        Err(_) => Err(Halt::Wait),
-    }
+    let granted = stream.regions().grant(&target, Rights::REMOTE_ATOMIC, &stream.own).map_err(|_| refused())?;
+    let Ok(mut sender) = stream.sender() else { return Err(Halt::Wait) };
+    let Ok(place) = sender.add(kind::RESPONSE, 0, WORD as usize, WORD, WORD as usize) else { return Err(Halt::Wait) };
+    let Some(before) = change(granted.target(0, WORD), what) else {
+        sender.undo();
+        return Err(refused().into());
+    };
+    place.copy_from_slice(&before.to_le_bytes());
+    // A read of the socket reports the end of the connection.
+    let _ = sender.send(Body::None, &[], 0, 0);
+    Ok(())
 }

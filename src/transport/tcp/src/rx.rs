@@ -10,7 +10,7 @@ use dat_core::Rights;
 use dat_core::event::Status;
 use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment};
 use dat_memory::copy::{self, Slice};
-use dat_memory::records::{Fatal, Halt};
+use dat_memory::records::{Fatal, Halt, violation};
 use dat_memory::user::{Source, Target};
 
 use crate::conn::Conn;
@@ -44,11 +44,6 @@ impl From<Halt> for ConnEnd {
         // Requests that wait are stored, so only failures get here.
         ConnEnd::Failed(if let Halt::Fail(fatal) = halt { fatal } else { Fatal::default() })
     }
-}
-
-#[cold]
-fn violation() -> ConnEnd {
-    ConnEnd::Failed(Fatal::default())
 }
 
 #[allow(clippy::large_enum_variant, reason = "a box needs memory, which may be refused")]
@@ -100,7 +95,7 @@ pub struct Current {
 
 #[derive(Default)]
 pub struct Rx {
-    stream: Option<Arc<Stream>>,
+    pub stream: Option<Arc<Stream>>,
     /// Set by the thread that has detected, and will report, the end.
     over: bool,
     /// The header and head of the next record.
@@ -109,7 +104,7 @@ pub struct Rx {
     expected: Option<usize>,
     current: Option<Current>,
     /// Set if records other than HANDLED arrived in this turn.
-    had_records: bool,
+    pub had_records: bool,
     /// `handled` and `window` of the last header.
     reported: (u64, u32),
     /// The tail of the current response.
@@ -118,26 +113,14 @@ pub struct Rx {
 }
 
 impl Rx {
-    pub fn open(&mut self, stream: Arc<Stream>) {
-        self.stream = Some(stream);
-    }
-
     pub fn close(&mut self) -> Option<Arc<Stream>> {
         self.requests = Requests::default();
         self.stream.take()
     }
 
-    pub fn stream(&self) -> Option<&Arc<Stream>> {
-        self.stream.as_ref()
-    }
-
     pub fn begin_turn(&mut self) {
         self.requests.begin_turn();
         self.had_records = self.current.is_some();
-    }
-
-    pub fn had_records(&self) -> bool {
-        self.had_records
     }
 
     /// Receives through `buffer`. Returns whether the socket may have more, or `None` if it had nothing.
@@ -161,7 +144,7 @@ impl Rx {
             None => {
                 let is_next = self.current.is_none() && self.start.is_empty();
                 let len = self.expected.filter(|_| is_next).unwrap_or(buffer.len());
-                (link.stream.socket().recv_bytes(&mut buffer[..len]), 0, len)
+                (link.stream.socket.recv_bytes(&mut buffer[..len]), 0, len)
             }
         };
         let received = match received {
@@ -187,7 +170,7 @@ impl Rx {
     /// Returns the reason for a stream's end without an END record.
     fn end_of(&self, stream: &Stream) -> End {
         let whole = self.current.is_none() && self.start.is_empty();
-        if whole && !stream.is_cut() && !stream.socket().is_silent() { End::Disconnected } else { End::Broken(None) }
+        if whole && !stream.is_cut() && !stream.socket.is_silent() { End::Disconnected } else { End::Broken(None) }
     }
 
     /// Returns destination and length for receiving the rest of the payload directly.
@@ -249,7 +232,7 @@ impl Rx {
         // All records of one send contain the same report.
         if self.reported != (header.handled, header.window) {
             self.reported = (header.handled, header.window);
-            link.conn.peer_reports(&header)?;
+            link.conn.heard(|tx| tx.on_handled(header.handled, header.window))?;
         }
         if header.kind != kind::HANDLED {
             self.had_records = true;
@@ -267,7 +250,7 @@ impl Rx {
                     link.conn.on_response(0, true)?;
                 }
             }
-            kind::END => return Err(End::decode(header.aux).map_or_else(violation, ConnEnd::Left)),
+            kind::END => return Err(ConnEnd::Left(End::decode(header.aux).ok_or_else(violation)?)),
             _ => self.requests.start(link, header, &self.start)?,
         }
         Ok(())
@@ -309,17 +292,17 @@ fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -
             pieces.extend(copy::targets(segments, &region_refs, Slice { offset: *offset, len, last: false }));
         }
         Place::Granted(to, offset) => {
-            let right = regions.grant(to.key, to.addr, to.len, Rights::REMOTE_WRITE, &stream.own);
+            let right = regions.grant(to, Rights::REMOTE_WRITE, &stream.own);
             granted = right.map_err(|_| Fatal::of_peer(Status::RemoteAccess))?;
             pieces.push(granted.target(*offset, len));
         }
     }
     let found: usize = pieces.iter().map(Target::len).sum();
     if found as u64 != len {
-        return Err(violation());
+        return Err(violation().into());
     }
     pieces.push(Target::of(buffer));
-    Ok((stream.socket().recv(&pieces), found, asked))
+    Ok((stream.socket.recv(&pieces), found, asked))
 }
 
 #[cfg(test)]

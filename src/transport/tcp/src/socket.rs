@@ -10,9 +10,7 @@ use dat_memory::user::{Source, Target};
 use host::cancel::Shielded;
 use host::fork::{CloseOnFork, with_fork_lock};
 use rustix::io::Errno;
-use rustix::net::{
-    self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrAny, SocketFlags, SocketType, ipproto, sockopt,
-};
+use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, ipproto, sockopt};
 
 /// Idle time before the first keepalive probe.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
@@ -96,20 +94,19 @@ impl Socket {
         let mut peer = None;
         let accepted = Socket::noted(|| {
             let (fd, address) = net::acceptfrom_with(&self.fd, flags())?;
-            peer = address.and_then(|address: SocketAddrAny| SocketAddr::try_from(address).ok());
+            peer = address.and_then(|address| SocketAddr::try_from(address).ok());
             Ok(fd)
         });
-        match (accepted, peer) {
-            (Ok(socket), Some(peer)) => {
-                socket.set_up(socket.local().is_some_and(|local| local.ip() == peer.ip()));
-                Ok(Some((socket, peer)))
+        let socket = match accepted {
+            Ok(socket) => socket,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted) => {
+                return Ok(None);
             }
-            (Ok(_), None) => Ok(None),
-            (Err(error), _) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted) => {
-                Ok(None)
-            }
-            (Err(error), _) => Err(error),
-        }
+            Err(error) => return Err(error),
+        };
+        let Some(peer) = peer else { return Ok(None) };
+        socket.set_up(socket.local().is_some_and(|local| local.ip() == peer.ip()));
+        Ok(Some((socket, peer)))
     }
 
     /// Disables the delay of small segments, and enables the detection of lost hosts. Within this host, pacing
@@ -206,33 +203,30 @@ impl Socket {
     }
 
     pub fn send_bytes(&self, bytes: &[u8]) -> io::Result<usize> {
-        match net::send(&self.fd, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-            Ok(sent) => Ok(sent),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
-            Err(error) => Err(error.into()),
-        }
+        Ok(unless_blocked(net::send(&self.fd, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT))?.unwrap_or(0))
     }
 
     /// Does what [`Socket::recv`] does for memory of this library.
     pub fn recv_bytes(&self, bytes: &mut [u8]) -> io::Result<Option<usize>> {
-        match net::recv(&self.fd, bytes, RecvFlags::DONTWAIT) {
-            Ok((received, _)) => Ok(Some(received)),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        Ok(unless_blocked(net::recv(&self.fd, bytes, RecvFlags::DONTWAIT))?.map(|(received, _)| received))
     }
 
     /// Returns whether there are bytes to receive: `None` if there are none yet, `false` after the end of the stream.
     pub fn peek(&self) -> io::Result<Option<bool>> {
-        let mut byte = [0_u8; 1];
-        match net::recv(&self.fd, &mut byte[..], RecvFlags::DONTWAIT | RecvFlags::PEEK) {
-            Ok((received, _)) => Ok(Some(received > 0)),
-            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        let received = net::recv(&self.fd, &mut [0_u8; 1][..], RecvFlags::DONTWAIT | RecvFlags::PEEK);
+        Ok(unless_blocked(received)?.map(|(received, _)| received > 0))
     }
 
     pub fn shut_down(&self, how: Shutdown) {
         let _ = net::shutdown(&self.fd, how);
+    }
+}
+
+/// Returns `None` if a call would block, or a signal interrupted it.
+fn unless_blocked<T>(result: rustix::io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }

@@ -6,14 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use dat_core::transport::{ConnectionReport, Poll};
+use dat_core::transport::Poll;
 use host::poll;
 use host::thread::{self, Thread};
 
 use crate::cm::{self, ACCEPT_PAUSE};
-use crate::conn::Phase;
 use crate::device::{Device, PARK, TICK};
-use crate::record::End;
 
 pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
     let device = device.clone();
@@ -38,52 +36,38 @@ fn run(device: &Arc<Device>) {
     }
 }
 
-/// Handles handshakes, reports and timers. Returns the time until the next deadline.
+/// Handles handshakes, deferred work and deadlines. Returns the time until the next deadline.
 fn work(device: &Arc<Device>) -> Option<Duration> {
-    let mut ready = Vec::new();
-    device.handshakes.ready(&mut ready);
-    for ready in ready {
+    device.handshakes.sockets.look(|ready| {
         isolated(|| cm::handle(device, ready));
-    }
-    loop {
-        let Some((conn, report)) = device.work.lock().reports.pop() else { break };
-        isolated(|| match report {
-            ConnectionReport::AcceptFailed => conn.peer_left(End::Disconnected),
-            report => conn.give_up(report),
-        });
-    }
+    });
     let now = Instant::now();
-    while let Some(conn) = device.take_due(now) {
-        isolated(|| match conn.phase() {
-            Phase::Connecting => conn.give_up(ConnectionReport::TimedOut),
-            Phase::Accepting => conn.peer_left(End::Disconnected),
-            _ => {}
-        });
+    let (due, next) = device.handshakes.due(now);
+    // Expired halves may set further deadlines.
+    let next = if due.is_empty() { next } else { Some(now) };
+    for half in due.into_iter().filter_map(|number| device.handshakes.take(number)) {
+        isolated(|| half.expire(now));
     }
     isolated(|| device.run_deferred());
-    let leaving = isolated(|| device.let_go_due(now)).flatten();
-    let handshake = isolated(|| device.handshakes.handle_due(now)).flatten();
-    let mut work = device.work.lock();
-    work.timers.retain(|conn| matches!(conn.phase(), Phase::Connecting | Phase::Accepting));
-    let attempt = work.timers.next_due().map(|due| due.saturating_duration_since(now));
-    [leaving, handshake, attempt].into_iter().flatten().min()
+    next.map(|next| next.saturating_duration_since(now))
 }
 
 /// Sleeps until there is work, and polls if the program does not. `polls` is the number of the program's polls
 /// before the last sleep.
 fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let wakeup = Some(device.wakeup.as_fd());
-    let (handshakes, due) = match device.handshakes.take_accept_pause() {
+    let (handshakes, due) = match device.handshakes.accept_paused.swap(false, Ordering::Relaxed) {
         true => (None, due.into_iter().chain([ACCEPT_PAUSE]).min()),
-        false => (Some(device.handshakes.descriptor()), due),
+        false => (Some(device.handshakes.sockets.as_fd()), due),
     };
     let wait = |sockets, limit: Option<Duration>| {
         let _ = poll::wait([wakeup, handshakes, sockets], limit.into_iter().chain(due).min());
     };
-    if device.is_idle() {
+    // Closed streams have a deadline.
+    if device.table.read().is_empty() && due.is_none() {
         return wait(None, None);
     }
-    let before = std::mem::replace(polls, device.polls());
+    let before = std::mem::replace(polls, device.polls.load(Ordering::Relaxed));
     let polled = *polls > before || device.is_polled();
     let sleepers = device.has_sleepers();
     let watched = device.watchers.load(Ordering::Acquire) > 0;
@@ -96,7 +80,7 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
         wait(None, Some(if sleepers { PARK } else { TICK }));
         device.parked.store(false, Ordering::SeqCst);
         // A program thread may be delayed, for example by a signal.
-        if sleepers && device.polls() == *polls {
+        if sleepers && device.polls.load(Ordering::Relaxed) == *polls {
             device.poll_once(Poll::IfFree);
         }
         if sleepers && device.is_noted() {
@@ -108,10 +92,10 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     device.watching.store(true, Ordering::SeqCst);
     // After this store, noted and deferred work wakes this thread.
     let left = device.is_noted() || device.is_deferred();
-    wait(Some(device.descriptor()), left.then_some(Duration::ZERO));
+    wait(Some(device.sockets.as_fd()), left.then_some(Duration::ZERO));
     device.watching.store(false, Ordering::SeqCst);
     // If the program polls, it handles new data.
-    if device.polls() == *polls {
+    if device.polls.load(Ordering::Relaxed) == *polls {
         device.poll_once(Poll::IfFree);
     }
 }

@@ -9,12 +9,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
-use dat_core::Handle;
 use dat_core::error::Result;
 use dat_core::event::Status;
-use dat_core::probes::Stall;
 use dat_core::transport::datagrams::Datagram;
-use dat_core::transport::{Checked, Gauge, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment, SeqNo};
+use dat_core::transport::{Checked, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment, SeqNo};
 use dat_memory::copy;
 use dat_memory::records::Fatal;
 use dat_memory::wire;
@@ -30,8 +28,8 @@ const SHORT: u64 = 512;
 /// Maximum number of requests that a post defers while earlier ones are outstanding.
 const GATHERED: usize = 16;
 
-/// A request that is not completely sent.
-struct Waiting {
+/// A request that is not complete.
+struct Posted {
     id: RequestId,
     operation: Operation,
     /// Number of its segments, the next ones in the segment queue.
@@ -40,21 +38,10 @@ struct Waiting {
     fence: bool,
     /// Set for a bind, which needs no record.
     local: bool,
-}
-
-/// A request that was sent, but is not complete.
-struct TxInFlight {
-    id: RequestId,
     /// Value of [`Tx::sent`] after its last record.
     end: u64,
-}
-
-/// A request whose response has not arrived completely.
-struct PendingRead {
-    id: RequestId,
-    count: usize,
-    len: u64,
-    offset: u64,
+    /// Set while its response is incomplete.
+    responds: bool,
 }
 
 /// The reason to stop sending: a failure, or `None` to wait for the peer or for room in the socket.
@@ -76,26 +63,27 @@ type Head = ArrayVec<u8, MAX_HEAD>;
 /// The sending direction. The default is unconnected.
 #[derive(Default)]
 pub struct Tx {
-    stream: Option<Arc<Stream>>,
+    pub stream: Option<Arc<Stream>>,
     /// Bytes of requests: sent, and handled by the peer.
     sent: u64,
     handled: u64,
     window: u32,
-    waiting: VecDeque<Waiting>,
-    /// Set once a record of the oldest request was sent; `offset` counts its sent payload.
+    /// Requests in posting order. The first `launched` were sent, and have the first `launched_segments` segments.
+    requests: VecDeque<Posted>,
+    segments: VecDeque<Segment>,
+    launched: usize,
+    launched_segments: usize,
+    /// Set once a record of the oldest waiting request was sent; `offset` counts its sent payload.
     begun: bool,
     offset: u64,
-    segments: VecDeque<Segment>,
-    in_flight: VecDeque<TxInFlight>,
-    pending_reads: VecDeque<PendingRead>,
-    places: VecDeque<Segment>,
+    /// Number of incomplete responses, and the received bytes of the oldest one.
+    reading: usize,
+    arrived: u64,
     /// Maximum number of outstanding requests with responses.
-    reads: usize,
-    stalls: Gauge,
-    ep: Option<Handle>,
+    pub max_reading: usize,
 }
 
-impl Waiting {
+impl Posted {
     /// Returns kind, solicited flag and head of the next record, after `offset` bytes of payload.
     fn next(&self, begun: bool, offset: u64) -> (u8, bool, Head) {
         let head = |bytes: &[u8]| Head::try_from(bytes).unwrap_or_default();
@@ -120,86 +108,51 @@ impl Waiting {
 }
 
 impl Tx {
-    pub fn new(ep: Handle, sizes: &QpSizes) -> Result<Tx> {
-        let mut tx =
-            Tx { ep: Some(ep), reads: usize::from(sizes.reads_out.max(1)), window: MIN_WINDOW, ..Tx::default() };
-        tx.waiting.room(sizes.requests)?;
+    pub fn new(sizes: &QpSizes) -> Result<Tx> {
+        let max_reading = usize::from(sizes.reads_out.max(1));
+        let mut tx = Tx { max_reading, window: MIN_WINDOW, ..Tx::default() };
+        tx.requests.room(sizes.requests)?;
         tx.segments.room(sizes.requests)?;
-        tx.in_flight.room(sizes.requests)?;
-        tx.pending_reads.room(tx.reads.min(sizes.requests))?;
-        tx.places.room(tx.reads.min(sizes.requests))?;
         Ok(tx)
-    }
-
-    pub fn open(&mut self, stream: Arc<Stream>) {
-        self.stream = Some(stream);
-    }
-
-    pub fn is_open(&self) -> bool {
-        self.stream.is_some()
-    }
-
-    /// Limits outstanding reads to the number that the peer serves, but at least to one.
-    pub fn limit_reads(&mut self, reads: u8) {
-        self.reads = self.reads.min(usize::from(reads.max(1)));
     }
 
     /// Detaches the stream. Returns the [`SeqNo`] up to which requests are complete.
     pub fn close(&mut self) -> Option<SeqNo> {
-        let done = self.done();
         self.stream = None;
-        self.note_stall();
-        done
+        self.done()
     }
 
-    pub fn stalls(&self) -> u64 {
-        self.stalls.stalls()
+    /// Returns whether a request waits to be sent.
+    pub fn stalls(&self) -> bool {
+        self.stream.is_some() && self.launched < self.requests.len()
     }
 
-    fn note_stall(&self) {
-        if let Some(ep) = self.ep {
-            self.stalls.set(ep, Stall::Requests, self.stream.is_some() && !self.waiting.is_empty());
-        }
-    }
-
-    /// Queues a request. Fails without memory.
-    pub fn post(&mut self, request: &Request<'_>) -> Result<()> {
-        self.waiting.room(1)?;
-        self.in_flight.room(self.waiting.len() + 1)?;
-        self.segments.room(request.segments.len())?;
-        if has_response(&request.operation) {
-            self.pending_reads.room(1)?;
-            self.places.room(request.segments.len())?;
-        }
-        self.segments.extend(request.segments);
-        let Request { id, operation, len, fence, .. } = *request;
-        let count = request.segments.len();
-        self.waiting.push_back(Waiting { id, operation, count, len, fence, local: false });
-        Ok(())
-    }
-
-    /// Queues a request that completes together with those before it.
-    pub fn post_done(&mut self, id: RequestId) -> Result<()> {
-        self.waiting.room(1)?;
-        self.in_flight.room(self.waiting.len() + 1)?;
-        let operation = Operation::Send { solicited: false };
-        self.waiting.push_back(Waiting { id, operation, count: 0, len: 0, fence: false, local: true });
+    /// Queues a request. A `local` one needs no record, and completes together with those before it. Fails without
+    /// memory.
+    #[inline]
+    pub fn post(&mut self, request: &Request<'_>, local: bool) -> Result<()> {
+        let Request { id, operation, segments, len, fence, .. } = *request;
+        self.segments.room(segments.len())?;
+        self.requests.room(1)?;
+        self.segments.extend(segments);
+        let count = segments.len();
+        self.requests.push_back(Posted { id, operation, count, len, fence, local, end: 0, responds: false });
         Ok(())
     }
 
     /// Returns whether the waiting requests can be deferred to the next call: they are few and short, and earlier ones
     /// are outstanding.
     pub fn can_gather(&self) -> bool {
-        !self.in_flight.is_empty()
-            && self.waiting.len() < GATHERED
+        self.launched > 0
+            && self.requests.len() - self.launched < GATHERED
             && !self.begun
-            && self.waiting.iter().all(|request| request.len <= SHORT)
+            && self.requests.range(self.launched..).all(|request| request.len <= SHORT)
     }
 
     /// Sends a datagram if nothing waits and there is room. It has no number, because it gets no completion here.
     pub fn try_send(&mut self, datagram: &Datagram<'_>) -> bool {
         let &Datagram { segments, len, solicited, .. } = datagram;
-        let Some(stream) = self.stream.as_ref().filter(|_| self.waiting.is_empty()) else { return false };
+        let Some(stream) = self.stream.as_ref().filter(|_| self.launched == self.requests.len()) else { return false };
         let size = HEADER as u64 + len;
         if self.handled + u64::from(self.window) < self.sent + size {
             stream.note_waited();
@@ -207,8 +160,12 @@ impl Tx {
         }
         let sent = stream.sender().and_then(|mut sender| {
             let flags = if solicited { record::SOLICITED } else { 0 };
-            let header = sender.header(kind::MESSAGE, flags, len as usize, len);
-            sender.send(&header.encode(), Body::Copied(segments), 0, len)
+            let payload = sender.add(kind::MESSAGE, flags, len as usize, len, len as usize)?;
+            if !copy::gather_into(stream.regions(), segments, 0, payload) {
+                sender.undo();
+                return Err(NotSent::NoMemory);
+            }
+            sender.send(Body::None, &[], 0, 0)
         });
         if sent.is_ok() {
             self.sent += size;
@@ -218,25 +175,23 @@ impl Tx {
 
     /// Sends requests. Fails if one cannot be executed.
     pub fn pump(&mut self) -> std::result::Result<(), Fatal> {
-        let mut stop = None;
-        if let Some(stream) = self.stream.take_if(|_| !self.waiting.is_empty()) {
-            while stop.is_none() && !self.waiting.is_empty() {
-                stop = self.launch(&stream).err();
+        let Some(stream) = self.stream.take() else { return Ok(()) };
+        while self.launched < self.requests.len() {
+            match self.launch(&stream) {
+                Ok(()) => {}
+                Err(None) => break,
+                Err(Some(fatal)) => return Err(fatal),
             }
-            self.stream = Some(stream);
         }
-        self.note_stall();
-        let Some(Some(fatal)) = stop else { return Ok(()) };
-        self.stream = None;
-        Err(fatal)
+        self.stream = Some(stream);
+        Ok(())
     }
 
     /// Sends as many records as one system call takes.
     fn launch(&mut self, stream: &Arc<Stream>) -> std::result::Result<(), Stop> {
         let mut sender = stream.sender().map_err(|error| self.stop(error))?;
-        let mut batch = ArrayVec::<u8, BATCH>::new();
         let stop = loop {
-            let Some(request) = self.waiting.front() else { break Ok(()) };
+            let Some(request) = self.requests.get(self.launched) else { break Ok(()) };
             if request.local {
                 self.launched();
                 continue;
@@ -247,43 +202,40 @@ impl Tx {
             };
             let (id, len, part) = (request.id, record.head.len() + record.part as usize, record.part);
             let short = part <= SHORT;
-            let size = HEADER + if short { len } else { record.head.len() };
-            if batch.remaining_capacity() < size {
+            let filled = if short { len } else { record.head.len() };
+            if sender.len() + HEADER + filled > BATCH {
                 break Ok(());
             }
-            if let Err(error) = sender.reserve(batch.len() + size) {
-                break Err(self.stop(error));
-            }
             let flags = if record.solicited { record::SOLICITED } else { 0 };
-            let mark = batch.len();
-            let _ = batch.try_extend_from_slice(&sender.header(record.kind, flags, len, request.len).encode());
-            let _ = batch.try_extend_from_slice(&record.head);
-            let segments: Checked = self.segments.iter().take(request.count).copied().collect();
-            let sent = if short {
-                let start = batch.len();
-                let _ = batch.try_extend_from_slice(&[0; SHORT as usize][..part as usize]);
-                let to = &mut batch[start..];
-                let found = part == 0 || copy::gather_into(stream.regions(), &segments, self.offset, to);
-                found.then_some(()).ok_or(NotSent::NoMemory)
-            } else {
+            let place = match sender.add(record.kind, flags, len, request.len, filled) {
+                Ok(place) => place,
+                Err(error) => break Err(self.stop(error)),
+            };
+            let (head, payload) = place.split_at_mut(record.head.len());
+            head.copy_from_slice(&record.head);
+            let segments: Checked =
+                self.segments.range(self.launched_segments..).take(request.count).copied().collect();
+            let sent = if !short {
                 // No record can follow a payload that is sent from its place.
-                sender.send(&batch, Body::Local(id, &segments), self.offset, part)
+                sender.send(Body::Local(id), &segments, self.offset, part)
+            } else if part == 0 || copy::gather_into(stream.regions(), &segments, self.offset, payload) {
+                Ok(())
+            } else {
+                sender.undo();
+                Err(NotSent::NoMemory)
             };
             match sent {
                 Ok(()) => self.advance(&record),
-                Err(NotSent::NoMemory) => {
-                    // Earlier records of the batch are still sent.
-                    batch.truncate(mark);
-                    break Err(self.lost());
-                }
+                // Earlier records are still sent.
+                Err(NotSent::NoMemory) => break Err(self.lost()),
                 Err(error) => return Err(self.stop(error)),
             }
             if !short {
                 return Ok(());
             }
         };
-        if !batch.is_empty() {
-            sender.send(&batch, Body::None, 0, 0).map_err(|error| self.stop(error))?;
+        if sender.len() > 0 {
+            sender.send(Body::None, &[], 0, 0).map_err(|error| self.stop(error))?;
         }
         stop
     }
@@ -291,8 +243,8 @@ impl Tx {
     fn stop(&self, error: NotSent) -> Stop {
         match error {
             // A report of room, or a read of the socket, follows.
-            NotSent::Busy | NotSent::Gone | NotSent::Lost(None) => None,
-            NotSent::Lost(Some(id)) => Some(Fatal::of_request(id, Status::LocalProtection)),
+            NotSent::Busy | NotSent::Gone => None,
+            NotSent::Lost(fatal) => Some(fatal),
             NotSent::NoMemory => self.lost(),
         }
     }
@@ -300,16 +252,16 @@ impl Tx {
     /// Returns the failure of the oldest waiting request for unregistered memory, or `None` while earlier ones are
     /// incomplete.
     fn lost(&self) -> Stop {
-        let is_last =
-            self.pending_reads.is_empty() && self.in_flight.back().is_none_or(|last| last.end <= self.handled);
-        let front = self.waiting.front().filter(|_| is_last)?;
-        Some(Fatal::of_request(front.id, Status::LocalProtection))
+        let before = self.launched.checked_sub(1).map(|last| &self.requests[last]);
+        let is_oldest = self.reading == 0 && before.is_none_or(|before| before.end <= self.handled);
+        let request = self.requests.get(self.launched).filter(|_| is_oldest)?;
+        Some(Fatal::of_request(request.id, Status::LocalProtection))
     }
 
     /// Returns the next record of the oldest request, if the peer permits it.
-    fn next_record(&self, request: &Waiting, stream: &Stream) -> std::result::Result<Record, Stop> {
-        let reads = self.pending_reads.len();
-        let waits = (request.fence && reads > 0) || (has_response(&request.operation) && reads >= self.reads);
+    fn next_record(&self, request: &Posted, stream: &Stream) -> std::result::Result<Record, Stop> {
+        let reads = self.reading;
+        let waits = (request.fence && reads > 0) || (has_response(&request.operation) && reads >= self.max_reading);
         if waits && !self.begun {
             return Err(None);
         }
@@ -344,16 +296,16 @@ impl Tx {
     /// Records that the oldest waiting request was sent.
     fn launched(&mut self) {
         (self.begun, self.offset) = (false, 0);
-        let Some(Waiting { id, operation, count, len, .. }) = self.waiting.pop_front() else { return };
-        let segments = self.segments.drain(..count);
-        if has_response(&operation) {
-            self.places.extend(segments);
-            self.pending_reads.push_back(PendingRead { id, count, len, offset: 0 });
-        }
-        self.in_flight.push_back(TxInFlight { id, end: self.sent });
+        let Some(request) = self.requests.get_mut(self.launched) else { return };
+        request.end = self.sent;
+        request.responds = has_response(&request.operation);
+        self.reading += usize::from(request.responds);
+        self.launched += 1;
+        self.launched_segments += request.count;
     }
 
     /// Handles an acknowledgement and the peer's window. Fails if they are impossible.
+    #[inline]
     pub fn on_handled(&mut self, handled: u64, window: u32) -> std::result::Result<(), Fatal> {
         // Only the last request can be partly sent. If it completed here, the program could change its unsent bytes.
         let lies = handled == self.sent && self.stream.as_ref().is_some_and(|stream| stream.holds_request());
@@ -365,28 +317,37 @@ impl Tx {
         Ok(())
     }
 
+    /// Returns the position of the oldest request without a complete response, and the position of its first segment.
+    /// A peer acknowledges earlier requests before it responds, so this is usually the first one.
+    fn responding(&self) -> Option<(usize, usize)> {
+        let at = self.requests.iter().position(|request| request.responds)?;
+        Some((at, self.requests.range(..at).map(|request| request.count).sum()))
+    }
+
     /// Returns the segments of the current response, the number of bytes that have arrived, and whether `len` more end
     /// it. Returns `None` if these are not expected.
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
-        let pending_read = self.pending_reads.front()?;
-        if len > pending_read.len - pending_read.offset || (len == 0 && pending_read.len > 0) {
+        let (at, first) = self.responding()?;
+        let request = &self.requests[at];
+        if len > request.len - self.arrived || (len == 0 && request.len > 0) {
             return None;
         }
-        let places = self.places.iter().take(pending_read.count).copied().collect();
-        Some((places, pending_read.offset, pending_read.offset + len == pending_read.len))
+        let places = self.segments.range(first..).take(request.count).copied().collect();
+        Some((places, self.arrived, self.arrived + len == request.len))
     }
 
     /// Records `len` bytes of a response. Fails unless they were placed in registered memory.
     pub fn on_response(&mut self, len: u64, placed: bool) -> std::result::Result<(), Fatal> {
-        let Some(pending_read) = self.pending_reads.front_mut() else { return Ok(()) };
+        let Some((at, _)) = self.responding() else { return Ok(()) };
+        let request = &mut self.requests[at];
         if !placed {
-            return Err(Fatal::of_request(pending_read.id, Status::LocalProtection));
+            return Err(Fatal::of_request(request.id, Status::LocalProtection));
         }
-        pending_read.offset += len;
-        if pending_read.offset == pending_read.len {
-            let count = pending_read.count;
-            self.pending_reads.pop_front();
-            self.places.drain(..count);
+        self.arrived += len;
+        if self.arrived == request.len {
+            request.responds = false;
+            self.arrived = 0;
+            self.reading -= 1;
         }
         Ok(())
     }
@@ -394,11 +355,17 @@ impl Tx {
     /// Removes complete requests. Returns the number of the last one.
     pub fn done(&mut self) -> Option<SeqNo> {
         let mut last = None;
-        let awaited = self.pending_reads.front().map(|read| read.id);
-        let is_done = |front: &&TxInFlight| front.end <= self.handled && Some(front.id) != awaited;
-        while let Some(front) = self.in_flight.front().filter(is_done) {
+        while self.launched > 0 {
+            let Some(front) = self.requests.front().filter(|front| front.end <= self.handled && !front.responds) else {
+                break;
+            };
             last = Some(SeqNo(front.id));
-            self.in_flight.pop_front();
+            self.launched -= 1;
+            self.launched_segments -= front.count;
+            for _ in 0..front.count {
+                self.segments.pop_front();
+            }
+            self.requests.pop_front();
         }
         last
     }

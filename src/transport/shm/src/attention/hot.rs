@@ -188,7 +188,7 @@ impl Hot {
     }
 
     pub fn forget_dead(&mut self) {
-        self.list.retain(|entry| entry.conn.is_up());
+        self.list.retain(|entry| entry.conn.base.is_up());
     }
 }
 

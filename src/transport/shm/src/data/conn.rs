@@ -20,14 +20,14 @@
 //! receive resumes a message that waits for one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use dat_core::ep::TxGuard;
 use dat_core::error::Result;
 use dat_core::event::Status;
 use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, RecvDone, RnrWaiter};
 use dat_memory::datagrams::Receiver;
-use dat_memory::qp::QpBase;
+use dat_memory::qp::{Phase, QpBase};
 use dat_memory::records::Fatal;
 use host::cold_path;
 use host::lock::Mutex;
@@ -57,30 +57,6 @@ const WARM: u32 = 4;
 
 const HOT: u32 = u32::MAX;
 
-/// The phase of a connection. Phases only advance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
-#[repr(u8)]
-pub enum ConnPhase {
-    Idle,
-    Pending,
-    Up,
-    Dead,
-    /// Closed, and no transfer of the peer is in flight.
-    Still,
-}
-
-impl ConnPhase {
-    fn from_u8(value: u8) -> Self {
-        match value {
-            0 => ConnPhase::Idle,
-            1 => ConnPhase::Pending,
-            2 => ConnPhase::Up,
-            3 => ConnPhase::Dead,
-            _ => ConnPhase::Still,
-        }
-    }
-}
-
 struct Attachment {
     end: End,
     id: ConnId,
@@ -90,7 +66,6 @@ struct Attachment {
 pub struct Conn {
     pub base: QpBase<Shm>,
     info: EndInfo,
-    phase: AtomicU8,
     attachment: OnceCell<Attachment>,
     rx: Mutex<Rx>,
     /// Number of records found through ready bits, up to [`WARM`]; [`HOT`] while the connection is polled.
@@ -117,7 +92,6 @@ impl Conn {
         Ok(memory::arc(Conn {
             base: QpBase::new(sink, receiver),
             info,
-            phase: AtomicU8::new(ConnPhase::Idle as u8),
             attachment: OnceCell::new(),
             rx: Mutex::new(Rx::default()),
             heat: AtomicU32::new(0),
@@ -147,7 +121,7 @@ impl Conn {
     /// Sets the ready bit if there is pending work. The peer must already see that this process does not poll.
     pub fn poll_if_pending(&self) {
         let Some(end) = self.end() else { return };
-        if !self.is_up() {
+        if !self.base.is_up() {
             return;
         }
         // SYNC polled: without setting a ready bit, the peer may have moved before a producer noted its wait under
@@ -167,7 +141,7 @@ impl Conn {
     pub fn begin_polling(&self) -> bool {
         // A thread that closes the connection under the lock on `rx` either sees HOT or makes this call fail.
         self.heat.store(HOT, Ordering::Relaxed);
-        let begun = self.is_up() && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
+        let begun = self.base.is_up() && self.end().is_some_and(|end| self.rx.lock().begin_polling(end));
         if !begun {
             self.heat.store(WARM, Ordering::Relaxed);
         }
@@ -181,14 +155,6 @@ impl Conn {
         if let Some(end) = self.end() {
             end.set_polled(false);
         }
-    }
-
-    pub fn phase(&self) -> ConnPhase {
-        ConnPhase::from_u8(self.phase.load(Ordering::Acquire))
-    }
-
-    pub fn shift(&self, from: ConnPhase, to: ConnPhase) -> bool {
-        self.phase.compare_exchange(from as u8, to as u8, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// Attaches the connection to its place and opens its rings. Returns `false` if they cannot be mapped, or if it is
@@ -336,7 +302,7 @@ impl Conn {
     /// Closes this end, and reports all successful requests if `report` is set. Returns whether it was open. Afterwards
     /// this process and new transfers of the peer access no memory for the connection.
     pub fn kill(&self, report: bool) -> bool {
-        let first = self.phase.fetch_max(ConnPhase::Dead as u8, Ordering::AcqRel) < ConnPhase::Dead as u8;
+        let first = self.base.advance(Phase::Dead) < Phase::Dead;
         {
             let mut rx = self.rx.lock();
             rx.close(self.end());
@@ -358,7 +324,7 @@ impl Conn {
 
     /// Returns the transfers that the peer had in flight when this end closed; `None` once they have ended.
     fn pending(&self) -> Option<Pending> {
-        if self.phase() == ConnPhase::Still {
+        if self.base.phase() == Phase::Still {
             return None;
         }
         let pending = self
@@ -366,7 +332,7 @@ impl Conn {
             .get()
             .and_then(|Attachment { end, .. }| Pending::new(end.control(), std::iter::once(&end.peer_segment)));
         if pending.is_none() {
-            self.phase.store(ConnPhase::Still as u8, Ordering::Release);
+            self.base.advance(Phase::Still);
         }
         pending
     }
@@ -374,7 +340,7 @@ impl Conn {
     pub fn await_still(&self) {
         if let (Some(pending), Some(Attachment { end, .. })) = (self.pending(), self.attachment.get()) {
             pending.wait(end.control());
-            self.phase.store(ConnPhase::Still as u8, Ordering::Release);
+            self.base.advance(Phase::Still);
         }
     }
 
@@ -413,7 +379,7 @@ impl Conn {
     }
 
     fn tell(&self, reason: CloseReason, report: Report) {
-        self.phase.store(ConnPhase::Still as u8, Ordering::Release);
+        self.base.advance(Phase::Still);
         self.release(reason);
         match report {
             Report::Failed(recv, request) => {
@@ -431,7 +397,7 @@ impl Conn {
 
     /// Delivers what arrived before the peer disconnected or exited, then closes the connection.
     pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
-        if self.is_up() {
+        if self.base.is_up() {
             // Bounded, because a peer that violates the protocol can add records after a disconnect.
             for _ in 0..DRAIN_TURNS {
                 if !self.progress_rx(Advance::Drain).0 {

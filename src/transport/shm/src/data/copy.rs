@@ -28,7 +28,7 @@ use dat_core::transport::{RemoteSegment, Segment};
 use dat_core::{Change, Rights};
 use dat_memory::copy::{List, acquire_all, gather_last, source, sources, store, store_lists, target, targets};
 pub use dat_memory::copy::{Slice, gather, scatter, scatter_one};
-use dat_memory::regions::{AccessContext, Granted};
+use dat_memory::regions::AccessContext;
 use dat_memory::user::{self, LastWord, Source, Target, copy, tail_len, take_last_word};
 
 use crate::control_region::Peer;
@@ -45,20 +45,9 @@ pub enum Outcome {
     PeerGone,
 }
 
-/// Acquires the memory `remote` if `own` has the rights `wanted`.
-#[inline(always)]
-fn open<'a>(
-    regions: &'a RegionTable,
-    remote: &RemoteSegment,
-    wanted: Rights,
-    own: &AccessContext,
-) -> Option<Granted<'a>> {
-    regions.grant(remote.key, remote.addr, remote.len, wanted, own).ok()
-}
-
 /// Returns the target of a peer's write as a segment; `None` if the peer or this process lacks the right.
 pub fn granted(end: &End, remote: &RemoteSegment) -> Option<Segment> {
-    let granted = open(end.regions(), remote, Rights::REMOTE_WRITE | Rights::LOCAL_WRITE, &end.own)?;
+    let granted = end.regions().grant(remote, Rights::REMOTE_WRITE | Rights::LOCAL_WRITE, &end.own).ok()?;
     Some(Segment { addr: granted.addr(), len: remote.len, key: remote.key.into(), since: 0 })
 }
 
@@ -68,7 +57,7 @@ pub fn may_announce(end: &End, remote: &RemoteSegment) -> bool {
 }
 
 pub fn may_read(end: &End, remote: &RemoteSegment) -> bool {
-    open(end.regions(), remote, Rights::REMOTE_READ, &end.own).is_some()
+    end.regions().grant(remote, Rights::REMOTE_READ, &end.own).is_ok()
 }
 
 fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
@@ -239,7 +228,7 @@ pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
     let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
     let Some(own) = end.regions().acquire(segment.key as u32) else { return Outcome::Failed(Status::LocalProtection) };
-    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.theirs) else {
+    let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs) else {
         return Outcome::Failed(Status::RemoteAccess);
     };
     let to = granted.target(slice.offset, slice.len);
@@ -253,7 +242,7 @@ fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: 
     let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire(key)) else {
         return Outcome::Failed(Status::LocalProtection);
     };
-    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_WRITE, &end.theirs) else {
+    let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs) else {
         return Outcome::Failed(Status::RemoteAccess);
     };
     let to = granted.target(slice.offset, slice.len);
@@ -264,7 +253,7 @@ fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: 
 /// Reads a slice from a peer in this process.
 pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
     let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
-    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.theirs) else {
+    let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_READ, &end.theirs) else {
         return Outcome::Failed(Status::RemoteAccess);
     };
     let bytes = granted.source(slice.offset, slice.len);
@@ -370,12 +359,12 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
 /// # Errors
 /// [`Status::RemoteAccess`] without the right; [`Status::RemoteResponder`] if the bytes are not an aligned word.
 pub fn change_for_peer(end: &End, remote: &RemoteSegment, change: Change) -> Result<u64, Status> {
-    let granted = open(end.regions(), remote, Rights::REMOTE_ATOMIC, &end.own).ok_or(Status::RemoteAccess)?;
+    let granted = end.regions().grant(remote, Rights::REMOTE_ATOMIC, &end.own).map_err(|_| Status::RemoteAccess)?;
     user::change(granted.target(0, remote.len), change).ok_or(Status::RemoteResponder)
 }
 
 pub fn read_for_peer(end: &End, remote: &RemoteSegment, offset: u64, len: u64, sink: impl FnOnce(Source<'_>)) -> bool {
-    let Some(granted) = open(end.regions(), remote, Rights::REMOTE_READ, &end.own) else {
+    let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_READ, &end.own) else {
         return false;
     };
     sink(granted.source(offset, len));

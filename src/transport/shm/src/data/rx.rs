@@ -220,7 +220,7 @@ impl Rx {
     fn turn(&mut self, turn: &Turn<'_>) -> Result<RxReport, Fatal> {
         let mut report = RxReport::default();
         let Some([requests, responses]) = &mut self.rings else { return Ok(report) };
-        if !turn.conn.is_up() {
+        if !turn.conn.base.is_up() {
             return Ok(report);
         }
         let arriving = &mut self.arriving;
@@ -284,7 +284,7 @@ fn small_message(
         Next::Nothing => return Err(Stop::Nothing),
         Next::Other => return Err(Stop::Other),
     };
-    if !conn.is_up() {
+    if !conn.base.is_up() {
         return Err(Stop::Nothing);
     }
     let solicited = small.flags() & record::SOLICITED != 0;
@@ -340,7 +340,7 @@ impl Turn<'_> {
                 report.more = true;
                 break Ok(Pause::Empty);
             }
-            if !self.conn.is_up() {
+            if !self.conn.base.is_up() {
                 break Ok(Pause::Empty);
             }
             match handle(ring, &view) {

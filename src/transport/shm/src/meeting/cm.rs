@@ -4,10 +4,11 @@ use std::sync::{Arc, Weak};
 
 use dat_core::addr::Address;
 use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection};
+use dat_memory::qp::Phase;
 use dat_memory::regions::AccessContext;
 use host::memory;
 
-use crate::conn::{Conn, ConnPhase, Report};
+use crate::conn::{Conn, Report};
 use crate::link::Link;
 use crate::peer_segment::MAX_CONNS;
 use crate::process_context::{Command, ProcessContext};
@@ -41,7 +42,7 @@ impl Incoming {
     pub fn accept(mut self, context: &ProcessContext, conn: &Arc<Conn>, private_data: &[u8]) {
         self.answered = true;
         let side = 1 - self.id.active;
-        conn.shift(ConnPhase::Idle, ConnPhase::Pending);
+        conn.base.shift(Phase::Idle, Phase::Accepting);
         let Some(link) = self.link.upgrade() else {
             context.command(Command::Fail(conn.clone()));
             return;
@@ -69,7 +70,7 @@ impl Drop for Incoming {
 }
 
 pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data: Vec<u8>) {
-    if conn.phase() != ConnPhase::Pending {
+    if conn.base.phase() != Phase::Connecting {
         return;
     }
     let Some(id) = link.allocate() else {
@@ -78,7 +79,7 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
         return;
     };
     let attached = link.attach(id.active, id, conn, AccessContext::new(0, 0));
-    if !attached || conn.phase() >= ConnPhase::Dead {
+    if !attached || conn.base.phase() >= Phase::Dead {
         link.withdraw(id);
         end(conn, CloseReason::Disconnected, ConnectionReport::NonPeerRejected);
         return;
@@ -93,9 +94,9 @@ pub fn end(conn: &Arc<Conn>, reason: CloseReason, report: ConnectionReport) {
     }
 }
 
-fn establish(conn: &Arc<Conn>, private_data: Vec<u8>) {
+fn establish(conn: &Arc<Conn>, from: Phase, private_data: Vec<u8>) {
     conn.report(ConnectionReport::Established(private_data));
-    if conn.shift(ConnPhase::Pending, ConnPhase::Up) {
+    if conn.base.shift(from, Phase::Up) {
         conn.progress();
     }
 }
@@ -131,7 +132,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
                 conn.set_peer(&end);
                 // Sent before the program can close the connection.
                 link.send(Message::Ready { conn: id });
-                establish(&conn, private_data);
+                establish(&conn, Phase::Connecting, private_data);
             }
             None => link.send(Message::Close { conn: id, to_active: false, reason: CloseReason::Disconnected }),
         },
@@ -152,8 +153,8 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
         Message::Ready { conn: id } => {
             if let Some(conn) = link.find(1 - id.active, id) {
                 // Data is reported only after the establishment.
-                if conn.phase() == ConnPhase::Pending {
-                    establish(&conn, Vec::new());
+                if conn.base.phase() == Phase::Accepting {
+                    establish(&conn, Phase::Accepting, Vec::new());
                 }
             }
         }

@@ -19,6 +19,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dat_core::transport::ConnectionReport;
+use dat_memory::qp::Phase;
 use host::epoch::{EpochGuard, Memory};
 use host::memory;
 use host::poll::{Epoll, Events, Ready};
@@ -28,7 +29,7 @@ use rustix::io::Errno;
 
 use crate::census::Answer;
 use crate::cm;
-use crate::conn::{Conn, ConnPhase, Ending};
+use crate::conn::{Conn, Ending};
 use crate::guard::Watched;
 use crate::link::Link;
 use crate::os::directory::{Reachable, SocketName};
@@ -441,7 +442,7 @@ impl Thread {
         while let Some(due) = self.timers.take_due(now) {
             match due {
                 Due::Connect(conn) => {
-                    if let Some(conn) = conn.upgrade().filter(|conn| conn.phase() == ConnPhase::Pending) {
+                    if let Some(conn) = conn.upgrade().filter(|conn| conn.base.phase() == Phase::Connecting) {
                         cm::end(&conn, CloseReason::Disconnected, ConnectionReport::TimedOut);
                     }
                 }

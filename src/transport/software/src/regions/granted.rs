@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use dat_core::Rights;
+use dat_core::transport::RemoteSegment;
 
 use super::row::{AccessContext, RemoteFault, Users, split_key, within};
 use super::{GENERATION_SHIFT, Mirror, REFERENCES, REVOKED, REVOKING, RegionRef, RegionTable, WAITER, WINDOW, WRITES};
@@ -38,16 +39,15 @@ impl<M: Mirror> RegionTable<M> {
         Some(users)
     }
 
-    /// Grants the peer of `own` the rights `wanted` on `len` bytes at the remote address `addr`.
+    /// Grants the peer of `own` the rights `wanted` on a segment.
     #[inline(always)]
     pub fn grant(
         &self,
-        key: u32,
-        addr: u64,
-        len: u64,
+        remote: &RemoteSegment,
         wanted: Rights,
         own: &AccessContext,
     ) -> Result<Granted<'_>, RemoteFault> {
+        let RemoteSegment { addr, len, key } = *remote;
         let region_ref = self.acquire(key).ok_or(RemoteFault::Key)?;
         if !region_ref.users().admit(own) {
             return Err(RemoteFault::Users);

@@ -3,6 +3,8 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dat_core::transport::RemoteSegment;
+
 use super::*;
 use crate::user::copy;
 
@@ -34,9 +36,13 @@ fn insert<M: Mirror>(table: &RegionTable<M>, entry: &NewRow) -> Option<u32> {
     unsafe { table.insert(entry) }
 }
 
+fn at(key: u32, addr: u64, len: u64) -> RemoteSegment {
+    RemoteSegment { addr, len, key }
+}
+
 /// Returns what the owner grants to a peer whose connection has its end in `zone`.
 fn check(table: &RegionTable, key: u32, addr: u64, len: u64, wanted: Rights, zone: u32) -> Result<(), RemoteFault> {
-    table.grant(key, addr, len, wanted, &AccessContext::new(zone, 1)).map(|found| assert_eq!(found.addr(), addr))
+    table.grant(&at(key, addr, len), wanted, &AccessContext::new(zone, 1)).map(|found| assert_eq!(found.addr(), addr))
 }
 
 fn is_live(table: &RegionTable, key: u32) -> bool {
@@ -262,12 +268,12 @@ fn peers_count_as_the_row_says_and_the_owner_counts_addresses() {
     let end = AccessContext::new(3, 1);
     let wanted = Rights::REMOTE_WRITE;
     for (addr, len, found) in [(0, 6, base + 2), (5, 1, base + 7), (6, 0, base + 8)] {
-        assert_eq!(table.grant(key, addr, len, wanted, &end).map(|granted| granted.addr()), Ok(found));
+        assert_eq!(table.grant(&at(key, addr, len), wanted, &end).map(|granted| granted.addr()), Ok(found));
     }
     for (addr, len) in [(6, 1), (0, 7), (base + 2, 1), (u64::MAX, 1), (u64::MAX, 2)] {
-        assert_eq!(table.grant(key, addr, len, wanted, &end).err(), Some(RemoteFault::Bounds), "{addr:#x}+{len}");
+        assert_eq!(table.grant(&at(key, addr, len), wanted, &end).err(), Some(RemoteFault::Bounds), "{addr:#x}+{len}");
     }
-    let granted = table.grant(key, 1, 4, wanted, &end).expect("inside");
+    let granted = table.grant(&at(key, 1, 4), wanted, &end).expect("inside");
     assert_eq!(granted.addr(), base + 3);
     let mut out = [0; 8];
     assert_eq!(copy(Target::of(&mut out), granted.source(1, 2)), 2);
@@ -275,7 +281,7 @@ fn peers_count_as_the_row_says_and_the_owner_counts_addresses() {
     assert_eq!(copy(Target::of(&mut out), granted.source(3, u64::MAX)), 1, "the range ends");
     assert!(granted.source(5, 1).is_empty() && granted.target(4, 1).is_empty());
     copy(granted.target(3, 9), Source::of(b"xyz"));
-    assert!(table.grant(key, 0, 1, Rights::REMOTE_READ, &end).expect("inside").target(0, 1).is_empty());
+    assert!(table.grant(&at(key, 0, 1), Rights::REMOTE_READ, &end).expect("inside").target(0, 1).is_empty());
     let region_ref = table.acquire(key).expect("live");
     assert_eq!((region_ref.number_of(base + 2), region_ref.number_of(base + 7)), (0, 5));
     assert_eq!(region_ref.check(base + 2, 6, wanted), Ok(()));
@@ -295,14 +301,14 @@ fn a_row_can_be_open_to_one_connection() {
         (AccessContext::new(zone, port + 1), false),
         (AccessContext::new(zone, 0), false),
     ] {
-        let granted = table.grant(key, 64, 8, ALL, &end).ok();
+        let granted = table.grant(&at(key, 64, 8), ALL, &end).ok();
         assert_eq!(granted.map(|granted| granted.addr()), open.then_some(64), "{end:?}");
     }
     assert_eq!(table.acquire(key).expect("live").zone(), None);
     let late = AccessContext::new(0, 0);
-    assert_eq!(table.grant(key, 64, 8, ALL, &late).err(), Some(RemoteFault::Users));
+    assert_eq!(table.grant(&at(key, 64, 8), ALL, &late).err(), Some(RemoteFault::Users));
     late.set(zone, port);
-    assert!(table.grant(key, 64, 8, ALL, &late).is_ok());
+    assert!(table.grant(&at(key, 64, 8), ALL, &late).is_ok());
 }
 
 #[test]
@@ -328,7 +334,7 @@ fn peers_invalidate_windows_that_are_open_to_them_and_nothing_else() {
     assert_eq!(table.invalidate(of_one, &here), Some(users));
     for key in [of_zone, of_one] {
         assert!(table.invalidate(key, &here).is_none() && !is_live(&table, key));
-        assert_eq!(table.grant(key, 64, 8, ALL, &here).err(), Some(RemoteFault::Key));
+        assert_eq!(table.grant(&at(key, 64, 8), ALL, &here).err(), Some(RemoteFault::Key));
         assert!(table.remove(key) && !table.remove(key), "it is the window's until then");
     }
     assert!(is_live(&table, whole));

@@ -238,7 +238,7 @@ impl World {
 
     fn transfer(&self, peer: &Conn, posted: &Posted, remote: &RemoteSegment, right: Rights) -> Outcome {
         let end = AccessContext::new(peer.zone, peer.number);
-        let Ok(granted) = self.regions.grant(remote.key, remote.addr, posted.len, right, &end) else {
+        let Ok(granted) = self.regions.grant(&RemoteSegment { len: posted.len, ..*remote }, right, &end) else {
             return Outcome::Fails(Status::RemoteAccess, None);
         };
         let Some(refs) = copy::acquire_all(&posted.segments, |key| self.regions.acquire_counted(key)) else {

@@ -2,33 +2,64 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use dat_core::transport::{ConnectRetry, ConnectionReport};
+use dat_core::transport::{ConnectRetry, ConnectionReport, Rejection};
+use dat_memory::qp::Phase;
 
 use super::{Greeting, Half};
-use crate::conn::{Conn, Phase};
+use crate::conn::Conn;
+use crate::hello::{self, Word};
 use crate::socket::Socket;
+use crate::stream::Stream;
 
 /// A connection attempt, which repeats TCP connections until one succeeds or the time for retries ends.
 pub struct Attempt {
     pub conn: Arc<Conn>,
     pub to: SocketAddr,
+    /// `None` between two TCP connections.
+    pub socket: Option<Socket>,
+    /// The greeting to send, then the received one.
     pub greeting: Greeting,
+    /// Set once the greeting was sent.
+    pub has_greeted: bool,
     pub retry: ConnectRetry,
+    /// The end of the program's timeout.
+    pub deadline: Option<Instant>,
 }
 
 impl Attempt {
-    /// Starts a TCP connection. Returns an error if the attempt has failed.
-    pub fn start(self) -> io::Result<()> {
-        let device = self.conn.device().clone();
-        match Socket::connect(SocketAddr::new(device.place.address, 0), self.to) {
+    /// Runs a step of an attempt that is not in the list, and reports a failure. Called without a lock.
+    pub fn run(self, step: impl FnOnce(Self) -> io::Result<()>) {
+        let conn = self.conn.clone();
+        if let Err(error) = step(self) {
+            log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect: {error}", conn.number);
+            conn.give_up(failure(&error));
+        }
+        // The program may have disconnected while the attempt was not in the list.
+        if conn.base.phase() == Phase::Dead {
+            conn.device.handshakes.remove(conn.number);
+        }
+    }
+
+    fn wait(self, deadline: Option<Instant>) -> io::Result<()> {
+        let (device, number) = (self.conn.device.clone(), self.conn.number);
+        device.handshakes.add(number, Half::Attempt(self), deadline)
+    }
+
+    /// Starts a TCP connection.
+    pub fn start(mut self) -> io::Result<()> {
+        match Socket::connect(SocketAddr::new(self.conn.device.place.address, 0), self.to) {
             Ok(socket) => {
                 if let Some(local) = socket.local() {
-                    self.conn.set_port(local.port());
+                    self.conn.port.store(local.port().into(), Ordering::Relaxed);
                 }
-                device.handshakes.add(self.conn.number(), Half::Connecting { socket, attempt: self }, true)
+                self.socket = Some(socket);
+                let deadline = self.deadline;
+                self.wait(deadline)
             }
             Err(error) => self.retry(error),
         }
@@ -38,34 +69,62 @@ impl Attempt {
     fn retry(mut self, error: io::Error) -> io::Result<()> {
         match self.retry.next_attempt(Instant::now()) {
             Some(until) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                let (device, number) = (self.conn.device().clone(), self.conn.number());
-                device.handshakes.add(number, Half::Waiting { attempt: self, until }, false)
+                let until = self.deadline.into_iter().chain([until]).min();
+                self.wait(until)
             }
             _ => Err(error),
         }
     }
 
-    /// Does what [`Attempt::start`] does, and reports a failure. Called without a lock.
-    pub fn start_again(self) {
-        let conn = self.conn.clone();
-        report(&conn, self.start());
-        // The program may have disconnected while the attempt was not in the set.
-        if conn.phase() == Phase::Dead {
-            conn.device().handshakes.remove(conn.number());
+    /// Handles a new TCP connection, or the complete greeting of the passive side.
+    pub fn proceed(mut self) -> io::Result<()> {
+        match self.socket.take() {
+            Some(socket) if self.has_greeted => self.answered(socket),
+            Some(socket) => self.greet(socket),
+            None => Ok(()),
         }
     }
 
-    /// Handles a failed TCP connection. Called without a lock.
-    pub fn connection_failed(self, error: io::Error) {
-        let conn = self.conn.clone();
-        report(&conn, self.retry(error));
+    fn greet(mut self, socket: Socket) -> io::Result<()> {
+        let sent = socket.take_error().and_then(|()| match socket.local() == socket.peer() {
+            // Without a listener, a socket with the destination's port connects to itself.
+            true => Err(io::ErrorKind::ConnectionRefused.into()),
+            false => socket.send_bytes(&self.greeting),
+        });
+        match sent {
+            Ok(sent) if sent == self.greeting.len() => {
+                self.greeting.clear();
+                (self.socket, self.has_greeted) = (Some(socket), true);
+                let deadline = self.deadline;
+                self.wait(deadline)
+            }
+            Ok(_) => Err(io::ErrorKind::WriteZero.into()),
+            Err(error) => self.retry(error),
+        }
     }
-}
 
-fn report(conn: &Conn, attempt: io::Result<()>) {
-    if let Err(error) = attempt {
-        log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect: {error}", conn.number());
-        conn.give_up(failure(&error));
+    fn answered(self, socket: Socket) -> io::Result<()> {
+        let Attempt { conn, greeting, .. } = self;
+        match hello::decode(&greeting) {
+            Some((Word::Terms(theirs), private_data)) => {
+                let stream = Stream::new(&conn.device, socket, conn.number, conn.zone);
+                let stream = stream.map_err(|_| io::ErrorKind::OutOfMemory)?;
+                // Before the program can post, because only the set reports room in a full socket.
+                conn.device.sockets.add(stream.socket.as_fd(), conn.number)?;
+                conn.note_peer(&theirs);
+                if conn.attach(&stream) {
+                    // The acceptor waits for a first record.
+                    let _ = stream.report();
+                    conn.established(private_data);
+                }
+                Ok(())
+            }
+            Some((Word::Rejected(Rejection::Consumer), private_data)) => {
+                conn.give_up(ConnectionReport::PeerRejected(private_data));
+                Ok(())
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
     }
 }
 

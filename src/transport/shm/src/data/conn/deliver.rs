@@ -1,22 +1,15 @@
 //! The receives and reports of a connection's receiving direction.
 
-use std::sync::atomic::Ordering;
-
 use dat_core::event::Status;
 use dat_core::transport::{Delivery, Placement, RecvDone, RecvId, Verdict};
 use dat_memory::datagrams::Receiver;
 use host::cold_path;
 
-use super::{Conn, ConnPhase};
+use super::Conn;
 use crate::pending::Pending;
 use crate::rx::Stop;
 
 impl Conn {
-    #[inline]
-    pub fn is_up(&self) -> bool {
-        self.phase.load(Ordering::Acquire) == ConnPhase::Up as u8
-    }
-
     /// Completes the next receive, if it has one segment, with a message of `len` bytes that `place` copies.
     ///
     /// # Errors

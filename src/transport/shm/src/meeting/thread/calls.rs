@@ -6,12 +6,13 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use dat_core::transport::{ConnectRetry, ConnectionReport};
+use dat_memory::qp::Phase;
 use host::memory;
 use rustix::io::Errno;
 
 use super::{BUSY_MAX, BUSY_MIN, Due, Stage, Thread};
 use crate::cm;
-use crate::conn::{Conn, ConnPhase};
+use crate::conn::Conn;
 use crate::link::Link;
 use crate::os::directory::SocketName;
 use crate::peer_segment::PeerSegment;
@@ -28,7 +29,7 @@ pub struct PendingConnect {
 
 impl PendingConnect {
     pub(super) fn is_wanted(&self) -> bool {
-        self.conn.upgrade().is_some_and(|conn| conn.phase() == ConnPhase::Pending)
+        self.conn.upgrade().is_some_and(|conn| conn.base.phase() == Phase::Connecting)
     }
 
     pub(super) fn request(self, link: &Arc<Link>) {
