@@ -93,7 +93,7 @@ fn violations<T: Transport>(network: &Network<T>, write: bool) {
     let memory = adapter.buffer_with(4096, local());
     let target = Target::new(&adapter);
     for (what, wrong) in target.wrong(write) {
-        // Soft-iWARP lets peers read all registered memory.
+        // Soft-iWARP permits these.
         if !write && !repeats(&adapter) && what.starts_with("a region without") {
             continue;
         }

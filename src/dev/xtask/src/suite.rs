@@ -299,7 +299,7 @@ impl Suite {
         } else if self.args.memcheck {
             let mut valgrind = Command::new("valgrind");
             valgrind.args(["--quiet", "--error-exitcode=99", "--fair-sched=yes", "--trace-children=yes"]);
-            // Reading the names of inlined functions takes a fifth of the time of a short program.
+            // The names of inlined functions take a fifth of a short program's time.
             valgrind.arg("--read-inline-info=no");
             valgrind.arg(format!("--suppressions={}", schedule::directory().join("valgrind.supp").display()));
             if self.args.no_leaks.split_whitespace().any(|name| name == dotted) {

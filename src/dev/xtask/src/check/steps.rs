@@ -23,7 +23,7 @@ const BESIDE: &str = "TIMEOUT=300";
 /// Device and tests of the step `iwarp`: what depends on the device.
 const IWARP: &[(&str, &str)] = &[
     ("RDMA", "siw"),
-    ("TESTS", "^srq/\\|^ep_modify/\\|^flow/rdma\\|^verbs/iwarp\\|^verbs/faults\\|rust/"),
+    ("TESTS", "^srq/\\|^ep_modify/\\|^flow/rdma\\|^verbs/faults\\|^verbs/i\\|^verbs/limits\\|^verbs/waiting\\|rust/"),
     ("TESTS_20", "^srq/\\|^flow/rdma\\|^v20/\\|^verbs/interop\\|^dapl2/wire"),
     ("TESTS_BOTH", "flow/rdma"),
 ];
