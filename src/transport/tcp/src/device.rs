@@ -12,8 +12,9 @@
 //!
 //! # Deferred work
 //! A connection with an unsent acknowledgement or gathered requests is noted ([`Device::note`]). The next poll that
-//! finds nothing sends these. So does each complete poll, and a poll after [`STREAK`] polls with data. A report that
-//! only a thread without locks can make is deferred to the end of the poll ([`Device::later`]).
+//! finds nothing sends these. So does each complete poll, a poll after [`STREAK`] polls with data, and the progress
+//! thread while program threads sleep. Work that only a thread without locks can do is deferred to the end of the poll,
+//! or to the progress thread ([`Device::later`]).
 
 use std::io;
 use std::net::SocketAddr;

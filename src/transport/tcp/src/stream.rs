@@ -1,9 +1,9 @@
 //! The shared state of both directions of a connection: its socket, and unsent bytes.
 //!
-//! A group of records is sent with one system call. Headers and short payloads are copied here. A long payload, which
-//! follows them, is sent from the program's memory. What the socket does not take stays here, and is sent before
-//! anything else: the payload as a reference to registered memory, which is looked up again. Between calls no memory of
-//! the program is used.
+//! A group of records is sent with one system call. Headers, short payloads and datagrams are copied here. A long
+//! payload, which follows them, is sent from the program's memory. What the socket does not take stays here, and is
+//! sent before anything else: the payload as a reference to registered memory, which is looked up again. Between calls
+//! no memory of the program is used.
 
 use std::mem;
 use std::os::fd::AsFd;
