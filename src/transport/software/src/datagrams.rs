@@ -1,8 +1,8 @@
 //! Datagrams over connections, for transports without datagram queue pairs.
 //!
-//! A [`UdQp`] has a connection to each [`Peer`]. If the connection has room, a datagram is sent from the program's
-//! memory ([`SoftwareTransport::try_send`]). Otherwise the peer's [`Queue`] stores a copy, or loses the datagram if it
-//! is full. Up to 64 copies are posted as requests. The program's send always completes.
+//! A [`UdQp`] has a connection to each [`Peer`]. If the connection has room, the transport copies and sends a
+//! datagram ([`SoftwareTransport::try_send`]). Otherwise the peer's [`Queue`] stores a copy, or loses the datagram if
+//! it is full. Up to 64 copies are posted as requests. The program's send always completes.
 //!
 //! After the last datagram to a freed peer, a side sends a notice: an immediate value without bytes. The side
 //! disconnects once it also has the peer's notice.

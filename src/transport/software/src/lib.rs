@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`records`] | execution of the peer's messages, writes, immediate values and invalidations |
-//! | [`qp`] | queue pairs: their receives, and what each transport adds |
+//! | [`qp`] | queue pairs: their phases and receives, and what each transport adds |
 //! | [`datagrams`] | datagram queue pairs over connections of the transport |
 //! | [`wire`] | targets and atomic operations in records |
 //! | [`objects`] | zones, regions and windows: rows of the table |
