@@ -1,6 +1,6 @@
 //! Memory rights, and the base of addresses.
 
-/// The programs' address of a region's first byte.
+/// The programs' address of a region's first byte, in the order of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Base {
     /// The real address.

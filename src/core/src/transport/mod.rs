@@ -118,7 +118,7 @@ pub enum Rejection {
     Provider,
 }
 
-/// The connections that can use a window.
+/// The connections that can use a window, in the order of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The connection of the queue pair over which the window was bound. The end of the connection revokes the rights
