@@ -71,6 +71,7 @@ void fx_open(struct fx *fx)
            ia->ia_address_ptr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
                                                      : sizeof(struct sockaddr_in));
     fx->max_private_data = provider->max_private_data_size;
+    fx->max_rmrs = ia->max_rmrs;
     read_iov = ia->max_iov_segments_per_rdma_read;
     must_rc(dat_pz_create(fx->ia, &fx->pz), DAT_SUCCESS, "dat_pz_create");
     fx->cr = fx_evd(fx, 64, DAT_EVD_CR_FLAG);

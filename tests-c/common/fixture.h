@@ -22,6 +22,7 @@ struct fx {
     DAT_EVD_HANDLE cr;    /* EVD for connection requests */
     struct sockaddr_storage address;
     DAT_COUNT max_private_data;
+    DAT_COUNT max_rmrs; /* 0 if the adapter has no windows */
 };
 
 void fx_open(struct fx *fx);

@@ -42,7 +42,7 @@ if [ -z "$address" ]; then
     exit 1
 fi
 # The device and port of the interface in sysfs.
-where=$(grep -l -x -e "$netdev" /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null | head -n 1)
+where=$(rdma link | sed -n "s|^link \([^/]*\)/\([0-9]*\) .* netdev $netdev *\$|/sys/class/infiniband/\1/ports/\2/|p")
 [ -n "$where" ] || where=$(ls -d /sys/class/infiniband/*/device/net/"$netdev" 2>/dev/null | head -n 1)
 device=${where#/sys/class/infiniband/}
 device=${device%%/*}
@@ -96,7 +96,7 @@ ok 'no such device: what was searched for' told '"nowhere7" port 1'
 ok 'no such device: the devices, interfaces and addresses that are there' told "$device ($netdev $address"
 with 'lo 0' DAT_DBG_TYPE=1
 ok 'an interface without RDMA: one line, with the devices' eval 'failed_to_open && one_line && told "$device ("'
-with 192.0.2.1 DAT_DBG_TYPE=1
+with 198.51.100.1 DAT_DBG_TYPE=1
 ok 'an address of another host: one line, with the devices' eval 'failed_to_open && one_line && told "$device ("'
 with 'nowhere7 1'
 ok 'nobody asks: no line' eval 'failed_to_open && silent'

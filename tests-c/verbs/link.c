@@ -192,7 +192,9 @@ static void check(const char *where, const struct report *r, int must_break)
 {
     ok(r->broken + r->disconnected == FLOWS && r->other == 0,
        "%s end: every connection has one event", where);
-    ok(r->broken >= must_break, "%s end: where it sent, the event is BROKEN", where);
+    /* On iWARP the TCP connection can also end in order. */
+    ok(r->broken + (env_is_iwarp() ? r->disconnected : 0) >= must_break,
+       "%s end: where it sent, the event is BROKEN", where);
     diag("  %d BROKEN, %d DISCONNECTED, %d other; %llu requests, %llu of them before", r->broken,
          r->disconnected, r->other, (unsigned long long)r->posted, (unsigned long long)r->good);
     is_int(r->incomplete, 0, "%s end: every request has completed", where);

@@ -33,7 +33,7 @@ static void with_objects(bool tidy)
     DAT_SRQ_HANDLE srq;
     DAT_CNO_HANDLE cno;
     DAT_EVD_HANDLE evd;
-    DAT_RMR_HANDLE rmr;
+    DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
     DAT_PSP_HANDLE psp;
     DAT_CONN_QUAL qual = 0;
 
@@ -43,14 +43,16 @@ static void with_objects(bool tidy)
     must_rc(dat_srq_create(fx.ia, fx.pz, &attr, &srq), DAT_SUCCESS, "dat_srq_create");
     must_rc(dat_cno_create(fx.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno), DAT_SUCCESS, "dat_cno_create");
     must_rc(dat_evd_create(fx.ia, 8, cno, DAT_EVD_DTO_FLAG, &evd), DAT_SUCCESS, "dat_evd_create");
-    must_rc(dat_rmr_create(fx.pz, &rmr), DAT_SUCCESS, "dat_rmr_create");
+    if (fx.max_rmrs > 0)
+        must_rc(dat_rmr_create(fx.pz, &rmr), DAT_SUCCESS, "dat_rmr_create");
     psp = fx_listen(&fx, &qual);
     if (!tidy) {
         fx_close(&fx);
         return;
     }
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
-    must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");
+    if (rmr != DAT_HANDLE_NULL)
+        must_rc(dat_rmr_free(rmr), DAT_SUCCESS, "dat_rmr_free");
     must_rc(dat_evd_free(evd), DAT_SUCCESS, "dat_evd_free");
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
     must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");

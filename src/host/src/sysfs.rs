@@ -12,7 +12,7 @@ pub const ROOT: &str = "/sys";
 
 const ETHERNET_ADDRESS_DIGITS: usize = 12;
 
-/// Number of empty entries that end a GID table. The kernel fills the first empty entry. Soft-RoCE has 1,024 entries.
+/// Empty entries that end a GID table. The kernel fills the first empty one. Soft-RoCE has 1,024 entries.
 const MAX_GAP: usize = 128;
 
 /// Returns the RDMA devices, sorted by name and number.
