@@ -233,7 +233,7 @@ impl Conn {
             self.device.beginning.fetch_sub(begins, Ordering::AcqRel);
             return false;
         }
-        self.device.later(found);
+        self.device.defer(found);
         true
     }
 

@@ -232,10 +232,15 @@ impl Device {
         self.is_noted.load(Ordering::SeqCst)
     }
 
-    /// Defers work to a thread that holds no lock.
-    pub fn later(&self, after: After) {
+    /// Defers work of a poll, which does it before it ends.
+    pub fn defer(&self, after: After) {
         self.deferred.lock().push(after);
         self.is_deferred.store(true, Ordering::SeqCst);
+    }
+
+    /// Defers work to a thread that holds no lock.
+    pub fn later(&self, after: After) {
+        self.defer(after);
         self.wake_if_watching();
         self.wake_if_parked();
     }
@@ -290,7 +295,7 @@ impl Device {
             if after.is_beginning() { after.run() } else { self.later(after) }
         }
         // Another thread may be about to report one.
-        let (mut pause, until) = (Pause::new(), Instant::now() + TICK);
+        let (mut pause, until) = (Pause::new(), Instant::now() + COMPLETE);
         while self.beginning.load(Ordering::Acquire) > 0 && Instant::now() < until {
             pause.pass();
         }
