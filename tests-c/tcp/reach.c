@@ -17,6 +17,8 @@ enum { SIZE = 30000, RECEIVES = 8, OUT_AT = RECEIVES * SIZE };
 /* The kernel of these hosts ends a connection 3 to 6.2 s after the first lost byte, an idle connection after 25 s. */
 #define RETRIES "3"
 #define GIVE_UP_MS 60000u
+/* Limit of a connect, not scaled: the kernel gives up after 2 s. */
+#define LIMIT_MS 1000u
 
 static struct fx fx;
 static struct wire *wire;
@@ -148,7 +150,7 @@ static void call_start(struct call *c, bool firewall)
         is_int(count, 1, "dat_psp_create: one port is listened on, and none before");
         is_int(listening(), 0, "a host without a service point listens nowhere");
         wire->port = (int)card.qual + 1;
-        ends(FAR, card.qual, env_us(1000), DAT_CONNECTION_EVENT_TIMED_OUT, env_ms(1000), "a firewall closes the port");
+        ends(FAR, card.qual, LIMIT_MS * 1000, DAT_CONNECTION_EVENT_TIMED_OUT, LIMIT_MS, "a firewall closes the port");
         wire->port = (int)card.qual;
         wire->refused = 0;
     }
@@ -281,7 +283,7 @@ int main(int argc, char **argv)
     firewall();
     rejoined();
     wire->cut = 1;
-    ends(FAR, 20000, env_us(1000), DAT_CONNECTION_EVENT_TIMED_OUT, env_ms(1000), "the wire is cut");
+    ends(FAR, 20000, LIMIT_MS * 1000, DAT_CONNECTION_EVENT_TIMED_OUT, LIMIT_MS, "the wire is cut");
     ends(FAR, 20000, DAT_TIMEOUT_INFINITE, DAT_CONNECTION_EVENT_UNREACHABLE, 1000, "the wire is cut, without a limit");
     wire->cut = 0;
     cut(false, "the wire is cut under load");
