@@ -353,9 +353,11 @@ impl<T: Transport> Side<T> {
 /// Both sides end their connections in opposite orders. Connection events and events for leaving the SRQ have the same
 /// order.
 pub fn many_endpoints_leave_srq_concurrently<T: Transport>(network: &Network<T>) {
-    if !network.open().ia.attributes().srq {
+    let adapter = network.open();
+    if !adapter.ia.attributes().srq || !repeats(&adapter) {
         return;
     }
+    drop(adapter);
     // A software device retransmits all waiting sends.
     let count = 4 + rounds(96);
     let (here, there) = (Side::new(network, count), Side::new(network, count));

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
 
+use dat_core::Rights;
 use dat_shm::fuzzing::{Access, LooseTable, ROW, Range, Table};
 
 use crate::input::Input;
@@ -22,6 +23,10 @@ static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(|| Mutex::new(Table::new().
 fn is_inside(addr: u64, len: u64, base: u64, size: u64) -> bool {
     let end = |addr: u64, len: u64| u128::from(addr) + u128::from(len);
     addr >= base && end(addr, len) <= end(base, size)
+}
+
+fn rights(input: &mut Input<'_>) -> u8 {
+    input.byte() & Rights::all().bits()
 }
 
 /// Runs an input. The first bit selects the table.
@@ -59,7 +64,7 @@ fn of_peer(input: &mut Input<'_>) {
                     2 => (near(known[2], input.byte().into()), near(known[3], input.byte().into())),
                     _ => (input.number(), input.number()),
                 };
-                if let Some(found) = table.grants(&Access { key, addr, len, rights: input.byte() & 31, over }) {
+                if let Some(found) = table.grants(&Access { key, addr, len, rights: rights(input), over }) {
                     assert!(key >> INDEX != 0, "a key of no generation is granted");
                     assert!(is_inside(addr, len, known[2], known[3]), "{addr:#x}+{len:#x} is not in {known:x?}");
                     assert!([over.0.into(), ONE | over.1].contains(&known[1]), "{over:x?} may not use {known:x?}");
@@ -88,7 +93,7 @@ fn of_owner(input: &mut Input<'_>) {
                 let (addr, len, how) = (input.number(), input.number(), input.byte());
                 let first = if how & 32 == 0 { addr } else { input.number() };
                 let (zone, port) = (input.word(), (how & 64 != 0).then(|| input.number() & !ONE));
-                let range = Range { addr, len, first, rights: how & 31, zone, port, window: how & 128 != 0 };
+                let range = Range { addr, len, first, rights: rights(input), zone, port, window: how & 128 != 0 };
                 let fits = addr.checked_add(len).is_some() && first.checked_add(len).is_some();
                 match table.insert(&range) {
                     Some(key) => {
@@ -129,7 +134,7 @@ fn of_owner(input: &mut Input<'_>) {
                     access.len = access.len.wrapping_sub(input.number());
                 }
                 if change & 8 != 0 {
-                    access.rights = input.byte() & 31;
+                    access.rights = rights(input);
                 }
                 if change & 16 != 0 {
                     over = (input.word(), input.number() & !ONE);
