@@ -50,14 +50,12 @@ pub fn interfaces(sysfs: &Path, device: &OsStr, port: Option<u8>) -> Vec<OsStrin
         let before = found.len();
         let mut gap = 0;
         for slot in sorted(&slots) {
+            if gap == MAX_GAP {
+                break;
+            }
+            gap += 1;
             // Entries without an interface cannot be read.
-            let Ok(text) = fs::read(slots.join(slot)) else {
-                gap += 1;
-                if gap == MAX_GAP {
-                    break;
-                }
-                continue;
-            };
+            let Ok(text) = fs::read(slots.join(slot)) else { continue };
             gap = 0;
             let name = OsString::from_vec(text.trim_ascii().to_vec());
             if !name.is_empty() && !found.contains(&name) {
