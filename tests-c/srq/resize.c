@@ -160,7 +160,7 @@ static void only_completed(void)
     srq_pair_open(&p, &q);
     srq_fill(&q, 0, 5);
     must(srq_send_many(&p, 5, 10, 0), "no arrival");
-    before = srq_param(q.handle);
+    before = srq_arrived(q.handle, 0);
     is_type(dat_srq_resize(q.handle, 4), DAT_INVALID_STATE,
             "dat_srq_resize: five completed, none available, to 4: DAT_INVALID_STATE");
     is_unchanged(q.handle, &before, "dat_srq_resize: five completed, to 4: nothing changes");
