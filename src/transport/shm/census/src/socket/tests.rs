@@ -62,6 +62,31 @@ fn peers_are_known() {
 }
 
 #[test]
+fn processes_of_other_users_are_refused() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can act as another user");
+        return;
+    }
+    let (_dir, path) = place();
+    let listener = Socket::listen(&path).expect("bind");
+    let other = std::thread::spawn(move || {
+        // SAFETY: both calls change only the identity of this thread, which connects and ends.
+        let changed = unsafe {
+            let status = libc::syscall(libc::SYS_setresuid, -1, 65534, -1);
+            // Access to files remains that of root, so that the directory can be reached.
+            libc::setfsuid(0);
+            status
+        };
+        assert_eq!(changed, 0);
+        Socket::connect(&path)
+    });
+    let theirs = other.join().expect("the thread").expect("connect");
+    let ours = listener.accept().expect("accept").expect("one");
+    assert_eq!(ours.peer().map_err(|e| e.kind()), Err(io::ErrorKind::PermissionDenied));
+    assert!(theirs.peer().is_ok(), "the listener belongs to this user");
+}
+
+#[test]
 fn nobody_and_busy_are_told_apart() {
     let (_dir, path) = place();
     assert!(matches!(Socket::connect(&path), Err(Errno::CONNREFUSED)), "no file");
