@@ -206,7 +206,7 @@ pub fn attempt_times_out<T: Transport>(network: &Network<T>) {
     if repeats(&scene.adapter) {
         scene.failed(&late, ConnectionEvent::AcceptCompletionError, 4);
     } else {
-        // On iWARP nothing answers an accept.
+        // Over iWARP, the accepting end gets no reply to its accept.
         late.is_told(ConnectionEvent::Established);
         network.expect_broken(&late);
         late.arrives(4, Status::Flushed);

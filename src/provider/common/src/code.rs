@@ -4,8 +4,8 @@
 //! - `DAT_CONN_QUAL_IN_USE` of dat_psp_create,
 //! - `DAT_CONN_QUAL_UNAVAILABLE` of dat_psp_create_any.
 //!
-//! Versions share the names of the codes, not the values. Only the subtypes of resources and of most handles have the same
-//! values, which are the numbers of the core.
+//! Versions share the names of the codes, not the values. Only the subtypes of resources and of most handles have the
+//! same values, which are the numbers of the core.
 
 /// Defines the function `code` for the version in scope.
 #[macro_export]

@@ -386,8 +386,8 @@ fn demo(context: &Context, step: &Step) -> Result<Results> {
     Ok(results)
 }
 
-/// Runs the tests that need an RDMA device, in a virtual machine unless `$RDMA` names a device. `variables` select device
-/// and tests.
+/// Runs the tests that need an RDMA device, in a virtual machine unless `$RDMA` names a device. `variables` select
+/// device and tests.
 fn verbs(context: &Context, step: &Step, variables: &[(&str, &str)]) -> Result<Results> {
     let lacking = packages::missing(&step.name);
     if !lacking.is_empty() {
