@@ -229,6 +229,18 @@ long pattern_check(const void *mem, size_t size, unsigned seed)
     return -1;
 }
 
+bool written(const void *mem, size_t size, unsigned seed)
+{
+    uint64_t end = now_ms() + env_ms(SOON_MS);
+
+    while (pattern_check(mem, size, seed) >= 0) {
+        if (!env_is_iwarp() || now_ms() > end)
+            return false;
+        breathe();
+    }
+    return true;
+}
+
 bool all_bytes(const void *mem, size_t size, unsigned char value)
 {
     const unsigned char *p = mem;

@@ -68,6 +68,11 @@ DAT_DTO_COOKIE cookie(DAT_UINT64 value);
 void pattern_fill(void *mem, size_t size, unsigned seed);
 /* Returns the offset of the first wrong byte, or -1. */
 long pattern_check(const void *mem, size_t size, unsigned seed);
+/*
+ * Returns whether a completed RDMA write has written these bytes. Waits for them on iWARP, where the completion precedes
+ * the arrival.
+ */
+bool written(const void *mem, size_t size, unsigned seed);
 bool all_bytes(const void *mem, size_t size, unsigned char value);
 
 /* Sets the attributes of a reliable connection, with small limits and EVD_THRESHOLD flags. */

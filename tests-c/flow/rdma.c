@@ -186,7 +186,7 @@ static void allowed(struct fx *fx, struct region *r)
     t = target(&m.write_only, SIZE - 64, 64);
     is_success(go(&p.a, r, t, WRITE, 2), "dat_ep_post_rdma_write: last bytes of a region: success");
     ok(wait_dto(p.a.req, 2, DAT_DTO_SUCCESS, NULL) &&
-           pattern_check(m.write_only.mem + SIZE - 64, 64, 1) < 0,
+           written(m.write_only.mem + SIZE - 64, 64, 1),
        "dat_ep_post_rdma_write: remote write privilege alone: written");
     t = target(&m.write_only, 0, 64);
     is_success(go(&p.a, r, t, WRITE, 3), "dat_ep_post_rdma_write: first bytes of a region: success");

@@ -318,6 +318,7 @@ static void killed(size_t size)
     srq_pair_open(&next, &q);
     ok(srq_send_many(&next, left, 100, 0),
        "sender of %zu bytes killed: another connection uses what is left", size);
+    (void)srq_arrived(q.handle, 0);
     is_int(srq_drain(next.rx.recv), left, "sender of %zu bytes killed: all of it", size);
     is_counts(q.handle, 0, 0, "sender of %zu bytes killed: all dequeued: 0, 0", size);
     srq_pair_close(&next);
@@ -352,6 +353,7 @@ static void overflow(void)
             break;
         sent++;
     }
+    (void)srq_arrived(q.handle, n - sent);
     got = srq_drain(p.rx.recv);
     while (dat_evd_dequeue(fx.async, &event) == DAT_SUCCESS)
         if (event.event_number == DAT_ASYNC_ERROR_EVD_OVERFLOW &&

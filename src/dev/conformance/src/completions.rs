@@ -12,7 +12,7 @@ use dat_core::transport::Transport;
 use dat_core::wait::EvdOutcome;
 use dat_core::{CompletionFlags, EpAttributes, Error, Evd};
 
-use crate::{Network, repeats, rounds};
+use crate::{Network, repeats, rounds, written};
 
 struct Scene<T: Transport> {
     memory: Buffer<T>,
@@ -260,7 +260,7 @@ pub fn fenced_request_sees_data_of_reads<T: Transport>(network: &Network<T>) {
         a.ep.post_read(&[near.at(0, SIZE)], 1, far.remote(0, SIZE), CompletionFlags::SUPPRESS).unwrap();
         a.ep.post_write(&[near.at(0, SIZE)], 2, far.remote(SIZE, SIZE), CompletionFlags::BARRIER_FENCE).unwrap();
         a.completes(2, Status::Success);
-        assert!(far.shows(SIZE..2 * SIZE, round));
+        written(&adapter, "what was read", || far.shows(SIZE..2 * SIZE, round));
     }
     b.receive(far.at(0, 64), 3);
     a.ep.post_send(&[near.at(0, 64)], 4, CompletionFlags::BARRIER_FENCE).unwrap();

@@ -112,6 +112,17 @@ pub(crate) fn refused<T: Transport>(adapter: &Adapter<T>, status: Status) -> Sta
     if repeats(adapter) { status } else { Status::Success }
 }
 
+/// Asserts that `arrived` holds after a write has completed. On iWARP, waits for it, because a write completes before its
+/// bytes arrive.
+#[track_caller]
+pub(crate) fn written<T: Transport>(adapter: &Adapter<T>, what: &str, arrived: impl Fn() -> bool) {
+    if repeats(adapter) {
+        assert!(arrived(), "{what}");
+    } else {
+        until(what, arrived);
+    }
+}
+
 /// Returns the number of repetitions: `full`, or an eighth if `DAT_TEST_SCALE` indicates a slow machine.
 pub fn rounds(full: usize) -> usize {
     let slow = patience() > std::time::Duration::from_secs(20);

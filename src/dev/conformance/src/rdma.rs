@@ -5,7 +5,7 @@ use dat_core::testing::{Adapter, Buffer, End, connect, quiet};
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{CompletionFlags, Pz, Rights};
 
-use crate::{Network, refused, repeats, rounds};
+use crate::{Network, refused, repeats, rounds, written};
 
 const SIZE: usize = 8192;
 
@@ -140,7 +140,7 @@ pub fn rights_suffice_up_to_region_boundaries<T: Transport>(network: &Network<T>
     for at in [0, SIZE - 64] {
         a.write(memory.at(0, 64), 2, target.write_only.remote(at, 64));
         assert_eq!(a.done(), (2, Status::Success, 64));
-        assert!(target.write_only.shows(at..at + 64, 20));
+        written(&adapter, "64 bytes", || target.write_only.shows(at..at + 64, 20));
         target.read_only.paint(at..at + 64, 21);
         a.read(memory.at(512, 64), 3, target.read_only.remote(at, 64));
         assert_eq!(a.done(), (3, Status::Success, 64));
@@ -149,7 +149,7 @@ pub fn rights_suffice_up_to_region_boundaries<T: Transport>(network: &Network<T>
     assert!(quiet([&b.receives, &b.requests, &b.connections]));
     b.write(memory.at(0, 64), 4, target.open.remote(0, 64));
     b.completes(4, Status::Success);
-    assert!(target.open.shows(0..64, 20));
+    written(&adapter, "64 bytes", || target.open.shows(0..64, 20));
 }
 
 pub fn transfers_change_no_other_bytes<T: Transport>(network: &Network<T>) {
@@ -161,7 +161,8 @@ pub fn transfers_change_no_other_bytes<T: Transport>(network: &Network<T>) {
     let window = far.remote(5, 60_000);
     a.ep.post_write(&[near.at(0, 100), near.at(100, 59_900)], 1, window, CompletionFlags::DEFAULT).unwrap();
     assert_eq!(a.done(), (1, Status::Success, 60_000));
-    assert!(far.is_all(5..60_005, 1) && far.is_all(0..5, 2) && far.is_all(60_005..70_000, 2));
+    written(&adapter, "60,000 bytes", || far.is_all(5..60_005, 1));
+    assert!(far.is_all(0..5, 2) && far.is_all(60_005..70_000, 2));
     far.fill(0..70_000, 9);
     a.read(near.at(1, 60_000), 2, window);
     assert_eq!(a.done(), (2, Status::Success, 60_000));
@@ -195,6 +196,9 @@ pub fn key_of_freed_region_is_invalid<T: Transport>(network: &Network<T>) {
         let remote = far.remote(0, 64);
         post(&a, write, &memory, 1, remote);
         a.completes(1, Status::Success);
+        // A read follows the bytes of earlier writes.
+        post(&a, false, &memory, 3, remote);
+        a.completes(3, Status::Success);
         far.lmr().free().unwrap();
         post(&a, write, &memory, 2, remote);
         let status =

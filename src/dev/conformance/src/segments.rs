@@ -5,7 +5,7 @@ use dat_core::testing::Buffer;
 use dat_core::transport::Transport;
 use dat_core::{CompletionFlags, LocalSegment};
 
-use crate::Network;
+use crate::{Network, written};
 
 const TOTALS: [usize; 6] = [10, 100, 1000, 5000, 8192, 40_000];
 const ROOM: usize = 1 << 16;
@@ -85,7 +85,7 @@ pub fn writes_gather_and_reads_scatter<T: Transport>(network: &Network<T>) {
             far.fill(0..ROOM, 0xee);
             a.ep.post_write(&list, 3, remote, CompletionFlags::DEFAULT).unwrap();
             assert_eq!(a.done(), (3, Status::Success, total as u64));
-            assert!(holds(&far, &[(3, total)], seed, 0xee), "{total} bytes from {x} pieces");
+            written(&adapter, &format!("{total} bytes from {x} pieces"), || holds(&far, &[(3, total)], seed, 0xee));
             if x > adapter.ia.attributes().max_segments_read {
                 continue;
             }

@@ -4,7 +4,7 @@ use dat_core::event::{ConnectionEvent, Status};
 use dat_core::testing::{Buffer, End};
 use dat_core::transport::Transport;
 
-use crate::{Network, refused};
+use crate::{Network, refused, written};
 
 /// Sizes around the boundaries of ring cells and packets.
 const SIZES: [usize; 19] =
@@ -18,7 +18,7 @@ struct Scene<T: Transport> {
     to: Buffer<T>,
     a: End<T>,
     b: End<T>,
-    _adapter: dat_core::testing::Adapter<T>,
+    adapter: dat_core::testing::Adapter<T>,
 }
 
 impl<T: Transport> Scene<T> {
@@ -26,7 +26,7 @@ impl<T: Transport> Scene<T> {
         let adapter = network.open();
         let (a, b) = adapter.pair();
         let (from, to) = (adapter.buffer(LARGEST + 64), adapter.buffer(LARGEST + 64 + GUARD));
-        Scene { from, to, a, b, _adapter: adapter }
+        Scene { from, to, a, b, adapter }
     }
 
     /// Runs `transfer`, from one unaligned offset to another, for all sizes.
@@ -36,7 +36,7 @@ impl<T: Transport> Scene<T> {
             self.from.paint(here..here + len, seed);
             self.to.fill(0..there + len + GUARD, 0xee);
             transfer(self, here, there, len);
-            assert!(self.to.shows(there..there + len, seed), "{len} bytes");
+            written(&self.adapter, &format!("{len} bytes"), || self.to.shows(there..there + len, seed));
             assert!(self.to.is_all(0..there, 0xee), "{len} bytes, and some before them");
             assert!(self.to.is_all(there + len..there + len + GUARD, 0xee), "{len} bytes, and some behind them");
         }

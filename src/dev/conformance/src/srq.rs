@@ -8,7 +8,7 @@ use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet, until};
 use dat_core::transport::Transport;
 use dat_core::{CompletionFlags, Evd, Handle, Object, Pz, Rights, Srq};
 
-use crate::{Network, repeats, rounds};
+use crate::{Network, repeats, rounds, written};
 
 const SLOT: usize = 64;
 
@@ -343,7 +343,7 @@ pub fn endpoint_can_have_another_zone<T: Transport>(network: &Network<T>) {
     assert!(matches!(own, Err(Error::ProtectionViolation(_))));
     tx.write(scene.memory.at(4096, SLOT), 5, theirs.remote(128, SLOT));
     tx.completes(5, Status::Success);
-    assert!(theirs.shows(128..128 + SLOT, 3));
+    written(&scene.adapter, "a slot", || theirs.shows(128..128 + SLOT, 3));
     assert_eq!(zone.free(), Err(Error::InvalidState(StateError::PzInUse)));
 }
 
