@@ -13,7 +13,8 @@
 #define FIRST 1024
 #define LAST 65535
 
-static char folder[] = "/tmp/dat-codes-XXXXXX";
+/* In memory, because the test makes a file per qualifier. */
+static char folder[] = "/dev/shm/dat-codes-XXXXXX";
 static char rendezvous[sizeof folder + 16];
 
 /* Configures an adapter with a private directory, and another adapter whose directory is a file. */

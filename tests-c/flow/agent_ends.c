@@ -138,7 +138,7 @@ static void again_and_again(struct fx *fx, enum how how)
 {
     struct ending e = { .how = how, .rounds = 8, .may_end = 1 };
     DAT_EVD_HANDLE evd = armed(fx->ia, ending_agent, &e, &e.cno);
-    uint64_t until = now_ms() + 20000;
+    uint64_t until = now_ms() + env_ms(SOON_MS);
 
     while (!all_ended(&e) && now_ms() < until) {
         trigger(evd);
@@ -163,7 +163,7 @@ static void freed_meanwhile(struct fx *fx)
     DAT_EVD_HANDLE evd = armed(fx->ia, ending_agent, &e, &e.cno);
     DAT_CNO_PARAM p;
     pthread_t thread;
-    uint64_t until = now_ms() + 20000;
+    uint64_t until = now_ms() + env_ms(SOON_MS);
 
     trigger(evd);
     must(wait_until(begun, &e, SOON_MS), "the agent is not called");

@@ -71,7 +71,7 @@ static int raw_link(const char *victim, const char *own)
     hello_files(files);
     hello(&p, own);
     must(raw_send(fd, &p, files, FILES), "the hello");
-    must(poll(&poller, 1, SOON_MS) > 0 && recv(fd, bytes, sizeof bytes, 0) > 0, "no welcome");
+    must(poll(&poller, 1, (int)env_ms(SOON_MS)) > 0 && recv(fd, bytes, sizeof bytes, 0) > 0, "no welcome");
     return fd;
 }
 

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* Limits of CPU time and memory. Chosen for valgrind, too, because a scene does not scale deadlines. */
-#define MS (env_valgrind() ? 30000u : 3000u)
+#define MS (env_valgrind() ? 100000u : 10000u)
 #define KIB (160L * 1024)
 
 static DAT_COUNT count(void)

@@ -29,9 +29,9 @@
 #define MANY 8
 #define MIN_GOOD 2
 #define MAX_ROUNDS 20
-#define LONGEST_NS 2000000
-/* The limit for calls that first touch at most MAX_SHORT_COPY bytes. */
-#define INTERRUPTED_NS 20000000
+#define LONGEST_NS ((int64_t)env_ms(2) * 1000000)
+/* The limit is larger by this factor for calls that first touch at most MAX_SHORT_COPY bytes. */
+#define INTERRUPTED 10
 #define MAX_SHORT_COPY ((size_t)4 << 20)
 
 enum kind { MESSAGE, WRITE, READ, END };
@@ -86,7 +86,7 @@ static __thread uint64_t longest;
 static void took(uint64_t ns, uint64_t bytes)
 {
     if (bytes <= MAX_SHORT_COPY)
-        ns /= INTERRUPTED_NS / LONGEST_NS;
+        ns /= INTERRUPTED;
     if (ns > longest)
         longest = ns;
 }

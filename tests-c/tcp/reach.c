@@ -274,7 +274,6 @@ int main(int argc, char **argv)
     static const struct peer_role roles[] = { { "far", far }, { NULL, NULL } };
 
     wire = world_make(argc, argv, roles);
-    world_set("net/ipv4/tcp_retries2", RETRIES);
     world_set("net/ipv4/tcp_syn_retries", "1");
     fx_open(&fx);
     ends(FAR, 20000, env_us(SOON_MS), DAT_CONNECTION_EVENT_NON_PEER_REJECTED, 0, "nobody listens");
@@ -286,6 +285,7 @@ int main(int argc, char **argv)
     ends(FAR, 20000, LIMIT_MS * 1000, DAT_CONNECTION_EVENT_TIMED_OUT, LIMIT_MS, "the wire is cut");
     ends(FAR, 20000, DAT_TIMEOUT_INFINITE, DAT_CONNECTION_EVENT_UNREACHABLE, 1000, "the wire is cut, without a limit");
     wire->cut = 0;
+    world_set("net/ipv4/tcp_retries2", RETRIES);
     cut(false, "the wire is cut under load");
     cut(true, "the wire is cut when the far host has all");
     fx_close(&fx);

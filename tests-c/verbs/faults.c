@@ -478,6 +478,8 @@ static void look(int when)
 /* Runs a round with the fault, then a round without it. Does not return: the caller has forked. */
 static void victim(bool held)
 {
+    bool quick;
+
     faulty_use(&report->faults);
     report->faults.main = getpid();
     if (held) {
@@ -489,7 +491,9 @@ static void victim(bool held)
             breathe();
         close(listener);
     }
-    timeout_ms = report->faults.kind < 0 ? SOON_MS : SHORT_MS;
+    /* Nothing may fail if no system call fails, or if it can be repeated. */
+    quick = report->faults.kind >= 0 && report->faults.error != EINTR && report->faults.error != EAGAIN;
+    timeout_ms = quick ? SHORT_MS : SOON_MS;
     __atomic_store_n(&report->faults.armed, 1, __ATOMIC_RELEASE);
     live();
     __atomic_store_n(&report->faults.armed, 0, __ATOMIC_RELEASE);

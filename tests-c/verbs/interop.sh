@@ -94,7 +94,8 @@ rejected()
     fi
 }
 
-qual=$((20000 + $$ % 20000))
+# The other programs use qualifiers from 20000.
+qual=$((10000 + $$ % 9000))
 for caller in ours theirs; do
     [ $caller = ours ] && { server=theirs; ways="we call uDAPL 2.0"; } ||
         { server=ours; ways="uDAPL 2.0 calls us"; }

@@ -132,7 +132,7 @@ fn solicited_event_before_established_ends_wait() {
     sink.recv_done(received(0));
     sink.recv_announced();
     let outcome = thread::scope(|scope| {
-        let waiter = scope.spawn(|| testing::wait(&end.receives, 1, Some(Duration::from_secs(2))));
+        let waiter = scope.spawn(|| testing::wait(&end.receives, 1, Some(patience())));
         until("a thread waits", || has_waiter(&end.receives));
         sink.connection(ConnectionReport::Established(Vec::new()));
         waiter.join().unwrap()

@@ -58,7 +58,7 @@ fn ends_what_takes_too_long() {
     let dir = tempfile::tempdir().unwrap();
     let began = Instant::now();
     let script = "sleep 1000 & echo $! >\"$0.pid\"; echo 'ok 1 - a'; wait";
-    let output = suite(dir.path(), &[("slow.sh", script)], &["--limit", "1"]);
+    let output = suite(dir.path(), &[("slow.sh", script)], &["--limit", "10"]);
     assert!(began.elapsed() < Duration::from_secs(60));
     assert_eq!(last_line(&output), "1 passed, 1 failed, 0 skipped");
     assert!(String::from_utf8_lossy(&output.stdout).contains("ran out of time"));

@@ -18,8 +18,6 @@ use crate::tap::{self, Counts, Results};
 const BRIEFLY: &str = "QUICK=stress.words stress.handles stress.everyone";
 /// Subjects that test the core, which both versions share. The step `c` runs them.
 const CORE: &str = "stress neighbours containers faults";
-/// Time limit of a program in seconds alongside the virtual machine.
-const BESIDE: &str = "TIMEOUT=300";
 /// Device and tests of the step `iwarp`: what depends on the device.
 const IWARP: &[(&str, &str)] = &[
     ("RDMA", "siw"),
@@ -48,10 +46,10 @@ const BODIES: &[(&str, Body)] = &[
     ("c", |c, s| suite(c, s, &["check", "ALONE=skip", BRIEFLY])),
     ("c20", c20),
     ("long", |c, s| suite(c, s, &["check", "TESTS=^stress/words\\|^stress/handles$$\\|^stress/everyone"])),
-    ("both", |c, s| suite(c, s, &["check-both", BESIDE])),
+    ("both", |c, s| suite(c, s, &["check-both"])),
     ("alone", alone),
     ("tcp-alone", tcp_alone),
-    ("c-ring", |c, s| suite(c, s, &["check", "ALONE=skip", BESIDE, "TESTS=^flow/\\|^rely/\\|^srq/", "DAT_SHM_VM=0"])),
+    ("c-ring", |c, s| suite(c, s, &["check", "ALONE=skip", "TESTS=^flow/\\|^rely/\\|^srq/", "DAT_SHM_VM=0"])),
     ("c-debug", |c, s| {
         debug(
             c,
@@ -288,14 +286,14 @@ fn alone(context: &Context, step: &Step) -> Result<Results> {
 
 fn tcp_alone(context: &Context, step: &Step) -> Result<Results> {
     let scale = format!("DAT_TEST_SCALE={}", context.slow);
-    let mut results = suite(context, step, &["check", "IA=tcp-lo", BESIDE, "ALONE=only", "TESTS=^tcp/", &scale])?;
+    let mut results = suite(context, step, &["check", "IA=tcp-lo", "ALONE=only", "TESTS=^tcp/", &scale])?;
     let bursts = "TESTS=^v20/datagram_bursts";
-    results += suite(context, step, &["check", "API=2.0", "IA=tcp-lo", BESIDE, "ALONE=only", bursts, &scale])?;
+    results += suite(context, step, &["check", "API=2.0", "IA=tcp-lo", "ALONE=only", bursts, &scale])?;
     Ok(results)
 }
 
 fn over_tcp(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Results> {
-    let arguments = ["check", "IA=tcp-lo", "ALONE=skip", BESIDE, api, tests];
+    let arguments = ["check", "IA=tcp-lo", "ALONE=skip", api, tests];
     if api == "API=2.0" { with_dapl2(context, step, &arguments) } else { suite(context, step, &arguments) }
 }
 
@@ -304,7 +302,7 @@ fn debug(context: &Context, step: &Step, api: &str, tests: &str) -> Result<Resul
     builds::debug(context, step)?;
     let quick = format!("{BRIEFLY} stress.watching stress.polled");
     let without = format!("WITHOUT={HEADERS} stress/beside stress/idle v20/datagram_bursts");
-    suite(context, step, &["check", "BUILD=debug", BESIDE, &quick, &without, api, tests])
+    suite(context, step, &["check", "BUILD=debug", &quick, &without, api, tests])
 }
 
 /// Runs the suite under valgrind, without programs that start a process per inspected line, which takes minutes. So the
