@@ -47,4 +47,4 @@ pub mod windows;
 pub mod zero_based;
 
 pub use network::{Network, rounds};
-use network::{refused, repeats, written};
+use network::{is_refusal, repeats, written};

@@ -107,9 +107,14 @@ pub(crate) fn repeats<T: Transport>(adapter: &Adapter<T>) -> bool {
     adapter.ia.attributes().fabric.kind != FabricKind::Iwarp
 }
 
-/// Returns the status of a send or a write that the peer refuses: `status`, or success on iWARP.
-pub(crate) fn refused<T: Transport>(adapter: &Adapter<T>, status: Status) -> Status {
-    if repeats(adapter) { status } else { Status::Success }
+/// Returns whether a write or a read that the peer refuses can end with `status`. The status is `wanted`, except on iWARP:
+/// there a write can succeed first, and otherwise the end of the connection fails the request.
+pub(crate) fn is_refusal<T: Transport>(adapter: &Adapter<T>, write: bool, status: Status, wanted: Status) -> bool {
+    if repeats(adapter) {
+        status == wanted
+    } else {
+        matches!(status, Status::Flushed | Status::LocalEndpoint) || write && status == Status::Success
+    }
 }
 
 /// Asserts that `arrived` holds after a write has completed. On iWARP, waits for it, because a write completes before its
