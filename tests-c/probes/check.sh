@@ -159,6 +159,10 @@ is_attached()
 
 why=$(lacking)
 if [ -z "$why" ]; then
+    # A traced file has breakpoints in all processes that use it, and kills those that run under valgrind.
+    mkdir "$work/lib"
+    cp "$libdir/libdat.so.1" "$libdir/libdaplshm.so.1" "$work/lib"
+    libdir=$work/lib
     LD_LIBRARY_PATH=$libdir
     DAT_OVERRIDE=$work/dat.conf
     export LD_LIBRARY_PATH DAT_OVERRIDE
