@@ -55,7 +55,7 @@ fn refused(text: &str, what: &str) -> String {
     format!("{} is not {what}", if text.is_empty() { "an empty value" } else { text })
 }
 
-/// Returns the number if it is in the range. `None` is a number that is too large.
+/// Returns the number if the range contains it. `None` exceeds every range.
 fn within<N: Display + PartialOrd, T: TryFrom<N>>(range: &RangeInclusive<N>, number: Option<N>) -> Result<T, String> {
     let inside = number.filter(|number| range.contains(number)).and_then(|number| T::try_from(number).ok());
     inside.ok_or_else(|| format!("must be between {} and {}", range.start(), range.end()))

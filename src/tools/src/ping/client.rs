@@ -102,7 +102,7 @@ fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, St
     Ok((times, wrong))
 }
 
-/// Waits for the start of the next round, after a round that began at `start`.
+/// Waits for the start of the next round.
 fn rest(plan: &Plan, session: &mut Option<Box<Session>>, start: Instant) -> Result<(), Stop> {
     let interrupt = plan.target.interrupt;
     match session {
