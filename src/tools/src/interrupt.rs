@@ -9,8 +9,6 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
-
 /// A request to end the tool. Waiting calls return after a handled signal.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
@@ -19,7 +17,7 @@ impl Interrupt {
     /// Starts to catch the signals. The second signal ends the process immediately.
     pub fn catch() -> io::Result<Self> {
         let requested = Self::default();
-        for signal in SIGNALS {
+        for signal in [SIGINT, SIGTERM] {
             flag::register_conditional_default(signal, Arc::clone(&requested.0))?;
             flag::register(signal, Arc::clone(&requested.0))?;
         }

@@ -4,6 +4,7 @@
 use std::ffi::{CString, OsStr};
 use std::fmt;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,7 +12,7 @@ use anyhow::{Context, anyhow};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Command, Parser};
 use dat::{Adapter, Api, Ia, Library, Request};
-use rustix::fs::{Access, access};
+use rustix::param::linux_execfn;
 
 use crate::print;
 use crate::shell::operand;
@@ -84,7 +85,8 @@ pub struct Common {
 fn api() -> impl TypedValueParser<Value = Api> {
     let value =
         |api: Api| PossibleValue::new(api.name()).help(format!("A program that is linked with {}", api.library()));
-    PossibleValuesParser::new(Api::ALL.map(value)).map(|text| text.parse().expect("clap has checked the value"))
+    let named = |text: String| Api::ALL.into_iter().find(|api| api.name() == text);
+    PossibleValuesParser::new(Api::ALL.map(value)).map(move |text| named(text).expect("clap has checked the value"))
 }
 
 /// A library, and whether programs find it as well.
@@ -157,11 +159,11 @@ fn find(api: Api) -> anyhow::Result<Found> {
         Ok(library) => return Ok(Found { library, missed: None }),
         Err(error) => error,
     };
-    let beside = error.is_absent().then(|| beside_this_tool(api)).flatten().and_then(|file| Library::open(&file).ok());
-    if let Some(library) = beside {
-        return Ok(Found { library, missed: error.reason().map(str::to_owned) });
+    let Some(missed) = error.absent().map(str::to_owned) else { return Err(error.into()) };
+    match beside_this_tool(api).and_then(|file| Library::open(&file).ok()) {
+        Some(library) => Ok(Found { library, missed: Some(missed) }),
+        None => Err(Absent(error).into()),
     }
-    Err(if error.is_absent() { Absent(error).into() } else { error.into() })
 }
 
 /// Returns the library in ../lib, relative to this tool, or in its subdirectory for this architecture.
@@ -172,21 +174,14 @@ fn beside_this_tool(api: Api) -> Option<PathBuf> {
     [lib, machine].into_iter().map(|directory| directory.join(api.library())).find(|file| file.exists())
 }
 
-/// Returns the file of this program. Without /proc, searches PATH as the shell does.
+/// Returns the file of this program, also without /proc.
 pub fn own_file() -> io::Result<PathBuf> {
-    std::env::current_exe().or_else(|error| {
-        let name = std::env::args_os().next().map(PathBuf::from);
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        name.and_then(|name| by_name(&name, &path)).ok_or(error)
-    })
+    std::env::current_exe().or_else(|_| executed_file())
 }
 
-fn by_name(name: &Path, path: &OsStr) -> Option<PathBuf> {
-    if name.parent().is_some_and(|directory| !directory.as_os_str().is_empty()) {
-        return name.canonicalize().ok();
-    }
-    let mut files = std::env::split_paths(path).map(|directory| directory.join(name));
-    files.find(|file| access(file, Access::EXEC_OK).is_ok() && file.is_file())
+/// Returns the file that the kernel executed.
+fn executed_file() -> io::Result<PathBuf> {
+    Path::new(OsStr::from_bytes(linux_execfn().to_bytes())).canonicalize()
 }
 
 /// Opens an adapter as most programs do. The error names the adapter and the command that explains the cause.

@@ -9,8 +9,7 @@ pub const DAY: f64 = 86_400.0;
 /// Creates a parser for seconds, which may have a fraction.
 pub fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
     move |text| match text.parse::<f64>() {
-        Ok(seconds) if range.contains(&seconds) => Ok(seconds),
-        Ok(_) => Err(outside(range.start(), range.end())),
+        Ok(seconds) => within(&range, Some(seconds)),
         Err(_) => Err(refused(text, "a number of seconds")),
     }
 }
@@ -22,22 +21,21 @@ pub fn whole<T: TryFrom<i128>>(
 ) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| {
         let number = text.parse::<i128>().map_err(|_| refused(text, what))?;
-        let inside = Some(number).filter(|number| range.contains(number)).and_then(|number| T::try_from(number).ok());
-        inside.ok_or_else(|| outside(range.start(), range.end()))
+        within(&range, Some(number))
     }
 }
 
 /// Creates a parser for bytes, in which K, M and G are powers of 1024.
 pub fn bytes<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<T, String> + Clone {
-    within(range, 1024)
+    with_unit(range, 1024)
 }
 
 /// Creates a parser for a count, in which K, M and G are powers of 1000.
 pub fn count<T: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> Result<T, String> + Clone {
-    within(range, 1000)
+    with_unit(range, 1000)
 }
 
-fn within<T: TryFrom<u64>>(range: RangeInclusive<u64>, step: u64) -> impl Fn(&str) -> Result<T, String> + Clone {
+fn with_unit<T: TryFrom<u64>>(range: RangeInclusive<u64>, step: u64) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| {
         let digits = text.trim_end_matches(|last: char| !last.is_ascii_digit());
         let power = match text[digits.len()..].to_ascii_uppercase().as_str() {
@@ -49,8 +47,7 @@ fn within<T: TryFrom<u64>>(range: RangeInclusive<u64>, step: u64) -> impl Fn(&st
         };
         let number = power.zip(digits.parse::<u64>().ok()).filter(|_| !text.starts_with('+'));
         let (power, number) = number.ok_or_else(|| refused(text, "a number, optionally with K, M or G"))?;
-        let inside = number.checked_mul(step.pow(power)).filter(|number| range.contains(number));
-        inside.and_then(|number| T::try_from(number).ok()).ok_or_else(|| outside(range.start(), range.end()))
+        within(&range, number.checked_mul(step.pow(power)))
     }
 }
 
@@ -58,8 +55,10 @@ fn refused(text: &str, what: &str) -> String {
     format!("{} is not {what}", if text.is_empty() { "an empty value" } else { text })
 }
 
-fn outside(least: impl Display, most: impl Display) -> String {
-    format!("must be between {least} and {most}")
+/// Returns the number if the range contains it. `None` exceeds every range.
+fn within<N: Display + PartialOrd, T: TryFrom<N>>(range: &RangeInclusive<N>, number: Option<N>) -> Result<T, String> {
+    let inside = number.filter(|number| range.contains(number)).and_then(|number| T::try_from(number).ok());
+    inside.ok_or_else(|| format!("must be between {} and {}", range.start(), range.end()))
 }
 
 #[cfg(test)]

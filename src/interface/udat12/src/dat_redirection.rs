@@ -6,7 +6,7 @@ use crate::dat_platform_specific::*;
 use crate::udat::*;
 
 /// The types of the slots, with the names of the calls.
-mod slot_types {
+pub mod slot_types {
     use super::*;
 
     for_each_call!(dat_udat::slot_type);

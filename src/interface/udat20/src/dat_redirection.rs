@@ -7,7 +7,7 @@ use crate::udat::*;
 use crate::va_list::va_list;
 
 /// The types of the slots, with the names of the calls.
-mod slot_types {
+pub mod slot_types {
     use super::*;
 
     for_each_call!(dat_udat::slot_type);

@@ -18,13 +18,13 @@ impl<F: Copy> Slot for Option<F> {
     type Function = F;
 }
 
-/// Defines a structure of functions, each with the type of its slot in the crate `$udat`.
+/// Defines a structure of functions with the types of their slots in the crate `$udat`, and of functions with other
+/// types.
 macro_rules! functions {
-    ($(#[$doc:meta])* $name:ident of $udat:ident { $($function:ident: $slot:ident)* }
-        $($other:ident: $type:ty;)*) => {
+    ($(#[$doc:meta])* $name:ident of $udat:ident { $($function:ident)* } $($other:ident: $type:ty;)*) => {
         $(#[$doc])*
         pub struct $name {
-            $(pub $function: <$udat::$slot as Slot>::Function,)*
+            $(pub $function: <$udat::slot_types::$function as Slot>::Function,)*
             $(pub $other: $type,)*
         }
 
@@ -64,46 +64,19 @@ type StrError = unsafe extern "C" fn(DAT_RETURN, *mut *const c_char, *mut *const
 functions! {
     /// Functions with the same type in both versions.
     Common of udat20 {
-        dat_ia_openv: DAT_IA_OPENV_FUNC
-        dat_ia_close: DAT_IA_CLOSE_FUNC
-        dat_cno_create: DAT_CNO_CREATE_FUNC
-        dat_cno_free: DAT_CNO_FREE_FUNC
-        dat_cno_wait: DAT_CNO_WAIT_FUNC
-        dat_cr_accept: DAT_CR_ACCEPT_FUNC
-        dat_cr_query: DAT_CR_QUERY_FUNC
-        dat_ep_connect: DAT_EP_CONNECT_FUNC
-        dat_ep_disconnect: DAT_EP_DISCONNECT_FUNC
-        dat_ep_free: DAT_EP_FREE_FUNC
-        dat_evd_create: DAT_EVD_CREATE_FUNC
-        dat_evd_free: DAT_EVD_FREE_FUNC
-        dat_lmr_free: DAT_LMR_FREE_FUNC
-        dat_psp_create: DAT_PSP_CREATE_FUNC
-        dat_psp_create_any: DAT_PSP_CREATE_ANY_FUNC
-        dat_psp_free: DAT_PSP_FREE_FUNC
-        dat_pz_create: DAT_PZ_CREATE_FUNC
-        dat_pz_free: DAT_PZ_FREE_FUNC
-        dat_srq_create: DAT_SRQ_CREATE_FUNC
-        dat_srq_free: DAT_SRQ_FREE_FUNC
+        dat_ia_close dat_cno_create dat_cno_free dat_cno_wait dat_cr_accept dat_cr_query dat_ep_connect
+        dat_ep_disconnect dat_ep_free dat_evd_create dat_evd_free dat_lmr_free dat_psp_create dat_psp_create_any
+        dat_psp_free dat_pz_create dat_pz_free dat_srq_create dat_srq_free
     }
+    dat_ia_openv: <udat20::DAT_IA_OPENV_FUNC as Slot>::Function;
     dat_registry_list_providers: ListProviders;
     dat_strerror: StrError;
 }
 
 versions! {
-    dat_cr_reject: DAT_CR_REJECT_FUNC
-    dat_ep_create: DAT_EP_CREATE_FUNC
-    dat_ep_create_with_srq: DAT_EP_CREATE_WITH_SRQ_FUNC
-    dat_ep_post_rdma_read: DAT_EP_POST_RDMA_READ_FUNC
-    dat_ep_post_rdma_write: DAT_EP_POST_RDMA_WRITE_FUNC
-    dat_ep_post_recv: DAT_EP_POST_RECV_FUNC
-    dat_ep_post_send: DAT_EP_POST_SEND_FUNC
-    dat_evd_dequeue: DAT_EVD_DEQUEUE_FUNC
-    dat_evd_wait: DAT_EVD_WAIT_FUNC
-    dat_ia_query: DAT_IA_QUERY_FUNC
-    dat_lmr_create: DAT_LMR_CREATE_FUNC
-    dat_lmr_sync_rdma_read: DAT_LMR_SYNC_RDMA_READ_FUNC
-    dat_lmr_sync_rdma_write: DAT_LMR_SYNC_RDMA_WRITE_FUNC
-    dat_srq_post_recv: DAT_SRQ_POST_RECV_FUNC
+    dat_cr_reject dat_ep_create dat_ep_create_with_srq dat_ep_post_rdma_read dat_ep_post_rdma_write dat_ep_post_recv
+    dat_ep_post_send dat_evd_dequeue dat_evd_wait dat_ia_query dat_lmr_create dat_lmr_sync_rdma_read
+    dat_lmr_sync_rdma_write dat_srq_post_recv
 }
 
 pub enum Own {
@@ -151,33 +124,22 @@ pub fn short(length: u64) -> udat20::DAT_SEG_LENGTH {
     udat20::DAT_SEG_LENGTH::try_from(length).unwrap_or(udat20::DAT_SEG_LENGTH::MAX)
 }
 
-impl From<Segment> for dat_udat12::DAT_LMR_TRIPLET {
-    #[inline(always)]
-    fn from(Segment { address, length, context }: Segment) -> Self {
-        Self { lmr_context: context, pad: 0, virtual_address: address, segment_length: length }
-    }
+/// Converts memory to a triplet of a version, in which `$address` and `$context` are fields.
+macro_rules! triplet {
+    ($memory:ident => $triplet:ty, $length:path, $address:ident $context:ident $($pad:ident)?) => {
+        impl From<$memory> for $triplet {
+            #[inline(always)]
+            fn from($memory { address, length, context }: $memory) -> Self {
+                Self { $address: address, segment_length: $length(length), $context: context $(, $pad: 0)? }
+            }
+        }
+    };
 }
 
-impl From<Segment> for udat20::DAT_LMR_TRIPLET {
-    #[inline(always)]
-    fn from(Segment { address, length, context }: Segment) -> Self {
-        Self { virtual_address: address, segment_length: short(length), lmr_context: context }
-    }
-}
-
-impl From<Remote> for dat_udat12::DAT_RMR_TRIPLET {
-    #[inline(always)]
-    fn from(Remote { address, length, context }: Remote) -> Self {
-        Self { rmr_context: context, pad: 0, target_address: address, segment_length: length }
-    }
-}
-
-impl From<Remote> for udat20::DAT_RMR_TRIPLET {
-    #[inline(always)]
-    fn from(Remote { address, length, context }: Remote) -> Self {
-        Self { virtual_address: address, segment_length: short(length), rmr_context: context }
-    }
-}
+triplet!(Segment => dat_udat12::DAT_LMR_TRIPLET, u64::from, virtual_address lmr_context pad);
+triplet!(Segment => udat20::DAT_LMR_TRIPLET, short, virtual_address lmr_context);
+triplet!(Remote => dat_udat12::DAT_RMR_TRIPLET, u64::from, target_address rmr_context pad);
+triplet!(Remote => udat20::DAT_RMR_TRIPLET, short, virtual_address rmr_context);
 
 /// Reads the address that a call returned. Returns `None` if it is not an IP address.
 ///

@@ -1,6 +1,5 @@
 //! Attributes of adapters and providers.
 
-use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 
@@ -10,51 +9,30 @@ use crate::abi::{Own, address, text};
 use crate::library::string;
 use crate::{Library, Result};
 
-trait Field<C> {
-    fn of(field: &C) -> Self;
-}
-
-impl<T: Copy> Field<T> for T {
-    fn of(field: &T) -> Self {
-        *field
-    }
-}
-
-impl Field<DAT_SEG_LENGTH> for DAT_VLEN {
-    fn of(field: &DAT_SEG_LENGTH) -> Self {
-        (*field).into()
-    }
-}
-
-impl Field<DAT_BOOLEAN> for bool {
-    fn of(field: &DAT_BOOLEAN) -> Self {
-        *field != DAT_FALSE
-    }
-}
-
-impl Field<[c_char; DAT_NAME_MAX_LENGTH]> for String {
-    fn of(field: &[c_char; DAT_NAME_MAX_LENGTH]) -> Self {
-        string(field).to_string_lossy().into_owned()
-    }
-}
-
 /// Defines a structure with fields of a C structure, which differs between the versions.
 macro_rules! attributes {
-    ($(#[$doc:meta])* $name:ident of $c:ident; $($type:ty: $($field:ident)*;)*) => {
+    ($(#[$doc:meta])* $name:ident of $c:ident;
+        String: $($text:ident)*; bool: $($flag:ident)*; $($type:ty: $($field:ident)*;)*) => {
         $(#[$doc])*
         #[derive(Clone, Debug, Default)]
         #[allow(missing_docs, reason = "dat_ia_query(3) describes the fields")]
         pub struct $name {
+            $(pub $text: String,)*
+            $(pub $flag: bool,)*
             $($(pub $field: $type,)*)*
         }
 
-        impl $name {
-            fn v12(from: &dat_udat12::$c) -> Self {
-                Self { $($($field: Field::of(&from.$field),)*)* }
-            }
-
-            fn v20(from: &$c) -> Self {
-                Self { $($($field: Field::of(&from.$field),)*)* }
+        attributes!(@from dat_udat12::$c, $name, [$($text)*] [$($flag)*] [$($($field)*)*]);
+        attributes!(@from dat_udat20::$c, $name, [$($text)*] [$($flag)*] [$($($field)*)*]);
+    };
+    (@from $c:ty, $name:ident, [$($text:ident)*] [$($flag:ident)*] [$($field:ident)*]) => {
+        impl From<&$c> for $name {
+            fn from(all: &$c) -> Self {
+                Self {
+                    $($text: string(&all.$text).to_string_lossy().into_owned(),)*
+                    $($flag: all.$flag != DAT_FALSE,)*
+                    $($field: all.$field.into(),)*
+                }
             }
         }
     };
@@ -64,18 +42,20 @@ attributes! {
     /// Attributes of an adapter.
     IaAttributes of DAT_IA_ATTR;
     String: adapter_name vendor_name;
+    bool: max_rdma_read_per_ep_in_guaranteed max_rdma_read_per_ep_out_guaranteed;
     DAT_UINT32: hardware_version_major hardware_version_minor firmware_version_major firmware_version_minor;
     DAT_COUNT: max_eps max_dto_per_ep max_rdma_read_per_ep_in max_rdma_read_per_ep_out max_evds max_evd_qlen
         max_iov_segments_per_dto max_lmrs max_pzs max_rmrs max_srqs max_ep_per_srq max_recv_per_srq
         max_iov_segments_per_rdma_read max_iov_segments_per_rdma_write max_rdma_read_in max_rdma_read_out;
     DAT_VLEN: max_lmr_block_size max_lmr_virtual_address max_message_size max_rdma_size max_rmr_target_address;
-    bool: max_rdma_read_per_ep_in_guaranteed max_rdma_read_per_ep_out_guaranteed;
 }
 
 attributes! {
     /// Attributes of a provider.
     ProviderAttributes of DAT_PROVIDER_ATTR;
     String: provider_name;
+    bool: is_thread_safe supports_multipath srq_supported srq_ep_pz_difference_supported lmr_sync_req
+        dto_async_return_guaranteed rdma_write_for_rdma_read_req;
     DAT_UINT32: provider_version_major provider_version_minor dapl_version_major dapl_version_minor
         optimal_buffer_alignment;
     DAT_MEM_TYPE: lmr_mem_types_supported;
@@ -86,8 +66,6 @@ attributes! {
     DAT_PZ_SUPPORT: pz_support;
     [[DAT_BOOLEAN; 6]; 6]: evd_stream_merging_supported;
     DAT_COUNT: max_private_data_size srq_watermarks_supported srq_info_supported ep_recv_info_supported;
-    bool: is_thread_safe supports_multipath srq_supported srq_ep_pz_difference_supported lmr_sync_req
-        dto_async_return_guaranteed rdma_write_for_rdma_read_req;
 }
 
 /// Attributes that only uDAPL 2.0 has.
@@ -124,7 +102,7 @@ pub struct Attributes {
 }
 
 macro_rules! query {
-    ($library:ident, $ia:ident, $calls:ident, $udat:ident, $version:ident, |$adapter:ident, $provider:ident| $v20:expr) => {{
+    ($library:ident, $ia:ident, $calls:ident, $udat:ident, |$adapter:ident, $provider:ident| $v20:expr) => {{
         let mut $adapter = Box::new(MaybeUninit::<$udat::DAT_IA_ATTR>::zeroed());
         let mut $provider = Box::new(MaybeUninit::<$udat::DAT_PROVIDER_ATTR>::zeroed());
         // SAFETY: the caller guarantees the adapter, both structures are local, and no dispatcher is requested.
@@ -148,8 +126,8 @@ macro_rules! query {
                 transport: named($adapter.num_transport_attr, $adapter.transport_attr),
                 vendor: named($adapter.num_vendor_attr, $adapter.vendor_attr),
                 provider_specific: named($provider.num_provider_specific_attr, $provider.provider_specific_attr),
-                ia: IaAttributes::$version(&$adapter),
-                provider: ProviderAttributes::$version(&$provider),
+                ia: (&*$adapter).into(),
+                provider: (&*$provider).into(),
                 v20: $v20,
             }
         }
@@ -163,8 +141,8 @@ impl Attributes {
     /// `ia` is an adapter that `library` has opened.
     pub(crate) unsafe fn query(library: Library, ia: DAT_IA_HANDLE) -> Result<Self> {
         Ok(match &library.calls().own {
-            Own::V12(calls) => query!(library, ia, calls, dat_udat12, v12, |adapter, provider| None),
-            Own::V20(calls) => query!(library, ia, calls, dat_udat20, v20, |adapter, provider| Some(Attributes20 {
+            Own::V12(calls) => query!(library, ia, calls, dat_udat12, |adapter, provider| None),
+            Own::V20(calls) => query!(library, ia, calls, dat_udat20, |adapter, provider| Some(Attributes20 {
                 zb_supported: adapter.zb_supported != DAT_FALSE,
                 extension_supported: adapter.extension_supported,
                 extension_version: adapter.extension_version,

@@ -91,10 +91,8 @@ impl Ep {
                         srq_soft_hw: DAT_HW_DEFAULT,
                         max_rdma_read_iov: 1,
                         max_rdma_write_iov: 1,
-                        ep_transport_specific_count: 0,
-                        ep_transport_specific: std::ptr::null_mut(),
-                        ep_provider_specific_count: 0,
-                        ep_provider_specific: std::ptr::null_mut(),
+                        // No attributes that are specific to a transport or provider.
+                        ..std::mem::zeroed()
                     };
                     match srq {
                         None => ($calls.dat_ep_create)(ia.raw(), pz.raw(), recv, request, connect, &mut attr, handle),
@@ -105,7 +103,8 @@ impl Ep {
                     }
                 }};
             }
-            // SAFETY: all objects are live, the attributes are local, and the caller provides the handle's place.
+            // SAFETY: all objects are live, the attributes are local and may be zeros, and the caller provides the
+            // handle's place.
             unsafe {
                 match &calls.own {
                     Own::V12(calls) => create!(calls, dat_udat12, u64::from),

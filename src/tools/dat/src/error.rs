@@ -7,53 +7,37 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error, as small as a pointer for the loops of dat-perf.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(Box<Kind>);
+pub struct Error(Box<Cause>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
-    Call { call: &'static str, code: String },
-    Library { file: String, reason: String, absent: bool },
-    Memory(usize),
+struct Cause {
+    text: String,
+    absent: Option<String>,
 }
 
 impl Error {
     #[cold]
-    pub(crate) fn call(call: &'static str, code: String) -> Self {
-        Self(Box::new(Kind::Call { call, code }))
+    pub(crate) fn new(text: String) -> Self {
+        Self(Box::new(Cause { text, absent: None }))
     }
 
     pub(crate) fn library(file: &std::path::Path, reason: String) -> Self {
-        let file = file.display().to_string();
+        let file = file.display();
         // The loader reports only text. A file that exists but lacks one of its own libraries is not absent.
-        let absent = reason.ends_with("No such file or directory") && reason.contains(&format!("{file}: "));
-        Self(Box::new(Kind::Library { file, reason, absent }))
+        let is_absent = reason.ends_with("No such file or directory") && reason.contains(&format!("{file}: "));
+        let text = format!("{file}: cannot load the library: {reason}");
+        Self(Box::new(Cause { text, absent: is_absent.then_some(reason) }))
     }
 
-    pub(crate) fn memory(bytes: usize) -> Self {
-        Self(Box::new(Kind::Memory(bytes)))
-    }
-
-    /// Returns whether the loader found no file with the name of a library.
-    pub fn is_absent(&self) -> bool {
-        matches!(*self.0, Kind::Library { absent: true, .. })
-    }
-
-    /// Returns the loader's reason why it cannot load a library.
-    pub fn reason(&self) -> Option<&str> {
-        match &*self.0 {
-            Kind::Library { reason, .. } => Some(reason),
-            _ => None,
-        }
+    /// Returns the loader's reason if the loader found no file with the name of a library.
+    pub fn absent(&self) -> Option<&str> {
+        self.0.absent.as_deref()
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.0 {
-            Kind::Call { call, code } => write!(f, "{call}: {code}"),
-            Kind::Library { file, reason, .. } => write!(f, "{file}: cannot load the library: {reason}"),
-            Kind::Memory(bytes) => write!(f, "cannot allocate {bytes} bytes"),
-        }
+        f.write_str(&self.0.text)
     }
 }
 

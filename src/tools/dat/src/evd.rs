@@ -72,7 +72,9 @@ macro_rules! take {
                             length: data.transfered_length.into(),
                         })
                     }
-                    DAT_CONNECTION_REQUEST_EVENT => $evd.request((*data).cr_arrival_event_data.cr_handle),
+                    DAT_CONNECTION_REQUEST_EVENT => {
+                        Event::Request(Cr::new($evd.ia(), (*data).cr_arrival_event_data.cr_handle))
+                    }
                     DAT_CONNECTION_EVENT_ESTABLISHED..=DAT_CONNECTION_EVENT_UNREACHABLE => {
                         connection(number, &(*data).connect_event_data)
                     }
@@ -103,16 +105,11 @@ impl Evd {
     }
 
     /// Waits for an event and takes it. Returns `None` after `timeout`, at most 71 minutes, or after a signal handler
-    /// has run. Without `timeout`, waits indefinitely.
+    /// has run.
     #[inline(always)]
-    pub fn wait(&self, timeout: Option<Duration>) -> Result<Option<Event>> {
-        let (timeout, mut more) = (timeout.map_or(DAT_TIMEOUT_INFINITE, microseconds), 0);
+    pub fn wait(&self, timeout: Duration) -> Result<Option<Event>> {
+        let (timeout, mut more) = (microseconds(timeout), 0);
         take!(self, "dat_evd_wait", |calls, place| (calls.dat_evd_wait)(self.raw(), timeout, 1, place, &mut more))
-    }
-
-    #[cold]
-    fn request(&self, handle: DAT_CR_HANDLE) -> Event {
-        Event::Request(Cr::new(self.ia(), handle))
     }
 }
 
@@ -174,14 +171,11 @@ macro_rules! names {
 }
 
 names! {
-    /// Returns the name of an event, such as `DAT_CONNECTION_EVENT_BROKEN`.
+    /// Returns the name of an event of a connection, such as `DAT_CONNECTION_EVENT_BROKEN`.
     event_name, DAT_EVENT_NUMBER, "unknown event":
-        DAT_DTO_COMPLETION_EVENT DAT_RMR_BIND_COMPLETION_EVENT DAT_CONNECTION_REQUEST_EVENT DAT_CONNECTION_EVENT_ESTABLISHED
-        DAT_CONNECTION_EVENT_PEER_REJECTED DAT_CONNECTION_EVENT_NON_PEER_REJECTED
+        DAT_CONNECTION_EVENT_ESTABLISHED DAT_CONNECTION_EVENT_PEER_REJECTED DAT_CONNECTION_EVENT_NON_PEER_REJECTED
         DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR DAT_CONNECTION_EVENT_DISCONNECTED DAT_CONNECTION_EVENT_BROKEN
-        DAT_CONNECTION_EVENT_TIMED_OUT DAT_CONNECTION_EVENT_UNREACHABLE DAT_ASYNC_ERROR_EVD_OVERFLOW
-        DAT_ASYNC_ERROR_IA_CATASTROPHIC DAT_ASYNC_ERROR_EP_BROKEN DAT_ASYNC_ERROR_TIMED_OUT
-        DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR DAT_SOFTWARE_EVENT
+        DAT_CONNECTION_EVENT_TIMED_OUT DAT_CONNECTION_EVENT_UNREACHABLE
 }
 
 names! {

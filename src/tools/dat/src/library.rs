@@ -5,7 +5,6 @@ use std::fmt;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use dat_udat20::*;
 use libloading::os::unix;
@@ -57,15 +56,6 @@ impl fmt::Display for Api {
     }
 }
 
-impl FromStr for Api {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let known = Api::ALL.into_iter().find(|api| api.name() == text);
-        known.ok_or_else(|| format!("{text} is not a version of uDAPL"))
-    }
-}
-
 /// An adapter in the list of a library.
 #[derive(Clone, Debug)]
 pub struct Adapter {
@@ -96,7 +86,7 @@ impl Library {
     /// Loads the library that the loader finds for programs of a version.
     ///
     /// # Errors
-    /// [`Error::is_absent`] distinguishes a missing library from one that cannot be loaded.
+    /// [`Error::absent`] distinguishes a missing library from one that cannot be loaded.
     pub fn find(api: Api) -> Result<Self> {
         let file = Path::new(api.library());
         Self::new(load(file, unix::RTLD_LOCAL)?, api, file)
@@ -153,6 +143,11 @@ impl Library {
             self.check("dat_registry_list_providers", code)?;
             entries.truncate(count as usize);
             let own = |info: &&DAT_PROVIDER_INFO| info.dapl_version_major == self.api.version().0;
+            let adapter = |info: &DAT_PROVIDER_INFO| {
+                let version = (info.dapl_version_major, info.dapl_version_minor);
+                let request = Request { version, thread_safe: info.is_thread_safe != DAT_FALSE };
+                Adapter { name: string(&info.ia_name), request }
+            };
             return Ok(entries.iter().filter(own).map(adapter).collect());
         }
     }
@@ -176,21 +171,12 @@ impl Library {
         // SAFETY: both places are local variables.
         let known = unsafe { (self.calls.common.dat_strerror)(code, &mut major, &mut minor) } == DAT_SUCCESS;
         if !known || major.is_null() {
-            return Error::call(call, format!("0x{code:08x}"));
+            return Error::new(format!("{call}: 0x{code:08x}"));
         }
         // SAFETY: on success the call writes NULL, or strings that live as long as the library.
         let [major, minor] = [major, minor].map(|name| unsafe { text(name) });
-        Error::call(call, if minor.is_empty() { major } else { format!("{major}, {minor}") })
-    }
-}
-
-fn adapter(info: &DAT_PROVIDER_INFO) -> Adapter {
-    Adapter {
-        name: string(&info.ia_name),
-        request: Request {
-            version: (info.dapl_version_major, info.dapl_version_minor),
-            thread_safe: info.is_thread_safe != DAT_FALSE,
-        },
+        let separator = if minor.is_empty() { "" } else { ", " };
+        Error::new(format!("{call}: {major}{separator}{minor}"))
     }
 }
 

@@ -77,7 +77,7 @@ macro_rules! sync {
 impl Region {
     /// Allocates zeroed memory of `length` bytes, at least one, and registers it with bits of `DAT_MEM_PRIV_ALL_FLAG`.
     pub fn new(pz: &Pz, length: usize, privileges: DAT_MEM_PRIV_FLAGS) -> Result<Self> {
-        let none = || Error::memory(length);
+        let none = || Error::new(format!("cannot allocate {length} bytes"));
         let layout = Layout::from_size_align(length.max(1), PAGE).map_err(|_| none())?;
         // SAFETY: the length is not 0.
         let base = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(none)?;

@@ -12,7 +12,8 @@ use crate::{Ep, Evd, Ia, Library, Result};
 /// A public service point, on which a server listens.
 pub struct Psp {
     _object: Object,
-    qualifier: u64,
+    /// The qualifier on which the service point listens.
+    pub qualifier: u64,
     /// The dispatcher of connection requests.
     pub requests: Evd,
 }
@@ -35,18 +36,12 @@ impl Psp {
         })?;
         Ok(Self { _object: object, qualifier: chosen, requests: evd.clone() })
     }
-
-    /// Returns the qualifier on which the service point listens.
-    pub fn qualifier(&self) -> u64 {
-        self.qualifier
-    }
 }
 
 /// A connection request, which is rejected if it is dropped.
 pub struct Cr {
     library: Library,
-    /// `None` after the request was accepted.
-    handle: Option<Handle>,
+    handle: Handle,
 }
 
 /// The peer that requests a connection.
@@ -59,12 +54,9 @@ pub struct Peer {
 }
 
 impl Cr {
+    #[cold]
     pub(crate) fn new(ia: &Ia, handle: DAT_CR_HANDLE) -> Self {
-        Cr { library: ia.library(), handle: Some(Handle::new(handle, ia.owner())) }
-    }
-
-    fn raw(&self) -> DAT_CR_HANDLE {
-        self.handle.map_or(DAT_HANDLE_NULL, Handle::raw)
+        Cr { library: ia.library(), handle: Handle::new(handle, ia.owner()) }
     }
 
     /// Returns the peer that requests the connection.
@@ -72,7 +64,7 @@ impl Cr {
         let mut param = MaybeUninit::<DAT_CR_PARAM>::zeroed();
         let query = self.library.calls().common.dat_cr_query;
         // SAFETY: the request is pending, and the structure is local.
-        let code = unsafe { query(self.raw(), DAT_CR_FIELD_ALL, param.as_mut_ptr()) };
+        let code = unsafe { query(self.handle.raw(), DAT_CR_FIELD_ALL, param.as_mut_ptr()) };
         self.library.check("dat_cr_query", code)?;
         // SAFETY: numbers and pointers, which the call wrote or for which zeros are valid. The pointers are valid until
         // the request ends.
@@ -87,25 +79,25 @@ impl Cr {
 
     /// Accepts the request for an endpoint. An event reports that the connection is established. On failure, rejects
     /// the request.
-    pub fn accept(mut self, ep: &Ep, private_data: &[u8]) -> Result<()> {
+    pub fn accept(self, ep: &Ep, private_data: &[u8]) -> Result<()> {
         let accept = self.library.calls().common.dat_cr_accept;
         let (size, data) = (private_data.len() as DAT_COUNT, private_data.as_ptr().cast_mut().cast());
         // SAFETY: request and endpoint are live; the call reads the private data before it returns.
-        let code = unsafe { accept(self.raw(), ep.raw(), size, data) };
+        let code = unsafe { accept(self.handle.raw(), ep.raw(), size, data) };
         self.library.check("dat_cr_accept", code)?;
-        self.handle = None;
+        std::mem::forget(self);
         Ok(())
     }
 }
 
 impl Drop for Cr {
     fn drop(&mut self) {
-        if let Some(handle) = self.handle.filter(|handle| handle.is_usable()) {
+        if self.handle.is_usable() {
             // SAFETY: the request is pending, and there is no private data.
             unsafe {
                 match &self.library.calls().own {
-                    Own::V12(calls) => (calls.dat_cr_reject)(handle.raw()),
-                    Own::V20(calls) => (calls.dat_cr_reject)(handle.raw(), 0, std::ptr::null_mut()),
+                    Own::V12(calls) => (calls.dat_cr_reject)(self.handle.raw()),
+                    Own::V20(calls) => (calls.dat_cr_reject)(self.handle.raw(), 0, std::ptr::null_mut()),
                 }
             };
         }

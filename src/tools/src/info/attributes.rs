@@ -106,7 +106,10 @@ fn of_provider(all: &Attributes) -> Vec<Attribute> {
         provider_version "Version" version = (provider.provider_version_major, provider.provider_version_minor);
         dapl_version "Version of the interface" version = (provider.dapl_version_major, provider.dapl_version_minor);
         is_thread_safe "Threads may call it concurrently" yes;
-        lmr_mem_types_supported "Kinds of memory" memory_types;
+        lmr_mem_types_supported "Kinds of memory" (|value| set(value, "", &[
+            // The number of virtual memory is 0, so it is in each set.
+            (0, "virtual"), (DAT_MEM_TYPE_LMR, "another region"), (DAT_MEM_TYPE_SHARED_VIRTUAL, "shared"),
+        ]));
         iov_ownership_on_return "List of segments after a post" (|value| choice(value, &[
             (DAT_IOV_CONSUMER, "DAT_IOV_CONSUMER", "the program's immediately"),
             (DAT_IOV_PROVIDER_NOMOD, "DAT_IOV_PROVIDER_NOMOD", "the program's after the completion"),
@@ -121,7 +124,7 @@ fn of_provider(all: &Attributes) -> Vec<Attribute> {
             (DAT_COMPLETION_UNSIGNALLED_FLAG, "unsignalled"), (DAT_COMPLETION_BARRIER_FENCE_FLAG, "barrier fence"),
             (DAT_COMPLETION_EVD_THRESHOLD_FLAG, "threshold"),
         ]));
-        max_private_data_size "Private data of a connection" count_of_bytes;
+        max_private_data_size "Private data of a connection" (|value| (json!(value), format!("{value} bytes")));
         supports_multipath "Several paths to a peer" yes;
         ep_creator "Creates endpoints for connection requests" (|value| choice(value, &[
             (DAT_PSP_CREATES_EP_NEVER, "DAT_PSP_CREATES_EP_NEVER", "never"),
@@ -196,10 +199,6 @@ fn count(value: DAT_COUNT) -> Shown {
     (json!(value), value.to_string())
 }
 
-fn count_of_bytes(value: DAT_COUNT) -> Shown {
-    (json!(value), format!("{value} bytes"))
-}
-
 fn bytes(value: impl Into<u64>) -> Shown {
     let value = value.into();
     (json!(value), size(value))
@@ -226,11 +225,6 @@ fn set<T: Copy + PartialEq + BitAnd<Output = T>>(value: T, nothing: &str, all: &
     let names: Vec<&str> = all.iter().filter(|(bit, _)| value & *bit == *bit).map(|(_, name)| *name).collect();
     let words = if names.is_empty() { nothing.to_owned() } else { names.join(", ") };
     (json!(names), words)
-}
-
-/// Shows kinds of memory, always with virtual memory, whose number is 0.
-fn memory_types(value: DAT_MEM_TYPE) -> Shown {
-    set(value, "", &[(0, "virtual"), (DAT_MEM_TYPE_LMR, "another region"), (DAT_MEM_TYPE_SHARED_VIRTUAL, "shared")])
 }
 
 /// Kinds of events, in the order of the matrix.

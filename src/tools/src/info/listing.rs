@@ -12,7 +12,7 @@ use host::{net, sysfs};
 use serde::Serialize;
 
 use super::devices::{self, Port};
-use super::probe::{Opening, Probe};
+use super::probe::{Probe, finish, start};
 use super::{hidden, load, shown, version, words};
 use crate::print::{self, WRONG, columns, styled};
 use crate::tool::{Common, Outcome};
@@ -59,7 +59,8 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
         let (own, adapters) = match loaded {
             Ok(loaded) => loaded,
             Err(error) => {
-                listing.missing.push(reason(&error));
+                // The other lines list the searched places.
+                listing.missing.extend(error.to_string().lines().next().map(str::to_owned));
                 failure = failure.or(Some(error));
                 continue;
             }
@@ -94,8 +95,8 @@ pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'
     const MAX_CONCURRENT: usize = 8;
     let mut all = Vec::new();
     for some in adapters.chunks(MAX_CONCURRENT) {
-        let opening: Vec<_> = some.iter().map(|one| Opening::start(&one.name, one.request, library)).collect();
-        all.extend(some.iter().zip(opening.into_iter().map(Opening::wait)));
+        let started: Vec<_> = some.iter().map(|one| start(&one.name, one.request, library)).collect();
+        all.extend(some.iter().zip(started.into_iter().map(finish)));
     }
     all
 }
@@ -123,17 +124,12 @@ fn row(
         Origin::Line(..) => origin.to_string(),
     });
     let Request { version: (major, minor), thread_safe } = adapter.request;
-    let opens = probe.answer.is_ok();
-    let (opened, why) = match probe.answer {
-        Ok(opened) => (Some(opened), None),
-        Err(why) => {
-            let error = probe.messages.into_iter().rfind(|message| message.is_error);
-            (None, Some(error.map_or(why, |message| message.text)))
-        }
-    };
+    let last = probe.errors().next_back().map(|message| message.text.clone());
+    let why = probe.answer.as_ref().err().map(|why| last.unwrap_or(why.clone()));
+    let opened = probe.answer.ok();
     let address = opened.as_ref().and_then(|opened| opened.address);
     let port = address.and_then(|address| devices::with_address(ports, interfaces, address));
-    let state = if opens { "ready" } else { "does not open" };
+    let state = if opened.is_some() { "ready" } else { "does not open" };
     Listed {
         name: words(&adapter.name),
         version: format!("{major}.{minor}"),
@@ -144,14 +140,9 @@ fn row(
         port: port.map(|port| port.number),
         state: port.map_or(state, |port| &port.state).to_owned(),
         address,
-        opens,
+        opens: why.is_none(),
         why,
     }
-}
-
-/// Returns why there is no library, without the searched places.
-fn reason(error: &anyhow::Error) -> String {
-    error.to_string().lines().next().unwrap_or_default().to_owned()
 }
 
 /// Maximum number of causes with their own line. A distribution's file lists dozens of adapters.

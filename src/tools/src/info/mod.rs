@@ -70,10 +70,10 @@ fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
     // First, because this error is clearer than the probe's.
     let library = common.library_with(Some(name.to_bytes()))?;
     let probe = probe::probe(name, Request::of(library.api()), common.library.as_deref());
-    let opened = match probe.answer {
+    let opened = match &probe.answer {
         Ok(opened) => opened,
         Err(why) => {
-            for message in probe.messages {
+            for message in probe.errors() {
                 print::complain(shown(&message.text));
             }
             let (shown, name) = (shown(&words(name)), operand(name.to_bytes()));
@@ -88,7 +88,7 @@ fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
         }
         print::line(format_args!("{object:#}"))?;
     } else {
-        print::line(text(&opened))?;
+        print::line(text(opened))?;
     }
     Ok(Outcome::Fine)
 }
@@ -117,11 +117,8 @@ fn words(string: &CStr) -> String {
 
 /// Escapes control characters, which could affect the terminal.
 fn shown(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter.is_control() { shown.extend(letter.escape_default()) } else { shown.push(letter) }
-    }
-    shown
+    let escaped = |letter: char| if letter.is_control() { letter.escape_default().to_string() } else { letter.into() };
+    text.chars().map(escaped).collect()
 }
 
 fn version(api: Api) -> Version {

@@ -4,7 +4,7 @@ use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use anyhow::Context;
 use dat::{Api, Ia, Request};
@@ -25,8 +25,13 @@ pub struct Probe {
 }
 
 impl Probe {
+    /// Returns the messages without warnings, which may be about other adapters.
+    pub fn errors(&self) -> impl DoubleEndedIterator<Item = &Message> {
+        self.messages.iter().filter(|message| message.is_error)
+    }
+
     pub fn topic(&self) -> Option<Topic> {
-        self.messages.iter().rev().filter(|message| message.is_error).find_map(|message| message.topic)
+        self.errors().rev().find_map(|message| message.topic)
     }
 }
 
@@ -62,25 +67,21 @@ pub struct Opened {
 
 /// Opens an adapter in another process. `library` is the file that the user named, if any.
 pub fn probe(name: &CStr, request: Request, library: Option<&Path>) -> Probe {
-    Opening::start(name, request, library).wait()
+    finish(start(name, request, library))
 }
 
-/// The process that opens an adapter.
-pub struct Opening(anyhow::Result<Child>);
-
-impl Opening {
-    pub fn start(name: &CStr, request: Request, library: Option<&Path>) -> Self {
-        let tool = own_file().context("cannot find the file of this program");
-        Opening(tool.and_then(|tool| command(&tool, name, request, library).spawn().context("cannot create a process")))
-    }
-
-    pub fn wait(self) -> Probe {
-        let output = self.0.and_then(|child| child.wait_with_output().context("cannot read from the process"));
-        output.map_or_else(|error| Probe { answer: Err(format!("{error:#}")), messages: Vec::new() }, |it| probed(&it))
-    }
+/// Starts the process that opens an adapter.
+pub fn start(name: &CStr, request: Request, library: Option<&Path>) -> anyhow::Result<Child> {
+    let tool = own_file().context("cannot find the file of this program")?;
+    command(&tool, name, request, library).spawn().context("cannot create a process")
 }
 
-fn probed(output: &Output) -> Probe {
+/// Waits for the end of a started process.
+pub fn finish(started: anyhow::Result<Child>) -> Probe {
+    let output = match started.and_then(|child| child.wait_with_output().context("cannot read from the process")) {
+        Ok(output) => output,
+        Err(error) => return Probe { answer: Err(format!("{error:#}")), messages: Vec::new() },
+    };
     let [text, errors] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     let (answer, printed) = read(&text);
     let answer = answer.unwrap_or_else(|| {
@@ -109,14 +110,12 @@ fn command(tool: &Path, name: &CStr, request: Request, library: Option<&Path>) -
 /// Returns the answer in the standard output of the process, and the other lines, from a provider.
 fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
     let mut printed: Vec<&str> = output.lines().filter(|line| !line.is_empty()).collect();
-    let answer = printed.iter().enumerate().rev().find_map(|(at, line)| Some((at, serde_json::from_str(line).ok()?)));
-    match answer {
-        Some((at, answer)) => {
-            printed.remove(at);
-            (Some(answer), printed)
-        }
-        None => (None, printed),
-    }
+    let found = printed.iter().enumerate().rev().find_map(|(at, line)| Some((at, serde_json::from_str(line).ok()?)));
+    let answer = found.map(|(at, answer)| {
+        printed.remove(at);
+        answer
+    });
+    (answer, printed)
 }
 
 /// Opens the adapter and writes the answer, in the other process.

@@ -117,10 +117,10 @@ impl Channel {
     fn post(&self, number: usize) -> Result<()> {
         let segment = self.receives.segment(number * self.buffer, self.buffer);
         let cookie = self.cookie(RECEIVE, number);
-        Ok(self
-            .srq
-            .as_ref()
-            .map_or_else(|| self.ep.post_recv(segment, cookie), |srq| srq.post_recv(segment, cookie))?)
+        match &self.srq {
+            None => Ok(self.ep.post_recv(segment, cookie)?),
+            Some(srq) => Ok(srq.post_recv(segment, cookie)?),
+        }
     }
 
     fn cookie(&self, kind: u64, number: usize) -> u64 {

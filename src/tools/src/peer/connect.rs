@@ -9,7 +9,7 @@ use anyhow::Context;
 use dat::sys::*;
 use dat::{Connection, Event, event_name};
 
-use super::{Channel, Node, Occurrence};
+use super::{Channel, Node};
 use crate::interrupt::Interrupt;
 use crate::shell::operand;
 
@@ -101,13 +101,10 @@ impl Target<'_> {
         let deadline = Instant::now() + self.timeout + Duration::from_secs(1);
         loop {
             match node.next(Some(deadline), self.interrupt, false)? {
-                Occurrence::Interrupted => return Err(Stop::Interrupted),
-                Occurrence::TimeUp => return Err(Stop::Late(late(self.timeout))),
-                Occurrence::Event(Event::Connection(event)) if event.ep == channel.ep.id() => {
-                    return self.outcome(event);
-                }
+                None => return Err(Stop::Late(late(self.timeout))),
+                Some(Event::Connection(event)) if event.ep == channel.ep.id() => return self.outcome(event),
                 // Drops requests, which rejects them.
-                Occurrence::Event(_) => {}
+                Some(_) => {}
             }
         }
     }
@@ -146,13 +143,9 @@ pub fn late(timeout: Duration) -> String {
 fn resolve(host: &str, like: Option<IpAddr>) -> io::Result<Vec<IpAddr>> {
     // An IPv6 address may be in brackets.
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    let mut found = Vec::new();
-    for address in (bare, 0).to_socket_addrs()? {
-        if !found.contains(&address.ip()) {
-            found.push(address.ip());
-        }
-    }
+    let mut found: Vec<IpAddr> = (bare, 0).to_socket_addrs()?.map(|address| address.ip()).collect();
     found.sort_by_key(|ip| like.is_some_and(|like| like.is_ipv4() != ip.is_ipv4()));
+    found.dedup();
     Ok(found)
 }
 

@@ -13,7 +13,7 @@ use crate::units;
 
 pub use channel::{Channel, Done, Message};
 pub use connect::{Stop, Target};
-pub use node::{Node, Occurrence};
+pub use node::Node;
 pub use pattern::Pattern;
 
 /// Arguments about the peer.

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use dat::sys::DAT_EVD_CR_FLAG;
 use dat::{Attributes, Cno, Evd, Evds, Event, Ia, Library, Psp, Pz};
 
+use super::Stop;
 use crate::interrupt::Interrupt;
 use crate::tool::open_adapter;
 
@@ -18,13 +19,6 @@ pub struct Node {
     requests: Evd,
     cno: Cno,
     pub ia: Ia,
-}
-
-pub enum Occurrence {
-    Event(Event),
-    TimeUp,
-    /// The tool must end.
-    Interrupted,
 }
 
 /// Maximum duration of a sleep: a signal just before the sleep does not end it.
@@ -59,17 +53,18 @@ impl Node {
         })
     }
 
-    /// Waits for the next event; `poll` replaces sleeping. Completions precede the end of their connection.
-    pub fn next(&self, until: Option<Instant>, interrupt: &Interrupt, poll: bool) -> Result<Occurrence> {
+    /// Waits for the next event; `poll` replaces sleeping. Returns `None` at the time `until`. Completions precede the
+    /// end of their connection.
+    pub fn next(&self, until: Option<Instant>, interrupt: &Interrupt, poll: bool) -> Result<Option<Event>, Stop> {
         let Evds { recv, request, connect } = &self.evds;
         let mut polls = 0_u32;
         loop {
             if interrupt.is_set() {
-                return Ok(Occurrence::Interrupted);
+                return Err(Stop::Interrupted);
             }
             for evd in [request, recv, connect, &self.requests] {
                 if let Some(event) = evd.dequeue()? {
-                    return Ok(Occurrence::Event(event));
+                    return Ok(Some(event));
                 }
             }
             polls += 1;
@@ -80,7 +75,7 @@ impl Node {
             polls = 0;
             let left = until.map_or(MAX_SLEEP, |until| until.saturating_duration_since(Instant::now()));
             if left.is_zero() {
-                return Ok(Occurrence::TimeUp);
+                return Ok(None);
             }
             if poll {
                 std::thread::yield_now();

@@ -8,9 +8,6 @@ use super::plan::{MAX_CONNECTIONS, MAX_ITERATIONS, MAX_OUTSTANDING, MAX_PAUSE, M
 use crate::peer::{self, CLIENT, SERVER};
 use crate::units::{self, DAY};
 
-/// Maximum of --limit in seconds.
-const MAX_LIMIT: i128 = 200_000;
-
 /// Measure latency, bandwidth and rate between two processes or hosts through an interface adapter
 ///
 /// Without HOST, dat-perf is the server, which prints where it listens, and errors. With HOST or --self, it is the client, which
@@ -121,7 +118,7 @@ pub struct Arguments {
     /// A measurement that would take longer has fewer transfers; dat-perf reports this, and the exit status is 1. The server has
     /// a separate limit for the time until a client requests its next step.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true,
-          value_parser = units::whole::<u64>(1..=MAX_LIMIT, "a whole number of seconds"))]
+          value_parser = units::whole::<u64>(1..=200_000, "a whole number of seconds"))]
     pub limit: Option<u64>,
 
     /// Show a histogram for each measurement of latency; with --json for all measurements

@@ -55,10 +55,8 @@ impl<'a> Client<'a> {
     fn run(&mut self, plan: &Plan) -> anyhow::Result<Measurement> {
         let mut side = Side::new(self.library, &self.arguments.name, plan, true, &self.control.limit)?;
         self.control.say(&Message::Plan(*plan))?;
-        let qualifier = match self.control.hear()? {
-            Message::Ready(qualifier) => qualifier,
-            other => return Err(unexpected(&other)),
-        };
+        let message = self.control.hear()?;
+        let Message::Ready(qualifier) = message else { return Err(unexpected(&message)) };
         side.exchange(&mut self.control)?;
         side.connect(self.host, qualifier, self.arguments.timeout())?;
         let duration = self.arguments.duration.map(Duration::from_secs_f64);
@@ -66,10 +64,8 @@ impl<'a> Client<'a> {
         let spare = (self.arguments.timeout() / 4).min(Duration::from_secs(5));
         let goal = Goal::new(plan, duration, Instant::now() + self.control.limit.left().saturating_sub(spare));
         let outcome = crew::run(&mut side.workers, &mut self.control, &self.cpus.own, Some(goal))?;
-        let server = match self.control.hear()? {
-            Message::Report(server) => server,
-            other => return Err(unexpected(&other)),
-        };
+        let message = self.control.hear()?;
+        let Message::Report(server) = message else { return Err(unexpected(&message)) };
         let made = Plan { outstanding: outcome.window, ..*plan };
         let mut row = Measurement::new(&self.arguments.name, &made, &outcome.threads, outcome.usage, server);
         row.complete = duration.is_some() || row.iterations == plan.iterations * u64::from(plan.threads);

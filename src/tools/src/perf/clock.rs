@@ -96,7 +96,7 @@ pub struct Steps {
     count: usize,
     last: u64,
     began: Instant,
-    measured: Measured,
+    pub measured: Measured,
 }
 
 #[derive(Clone, Debug)]
@@ -140,10 +140,6 @@ impl Steps {
         }
         self.measured.turns.push((self.began, elapsed));
         elapsed
-    }
-
-    pub fn end(self) -> Measured {
-        self.measured
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, bail, ensure};
 use dat::sys::{DAT_CLOSE_GRACEFUL_FLAG, DAT_CONNECTION_EVENT_ESTABLISHED};
 use dat::{Cr, Event, Ia, Remote};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use super::clock::{MAX_STEPS, Usage};
 use super::goal::Turn;
 use super::limit::Limit;
 use super::plan::Plan;
-use crate::peer::{Channel, Done, Node, Occurrence, Target};
+use crate::peer::{Channel, Done, Node, Target};
 
 /// Private data of this connection's request and acceptance.
 pub const GREETING: &[u8] = b"dat-perf 5";
@@ -83,9 +83,8 @@ impl Control {
             .connect(&node, || channel(&node), GREETING)?
             .map_err(|(stop, hint)| anyhow!("{}: {stop}; {hint}", target.host.unwrap_or("this host")))?;
         let host = connected.host;
-        if !connected.answer.starts_with(GREETING) {
-            bail!("{host}: the server on qualifier {} is not dat-perf of this version", target.qualifier);
-        }
+        let (is_same, qualifier) = (connected.answer.starts_with(GREETING), target.qualifier);
+        ensure!(is_same, "{host}: the server on qualifier {qualifier} is not dat-perf of this version");
         Ok((Self::new(node, connected.channel, limit), host))
     }
 
@@ -109,9 +108,7 @@ impl Control {
         let until = Instant::now() + SEND_TIMEOUT;
         while self.channel.is_sending() {
             self.handle_event(until)?.context("the peer does not respond")?;
-            if self.gone {
-                bail!(GONE);
-            }
+            ensure!(!self.gone, GONE);
         }
         Ok(())
     }
@@ -170,8 +167,9 @@ impl Control {
 
     /// Handles one event. Returns `None` if none arrives in time.
     fn handle_event(&mut self, until: Instant) -> anyhow::Result<Option<()>> {
-        match self.node.next(Some(until), &self.limit.interrupt, false)? {
-            Occurrence::Event(Event::Completion(completion)) => {
+        let Some(event) = self.node.next(Some(until), &self.limit.interrupt, false)? else { return Ok(None) };
+        match event {
+            Event::Completion(completion) => {
                 if let Done::Message(message) = self.channel.done(&completion)? {
                     let (region, place) = self.channel.received(message);
                     let mut bytes = vec![0; (message.length as usize).min(MAX_MESSAGE)];
@@ -180,12 +178,8 @@ impl Control {
                     self.inbox.push_back(Message::decode(&bytes).context("the peer sent an invalid message")?);
                 }
             }
-            Occurrence::Event(Event::Connection(event)) => {
-                self.gone |= event.number != DAT_CONNECTION_EVENT_ESTABLISHED;
-            }
-            Occurrence::Event(_) => {}
-            Occurrence::TimeUp => return Ok(None),
-            Occurrence::Interrupted => self.limit.check()?,
+            Event::Connection(event) => self.gone |= event.number != DAT_CONNECTION_EVENT_ESTABLISHED,
+            Event::Request(_) | Event::Other => {}
         }
         Ok(Some(()))
     }

@@ -1,7 +1,6 @@
 //! The CPUs of a measurement.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::thread;
 
 use anyhow::Context;
@@ -64,13 +63,12 @@ impl Cpus {
         };
         let mut line = format!("CPUs: {} usable, load {:.1}, {}", self.usable, self.load, list(&self.own));
         if !self.peer.is_empty() {
-            let _ = write!(line, " here, {} at the server", list(&self.peer));
+            line += &format!(" here, {} at the server", list(&self.peer));
         }
         let (pollers, cpus) = self.pollers(plan);
         if pollers > cpus {
             let cpus = print::counted(cpus as u64, "CPU");
-            let _ =
-                write!(line, "; {pollers} threads poll on {cpus}, so they yield to each other: --wait may be better");
+            line += &format!("; {pollers} threads poll on {cpus}, so they yield to each other: --wait may be better");
         }
         if self.load > self.usable as f64 {
             line += "; the host is busy, so the times include waits for a CPU";

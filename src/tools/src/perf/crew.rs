@@ -63,9 +63,7 @@ pub fn run(
         let Lead { turns, reported, usage, .. } = lead;
         // Without a sender of turns, the other threads end.
         drop(turns);
-        let joined =
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        let others: Vec<_> = joined.collect();
+        let others: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("a thread has panicked")).collect();
         let failed = reported.try_iter().find_map(Result::err);
         let threads = [made?].into_iter().chain(others.into_iter().flatten()).collect();
         failed.map_or(Ok(Outcome { threads, usage, window }), Err)
@@ -148,7 +146,7 @@ impl<'a> Member<'a> {
     fn end(self) -> anyhow::Result<Measured> {
         self.worker.reap_all()?;
         stream::check_written(self.worker, self.made)?;
-        Ok(self.steps.end())
+        Ok(self.steps.measured)
     }
 }
 

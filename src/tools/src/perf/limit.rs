@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use parking_lot::Mutex;
 
 use crate::interrupt::Interrupt;
@@ -46,9 +46,7 @@ impl Limit {
     pub fn check(&self) -> Result<()> {
         ensure!(!self.interrupt.is_set(), "interrupted");
         ensure!(!self.failed.load(Ordering::Relaxed), "another thread has failed");
-        if self.left().is_zero() {
-            bail!("it takes longer than {} s (--limit)", self.timeout.as_secs());
-        }
+        ensure!(!self.left().is_zero(), "it takes longer than {} s (--limit)", self.timeout.as_secs());
         Ok(())
     }
 }

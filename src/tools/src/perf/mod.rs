@@ -65,11 +65,8 @@ impl Tool for Arguments {
             print::complain(format_args!("dat-perf: {contradiction}"));
             return Ok(Outcome::Usage);
         }
-        if self.peer.is_server() {
-            let library = self.peer.common.library_with(Some(self.name.as_bytes()))?;
-            return server::run(&self, library).map(|()| Outcome::Fine);
-        }
-        run_client(&self).map(|()| Outcome::Fine)
+        let ran = if self.peer.is_server() { server::run(&self) } else { run_client(&self) };
+        ran.map(|()| Outcome::Fine)
     }
 }
 

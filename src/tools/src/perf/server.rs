@@ -15,29 +15,31 @@ use super::limit::Limit;
 use super::plan::Plan;
 use super::side::Side;
 use crate::interrupt::Interrupt;
-use crate::peer::{Node, Occurrence};
+use crate::peer::{Node, Stop};
 use crate::print;
 
 const MAX_REQUESTS: usize = 64;
 
 /// Serves clients until it is interrupted, or with `--once` only the first one.
-pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let library = arguments.peer.common.library_with(Some(arguments.name.as_bytes()))?;
     let interrupt = Interrupt::catch().context("cannot catch signals")?;
     let cpus = Cpus::new(&arguments.cpu, &[], false);
     pin(&arguments.cpu, 0)?;
     let node = Node::open(library, &arguments.name, MAX_REQUESTS)?;
     let psp = node.listen(arguments.peer.listen_on(PORT))?;
     if arguments.peer.announce {
-        print::line(psp.qualifier())?;
+        print::line(psp.qualifier)?;
     } else {
-        print::line(format_args!("{} listens on qualifier {}", arguments.name, psp.qualifier()))?;
+        print::line(format_args!("{} listens on qualifier {}", arguments.name, psp.qualifier))?;
     }
     let server = Server { arguments, library, cpus, interrupt: &interrupt };
     loop {
-        let request = match node.next(None, &interrupt, false)? {
-            Occurrence::Interrupted => return Ok(()),
-            Occurrence::Event(Event::Request(request)) => request,
-            _ => continue,
+        let request = match node.next(None, &interrupt, false) {
+            Ok(Some(Event::Request(request))) => request,
+            Ok(_) => continue,
+            Err(Stop::Interrupted) => return Ok(()),
+            Err(error) => return Err(error.into()),
         };
         match server.visit(&node.ia, request) {
             _ if interrupt.is_set() => return Ok(()),
@@ -49,11 +51,6 @@ pub fn run(arguments: &Arguments, library: Library) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a line with `--verbose`, or on a terminal.
-fn note(arguments: &Arguments, text: fmt::Arguments<'_>) -> anyhow::Result<()> {
-    if arguments.verbose || io::stdout().is_terminal() { print::line(text) } else { Ok(()) }
-}
-
 struct Server<'a> {
     arguments: &'a Arguments,
     library: Library,
@@ -62,26 +59,30 @@ struct Server<'a> {
 }
 
 impl Server<'_> {
+    /// Writes a line with `--verbose`, or on a terminal.
+    fn note(&self, text: fmt::Arguments<'_>) -> anyhow::Result<()> {
+        if self.arguments.verbose || io::stdout().is_terminal() { print::line(text) } else { Ok(()) }
+    }
+
     /// Serves a client until it disconnects. Rejects another program and returns `false`.
     fn visit(&self, ia: &Ia, request: Cr) -> anyhow::Result<bool> {
-        let arguments = self.arguments;
         let peer = request.query()?;
         let name = peer.address.map_or_else(|| "a client".to_owned(), |address| address.ip().to_string());
         if !peer.private_data.starts_with(GREETING) {
             // The request is rejected when it is dropped.
-            note(arguments, format_args!("{name}: rejected, because it is not dat-perf of this version"))?;
+            self.note(format_args!("{name}: rejected, because it is not dat-perf of this version"))?;
             return Ok(false);
         }
-        note(arguments, format_args!("{name} is connected"))?;
-        let mut control = Control::accept(ia, request, Limit::new(self.interrupt, arguments.timeout()))?;
+        self.note(format_args!("{name} is connected"))?;
+        let mut control = Control::accept(ia, request, Limit::new(self.interrupt, self.arguments.timeout()))?;
         while let Some(message) = control.hear_or_end().with_context(|| format!("{name}, before a measurement"))? {
             let Message::Plan(plan) = message else { bail!("{name}: sent {message:?} instead of a plan") };
             control.limit.begin();
-            note(arguments, format_args!("{name} measures {} with {}", plan.test, print::counted(plan.size, "byte")))?;
+            self.note(format_args!("{name} measures {} with {}", plan.test, print::counted(plan.size, "byte")))?;
             self.serve(&mut control, &plan).with_context(|| format!("{name}, {}", plan.test))?;
             control.limit.begin();
         }
-        note(arguments, format_args!("{name} has gone"))?;
+        self.note(format_args!("{name} has gone"))?;
         Ok(true)
     }
 
@@ -94,7 +95,7 @@ impl Server<'_> {
             Ok(made) => made,
             Err(error) => return control.say(&Message::refused(&error)),
         };
-        control.say(&Message::Ready(psp.qualifier()))?;
+        control.say(&Message::Ready(psp.qualifier))?;
         side.exchange(control)?;
         side.accept(&psp, control)?;
         drop(psp);

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use dat::sys::*;
 use dat::{Cr, Evd, Event, Ia, Library, Psp, Pz, event_name};
 
@@ -30,17 +30,11 @@ impl Side {
             Transfer::Send => adapter.ia.max_message_size,
             Transfer::Write | Transfer::Read => adapter.ia.max_rdma_size,
         };
-        if plan.size > max {
-            bail!("{name}: the maximum size of a transfer is {max} bytes");
-        }
-        if plan.threads > 1 && !adapter.provider.is_thread_safe {
-            bail!("{name}: the provider is not thread-safe");
-        }
+        ensure!(plan.size <= max, "{name}: the maximum size of a transfer is {max} bytes");
+        ensure!(plan.threads == 1 || adapter.provider.is_thread_safe, "{name}: the provider is not thread-safe");
         // Checked, because the peer determines the size.
         let (memory, max) = (worker::memory(plan, &adapter.ia, client), max_memory());
-        if memory > max {
-            bail!("it needs {} MiB of memory; the maximum is {} MiB", memory >> 20, max >> 20);
-        }
+        ensure!(memory <= max, "it needs {} MiB of memory; the maximum is {} MiB", memory >> 20, max >> 20);
         let pz = Pz::new(&ia)?;
         let workers = (0..plan.threads)
             .map(|_| Worker::new(&pz, &adapter, plan, client, limit))
@@ -69,8 +63,7 @@ impl Side {
                 ep.connect(host, qualifier, timeout, &greeting(thread, connection))?;
                 worker.established(timeout).map_err(|error| {
                     // No query returns the maximum connections between two processes.
-                    let before =
-                        self.workers[..thread].iter().map(|worker| worker.eps.len()).sum::<usize>() + connection;
+                    let before = thread * worker.eps.len() + connection;
                     let full = error.to_string() == event_name(DAT_CONNECTION_EVENT_NON_PEER_REJECTED) && before > 0;
                     let most =
                         if full { format!("; there is room for {before} to this server") } else { String::new() };
@@ -96,7 +89,7 @@ impl Side {
 /// Waits for the request with this private data. Fails after the client disconnected.
 fn request(psp: &Psp, greeting: &[u8], control: &mut Control) -> anyhow::Result<Cr> {
     loop {
-        if let Some(Event::Request(request)) = psp.requests.wait(Some(CHECK_INTERVAL))? {
+        if let Some(Event::Request(request)) = psp.requests.wait(CHECK_INTERVAL)? {
             if request.query()?.private_data.starts_with(greeting) {
                 return Ok(request);
             }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use anyhow::bail;
+use anyhow::ensure;
 use dat::Completion;
 
 use super::clock::Steps;
@@ -23,10 +23,9 @@ struct Lane {
 
 pub enum Part {
     Messages(Messages),
-    Rdma(Vec<Number>),
+    /// The number of the next transfer on each connection.
+    Rdma(Vec<u64>),
 }
-
-type Number = u64;
 
 impl Part {
     pub fn of(worker: &Worker) -> Self {
@@ -139,9 +138,7 @@ impl Messages {
             return worker.post_recv(lane, slot);
         }
         let size = worker.plan.size;
-        if message.length != size {
-            bail!("a message has {} bytes instead of {size}", message.length);
-        }
+        ensure!(message.length == size, "a message has {} bytes instead of {size}", message.length);
         if worker.plan.verify {
             let from = worker.connection_of(message.ep)?;
             worker.into.check(slot, size as usize, from, self.received[from].number)?;
@@ -164,7 +161,7 @@ impl Messages {
 
 // ---- RDMA ----
 
-fn rdma_all(worker: &mut Worker, next: &mut [Number], transfers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
+fn rdma_all(worker: &mut Worker, next: &mut [u64], transfers: Range<u64>, steps: &mut Steps) -> anyhow::Result<()> {
     let (size, verify) = (worker.plan.size as usize, worker.plan.verify);
     let read = worker.plan.test.transfer() == Transfer::Read;
     let window = worker.window() as usize;

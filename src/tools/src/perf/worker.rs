@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use anyhow::{anyhow, bail};
+use anyhow::{anyhow, bail, ensure};
 use dat::sys::*;
 use dat::{
     Attributes, Completion, Ep, EpId, Evd, Evds, Event, IaAttributes, Pz, Region, Segment, Srq, event_name, status_name,
@@ -34,19 +34,16 @@ struct Layout {
     bytes: usize,
     /// Bytes from one buffer to the next; 0 for a single buffer.
     step: usize,
-    /// Buffers besides the first.
-    slots: usize,
+    /// Total bytes, saturated: the peer's plan determines them.
+    length: u64,
 }
 
 impl Layout {
+    /// Creates the layout of a buffer and of `slots` further ones.
     fn new(bytes: usize, slots: usize) -> Self {
         let bytes = bytes.max(64);
-        Self { bytes, step: if slots > 0 { bytes.next_multiple_of(64) } else { 0 }, slots }
-    }
-
-    /// Returns the total bytes, saturated: the peer's plan determines them.
-    fn length(self) -> u64 {
-        (self.slots as u64).saturating_mul(self.step as u64).saturating_add(self.bytes as u64)
+        let step = if slots > 0 { bytes.next_multiple_of(64) } else { 0 };
+        Self { bytes, step, length: (slots as u64).saturating_mul(step as u64).saturating_add(bytes as u64) }
     }
 
     /// Returns the layouts of `out` and `into` of a [`Worker`].
@@ -66,7 +63,7 @@ impl Layout {
 /// Returns the bytes of all buffers of a process.
 pub fn memory(plan: &Plan, adapter: &IaAttributes, client: bool) -> u64 {
     let (out, into) = Layout::of(plan, depth(plan, adapter), client);
-    out.length().saturating_add(into.length()).saturating_mul(u64::from(plan.threads))
+    out.length.saturating_add(into.length).saturating_mul(u64::from(plan.threads))
 }
 
 fn receives(plan: &Plan, depth: usize) -> usize {
@@ -82,7 +79,7 @@ pub struct Buffers {
 
 impl Buffers {
     fn new(pz: &Pz, layout: Layout) -> anyhow::Result<Self> {
-        let region = Region::new(pz, usize::try_from(layout.length())?, DAT_MEM_PRIV_ALL_FLAG)?;
+        let region = Region::new(pz, usize::try_from(layout.length)?, DAT_MEM_PRIV_ALL_FLAG)?;
         // Unwritten pages share one page of zeros, always in the cache.
         for page in (0..region.length()).step_by(PAGE) {
             region.write(page, &[0]);
@@ -131,9 +128,7 @@ impl Buffers {
         self.check(0, size - end, lane, number)?;
         let mut found = [0; 8];
         self.region.read(size - end, &mut found[..end]);
-        if found[..end] != wanted[8 - end..] {
-            bail!("connection {lane}, transfer {number}: its last bytes are wrong");
-        }
+        ensure!(found[..end] == wanted[8 - end..], "connection {lane}, transfer {number}: its last bytes are wrong");
         Ok(())
     }
 }
@@ -226,7 +221,7 @@ impl Worker {
         let until = Instant::now() + timeout;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            match self.evds.connect.wait(Some(left))? {
+            match self.evds.connect.wait(left)? {
                 Some(Event::Connection(event)) if event.number == DAT_CONNECTION_EVENT_ESTABLISHED => return Ok(()),
                 Some(Event::Connection(event)) => bail!(event_name(event.number)),
                 _ if left.is_zero() => bail!(connect::late(timeout)),
@@ -304,7 +299,7 @@ impl Worker {
     fn fetch(&self, from: &Evd) -> anyhow::Result<Completion> {
         if self.plan.wait {
             loop {
-                match from.wait(Some(CHECK_INTERVAL))? {
+                match from.wait(CHECK_INTERVAL)? {
                     Some(event) => return self.completion(event),
                     None => self.check()?,
                 }

@@ -6,9 +6,6 @@ use super::MAX_SIZE;
 use crate::peer::{self, CLIENT};
 use crate::units::{self, DAY};
 
-/// Minimum time of an option, in seconds.
-const SHORTEST: f64 = 0.001;
-
 /// Check whether two processes or hosts reach each other through an interface adapter
 ///
 /// Without HOST, dat-ping is the server, which serves up to 64 clients concurrently. With HOST or --self, it is the client.
@@ -38,12 +35,12 @@ pub struct Arguments {
     pub interval: f64,
 
     /// Seconds to wait for a connection or a reply before the round counts as lost
-    #[arg(short, long, value_name = "SECONDS", default_value = "5", value_parser = units::seconds(SHORTEST..=DAY),
+    #[arg(short, long, value_name = "SECONDS", default_value = "5", value_parser = units::seconds(0.001..=DAY),
           allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
     pub timeout: f64,
 
     /// End after this time; the exit status is 1 if --count requests more rounds
-    #[arg(short = 'w', long, value_name = "SECONDS", value_parser = units::seconds(SHORTEST..=DAY),
+    #[arg(short = 'w', long, value_name = "SECONDS", value_parser = units::seconds(0.001..=DAY),
           allow_negative_numbers = true, requires = "client", help_heading = CLIENT)]
     pub deadline: Option<f64>,
 

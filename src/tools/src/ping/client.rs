@@ -8,21 +8,13 @@ use super::wire::Operation;
 use crate::peer::Stop;
 use crate::print::{ATTENTION, GOOD};
 
-#[derive(Clone, Copy, Debug)]
-pub struct Pace {
-    /// Number of rounds; `None` for no limit.
-    pub count: Option<u64>,
-    /// Time from the start of a round to the start of the next.
-    pub interval: Duration,
-}
-
 /// Minimum time between attempts to reconnect.
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
-pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
+pub fn run(plan: &Plan, report: &mut Report) -> anyhow::Result<()> {
     let mut session = match Session::connect(plan)? {
         Ok(Peer::Session(session)) => {
-            report.connected(session.address, session.has_srq(), session.server_polls())?;
+            report.connected(session.address, session.has_srq(), session.server.polls)?;
             Some(session)
         }
         Ok(Peer::Other(address, took)) => return report.other(address, took),
@@ -32,7 +24,7 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
         }
         Err((Stop::Gone(reason) | Stop::Late(reason), hint)) => anyhow::bail!("{}: {reason}; {hint}", report.host),
     };
-    for round in 1..=pace.count.unwrap_or(u64::MAX) {
+    for round in 1..=plan.count.unwrap_or(u64::MAX) {
         let start = Instant::now();
         let tried = match &mut session {
             Some(session) => one_round(plan, session, round),
@@ -63,16 +55,16 @@ pub fn run(plan: &Plan, pace: Pace, report: &mut Report) -> anyhow::Result<()> {
                 }
             }
         }
-        if pace.count == Some(round) {
+        if plan.count == Some(round) {
             break;
         }
-        match rest(plan, &mut session, start, pace.interval) {
+        match rest(plan, &mut session, start) {
             Ok(()) => {}
             Err(Stop::Interrupted) => break,
             Err(Stop::Gone(reason) | Stop::Late(reason)) => {
                 report.note(ATTENTION, format!("{} has gone: {reason}; waiting for the next one", report.host))?;
                 session = None;
-                if rest(plan, &mut session, start, pace.interval).is_err() {
+                if rest(plan, &mut session, start).is_err() {
                     break;
                 }
             }
@@ -110,24 +102,19 @@ fn one_round(plan: &Plan, session: &mut Session, round: u64) -> Result<Round, St
     Ok((times, wrong))
 }
 
-fn rest(plan: &Plan, session: &mut Option<Box<Session>>, start: Instant, interval: Duration) -> Result<(), Stop> {
+/// Waits for the start of the next round.
+fn rest(plan: &Plan, session: &mut Option<Box<Session>>, start: Instant) -> Result<(), Stop> {
     let interrupt = plan.target.interrupt;
-    if interrupt.is_set() {
-        return Err(Stop::Interrupted);
-    }
     match session {
-        Some(_) if interval.is_zero() => Ok(()),
-        Some(session) => session.rest(plan, start + interval),
+        Some(_) if plan.interval.is_zero() => {}
+        Some(session) => session.rest(plan, start + plan.interval)?,
         None => {
-            let until = start + interval.max(RETRY_INTERVAL);
-            while Instant::now() < until {
-                if interrupt.is_set() {
-                    return Err(Stop::Interrupted);
-                }
+            let until = start + plan.interval.max(RETRY_INTERVAL);
+            while !interrupt.is_set() && Instant::now() < until {
                 let left = until.saturating_duration_since(Instant::now());
                 std::thread::sleep(left.min(Duration::from_millis(50)));
             }
-            Ok(())
         }
     }
+    if interrupt.is_set() { Err(Stop::Interrupted) } else { Ok(()) }
 }

@@ -20,7 +20,6 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, ensure};
 
 pub use arguments::Arguments;
-use client::Pace;
 use dat::Library;
 use report::Report;
 
@@ -46,13 +45,9 @@ impl Tool for Arguments {
             return server::run(&self, library, &interrupt);
         }
         let mut report = Report::new(&self);
-        match self.ping(&mut report) {
-            Ok(()) => report.finish(),
-            Err(error) => {
-                report.fail(&error);
-                Err(error)
-            }
-        }
+        let pinged = self.ping(&mut report);
+        let shown = report.finish(pinged.as_ref().err());
+        pinged.and(shown).map(|()| report.outcome())
     }
 }
 
@@ -81,9 +76,9 @@ impl Arguments {
             interrupt: &interrupt,
         };
         report.qualifier = Some(target.qualifier);
-        let plan = session::Plan { library, target, size: self.size, poll: !self.wait };
         let interval = if self.flood { Duration::ZERO } else { Duration::from_secs_f64(self.interval) };
-        client::run(&plan, Pace { count: self.count, interval }, report)
+        let (size, poll, count) = (self.size, !self.wait, self.count);
+        client::run(&session::Plan { library, target, size, poll, count, interval }, report)
     }
 }
 

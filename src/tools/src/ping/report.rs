@@ -158,35 +158,24 @@ impl Report {
         self.rounds.push(round);
     }
 
-    pub fn finish(&mut self) -> anyhow::Result<Outcome> {
+    /// Writes the JSON document or the summary. After a fatal `error`, writes a summary only if there were rounds.
+    pub fn finish(&mut self, error: Option<&anyhow::Error>) -> anyhow::Result<()> {
         self.bar.finish_and_clear();
-        if self.arguments.peer.common.json {
-            print::line(self.document(None))?;
-        } else if self.other.is_none() {
-            self.summary()?;
+        let has_rounds = error.is_none() || self.complete + self.lost > 0;
+        match self.arguments.peer.common.json {
+            true => print::line(self.document(error)),
+            false if has_rounds && self.other.is_none() => self.summary(),
+            false => Ok(()),
         }
-        Ok(self.outcome())
-    }
-
-    /// Writes the JSON document, or the summary of any rounds, after a fatal error.
-    pub fn fail(&mut self, error: &anyhow::Error) {
-        self.bar.finish_and_clear();
-        // The first error may cause a second one, which is not reported.
-        let _ = if self.arguments.peer.common.json {
-            print::line(self.document(Some(error)))
-        } else if self.complete + self.lost > 0 {
-            self.summary()
-        } else {
-            Ok(())
-        };
     }
 
     fn document(&mut self, error: Option<&anyhow::Error>) -> Value {
+        let peer = self.address.map(|_| if self.other.is_some() { "other" } else { "dat-ping" });
         let times: Map<String, Value> =
             self.spreads().map(|(operation, spread)| (operation.name().to_owned(), json!(spread))).collect();
         let mut document = json!({
             "adapter": self.adapter, "host": self.host, "address": self.address, "qualifier": self.qualifier,
-            "bytes": self.arguments.size, "peer": self.peer(), "polls": !self.arguments.wait && self.server_polls,
+            "bytes": self.arguments.size, "peer": peer, "polls": !self.arguments.wait && self.server_polls,
             "summary": {
                 "rounds": self.complete + self.lost, "complete": self.complete, "lost": self.lost, "wrong": self.wrong,
                 "loss_percent": rounded(self.loss(), 3), "milliseconds": rounded(microseconds(self.start.elapsed()) / 1e3, 3), "times": times,
@@ -237,11 +226,7 @@ impl Report {
         Operation::ALL.into_iter().filter_map(|operation| Some((operation, self.times[operation as usize].spread()?)))
     }
 
-    fn peer(&self) -> Option<&'static str> {
-        self.address.map(|_| if self.other.is_some() { "other" } else { "dat-ping" })
-    }
-
-    fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> Outcome {
         let enough = self.complete > 0 && self.wanted.is_none_or(|wanted| self.complete >= wanted);
         if enough && self.lost + self.wrong == 0 { Outcome::Fine } else { Outcome::Failure }
     }

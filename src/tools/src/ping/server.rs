@@ -9,7 +9,7 @@ use super::wire::{self, Area, From, Head, Hello, Operation};
 use super::{Arguments, EVENTS, PORT, RECEIVES, check_size};
 use crate::interrupt::Interrupt;
 use crate::peer::channel::{SENDS, buffer};
-use crate::peer::{Channel, Done, Message, Node, Occurrence, max_memory};
+use crate::peer::{Channel, Done, Message, Node, Stop, max_memory};
 use crate::print;
 use crate::tool::Outcome;
 
@@ -70,25 +70,29 @@ pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> an
     let psp = node.listen(arguments.peer.listen_on(PORT))?;
     let mut server = Server { arguments, clients: Vec::new(), past: Totals::default(), node };
     if arguments.peer.announce {
-        print::line(psp.qualifier())?;
+        print::line(psp.qualifier)?;
     }
     let address = server.node.attributes.address.map(|address| address.ip());
     let at = address.map(|address| format!(" ({address})")).unwrap_or_default();
     server.say(
-        json!({ "event": "listening", "adapter": adapter, "address": address, "qualifier": psp.qualifier() }),
-        format!("dat-ping {adapter}{at}: waiting for clients on qualifier {}", psp.qualifier()),
+        json!({ "event": "listening", "adapter": adapter, "address": address, "qualifier": psp.qualifier }),
+        format!("dat-ping {adapter}{at}: waiting for clients on qualifier {}", psp.qualifier),
     )?;
     while arguments.count.is_none_or(|count| server.past.clients < count) {
-        match server.node.next(None, interrupt, server.polls())? {
-            Occurrence::Interrupted => break,
-            Occurrence::TimeUp => {}
-            Occurrence::Event(Event::Request(request)) => server.request(request),
-            Occurrence::Event(Event::Completion(completion)) => server.completion(&completion)?,
-            Occurrence::Event(Event::Connection(event)) => server.connection(&event)?,
-            Occurrence::Event(Event::Other) => {}
+        let polls = |client: &Client| client.ping.as_ref().is_some_and(|ping| ping.hello.polls);
+        match server.node.next(None, interrupt, server.clients.iter().any(polls)) {
+            Ok(Some(Event::Request(request))) => server.admit(request).unwrap_or_else(|error| {
+                print::complain(format_args!("dat-ping: cannot admit a client: {error:#}"));
+            }),
+            Ok(Some(Event::Completion(completion))) => server.completion(&completion)?,
+            Ok(Some(Event::Connection(event))) => server.connection(&event)?,
+            Ok(Some(Event::Other) | None) => {}
+            Err(Stop::Interrupted) => break,
+            Err(error) => return Err(error.into()),
         }
     }
-    let totals = server.totals();
+    let connected = server.clients.iter();
+    let totals = connected.fold(server.past, |totals, client| totals.with(client.transfers, client.wrong));
     let Totals { clients, transfers, wrong } = totals;
     server.say(
         json!({ "event": "end", "clients": clients, "transfers": transfers, "wrong": wrong }),
@@ -98,20 +102,6 @@ pub fn run(arguments: &Arguments, library: Library, interrupt: &Interrupt) -> an
 }
 
 impl Server<'_> {
-    fn totals(&self) -> Totals {
-        self.clients.iter().fold(self.past, |totals, client| totals.with(client.transfers, client.wrong))
-    }
-
-    fn polls(&self) -> bool {
-        self.clients.iter().any(|client| client.ping.as_ref().is_some_and(|ping| ping.hello.polls))
-    }
-
-    fn request(&mut self, request: Cr) {
-        if let Err(error) = self.admit(request) {
-            print::complain(format_args!("dat-ping: cannot admit a client: {error:#}"));
-        }
-    }
-
     fn admit(&mut self, request: Cr) -> anyhow::Result<()> {
         let asked = request.query()?;
         let name = asked.address.map_or("a peer".to_owned(), |address| address.ip().to_string());
@@ -121,7 +111,8 @@ impl Server<'_> {
         };
         let size = hello.size as usize;
         if hello.channel == 1 {
-            let is_first = |client: &&mut Client| client.is(&hello) && client.channels.len() == 1;
+            let same = |ping: &Ping| ping.hello.session == hello.session && ping.hello.size == hello.size;
+            let is_first = |client: &&mut Client| client.channels.len() == 1 && client.ping.as_ref().is_some_and(same);
             let client = self.clients.iter_mut().find(is_first).context("the second connection has no first one")?;
             let channel = Channel::new(&self.node, Head::LENGTH + size, RECEIVES, self.node.has_srq())?;
             request.accept(&channel.ep, &[])?;
@@ -225,11 +216,6 @@ impl Server<'_> {
 }
 
 impl Client {
-    /// Returns whether a connection with this private data belongs to the client.
-    fn is(&self, hello: &Hello) -> bool {
-        self.ping.as_ref().is_some_and(|ping| ping.hello.session == hello.session && ping.hello.size == hello.size)
-    }
-
     /// Checks the bytes of a message, or of the RDMA write before it, and responds.
     fn respond(&mut self, place: usize, message: Message) -> anyhow::Result<()> {
         let channel = &mut self.channels[place];

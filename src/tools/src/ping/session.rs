@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
+use anyhow::ensure;
 use dat::sys::{DAT_CLOSE_GRACEFUL_FLAG, DAT_MEM_PRIV_ALL_FLAG};
 use dat::{Event, Library, Region, event_name};
 
@@ -13,7 +13,7 @@ use super::wire::{self, Area, Head, Hello, Operation};
 use super::{EVENTS, RECEIVES};
 use crate::interrupt::Interrupt;
 use crate::peer::connect::{Connected, late};
-use crate::peer::{Channel, Done, Message, Node, Occurrence, Pattern, Stop, Target};
+use crate::peer::{Channel, Done, Message, Node, Pattern, Stop, Target};
 
 const WRITE: usize = 0;
 const READ: usize = 1;
@@ -24,6 +24,10 @@ pub struct Plan<'a> {
     pub size: u32,
     /// Set if both sides poll.
     pub poll: bool,
+    /// Number of rounds; `None` for no limit.
+    pub count: Option<u64>,
+    /// Time from the start of a round to the start of the next.
+    pub interval: Duration,
 }
 
 pub enum Peer {
@@ -37,7 +41,7 @@ pub struct Session {
     // Dropped in this order: endpoints, their memory, the adapter.
     channels: Vec<Channel>,
     memory: Region,
-    server: Hello,
+    pub server: Hello,
     node: Node,
 }
 
@@ -67,9 +71,8 @@ impl Session {
             disconnect(&node, &channels, plan.target.interrupt);
             return Ok(Ok(Peer::Other(host, took)));
         };
-        if server.size != plan.size {
-            bail!("{host}: the server uses {} bytes per transfer instead of {}", server.size, plan.size);
-        }
+        let (theirs, own) = (server.size, plan.size);
+        ensure!(theirs == own, "{host}: the server uses {theirs} bytes per transfer instead of {own}");
         if server.shared && hello.shared {
             let channel = create(true)?;
             let hello = Hello { channel: 1, ..hello };
@@ -86,10 +89,6 @@ impl Session {
     /// Returns whether rounds use shared receive queues: both adapters have them.
     pub fn has_srq(&self) -> bool {
         self.channels.len() > 1
-    }
-
-    pub fn server_polls(&self) -> bool {
-        self.server.polls
     }
 
     /// Performs one operation. Returns its duration and a text about wrong bytes.
@@ -176,11 +175,9 @@ impl Session {
         poll: bool,
         mut wanted: impl FnMut(usize, Done, &Channel) -> Option<T>,
     ) -> Result<Option<T>, Stop> {
-        loop {
-            match self.node.next(Some(deadline), plan.target.interrupt, poll)? {
-                Occurrence::Interrupted => return Err(Stop::Interrupted),
-                Occurrence::TimeUp => return Ok(None),
-                Occurrence::Event(Event::Completion(completion)) => {
+        while let Some(event) = self.node.next(Some(deadline), plan.target.interrupt, poll)? {
+            match event {
+                Event::Completion(completion) => {
                     for (index, channel) in self.channels.iter_mut().enumerate() {
                         let done = channel.done(&completion)?;
                         if let Some(found) = wanted(index, done, channel) {
@@ -188,15 +185,16 @@ impl Session {
                         }
                     }
                 }
-                Occurrence::Event(Event::Connection(event)) => {
+                Event::Connection(event) => {
                     if self.channels.iter().any(|channel| channel.ep.id() == event.ep) {
                         return Err(Stop::Gone(format!("the connection has ended, {}", event_name(event.number))));
                     }
                 }
                 // Drops requests, which rejects them.
-                Occurrence::Event(Event::Request(_) | Event::Other) => {}
+                Event::Request(_) | Event::Other => {}
             }
         }
+        Ok(None)
     }
 }
 
@@ -210,8 +208,8 @@ fn disconnect(node: &Node, channels: &[Channel], interrupt: &Interrupt) {
     }
     while left > 0 {
         match node.next(Some(deadline), &Interrupt::default(), false) {
-            Ok(Occurrence::Event(Event::Connection(_))) => left -= 1,
-            Ok(Occurrence::Event(_)) => {}
+            Ok(Some(Event::Connection(_))) => left -= 1,
+            Ok(Some(_)) => {}
             _ => return,
         }
     }

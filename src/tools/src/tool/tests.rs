@@ -13,12 +13,16 @@ fn headings_become_words() {
 }
 
 #[test]
-fn finds_programs_as_the_shell_does() {
-    let path = OsStr::new("/no/such/directory:/usr/bin:/bin");
-    assert!(by_name(Path::new("sh"), path).unwrap().ends_with("sh"));
-    assert!(by_name(Path::new("/bin/sh"), OsStr::new("")).is_some());
-    assert_eq!(by_name(Path::new("no-such-program"), path), None);
-    assert_eq!(by_name(Path::new("./no-such-program"), path), None);
+fn finds_its_own_file_without_proc() {
+    assert_eq!(executed_file().unwrap(), std::env::current_exe().unwrap());
+}
+
+#[test]
+fn parses_versions() {
+    let api =
+        |text: &str| crate::info::Arguments::try_parse_from(["dat-info", "--api", text]).map(|all| all.common.api);
+    assert_eq!(Api::ALL.map(|version| api(version.name()).unwrap()), Api::ALL.map(Some));
+    assert!(api("3.0").is_err());
 }
 
 #[test]

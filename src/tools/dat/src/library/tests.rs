@@ -15,6 +15,5 @@ fn text_ends_with_its_string_or_array() {
 
 #[test]
 fn versions_are_text() {
-    assert_eq!(Api::ALL.map(|api| api.to_string().parse()), [Ok(Api::V12), Ok(Api::V20)]);
-    assert!("3.0".parse::<Api>().is_err());
+    assert_eq!(Api::ALL.map(|api| api.to_string()), ["1.2", "2.0"]);
 }

@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 
 use super::rdma::Host;
 use super::step::{Chapter, Step};
-use crate::info::probe::Probe;
+use crate::info::probe::{Message, Probe};
 use crate::info::words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,14 +68,23 @@ impl Subject<'_> {
             }));
             // Such a message already names the library.
             if self.probe.topic() != Some(Topic::ProviderLibrary) {
-                let file = self.library_file(entry);
-                steps.push(self.library_step(entry, file.as_deref()));
+                let (file, library) = (self.library_file(entry), words(&entry.library));
+                let own = self.library.api().library();
+                steps.push(match &file {
+                    Some(file) => Step::ok(format!("its library {library}: {}", file.display())),
+                    None => Step::note(format!(
+                        "its library {library} is not in the directory of {own}; the loader searches for it"
+                    )),
+                });
                 steps.extend(self.place(entry, file.as_deref().map_or_else(|| kind_of(entry), kind)));
             }
         }
         steps.push(self.opening(entry.is_some_and(|(origin, _)| *origin == Origin::BuiltIn)));
         match &self.probe.answer {
-            Ok(_) => steps.extend(self.probe.messages.iter().filter(|message| message.topic.is_some()).map(Step::of)),
+            Ok(_) => {
+                let step = |one: &Message| Some(Step::wrong_if(one.is_error, one.words()).see(one.topic?));
+                steps.extend(self.probe.messages.iter().filter_map(step));
+            }
             Err(_) if entry.is_none() && self.file.is_none() => steps.extend(lacks_device(&words(self.name))),
             Err(_) => {}
         }
@@ -111,19 +120,6 @@ impl Subject<'_> {
         Some(words(&found).into())
     }
 
-    fn library_step(&self, entry: &Entry, file: Option<&Path>) -> Step {
-        let library = words(&entry.library);
-        match file {
-            Some(file) => Step::ok(format!("its library {library}: {}", file.display())),
-            None => {
-                let own = self.library.api().library();
-                Step::note(format!(
-                    "its library {library} is not in the directory of {own}; the loader searches for it"
-                ))
-            }
-        }
-    }
-
     /// Returns where an open adapter is: the rendezvous directory of shm, or the port of an RDMA device.
     fn place(&self, entry: &Entry, kind: Kind) -> Option<Step> {
         let opened = self.probe.answer.as_ref().ok()?;
@@ -157,8 +153,7 @@ impl Subject<'_> {
                 // A built-in entry without a network interface is a fault only if the user asks for it.
                 let lacks_interface = matches!(topic, Topic::NoIpAddress | Topic::InstanceData);
                 let matters = self.asked || !built_in || !lacks_interface;
-                let messages = self.probe.messages.iter().filter(|message| message.is_error);
-                let messages: String = messages.map(|message| format!("\n{}", message.text)).collect();
+                let messages: String = self.probe.errors().map(|message| format!("\n{}", message.text)).collect();
                 Step::wrong_if(matters, format!("it does not open: {why}{messages}")).see(topic)
             }
         }

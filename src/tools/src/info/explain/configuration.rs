@@ -26,20 +26,22 @@ const MAX_OTHER_NAMES: usize = 3;
 /// file that defines none for this version is no fault.
 pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> Configuration {
     let mut steps = vec![chosen_file(places, env::var_os("DAT_OVERRIDE").as_deref())];
-    let (mut file, mut versions, mut names) = (None, OtherVersions::default(), Vec::new());
+    let (mut file, mut versions, mut names) = (None, Vec::new(), Vec::new());
     let found = find(places, version(api), &mut |search| {
-        if let Search::Taken(path) = search {
-            file = Some(path.to_owned());
+        match search {
+            Search::Taken(path) => file = Some(path.to_owned()),
+            Search::Line(origin, LineUse::OtherVersion(entry)) if !is_unknown(entry) => {
+                versions.push((origin.clone(), search.to_string()));
+                return;
+            }
+            _ => {}
         }
-        if versions.take(&search) {
-            return;
-        }
-        steps.extend(versions.step());
+        steps.extend(other_versions(&mut versions));
         let is_other = matches!(&search, Search::Line(Origin::Line(..), LineUse::Entry(entry))
             if name.is_some_and(|name| *entry.name != *name));
         if is_other { &mut names } else { &mut steps }.push(step_of(&search));
     });
-    steps.extend(versions.step());
+    steps.extend(other_versions(&mut versions));
     if names.len() > MAX_OTHER_NAMES {
         names = vec![Step::ok(format!("{} lines have other names", names.len()))];
     }
@@ -55,36 +57,17 @@ pub fn explain(places: &Places, api: Api, name: Option<&CStr>, gives: bool) -> C
     Configuration { found, file, steps }
 }
 
-/// Consecutive lines for other versions. Some files have dozens.
-#[derive(Default)]
-struct OtherVersions {
-    count: usize,
-    first: Option<(String, Origin)>,
-    last: Option<Origin>,
-}
-
-impl OtherVersions {
-    fn take(&mut self, search: &Search<'_>) -> bool {
-        let Search::Line(origin, LineUse::OtherVersion(entry)) = search else { return false };
-        if is_unknown(entry) {
-            return false;
+/// Replaces consecutive lines for other versions by one step. Some files have dozens.
+fn other_versions(lines: &mut Vec<(Origin, String)>) -> Option<Step> {
+    let text = match &lines[..] {
+        [] => return None,
+        [(Origin::Line(path, first), _), .., (Origin::Line(_, last), _)] => {
+            format!("{}: {} lines from {first} to {last} are for other versions", path.display(), lines.len())
         }
-        self.count += 1;
-        self.first.get_or_insert_with(|| (search.to_string(), (*origin).clone()));
-        self.last = Some((*origin).clone());
-        true
-    }
-
-    fn step(&mut self) -> Option<Step> {
-        let OtherVersions { count, first, last } = std::mem::take(self);
-        let (text, first) = first?;
-        Some(Step::note(match (first, last?) {
-            (Origin::Line(path, first), Origin::Line(_, last)) if count > 1 => {
-                format!("{}: {count} lines from {first} to {last} are for other versions", path.display())
-            }
-            _ => text,
-        }))
-    }
+        [(_, text), ..] => text.clone(),
+    };
+    lines.clear();
+    Some(Step::note(text))
 }
 
 /// Returns whether uDAPL has no such major version.

@@ -37,9 +37,8 @@ struct Account {
     hidden: Vec<String>,
     /// The configuration file, if it has no line for shm.
     lacks_shm: Option<PathBuf>,
-    /// Set if an adapter of verbs opens.
-    has_rdma: bool,
-    has_tcp: bool,
+    /// Providers of the adapters that open.
+    kinds: Vec<Kind>,
 }
 
 pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
@@ -71,7 +70,7 @@ pub fn run(name: Option<&CStr>, common: &Common) -> anyhow::Result<Outcome> {
         }
     }
     if any && name.is_none() {
-        let title = if all.has_rdma { "RDMA" } else { "RDMA between hosts" };
+        let title = if all.kinds.contains(&Kind::Verbs) { "RDMA" } else { "RDMA between hosts" };
         let lacking = loaded.iter().flatten().filter_map(|(own, _)| without_verbs(own.library));
         all.chapters.push(Chapter { title: title.to_owned(), steps: lacking.chain(host.explain()).collect() });
     }
@@ -149,9 +148,7 @@ impl Account {
             }
         }
         let libraries = all.iter().filter_map(|(_, probe)| probe.answer.as_ref().ok()?.library.as_deref());
-        let kinds: Vec<Kind> = libraries.map(adapter::kind).collect();
-        self.has_rdma |= kinds.contains(&Kind::Verbs);
-        self.has_tcp |= kinds.contains(&Kind::Tcp);
+        self.kinds.extend(libraries.map(adapter::kind));
         let has_shm = found.entries.iter().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
         self.lacks_shm = self.lacks_shm.take().or(file.filter(|_| !has_shm));
         self.hidden.extend(hidden(own));
@@ -212,7 +209,7 @@ fn compare(library: Library, found: &search::Found, adapters: &[Adapter], name: 
 }
 
 fn show_end(
-    Account { versions, works, hidden, lacks_shm, has_rdma, has_tcp, .. }: &Account,
+    Account { versions, works, hidden, lacks_shm, kinds, .. }: &Account,
     name: Option<&CStr>,
 ) -> anyhow::Result<()> {
     print::line(styled(HEADING, "In short"))?;
@@ -241,8 +238,8 @@ fn show_end(
         let (file, place) = (shown(&file.to_string_lossy()), place(Topic::NoEntry));
         print::line(format_args!("  {file} has no line for shm, which connects processes of this host: {place}"))?;
     }
-    if name.is_none() && !has_rdma {
-        print::line(if *has_tcp {
+    if name.is_none() && !kinds.contains(&Kind::Verbs) {
+        print::line(if kinds.contains(&Kind::Tcp) {
             "  shm connects processes of this host, tcp connects hosts. RDMA is faster: the section above lists the missing parts."
         } else {
             "  shm connects processes of this host. To connect hosts, add a line for tcp, or RDMA: the section above lists the missing parts."

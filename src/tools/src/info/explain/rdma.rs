@@ -1,11 +1,11 @@
 //! RDMA on this host: the ports of its devices, and the memory that may be locked.
 
-use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
 use host::topic::Topic;
 use host::{limit, net, sysfs};
+use rustix::thread::{CapabilitySet, capabilities};
 
 use super::step::Step;
 use crate::info::attributes::size;
@@ -24,8 +24,8 @@ const ENOUGH: u64 = 64 << 20;
 
 impl Host {
     pub fn this() -> Self {
-        let limited = !may_lock_all(&fs::read_to_string("/proc/self/status").unwrap_or_default());
-        let locked = if limited { limit::locked_memory().ok().flatten() } else { None };
+        let unlimited = capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
+        let locked = if unlimited { None } else { limit::locked_memory().ok().flatten() };
         Host { ports: devices::ports(Path::new(sysfs::ROOT)), interfaces: net::interfaces(), locked }
     }
 
@@ -74,14 +74,6 @@ impl Host {
             .see(Topic::LockedMemory),
         }
     }
-}
-
-/// Returns whether the process has CAP_IPC_LOCK.
-fn may_lock_all(status: &str) -> bool {
-    const CAP_IPC_LOCK: u32 = 14;
-    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let set = line.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
-    set.is_some_and(|set| set >> CAP_IPC_LOCK & 1 == 1)
 }
 
 #[cfg(test)]

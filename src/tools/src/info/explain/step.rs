@@ -3,7 +3,6 @@
 use host::topic::Topic;
 use serde::Serialize;
 
-use crate::info::probe::Message;
 use crate::info::shown;
 use crate::print::{ATTENTION, GOOD, HEADING, WRONG, styled};
 
@@ -47,12 +46,6 @@ impl Step {
 
     pub fn wrong_if(matters: bool, text: impl Into<String>) -> Self {
         Step::new(if matters { Finding::Wrong } else { Finding::Note }, text)
-    }
-
-    /// Creates a step from a message about an adapter that opens.
-    pub fn of(message: &Message) -> Self {
-        let step = Step::wrong_if(message.is_error, message.words());
-        message.topic.map_or(step.clone(), |topic| step.see(topic))
     }
 
     /// Adds the section for `topic`, or for a lack of descriptors, which the loader reports only as text.

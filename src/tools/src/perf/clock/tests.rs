@@ -23,7 +23,7 @@ fn keeps_the_steps_of_all_turns() {
         }
         steps.stop();
     }
-    let Measured { turns, ticks, tick } = steps.end();
+    let Measured { turns, ticks, tick } = steps.measured;
     assert_eq!((turns.len(), ticks.len()), (2, MAX_STEPS as u64 + 3));
     let (sum, elapsed) = (ticks.mean() * ticks.len() as f64 * tick, turns[0].1 + turns[1].1);
     assert!(sum > 0.0 && sum <= elapsed.as_nanos() as f64 * 1.1, "{sum} {elapsed:?}");
