@@ -88,7 +88,8 @@ impl<T: Transport> Lmr<T> {
         let first = base.first(start);
         let region = memory::arc(ia.transport.register(&zone.zone, start, len, rights, first)?)?;
         let (origin, zone_id) = (start - first, zone.id());
-        let registration = Registration { addr: first, origin, len, rights, zone: zone_id, key: region.local_key() };
+        let (key, handle) = (region.local_key(), Handle::NULL);
+        let registration = Registration { addr: first, origin, len, rights, zone: zone_id, key, handle };
         let remote_key = if rights.intersects(Rights::REMOTE) { region.remote_key() } else { 0 };
         let key_row = if remote_key == 0 { None } else { Some(ia.remote_keys.enter()?) };
         let Some(context) = ia.lmrs.insert(&registration) else {

@@ -99,6 +99,8 @@ pub(crate) struct Registration {
     pub rights: Rights,
     pub zone: u32,
     pub key: u64,
+    /// NULL until [`LmrTable::set_handle`].
+    pub handle: Handle,
 }
 
 #[derive(Default)]
@@ -218,7 +220,7 @@ impl LmrTable {
         row.readers.store(zone_if(READABLE), Ordering::Relaxed);
         row.rights.store(u32::from(registration.rights.bits()), Ordering::Relaxed);
         row.key.store(registration.key, Ordering::Relaxed);
-        row.handle.store(0, Ordering::Relaxed);
+        row.handle.store(registration.handle.0, Ordering::Relaxed);
         // SYNC row: a reader that loads this context also finds its fields.
         row.context.store(context, Ordering::Release);
         Some(context)
@@ -280,10 +282,6 @@ impl LmrTable {
     }
 
     fn find(&self, context: u32) -> Option<Registration> {
-        self.look_up(context).map(|(registration, _)| registration)
-    }
-
-    fn look_up(&self, context: u32) -> Option<(Registration, Handle)> {
         let row = self.row(context)?;
         // SYNC row: pairs with the store in insert.
         if row.context.load(Ordering::Acquire) != context {
@@ -296,10 +294,10 @@ impl LmrTable {
             rights: Rights::from_bits_truncate(row.rights.load(Ordering::Relaxed) as u8),
             zone: row.writers.load(Ordering::Relaxed) as u32,
             key: row.key.load(Ordering::Relaxed),
+            handle: Handle(row.handle.load(Ordering::Relaxed)),
         };
-        let handle = Handle(row.handle.load(Ordering::Relaxed));
         fence(Ordering::Acquire);
-        (row.context.load(Ordering::Relaxed) == context).then_some((registration, handle))
+        (row.context.load(Ordering::Relaxed) == context).then_some(registration)
     }
 
     /// Checks a segment against its region, for use in `zone`.
@@ -389,7 +387,7 @@ impl LmrTable {
 
     /// Returns the handle of the region of a context.
     pub fn handle_of(&self, context: u32) -> Option<Handle> {
-        self.look_up(context).map(|(_, handle)| handle)
+        self.find(context).map(|registration| registration.handle)
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 
 fn registration(addr: u64, len: u64) -> Registration {
-    Registration { addr, origin: 0, len, rights: Rights::LOCAL_READ, zone: 3, key: 9 }
+    Registration { addr, origin: 0, len, rights: Rights::LOCAL_READ, zone: 3, key: 9, handle: Handle::NULL }
 }
 
 #[test]
