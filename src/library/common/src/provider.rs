@@ -5,12 +5,11 @@ use std::marker::PhantomData;
 use std::mem;
 use std::ptr::NonNull;
 
-use dat_registry::loader::{Library, LoadError, Loader};
+use dat_registry::loader::{self, Library, LoadError};
 use dat_registry::search::{Found, Places, find};
 use dat_registry::step::{LineUse, Step};
 use dat_registry::{Backend, Identity, InitError};
 use dat_udat::dat::{DAT_FALSE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER_INFO, DAT_TRUE};
-use dat_udat::dat_registry::{DAT_PROVIDER_FINI_FUNC_STR, DAT_PROVIDER_INIT_FUNC_STR};
 use host::diagnostics;
 use host::thread::{self, Ended};
 use host::topic::Topic;
@@ -38,8 +37,6 @@ pub struct Table(pub *const Head);
 
 // SAFETY: any thread may read a registered table.
 unsafe impl Send for Table {}
-
-const LOADER: Loader = Loader { init: DAT_PROVIDER_INIT_FUNC_STR, fini: DAT_PROVIDER_FINI_FUNC_STR };
 
 impl<A: Api> Backend for Providers<A> {
     type Table = Table;
@@ -70,7 +67,7 @@ impl<A: Api> Backend for Providers<A> {
     }
 
     fn load(&self, library: &CStr) -> Result<Library, LoadError> {
-        LOADER.load(library)
+        loader::load(library)
     }
 
     fn init(&self, library: &Library, identity: &Identity, data: &CStr) -> Result<(), InitError> {

@@ -1,6 +1,6 @@
 //! The dynamic loader: finds and opens provider libraries.
 //!
-//! A provider library finds the functions of libdat by name in the global scope. [`Loader::load`] adds them there,
+//! A provider library finds the functions of libdat by name in the global scope. [`load`] adds them there,
 //! because a plug-in with local scope may have loaded libdat.
 //!
 //! Provider libraries have local scope, so their symbols never replace others. They are never unloaded, because
@@ -15,15 +15,6 @@ use std::path::PathBuf;
 use std::ptr::NonNull;
 
 use host::{memory, own_library};
-
-/// Opens provider libraries.
-#[derive(Clone, Copy, Debug)]
-pub struct Loader {
-    /// Name of the required init function.
-    pub init: &'static CStr,
-    /// Name of the optional fini function.
-    pub fini: &'static CStr,
-}
 
 /// The reason why a library cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,18 +37,16 @@ pub struct Library {
 // SAFETY: any thread may call the functions, and their library is never unloaded.
 unsafe impl Send for Library {}
 
-impl Loader {
-    /// Loads a library, which is never unloaded. Its constructors may call the registry, so the caller must not hold
-    /// the registry's lock.
-    ///
-    /// A name with a slash is a path. Any other name is searched in this library's directory, also with symbolic links
-    /// resolved, and then by the loader. A file in this directory is used even if broken.
-    pub fn load(&self, library: &CStr) -> Result<Library, LoadError> {
-        let own = own_file(promote());
-        let path = own.map_or(Ok(None), |own| beside(library, own))?;
-        let handle = open(path.as_deref().unwrap_or(library))?;
-        Ok(Library { init: symbol(handle, self.init), fini: symbol(handle, self.fini) })
-    }
+/// Loads a library, which is never unloaded. Its constructors may call the registry, so the caller must not hold the
+/// registry's lock.
+///
+/// A name with a slash is a path. Any other name is searched in this library's directory, also with symbolic links
+/// resolved, and then by the loader. A file in this directory is used even if broken.
+pub fn load(library: &CStr) -> Result<Library, LoadError> {
+    let own = own_file(promote());
+    let path = own.map_or(Ok(None), |own| beside(library, own))?;
+    let handle = open(path.as_deref().unwrap_or(library))?;
+    Ok(Library { init: symbol(handle, c"dat_provider_init"), fini: symbol(handle, c"dat_provider_fini") })
 }
 
 /// Returns the path of `library` next to the library `own`, if the file exists and the name has no slash.

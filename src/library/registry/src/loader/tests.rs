@@ -1,10 +1,8 @@
 use super::*;
 
-const LOADER: Loader = Loader { init: c"no_such_init", fini: c"no_such_fini" };
-
 #[test]
 fn reports_loaders_reason() {
-    let Err(LoadError::Refused(reason)) = LOADER.load(c"libno-such-provider.so.9") else {
+    let Err(LoadError::Refused(reason)) = load(c"libno-such-provider.so.9") else {
         panic!("a library of this name, or no memory");
     };
     assert!(reason.contains("libno-such-provider.so.9"), "{reason}");
@@ -16,11 +14,11 @@ fn rejects_text_file() {
     let path = root.path().join("libtext.so.1");
     std::fs::write(&path, "text").unwrap();
     let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-    assert!(LOADER.load(&path).is_err());
+    assert!(load(&path).is_err());
 }
 
 #[test]
 fn loads_library_without_the_functions() {
-    let library = LOADER.load(c"libm.so.6").unwrap();
+    let library = load(c"libm.so.6").unwrap();
     assert!(library.init.is_none() && library.fini.is_none());
 }
