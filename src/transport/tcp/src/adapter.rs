@@ -163,11 +163,7 @@ impl Transport for Tcp {
         self.device.stop.store(true, Ordering::Release);
         self.device.wakeup.wake();
         thread.join();
-        for conn in self.device.conns() {
-            conn.disconnect(End::Disconnected);
-        }
-        self.device.run_deferred();
-        self.device.let_all_go();
+        self.device.close();
     }
 
     fn after_fork_in_child() {
@@ -188,11 +184,15 @@ impl Transport for Tcp {
     }
 
     fn poll(&self, _cq: Option<&Cq>, how: Poll) {
-        self.device.poll(how);
+        self.device.polls.fetch_add(1, Ordering::Relaxed);
+        self.device.poll_once(how);
     }
 
     fn arm(&self, _cq: Option<&Cq>, _requests: bool) -> Wait {
-        self.device.begin_sleep();
+        self.device.sleepers.fetch_add(1, Ordering::SeqCst);
+        if self.device.is_noted() {
+            self.device.poll_once(Poll::Complete);
+        }
         Wait(self.device.clone())
     }
 
@@ -231,7 +231,7 @@ impl Transport for Tcp {
     }
 
     fn reap(&self, _qp: &Arc<Conn>) {
-        self.device.poll(Poll::Complete);
+        self.poll(None, Poll::Complete);
     }
 
     fn repoll(&self, _qp: &Conn) {
@@ -264,7 +264,8 @@ impl Transport for Tcp {
     }
 
     fn local_qualifier(&self, qp: &Conn) -> u64 {
-        qp.port.load(Ordering::Relaxed)
+        let local = qp.stream().and_then(|stream| stream.socket.local());
+        local.map_or(0, |local| local.port().into())
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {
