@@ -11,8 +11,8 @@ use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
-    ListenerSink, Operation, Poll, QpInit, QpSizes, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue,
-    ShortSend, Supported, Transport, Unsupported, Wakeup, ZoneId,
+    ListenerSink, Operation, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue,
+    ShortSend, Supported, Transport, Unsupported, Wakeup,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -26,7 +26,7 @@ use host::{fork, memory};
 use crate::cm::{self, Incoming, Listener};
 use crate::conn::Conn;
 use crate::device::Device;
-use crate::hello::{self, Terms};
+use crate::hello;
 use crate::locate::{Place, locate};
 use crate::record::End;
 use crate::thread;
@@ -82,9 +82,7 @@ impl SoftwareTransport for Tcp {
 
     fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
         let tx = Tx::new(&init.sizes)?;
-        let QpInit { sink, zone, extended, sizes: QpSizes { reads_in, reads_out, .. }, .. } = init;
-        let terms = Terms { extended, datagrams: receiver.number(), reads_in, reads_out };
-        Ok((Conn::new(&self.device, sink, zone.id(), terms, receiver)?, tx))
+        Ok((Conn::new(&self.device, init, receiver)?, tx))
     }
 
     fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, signalled: bool) -> Result<SeqNo> {

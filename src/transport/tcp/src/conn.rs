@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use dat_core::error;
 use dat_core::probes::Stall;
-use dat_core::transport::{Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, RnrWaiter};
+use dat_core::transport::{Checked, ConnectionReport, FailedRequest, Gauge, QpInit, QpSizes, RnrWaiter, ZoneId};
 use dat_memory::datagrams::Receiver;
 use dat_memory::qp::{Phase, QpBase};
 use dat_memory::records::Fatal;
@@ -107,20 +107,15 @@ impl After {
 }
 
 impl Conn {
-    pub fn new(
-        device: &Arc<Device>,
-        sink: EndpointSink<Tcp>,
-        zone: u32,
-        terms: Terms,
-        receiver: Receiver<Tcp>,
-    ) -> error::Result<Arc<Self>> {
+    pub fn new(device: &Arc<Device>, init: QpInit<'_, Tcp>, receiver: Receiver<Tcp>) -> error::Result<Arc<Self>> {
+        let QpInit { sink, zone, extended, sizes: QpSizes { reads_in, reads_out, .. }, .. } = init;
         let number = device.next_number();
         Ok(memory::arc(Conn {
-            base: QpBase::new(sink, receiver),
             number,
             device: device.clone(),
-            zone,
-            terms,
+            zone: zone.id(),
+            terms: Terms { extended, datagrams: receiver.number(), reads_in, reads_out },
+            base: QpBase::new(sink, receiver),
             noted: AtomicBool::new(false),
             next: [AtomicU64::new(number), AtomicU64::new(number)],
             request_stalls: Gauge::default(),

@@ -75,8 +75,7 @@ impl Socket {
         // A service point may listen at this socket's port.
         sockopt::set_socket_reuseaddr(&socket, true)?;
         // With this option, connect selects the port, which may have connections to other destinations.
-        let on: libc::c_int = 1;
-        socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, on);
+        socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1);
         net::bind(&socket, &from)?;
         socket.set_up(from.ip() == to.ip());
         match net::connect(&socket, &to) {
