@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use std::hint::spin_loop;
+use std::time::{Duration, Instant};
 
 use rustix::thread::{Timespec, nanosleep, sched_yield};
 
@@ -47,6 +48,22 @@ impl Pause {
             }
         }
         self.turns = self.turns.saturating_add(1);
+    }
+}
+
+/// Calls `left`, with pauses, until it returns 0. Gives up after `max`, or `max_idle` after its result last fell.
+pub fn drain(max_idle: Duration, max: Duration, mut left: impl FnMut() -> usize) {
+    let begun = Instant::now();
+    let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());
+    loop {
+        let left = left();
+        if left < least {
+            (least, since) = (left, Instant::now());
+        }
+        if left == 0 || since.elapsed() >= max_idle || begun.elapsed() >= max {
+            return;
+        }
+        pause.pass();
     }
 }
 

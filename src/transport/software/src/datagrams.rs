@@ -10,7 +10,7 @@
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dat_core::error::{Arg, Error, Result};
 use dat_core::event::Status;
@@ -21,7 +21,7 @@ use dat_core::transport::{
 };
 use host::lock::Mutex;
 use host::memory::{self, Room};
-use host::pause::Pause;
+use host::pause;
 
 use crate::copy;
 use crate::objects::Owner;
@@ -250,7 +250,11 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
 
     fn close(transport: &T, qps: &[Arc<Self>]) {
         let peers: Vec<_> = qps.iter().flat_map(|qp| qp.peers.lock().clone()).collect();
-        drain(transport, &peers);
+        pause::drain(DRAIN_TIMEOUT, MAX_DRAIN, || {
+            // Receive too, because the peer may also be waiting in a close.
+            transport.poll(None, Poll::IfFree);
+            peers.iter().map(|peer| peer.waiting(transport)).sum()
+        });
         peers.iter().for_each(Peer::disconnect);
         for peer in peers {
             while let Some(qp) = peer.connection.qp() {
@@ -261,24 +265,6 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
                 }
             }
         }
-    }
-}
-
-/// Waits, up to a timeout, until the datagrams for these peers have been sent.
-fn drain<T: SoftwareTransport>(transport: &T, peers: &[Arc<Peer<T>>]) {
-    let begun = Instant::now();
-    let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());
-    loop {
-        let waiting = peers.iter().map(|peer| peer.waiting(transport)).sum();
-        if waiting < least {
-            (least, since) = (waiting, Instant::now());
-        }
-        if waiting == 0 || since.elapsed() >= DRAIN_TIMEOUT || begun.elapsed() >= MAX_DRAIN {
-            return;
-        }
-        // Receive too, because the peer may also be waiting in a close.
-        transport.poll(None, Poll::IfFree);
-        pause.pass();
     }
 }
 

@@ -11,8 +11,8 @@ use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
-    ListenerSink, Operation, Poll, QpInit, QpSizes, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue,
-    ShortSend, Supported, Transport, Unsupported, Wakeup, ZoneId,
+    ListenerSink, Operation, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue,
+    ShortSend, Supported, Transport, Unsupported, Wakeup,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -26,7 +26,7 @@ use host::{fork, memory};
 use crate::cm::{self, Incoming, Listener};
 use crate::conn::Conn;
 use crate::device::Device;
-use crate::hello::{self, Terms};
+use crate::hello;
 use crate::locate::{Place, locate};
 use crate::record::End;
 use crate::thread;
@@ -82,9 +82,7 @@ impl SoftwareTransport for Tcp {
 
     fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
         let tx = Tx::new(&init.sizes)?;
-        let QpInit { sink, zone, extended, sizes: QpSizes { reads_in, reads_out, .. }, .. } = init;
-        let terms = Terms { extended, datagrams: receiver.number(), reads_in, reads_out };
-        Ok((Conn::new(&self.device, sink, zone.id(), terms, receiver)?, tx))
+        Ok((Conn::new(&self.device, init, receiver)?, tx))
     }
 
     fn post_done(&self, qp: &Arc<Conn>, tx: &mut Tx, id: RequestId, signalled: bool) -> Result<SeqNo> {
@@ -163,11 +161,7 @@ impl Transport for Tcp {
         self.device.stop.store(true, Ordering::Release);
         self.device.wakeup.wake();
         thread.join();
-        for conn in self.device.conns() {
-            conn.disconnect(End::Disconnected);
-        }
-        self.device.run_deferred();
-        self.device.let_all_go();
+        self.device.close();
     }
 
     fn after_fork_in_child() {
@@ -188,11 +182,15 @@ impl Transport for Tcp {
     }
 
     fn poll(&self, _cq: Option<&Cq>, how: Poll) {
-        self.device.poll(how);
+        self.device.polls.fetch_add(1, Ordering::Relaxed);
+        self.device.poll_once(how);
     }
 
     fn arm(&self, _cq: Option<&Cq>, _requests: bool) -> Wait {
-        self.device.begin_sleep();
+        self.device.sleepers.fetch_add(1, Ordering::SeqCst);
+        if self.device.is_noted() {
+            self.device.poll_once(Poll::Complete);
+        }
         Wait(self.device.clone())
     }
 
@@ -231,7 +229,7 @@ impl Transport for Tcp {
     }
 
     fn reap(&self, _qp: &Arc<Conn>) {
-        self.device.poll(Poll::Complete);
+        self.poll(None, Poll::Complete);
     }
 
     fn repoll(&self, _qp: &Conn) {
@@ -264,7 +262,8 @@ impl Transport for Tcp {
     }
 
     fn local_qualifier(&self, qp: &Conn) -> u64 {
-        qp.port.load(Ordering::Relaxed)
+        let local = qp.stream().and_then(|stream| stream.socket.local());
+        local.map_or(0, |local| local.port().into())
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {

@@ -366,11 +366,10 @@ pub fn handle(device: &Arc<Device>, Ready { token: number, .. }: Ready) {
         }
         _ => Some(Ok(true)),
     };
-    let received = match received {
-        None => return accept(device, number),
-        Some(Ok(false)) => return,
-        Some(received) => received,
-    };
+    let Some(received) = received else { return accept(device, number) };
+    if matches!(received, Ok(false)) {
+        return;
+    }
     match set.take(number) {
         Some(Half::Attempt(attempt)) => attempt.run(|attempt| received.and_then(|_| attempt.proceed())),
         Some(Half::Greeting { socket, service, peer, got }) if received.is_ok() => {

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use dat_core::error::Result;
+use dat_core::error;
 use dat_core::probes::Stall;
-use dat_core::transport::{Checked, ConnectionReport, EndpointSink, FailedRequest, Gauge, RnrWaiter};
+use dat_core::transport::{Checked, ConnectionReport, FailedRequest, Gauge, QpInit, QpSizes, RnrWaiter, ZoneId};
 use dat_memory::datagrams::Receiver;
 use dat_memory::qp::{Phase, QpBase};
 use dat_memory::records::Fatal;
@@ -48,10 +48,8 @@ pub struct Conn {
     /// Number of the protection zone.
     pub zone: u32,
     pub terms: Terms,
-    /// Local port; 0 before there is one.
-    pub port: AtomicU64,
     /// Set while the adapter's list of noted connections contains it.
-    noted: AtomicBool,
+    pub noted: AtomicBool,
     /// For each [`Received`], the number of the connection that last received after this one; initially its own.
     pub next: [AtomicU64; 2],
     pub request_stalls: Gauge,
@@ -109,21 +107,15 @@ impl After {
 }
 
 impl Conn {
-    pub fn new(
-        device: &Arc<Device>,
-        sink: EndpointSink<Tcp>,
-        zone: u32,
-        terms: Terms,
-        receiver: Receiver<Tcp>,
-    ) -> Result<Arc<Self>> {
+    pub fn new(device: &Arc<Device>, init: QpInit<'_, Tcp>, receiver: Receiver<Tcp>) -> error::Result<Arc<Self>> {
+        let QpInit { sink, zone, extended, sizes: QpSizes { reads_in, reads_out, .. }, .. } = init;
         let number = device.next_number();
         Ok(memory::arc(Conn {
-            base: QpBase::new(sink, receiver),
             number,
             device: device.clone(),
-            zone,
-            terms,
-            port: AtomicU64::new(0),
+            zone: zone.id(),
+            terms: Terms { extended, datagrams: receiver.number(), reads_in, reads_out },
+            base: QpBase::new(sink, receiver),
             noted: AtomicBool::new(false),
             next: [AtomicU64::new(number), AtomicU64::new(number)],
             request_stalls: Gauge::default(),
@@ -133,9 +125,6 @@ impl Conn {
 
     /// Attaches a stream to both directions. Returns `false` if the connection has ended.
     pub fn attach(self: &Arc<Self>, stream: &Arc<Stream>) -> bool {
-        if let Some(local) = stream.socket.local() {
-            self.port.store(local.port().into(), Ordering::Relaxed);
-        }
         let mut receiving = self.receiving.lock();
         // An ending thread changes the phase before it detaches the stream under this lock.
         if self.base.phase() == Phase::Dead {
@@ -148,7 +137,7 @@ impl Conn {
         true
     }
 
-    fn stream(&self) -> Option<Arc<Stream>> {
+    pub fn stream(&self) -> Option<Arc<Stream>> {
         self.receiving.lock().stream.clone()
     }
 
@@ -180,8 +169,6 @@ impl Conn {
         self.device.later(After::ConnEnd(self.clone(), over));
     }
 
-    // ---- Receiving ----
-
     /// Handles data of the socket, through `buffer`. Returns `None` if there is none.
     pub fn receive(self: &Arc<Self>, buffer: &mut [u8]) -> Option<Received> {
         match self.base.phase() {
@@ -211,10 +198,8 @@ impl Conn {
             return None;
         }
         // Acknowledge now, or in the next poll without data.
-        if let Some(stream) = receiving.stream.as_ref().filter(|stream| stream.owed() > 0) {
-            if !stream.should_tell() || !stream.acknowledge() {
-                self.poll_later();
-            }
+        if receiving.stream.as_ref().is_some_and(|stream| !stream.acknowledge_early()) {
+            self.device.note(self);
         }
         Some(if receiving.had_records { Received::Records } else { Received::Reports })
     }
@@ -237,17 +222,10 @@ impl Conn {
         true
     }
 
-    /// Notes the connection for the next poll without data.
-    fn poll_later(self: &Arc<Self>) {
-        if !self.noted.swap(true, Ordering::AcqRel) {
-            self.device.note(self);
-        }
-    }
-
     /// Notes the connection, and wakes a parked progress thread, because all program threads may be asleep.
     pub fn poll_soon(self: &Arc<Self>) {
-        self.poll_later();
-        self.device.wake_if_parked();
+        self.device.note(self);
+        self.device.wake_if(&self.device.parked);
     }
 
     /// Sends gathered requests, requests that waited for the socket, and acknowledgements.
@@ -299,15 +277,12 @@ impl Conn {
         self.base.sink.lock_tx()?.response(len)
     }
 
-    pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> std::result::Result<(), Fatal> {
+    pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> Result<(), Fatal> {
         self.heard(|tx| tx.on_response(len, placed))
     }
 
     /// Changes the sending direction, then sends and completes the requests that this permits.
-    pub fn heard(
-        self: &Arc<Self>,
-        what: impl FnOnce(&mut Tx) -> std::result::Result<(), Fatal>,
-    ) -> std::result::Result<(), Fatal> {
+    pub fn heard(self: &Arc<Self>, what: impl FnOnce(&mut Tx) -> Result<(), Fatal>) -> Result<(), Fatal> {
         let Some(mut tx) = self.base.sink.lock_tx() else { return Ok(()) };
         let heard = what(&mut tx);
         if heard.is_ok() {
@@ -318,8 +293,6 @@ impl Conn {
         }
         heard
     }
-
-    // ---- The end ----
 
     /// Ends the connection for the program. Afterwards, it calls no sink and uses no memory of the program.
     pub fn disconnect(&self, end: End) {

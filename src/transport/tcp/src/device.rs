@@ -2,28 +2,25 @@
 //!
 //! # Polling
 //! A program thread that dequeues polls the whole adapter. So does one that waits, until it sleeps on the set of
-//! sockets (epoll). The progress thread checks every [`TICK`] whether the program still polls; while program threads
-//! sleep, every [`PARK`]. If the program does neither, the progress thread sleeps on the set and polls itself, to serve
-//! the peers of a program that makes no call.
+//! sockets (epoll). If the program does neither, the progress thread sleeps on the set and polls itself, to serve the
+//! peers of a program that makes no call.
 //!
 //! An idle poll makes one system call: it reads the expected next socket, or in every eighth poll asks the set, whose
 //! cost is independent of idle sockets. The expected socket is the one that followed the same kind of record of the
 //! same connection last time, because programs tend to use their connections in a fixed order.
 //!
 //! # Deferred work
-//! A connection with an unsent acknowledgement or gathered requests is noted ([`Device::note`]). The next poll that
-//! finds nothing sends these. So does each complete poll, a poll after [`STREAK`] polls with data, and the progress
-//! thread while program threads sleep. Work that only a thread without locks can do is deferred to the end of the poll,
-//! or to the progress thread ([`Device::later`]).
+//! A connection with an unsent acknowledgement or gathered requests is noted. The next poll that finds nothing sends
+//! these. So does each complete poll, a poll after [`STREAK`] polls with data, and the progress thread while program
+//! threads sleep. Work that only a thread without locks can do is deferred to the end of the poll, or to the progress
+//! thread.
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use dat_core::error::Result;
 use dat_core::transport::Poll;
 use dat_memory::objects::Owner;
 use dat_memory::qp::Phase;
@@ -31,13 +28,14 @@ use dat_memory::regions::{ROWS, RegionTable};
 use host::event_fd::EventFd;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, NoMemory, Room};
-use host::pause::Pause;
-use host::poll::{self, Epoll, Ready};
+use host::pause::{self, Pause};
+use host::poll::{Epoll, Ready};
 use host::topic::{Reason, Topic};
 
 use crate::cm::{Half, Handshakes};
 use crate::conn::{After, Conn, Received};
 use crate::locate::Place;
+use crate::record::End;
 use crate::socket::Socket;
 use crate::stream::Stream;
 
@@ -58,9 +56,6 @@ const MISSES: u32 = 7;
 pub const TICK: Duration = Duration::from_millis(1);
 /// The same while a program thread sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);
-
-/// Maximum number of reads of late data in a poll.
-const MAX_LATE_READS: usize = 8;
 /// Maximum number of lingering streams.
 const MAX_LEAVING: usize = 1024;
 /// Time for the peer to read everything.
@@ -123,19 +118,18 @@ pub struct Device {
 }
 
 /// Returns the position of a connection, or the position at which to insert it.
-fn find(table: &[(u64, Arc<Conn>)], number: u64) -> std::result::Result<usize, usize> {
+fn find(table: &[(u64, Arc<Conn>)], number: u64) -> Result<usize, usize> {
     table.binary_search_by_key(&number, |(number, _)| *number)
 }
 
 /// Returns a limit for descriptors that peers cause: `most`, but at most an eighth of the process's limit.
 pub fn descriptors(most: usize) -> usize {
-    let limit = host::limit::open_files().ok().flatten();
-    limit.map_or(most, |limit| most.min(limit as usize / 8))
+    host::limit::open_files().ok().flatten().map_or(most, |limit| most.min(limit as usize / 8))
 }
 
 impl Device {
     /// Opens the adapter of a place. An error is one line.
-    pub fn open(place: Place) -> std::result::Result<Arc<Device>, Reason> {
+    pub fn open(place: Place) -> Result<Arc<Device>, Reason> {
         // The address must be usable.
         Socket::listen(SocketAddr::new(place.address, 0)).map_err(|error| {
             Topic::DoesNotOpen.error(&error, format!("cannot listen at {}: {error}", place.address))
@@ -174,11 +168,9 @@ impl Device {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    // ---- Connections and their sockets ----
-
     /// Reserves memory for one more connection.
-    pub fn expect(&self) -> Result<()> {
-        Ok(self.table.write().room(1)?)
+    pub fn expect(&self) -> Result<(), NoMemory> {
+        self.table.write().room(1)
     }
 
     pub fn enter(&self, conn: &Arc<Conn>) {
@@ -201,29 +193,21 @@ impl Device {
         Some(table[find(&table, number).ok()?].1.clone())
     }
 
-    pub fn conns(&self) -> Vec<Arc<Conn>> {
-        self.table.read().iter().map(|(_, conn)| conn.clone()).collect()
-    }
-
-    // ---- Deferred work ----
-
     /// Adds a connection to those that the next poll without data flushes.
     pub fn note(&self, conn: &Arc<Conn>) {
+        if conn.noted.swap(true, Ordering::AcqRel) {
+            return;
+        }
         self.noted.lock().push(conn.clone());
         // The progress thread sets its flag before it checks this one.
         self.is_noted.store(true, Ordering::SeqCst);
-        self.wake_if_watching();
+        // The program might not poll again.
+        self.wake_if(&self.watching);
     }
 
-    /// Wakes the progress thread if it sleeps without a timeout, because the program might not poll again.
-    fn wake_if_watching(&self) {
-        if self.watching.load(Ordering::SeqCst) && self.watching.swap(false, Ordering::SeqCst) {
-            self.wakeup.wake();
-        }
-    }
-
-    pub fn wake_if_parked(&self) {
-        if self.parked.load(Ordering::SeqCst) && self.parked.swap(false, Ordering::SeqCst) {
+    /// Wakes the progress thread if it has set `sleeps`, a flag of this device.
+    pub fn wake_if(&self, sleeps: &AtomicBool) {
+        if sleeps.load(Ordering::SeqCst) && sleeps.swap(false, Ordering::SeqCst) {
             self.wakeup.wake();
         }
     }
@@ -241,8 +225,8 @@ impl Device {
     /// Defers work to a thread that holds no lock.
     pub fn later(&self, after: After) {
         self.defer(after);
-        self.wake_if_watching();
-        self.wake_if_parked();
+        self.wake_if(&self.watching);
+        self.wake_if(&self.parked);
     }
 
     /// Does deferred work, new connections first. Returns whether there were any.
@@ -259,14 +243,6 @@ impl Device {
 
     pub fn is_deferred(&self) -> bool {
         self.is_deferred.load(Ordering::SeqCst)
-    }
-
-    // ---- The poll ----
-
-    /// Polls for a program thread.
-    pub fn poll(&self, how: Poll) {
-        self.polls.fetch_add(1, Ordering::Relaxed);
-        self.poll_once(how);
     }
 
     /// Returns whether a thread is polling. A poll that sends much takes longer than a [`TICK`].
@@ -311,14 +287,13 @@ impl Device {
         let polling = &mut *polling;
         let mut found = false;
         let expects = polling.is_steady && polling.misses < MISSES && polling.streak < STREAK;
-        if how == Poll::IfFree && expects {
-            let received = polling.next.as_ref().and_then(|next| next.receive(&mut polling.buffer));
+        if let Some(next) = polling.next.take_if(|_| how == Poll::IfFree && expects) {
+            let received = next.receive(&mut polling.buffer);
             found = received.is_some();
             polling.misses = if found { 0 } else { polling.misses + 1 };
-            if let Some(received) = received {
-                if let Some(next) = polling.next.take() {
-                    self.expect_next(polling, next, received);
-                }
+            match received {
+                Some(received) => self.expect_next(polling, next, received),
+                None => polling.next = Some(next),
             }
         } else {
             polling.misses = 0;
@@ -384,23 +359,11 @@ impl Device {
         }
     }
 
-    // ---- Sleeping threads of the program ----
-
-    /// Prepares for a program thread's sleep on the set of sockets.
-    pub fn begin_sleep(&self) {
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
-        if self.is_noted() {
-            self.poll_once(Poll::Complete);
-        }
-    }
-
     pub fn has_sleepers(&self) -> bool {
         self.sleepers.load(Ordering::SeqCst) > 0
     }
 
-    // ---- Streams that this end has closed, until their peers have read everything (a *linger*) ----
-
-    /// Keeps a stream until its peer has read everything, up to [`LINGER`].
+    /// Keeps the stream of a closed connection until its peer has read everything, up to [`LINGER`].
     pub fn linger(&self, number: u64, stream: Arc<Stream>) {
         let most = descriptors(MAX_LEAVING);
         if self.handshakes.leaving_count() >= most {
@@ -411,30 +374,20 @@ impl Device {
         self.wakeup.wake();
     }
 
-    /// Waits until peers have read everything, [`CLOSE_LINGER`] has passed since the last one did, or [`LINGER`] has
-    /// passed, and closes all streams.
-    pub fn let_all_go(&self) {
-        let begun = Instant::now();
-        let (mut least, mut since) = (usize::MAX, begun);
-        loop {
-            let left = self.handshakes.leaving_count();
-            if left < least {
-                (least, since) = (left, Instant::now());
-            }
-            if left == 0 || since.elapsed() >= CLOSE_LINGER || begun.elapsed() >= LINGER {
-                break;
-            }
+    /// Ends all connections, waits until their peers have read everything, and closes all streams.
+    pub fn close(&self) {
+        let conns: Vec<_> = self.table.read().iter().map(|(_, conn)| conn.clone()).collect();
+        conns.iter().for_each(|conn| conn.disconnect(End::Disconnected));
+        self.run_deferred();
+        pause::drain(CLOSE_LINGER, LINGER, || {
             self.poll_once(Poll::Complete);
-            let _ = poll::wait([Some(self.sockets.as_fd())], Some(TICK));
-        }
+            self.handshakes.leaving_count()
+        });
         self.handshakes.close();
         // These connections own references to the device.
-        let mut polling = self.polling.lock();
-        polling.next = None;
-        polling.noted.clear();
+        let next = self.polling.lock().next.take();
         let left = (std::mem::take(&mut *self.noted.lock()), std::mem::take(&mut *self.deferred.lock()));
-        drop(polling);
-        drop(left);
+        drop((next, left));
     }
 
     /// Handles the socket of a closed connection.
@@ -444,31 +397,16 @@ impl Device {
         if ready.writable {
             stream.on_room(drop);
         }
-        if ready.readable {
-            // Discards late data of the peer.
-            for _ in 0..MAX_LATE_READS {
-                match stream.socket.recv_bytes(buffer) {
-                    Ok(Some(0)) | Err(_) => {
-                        self.handshakes.remove(ready.token | CLOSED);
-                        break;
-                    }
-                    Ok(Some(_)) => {}
-                    Ok(None) => break,
-                }
-            }
+        // Discards late data of the peer.
+        if ready.readable && matches!(stream.socket.recv_bytes(buffer), Ok(Some(0)) | Err(_)) {
+            self.handshakes.remove(ready.token | CLOSED);
         }
     }
-
-    // ---- Memory ----
 
     /// Records that a connection may have a partly sent payload in registered memory. Returns `false` without memory.
     pub fn list_blocked(&self, number: u64) -> bool {
         let mut blocked = self.blocked.lock();
-        let has_room = blocked.room(1).is_ok();
-        if has_room {
-            blocked.push(number);
-        }
-        has_room
+        blocked.room(1).map(|()| blocked.push(number)).is_ok()
     }
 }
 

@@ -62,34 +62,26 @@ fn owner(interfaces: &[(String, IpAddr)], address: IpAddr) -> Result<(String, Ip
 fn of_interface(interfaces: &[(String, IpAddr)], netdev: &str) -> Result<(String, IpAddr), Reason> {
     let address = addresses(interfaces, netdev).first().copied();
     address.map(|address| (netdev.to_owned(), address)).ok_or_else(|| {
-        let is_there = net::names(Path::new(net::PROC)).iter().any(|name| name == netdev);
         let present = present(interfaces);
-        match is_there {
-            true => Topic::NoIpAddress
-                .reason(format!("network interface {netdev} has no IP address that peers reach: {present}")),
-            false => Topic::InstanceData.reason(format!("there is no network interface {netdev}: {present}")),
+        if net::names(Path::new(net::PROC)).iter().any(|name| name == netdev) {
+            let text = format!("network interface {netdev} has no IP address that peers reach: {present}");
+            return Topic::NoIpAddress.reason(text);
         }
+        Topic::InstanceData.reason(format!("there is no network interface {netdev}: {present}"))
     })
 }
 
 /// Returns the only interface to other hosts, with its address. Fails unless exactly one interface is not loopback.
 fn only(interfaces: &[(String, IpAddr)]) -> Result<(String, IpAddr), Reason> {
-    let leads = |netdev: &str| !addresses(interfaces, netdev).iter().any(IpAddr::is_loopback);
-    let mut all: Vec<&str> =
-        interfaces.iter().filter(|(_, own)| is_usable(own)).map(|(name, _)| device(name)).collect();
-    all.retain(|netdev| leads(netdev));
-    all.sort_unstable();
-    all.dedup();
+    let mut all = usable(interfaces);
+    all.retain(|(_, own)| !own.iter().any(IpAddr::is_loopback));
     let present = present(interfaces);
-    match *all {
-        [netdev] => of_interface(interfaces, netdev),
+    match &*all {
+        [(netdev, own)] => Ok(((*netdev).to_owned(), own[0])),
         [] => Err(Topic::NoIpAddress.reason(format!(
             "no network interface leads to other hosts: {present}; tcp-lo connects processes of this host"
         ))),
-        _ => {
-            let text = format!("no default route selects a network interface: {present}");
-            Err(Topic::InstanceData.reason(text))
-        }
+        _ => Err(Topic::InstanceData.reason(format!("no default route selects a network interface: {present}"))),
     }
 }
 
@@ -145,16 +137,18 @@ fn addresses(interfaces: &[(String, IpAddr)], netdev: &str) -> Vec<IpAddr> {
     found
 }
 
-/// Describes the interfaces and their first addresses, for the end of a message.
-fn present(interfaces: &[(String, IpAddr)]) -> String {
+/// Returns the interfaces with usable addresses, sorted.
+fn usable(interfaces: &[(String, IpAddr)]) -> Vec<(&str, Vec<IpAddr>)> {
     let mut names: Vec<_> = interfaces.iter().map(|(name, _)| device(name)).collect();
     names.sort_unstable();
     names.dedup();
-    let shown = names.into_iter().filter_map(|netdev| {
-        let addresses = addresses(interfaces, netdev);
-        addresses.first().map(|address| format!("{netdev} ({address})"))
-    });
-    let shown: Vec<_> = shown.collect();
+    let all = names.into_iter().map(|netdev| (netdev, addresses(interfaces, netdev)));
+    all.filter(|(_, own)| !own.is_empty()).collect()
+}
+
+/// Describes the interfaces and their first addresses, for the end of a message.
+fn present(interfaces: &[(String, IpAddr)]) -> String {
+    let shown: Vec<_> = usable(interfaces).iter().map(|(netdev, own)| format!("{netdev} ({})", own[0])).collect();
     match *shown {
         [] => "none has an address".to_owned(),
         _ => format!("name one of these: {}", shown.join(", ")),

@@ -130,15 +130,11 @@ impl Requests {
             }
             self.gone += start;
         }
-        if self.gone == kept.len() {
-            self.gone = 0;
-            kept.clear();
-            if kept.capacity() > MAX_KEPT {
-                kept = Vec::new();
-            }
-        } else if self.gone >= MAX_KEPT.max(kept.len() / 2) {
-            kept.drain(..self.gone);
-            self.gone = 0;
+        if self.gone == kept.len() || self.gone >= MAX_KEPT.max(kept.len() / 2) {
+            kept.drain(..std::mem::take(&mut self.gone));
+        }
+        if kept.is_empty() && kept.capacity() > MAX_KEPT {
+            kept = Vec::new();
         }
         self.kept = kept;
         Ok(())
@@ -202,16 +198,15 @@ impl Requests {
         Current { header, left }: Current,
         bytes: &[u8],
     ) -> Executed {
-        let whole = bytes.len() as u64 == left;
-        if whole && self.datagram.is_empty() {
-            receiver.arrived(link.regions(), Source::of(bytes), header.is_solicited());
-            return Ok(());
+        let (whole, before) = (bytes.len() as u64 == left, !self.datagram.is_empty());
+        if before || !whole {
+            self.datagram.room(left as usize).map_err(|_| violation())?;
+            self.datagram.extend_from_slice(bytes);
         }
-        self.datagram.room(left as usize).map_err(|_| violation())?;
-        self.datagram.extend_from_slice(bytes);
         if whole {
             let datagram = std::mem::take(&mut self.datagram);
-            receiver.arrived(link.regions(), Source::of(&datagram), header.is_solicited());
+            let bytes = if before { &datagram } else { bytes };
+            receiver.arrived(link.regions(), Source::of(bytes), header.is_solicited());
         }
         Ok(())
     }
@@ -246,8 +241,6 @@ impl Requests {
         Some((place, if len - offset == left { left - TAIL } else { left }))
     }
 
-    // ---- Responses ----
-
     /// Sends bytes that the peer reads, while there is room.
     fn read(&mut self, link: Link<'_>, head: &[u8]) -> Executed {
         let from = wire::read_target(head).ok_or_else(violation)?;
@@ -258,8 +251,8 @@ impl Requests {
             }
             let part = (from.len - self.responded).min(MAX_PAYLOAD);
             let sent = link.stream.sender().and_then(|mut sender| {
-                sender.add(kind::RESPONSE, 0, part as usize, from.len, 0)?;
-                sender.send(Body::Granted(from), &[], self.responded, part)
+                sender.add(kind::RESPONSE, false, part, from.len, 0)?;
+                sender.send_with(Body::Granted(from), &[], self.responded, part)
             });
             match sent {
                 Ok(()) => {}
@@ -284,13 +277,13 @@ fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Executed {
     let refused = || Fatal::of_peer(Status::RemoteAccess);
     let granted = stream.regions().grant(&target, Rights::REMOTE_ATOMIC, &stream.own).map_err(|_| refused())?;
     let Ok(mut sender) = stream.sender() else { return Err(Halt::Wait) };
-    let Ok(place) = sender.add(kind::RESPONSE, 0, WORD as usize, WORD, WORD as usize) else { return Err(Halt::Wait) };
+    let Ok(place) = sender.add(kind::RESPONSE, false, WORD, WORD, WORD) else { return Err(Halt::Wait) };
     let Some(before) = change(granted.target(0, WORD), what) else {
         sender.undo();
         return Err(refused().into());
     };
     place.copy_from_slice(&before.to_le_bytes());
     // A read of the socket reports the end of the connection.
-    let _ = sender.send(Body::None, &[], 0, 0);
+    let _ = sender.send();
     Ok(())
 }

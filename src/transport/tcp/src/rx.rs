@@ -3,6 +3,7 @@
 //! [`Requests`] handles requests in order, and stores later ones while one waits. Other records are handled as they
 //! arrive. Long payloads are received directly into their destination.
 
+use std::io;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
@@ -139,7 +140,8 @@ impl Rx {
         let (received, placed, asked) = match self.direct(link) {
             Some((place, len)) => {
                 let after = self.current.map_or(0, |current| (current.left - len) as usize + current.header.start());
-                receive_direct(link.stream, &place, len, &mut buffer[..after])?
+                let received = receive_direct(link.stream, &place, len, &mut buffer[..after])?;
+                (received, len as usize, len as usize + after)
             }
             None => {
                 let is_next = self.current.is_none() && self.start.is_empty();
@@ -275,20 +277,20 @@ impl Rx {
     }
 }
 
-/// Result of the call, length of the destination, maximum number of bytes.
-type Received = (std::io::Result<Option<usize>>, usize, usize);
-
 /// Receives up to `len` bytes into a place, and the following ones into `buffer`. Fails if the memory is not registered
 /// for that.
-fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -> Result<Received, ConnEnd> {
-    const MAX_PIECES: usize = MAX_SEGMENTS + 2;
+fn receive_direct(
+    stream: &Stream,
+    place: &Place,
+    len: u64,
+    buffer: &mut [u8],
+) -> Result<io::Result<Option<usize>>, Fatal> {
     let regions = stream.regions();
-    let asked = len as usize + buffer.len();
     let (region_refs, granted);
-    let mut pieces = ArrayVec::<Target<'_>, MAX_PIECES>::new();
+    let mut pieces = ArrayVec::<Target<'_>, { MAX_SEGMENTS + 2 }>::new();
     match place {
         Place::Local(segments, offset) => {
-            region_refs = copy::acquire_all(segments, |key| regions.acquire_counted(key)).ok_or_else(violation)?;
+            region_refs = copy::acquire_all(segments, |key| regions.acquire_counted(key)).ok_or_else(Fatal::default)?;
             pieces.extend(copy::targets(segments, &region_refs, Slice { offset: *offset, len, last: false }));
         }
         Place::Granted(to, offset) => {
@@ -299,10 +301,10 @@ fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -
     }
     let found: usize = pieces.iter().map(Target::len).sum();
     if found as u64 != len {
-        return Err(violation().into());
+        return Err(Fatal::default());
     }
     pieces.push(Target::of(buffer));
-    Ok((stream.socket.recv(&pieces), found, asked))
+    Ok(stream.socket.recv(&pieces))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! All system calls on sockets.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -26,6 +26,7 @@ const MIN_SILENCE: Duration = Duration::from_secs(12);
 const TCP_CLOSE: u8 = 7;
 /// Maximum number of connections that wait for [`Socket::accept`].
 const BACKLOG: i32 = 4096;
+const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
 
 /// A non-blocking TCP socket, which fork and exec close in the child.
 #[derive(Debug)]
@@ -41,10 +42,6 @@ impl AsFd for Socket {
     }
 }
 
-fn flags() -> SocketFlags {
-    SocketFlags::CLOEXEC | SocketFlags::NONBLOCK
-}
-
 impl Socket {
     /// Creates a descriptor and registers it in [`CloseOnFork`], without a fork in between.
     fn noted(create: impl FnOnce() -> rustix::io::Result<OwnedFd>) -> io::Result<Socket> {
@@ -56,7 +53,7 @@ impl Socket {
 
     fn new(address: &SocketAddr) -> io::Result<Socket> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        Socket::noted(|| net::socket_with(family, SocketType::STREAM, flags(), Some(ipproto::TCP)))
+        Socket::noted(|| net::socket_with(family, SocketType::STREAM, FLAGS, Some(ipproto::TCP)))
     }
 
     /// Listens at an address. For port 0, the kernel selects one.
@@ -78,8 +75,7 @@ impl Socket {
         // A service point may listen at this socket's port.
         sockopt::set_socket_reuseaddr(&socket, true)?;
         // With this option, connect selects the port, which may have connections to other destinations.
-        let on: libc::c_int = 1;
-        socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, on);
+        socket.set_option(libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1);
         net::bind(&socket, &from)?;
         socket.set_up(from.ip() == to.ip());
         match net::connect(&socket, &to) {
@@ -93,16 +89,15 @@ impl Socket {
     pub fn accept(&self) -> io::Result<Option<(Socket, SocketAddr)>> {
         let mut peer = None;
         let accepted = Socket::noted(|| {
-            let (fd, address) = net::acceptfrom_with(&self.fd, flags())?;
+            let (fd, address) = net::acceptfrom_with(&self.fd, FLAGS)?;
             peer = address.and_then(|address| SocketAddr::try_from(address).ok());
             Ok(fd)
         });
         let socket = match accepted {
-            Ok(socket) => socket,
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted) => {
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionAborted) => {
                 return Ok(None);
             }
-            Err(error) => return Err(error),
+            accepted => accepted?,
         };
         let Some(peer) = peer else { return Ok(None) };
         socket.set_up(socket.local().is_some_and(|local| local.ip() == peer.ip()));
@@ -125,10 +120,6 @@ impl Socket {
 
     pub fn local(&self) -> Option<SocketAddr> {
         net::getsockname(&self.fd).ok().and_then(|address| address.try_into().ok())
-    }
-
-    pub fn peer(&self) -> Option<SocketAddr> {
-        net::getpeername(&self.fd).ok().flatten().and_then(|address| address.try_into().ok())
     }
 
     pub fn take_error(&self) -> io::Result<()> {
@@ -192,8 +183,8 @@ impl Socket {
                 break Ok(Some(result as usize));
             }
             match io::Error::last_os_error() {
-                error if error.kind() == io::ErrorKind::Interrupted => {}
-                error if error.kind() == io::ErrorKind::WouldBlock => break Ok(None),
+                error if error.kind() == ErrorKind::Interrupted => {}
+                error if error.kind() == ErrorKind::WouldBlock => break Ok(None),
                 error => break Err(error),
             }
         };

@@ -23,15 +23,12 @@ use host::memory::{self, Room};
 use rustix::net::Shutdown;
 
 use crate::device::{Device, Regions};
-use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, WAITED, kind};
+use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, SOLICITED, WAITED, kind};
 use crate::socket::Socket;
 
 /// Length above which a payload's regions are held by counters, so that only their own frees wait for the system
 /// call.
 const LONG: u64 = 4096;
-
-/// Pieces of a payload, and of the bytes before it.
-type Pieces<'a> = ArrayVec<Source<'a>, { MAX_SEGMENTS + 2 }>;
 
 /// The memory of a payload.
 #[derive(Clone, Copy, Debug, Default)]
@@ -130,22 +127,15 @@ impl Stream {
         &self.device.regions
     }
 
-    // ---- The window ----
-
     pub fn note_handled(&self, bytes: u64) {
         self.handled.store(self.handled.load(Ordering::Relaxed) + bytes, Ordering::Release);
     }
 
     /// Returns the handled bytes without an acknowledgement.
-    pub fn owed(&self) -> u64 {
+    fn owed(&self) -> u64 {
         // In this order, because both grow.
         let told = self.told.load(Ordering::Acquire);
         self.handled.load(Ordering::Acquire) - told
-    }
-
-    /// Returns whether to acknowledge before the program's next message, because the peer may soon wait.
-    pub fn should_tell(&self) -> bool {
-        self.owed() >= u64::from(self.window() / 4 * 3)
     }
 
     pub fn window(&self) -> u32 {
@@ -165,12 +155,10 @@ impl Stream {
         self.waited.store(true, Ordering::Relaxed);
     }
 
-    fn header(&self, kind: u8, flags: u8, len: usize, aux: u64) -> Header {
-        let handled = self.handled.load(Ordering::Acquire);
-        Header { kind, flags, len: len as u32, handled, window: self.window(), aux }
+    /// Returns a header with the current report.
+    fn header(&self) -> Header {
+        Header { handled: self.handled.load(Ordering::Acquire), window: self.window(), ..Header::default() }
     }
-
-    // ---- Sending ----
 
     /// Locks the sending side, and sends the rest of earlier records.
     pub fn sender(&self) -> Result<Sender<'_>, NotSent> {
@@ -188,7 +176,7 @@ impl Stream {
     fn with_pieces<R>(&self, head: &[u8], out: &Out, f: impl FnOnce(&[Source<'_>]) -> R) -> Result<R, NotSent> {
         let (offset, len) = (out.offset, out.len);
         let (region_refs, granted);
-        let mut pieces = Pieces::new();
+        let mut pieces = ArrayVec::<Source<'_>, { MAX_SEGMENTS + 2 }>::new();
         if !head.is_empty() {
             pieces.push(Source::of(head));
         }
@@ -308,8 +296,8 @@ impl Stream {
     /// Sends a record that only reports the handled bytes.
     pub fn report(&self) -> Result<(), NotSent> {
         let mut sender = self.sender()?;
-        sender.add(kind::HANDLED, 0, 0, 0, 0)?;
-        sender.send(Body::None, &[], 0, 0)
+        sender.add(kind::HANDLED, false, 0, 0, 0)?;
+        sender.send()
     }
 
     /// Acknowledges handled requests, if any. Returns `false` if the socket has no room.
@@ -317,7 +305,12 @@ impl Stream {
         self.owed() == 0 || !matches!(self.report(), Err(NotSent::Busy))
     }
 
-    // ---- The end ----
+    /// Acknowledges before the program's next message if the peer may soon wait. Returns `false` if handled requests
+    /// stay without an acknowledgement.
+    pub fn acknowledge_early(&self) -> bool {
+        let owed = self.owed();
+        owed == 0 || (owed >= u64::from(self.window() / 4 * 3) && self.acknowledge())
+    }
 
     /// Ends the sending direction, and sends `end` to the peer. Afterwards no memory of the program is used. Returns
     /// whether to keep the socket open until the peer has read everything.
@@ -330,7 +323,7 @@ impl Stream {
         let has_room = out.head.room(out.len as usize + HEADER).is_ok();
         let detached = has_room && !self.is_cut() && (out.len == 0 || self.copy_rest(out).is_ok());
         if let Some(end) = end.filter(|_| detached) {
-            out.head.extend_from_slice(&self.header(kind::END, 0, 0, end.encode()).encode());
+            out.head.extend_from_slice(&Header { kind: kind::END, aux: end.encode(), ..self.header() }.encode());
         }
         let leaves = detached && self.push(out).is_ok();
         if !leaves {
@@ -368,27 +361,23 @@ impl Sender<'_> {
         self.out.head.len()
     }
 
-    /// Reserves memory. Without memory, the sender retries as if the socket had no room.
-    pub fn reserve(&mut self, bytes: usize) -> Result<(), NotSent> {
-        self.out.head.room(bytes).map_err(|_| {
-            self.stream.await_room(&mut self.out);
-            NotSent::Busy
-        })
-    }
-
     /// Adds a record with `len` bytes after its header. Returns the first `filled` of them, which the caller must fill.
+    /// Without memory, the sender retries as if the socket had no room.
     #[inline]
-    pub fn add(&mut self, kind: u8, flags: u8, len: usize, aux: u64, filled: usize) -> Result<&mut [u8], NotSent> {
-        self.reserve(HEADER + filled)?;
+    pub fn add(&mut self, kind: u8, solicited: bool, len: u64, aux: u64, filled: u64) -> Result<&mut [u8], NotSent> {
+        if self.out.head.room(HEADER + filled as usize).is_err() {
+            self.stream.await_room(&mut self.out);
+            return Err(NotSent::Busy);
+        }
         self.says_waited |= self.stream.waited.load(Ordering::Relaxed);
-        let flags = flags | if self.says_waited { WAITED } else { 0 };
-        let header = self.stream.header(kind, flags, len, aux);
+        let flags = if solicited { SOLICITED } else { 0 } | if self.says_waited { WAITED } else { 0 };
+        let header = Header { kind, flags, len: len as u32, aux, ..self.stream.header() };
         self.handled = header.handled;
         let head = &mut self.out.head;
         self.mark = head.len();
         head.extend_from_slice(&header.encode());
         if filled > 0 {
-            head.resize(self.mark + HEADER + filled, 0);
+            head.resize(self.mark + HEADER + filled as usize, 0);
         }
         Ok(&mut head[self.mark + HEADER..])
     }
@@ -398,10 +387,15 @@ impl Sender<'_> {
         self.out.head.truncate(self.mark);
     }
 
+    /// Sends the added records, without a payload from another place.
+    pub fn send(&mut self) -> Result<(), NotSent> {
+        self.send_with(Body::None, &[], 0, 0)
+    }
+
     /// Sends the added records, and `len` bytes of `body` from `offset`, which end the last record. [`Body::Local`]
     /// needs `segments`. On success, the stream sends later what the socket did not take. An error removes the last
     /// record.
-    pub fn send(&mut self, body: Body, segments: &[Segment], offset: u64, len: u64) -> Result<(), NotSent> {
+    pub fn send_with(&mut self, body: Body, segments: &[Segment], offset: u64, len: u64) -> Result<(), NotSent> {
         let out = &mut *self.out;
         (out.body, out.offset, out.len) = (body, offset, len);
         out.segments.clear();

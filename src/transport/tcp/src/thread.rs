@@ -71,30 +71,25 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let polled = *polls > before || device.is_polled();
     let sleepers = device.has_sleepers();
     let watched = device.watchers.load(Ordering::Acquire) > 0;
-    if !watched && (sleepers || polled) {
-        device.parked.store(sleepers, Ordering::SeqCst);
-        // A program that polls flushes by itself.
-        if sleepers && device.is_noted() {
+    if watched || !(sleepers || polled) {
+        device.poll_once(Poll::Complete);
+        device.watching.store(true, Ordering::SeqCst);
+        // After this store, noted and deferred work wakes this thread.
+        let left = device.is_noted() || device.is_deferred();
+        wait(Some(device.sockets.as_fd()), left.then_some(Duration::ZERO));
+        device.watching.store(false, Ordering::SeqCst);
+    } else if sleepers {
+        device.parked.store(true, Ordering::SeqCst);
+        if device.is_noted() {
             device.flush_all();
         }
-        wait(None, Some(if sleepers { PARK } else { TICK }));
+        wait(None, Some(PARK));
         device.parked.store(false, Ordering::SeqCst);
-        // A program thread may be delayed, for example by a signal.
-        if sleepers && device.polls.load(Ordering::Relaxed) == *polls {
-            device.poll_once(Poll::IfFree);
-        }
-        if sleepers && device.is_noted() {
-            device.flush_all();
-        }
-        return;
+    } else {
+        // A program that polls flushes by itself.
+        return wait(None, Some(TICK));
     }
-    device.poll_once(Poll::Complete);
-    device.watching.store(true, Ordering::SeqCst);
-    // After this store, noted and deferred work wakes this thread.
-    let left = device.is_noted() || device.is_deferred();
-    wait(Some(device.sockets.as_fd()), left.then_some(Duration::ZERO));
-    device.watching.store(false, Ordering::SeqCst);
-    // If the program polls, it handles new data.
+    // If the program polls, it handles new data. A thread that sleeps may be delayed, for example by a signal.
     if device.polls.load(Ordering::Relaxed) == *polls {
         device.poll_once(Poll::IfFree);
     }

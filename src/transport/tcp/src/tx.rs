@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
-use dat_core::error::Result;
+use dat_core::error;
 use dat_core::event::Status;
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{Checked, Operation, QpSizes, RemoteSegment, Request, RequestId, Segment, SeqNo};
@@ -18,7 +18,7 @@ use dat_memory::records::Fatal;
 use dat_memory::wire;
 use host::memory::Room;
 
-use crate::record::{self, HEADER, MAX_HEAD, MAX_PAYLOAD, MIN_WINDOW, kind};
+use crate::record::{HEADER, MAX_HEAD, MAX_PAYLOAD, MIN_WINDOW, kind};
 use crate::stream::{Body, NotSent, Stream};
 
 /// Maximum bytes of gathered records.
@@ -38,14 +38,11 @@ struct Posted {
     fence: bool,
     /// Set for a bind, which needs no record.
     local: bool,
-    /// Value of [`Tx::sent`] after its last record.
+    /// Value of [`Tx::sent`] after its last record; the maximum while it waits.
     end: u64,
     /// Set while its response is incomplete.
     responds: bool,
 }
-
-/// The reason to stop sending: a failure, or `None` to wait for the peer or for room in the socket.
-type Stop = Option<Fatal>;
 
 /// The next record of a request.
 struct Record {
@@ -108,7 +105,7 @@ impl Posted {
 }
 
 impl Tx {
-    pub fn new(sizes: &QpSizes) -> Result<Tx> {
+    pub fn new(sizes: &QpSizes) -> error::Result<Tx> {
         let max_reading = usize::from(sizes.reads_out.max(1));
         let mut tx = Tx { max_reading, window: MIN_WINDOW, ..Tx::default() };
         tx.requests.room(sizes.requests)?;
@@ -130,13 +127,13 @@ impl Tx {
     /// Queues a request. A `local` one needs no record, and completes together with those before it. Fails without
     /// memory.
     #[inline]
-    pub fn post(&mut self, request: &Request<'_>, local: bool) -> Result<()> {
+    pub fn post(&mut self, request: &Request<'_>, local: bool) -> error::Result<()> {
         let Request { id, operation, segments, len, fence, .. } = *request;
         self.segments.room(segments.len())?;
         self.requests.room(1)?;
         self.segments.extend(segments);
         let count = segments.len();
-        self.requests.push_back(Posted { id, operation, count, len, fence, local, end: 0, responds: false });
+        self.requests.push_back(Posted { id, operation, count, len, fence, local, end: u64::MAX, responds: false });
         Ok(())
     }
 
@@ -159,111 +156,88 @@ impl Tx {
             return false;
         }
         let sent = stream.sender().and_then(|mut sender| {
-            let flags = if solicited { record::SOLICITED } else { 0 };
-            let payload = sender.add(kind::MESSAGE, flags, len as usize, len, len as usize)?;
+            let payload = sender.add(kind::MESSAGE, solicited, len, len, len)?;
             if !copy::gather_into(stream.regions(), segments, 0, payload) {
                 sender.undo();
                 return Err(NotSent::NoMemory);
             }
-            sender.send(Body::None, &[], 0, 0)
+            sender.send()
         });
-        if sent.is_ok() {
-            self.sent += size;
-        }
+        self.sent += if sent.is_ok() { size } else { 0 };
         sent.is_ok()
     }
 
     /// Sends requests. Fails if one cannot be executed.
-    pub fn pump(&mut self) -> std::result::Result<(), Fatal> {
+    pub fn pump(&mut self) -> Result<(), Fatal> {
         let Some(stream) = self.stream.take() else { return Ok(()) };
-        while self.launched < self.requests.len() {
-            match self.launch(&stream) {
-                Ok(()) => {}
-                Err(None) => break,
-                Err(Some(fatal)) => return Err(fatal),
-            }
+        let mut sent = Ok(());
+        while sent.is_ok() && self.launched < self.requests.len() {
+            sent = self.launch(&stream);
+        }
+        match sent {
+            Err(NotSent::Lost(fatal)) => return Err(fatal),
+            Err(NotSent::NoMemory) => self.lost()?,
+            // An acknowledgement, a report of room, or a read of the socket follows.
+            Ok(()) | Err(NotSent::Busy | NotSent::Gone) => {}
         }
         self.stream = Some(stream);
         Ok(())
     }
 
     /// Sends as many records as one system call takes.
-    fn launch(&mut self, stream: &Arc<Stream>) -> std::result::Result<(), Stop> {
-        let mut sender = stream.sender().map_err(|error| self.stop(error))?;
+    fn launch(&mut self, stream: &Stream) -> Result<(), NotSent> {
+        let mut sender = stream.sender()?;
         let stop = loop {
             let Some(request) = self.requests.get(self.launched) else { break Ok(()) };
             if request.local {
                 self.launched();
                 continue;
             }
-            let record = match self.next_record(request, stream) {
-                Ok(record) => record,
-                Err(stop) => break Err(stop),
-            };
-            let (id, len, part) = (request.id, record.head.len() + record.part as usize, record.part);
-            let short = part <= SHORT;
-            let filled = if short { len } else { record.head.len() };
-            if sender.len() + HEADER + filled > BATCH {
+            let Some(record) = self.next_record(request, stream) else { break Err(NotSent::Busy) };
+            let (id, part, head) = (request.id, record.part, record.head.len() as u64);
+            let filled = if part <= SHORT { head + part } else { head };
+            if sender.len() + HEADER + filled as usize > BATCH {
                 break Ok(());
             }
-            let flags = if record.solicited { record::SOLICITED } else { 0 };
-            let place = match sender.add(record.kind, flags, len, request.len, filled) {
-                Ok(place) => place,
-                Err(error) => break Err(self.stop(error)),
-            };
+            let added = sender.add(record.kind, record.solicited, head + part, request.len, filled);
+            let Ok(place) = added else { break Err(NotSent::Busy) };
             let (head, payload) = place.split_at_mut(record.head.len());
             head.copy_from_slice(&record.head);
             let segments: Checked =
                 self.segments.range(self.launched_segments..).take(request.count).copied().collect();
-            let sent = if !short {
+            if part > SHORT {
                 // No record can follow a payload that is sent from its place.
-                sender.send(Body::Local(id), &segments, self.offset, part)
-            } else if part == 0 || copy::gather_into(stream.regions(), &segments, self.offset, payload) {
-                Ok(())
-            } else {
+                match sender.send_with(Body::Local(id), &segments, self.offset, part) {
+                    Err(NotSent::NoMemory) => break Err(NotSent::NoMemory),
+                    sent => return sent.map(|()| self.advance(&record)),
+                }
+            }
+            if part > 0 && !copy::gather_into(stream.regions(), &segments, self.offset, payload) {
                 sender.undo();
-                Err(NotSent::NoMemory)
-            };
-            match sent {
-                Ok(()) => self.advance(&record),
-                // Earlier records are still sent.
-                Err(NotSent::NoMemory) => break Err(self.lost()),
-                Err(error) => return Err(self.stop(error)),
+                break Err(NotSent::NoMemory);
             }
-            if !short {
-                return Ok(());
-            }
+            self.advance(&record);
         };
         if sender.len() > 0 {
-            sender.send(Body::None, &[], 0, 0).map_err(|error| self.stop(error))?;
+            sender.send()?;
         }
         stop
     }
 
-    fn stop(&self, error: NotSent) -> Stop {
-        match error {
-            // A report of room, or a read of the socket, follows.
-            NotSent::Busy | NotSent::Gone => None,
-            NotSent::Lost(fatal) => Some(fatal),
-            NotSent::NoMemory => self.lost(),
-        }
-    }
-
-    /// Returns the failure of the oldest waiting request for unregistered memory, or `None` while earlier ones are
-    /// incomplete.
-    fn lost(&self) -> Stop {
+    /// Fails if the oldest waiting request, whose memory is not registered, is the oldest incomplete one.
+    fn lost(&self) -> Result<(), Fatal> {
         let before = self.launched.checked_sub(1).map(|last| &self.requests[last]);
         let is_oldest = self.reading == 0 && before.is_none_or(|before| before.end <= self.handled);
-        let request = self.requests.get(self.launched).filter(|_| is_oldest)?;
-        Some(Fatal::of_request(request.id, Status::LocalProtection))
+        let lost = self.requests.get(self.launched).filter(|_| is_oldest);
+        lost.map_or(Ok(()), |request| Err(Fatal::of_request(request.id, Status::LocalProtection)))
     }
 
     /// Returns the next record of the oldest request, if the peer permits it.
-    fn next_record(&self, request: &Posted, stream: &Stream) -> std::result::Result<Record, Stop> {
+    fn next_record(&self, request: &Posted, stream: &Stream) -> Option<Record> {
         let reads = self.reading;
         let waits = (request.fence && reads > 0) || (has_response(&request.operation) && reads >= self.max_reading);
         if waits && !self.begun {
-            return Err(None);
+            return None;
         }
         let (kind, solicited, head) = request.next(self.begun, self.offset);
         let has_payload = matches!(kind, kind::MESSAGE | kind::WRITE | kind::WRITE_PART);
@@ -276,12 +250,9 @@ impl Tx {
         if waits || part < whole {
             stream.note_waited();
         }
-        if waits {
-            return Err(None);
-        }
         let value_follows = has_payload && matches!(request.operation, Operation::WriteImmediate { .. });
         let is_last = part == rest && kind != kind::INVALIDATE && !value_follows;
-        Ok(Record { kind, solicited, head, part, is_last })
+        (!waits).then_some(Record { kind, solicited, head, part, is_last })
     }
 
     /// Records that the next record was sent.
@@ -306,7 +277,7 @@ impl Tx {
 
     /// Handles an acknowledgement and the peer's window. Fails if they are impossible.
     #[inline]
-    pub fn on_handled(&mut self, handled: u64, window: u32) -> std::result::Result<(), Fatal> {
+    pub fn on_handled(&mut self, handled: u64, window: u32) -> Result<(), Fatal> {
         // Only the last request can be partly sent. If it completed here, the program could change its unsent bytes.
         let lies = handled == self.sent && self.stream.as_ref().is_some_and(|stream| stream.holds_request());
         if handled > self.sent || lies || window < self.window {
@@ -337,7 +308,7 @@ impl Tx {
     }
 
     /// Records `len` bytes of a response. Fails unless they were placed in registered memory.
-    pub fn on_response(&mut self, len: u64, placed: bool) -> std::result::Result<(), Fatal> {
+    pub fn on_response(&mut self, len: u64, placed: bool) -> Result<(), Fatal> {
         let Some((at, _)) = self.responding() else { return Ok(()) };
         let request = &mut self.requests[at];
         if !placed {
@@ -355,10 +326,7 @@ impl Tx {
     /// Removes complete requests. Returns the number of the last one.
     pub fn done(&mut self) -> Option<SeqNo> {
         let mut last = None;
-        while self.launched > 0 {
-            let Some(front) = self.requests.front().filter(|front| front.end <= self.handled && !front.responds) else {
-                break;
-            };
+        while let Some(front) = self.requests.front().filter(|front| front.end <= self.handled && !front.responds) {
             last = Some(SeqNo(front.id));
             self.launched -= 1;
             self.launched_segments -= front.count;

@@ -4,7 +4,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use dat_core::transport::{ConnectRetry, ConnectionReport, Rejection};
@@ -45,8 +44,10 @@ impl Attempt {
         }
     }
 
-    fn wait(self, deadline: Option<Instant>) -> io::Result<()> {
+    /// Adds the attempt to the list, up to the next TCP connection or the end of the program's timeout.
+    fn wait(self, next: Option<Instant>) -> io::Result<()> {
         let (device, number) = (self.conn.device.clone(), self.conn.number);
+        let deadline = self.deadline.into_iter().chain(next).min();
         device.handshakes.add(number, Half::Attempt(self), deadline)
     }
 
@@ -54,12 +55,8 @@ impl Attempt {
     pub fn start(mut self) -> io::Result<()> {
         match Socket::connect(SocketAddr::new(self.conn.device.place.address, 0), self.to) {
             Ok(socket) => {
-                if let Some(local) = socket.local() {
-                    self.conn.port.store(local.port().into(), Ordering::Relaxed);
-                }
                 self.socket = Some(socket);
-                let deadline = self.deadline;
-                self.wait(deadline)
+                self.wait(None)
             }
             Err(error) => self.retry(error),
         }
@@ -68,10 +65,7 @@ impl Attempt {
     /// Schedules another TCP connection if there was no listener. Otherwise returns the error.
     fn retry(mut self, error: io::Error) -> io::Result<()> {
         match self.retry.next_attempt(Instant::now()) {
-            Some(until) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                let until = self.deadline.into_iter().chain([until]).min();
-                self.wait(until)
-            }
+            next @ Some(_) if error.kind() == io::ErrorKind::ConnectionRefused => self.wait(next),
             _ => Err(error),
         }
     }
@@ -86,7 +80,7 @@ impl Attempt {
     }
 
     fn greet(mut self, socket: Socket) -> io::Result<()> {
-        let sent = socket.take_error().and_then(|()| match socket.local() == socket.peer() {
+        let sent = socket.take_error().and_then(|()| match socket.local() == Some(self.to) {
             // Without a listener, a socket with the destination's port connects to itself.
             true => Err(io::ErrorKind::ConnectionRefused.into()),
             false => socket.send_bytes(&self.greeting),
@@ -95,8 +89,7 @@ impl Attempt {
             Ok(sent) if sent == self.greeting.len() => {
                 self.greeting.clear();
                 (self.socket, self.has_greeted) = (Some(socket), true);
-                let deadline = self.deadline;
-                self.wait(deadline)
+                self.wait(None)
             }
             Ok(_) => Err(io::ErrorKind::WriteZero.into()),
             Err(error) => self.retry(error),
