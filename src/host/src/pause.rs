@@ -51,8 +51,9 @@ impl Pause {
     }
 }
 
-/// Calls `left`, with pauses, until it returns 0. Gives up after `max`, or `max_idle` after its result last fell.
-pub fn drain(max_idle: Duration, max: Duration, mut left: impl FnMut() -> usize) {
+/// Calls `work`, with pauses, until `left` returns 0. Gives up after `max`, or `max_idle` after the result of `left` last
+/// fell.
+pub fn drain(max_idle: Duration, max: Duration, left: impl Fn() -> usize, work: impl Fn()) {
     let begun = Instant::now();
     let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());
     loop {
@@ -63,6 +64,7 @@ pub fn drain(max_idle: Duration, max: Duration, mut left: impl FnMut() -> usize)
         if left == 0 || since.elapsed() >= max_idle || begun.elapsed() >= max {
             return;
         }
+        work();
         pause.pass();
     }
 }

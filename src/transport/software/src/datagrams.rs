@@ -250,11 +250,9 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
 
     fn close(transport: &T, qps: &[Arc<Self>]) {
         let peers: Vec<_> = qps.iter().flat_map(|qp| qp.peers.lock().clone()).collect();
-        pause::drain(DRAIN_TIMEOUT, MAX_DRAIN, || {
-            // Receive too, because the peer may also be waiting in a close.
-            transport.poll(None, Poll::IfFree);
-            peers.iter().map(|peer| peer.waiting(transport)).sum()
-        });
+        let waiting = || peers.iter().map(|peer| peer.waiting(transport)).sum();
+        // Receive too, because the peer may also be waiting in a close.
+        pause::drain(DRAIN_TIMEOUT, MAX_DRAIN, waiting, || transport.poll(None, Poll::IfFree));
         peers.iter().for_each(Peer::disconnect);
         for peer in peers {
             while let Some(qp) = peer.connection.qp() {

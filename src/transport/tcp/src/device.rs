@@ -56,6 +56,8 @@ const MISSES: u32 = 7;
 pub const TICK: Duration = Duration::from_millis(1);
 /// The same while a program thread sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);
+/// Maximum number of reads of late data in a poll.
+const MAX_LATE_READS: usize = 8;
 /// Maximum number of lingering streams.
 const MAX_LEAVING: usize = 1024;
 /// Time for the peer to read everything.
@@ -377,12 +379,9 @@ impl Device {
     /// Ends all connections, waits until their peers have read everything, and closes all streams.
     pub fn close(&self) {
         let conns: Vec<_> = self.table.read().iter().map(|(_, conn)| conn.clone()).collect();
-        conns.iter().for_each(|conn| conn.disconnect(End::Disconnected));
+        conns.into_iter().for_each(|conn| conn.disconnect(End::Disconnected));
         self.run_deferred();
-        pause::drain(CLOSE_LINGER, LINGER, || {
-            self.poll_once(Poll::Complete);
-            self.handshakes.leaving_count()
-        });
+        pause::drain(CLOSE_LINGER, LINGER, || self.handshakes.leaving_count(), || self.poll_once(Poll::Complete));
         self.handshakes.close();
         // These connections own references to the device.
         let next = self.polling.lock().next.take();
@@ -397,9 +396,16 @@ impl Device {
         if ready.writable {
             stream.on_room(drop);
         }
+        if !ready.readable {
+            return;
+        }
         // Discards late data of the peer.
-        if ready.readable && matches!(stream.socket.recv_bytes(buffer), Ok(Some(0)) | Err(_)) {
-            self.handshakes.remove(ready.token | CLOSED);
+        for _ in 0..MAX_LATE_READS {
+            match stream.socket.recv_bytes(buffer) {
+                Ok(Some(1..)) => {}
+                Ok(None) => return,
+                Ok(Some(0)) | Err(_) => return self.handshakes.remove(ready.token | CLOSED),
+            }
         }
     }
 

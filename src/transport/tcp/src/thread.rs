@@ -85,6 +85,9 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
         }
         wait(None, Some(PARK));
         device.parked.store(false, Ordering::SeqCst);
+        if device.is_noted() {
+            device.flush_all();
+        }
     } else {
         // A program that polls flushes by itself.
         return wait(None, Some(TICK));
