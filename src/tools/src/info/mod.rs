@@ -73,7 +73,7 @@ fn one(name: &CStr, common: &Common) -> anyhow::Result<Outcome> {
     let opened = match &probe.answer {
         Ok(opened) => opened,
         Err(why) => {
-            for message in probe.errors() {
+            for message in &probe.messages {
                 print::complain(shown(&message.text));
             }
             let (shown, name) = (shown(&words(name)), operand(name.to_bytes()));
