@@ -270,6 +270,16 @@ bool wait_accept_failed(DAT_EVD_HANDLE conn)
     return e.event_number == DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR;
 }
 
+bool wait_broken(DAT_EVD_HANDLE conn)
+{
+    DAT_EVENT e;
+
+    if (!env_is_iwarp())
+        return wait_connection(conn, DAT_CONNECTION_EVENT_BROKEN);
+    return wait_event(conn, &e) && (e.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+                                    e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED);
+}
+
 bool none_waits(const char *name)
 {
     if (env_is_iwarp())

@@ -434,9 +434,7 @@ static int hasty(struct link *up)
 
             nowhere.rmr_context = 0;
             must_rc(post_write(&s, &r, 0, 64, nowhere, 1), DAT_SUCCESS, "dat_ep_post_rdma_write");
-            must(wait_connection(s.conn, env_is_iwarp() ? DAT_CONNECTION_EVENT_DISCONNECTED
-                                                       : DAT_CONNECTION_EVENT_BROKEN),
-                 "the connection does not end");
+            must(wait_broken(s.conn), "the connection does not end");
         }
         side_free(&s);
     }

@@ -116,12 +116,6 @@ static bool fails(struct side *s, int op, DAT_UINT64 cookie, DAT_DTO_COMPLETION_
            (op == WRITE || d->status != DAT_DTO_SUCCESS);
 }
 
-/* Waits for DAT_CONNECTION_EVENT_BROKEN, on iWARP also for DAT_CONNECTION_EVENT_DISCONNECTED. */
-static bool breaks(struct side *s)
-{
-    return env_is_iwarp() ? broken_or_disconnected(s) : wait_connection(s->conn, DAT_CONNECTION_EVENT_BROKEN);
-}
-
 /* Returns whether the device permits this access: soft-iWARP lets peers read all registered memory. */
 static bool permits(int which, int op)
 {
@@ -141,7 +135,7 @@ static void initiator(struct side *s, struct region *r, DAT_RMR_TRIPLET t, int o
     go(s, r, t, op, 10); /* any later request is flushed */
     ok(fails(s, op, 9, DAT_DTO_ERR_REMOTE_ACCESS), "%s: %s, %s: REMOTE_ACCESS", name, where, what);
     ok(fails(s, op, 10, DAT_DTO_ERR_FLUSHED), "%s: %s, %s: the next one is flushed", name, where, what);
-    ok(breaks(s), "%s: %s, %s: BROKEN", name, where, what);
+    ok(wait_broken(s->conn), "%s: %s, %s: BROKEN", name, where, what);
     is_int(ep_state(s->ep), DAT_EP_STATE_DISCONNECTED, "%s: %s, %s: DISCONNECTED", name, where,
            what);
     ok(wait_dto(s->recv, 8, DAT_DTO_ERR_FLUSHED, NULL), "%s: %s, %s: receives are flushed", name,
@@ -251,7 +245,7 @@ static void revoked(struct fx *fx, struct region *r)
         t.lmr = DAT_HANDLE_NULL;
         must_rc(go(&p.a, r, to, op, 2), DAT_SUCCESS, "RDMA");
         ok(fails(&p.a, op, 2, DAT_DTO_ERR_REMOTE_ACCESS), "%s: after dat_lmr_free at the target: REMOTE_ACCESS", name);
-        ok(breaks(&p.a), "%s: after dat_lmr_free at the target: BROKEN", name);
+        ok(wait_broken(p.a.conn), "%s: after dat_lmr_free at the target: BROKEN", name);
         pair_close(&p);
         region_free(&t);
     }
