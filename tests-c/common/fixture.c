@@ -265,19 +265,21 @@ bool wait_accept_failed(DAT_EVD_HANDLE conn)
     if (!wait_event(conn, &e))
         return false;
     if (e.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
-        return wait_event(conn, &e) && (e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
-                                        e.event_number == DAT_CONNECTION_EVENT_BROKEN);
+        return broken_or_disconnected(conn);
     return e.event_number == DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR;
+}
+
+bool broken_or_disconnected(DAT_EVD_HANDLE conn)
+{
+    DAT_EVENT e;
+
+    return wait_event(conn, &e) && (e.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+                                    e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
 bool wait_broken(DAT_EVD_HANDLE conn)
 {
-    DAT_EVENT e;
-
-    if (!env_is_iwarp())
-        return wait_connection(conn, DAT_CONNECTION_EVENT_BROKEN);
-    return wait_event(conn, &e) && (e.event_number == DAT_CONNECTION_EVENT_BROKEN ||
-                                    e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED);
+    return env_is_iwarp() ? broken_or_disconnected(conn) : wait_connection(conn, DAT_CONNECTION_EVENT_BROKEN);
 }
 
 bool none_waits(const char *name)

@@ -90,6 +90,9 @@ DAT_COUNT read_iov_at_most(DAT_COUNT n);
  */
 bool wait_accept_failed(DAT_EVD_HANDLE conn);
 
+/* Waits for DAT_CONNECTION_EVENT_BROKEN or DAT_CONNECTION_EVENT_DISCONNECTED. */
+bool broken_or_disconnected(DAT_EVD_HANDLE conn);
+
 /* Waits for DAT_CONNECTION_EVENT_BROKEN, on iWARP also for DAT_CONNECTION_EVENT_DISCONNECTED. */
 bool wait_broken(DAT_EVD_HANDLE conn);
 

@@ -95,14 +95,6 @@ static DAT_RETURN go(struct side *s, struct region *r, DAT_RMR_TRIPLET t, int op
     return op == WRITE ? post_write(s, r, 0, 64, t, c) : post_read(s, r, 0, 64, t, c);
 }
 
-static bool broken_or_disconnected(struct side *s)
-{
-    DAT_EVENT e;
-
-    return wait_event(s->conn, &e) && (e.event_number == DAT_CONNECTION_EVENT_BROKEN ||
-                                       e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED);
-}
-
 /* Waits for a completion with this status. On iWARP, it may have any status for a write, and any error for a read. */
 static bool fails(struct side *s, int op, DAT_UINT64 cookie, DAT_DTO_COMPLETION_STATUS status)
 {
@@ -160,7 +152,7 @@ static void violations(struct fx *fx, struct region *r)
             }
             pair_open(&p, fx, NULL);
             initiator(&p.a, r, wrong(&m, i, op), op, "one process", cases[i]);
-            ok(broken_or_disconnected(&p.b), "target: %s: BROKEN or DISCONNECTED", cases[i]);
+            ok(broken_or_disconnected(p.b.conn), "target: %s: BROKEN or DISCONNECTED", cases[i]);
             ok(unharmed(&m), "target: %s: its memory is unharmed", cases[i]);
             pair_close(&p);
         }
@@ -272,7 +264,7 @@ static int victim(struct link *up)
         side_make(&s, &fx, NULL);
         side_accept_peer(&s, up);
         link_say(up, "connected");
-        verdict = broken_or_disconnected(&s) ? 1 : 0;
+        verdict = broken_or_disconnected(s.conn) ? 1 : 0;
         verdict += unharmed(&m) ? 2 : 0;
         must(LINK_SEND(up, verdict), "the other process has exited");
         side_free(&s);

@@ -105,7 +105,7 @@ impl Evd {
     }
 
     /// Waits for an event and takes it. Returns `None` after `timeout`, at most 71 minutes, or after a signal handler
-    /// has run.
+    /// ran.
     #[inline(always)]
     pub fn wait(&self, timeout: Duration) -> Result<Option<Event>> {
         let (timeout, mut more) = (microseconds(timeout), 0);
@@ -137,7 +137,7 @@ impl Cno {
         Object::new(ia, "dat_cno_create", calls.dat_cno_free, Vec::new(), create).map(Self)
     }
 
-    /// Waits until a dispatcher triggers the object, `timeout` passes or a signal handler has run. The caller must then
+    /// Waits until a dispatcher triggers the object, `timeout` passes or a signal handler returns. The caller must then
     /// poll all dispatchers, because several may have triggered it.
     pub fn wait(&self, timeout: Duration) -> Result<()> {
         let mut triggered = DAT_HANDLE_NULL;
