@@ -2,9 +2,9 @@
 //! costs one cache line.
 //!
 //! Other connections have ready bits, and do not slow polls down. A connection is added to the polled set after four
-//! polls have found its ready bit. It is removed when a thread of this process is about to sleep, or after 65,536 idle
-//! polls if more than two are polled. The removal is published, and then, after a fence, the connection is polled once
-//! more. So either the peer sees that it must set the bit, or the poll finds the peer's record (SYNC polled).
+//! polls have found its ready bit. The set is emptied when a thread of this process is about to sleep. The removal of a
+//! connection is published, and then, after a fence, the connection is polled once more. So either the peer sees that it
+//! must set the bit, or the poll finds the peer's record (SYNC polled).
 //!
 //! The fence takes microseconds, so a connection never replaces another in a full set. If 256 events came by ready bits
 //! while polling found fewer than twice as many, all connections use bits for the next 65,536 events. Each poll checks
@@ -21,68 +21,49 @@ use crate::control_region::ControlRegion;
 use crate::peer_segment::Open;
 
 const MAX_HOT: usize = 16;
-const MAX_IDLE_POLLS: u32 = 1 << 16;
-const MAX_IDLE_CONNS: usize = 2;
 const EVAL_PERIOD: u64 = 1 << 8;
 const RETRY_AFTER: u32 = 1 << 16;
-
-struct HotConn {
-    conn: Arc<Conn>,
-    idle: u32,
-}
 
 enum Look {
     Nothing,
     Further,
     Records,
-    Idle,
 }
 
-impl HotConn {
-    #[inline(always)]
-    fn look(&mut self) -> Look {
-        let Some(end) = self.conn.end() else { return Look::Nothing };
-        if end.has_requests() {
-            self.idle = 0;
-            if let Some(credit) = self.conn.take_requests(end) {
-                self.conn.try_progress_tx(end, credit);
-            }
-            if end.is_answered() {
-                self.conn.progress();
-            }
-            return Look::Records;
+#[inline(always)]
+fn look(conn: &Arc<Conn>) -> Look {
+    let Some(end) = conn.end() else { return Look::Nothing };
+    if end.has_requests() {
+        if let Some(credit) = conn.take_requests(end) {
+            conn.try_progress_tx(end, credit);
         }
-        let news = match end.open() {
-            Open::Nothing => return self.wait(),
-            Open::Busy => false,
-            Open::Position(known) => end.is_past(known),
-            Open::Finished => true,
-        };
-        if news {
-            self.idle = 0;
-            self.conn.try_progress_tx(end, None);
-            return Look::Further;
+        if end.is_answered() {
+            conn.progress();
         }
-        if end.is_busy() {
-            // A request for a message's bytes may be waiting for room.
-            self.conn.progress();
-            return Look::Nothing;
-        }
-        self.wait()
+        return Look::Records;
     }
-
-    #[inline]
-    fn wait(&mut self) -> Look {
-        self.idle = self.idle.saturating_add(1);
-        if self.idle >= MAX_IDLE_POLLS { Look::Idle } else { Look::Nothing }
+    let news = match end.open() {
+        Open::Nothing => return Look::Nothing,
+        Open::Busy => false,
+        Open::Position(known) => end.is_past(known),
+        Open::Finished => true,
+    };
+    if news {
+        conn.try_progress_tx(end, None);
+        return Look::Further;
     }
+    if end.is_busy() {
+        // A request for a message's bytes may be waiting for room.
+        conn.progress();
+    }
+    Look::Nothing
 }
 
 #[derive(Default)]
 pub struct Hot {
     /// Connections with records move to the front. If both ends of a connection are in this process, a poll thus finds
     /// a message at the receiver and then its consumption at the sender.
-    list: ArrayVec<HotConn, MAX_HOT>,
+    list: ArrayVec<Arc<Conn>, MAX_HOT>,
     records: u32,
     /// Number of events of this period that polling found, and that ready bits showed.
     found: u64,
@@ -92,16 +73,12 @@ pub struct Hot {
 
 impl Hot {
     #[inline]
-    pub fn poll(&mut self, control: &ControlRegion) -> bool {
+    pub fn poll(&mut self) -> bool {
         let mut any = false;
         let mut at = 0;
-        while let Some(entry) = self.list.get_mut(at) {
-            match entry.look() {
-                Look::Idle if self.list.len() > MAX_IDLE_CONNS => {
-                    self.cool(at, control);
-                    continue;
-                }
-                Look::Nothing | Look::Idle => {}
+        while let Some(conn) = self.list.get(at) {
+            match look(conn) {
+                Look::Nothing => {}
                 Look::Further => {
                     any = true;
                     self.found += 1;
@@ -145,7 +122,7 @@ impl Hot {
             (self.found, self.others) = (0, 0);
         }
         if conn.begin_polling() {
-            self.list.push(HotConn { conn: conn.clone(), idle: 0 });
+            self.list.push(conn.clone());
         }
     }
 
@@ -169,26 +146,18 @@ impl Hot {
     }
 
     #[cold]
-    fn cool(&mut self, at: usize, control: &ControlRegion) {
-        let HotConn { conn, .. } = self.list.remove(at);
-        conn.end_polling();
-        control.fence_peers();
-        conn.poll_if_pending();
-    }
-
-    #[cold]
     pub fn cool_all(&mut self, control: &ControlRegion) {
-        for entry in &self.list {
-            entry.conn.end_polling();
+        for conn in &self.list {
+            conn.end_polling();
         }
         control.fence_peers();
-        for entry in self.list.drain(..) {
-            entry.conn.poll_if_pending();
+        for conn in self.list.drain(..) {
+            conn.poll_if_pending();
         }
     }
 
     pub fn forget_dead(&mut self) {
-        self.list.retain(|entry| entry.conn.base.is_up());
+        self.list.retain(|conn| conn.base.is_up());
     }
 }
 

@@ -82,7 +82,7 @@ impl Links {
     #[inline(always)]
     fn round(&self, polled: &mut Polled, caller: bool) -> bool {
         self.control.rounds.begin(polled.hot.records());
-        let mut any = polled.hot.poll(&self.control);
+        let mut any = polled.hot.poll();
         if polled.links.iter().any(|link| link.peer_segment.may_be_ready()) {
             cold_path();
             any |= self.go_on(polled, caller);
