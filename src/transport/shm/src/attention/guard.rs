@@ -4,13 +4,11 @@
 //! and the locks from them. If the peer makes no progress for a short time, this process's progress thread revokes the
 //! record if possible, and otherwise wakes the peer. The thread checks only while there are such records and shortly
 //! afterwards; a check costs about ten microseconds.
-//!
-//! After a peer had to be woken, the next such records wake it immediately: see [`Trust`].
 
 use std::hint;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 #[cfg(all(test, loom))]
@@ -27,6 +25,8 @@ use crate::peer_segment::PeerSegment;
 use crate::ring::{Area, Mapped};
 use crate::sleep::News;
 
+/// Time without progress of the peer until polls of this process revoke short writes and reads.
+const REVOKE_TIMEOUT: Duration = Duration::from_micros(5);
 const CHECK_INTERVAL: Duration = Duration::from_micros(700);
 /// Time without progress before the thread wakes the peer, which costs the peer more than a revocation.
 const WAKE_AFTER: Duration = Duration::from_micros(250);
@@ -34,12 +34,6 @@ const WAKE_AFTER: Duration = Duration::from_micros(250);
 const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
 /// Number of checks without new records after which the watch ends.
 const MAX_QUIET_CHECKS: u32 = 8;
-/// Minimum and maximum number of records that wake the peer immediately after it was late. Each repetition doubles the
-/// number. A record that is left to callers that do not poll is at least one check late.
-const WARY_MIN: u32 = 16;
-const WARY_MAX: u32 = 4096;
-/// Number of timely records that reset the doubled number to its minimum.
-const TRUSTWORTHY: u32 = 512;
 
 struct Last {
     end: Position,
@@ -93,7 +87,9 @@ pub struct Owed {
     side: u8,
     /// Set while there are records that this process revokes instead of waking the peer: see [`tx`](crate::tx).
     short: AtomicBool,
-    late: AtomicBool,
+    /// Time at which short writes and reads are revoked, in nanoseconds since [`Owed::began`]; 0 while not set.
+    due: AtomicU64,
+    began: Instant,
 }
 
 impl Owed {
@@ -105,7 +101,8 @@ impl Owed {
             index,
             side,
             short: AtomicBool::new(false),
-            late: AtomicBool::new(false),
+            due: AtomicU64::new(0),
+            began: Instant::now(),
         }
     }
 
@@ -116,47 +113,27 @@ impl Owed {
         }
     }
 
-    /// Returns whether the peer had to be woken since the last call.
-    #[inline]
-    fn take_late(&self) -> bool {
-        self.late.load(Ordering::Relaxed) && self.late.swap(false, Ordering::Relaxed)
-    }
-}
-
-/// Decides whether a record is left to the peer's callers or wakes the peer immediately. Changes under the transmit
-/// lock.
-#[derive(Default)]
-pub struct Trust {
-    wary: u32,
-    term: u32,
-    kept: u32,
-}
-
-impl Trust {
-    /// Counts a record. Returns whether it is left to the peer's callers.
-    #[inline]
-    pub fn next(&mut self, owed: &Owed) -> bool {
-        self.after(owed.take_late(), WARY_MAX)
+    pub fn set_due(&self) {
+        self.due.store((self.began.elapsed() + REVOKE_TIMEOUT).as_nanos() as u64, Ordering::Relaxed);
     }
 
-    /// Does what [`Trust::next`] does. If `late`, this and the next records, up to `most`, are not left to the peer's
-    /// callers.
+    /// Expires the timeout, to revoke records at the next poll.
+    pub fn set_overdue(&self) {
+        self.due.store(1, Ordering::Relaxed);
+    }
+
     #[inline]
-    pub fn after(&mut self, late: bool, most: u32) -> bool {
-        if late {
-            self.wary = self.term.clamp(WARY_MIN, most);
-            self.term = self.wary * 2;
-            self.kept = 0;
+    pub fn set_moved(&self) {
+        self.due.store(0, Ordering::Relaxed);
+    }
+
+    /// Returns whether the timeout has expired. Starts it if necessary.
+    pub fn is_due(&self) -> bool {
+        let due = self.due.load(Ordering::Relaxed);
+        if due == 0 {
+            self.set_due();
         }
-        if self.wary > 0 {
-            self.wary -= 1;
-            return false;
-        }
-        self.kept += 1;
-        if self.kept >= TRUSTWORTHY {
-            (self.kept, self.term) = (0, WARY_MIN);
-        }
-        true
+        due != 0 && self.began.elapsed().as_nanos() as u64 >= due
     }
 }
 
@@ -248,12 +225,12 @@ impl WatchedRing {
         }
         if short {
             // Schedules a poll of this process, which revokes late records and copies their bytes itself.
+            self.owed.set_overdue();
             self.owed.peer_segment.mark(self.owed.side, self.owed.index, News::Record);
             self.owed.peer_segment.ring_own_thread();
         } else if self.woken != Some(head) {
             // Wakes the peer only once per position, because a record can wait for a receive.
             self.woken = Some(head);
-            self.owed.late.store(true, Ordering::Relaxed);
             if let Some(peer) = self.owed.peer_segment.peer() {
                 peer.wake_thread();
             }
@@ -318,9 +295,6 @@ impl Watched {
         drop(left);
     }
 }
-
-#[cfg(all(test, not(loom)))]
-mod tests;
 
 #[cfg(all(test, loom))]
 mod model;

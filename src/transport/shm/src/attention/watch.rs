@@ -3,17 +3,13 @@
 //! While callers poll, peers do not wake the thread; it wakes every eight milliseconds, and polls if callers have
 //! stopped. Otherwise peers wake it, because the program may only read its memory.
 //!
-//! The thread keeps polling while it finds data, unless waits sleep: these poll themselves when woken.
+//! The thread polls until it finds no data, unless waits sleep: these poll themselves when woken.
 
 use std::mem;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::link::Links;
 
-/// Time for which the thread keeps polling after it found data, so that a program that only reads its memory gets the
-/// next record without a wakeup.
-const SPIN_TIME: Duration = Duration::from_micros(200);
 /// Interval of checks while callers poll, and time for a rung leader to poll before the progress thread takes over.
 const CHECK_INTERVAL: Duration = Duration::from_millis(8);
 const LEADER_TIMEOUT: Duration = Duration::from_millis(1);
@@ -44,12 +40,11 @@ impl Mode {
 pub struct Watch {
     mode: Mode,
     polls: u32,
-    spins: Option<Instant>,
 }
 
 impl Watch {
     pub const fn new() -> Self {
-        Watch { mode: Mode::Asleep, polls: 0, spins: None }
+        Watch { mode: Mode::Asleep, polls: 0 }
     }
 
     pub fn pause(&self) -> Option<Duration> {
@@ -69,7 +64,6 @@ impl Watch {
     }
 
     pub fn look(&mut self, links: &Links) {
-        let spins = self.spins.take();
         if self.mode == Mode::Asleep {
             return;
         }
@@ -92,25 +86,7 @@ impl Watch {
         if self.mode == Mode::Spared && polled {
             return;
         }
-        let Some(found) = links.look() else {
-            // Another thread polls. It can take long, and miss later data.
-            self.mode = Mode::Spared;
-            return;
-        };
-        let now = Instant::now();
-        self.mode = match spins {
-            // If this thread finds data although callers poll, they poll too rarely.
-            _ if asked && !found => Mode::Spared,
-            Some(_) if polled => Mode::after(links),
-            _ if found => self.spin(now + SPIN_TIME),
-            Some(end) if now < end => self.spin(end),
-            _ => Mode::after(links),
-        };
-    }
-
-    fn spin(&mut self, end: Instant) -> Mode {
-        self.spins = Some(end);
-        thread::yield_now();
-        Mode::Awake
+        // If another thread polls, it can take long, and miss later data.
+        self.mode = if !links.look() || asked { Mode::Spared } else { Mode::after(links) };
     }
 }

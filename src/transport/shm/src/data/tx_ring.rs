@@ -9,13 +9,9 @@
 //!
 //! Only the last word of a write wakes a peer that makes no call. A message waits up to 8 ms for the progress thread.
 
-use std::hint;
-use std::time::{Duration, Instant};
-
 use dat_core::event::Status;
 use dat_memory::user::Source;
 
-use crate::guard::Trust;
 use crate::peer_segment::{ANSWER_SLOTS, End, RING_SLOTS};
 use crate::record::{self, ANSWER_MAX, Acknowledge, EAGER_MAX, Header, kind};
 use crate::ring::{Area, Corrupt, Mapped, Producer, Reservation, slots_for};
@@ -23,9 +19,6 @@ use crate::ring::{Area, Corrupt, Mapped, Producer, Reservation, slots_for};
 // `TxRing::put` relies on these limits.
 const _: () = assert!(slots_for(EAGER_MAX as usize + record::TARGET) <= RING_SLOTS as u64 / 4 + 1);
 const _: () = assert!(slots_for(ANSWER_MAX as usize) <= ANSWER_SLOTS as u64 / 4);
-
-/// Maximum time that a polling peer needs to process a record.
-const HURRY_TIMEOUT: Duration = Duration::from_micros(2);
 
 pub enum Put {
     /// The record ends at this position.
@@ -51,14 +44,11 @@ pub struct TxRing<A: Area = Mapped> {
     tail: u64,
     /// Request of the last record; the maximum once the peer is known to have consumed it.
     asked: Acknowledge,
-    /// The peer's position at the last wakeup by [`TxRing::hurry`].
-    hurried: Option<u64>,
-    trust: Trust,
 }
 
 impl<A: Area> Default for TxRing<A> {
     fn default() -> Self {
-        TxRing { producer: None, tail: 0, asked: Acknowledge::Needed, hurried: None, trust: Trust::default() }
+        TxRing { producer: None, tail: 0, asked: Acknowledge::Needed }
     }
 }
 
@@ -190,28 +180,6 @@ impl TxRing {
         self.tail = position;
         self.asked = header.acknowledge;
         Some(position)
-    }
-
-    /// Ensures that a peer whose program only reads memory soon consumes the records up to `position`. A sleeping peer
-    /// has already been woken, and usually the [`guard`](crate::guard) suffices. If the guard recently woke the peer,
-    /// waits up to [`HURRY_TIMEOUT`], then wakes it once per position, because records can wait for a receive.
-    pub fn hurry(&mut self, end: &End, position: u64) {
-        if end.peer_sleeps() || (self.trust.next(&end.owed) && end.control().guard.watch(&end.owed, position)) {
-            return;
-        }
-        let limit = Instant::now() + HURRY_TIMEOUT;
-        loop {
-            let Some(Ok(head)) = self.consumed() else { return };
-            if head >= position || self.hurried == Some(head) {
-                return;
-            }
-            if Instant::now() >= limit {
-                self.hurried = Some(head);
-                end.wake_peer_thread();
-                return;
-            }
-            hint::spin_loop();
-        }
     }
 }
 

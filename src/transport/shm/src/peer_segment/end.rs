@@ -1,6 +1,5 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
-use std::time::{Duration, Instant};
 
 use dat_memory::regions::AccessContext;
 use host::memory;
@@ -33,18 +32,12 @@ pub struct End {
     /// [`FINISHED`], less than any wanted position, after requests have completed without a notification.
     wanted: AtomicI64,
     known: AtomicI64,
-    /// Time at which short writes and reads are revoked, in nanoseconds since [`End::began`]; 0 while not set.
-    due: AtomicU64,
-    began: Instant,
     /// A copy of the shared flag [`POLLED`] of this side, which the peer cannot change.
     polled: AtomicBool,
     wakeups: AtomicU64,
     /// The record for which the peer's program may be waiting.
     pub owed: Arc<Owed>,
 }
-
-/// Time without progress of the peer until short writes and reads are revoked.
-const REVOKE_TIMEOUT: Duration = Duration::from_micros(5);
 
 const FINISHED: i64 = -1;
 
@@ -65,7 +58,7 @@ pub enum Busy {
     Asking = 4,
     /// Rendezvous messages are in flight; the peer may offer parts.
     Announced = 8,
-    /// Short writes or reads are in flight, and are revoked when [`End::is_due`].
+    /// Short writes or reads are in flight, and are revoked when [`Owed::is_due`].
     Short = 16,
     /// Reads or atomic operations are in flight.
     Reading = 32,
@@ -95,8 +88,6 @@ impl End {
             state: AtomicU32::new(0),
             wanted: AtomicI64::new(0),
             known: AtomicI64::new(0),
-            due: AtomicU64::new(0),
-            began: Instant::now(),
             polled: AtomicBool::new(false),
             wakeups: AtomicU64::new(0),
             owed,
@@ -159,35 +150,12 @@ impl End {
         state & (Busy::Waiting as u32 | Busy::Asking as u32) != 0
             || (state & Busy::Announced as u32 != 0 && self.peers_offer().is_open())
             || self.is_answered()
-            || (state & Busy::Short as u32 != 0 && self.is_due())
+            || (state & Busy::Short as u32 != 0 && self.owed.is_due())
     }
 
     #[inline]
     pub fn is_answered(&self) -> bool {
         self.state.load(Ordering::Relaxed) & Busy::Reading as u32 != 0 && self.has_answers()
-    }
-
-    pub fn set_due(&self) {
-        self.due.store((self.began.elapsed() + REVOKE_TIMEOUT).as_nanos() as u64, Ordering::Relaxed);
-    }
-
-    /// Expires the timeout, to revoke more records.
-    pub fn set_overdue(&self) {
-        self.due.store(1, Ordering::Relaxed);
-    }
-
-    #[inline]
-    pub fn set_moved(&self) {
-        self.due.store(0, Ordering::Relaxed);
-    }
-
-    /// Returns whether the timeout has expired. Starts it if necessary.
-    pub fn is_due(&self) -> bool {
-        let due = self.due.load(Ordering::Relaxed);
-        if due == 0 {
-            self.set_due();
-        }
-        due != 0 && self.began.elapsed().as_nanos() as u64 >= due
     }
 
     pub fn own_claim(&self) -> &Claim {
@@ -365,10 +333,14 @@ impl End {
         self.peer_segment.peer().is_some_and(Peer::sleeps)
     }
 
-    /// Wakes the peer's progress thread, without counting a wakeup.
-    pub fn wake_peer_thread(&self) {
-        if let Some(peer) = self.peer_segment.peer() {
-            peer.wake_thread();
+    /// Ensures that the record that ends at `position` is executed even if the peer's program only reads memory: see
+    /// [`guard`](crate::guard).
+    #[inline]
+    pub fn watch(&self, position: u64) {
+        if !self.control().guard.watch(&self.owed, position) {
+            if let Some(peer) = self.peer_segment.peer() {
+                peer.wake_thread();
+            }
         }
     }
 

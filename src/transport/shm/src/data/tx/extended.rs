@@ -81,7 +81,7 @@ impl Tx {
             end.tell_peer(News::Record);
             // As after a write, the peer's program may only be reading the word.
             if !end.peer_segment.is_local() {
-                self.tx_ring.hurry(end, position);
+                end.watch(position);
             }
             self.expect_answer(end, Reading { id: request.id, len: WORD, offset: 0, end: position });
             return StartOutcome::TxInFlight(Done::Reading);

@@ -178,7 +178,7 @@ impl Tx {
         let launch = self.pieces(end, header, &target, request, budget);
         if let StartOutcome::TxInFlight(Done::At(position)) = launch {
             (self.written, self.shorts.behind) = (position, position);
-            self.tx_ring.hurry(end, position);
+            end.watch(position);
         }
         launch
     }

@@ -1,14 +1,14 @@
 //! Short writes and reads that either side can execute.
 //!
 //! A copy by the kernel takes more than a microsecond; a ring record that the peer polls takes a cache line. So short
-//! writes and reads use the ring while the peer consumes them in time, and otherwise the kernel for a while
-//! ([`Trust`]). If the peer's position does not move for five microseconds while such a record waits, this side revokes
-//! the records in order ([`Claim`](crate::claim::Claim)), and copies; posts, polls and the progress thread
-//! ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, so later records wait for the peer.
-//! A record whose copy fails is left to the peer.
+//! writes and reads use the ring while the peer polls. If the peer's position does not move for five microseconds while
+//! such a record waits, this side revokes the records in order ([`Claim`](crate::claim::Claim)), and copies; posts,
+//! polls and the progress thread ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, so
+//! later records wait for the peer. A record whose copy fails is left to the peer.
 //!
-//! A revoked record stays in the ring until the peer passes it. It is complete when the peer has consumed all earlier
-//! records that are neither short nor [`NOTHING`](crate::record::kind::NOTHING).
+//! A revoked record stays in the ring until the peer passes it. Until then the peer does not poll, and the kernel copies
+//! all requests. A revoked record is complete when the peer has consumed all earlier records that are neither short nor
+//! [`NOTHING`](crate::record::kind::NOTHING).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -22,20 +22,11 @@ use host::memory::Room;
 use super::launch::places_of;
 use super::{Done, Reading, StartOutcome, Tx, TxInFlight};
 use crate::copy::{self, Outcome, Slice};
-use crate::guard::Trust;
 use crate::peer_segment::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, TARGET, kind};
 use crate::ring::SMALL;
 use crate::rx::SHARED_MIN;
 use crate::sleep::News;
-
-/// Minimum and maximum number of requests between probes of a peer that does not poll.
-const PROBE_MIN: u32 = 1;
-const PROBE_MAX: u32 = 256;
-
-/// Maximum number of requests that use the kernel after a revocation from a polling peer. A revocation costs five
-/// microseconds and a copy: two percent of these requests' time, if the peer never consumes.
-const WARY_MAX: u32 = 256;
 
 /// Maximum size of a write that both sides may copy.
 const LONG_MAX: u64 = 4 * 1024 * 1024;
@@ -76,12 +67,6 @@ pub(super) struct Shorts {
     seen: u64,
     /// Set while this side may revoke; otherwise the peer must consume a record first.
     mine: bool,
-    /// Set if a record was revoked from a polling peer since the last post.
-    late: bool,
-    trust: Trust,
-    /// Number of requests until the next probe, and the interval after that.
-    until_probe: u32,
-    probe: u32,
 }
 
 impl Shorts {
@@ -155,26 +140,14 @@ impl Tx {
         !self.shorts.is_full()
     }
 
-    /// Returns whether the peer should execute a short write or read.
+    /// Returns whether the peer should execute a short write or read: it polls, and has passed all revoked records.
     #[inline]
     pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
-        // A sleeping peer does not poll.
-        if end.peer_sleeps() || !self.has_room_for_short(end) {
-            return false;
-        }
-        let Shorts { trust, late, until_probe, probe, .. } = &mut self.shorts;
-        if end.peer_polls() {
-            *probe = PROBE_MIN;
-            return trust.after(std::mem::take(late), WARY_MAX);
-        }
-        // Probe a peer that makes calls: it starts to poll the connection after several records.
-        if *until_probe > 0 {
-            *until_probe -= 1;
-            return false;
-        }
-        *until_probe = *probe;
-        *probe = (2 * *probe).clamp(PROBE_MIN, PROBE_MAX);
-        true
+        let revoked = self.shorts.done;
+        !end.peer_sleeps()
+            && self.has_room_for_short(end)
+            && (self.tx_ring.known() >= Some(revoked)
+                || self.tx_ring.consumed().is_some_and(|head| head.is_ok_and(|head| head >= revoked)))
     }
 
     pub(super) fn is_once_left_to_peer(&mut self, end: &End) -> bool {
@@ -305,15 +278,13 @@ impl Tx {
         if shorts.records.back().is_none_or(|last| last.done) {
             shorts.mine = true;
             shorts.seen = before;
-            end.set_due();
+            end.owed.set_due();
             end.set_busy(Busy::Short, true);
             end.owed.set_short(true);
         }
         let (after, behind) = (shorts.after, shorts.behind);
         shorts.records.push_back(Short { end: position, after, behind, target: *target, what, done: false });
-        if !end.control().guard.watch(&end.owed, position) {
-            end.wake_peer_thread();
-        }
+        end.watch(position);
         end.look_in_passing();
     }
 
@@ -328,8 +299,8 @@ impl Tx {
         if !self.shorts.records.is_empty() {
             if consumed != self.shorts.seen {
                 (self.shorts.seen, self.shorts.mine) = (consumed, true);
-                end.set_moved();
-            } else if end.is_due() {
+                end.owed.set_moved();
+            } else if end.owed.is_due() {
                 self.shorts.mine = self.take_back(end, consumed);
             }
         }
@@ -348,8 +319,7 @@ impl Tx {
     /// Revokes the records after `consumed`. Returns `false` if the peer must consume one first.
     #[cold]
     fn take_back(&mut self, end: &End, consumed: u64) -> bool {
-        end.set_due();
-        let late = self.shorts.late;
+        end.owed.set_due();
         for at in 0..self.shorts.records.len() {
             let short = self.shorts.records[at];
             if short.done {
@@ -359,11 +329,9 @@ impl Tx {
                 return false;
             }
             if !end.own_claim().take_back(short.end) {
-                // The peer is executing this record, so the peer is slow, but not late.
-                self.shorts.late = late;
+                // The peer is executing this record.
                 return false;
             }
-            self.shorts.late = end.peer_polls();
             let outcome = match short.what {
                 What::Write => self.copy_write(end, &short),
                 What::Read(id) => self.copy_kept(end, id, &short.target, copy::from_peer),
@@ -378,11 +346,10 @@ impl Tx {
                 end.tell_of_answers();
                 if let What::LongWrite(_) = short.what {
                     // Other connections get their turn first.
-                    end.set_overdue();
+                    end.owed.set_overdue();
                     return true;
                 }
                 if at + 1 < self.shorts.records.len() && self.tx_ring.consumed() != Some(Ok(consumed)) {
-                    self.shorts.late = late;
                     return true;
                 }
                 continue;

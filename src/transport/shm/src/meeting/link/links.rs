@@ -52,10 +52,9 @@ impl Links {
         self.round_with_others(1, Some(POLL_TIMEOUT));
     }
 
-    /// Processes arrived data for the progress thread. Returns whether there was any; `None` if another thread
-    /// processes it.
-    pub fn look(&self) -> Option<bool> {
-        self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled))
+    /// Processes arrived data for the progress thread. Returns `false` if another thread processes it.
+    pub fn look(&self) -> bool {
+        self.progress.polled.try_lock().map(|mut polled| self.round_once(&mut polled)).is_some()
     }
 
     /// Processes arrived data for a sleeping wait, like [`Links::poll`].
@@ -178,7 +177,7 @@ impl Links {
     }
 
     pub fn arm(&self, requests: bool) -> Option<u32> {
-        self.control.arm(requests, || self.any_news(), || self.look().is_some())
+        self.control.arm(requests, || self.any_news(), || self.look())
     }
 
     pub fn disarm(&self, sleep: Option<u32>, requests: bool) {
