@@ -43,6 +43,7 @@ struct plan {
     long warmup;
     int outstanding; /* concurrent transfers */
     int processes;   /* of a mesh */
+    int looks;       /* at watched memory before a dequeue */
     int wait;        /* dat_evd_wait instead of polling with dat_evd_dequeue */
     unsigned limit;  /* seconds */
 };
@@ -127,6 +128,8 @@ struct clock {
 };
 void clock_start(struct clock *c);
 double clock_end(struct clock *c, double *median); /* total time and median of a step, in seconds */
+/* After clock_end: the time that `percent` percent of the steps do not exceed, in seconds. */
+double clock_percentile(const struct clock *c, int percent);
 
 static inline void clock_step(struct clock *c)
 {

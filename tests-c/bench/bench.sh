@@ -186,7 +186,7 @@ dat()
     case "$who $1" in
     dapl2*) in_c "$programs/bench2" "$@" ;;
     v20*) in_c "$programs/bench20" "$@" ;;
-    *\ calls | *\ delay* | *\ watched* | *\ all_to_all*) in_c "$programs/bench" "$@" ;;
+    *\ calls | *\ delay* | *\ watch* | *\ all_to_all*) in_c "$programs/bench" "$@" ;;
     *) perf "$@" ;;
     esac
 }

@@ -56,6 +56,7 @@ bench()
 }
 
 # tests-c/tools/perf.sh tests transfers with dat-perf.
+bench 'median p99 overall' watch_lat --size 4096 --iterations 50 --looks 1
 for how in '' --wait; do
     bench 'median overall' send_lat --size 64 --iterations 50 $how
     for test in send_bw write_bw read_bw; do

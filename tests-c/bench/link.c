@@ -129,17 +129,23 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static long kept(const struct clock *c)
+{
+    return c->count < 2048 ? c->count : 2048;
+}
+
 double clock_end(struct clock *c, double *median)
 {
     double seconds = now() - c->began;
-    long kept = c->count < 2048 ? c->count : 2048;
 
-    *median = 0;
-    if (kept > 0) {
-        qsort(c->kept, (size_t)kept, sizeof c->kept[0], by_size);
-        *median = c->kept[kept / 2] * seconds_of_tick();
-    }
+    qsort(c->kept, (size_t)kept(c), sizeof c->kept[0], by_size);
+    *median = clock_percentile(c, 50);
     return seconds;
+}
+
+double clock_percentile(const struct clock *c, int percent)
+{
+    return c->kept[kept(c) * percent / 100] * seconds_of_tick();
 }
 
 void result(const char *name, double value, const char *unit)

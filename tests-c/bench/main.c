@@ -7,6 +7,7 @@
  *
  * - send_lat: round trips; nanoseconds in one direction
  * - datagram_lat: the same with datagrams of uDAPL 2.0
+ * - watch_lat: the same with RDMA writes; the target watches the last byte, and dequeues at times
  * - send_bw, write_bw, read_bw: concurrent transfers in one direction
  * - delay, delay_silent: maximum latency of a write to a target that has just stopped calling; in delay, the initiator
  *   polls, in delay_silent it makes no call either
@@ -19,6 +20,7 @@
  *   --iterations N          default depends on the size; warm-up: a tenth
  *   --outstanding N         concurrent transfers (64; send_lat: 1)
  *   --processes N           of all_to_all (32)
+ *   --looks N               of watch_lat at the last byte, before each dequeue (10)
  *   --wait                  dat_evd_wait instead of polling with dat_evd_dequeue
  *   --cpus A,B              CPUs of the first and of the second process
  *   --limit SECONDS         maximum time (120)
@@ -41,7 +43,7 @@ static const struct test {
     void (*run)(struct plan *, void *);
     enum what what;
 } tests[] = {
-    { "send_lat", run_latency, SEND }, { "send_bw", run_stream, SEND },
+    { "send_lat", run_latency, SEND }, { "watch_lat", run_latency, WRITE }, { "send_bw", run_stream, SEND },
     { "write_bw", run_stream, WRITE }, { "read_bw", run_stream, READ },
     { "delay", run_delay, WRITE }, { "delay_silent", run_delay, SILENT },
     { "watched", run_watched, WRITE }, { "calls", run_calls, SEND },
@@ -108,6 +110,8 @@ static void options(struct plan *plan, char **arg)
             plan->outstanding = (int)number(*arg, arg[1]);
         } else if (strcmp(*arg, "--processes") == 0) {
             plan->processes = (int)number(*arg, arg[1]);
+        } else if (strcmp(*arg, "--looks") == 0) {
+            plan->looks = (int)number(*arg, arg[1]);
         } else if (strcmp(*arg, "--limit") == 0) {
             plan->limit = (unsigned)number(*arg, arg[1]);
         } else {
@@ -165,7 +169,7 @@ static void take_part(struct plan *plan, int second, int fd)
 
 int main(int argc, char **argv)
 {
-    static struct plan plan = { .cpu = { -1, -1 }, .size = 8, .processes = 32, .limit = 120 };
+    static struct plan plan = { .cpu = { -1, -1 }, .size = 8, .processes = 32, .looks = 10, .limit = 120 };
     static char shm[] = "shm";
     struct sigaction action = { .sa_sigaction = second_ended, .sa_flags = SA_SIGINFO | SA_RESTART };
     int ends[2], status;
