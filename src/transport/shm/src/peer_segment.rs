@@ -41,8 +41,6 @@ pub const MAX_CONNS: u32 = 4096;
 const READY: usize = 4096;
 /// Number of words of ready bits. The summary has a bit for each.
 const WORDS: usize = MAX_CONNS as usize / 64;
-/// Number of words before the bits, one cache line; the first is the summary.
-const SUMMARY: usize = 8;
 
 const TABLES: usize = 2 * READY;
 
@@ -61,7 +59,8 @@ const CLOSED: usize = 0;
 /// Index of the flag that a ring's producer sets while it polls the connection, and needs no notifications.
 const POLLED: usize = 1;
 
-type Ready = [AtomicU64; SUMMARY + WORDS];
+/// The summary, and the words. The first words share its cache line, so a notification transfers one line.
+type Ready = [AtomicU64; 1 + WORDS];
 
 const REACHED: u64 = 1 << 32;
 const TRIED: u64 = 1 << 33;
@@ -247,7 +246,7 @@ impl PeerSegment {
 
     #[inline]
     fn ready(&self, side: u8) -> (&AtomicU64, &[AtomicU64; WORDS]) {
-        let [summary, _, _, _, _, _, _, _, words @ ..] = &*self.ready[usize::from(side & 1)];
+        let [summary, words @ ..] = &*self.ready[usize::from(side & 1)];
         (summary, words)
     }
 

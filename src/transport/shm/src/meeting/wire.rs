@@ -8,7 +8,7 @@ use dat_core::event::Status;
 pub use dat_census::MAX_PACKET;
 
 /// Version of the messages and of the layout of shared memory.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 /// Maximum private data of a request or its answer, in bytes.
 pub const MAX_PRIVATE_DATA: usize = 512;
 const _: () = assert!(MAX_PRIVATE_DATA == MAX_BYTES);
