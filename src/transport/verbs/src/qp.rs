@@ -376,7 +376,8 @@ impl Qp {
         self.note_failed_send(last, id)
     }
 
-    /// Records a failed request. Returns whether the connection has failed.
+    /// Records a failed request. Returns whether the connection has failed. If the status only shows the end of the
+    /// connection, core flushes the request.
     #[cold]
     fn note_failed_send(&self, completion: &ibv_wc, id: u64) -> bool {
         let status = status::of_completion(completion.status);
@@ -384,7 +385,9 @@ impl Qp {
             let text = status::text(completion.status);
             let vendor = completion.vendor_err;
             log::debug!(target: COMPLETION, "queue pair {}: request {id}: {text} (vendor {vendor:#x})", self.number());
-            self.state.lock().failed_request.get_or_insert((FailedRequest::Number(id), status));
+            if !self.device.limits.is_end(completion.status) {
+                self.state.lock().failed_request.get_or_insert((FailedRequest::Number(id), status));
+            }
         }
         self.note_failure(completion)
     }
