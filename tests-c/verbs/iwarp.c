@@ -1,13 +1,17 @@
 /*
  * iwarp.c - iWARP devices, on which a message without a receive ends the connection: every posted
- * receive can take a message.
+ * receive can take a message. The connecting side has to send first.
  */
+#define _GNU_SOURCE
 #include "adapters.h"
 #include "srq/srq_common.h"
 
+#include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-enum { SIZE = 64 };
+enum { SIZE = 64, ROUNDS = 20 };
 
 static struct fx fx;
 
@@ -101,6 +105,110 @@ static void without_attributes(void)
     region_free(&in);
 }
 
+/* Connects. The side that is to send first does so as soon as it is connected. Returns false if the attempt fails. */
+static bool first_message(bool by_acceptor)
+{
+    struct side a, b;
+    struct side *tx = by_acceptor ? &b : &a, *rx = by_acceptor ? &a : &b;
+    struct region out, in;
+    DAT_CONN_QUAL qual = 0;
+    DAT_PSP_HANDLE psp = fx_listen(&fx, &qual);
+    DAT_EVENT e;
+    bool up;
+
+    region_make(&fx, &out, SIZE, MEM_LOCAL);
+    region_make(&fx, &in, SIZE, MEM_LOCAL);
+    side_make(&a, &fx, NULL);
+    side_make(&b, &fx, NULL);
+    must_rc(post_recv(rx, &in, 0, SIZE, 1), DAT_SUCCESS, "dat_ep_post_recv");
+    must_rc(side_connect(&a, fx_address(&fx), qual), DAT_SUCCESS, "dat_ep_connect");
+    must_rc(dat_cr_accept(next_request(fx.cr), b.ep, 0, NULL), DAT_SUCCESS, "dat_cr_accept");
+    must(wait_connection(b.conn, DAT_CONNECTION_EVENT_ESTABLISHED), "accepting side: no ESTABLISHED");
+    if (by_acceptor)
+        must_rc(post_send(&b, &out, 0, SIZE, 2), DAT_SUCCESS, "dat_ep_post_send");
+    must(wait_event(a.conn, &e), "connecting side: no event");
+    up = e.event_number == DAT_CONNECTION_EVENT_ESTABLISHED;
+    if (up) {
+        if (!by_acceptor)
+            must_rc(post_send(&a, &out, 0, SIZE, 2), DAT_SUCCESS, "dat_ep_post_send");
+        must(wait_dto(rx->recv, 1, DAT_DTO_SUCCESS, NULL), "the message does not arrive");
+        must(wait_dto(tx->req, 2, DAT_DTO_SUCCESS, NULL), "the send fails");
+    } else {
+        must(e.event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED, "connecting side: %s",
+             event_text(e.event_number));
+        must(wait_dto(rx->recv, 1, DAT_DTO_ERR_FLUSHED, NULL), "connecting side: the receive is not flushed");
+        must(broken_or_disconnected(b.conn), "accepting side: no end");
+    }
+    side_free(&a);
+    side_free(&b);
+    region_free(&in);
+    region_free(&out);
+    must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
+    return up;
+}
+
+static void who_sends_first(void)
+{
+    int up = 0;
+
+    for (int i = 0; i < ROUNDS; i++)
+        up += first_message(false);
+    is_int(up, ROUNDS, "the connecting side sends first: each message arrives");
+    up = 0;
+    for (int i = 0; i < ROUNDS; i++)
+        up += first_message(true);
+    pass("the accepting side sends first: the message arrives, or NON_PEER_REJECTED and the end of the other side");
+    diag("  %d of %d connections are established", up, ROUNDS);
+}
+
+/*
+ * Connects to a peer that accepts with `more` bytes of a message in the same TCP segment. Returns the event of the
+ * connecting side. The reply of the protocol MPA is the request with another key.
+ */
+static DAT_EVENT_NUMBER answered_with(size_t more)
+{
+    static const char key[] = "MPA ID Rep Frame";
+    unsigned char frame[1024];
+    struct sockaddr_storage address = fx.address;
+    socklen_t length = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0), fd;
+    struct pollfd ready = { .fd = listener, .events = POLLIN };
+    struct side s;
+    DAT_EVENT e;
+    ssize_t n;
+
+    ((struct sockaddr_in *)&address)->sin_port = 0;
+    must(bind(listener, (struct sockaddr *)&address, sizeof(struct sockaddr_in)) == 0 && listen(listener, 1) == 0 &&
+             getsockname(listener, (struct sockaddr *)&address, &length) == 0,
+         "no TCP port");
+    side_make(&s, &fx, NULL);
+    must_rc(side_connect(&s, fx_address(&fx), ntohs(((struct sockaddr_in *)&address)->sin_port)), DAT_SUCCESS,
+            "dat_ep_connect");
+    must(poll(&ready, 1, (int)env_ms(SOON_MS)) == 1, "no TCP connection");
+    fd = accept(listener, NULL, NULL);
+    ready.fd = fd;
+    must(fd >= 0 && poll(&ready, 1, (int)env_ms(SOON_MS)) == 1, "no request");
+    n = recv(fd, frame, sizeof frame - more, 0);
+    must(n >= 20 && n == 20 + ((frame[18] << 8) | frame[19]), "a request of %zd bytes", n);
+    memcpy(frame, key, 16);
+    memset(frame + n, 0, more);
+    must(send(fd, frame, (size_t)n + more, 0) == n + (ssize_t)more, "the reply cannot be sent");
+    must(wait_event(s.conn, &e), "no event of the attempt");
+    close(fd);
+    close(listener);
+    if (e.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
+        must(broken_or_disconnected(s.conn), "no end");
+    side_free(&s);
+    return e.event_number;
+}
+
+static void with_the_reply(void)
+{
+    is_int(answered_with(0), DAT_CONNECTION_EVENT_ESTABLISHED, "dat_ep_connect: a reply without a message: ESTABLISHED");
+    is_int(answered_with(SIZE), DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
+           "dat_ep_connect: a message in the segment of the reply: NON_PEER_REJECTED");
+}
+
 int main(int argc, char **argv)
 {
     env_init(argc, argv, NULL);
@@ -110,6 +218,8 @@ int main(int argc, char **argv)
     resized();
     beyond();
     without_attributes();
+    who_sends_first();
+    with_the_reply();
     fx_close(&fx);
     return done_testing();
 }

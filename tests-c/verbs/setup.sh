@@ -21,7 +21,7 @@ took() { echo $((($(now) - $1) / 1000000)) >>"$work/$2.times"; }
 least() { sort -n "$work/$1.times" | head -n 1; }
 
 # over_c: one round over the C library. Its errors are not ours: on a busy machine its server may report that the last
-# send was flushed, and over soft-iWARP it loses connections.
+# send was flushed, and over soft-iWARP it cannot create all completion queues.
 over_c()
 {
     libraries=$theirs conf=$work/their.conf
