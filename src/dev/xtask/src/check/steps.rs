@@ -21,8 +21,11 @@ const CORE: &str = "stress neighbours containers faults";
 /// Device and tests of the step `iwarp`: what depends on the device.
 const IWARP: &[(&str, &str)] = &[
     ("RDMA", "siw"),
-    ("TESTS", "^srq/\\|^ep_modify/\\|^flow/rdma\\|^verbs/faults\\|^verbs/i\\|^verbs/limits\\|^verbs/waiting\\|rust/"),
-    ("TESTS_20", "^srq/\\|^flow/rdma\\|^v20/\\|^verbs/interop\\|^dapl2/wire"),
+    (
+        "TESTS",
+        "^srq/\\|^ep_modify/\\|^flow/[dfr]\\|^verbs/faults\\|^verbs/gone\\|^verbs/i\\|^verbs/li\\|^verbs/waiting\\|rust/",
+    ),
+    ("TESTS_20", "^srq/[cefpqrsw]\\|^flow/rdma\\|^v20/\\|^verbs/interop\\|^dapl2/wire"),
     ("TESTS_BOTH", "flow/rdma"),
 ];
 /// Scripts that read headers only.
