@@ -22,8 +22,9 @@
 #   make check-arm      builds the libraries for 64-bit ARM and runs the tests on an emulated machine; TESTS=pattern
 #   make measure        counts the instructions of the fast path; KEEP=1 writes them to tests-c/perf/instructions.txt
 #   make bench          compares latency, rates and bandwidth on shm with UCX and with the limits of the machine; prints
-#                       a table of ratios, and draws docs/bench.svg. VERBS=1 adds an RDMA device, as check-verbs; TCP=1
-#                       adds TCP, with fi_pingpong and UCX. QUICK=1 takes under a minute, and omits verbs.
+#                       a table of ratios, and draws docs/bench.svg. VERBS=1 adds Soft-RoCE and soft-iWARP, or with RDMA
+#                       one device, as check-verbs; TCP=1 adds TCP, with fi_pingpong and UCX. QUICK=1 takes under a
+#                       minute, and omits verbs.
 #                       AGAINST=DIR compares with the libraries in DIR
 #   make fuzz           gives arbitrary input to the parts that read input from outside, MINUTES=10 in total;
 #                       TARGETS="node ring" for some targets of src/dev/fuzz

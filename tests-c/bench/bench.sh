@@ -6,7 +6,7 @@
 #   bench.sh PROGRAMS LIBDIR OUT
 #
 # PROGRAMS contains dat-perf, bench and marks; LIBDIR contains libdat.so.1 and the providers. Writes OUT/NAME.csv and
-# OUT/NAME.txt, where NAME is shm, verbs, tcp, or with PIN=0 tcp-unpinned.
+# OUT/NAME.txt, where NAME is shm, verbs, iwarp, tcp, or with PIN=0 tcp-unpinned.
 #
 #   QUICK=1         fewer rows and iterations
 #   ROUNDS=5        number of rounds, each with all commands; over TCP 7
@@ -96,9 +96,10 @@ pin_first="taskset -c ${CPUS%,*}" pin_second="taskset -c ${CPUS#*,}"
 provider=libdapl$name instance=$work/meet device=
 if [ -n "$NETDEV" ]; then
     instance="$NETDEV 0"
-    device=$(grep -lx "$NETDEV" /sys/class/infiniband/*/ports/*/gid_attrs/ndevs/* 2>/dev/null |
-        sed -n 's|/sys/class/infiniband/\([^/]*\)/.*|\1|p' | head -n 1)
+    device=$(rdma link show 2>/dev/null | sed -n "s|^link \\([^/]*\\)/.* netdev $NETDEV *\$|\\1|p" | head -n 1)
     [ -n "$device" ] || { echo "bench.sh: there is no RDMA device on $NETDEV" >&2; exit 77; }
+    # iWARP devices have their own rows, without perftest.
+    case $(cat "/sys/class/infiniband/$device/node_type") in 4:*) name=iwarp sets=iwarp ;; esac
 fi
 
 [ -z "$TCP" ] || provider=libdapltcp instance="tcp $TCP"
@@ -368,7 +369,7 @@ without()
 }
 [ -n "$NETDEV" ] || without ucx_perftest ucx ucx-utils
 [ -z "$TCP" ] || without fi_pingpong fabric libfabric-bin
-[ -z "$NETDEV" ] || without ib_send_lat raw perftest
+[ "$name" != verbs ] || without ib_send_lat raw perftest
 [ -n "$DAPL2" ] || { grep -v '| dapl2 ' "$work/rows" >"$work/left"; mv "$work/left" "$work/rows"; }
 [ -n "$V20" ] || { grep -v '| v20 ' "$work/rows" >"$work/left"; mv "$work/left" "$work/rows"; }
 

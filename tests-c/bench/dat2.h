@@ -6,6 +6,7 @@
 #ifndef BENCH_DAT2_H
 #define BENCH_DAT2_H
 
+#include <netinet/in.h>
 #include <dat2/udat.h>
 #include <dat2/dat_ib_extensions.h>
 

@@ -5,16 +5,18 @@
 #
 #   verbs.sh PROGRAMS LIBDIR OUT      like bench.sh, with the same variables
 #
-#   RDMA=NETDEV     on the device of this network interface; otherwise on Soft-RoCE in a virtual machine
+#   RDMA=KIND       in a virtual machine with a device of this kind: rxe is Soft-RoCE, siw is soft-iWARP. Otherwise in
+#                   both virtual machines
+#   RDMA=NETDEV     on the device of this network interface
 #   TARGET=DIR      directory with uDAPL 2.0 (target)
-#   LIMIT=SECONDS   maximum time of the virtual machine (420); the rounds get 100 less
+#   LIMIT=SECONDS   maximum time of each virtual machine (420); the rounds get 100 less
 #
 # Exits with 77 and one line if a prerequisite of the virtual machine is missing.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-[ $# -eq 3 ] || { sed -n '6,12p' "$0" >&2; exit 2; }
+[ $# -eq 3 ] || { sed -n '6,14p' "$0" >&2; exit 2; }
 mkdir -p "$3" || exit 2
 programs=$(cd "$1" && pwd) libdir=$(cd "$2" && pwd) out=$(cd "$3" && pwd)
 : "${TARGET:=${CARGO_TARGET_DIR:-$root/target}}" "${RDMA:=}" "${LIMIT:=420}" "${CC:=cc}"
@@ -27,17 +29,21 @@ programs=$(cd "$1" && pwd) libdir=$(cd "$2" && pwd) out=$(cd "$3" && pwd)
 if DAPL2=$("$root/tests-c/verbs/dapl2.sh" "$TARGET"); then
     library=$(dirname "$(find "$DAPL2/usr/lib" -name libdat2.so | head -n 1)")
     "$CC" -std=gnu11 -Wall -Wextra -Werror -O2 -g -DDAT2 -isystem "$DAPL2/usr/include" -o "$programs/bench2" \
-        "$here"/main.c "$here"/node.c "$here"/latency.c "$here"/stream.c "$here"/delay.c "$here"/calls.c "$here"/link.c \
-        -L"$library" -ldat2 || exit
+        "$here"/main.c "$here"/node.c "$here"/latency.c "$here"/stream.c "$here"/delay.c "$here"/calls.c \
+        "$here"/mesh.c "$here"/link.c -L"$library" -ldat2 || exit
 else
     DAPL2=
 fi
 export DAPL2
 
-if [ -n "$RDMA" ]; then
+case $RDMA in
+'') kinds='rxe siw' ;;
+rxe | siw) kinds=$RDMA ;;
+*)
     NETDEV=$RDMA "$here/bench.sh" "$programs" "$libdir" "$out"
     exit
-fi
+    ;;
+esac
 PROGRESS=none
 [ ! -t 2 ] || PROGRESS=rounds
 # Other load must not matter: on one of two CPUs it would make the polling processes share the other CPU.
@@ -52,7 +58,11 @@ fi
 # A polling program would keep the CPU from ksoftirqd, which does the work of Soft-RoCE. So ksoftirqd gets a higher
 # priority, for all programs.
 
-VM_OUT=$out VM_TIMEOUT=$LIMIT $first "$root/tests-c/verbs/vm.sh" \
-    env NETDEV=v0 PROGRESS="$PROGRESS" BUDGET=$((LIMIT - 100)) sh -c '
-        for thread in $(pgrep "^ksoftirqd/"); do chrt -f -p 1 "$thread"; done
-        exec "$0" "$@"' "$here/bench.sh" "$programs" "$libdir" "$out"
+status=0
+for kind in $kinds; do
+    VM_RDMA=$kind VM_OUT=$out VM_TIMEOUT=$LIMIT $first "$root/tests-c/verbs/vm.sh" \
+        env NETDEV=v0 PROGRESS="$PROGRESS" BUDGET=$((LIMIT - 100)) sh -c '
+            for thread in $(pgrep "^ksoftirqd/"); do chrt -f -p 1 "$thread"; done
+            exec "$0" "$@"' "$here/bench.sh" "$programs" "$libdir" "$out" || status=$?
+done
+exit "$status"
