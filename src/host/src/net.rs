@@ -63,5 +63,23 @@ pub fn interfaces() -> Vec<(String, IpAddr)> {
     found
 }
 
+/// Returns the interface of a name, which may be an IPv4 address label `NETDEV:...`.
+pub fn netdev_of(name: &str) -> &str {
+    name.split_once(':').map_or(name, |(netdev, _)| netdev)
+}
+
+/// Returns whether connections can use an address. Link-local addresses would require an interface.
+pub fn is_usable(address: &IpAddr) -> bool {
+    !address.is_unspecified() && !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
+}
+
+/// Returns the usable addresses of an interface or label: IPv4 first, and those of labels after the interface's own.
+pub fn addresses(interfaces: &[(String, IpAddr)], netdev: &str) -> Vec<IpAddr> {
+    let has_name = |name: &str| name == netdev || netdev_of(name) == netdev;
+    let mut found: Vec<_> = interfaces.iter().filter(|(name, own)| has_name(name) && is_usable(own)).collect();
+    found.sort_by_key(|(name, own)| (own.is_ipv6(), name != netdev));
+    found.into_iter().map(|(_, own)| *own).collect()
+}
+
 #[cfg(test)]
 mod tests;

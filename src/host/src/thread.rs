@@ -127,6 +127,11 @@ struct Beginning<F> {
     body: F,
 }
 
+/// Runs one work item of a thread. Returns `None` after a panic, which the panic hook has logged.
+pub fn isolate<R>(item: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(item)).ok()
+}
+
 /// Starts a thread that handles no signal of the program. A panic in `body` ends only the thread.
 ///
 /// # Parameters
@@ -163,7 +168,7 @@ extern "C-unwind" fn main<F: FnOnce()>(argument: *mut c_void) -> *mut c_void {
         // The thread works even if this fails.
         // SAFETY: the name is a C string.
         unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
-        let _ = catch_unwind(AssertUnwindSafe(body));
+        isolate(body);
     }
     ptr::null_mut()
 }

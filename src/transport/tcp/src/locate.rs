@@ -6,7 +6,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
-use host::net;
+use host::net::{self, addresses, is_usable, netdev_of};
 use host::topic::{Reason, Topic};
 
 /// The first word of instance data.
@@ -116,30 +116,9 @@ fn route_of_v6(table: &str) -> Option<String> {
     routes.min().map(|(_, netdev)| netdev)
 }
 
-/// Returns whether connections can use an address. Link-local addresses would require an interface.
-fn is_usable(address: &IpAddr) -> bool {
-    match address {
-        IpAddr::V6(v6) => !v6.is_unicast_link_local(),
-        IpAddr::V4(v4) => !v4.is_unspecified(),
-    }
-}
-
-/// Returns the interface for a name, which may be an IPv4 address label `NETDEV:...`.
-fn device(name: &str) -> &str {
-    name.split_once(':').map_or(name, |(netdev, _)| netdev)
-}
-
-/// Returns usable addresses of an interface or label, IPv4 first.
-fn addresses(interfaces: &[(String, IpAddr)], netdev: &str) -> Vec<IpAddr> {
-    let own = interfaces.iter().filter(|(name, own)| (name == netdev || device(name) == netdev) && is_usable(own));
-    let mut found: Vec<_> = own.map(|(_, own)| *own).collect();
-    found.sort_by_key(IpAddr::is_ipv6);
-    found
-}
-
 /// Returns the interfaces with usable addresses, sorted.
 fn usable(interfaces: &[(String, IpAddr)]) -> Vec<(&str, Vec<IpAddr>)> {
-    let mut names: Vec<_> = interfaces.iter().map(|(name, _)| device(name)).collect();
+    let mut names: Vec<_> = interfaces.iter().map(|(name, _)| netdev_of(name)).collect();
     names.sort_unstable();
     names.dedup();
     let all = names.into_iter().map(|netdev| (netdev, addresses(interfaces, netdev)));

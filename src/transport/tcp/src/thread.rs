@@ -1,14 +1,13 @@
 //! The progress thread: handles connections, and polls while the program does not ([`crate::device`]).
 
 use std::os::fd::AsFd;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use dat_core::transport::Poll;
 use host::poll;
-use host::thread::{self, Thread};
+use host::thread::{self, Thread, isolate};
 
 use crate::cm::{self, ACCEPT_PAUSE};
 use crate::device::{Device, PARK, TICK};
@@ -16,11 +15,6 @@ use crate::device::{Device, PARK, TICK};
 pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
     let device = device.clone();
     thread::start(c"dat-tcp", move || run(&device))
-}
-
-/// Runs one work item and catches a panic, so that all others still run.
-fn isolated<R>(item: impl FnOnce() -> R) -> Option<R> {
-    catch_unwind(AssertUnwindSafe(item)).ok()
 }
 
 fn run(device: &Arc<Device>) {
@@ -31,24 +25,24 @@ fn run(device: &Arc<Device>) {
         if device.stop.load(Ordering::Acquire) {
             return;
         }
-        let due = isolated(|| work(device)).flatten();
-        isolated(|| sleep(device, due, &mut polls));
+        let due = isolate(|| work(device)).flatten();
+        isolate(|| sleep(device, due, &mut polls));
     }
 }
 
 /// Handles handshakes, deferred work and deadlines. Returns the time until the next deadline.
 fn work(device: &Arc<Device>) -> Option<Duration> {
     device.handshakes.sockets.look(|ready| {
-        isolated(|| cm::handle(device, ready));
+        isolate(|| cm::handle(device, ready));
     });
     let now = Instant::now();
     let (due, next) = device.handshakes.due(now);
     // Expired halves may set further deadlines.
     let next = if due.is_empty() { next } else { Some(now) };
     for half in due.into_iter().filter_map(|number| device.handshakes.take(number)) {
-        isolated(|| half.expire(now));
+        isolate(|| half.expire(now));
     }
-    isolated(|| device.run_deferred());
+    isolate(|| device.run_deferred());
     next.map(|next| next.saturating_duration_since(now))
 }
 

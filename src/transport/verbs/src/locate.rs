@@ -13,8 +13,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use dat_registry::conf::Instance;
+use host::net::{self, addresses};
 use host::topic::{Reason, Topic};
-use host::{memory, net, sysfs};
+use host::{memory, sysfs};
 use rdma_sys::rdma_port_space::RDMA_PS_TCP;
 
 use crate::sys::cm::{CmId, EventChannel};
@@ -122,18 +123,6 @@ fn choose(
         some => some.join(", "),
     };
     Err(topic.reason(format!("searched for {wanted}: {why}")))
-}
-
-/// Returns the addresses of an interface and its aliases, IPv4 first. Skips link-local addresses, which are unusable
-/// without an interface.
-fn addresses(interfaces: &Interfaces, netdev: &str) -> Vec<IpAddr> {
-    let usable =
-        || interfaces.iter().filter(|(_, address)| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()));
-    let own = usable().filter(|(name, _)| name == netdev);
-    let aliases = usable().filter(|(name, _)| name.split_once(':').is_some_and(|(stem, _)| stem == netdev));
-    let mut found: Vec<IpAddr> = own.chain(aliases).map(|&(_, address)| address).collect();
-    found.sort_by_key(IpAddr::is_ipv6);
-    found
 }
 
 /// Returns the network interfaces of a device's port, or with `None` of all its ports. Skips names that are not UTF-8.

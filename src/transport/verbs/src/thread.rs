@@ -13,7 +13,6 @@
 use std::collections::VecDeque;
 use std::iter;
 use std::os::fd::AsFd;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -22,7 +21,7 @@ use dat_core::transport::ConnectionReport;
 use host::diagnostics::EXCEPTION;
 use host::lock::Mutex;
 use host::poll;
-use host::thread::{self, Thread};
+use host::thread::{self, Thread, isolate};
 
 use crate::channels;
 use crate::cm;
@@ -67,11 +66,6 @@ fn run(device: &Arc<Device>) {
         let next = isolate(|| turn(device, &mut turns));
         sleep(device, &mut turns, next.unwrap_or(Some(IDLE_TICK)));
     }
-}
-
-/// Runs one task. Returns `None` after a panic, which the panic hook has logged.
-fn isolate<R>(piece: impl FnOnce() -> R) -> Option<R> {
-    catch_unwind(AssertUnwindSafe(piece)).ok()
 }
 
 /// Handles events, then due tasks. Returns the time until the next task, if any.
