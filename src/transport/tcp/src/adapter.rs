@@ -10,9 +10,9 @@ use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
-    ListenerSink, Operation, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue,
-    ShortSend, Supported, Transport, Unsupported, Wakeup,
+    AdapterAttributes, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed, ListenerSink,
+    Operation, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue, Supported, Transport,
+    Unsupported, Wakeup,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -144,8 +144,6 @@ impl Transport for Tcp {
         Ok((memory::arc(tcp)?, attributes))
     }
 
-    fn report_to(&self, _sink: AdapterSink<Self>) {}
-
     fn watch(&self, on: bool) {
         if on {
             self.device.watchers.fetch_add(1, Ordering::AcqRel);
@@ -209,11 +207,6 @@ impl Transport for Tcp {
         }
     }
 
-    #[inline(always)]
-    fn post_inline(&self, _qp: &Arc<Conn>, _tx: &mut Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
-        None
-    }
-
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
         if tx.stream.is_none() {
             return Ok(Handed::under_way(SeqNo::NEVER));
@@ -230,10 +223,6 @@ impl Transport for Tcp {
 
     fn reap(&self, _qp: &Arc<Conn>) {
         self.poll(None, Poll::Complete);
-    }
-
-    fn repoll(&self, _qp: &Conn) {
-        // Each poll waits for the lock.
     }
 
     fn flow(&self, qp: &Conn, _tx: &Tx) -> Flow {
@@ -273,9 +262,5 @@ impl Transport for Tcp {
             Disconnect::Broken => End::Broken(None),
         });
         Closing::Done
-    }
-
-    fn await_end(&self, _qp: &Arc<Conn>) {
-        // `Disconnect::Now` never waits.
     }
 }

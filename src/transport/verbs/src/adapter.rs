@@ -10,8 +10,8 @@ use dat_core::error::{Error, Resource, Result};
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Disconnect, Extended, Flow,
-    Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo, SharedReceives, ShortSend,
-    Supported, Transport, Unsupported, Wakeup, Windows,
+    Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo, SharedReceives, Supported,
+    Transport, Unsupported, Wakeup, Windows,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -290,15 +290,6 @@ impl Transport for Verbs {
         qp.post_recv(&self.padded(recv)).map(|()| false)
     }
 
-    fn kick(&self, _qp: &Arc<Qp>) {
-        // No message waits for a receive here.
-    }
-
-    #[inline(always)]
-    fn post_inline(&self, _qp: &Arc<Qp>, _tx: &mut (), _send: ShortSend<'_>) -> Option<SeqNo> {
-        None
-    }
-
     #[inline(always)]
     fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         qp.post(request)?;
@@ -308,8 +299,6 @@ impl Transport for Verbs {
     fn reap(&self, qp: &Arc<Qp>) {
         qp.reap();
     }
-
-    fn repoll(&self, _qp: &Qp) {}
 
     fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
         Flow { request_stalls: qp.sends.lock().stalls.stalls(), ..Flow::default() }
