@@ -39,9 +39,6 @@ pub struct Shm {
 
 static NODES: ProcessContexts = ProcessContexts::new();
 
-/// Without state, because a poll finds completions of all connections.
-pub struct Cq;
-
 /// An armed wait.
 pub struct Wait {
     context: Arc<ProcessContext>,
@@ -119,7 +116,7 @@ impl Transport for Shm {
     type DatagramQp = UdQp<Shm>;
     type Zone = Zone;
     type Region = Region<ProcessContext>;
-    type Cq = Cq;
+    type Cq = ();
     type Armed = Wait;
     type Qp = Conn;
     type Tx = Tx;
@@ -158,44 +155,18 @@ impl Transport for Shm {
         unsafe { fork::close_in_child() };
     }
 
-    fn zone_create(&self) -> Result<Zone> {
-        Ok(Zone::new())
-    }
-
-    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<ProcessContext>> {
-        Region::register(&self.context, zone, addr, len, rights, first)
-    }
-
-    fn cq_create(&self, _depth: usize) -> Result<Cq> {
-        Ok(Cq)
-    }
+    dat_memory::software_methods!();
 
     #[inline]
-    fn poll(&self, _cq: Option<&Cq>, how: Poll) {
+    fn poll(&self, _cq: Option<&()>, how: Poll) {
         match how {
             Poll::IfFree => self.context.links.poll(),
             Poll::Complete => self.context.links.settle(),
         };
     }
 
-    fn arm(&self, _cq: Option<&Cq>, requests: bool) -> Wait {
+    fn arm(&self, _cq: Option<&()>, requests: bool) -> Wait {
         Wait { context: self.context.clone(), sleep: self.context.links.arm(requests), requests }
-    }
-
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
-        let receiver = Receiver::new(init.srq)?;
-        self.create(init, receiver)
-    }
-
-    #[inline]
-    fn post_recv(&self, qp: &Conn, _recv: &Recv<'_>) -> Result<bool> {
-        Ok(qp.base.awaits_recv())
-    }
-
-    fn kick(&self, qp: &Arc<Conn>) {
-        if qp.base.end_wait() {
-            qp.resume();
-        }
     }
 
     #[inline(always)]

@@ -18,6 +18,8 @@ use crate::records::{Executed, Fatal, Halt};
 /// A transport that executes requests in software.
 pub trait SoftwareTransport:
     Transport<
+        // A poll finds the completions of all connections.
+        Cq = (),
         Extended = Supported,
         Window = Window<<Self as SoftwareTransport>::Owner>,
         Zone = Zone,
@@ -48,6 +50,40 @@ pub trait SoftwareTransport:
     /// Sends a datagram if no request waits and there is room; returns whether it did. Accesses its memory only during
     /// the call.
     fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
+}
+
+/// Defines the methods of [`Transport`] that are the same for each [`SoftwareTransport`].
+#[macro_export]
+macro_rules! software_methods {
+    () => {
+        fn zone_create(&self) -> Result<Zone> {
+            Ok(Zone::new())
+        }
+
+        fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Self::Region> {
+            Region::register(self.owner(), zone, addr, len, rights, first)
+        }
+
+        fn cq_create(&self, _depth: usize) -> Result<()> {
+            Ok(())
+        }
+
+        fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Self::Qp>, Self::Tx)> {
+            let receiver = Receiver::new(init.srq)?;
+            self.create(init, receiver)
+        }
+
+        #[inline]
+        fn post_recv(&self, qp: &Self::Qp, _recv: &Recv<'_>) -> Result<bool> {
+            Ok(Self::base(qp).awaits_recv())
+        }
+
+        fn kick(&self, qp: &Arc<Self::Qp>) {
+            if Self::base(qp).end_wait() {
+                qp.resume();
+            }
+        }
+    };
 }
 
 impl<T: SoftwareTransport> Windows<T> for Window<T::Owner> {

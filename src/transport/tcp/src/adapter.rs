@@ -39,9 +39,6 @@ pub struct Tcp {
     thread: Mutex<Option<Thread>>,
 }
 
-/// A completion queue, without state: a poll finds the completions of all connections.
-pub struct Cq;
-
 pub struct Wait(Arc<Device>);
 
 impl Armed for Wait {
@@ -115,7 +112,7 @@ impl Transport for Tcp {
     type DatagramQp = UdQp<Tcp>;
     type Zone = Zone;
     type Region = Region<Device>;
-    type Cq = Cq;
+    type Cq = ();
     type Armed = Wait;
     type Qp = Conn;
     type Tx = Tx;
@@ -167,44 +164,19 @@ impl Transport for Tcp {
         unsafe { fork::close_in_child() };
     }
 
-    fn zone_create(&self) -> Result<Zone> {
-        Ok(Zone::new())
-    }
+    dat_memory::software_methods!();
 
-    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region<Device>> {
-        Region::register(&self.device, zone, addr, len, rights, first)
-    }
-
-    fn cq_create(&self, _depth: usize) -> Result<Cq> {
-        Ok(Cq)
-    }
-
-    fn poll(&self, _cq: Option<&Cq>, how: Poll) {
+    fn poll(&self, _cq: Option<&()>, how: Poll) {
         self.device.polls.fetch_add(1, Ordering::Relaxed);
         self.device.poll_once(how);
     }
 
-    fn arm(&self, _cq: Option<&Cq>, _requests: bool) -> Wait {
+    fn arm(&self, _cq: Option<&()>, _requests: bool) -> Wait {
         self.device.sleepers.fetch_add(1, Ordering::SeqCst);
         if self.device.is_noted() {
             self.device.poll_once(Poll::Complete);
         }
         Wait(self.device.clone())
-    }
-
-    fn qp_create(&self, init: QpInit<'_, Self>) -> Result<(Arc<Conn>, Tx)> {
-        let receiver = Receiver::new(init.srq)?;
-        self.create(init, receiver)
-    }
-
-    fn post_recv(&self, qp: &Conn, _recv: &Recv<'_>) -> Result<bool> {
-        Ok(qp.base.awaits_recv())
-    }
-
-    fn kick(&self, qp: &Arc<Conn>) {
-        if qp.base.end_wait() {
-            qp.resume();
-        }
     }
 
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
