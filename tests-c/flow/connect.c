@@ -47,6 +47,7 @@ static void in_one_process(struct fx *fx)
     ok(same_address(p.remote_ia_address_ptr, fx_address(fx)),
        "dat_ep_query: while connecting: remote_ia_address_ptr is the address given");
     ok(p.remote_port_qual == qual, "dat_ep_query: while connecting: remote_port_qual is true");
+    ok(p.local_port_qual != 0, "dat_ep_query: while connecting: local_port_qual is set");
 
     if (!ok(wait_number(fx->cr, DAT_CONNECTION_REQUEST_EVENT, &event),
             "request: an event on the service point's EVD"))
@@ -77,6 +78,8 @@ static void in_one_process(struct fx *fx)
         ok(s == DAT_EP_STATE_COMPLETION_PENDING || s == DAT_EP_STATE_CONNECTED,
            "dat_cr_accept: the endpoint is COMPLETION_PENDING, or CONNECTED already");
     }
+    is_success(dat_ep_query(b.ep, DAT_EP_FIELD_ALL, &p), "dat_ep_query: accepted: success");
+    ok(p.local_port_qual != 0, "dat_ep_query: accepted: local_port_qual is set");
     if (!ok(wait_number(a.conn, DAT_CONNECTION_EVENT_ESTABLISHED, &event),
             "active side: ESTABLISHED"))
         bail("no connection");

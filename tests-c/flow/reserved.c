@@ -30,6 +30,7 @@ static void accepted(struct fx *fx)
     DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
     DAT_CR_ARRIVAL_EVENT_DATA *arrival;
     DAT_CR_PARAM cr;
+    DAT_EP_PARAM p;
     DAT_EVENT event;
 
     side_make(&a, fx, NULL);
@@ -54,8 +55,8 @@ static void accepted(struct fx *fx)
        "reserved: a second request: NON_PEER_REJECTED");
     is_code(dat_cr_accept(arrival->cr_handle, second.ep, 0, NULL), DAT_INVALID_HANDLE,
             DAT_INVALID_HANDLE_EP, "dat_cr_accept: reserved, another endpoint: DAT_INVALID_HANDLE");
-    is_success(dat_ep_query(b.ep, DAT_EP_FIELD_ALL, &(DAT_EP_PARAM){ 0 }),
-               "dat_ep_query: PASSIVE_CONNECTION_PENDING: success");
+    is_success(dat_ep_query(b.ep, DAT_EP_FIELD_ALL, &p), "dat_ep_query: PASSIVE_CONNECTION_PENDING: success");
+    ok(p.local_port_qual == qual, "dat_ep_query: PASSIVE_CONNECTION_PENDING: local_port_qual is the qualifier of the RSP");
 
     is_success(dat_cr_accept(arrival->cr_handle, DAT_HANDLE_NULL, 0, NULL),
                "dat_cr_accept: reserved, endpoint NULL: success");

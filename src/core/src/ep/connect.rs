@@ -70,6 +70,7 @@ impl<T: Transport> Endpoint<T> {
             return Err(error);
         }
         control.remote = Some((remote, request.qualifier));
+        control.local_qualifier = self.ia.transport.local_qualifier(&qp);
         control.connects += 1;
         self.ia.happenings.note(ConnStat::Connect);
         self.enter(&mut control, to);
@@ -124,6 +125,7 @@ impl<T: Transport> Endpoint<T> {
             return Err(error);
         }
         control.remote = Some((address, remote.1));
+        control.local_qualifier = self.ia.transport.local_qualifier(&qp);
         self.ia.happenings.note(ConnStat::Accept);
         self.enter(&mut control, to);
         log::debug!(target: host::diagnostics::CM, "endpoint {}: accepts a connection request from {}", self.header.handle(), remote.0);

@@ -364,7 +364,8 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    pub(crate) fn shift(&self, trigger: Trigger) -> Result<Next> {
+    /// Changes the state, and sets the local port qualifier.
+    pub(crate) fn shift(&self, trigger: Trigger, local_qualifier: u64) -> Result<Next> {
         let mut control = match trigger {
             Trigger::Reserve | Trigger::RequestArrived => self.live()?,
             _ => self.control.lock(),
@@ -375,6 +376,7 @@ impl<T: Transport> Endpoint<T> {
         let to = next(control.state, trigger)?;
         if let Next::Go(state) = to {
             control.state = state;
+            control.local_qualifier = local_qualifier;
             self.requests().enter(self.header.handle(), state);
         }
         Ok(to)

@@ -179,7 +179,7 @@ impl<T: Transport> Cr<T> {
 
 pub(super) fn dismiss<T: Transport>(ep: Option<Arc<Endpoint<T>>>) {
     let Some(ep) = ep else { return };
-    if ep.shift(Trigger::RequestAnswered) == Ok(Next::Destroy) {
+    if ep.shift(Trigger::RequestAnswered, 0) == Ok(Next::Destroy) {
         ep.free_anyway();
     }
 }

@@ -143,7 +143,7 @@ impl<T: Transport> ServicePoint<T> {
                 Ok(ep) => Some(ep),
                 Err(_) => return Err(incoming),
             },
-            Provision::Reserved(ep) => match ep.shift(Trigger::RequestArrived) {
+            Provision::Reserved(ep) => match ep.shift(Trigger::RequestArrived, qualifier) {
                 Ok(_) => Some(ep.clone()),
                 Err(_) => return Err(incoming),
             },

@@ -30,7 +30,7 @@ impl<T: Transport> Rsp<T> {
         if qualifier == 0 {
             return Err(Error::InvalidParameter(Arg::Qualifier));
         }
-        ep.shift(Trigger::Reserve)?;
+        ep.shift(Trigger::Reserve, 0)?;
         let rsp = ia.adopt(Rsp { header: Header::default(), point, ep: ep.clone() }).inspect_err(|_| release(ep))?;
         rsp.point.open(rsp.header.handle(), Some(qualifier)).inspect_err(|_| {
             rsp.free();
@@ -48,5 +48,5 @@ impl<T: Transport> Rsp<T> {
 }
 
 fn release<T: Transport>(ep: &Endpoint<T>) {
-    let _ = ep.shift(Trigger::Release);
+    let _ = ep.shift(Trigger::Release, 0);
 }

@@ -223,8 +223,7 @@ impl Transport for Tcp {
     }
 
     fn local_qualifier(&self, qp: &Conn) -> u64 {
-        let local = qp.stream().and_then(|stream| stream.socket.local());
-        local.map_or(0, |local| local.port().into())
+        qp.port.load(Ordering::Relaxed).into()
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {

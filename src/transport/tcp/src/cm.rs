@@ -289,6 +289,7 @@ impl Incoming {
             return Ok(());
         }
         device.enter(conn);
+        conn.port.store(stream.socket.port(), Ordering::Relaxed);
         let greeting = hello::encode(Word::Terms(terms), private_data);
         // Nothing was sent before, so the socket has room.
         let sent = stream.socket.send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
@@ -325,8 +326,7 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<T
         }
     };
     let socket = Socket::listen(at).map_err(failed)?;
-    let port = socket.local().map_or(at.port(), |local| local.port());
-    let qualifier = qualifier.unwrap_or_else(|| port.into());
+    let qualifier = qualifier.unwrap_or_else(|| socket.port().into());
     let number = device.next_number();
     device.handshakes.add(number, Half::Listening { socket, qualifier, sink }, None).map_err(failed)?;
     device.wakeup.wake();

@@ -5,7 +5,7 @@
 //! so no other thread uses memory of the program afterwards.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use dat_core::error;
@@ -47,6 +47,8 @@ pub struct Conn {
     pub number: u64,
     /// Number of the protection zone.
     pub zone: u32,
+    /// Local port, once the kernel has selected it.
+    pub port: AtomicU16,
     pub terms: Terms,
     /// Set while the adapter's list of noted connections contains it.
     pub noted: AtomicBool,
@@ -114,6 +116,7 @@ impl Conn {
             number,
             device: device.clone(),
             zone: zone.id(),
+            port: AtomicU16::new(0),
             terms: Terms { extended, datagrams: receiver.number(), reads_in, reads_out },
             base: QpBase::new(sink, receiver),
             noted: AtomicBool::new(false),

@@ -122,6 +122,11 @@ impl Socket {
         net::getsockname(&self.fd).ok().and_then(|address| address.try_into().ok())
     }
 
+    /// Returns the local port; 0 if it is unknown.
+    pub fn port(&self) -> u16 {
+        self.local().map_or(0, |local| local.port())
+    }
+
     pub fn take_error(&self) -> io::Result<()> {
         Ok(sockopt::socket_error(&self.fd)??)
     }

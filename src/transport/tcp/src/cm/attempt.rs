@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use dat_core::transport::{ConnectRetry, ConnectionReport, Rejection};
@@ -55,6 +56,7 @@ impl Attempt {
     pub fn start(mut self) -> io::Result<()> {
         match Socket::connect(SocketAddr::new(self.conn.device.place.address, 0), self.to) {
             Ok(socket) => {
+                self.conn.port.store(socket.port(), Ordering::Relaxed);
                 self.socket = Some(socket);
                 self.wait(None)
             }
