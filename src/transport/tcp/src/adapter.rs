@@ -194,7 +194,11 @@ impl Transport for Tcp {
     }
 
     fn reap(&self, _qp: &Arc<Conn>) {
-        self.poll(None, Poll::Complete);
+        self.device.collect(Poll::Complete);
+        // A post must not end other connections.
+        if self.device.is_deferred() {
+            self.device.wakeup.wake();
+        }
     }
 
     fn flow(&self, qp: &Conn, _tx: &Tx) -> Flow {

@@ -69,7 +69,6 @@ impl RnrWaiter for Conn {
         drop(receiving);
         // Now, because the program might not poll.
         self.flush();
-        self.device.run_deferred();
     }
 }
 

@@ -280,7 +280,7 @@ impl Device {
     }
 
     /// Handles ready sockets, and defers work for a thread without a lock.
-    fn collect(&self, how: Poll) {
+    pub fn collect(&self, how: Poll) {
         let polling = match how {
             Poll::IfFree => self.polling.try_lock(),
             Poll::Complete => Some(self.polling.lock()),

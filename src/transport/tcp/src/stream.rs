@@ -56,7 +56,7 @@ pub enum NotSent {
 
 #[derive(Default)]
 struct Out {
-    /// Bytes before the payload; the first `gone` were sent.
+    /// Bytes before the payload; the first `gone` were sent. Capacity for an END record follows each record.
     head: Vec<u8>,
     gone: usize,
     /// The payload and its segments, and the offset and length of its unsent bytes.
@@ -155,11 +155,6 @@ impl Stream {
         self.waited.store(true, Ordering::Relaxed);
     }
 
-    /// Returns a header with the current report.
-    fn header(&self) -> Header {
-        Header { handled: self.handled.load(Ordering::Acquire), window: self.window(), ..Header::default() }
-    }
-
     /// Locks the sending side, and sends the rest of earlier records.
     pub fn sender(&self) -> Result<Sender<'_>, NotSent> {
         let mut out = self.out.lock();
@@ -169,7 +164,7 @@ impl Stream {
         if !out.is_empty() {
             self.push_rest(&mut out)?;
         }
-        Ok(Sender { stream: self, out, mark: 0, handled: 0, says_waited: false })
+        Ok(Sender { stream: self, out, mark: 0, handled: self.handled.load(Ordering::Acquire), says_waited: false })
     }
 
     /// Calls `f` with `head` and the unsent payload. Their memory stays registered during the call.
@@ -282,8 +277,9 @@ impl Stream {
         }
     }
 
-    /// Copies the unsent payload to the bytes before it, which have enough capacity.
+    /// Copies the unsent payload to the bytes before it, and ensures capacity for an END record.
     fn copy_rest(&self, out: &mut Out) -> Result<(), NotSent> {
+        out.head.room(out.len as usize + HEADER).map_err(|_| NotSent::NoMemory)?;
         let mut head = mem::take(&mut out.head);
         let start = head.len();
         head.resize(start + out.len as usize, 0);
@@ -320,10 +316,11 @@ impl Stream {
             return !self.is_cut();
         }
         out.leaving = true;
-        let has_room = out.head.room(out.len as usize + HEADER).is_ok();
-        let detached = has_room && !self.is_cut() && (out.len == 0 || self.copy_rest(out).is_ok());
+        let detached = !self.is_cut() && self.copy_rest(out).is_ok();
         if let Some(end) = end.filter(|_| detached) {
-            out.head.extend_from_slice(&Header { kind: kind::END, aux: end.encode(), ..self.header() }.encode());
+            let (handled, window) = (self.handled.load(Ordering::Acquire), self.window());
+            let header = Header { kind: kind::END, aux: end.encode(), handled, window, ..Header::default() };
+            out.head.extend_from_slice(&header.encode());
         }
         let leaves = detached && self.push(out).is_ok();
         if !leaves {
@@ -350,7 +347,7 @@ pub struct Sender<'s> {
     out: MutexGuard<'s, Out>,
     /// Length of the records before the last one.
     mark: usize,
-    /// Contents of the last header.
+    /// Contents of the headers.
     handled: u64,
     says_waited: bool,
 }
@@ -365,14 +362,14 @@ impl Sender<'_> {
     /// Without memory, the sender retries as if the socket had no room.
     #[inline]
     pub fn add(&mut self, kind: u8, solicited: bool, len: u64, aux: u64, filled: u64) -> Result<&mut [u8], NotSent> {
-        if self.out.head.room(HEADER + filled as usize).is_err() {
+        if self.out.head.room(2 * HEADER + filled as usize).is_err() {
             self.stream.await_room(&mut self.out);
             return Err(NotSent::Busy);
         }
         self.says_waited |= self.stream.waited.load(Ordering::Relaxed);
         let flags = if solicited { SOLICITED } else { 0 } | if self.says_waited { WAITED } else { 0 };
-        let header = Header { kind, flags, len: len as u32, aux, ..self.stream.header() };
-        self.handled = header.handled;
+        let (handled, window) = (self.handled, self.stream.window());
+        let header = Header { kind, flags, len: len as u32, aux, handled, window };
         let head = &mut self.out.head;
         self.mark = head.len();
         head.extend_from_slice(&header.encode());
