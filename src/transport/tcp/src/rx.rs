@@ -172,7 +172,9 @@ impl Rx {
     /// Returns the reason for a stream's end without an END record.
     fn end_of(&self, stream: &Stream) -> End {
         let whole = self.current.is_none() && self.start.is_empty();
-        if whole && !stream.is_cut() && !stream.socket.is_silent() { End::Disconnected } else { End::Broken(None) }
+        // A send that took the failure from the socket cuts the stream before it unlocks the sending side.
+        drop(stream.sender());
+        if whole && !stream.is_cut() { End::Disconnected } else { End::Broken(None) }
     }
 
     /// Returns destination and length for receiving the rest of the payload directly.
@@ -304,7 +306,7 @@ fn receive_direct(
         return Err(Fatal::default());
     }
     pieces.push(Target::of(buffer));
-    Ok(stream.socket.recv(&pieces))
+    Ok(stream.socket.recv(&mut pieces))
 }
 
 #[cfg(test)]

@@ -1,16 +1,19 @@
 //! All system calls on sockets.
 
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::slice;
 use std::time::Duration;
-use std::{mem, ptr};
 
 use dat_memory::user::{Source, Target};
 use host::cancel::Shielded;
 use host::fork::{CloseOnFork, with_fork_lock};
 use rustix::io::Errno;
-use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, ipproto, sockopt};
+use rustix::net::{
+    self, AddressFamily, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, SocketFlags,
+    SocketType, ipproto, sockopt,
+};
 
 /// Idle time before the first keepalive probe.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
@@ -21,12 +24,10 @@ const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
 const MAX_RETRY_MS: libc::c_int = 1000;
 /// The option's number, which libc lacks.
 const TCP_RTO_MAX_MS: libc::c_int = 44;
-/// A connection that closed after this time without acknowledgements has lost the peer's host.
-const MIN_SILENCE: Duration = Duration::from_secs(12);
-const TCP_CLOSE: u8 = 7;
 /// Maximum number of connections that wait for [`Socket::accept`].
 const BACKLOG: i32 = 4096;
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+const SEND_FLAGS: SendFlags = SendFlags::NOSIGNAL.union(SendFlags::DONTWAIT);
 
 /// A non-blocking TCP socket, which fork and exec close in the child.
 #[derive(Debug)]
@@ -132,74 +133,29 @@ impl Socket {
     }
 
     fn set_option(&self, level: libc::c_int, name: libc::c_int, value: libc::c_int) {
-        let (place, size) = (&raw const value, mem::size_of_val(&value) as libc::socklen_t);
+        let (place, size) = (&raw const value, size_of_val(&value) as libc::socklen_t);
         // SAFETY: `place` points to `size` bytes, the value of the option.
         let _ = unsafe { libc::setsockopt(self.fd.as_fd().as_raw_fd(), level, name, place.cast(), size) };
     }
 
-    /// Returns whether the connection has ended because the peer's host did not respond.
-    pub fn is_silent(&self) -> bool {
-        // SAFETY: zero is valid for all fields.
-        let mut info: libc::tcp_info = unsafe { mem::zeroed() };
-        let mut size = mem::size_of_val(&info) as libc::socklen_t;
-        let (fd, place) = (self.fd.as_fd().as_raw_fd(), (&raw mut info).cast());
-        // SAFETY: `place` has room for `size` bytes.
-        let result = unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut size) };
-        let silence = Duration::from_millis(info.tcpi_last_ack_recv.into());
-        let closed = result == 0 && info.tcpi_state == TCP_CLOSE;
-        closed && (info.tcpi_retransmits > 0 || info.tcpi_probes > 0 || silence >= MIN_SILENCE)
-    }
-
     /// Sends as many bytes as the socket has room for. Returns their number.
     pub fn send(&self, pieces: &[Source<'_>]) -> io::Result<usize> {
-        let vecs = Source::as_vecs(pieces);
-        let flags = libc::MSG_NOSIGNAL | libc::MSG_DONTWAIT;
-        // SAFETY: the call only reads the pieces, which are readable (contract of `Source::new`).
-        self.transfer(vecs, |fd, message| unsafe { libc::syscall(libc::SYS_sendmsg, fd, message, flags) })?
-            .map_or(Ok(0), Ok)
+        // SAFETY: pieces and slices are laid out as `iovec`, and only the kernel reads the bytes.
+        let slices = unsafe { slice::from_raw_parts(pieces.as_ptr().cast::<IoSlice<'_>>(), pieces.len()) };
+        let mut control = SendAncillaryBuffer::default();
+        Ok(unless_blocked(net::sendmsg(&self.fd, slices, &mut control, SEND_FLAGS))?.unwrap_or(0))
     }
 
     /// Receives into the pieces. Returns the number of bytes, 0 after the end of the stream, `None` before any arrive.
-    pub fn recv(&self, pieces: &[Target<'_>]) -> io::Result<Option<usize>> {
-        let vecs = Target::as_vecs(pieces);
-        let flags = libc::MSG_DONTWAIT;
-        // SAFETY: the call writes only to the pieces, which are writable (contract of `Target::new`).
-        self.transfer(vecs, |fd, message| unsafe { libc::syscall(libc::SYS_recvmsg, fd, message, flags) })
-    }
-
-    /// Repeats a call until no signal interrupts it, and preserves errno. Returns `None` if it would block. `call` must
-    /// be a direct system call, because libc's functions are cancellation points.
-    fn transfer(
-        &self,
-        vecs: &[libc::iovec],
-        call: impl Fn(i32, *mut libc::msghdr) -> libc::c_long,
-    ) -> io::Result<Option<usize>> {
-        // SAFETY: zero is valid for all fields.
-        let mut message: libc::msghdr = unsafe { mem::zeroed() };
-        message.msg_iov = ptr::from_ref(vecs).cast_mut().cast();
-        message.msg_iovlen = vecs.len() as _;
-        // SAFETY: the function has no preconditions.
-        let errno = unsafe { libc::__errno_location() };
-        // SAFETY: libc returns a valid pointer to this thread's errno.
-        let before = unsafe { errno.read() };
-        let result = loop {
-            let result = call(self.fd.as_fd().as_raw_fd(), &raw mut message);
-            if result >= 0 {
-                break Ok(Some(result as usize));
-            }
-            match io::Error::last_os_error() {
-                error if error.kind() == ErrorKind::Interrupted => {}
-                error if error.kind() == ErrorKind::WouldBlock => break Ok(None),
-                error => break Err(error),
-            }
-        };
-        // SAFETY: libc returns a valid pointer to this thread's errno.
-        unsafe { errno.write(before) };
-        result
+    pub fn recv(&self, pieces: &mut [Target<'_>]) -> io::Result<Option<usize>> {
+        // SAFETY: pieces and slices are laid out as `iovec`, and only the kernel writes the bytes.
+        let slices = unsafe { slice::from_raw_parts_mut(pieces.as_mut_ptr().cast::<IoSliceMut<'_>>(), pieces.len()) };
+        let received = net::recvmsg(&self.fd, slices, &mut RecvAncillaryBuffer::default(), RecvFlags::DONTWAIT);
+        Ok(unless_blocked(received)?.map(|received| received.bytes))
     }
 
     pub fn send_bytes(&self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(unless_blocked(net::send(&self.fd, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT))?.unwrap_or(0))
+        Ok(unless_blocked(net::send(&self.fd, bytes, SEND_FLAGS))?.unwrap_or(0))
     }
 
     /// Does what [`Socket::recv`] does for memory of this library.
