@@ -6,7 +6,7 @@
 set -eu
 sources=$1
 needed='RECORD_HEADER RECORD_MAX_PAYLOAD RECORD_MIN_WINDOW RECORD_MAX_WINDOW RECORD_LARGEST RECORD_WORD RECORD_SOLICITED
-RECORD_WAITED RECORD_TARGET RECORD_ATOMIC RECORD_ADD RECORD_SWAP RECORD_STATUSES KIND_MESSAGE KIND_WRITE KIND_WRITE_PART
+RECORD_WAITED RECORD_TARGET RECORD_ATOMIC RECORD_ADD RECORD_SWAP RECORD_ENDS KIND_MESSAGE KIND_WRITE KIND_WRITE_PART
 KIND_IMMEDIATE KIND_INVALIDATE KIND_READ KIND_ATOMIC KIND_LAST_REQUEST KIND_HANDLED KIND_RESPONSE KIND_END HELLO_MAGIC
 HELLO_SIZE HELLO_MAX_PRIVATE_DATA HELLO_EXTENDED HELLO_REJECTED HELLO_REFUSED CM_GREETING_TIMEOUT CM_MAX_GREETINGS'
 
@@ -29,8 +29,8 @@ constants()
             sub(/^[^=]*= /, "", value)
             sub(/; *$/, "", value)
             own = (module != "" ? module : prefix) "_"
-            if (type ~ /^\[Status; [0-9]+\]$/) {
-                name = "STATUSES"
+            # Of a list of reasons, only the length.
+            if (type ~ /^\[End; [0-9]+\]$/) {
                 value = type
                 gsub(/[^0-9]/, "", value)
             }

@@ -571,7 +571,7 @@ static void bad_headers(void)
           { 0 } },
         { "an empty response without a request", { .kind = KIND_RESPONSE }, { 0 } },
         { "a response without a request", { .kind = KIND_RESPONSE, .aux = 8, .payload_len = 8 }, { 0 } },
-        { "an end with an unknown reason", { .kind = KIND_END, .aux = RECORD_STATUSES + 2 }, { 0 } },
+        { "an end with an unknown reason", { .kind = KIND_END, .aux = RECORD_ENDS }, { 0 } },
         { "an end with the largest reason", { .kind = KIND_END, .aux = UINT64_MAX }, { 0 } },
     };
 
@@ -628,7 +628,7 @@ static void without_rights(void)
     /* The record that ends the connection contains the reason. With the right, a read returns the bytes. */
     victim_begin(&v);
     RAW_RECORD(v.fd, .kind = KIND_READ, .aux = 16, HEAD(theirs, RECORD_TARGET));
-    ok(raw_hear_kind(v.fd, KIND_END, &h, NULL, 0) && h.aux >= 2 && h.aux < RECORD_STATUSES + 2,
+    ok(raw_hear_kind(v.fd, KIND_END, &h, NULL, 0) && h.aux >= 2 && h.aux < RECORD_ENDS,
        "a read of local memory: the end contains a status");
     victim_ends(&v, DAT_CONNECTION_EVENT_BROKEN, "a read of local memory, once more");
     victim_begin(&v);
@@ -1039,7 +1039,7 @@ static void ends(void)
     struct victim v;
     char what[80];
 
-    for (uint64_t reason = 0; reason < RECORD_STATUSES + 2; reason++) {
+    for (uint64_t reason = 0; reason < RECORD_ENDS; reason++) {
         snprintf(what, sizeof what, "an end with the reason %u", (unsigned)reason);
         victim_begin(&v);
         RAW_RECORD(v.fd, .kind = KIND_END, .aux = reason);

@@ -10,7 +10,7 @@ use dat_core::testing::{Adapter, Buffer, End, request, until};
 use dat_core::transport::{RemoteSegment, Scope};
 use dat_core::{Base, Change, CompletionFlags, Cr, Evd, LocalSegment, Psp, PspMode, Pz, Rights, Rmr, Srq};
 use dat_tcp::Tcp;
-use dat_tcp::fuzzing::{self, GREETING, HEADER, Header, MAX_WINDOW, MIN_WINDOW, Terms, Word, kind};
+use dat_tcp::fuzzing::{self, GREETING, HEADER, Header, MAX_WINDOW, MIN_WINDOW, Terms, kind};
 
 use crate::input::Input;
 use crate::victim::{Ledger, MEMORY, OPEN, Work};
@@ -263,7 +263,7 @@ pub fn run(data: &[u8]) {
 
 /// Returns the peer's greeting: valid, or shortened and with up to four changed bytes.
 fn greeting(input: &mut Input<'_>, changed: bool) -> Vec<u8> {
-    let word = Word::Terms(Terms { extended: true, datagrams: 0, reads_in: 4, reads_out: 4 });
+    let word = Ok(Terms { extended: true, datagrams: 0, reads_in: 4, reads_out: 4 });
     let mut bytes = fuzzing::greeting(word, b"welcome").to_vec();
     if changed {
         for _ in 0..input.byte() % 5 {

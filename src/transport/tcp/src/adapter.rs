@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dat_core::Rights;
 use dat_core::addr::Address;
@@ -142,11 +142,8 @@ impl Transport for Tcp {
     }
 
     fn watch(&self, on: bool) {
-        if on {
-            self.device.watchers.fetch_add(1, Ordering::AcqRel);
-        } else {
-            self.device.watchers.fetch_sub(1, Ordering::AcqRel);
-        }
+        let change = if on { AtomicUsize::fetch_add } else { AtomicUsize::fetch_sub };
+        change(&self.device.watchers, 1, Ordering::AcqRel);
         self.device.wakeup.wake();
     }
 
@@ -173,9 +170,7 @@ impl Transport for Tcp {
 
     fn arm(&self, _cq: Option<&()>, _requests: bool) -> Wait {
         self.device.sleepers.fetch_add(1, Ordering::SeqCst);
-        if self.device.is_noted() {
-            self.device.poll_once(Poll::Complete);
-        }
+        self.device.flush_all();
         Wait(self.device.clone())
     }
 

@@ -30,9 +30,9 @@ use host::poll::{Epoll, Ready};
 use rustix::net::Shutdown;
 
 use crate::Tcp;
-use crate::conn::{After, Conn};
+use crate::conn::Conn;
 use crate::device::{CLOSED, Device, descriptors};
-use crate::hello::{self, MAX_PRIVATE_DATA, Terms, Word};
+use crate::hello::{self, MAX_PRIVATE_DATA, Terms};
 use crate::record::End;
 use crate::rx::ConnEnd;
 use crate::socket::Socket;
@@ -40,7 +40,7 @@ use crate::stream::Stream;
 
 mod attempt;
 
-use attempt::{Attempt, failure};
+use attempt::Attempt;
 
 /// Time in which a peer must complete its greeting.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
@@ -145,11 +145,7 @@ impl Handshakes {
         Ok(())
     }
 
-    pub fn remove(&self, number: u64) {
-        drop(self.take(number));
-    }
-
-    pub fn take(&self, number: u64) -> Option<Half> {
+    pub fn remove(&self, number: u64) -> Option<Half> {
         let mut halves = self.halves.lock();
         let at = halves.find(number).ok()?;
         let Entry { half, .. } = halves.list.remove(at);
@@ -203,11 +199,10 @@ impl Handshakes {
 
     fn make_room(&self, address: IpAddr) {
         let most = descriptors(MAX_GREETINGS);
-        if self.halves.lock().list.len() < most / 2 {
-            return;
+        let is_long = self.halves.lock().list.len() >= most / 2;
+        if is_long && !self.close_oldest(Some(address), most / 2, Duration::ZERO) {
+            self.close_oldest(None, most, Duration::ZERO);
         }
-        let _ =
-            self.close_oldest(Some(address), most / 2, Duration::ZERO) || self.close_oldest(None, most, Duration::ZERO);
     }
 
     /// Returns a stream that this end has closed.
@@ -218,6 +213,11 @@ impl Handshakes {
         }
     }
 
+    /// Returns whether accepted connections have not been reported as established.
+    pub fn has_accepted(&self) -> bool {
+        self.halves.lock().list.iter().any(|entry| matches!(*entry.half, Half::Accepted(_)))
+    }
+
     pub fn leaving_count(&self) -> usize {
         let list = &self.halves.lock().list;
         list.len() - list.partition_point(|entry| entry.number < CLOSED)
@@ -225,8 +225,7 @@ impl Handshakes {
 
     /// Closes all sockets, also those added later.
     pub fn close(&self) {
-        let closed = std::mem::replace(&mut *self.halves.lock(), Halves { is_closed: true, ..Halves::default() });
-        drop(closed);
+        let _closed = std::mem::replace(&mut *self.halves.lock(), Halves { is_closed: true, ..Halves::default() });
     }
 }
 
@@ -265,7 +264,7 @@ impl Drop for Incoming {
 impl Incoming {
     pub fn refuse(&mut self, why: Rejection, private_data: &[u8]) {
         if let Some(socket) = self.socket.take() {
-            let _ = socket.send_bytes(&hello::encode(Word::Rejected(why), private_data));
+            let _ = socket.send_bytes(&hello::encode(Err(why), private_data));
             socket.shut_down(Shutdown::Write);
         }
     }
@@ -278,19 +277,17 @@ impl Incoming {
         // Without memory, the socket must stay in the request.
         memory::probe(size_of::<Stream>())?;
         let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
-        let stream = Stream::new(device, socket, conn.number, conn.zone)?;
-        conn.note_peer(&request.theirs);
-        if conn.base.shift(Phase::Idle, Phase::Accepting) {
-            device.unsettled.fetch_add(1, Ordering::AcqRel);
-        }
-        let terms = Terms { reads_in: conn.terms.reads_in.min(request.theirs.reads_out), ..conn.terms };
+        let stream = Stream::new(conn, socket)?;
+        conn.base.shift(Phase::Idle, Phase::Accepting);
+        let theirs = request.theirs;
+        let terms = Terms { reads_in: conn.terms.reads_in.min(theirs.reads_out), ..conn.terms };
         *incoming = None;
-        if !conn.attach(&stream) {
+        if !conn.attach(&stream, &theirs) {
             return Ok(());
         }
         device.enter(conn);
         conn.port.store(stream.socket.port(), Ordering::Relaxed);
-        let greeting = hello::encode(Word::Terms(terms), private_data);
+        let greeting = hello::encode(Ok(terms), private_data);
         // Nothing was sent before, so the socket has room.
         let sent = stream.socket.send_bytes(&greeting).is_ok_and(|sent| sent == greeting.len());
         let (accepted, deadline) = (Half::Accepted(conn.clone()), Some(Instant::now() + GREETING_TIMEOUT));
@@ -336,21 +333,15 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<T
 pub fn connect(conn: &Arc<Conn>, connect: &Connect<'_>) -> Result<()> {
     let device = &conn.device;
     device.expect()?;
-    let ip = match connect.address.ip() {
-        any if any.is_unspecified() => device.place.address,
-        ip => ip,
-    };
+    let ip = Some(connect.address.ip()).filter(|ip| !ip.is_unspecified()).unwrap_or(device.place.address);
     let to = SocketAddr::new(ip, port_of(connect.qualifier));
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let greeting = hello::encode(Word::Terms(conn.terms), connect.private_data);
+    let greeting = hello::encode(Ok(conn.terms), connect.private_data);
     conn.base.shift(Phase::Idle, Phase::Connecting);
     device.enter(conn);
     let retry = ConnectRetry::new(Instant::now());
     let attempt = Attempt { conn: conn.clone(), to, socket: None, greeting, has_greeted: false, retry, deadline };
-    if let Err(error) = attempt.start() {
-        log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect to {to}: {error}", conn.number);
-        device.later(After::GivenUp(conn.clone(), failure(&error)));
-    }
+    attempt.run(Attempt::start);
     device.wakeup.wake();
     Ok(())
 }
@@ -370,7 +361,7 @@ pub fn handle(device: &Arc<Device>, Ready { token: number, .. }: Ready) {
     if matches!(received, Ok(false)) {
         return;
     }
-    match set.take(number) {
+    match set.remove(number) {
         Some(Half::Attempt(attempt)) => attempt.run(|attempt| received.and_then(|_| attempt.proceed())),
         Some(Half::Greeting { socket, service, peer, got }) if received.is_ok() => {
             request(device, socket, service, peer, &got);
@@ -432,7 +423,7 @@ fn request(device: &Arc<Device>, socket: Socket, service: u64, peer: SocketAddr,
     // The drop rejects the request.
     let mut incoming = Incoming { socket: Some(socket), theirs: Terms::default() };
     let Some((qualifier, sink)) = service else { return };
-    let Some((Word::Terms(theirs), private_data)) = hello::decode(greeting) else { return };
+    let Some((Ok(theirs), private_data)) = hello::decode(greeting) else { return };
     incoming.theirs = theirs;
     let about = ConnectionRequestInfo {
         qualifier,

@@ -4,6 +4,7 @@
 //! order is `receiving`, requests, stream. A thread that ends the connection detaches the [`Stream`] under both locks,
 //! so no other thread uses memory of the program afterwards.
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -25,20 +26,8 @@ use crate::rx::{ConnEnd, Rx};
 use crate::stream::{NotSent, Stream};
 use crate::tx::Tx;
 
-/// Maximum reads of a socket per poll, before other connections' turn.
-const READS: usize = 8;
 /// Time after which a poll turns to other connections.
 const TURN: Duration = Duration::from_micros(500);
-
-/// A kind of received data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Received {
-    /// Only reports of handled requests.
-    #[default]
-    Reports,
-    /// Other records, or the end.
-    Records,
-}
 
 pub struct Conn {
     pub base: QpBase<Tcp>,
@@ -52,7 +41,8 @@ pub struct Conn {
     pub terms: Terms,
     /// Set while the adapter's list of noted connections contains it.
     pub noted: AtomicBool,
-    /// For each [`Received`], the number of the connection that last received after this one; initially its own.
+    /// Numbers of the connections that last received after this one: after only reports, and after other records.
+    /// Initially its own.
     pub next: [AtomicU64; 2],
     pub request_stalls: Gauge,
     receiving: Mutex<Rx>,
@@ -80,7 +70,7 @@ pub enum After {
     Drained(Arc<Conn>),
     /// The peer uses a connection that was accepted here.
     Used(Arc<Conn>),
-    /// An attempt failed within a call.
+    /// An attempt failed.
     GivenUp(Arc<Conn>, ConnectionReport),
 }
 
@@ -125,31 +115,25 @@ impl Conn {
         })?)
     }
 
-    /// Attaches a stream to both directions. Returns `false` if the connection has ended.
-    pub fn attach(self: &Arc<Self>, stream: &Arc<Stream>) -> bool {
+    /// Attaches a stream to both directions, and limits outstanding reads to what its peer serves, but at least to one.
+    /// Called before the connection is reported as established. Returns `false` if it has ended.
+    pub fn attach(self: &Arc<Self>, stream: &Arc<Stream>, theirs: &Terms) -> bool {
         let mut receiving = self.receiving.lock();
         // An ending thread changes the phase before it detaches the stream under this lock.
         if self.base.phase() == Phase::Dead {
             return false;
         }
         receiving.stream = Some(stream.clone());
+        self.base.note_peer(theirs.extended, theirs.datagrams);
         if let Some(mut tx) = self.base.sink.lock_tx() {
             tx.stream = Some(stream.clone());
+            tx.max_reading = tx.max_reading.min(usize::from(theirs.reads_in.max(1)));
         }
         true
     }
 
     pub fn stream(&self) -> Option<Arc<Stream>> {
         self.receiving.lock().stream.clone()
-    }
-
-    /// Records the properties of the peer, and limits outstanding reads to what it serves, but at least to one. Called
-    /// before the connection is reported as established.
-    pub fn note_peer(&self, theirs: &Terms) {
-        self.base.note_peer(theirs.extended, theirs.datagrams);
-        if let Some(mut tx) = self.base.sink.lock_tx() {
-            tx.max_reading = tx.max_reading.min(usize::from(theirs.reads_in.max(1)));
-        }
     }
 
     /// Reports the connection as established, with the acceptor's private data. Called without a lock.
@@ -161,7 +145,6 @@ impl Conn {
         self.base.sink.connection(ConnectionReport::Established(private_data));
         // Polls read the socket only in the phase `Up`, so the end is reported later.
         if self.base.shift(phase, Phase::Up) && phase == Phase::Used {
-            self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
             self.device.handshakes.remove(self.number);
         }
     }
@@ -171,17 +154,18 @@ impl Conn {
         self.device.later(After::ConnEnd(self.clone(), over));
     }
 
-    /// Handles data of the socket, through `buffer`. Returns `None` if there is none.
-    pub fn receive(self: &Arc<Self>, buffer: &mut [u8]) -> Option<Received> {
+    /// Handles data of the socket, through `buffer`. Returns `None` if there is none, and otherwise whether it had more
+    /// than reports of handled requests.
+    pub fn receive(self: &Arc<Self>, buffer: &mut [u8]) -> Option<bool> {
         match self.base.phase() {
             Phase::Up => {}
-            Phase::Accepting => return self.first_record().then_some(Received::Records),
+            Phase::Accepting => return self.first_record().then_some(true),
             _ => return None,
         }
         let (mut found, mut began) = (false, None);
         let mut receiving = self.receiving.lock();
         receiving.begin_turn();
-        for _ in 0..READS {
+        loop {
             match receiving.receive(self, buffer) {
                 Ok(None) => break,
                 Ok(Some(more)) => {
@@ -192,7 +176,7 @@ impl Conn {
                 }
                 Err(over) => {
                     self.end_later(over);
-                    return Some(Received::Records);
+                    return Some(true);
                 }
             }
         }
@@ -203,7 +187,7 @@ impl Conn {
         if receiving.stream.as_ref().is_some_and(|stream| !stream.acknowledge_early()) {
             self.device.note(self);
         }
-        Some(if receiving.had_records { Received::Records } else { Received::Reports })
+        Some(receiving.had_records)
     }
 
     /// Checks whether the peer has used or left an accepted connection.
@@ -267,20 +251,11 @@ impl Conn {
         if let Err(fatal) = tx.pump() {
             self.end_later(fatal.into());
         }
-        self.note_request_stall(tx);
-    }
-
-    /// Records whether a request waits. The caller has locked the sending direction.
-    fn note_request_stall(&self, tx: &Tx) {
         self.request_stalls.set(self.base.sink.ep(), Stall::Requests, tx.stalls());
     }
 
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
         self.base.sink.lock_tx()?.response(len)
-    }
-
-    pub fn on_response(self: &Arc<Self>, len: u64, placed: bool) -> Result<(), Fatal> {
-        self.heard(|tx| tx.on_response(len, placed))
     }
 
     /// Changes the sending direction, then sends and completes the requests that this permits.
@@ -305,19 +280,17 @@ impl Conn {
     /// the connection had not ended before.
     fn close(&self, report: bool, end: Option<End>) -> bool {
         let before = self.base.advance(Phase::Dead);
-        if matches!(before, Phase::Accepting | Phase::Used) {
-            self.device.unsettled.fetch_sub(1, Ordering::AcqRel);
-        }
         let first = before < Phase::Dead;
         let mut drained = false;
         // Without a stream, no later call uses memory of the program.
         let left = {
             let mut receiving = self.receiving.lock();
             self.base.note_stall(false);
-            let stream = receiving.close();
+            let stream = mem::take(&mut *receiving).stream;
             if let Some(mut tx) = self.base.sink.lock_tx() {
-                let done = tx.close();
-                self.note_request_stall(&tx);
+                tx.stream = None;
+                let done = tx.done();
+                self.request_stalls.set(self.base.sink.ep(), Stall::Requests, false);
                 drained = first && report && done.is_some_and(|last| tx.request_done(last));
             }
             stream.filter(|stream| stream.leave(end.filter(|_| before >= Phase::Accepting)))

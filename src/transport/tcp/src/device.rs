@@ -33,7 +33,7 @@ use host::poll::{Epoll, Ready};
 use host::topic::{Reason, Topic};
 
 use crate::cm::{Half, Handshakes};
-use crate::conn::{After, Conn, Received};
+use crate::conn::{After, Conn};
 use crate::locate::Place;
 use crate::record::End;
 use crate::socket::Socket;
@@ -56,8 +56,6 @@ const MISSES: u32 = 7;
 pub const TICK: Duration = Duration::from_millis(1);
 /// The same while a program thread sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);
-/// Maximum number of reads of late data in a poll.
-const MAX_LATE_READS: usize = 8;
 /// Maximum number of lingering streams.
 const MAX_LEAVING: usize = 1024;
 /// Time for the peer to read everything.
@@ -73,8 +71,8 @@ pub const CLOSED: u64 = 1 << 63;
 struct Polling {
     buffer: Vec<u8>,
     noted: Vec<Arc<Conn>>,
-    /// Number of the last receiving connection, and what it received.
-    last: (u64, Received),
+    /// Number of the last receiving connection, and whether it received more than reports.
+    last: (u64, bool),
     /// The connection expected to receive next.
     next: Option<Arc<Conn>>,
     /// Set if the last expectation was right, so polls read `next` before they ask the set.
@@ -101,8 +99,6 @@ pub struct Device {
     pub parked: AtomicBool,
     /// Set while the progress thread sleeps without a timeout.
     pub watching: AtomicBool,
-    /// Number of connections in [`Phase::Accepting`] or [`Phase::Used`].
-    pub unsettled: AtomicUsize,
     /// Number of accepted connections that are about to be reported as established.
     pub beginning: AtomicUsize,
     /// Number of polls by program threads.
@@ -151,7 +147,6 @@ impl Device {
             watchers: AtomicUsize::new(0),
             parked: AtomicBool::new(false),
             watching: AtomicBool::new(false),
-            unsettled: AtomicUsize::new(0),
             beginning: AtomicUsize::new(0),
             polls: AtomicU64::new(0),
             numbers: AtomicU64::new(1),
@@ -183,9 +178,8 @@ impl Device {
 
     pub fn forget(&self, number: u64) {
         let mut table = self.table.write();
-        let removed = find(&table, number).map(|at| table.remove(at));
+        let _removed = find(&table, number).map(|at| table.remove(at));
         drop(table);
-        drop(removed);
         self.blocked.lock().retain(|blocked| *blocked != number);
         self.handshakes.remove(number);
     }
@@ -264,7 +258,7 @@ impl Device {
     /// Reports accepted connections that a peer used before it ended another. The socket of the other may have been
     /// read first, but programs rely on the peer's order. Called without a lock.
     pub fn settle(&self) {
-        if self.unsettled.load(Ordering::Acquire) == 0 {
+        if !self.handshakes.has_accepted() {
             return;
         }
         self.collect(Poll::Complete);
@@ -325,8 +319,8 @@ impl Device {
             let Some(received) = received else { return };
             found = true;
             polling.is_steady = polling.next.as_ref().is_some_and(|next| Arc::ptr_eq(next, &conn));
-            let (last, what) = polling.last;
-            self.conn(last).inspect(|last| last.next[what as usize].store(conn.number, Ordering::Relaxed));
+            let (last, had_records) = polling.last;
+            self.conn(last).inspect(|last| last.next[usize::from(had_records)].store(conn.number, Ordering::Relaxed));
             self.expect_next(polling, conn, received);
         });
         // An ended connection receives nothing.
@@ -336,18 +330,20 @@ impl Device {
 
     /// Records what a connection has received, and determines the one to expect next.
     #[inline]
-    fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, received: Received) {
-        polling.last = (conn.number, received);
-        polling.next = match conn.next[received as usize].load(Ordering::Relaxed) {
+    fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, had_records: bool) {
+        polling.last = (conn.number, had_records);
+        polling.next = match conn.next[usize::from(had_records)].load(Ordering::Relaxed) {
             number if number == conn.number => Some(conn),
             number => self.conn(number),
         };
     }
 
-    /// Sends pending data of noted connections, and does deferred work.
+    /// Sends pending data of noted connections, and does deferred work, if there are any.
     pub fn flush_all(&self) {
-        self.flush(&mut self.polling.lock().noted);
-        self.run_deferred();
+        if self.is_noted() {
+            self.flush(&mut self.polling.lock().noted);
+            self.run_deferred();
+        }
     }
 
     fn flush(&self, noted: &mut Vec<Arc<Conn>>) {
@@ -383,10 +379,9 @@ impl Device {
         self.run_deferred();
         pause::drain(CLOSE_LINGER, LINGER, || self.handshakes.leaving_count(), || self.poll_once(Poll::Complete));
         self.handshakes.close();
-        // These connections own references to the device.
-        let next = self.polling.lock().next.take();
-        let left = (std::mem::take(&mut *self.noted.lock()), std::mem::take(&mut *self.deferred.lock()));
-        drop((next, left));
+        // These connections own references to the device. They are dropped without a lock.
+        let _next = self.polling.lock().next.take();
+        let _left = (std::mem::take(&mut *self.noted.lock()), std::mem::take(&mut *self.deferred.lock()));
     }
 
     /// Handles the socket of a closed connection.
@@ -396,16 +391,9 @@ impl Device {
         if ready.writable {
             stream.on_room(drop);
         }
-        if !ready.readable {
-            return;
-        }
-        // Discards late data of the peer.
-        for _ in 0..MAX_LATE_READS {
-            match stream.socket.recv_bytes(buffer) {
-                Ok(Some(1..)) => {}
-                Ok(None) => return,
-                Ok(Some(0)) | Err(_) => return self.handshakes.remove(ready.token | CLOSED),
-            }
+        // Discards late data of the peer. The set reports the rest again.
+        if ready.readable && matches!(stream.socket.recv_bytes(buffer), Ok(Some(0)) | Err(_)) {
+            self.handshakes.remove(ready.token | CLOSED);
         }
     }
 

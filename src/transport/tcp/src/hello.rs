@@ -32,21 +32,12 @@ pub struct Terms {
     pub reads_out: u8,
 }
 
-/// The content of a greeting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
-    /// A request or acceptance.
-    Terms(Terms),
-    /// A rejection.
-    Rejected(Rejection),
-}
-
-/// Encodes a greeting with private data.
-pub fn encode(word: Word, private_data: &[u8]) -> ArrayVec<u8, { SIZE + MAX_PRIVATE_DATA }> {
+/// Encodes a request, an acceptance or a rejection, with private data.
+pub fn encode(word: Result<Terms, Rejection>, private_data: &[u8]) -> ArrayVec<u8, { SIZE + MAX_PRIVATE_DATA }> {
     let (kind, Terms { extended, datagrams, reads_in, reads_out }) = match word {
-        Word::Terms(terms) => (TERMS, terms),
-        Word::Rejected(Rejection::Consumer) => (REJECTED, Terms::default()),
-        Word::Rejected(Rejection::Provider) => (REFUSED, Terms::default()),
+        Ok(terms) => (TERMS, terms),
+        Err(Rejection::Consumer) => (REJECTED, Terms::default()),
+        Err(Rejection::Provider) => (REFUSED, Terms::default()),
     };
     let private_data = &private_data[..private_data.len().min(MAX_PRIVATE_DATA)];
     let mut bytes = ArrayVec::from_iter(MAGIC);
@@ -63,7 +54,7 @@ pub fn can_begin(bytes: &[u8]) -> bool {
 }
 
 /// Decodes a greeting and private data. Returns `None` for other bytes.
-pub fn decode(bytes: &[u8]) -> Option<(Word, Vec<u8>)> {
+pub fn decode(bytes: &[u8]) -> Option<(Result<Terms, Rejection>, Vec<u8>)> {
     let (head, private_data) = bytes.split_at_checked(SIZE)?;
     let [kind, flags, reads_in, reads_out, len] = *head[4..].first_chunk()?;
     let (head, datagrams) = head.split_last_chunk()?;
@@ -73,9 +64,9 @@ pub fn decode(bytes: &[u8]) -> Option<(Word, Vec<u8>)> {
         return None;
     }
     let word = match kind {
-        TERMS => Word::Terms(terms),
-        REJECTED if terms == Terms::default() => Word::Rejected(Rejection::Consumer),
-        REFUSED if terms == Terms::default() => Word::Rejected(Rejection::Provider),
+        TERMS => Ok(terms),
+        REJECTED if terms == Terms::default() => Err(Rejection::Consumer),
+        REFUSED if terms == Terms::default() => Err(Rejection::Provider),
         _ => return None,
     };
     let private_data = private_data.get(..usize::from(len)).filter(|data| data.len() <= MAX_PRIVATE_DATA)?;

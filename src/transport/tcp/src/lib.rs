@@ -26,7 +26,7 @@ pub use adapter::Tcp;
 /// The wire protocol, for fuzz targets.
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing {
-    pub use crate::hello::{SIZE as GREETING, Terms, Word, encode as greeting};
+    pub use crate::hello::{SIZE as GREETING, Terms, encode as greeting};
     pub use crate::record::{HEADER, Header, MAX_WINDOW, MIN_WINDOW, kind};
     pub use dat_memory::wire::{LARGEST, atomic, target};
 }

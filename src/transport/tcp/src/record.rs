@@ -110,7 +110,6 @@ impl Header {
     }
 
     /// Returns the length of the head.
-    #[inline]
     pub fn head(&self) -> usize {
         match self.kind {
             kind::IMMEDIATE | kind::INVALIDATE => NUMBER,
@@ -121,31 +120,26 @@ impl Header {
     }
 
     /// Returns the length of the header and head.
-    #[inline]
     pub fn start(&self) -> usize {
         HEADER + self.head()
     }
 
     /// Returns the length of the payload.
-    #[inline]
     pub fn payload(&self) -> u64 {
         u64::from(self.len) - self.head() as u64
     }
 
     /// Returns whether records of this kind have a payload.
-    #[inline]
     pub fn has_payload(&self) -> bool {
         matches!(self.kind, kind::MESSAGE | kind::WRITE | kind::WRITE_PART | kind::RESPONSE)
     }
 
     /// Returns whether [`SOLICITED`] is set.
-    #[inline]
     pub fn is_solicited(&self) -> bool {
         self.flags & SOLICITED != 0
     }
 
     /// Returns whether the record is a request.
-    #[inline]
     pub fn is_request(&self) -> bool {
         self.kind <= kind::LAST_REQUEST
     }
@@ -160,24 +154,23 @@ pub enum End {
     Broken(Option<Status>),
 }
 
-/// Statuses of a peer's request, by their number in a record minus 2.
-const STATUS: [Status; 3] = [Status::RemoteAccess, Status::RemoteResponder, Status::Transport];
+/// Reasons by their number in a record.
+const ENDS: [End; 5] = [
+    End::Disconnected,
+    End::Broken(None),
+    End::Broken(Some(Status::RemoteAccess)),
+    End::Broken(Some(Status::RemoteResponder)),
+    End::Broken(Some(Status::Transport)),
+];
 
 impl End {
+    /// Returns the number of the reason. Other statuses have the number of an unknown one.
     pub fn encode(self) -> u64 {
-        match self {
-            End::Disconnected => 0,
-            End::Broken(None) => 1,
-            End::Broken(Some(status)) => STATUS.iter().position(|known| *known == status).map_or(1, |at| at as u64 + 2),
-        }
+        ENDS.iter().position(|end| *end == self).unwrap_or(1) as u64
     }
 
     pub fn decode(number: u64) -> Option<End> {
-        match number {
-            0 => Some(End::Disconnected),
-            1 => Some(End::Broken(None)),
-            _ => Some(End::Broken(Some(*STATUS.get(usize::try_from(number - 2).ok()?)?))),
-        }
+        ENDS.get(usize::try_from(number).ok()?).copied()
     }
 }
 

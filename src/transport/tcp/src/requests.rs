@@ -23,7 +23,7 @@ use crate::rx::{Current, Place, TAIL, Tail, store_piece};
 use crate::stream::{Body, NotSent, Stream};
 
 /// Maximum bytes of responses per turn, with [`RESPONSE`] for each.
-const TURN: u64 = 2 << 20;
+pub const TURN: u64 = 2 << 20;
 /// Fixed cost of a response in this limit.
 const RESPONSE: u64 = 16 << 10;
 /// Capacity for stored requests that is not freed.
@@ -65,8 +65,8 @@ pub struct Requests {
     tail: Tail,
     /// Bytes of the current read that were sent.
     responded: u64,
-    /// Bytes of responses that can be sent in this turn.
-    turn: u64,
+    /// Bytes of responses that can be sent in this turn: initially [`TURN`].
+    pub turn: u64,
     /// Bytes of a partly received datagram.
     datagram: Vec<u8>,
     /// Bytes of waiting requests, after `gone` handled bytes.
@@ -75,10 +75,6 @@ pub struct Requests {
 }
 
 impl Requests {
-    pub fn begin_turn(&mut self) {
-        self.turn = TURN;
-    }
-
     /// Returns whether a request waits.
     pub fn keeps(&self) -> bool {
         self.gone < self.kept.len()
@@ -86,10 +82,8 @@ impl Requests {
 
     /// Handles a request with these first bytes: its header and head.
     pub fn start(&mut self, link: Link<'_>, header: Header, start: &[u8]) -> Result<(), Halt> {
-        if self.keeps() {
-            return self.keep(link, start);
-        }
-        match self.begin(link, header, &start[HEADER..]) {
+        let begun = if self.keeps() { Err(Halt::Wait) } else { self.begin(link, header, &start[HEADER..]) };
+        match begun {
             Err(Halt::Wait) => self.keep(link, start),
             begun => begun,
         }
@@ -112,7 +106,7 @@ impl Requests {
 
     /// Handles stored requests until one waits.
     pub fn resume(&mut self, link: Link<'_>) -> Result<(), Halt> {
-        self.begin_turn();
+        self.turn = TURN;
         let mut kept = std::mem::take(&mut self.kept);
         while let Some(bytes) = kept.get(self.gone..).filter(|bytes| !bytes.is_empty()) {
             if let Some(Current { left, .. }) = self.current {

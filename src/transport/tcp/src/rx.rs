@@ -16,7 +16,7 @@ use dat_memory::user::{Source, Target};
 
 use crate::conn::Conn;
 use crate::record::{End, HEADER, Header, MAX_HEAD, WAITED, kind};
-use crate::requests::{Link, Requests};
+use crate::requests::{Link, Requests, TURN};
 use crate::stream::Stream;
 
 /// Minimum remaining payload that is received directly.
@@ -59,10 +59,7 @@ pub enum Place {
 pub type Tail = ArrayVec<u8, { TAIL as usize }>;
 
 /// Stores `bytes` at `offset` of a transfer of `len` bytes by calls of `store(offset, bytes, is_last)`. The last call
-/// stores the whole last word.
-///
-/// # Errors
-/// The first error of `store`.
+/// stores the whole last word. Returns the first error of `store`.
 pub fn store_piece<E>(
     tail: &mut Tail,
     [offset, len]: [u64; 2],
@@ -114,13 +111,8 @@ pub struct Rx {
 }
 
 impl Rx {
-    pub fn close(&mut self) -> Option<Arc<Stream>> {
-        self.requests = Requests::default();
-        self.stream.take()
-    }
-
     pub fn begin_turn(&mut self) {
-        self.requests.begin_turn();
+        self.requests.turn = TURN;
         self.had_records = self.current.is_some();
     }
 
@@ -160,7 +152,7 @@ impl Rx {
             if current.header.is_request() {
                 self.requests.advance(link, placed as u64)?;
             } else {
-                link.conn.on_response(placed as u64, true)?;
+                link.conn.heard(|tx| tx.on_response(placed as u64, true))?;
             }
             self.consume(current, placed);
         }
@@ -251,7 +243,7 @@ impl Rx {
                 // The whole payload must fit the response.
                 link.conn.response(header.len.into()).ok_or_else(violation)?;
                 if header.len == 0 {
-                    link.conn.on_response(0, true)?;
+                    link.conn.heard(|tx| tx.on_response(0, true))?;
                 }
             }
             kind::END => return Err(ConnEnd::Left(End::decode(header.aux).ok_or_else(violation)?)),
@@ -268,7 +260,7 @@ impl Rx {
         let placed = store_piece(&mut self.tail, [offset, len], bytes, |offset, bytes, last| {
             copy::scatter(link.stream.regions(), &places, offset, bytes, last).then_some(()).ok_or(())
         });
-        Ok(link.conn.on_response(bytes.len() as u64, placed.is_ok())?)
+        Ok(link.conn.heard(|tx| tx.on_response(bytes.len() as u64, placed.is_ok()))?)
     }
 
     pub fn resume(&mut self, conn: &Arc<Conn>) -> Result<(), ConnEnd> {

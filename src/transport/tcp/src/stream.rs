@@ -22,13 +22,10 @@ use host::lock::{Mutex, MutexGuard};
 use host::memory::{self, Room};
 use rustix::net::Shutdown;
 
+use crate::conn::Conn;
 use crate::device::{Device, Regions};
 use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, SOLICITED, WAITED, kind};
 use crate::socket::Socket;
-
-/// Length above which a payload's regions are held by counters, so that only their own frees wait for the system
-/// call.
-const LONG: u64 = 4096;
 
 /// The memory of a payload.
 #[derive(Clone, Copy, Debug, Default)]
@@ -101,19 +98,19 @@ pub struct Stream {
     /// Maximum outstanding bytes of the peer's requests.
     window: AtomicU32,
     /// Set if this end has waited for the window since the last record.
-    waited: AtomicBool,
+    pub waited: AtomicBool,
     /// Set once sending has failed.
     cut: AtomicBool,
     out: Mutex<Out>,
 }
 
 impl Stream {
-    pub fn new(device: &Arc<Device>, socket: Socket, number: u64, zone: u32) -> dat_core::error::Result<Arc<Stream>> {
+    pub fn new(conn: &Conn, socket: Socket) -> dat_core::error::Result<Arc<Stream>> {
         Ok(memory::arc(Stream {
-            device: device.clone(),
-            number,
+            device: conn.device.clone(),
+            number: conn.number,
             socket,
-            own: AccessContext::new(zone, number),
+            own: AccessContext::new(conn.zone, conn.number),
             handled: AtomicU64::new(0),
             told: AtomicU64::new(0),
             window: AtomicU32::new(MIN_WINDOW),
@@ -146,13 +143,7 @@ impl Stream {
     pub fn widen(&self) {
         // The lock keeps the windows of sent records in order.
         let _out = self.out.lock();
-        let window = self.window().saturating_mul(2).min(MAX_WINDOW);
-        self.window.store(window, Ordering::Relaxed);
-    }
-
-    /// Records that this end waits for the peer's window.
-    pub fn note_waited(&self) {
-        self.waited.store(true, Ordering::Relaxed);
+        self.window.store((self.window() * 2).min(MAX_WINDOW), Ordering::Relaxed);
     }
 
     /// Locks the sending side, and sends the rest of earlier records.
@@ -177,8 +168,8 @@ impl Stream {
         }
         match &out.body {
             Body::Local(_) if len > 0 => {
-                let region_ref =
-                    |key| if len > LONG { self.regions().acquire_counted(key) } else { self.regions().acquire(key) };
+                // Counted, so that only their own frees wait for the system call.
+                let region_ref = |key| self.regions().acquire_counted(key);
                 region_refs = copy::acquire_all(&out.segments, region_ref).ok_or(NotSent::NoMemory)?;
                 pieces.extend(copy::sources(&out.segments, &region_refs, Slice { offset, len, last: false }));
             }

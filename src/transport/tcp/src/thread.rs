@@ -39,7 +39,7 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
     let (due, next) = device.handshakes.due(now);
     // Expired halves may set further deadlines.
     let next = if due.is_empty() { next } else { Some(now) };
-    for half in due.into_iter().filter_map(|number| device.handshakes.take(number)) {
+    for half in due.into_iter().filter_map(|number| device.handshakes.remove(number)) {
         isolate(|| half.expire(now));
     }
     isolate(|| device.run_deferred());
@@ -50,10 +50,9 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
 /// before the last sleep.
 fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let wakeup = Some(device.wakeup.as_fd());
-    let (handshakes, due) = match device.handshakes.accept_paused.swap(false, Ordering::Relaxed) {
-        true => (None, due.into_iter().chain([ACCEPT_PAUSE]).min()),
-        false => (Some(device.handshakes.sockets.as_fd()), due),
-    };
+    let is_paused = device.handshakes.accept_paused.swap(false, Ordering::Relaxed);
+    let handshakes = (!is_paused).then(|| device.handshakes.sockets.as_fd());
+    let due = due.into_iter().chain(is_paused.then_some(ACCEPT_PAUSE)).min();
     let wait = |sockets, limit: Option<Duration>| {
         let _ = poll::wait([wakeup, handshakes, sockets], limit.into_iter().chain(due).min());
     };
@@ -64,8 +63,7 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let before = std::mem::replace(polls, device.polls.load(Ordering::Relaxed));
     let polled = *polls > before || device.is_polled();
     let sleepers = device.has_sleepers();
-    let watched = device.watchers.load(Ordering::Acquire) > 0;
-    if watched || !(sleepers || polled) {
+    if device.watchers.load(Ordering::Acquire) > 0 || !(sleepers || polled) {
         device.poll_once(Poll::Complete);
         device.watching.store(true, Ordering::SeqCst);
         // After this store, noted and deferred work wakes this thread.
@@ -74,14 +72,10 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
         device.watching.store(false, Ordering::SeqCst);
     } else if sleepers {
         device.parked.store(true, Ordering::SeqCst);
-        if device.is_noted() {
-            device.flush_all();
-        }
+        device.flush_all();
         wait(None, Some(PARK));
         device.parked.store(false, Ordering::SeqCst);
-        if device.is_noted() {
-            device.flush_all();
-        }
+        device.flush_all();
     } else {
         // A program that polls flushes by itself.
         return wait(None, Some(TICK));

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use arrayvec::ArrayVec;
 use dat_core::error;
@@ -113,12 +114,6 @@ impl Tx {
         Ok(tx)
     }
 
-    /// Detaches the stream. Returns the [`SeqNo`] up to which requests are complete.
-    pub fn close(&mut self) -> Option<SeqNo> {
-        self.stream = None;
-        self.done()
-    }
-
     /// Returns whether a request waits to be sent.
     pub fn stalls(&self) -> bool {
         self.stream.is_some() && self.launched < self.requests.len()
@@ -152,7 +147,7 @@ impl Tx {
         let Some(stream) = self.stream.as_ref().filter(|_| self.launched == self.requests.len()) else { return false };
         let size = HEADER as u64 + len;
         if self.handled + u64::from(self.window) < self.sent + size {
-            stream.note_waited();
+            stream.waited.store(true, Ordering::Relaxed);
             return false;
         }
         let sent = stream.sender().and_then(|mut sender| {
@@ -248,7 +243,7 @@ impl Tx {
         let part = whole.min(window / 4);
         let waits = self.sent + before + part > self.handled + window;
         if waits || part < whole {
-            stream.note_waited();
+            stream.waited.store(true, Ordering::Relaxed);
         }
         let value_follows = has_payload && matches!(request.operation, Operation::WriteImmediate { .. });
         let is_last = part == rest && kind != kind::INVALIDATE && !value_follows;

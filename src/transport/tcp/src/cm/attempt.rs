@@ -9,10 +9,11 @@ use std::time::Instant;
 
 use dat_core::transport::{ConnectRetry, ConnectionReport, Rejection};
 use dat_memory::qp::Phase;
+use libc::{EADDRNOTAVAIL, EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, ETIMEDOUT};
 
 use super::{Greeting, Half};
-use crate::conn::Conn;
-use crate::hello::{self, Word};
+use crate::conn::{After, Conn};
+use crate::hello;
 use crate::socket::Socket;
 use crate::stream::Stream;
 
@@ -32,12 +33,12 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Runs a step of an attempt that is not in the list, and reports a failure. Called without a lock.
+    /// Runs a step of an attempt that is not in the list. A failure is reported later.
     pub fn run(self, step: impl FnOnce(Self) -> io::Result<()>) {
-        let conn = self.conn.clone();
+        let (conn, to) = (self.conn.clone(), self.to);
         if let Err(error) = step(self) {
-            log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect: {error}", conn.number);
-            conn.give_up(failure(&error));
+            log::debug!(target: host::diagnostics::CM, "connection {}: cannot connect to {to}: {error}", conn.number);
+            conn.device.later(After::GivenUp(conn.clone(), failure(&error)));
         }
         // The program may have disconnected while the attempt was not in the list.
         if conn.base.phase() == Phase::Dead {
@@ -101,20 +102,18 @@ impl Attempt {
     fn answered(self, socket: Socket) -> io::Result<()> {
         let Attempt { conn, greeting, .. } = self;
         match hello::decode(&greeting) {
-            Some((Word::Terms(theirs), private_data)) => {
-                let stream = Stream::new(&conn.device, socket, conn.number, conn.zone);
-                let stream = stream.map_err(|_| io::ErrorKind::OutOfMemory)?;
+            Some((Ok(theirs), private_data)) => {
+                let stream = Stream::new(&conn, socket).map_err(|_| io::ErrorKind::OutOfMemory)?;
                 // Before the program can post, because only the set reports room in a full socket.
                 conn.device.sockets.add(stream.socket.as_fd(), conn.number)?;
-                conn.note_peer(&theirs);
-                if conn.attach(&stream) {
+                if conn.attach(&stream, &theirs) {
                     // The acceptor waits for a first record.
                     let _ = stream.report();
                     conn.established(private_data);
                 }
                 Ok(())
             }
-            Some((Word::Rejected(Rejection::Consumer), private_data)) => {
+            Some((Err(Rejection::Consumer), private_data)) => {
                 conn.give_up(ConnectionReport::PeerRejected(private_data));
                 Ok(())
             }
@@ -123,16 +122,11 @@ impl Attempt {
     }
 }
 
-pub fn failure(error: &io::Error) -> ConnectionReport {
+fn failure(error: &io::Error) -> ConnectionReport {
     match error.raw_os_error() {
-        Some(
-            libc::ENETUNREACH
-            | libc::EHOSTUNREACH
-            | libc::EADDRNOTAVAIL
-            | libc::ENETDOWN
-            | libc::EHOSTDOWN
-            | libc::ETIMEDOUT,
-        ) => ConnectionReport::Unreachable,
+        Some(ENETUNREACH | EHOSTUNREACH | EADDRNOTAVAIL | ENETDOWN | EHOSTDOWN | ETIMEDOUT) => {
+            ConnectionReport::Unreachable
+        }
         _ => ConnectionReport::NonPeerRejected,
     }
 }
