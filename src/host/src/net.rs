@@ -73,7 +73,7 @@ pub fn is_usable(address: &IpAddr) -> bool {
     !address.is_unspecified() && !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local())
 }
 
-/// Returns the usable addresses of an interface or label: IPv4 first, and those of labels after the interface's own.
+/// Returns the usable addresses of an interface or label. IPv4 precedes IPv6, and own addresses precede labels.
 pub fn addresses(interfaces: &[(String, IpAddr)], netdev: &str) -> Vec<IpAddr> {
     let has_name = |name: &str| name == netdev || netdev_of(name) == netdev;
     let mut found: Vec<_> = interfaces.iter().filter(|(name, own)| has_name(name) && is_usable(own)).collect();

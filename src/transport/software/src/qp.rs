@@ -52,7 +52,7 @@ pub trait SoftwareTransport:
     fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
 }
 
-/// Defines the methods of [`Transport`] that are the same for each [`SoftwareTransport`].
+/// Defines the methods of [`Transport`] that software transports share.
 #[macro_export]
 macro_rules! software_methods {
     () => {
