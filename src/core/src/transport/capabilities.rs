@@ -87,13 +87,19 @@ pub trait Windows<T: Transport>: Send + Sync + Sized {
     fn revoke(&self, transport: &T);
 }
 
-impl Alarm for Unsupported {
-    fn word(&self) -> &AtomicU32 {
-        match *self {}
-    }
+/// Defines methods of [`Unsupported`], which cannot be called because it has no values.
+macro_rules! uncallable {
+    ($(fn $name:ident($($argument:ty),*) $(-> $result:ty)?;)*) => {
+        $(fn $name(&self $(, _: $argument)*) $(-> $result)? {
+            match *self {}
+        })*
+    };
+}
 
-    fn wake(&self) {
-        match *self {}
+impl Alarm for Unsupported {
+    uncallable! {
+        fn word() -> &AtomicU32;
+        fn wake();
     }
 }
 
@@ -112,20 +118,11 @@ impl<T: Transport> SharedReceives<T> for Unsupported {
         Err(Error::ModelNotSupported)
     }
 
-    fn post(&self, _: &T, _: &Recv<'_>) -> Result<bool> {
-        match *self {}
-    }
-
-    fn resize(&self, _: &T, _: usize) -> Result<()> {
-        match *self {}
-    }
-
-    fn arm_limit(&self, _: &T, _: usize) -> Result<()> {
-        match *self {}
-    }
-
-    fn kick(&self) {
-        match *self {}
+    uncallable! {
+        fn post(&T, &Recv<'_>) -> Result<bool>;
+        fn resize(&T, usize) -> Result<()>;
+        fn arm_limit(&T, usize) -> Result<()>;
+        fn kick();
     }
 }
 
@@ -136,23 +133,12 @@ impl<T: Transport> Windows<T> for Unsupported {
         Err(Error::NotImplemented)
     }
 
-    fn post_bind(
-        &self,
-        _: &T,
-        _: (&Arc<T::Qp>, &mut T::Tx),
-        _: RequestId,
-        _: Option<&BindTarget<'_, T::Region>>,
-        _: bool,
-    ) -> Result<(u32, SeqNo)> {
-        match *self {}
-    }
-
-    fn await_rebind(&self, _: &T) {
-        match *self {}
-    }
-
-    fn revoke(&self, _: &T) {
-        match *self {}
+    uncallable! {
+        fn post_bind(
+            &T, (&Arc<T::Qp>, &mut T::Tx), RequestId, Option<&BindTarget<'_, T::Region>>, bool
+        ) -> Result<(u32, SeqNo)>;
+        fn await_rebind(&T);
+        fn revoke(&T);
     }
 }
 
@@ -165,8 +151,8 @@ impl<T: Transport> Datagrams<T> for Unsupported {
         Err(Error::ModelNotSupported)
     }
 
-    fn post_recv(&self, _: &Recv<'_>) -> Result<()> {
-        match *self {}
+    uncallable! {
+        fn post_recv(&Recv<'_>) -> Result<()>;
     }
 
     fn resolve(self: &Arc<Self>, _: &T, _: &Connect<'_>, _: Exchange<T>) -> Result<()> {
