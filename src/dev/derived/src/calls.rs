@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, LitStr, Token, Type};
 
 use crate::Result;
@@ -165,7 +165,7 @@ fn slots(lists: &Lists) -> Result<Vec<Slot>> {
     let further =
         further.arguments.into_iter().skip_while(|tree| !matches!(tree, TokenTree::Punct(p) if p.as_char() == ','));
     let rows = common.chain(further.skip(1)).collect();
-    Ok(syn::parse2::<Slots>(rows).map_err(|e| e.to_string())?.0)
+    slot_rows.parse2(rows).map_err(|e| e.to_string())
 }
 
 fn ident(tree: TokenTree) -> Option<Ident> {
@@ -178,41 +178,27 @@ fn ident(tree: TokenTree) -> Option<Ident> {
 impl Call {
     /// Reads an entry of `interface`'s list or a common list.
     fn read(tokens: TokenStream, interface: &Interface, common: bool) -> Result<Call> {
-        let entry: CallEntry = syn::parse2(tokens).map_err(|e| e.to_string())?;
-        let name = entry.name.to_string();
+        let entry = |input: ParseStream| Call::parse(input, interface, common);
+        entry.parse2(tokens).map_err(|e| e.to_string())
+    }
+
+    fn parse(input: ParseStream, interface: &Interface, common: bool) -> syn::Result<Call> {
+        let lines = doc::lines(&input.call(Attribute::parse_outer)?);
+        input.parse::<Token![extern]>()?;
+        let abi = input.parse()?;
+        input.parse::<Token![fn]>()?;
+        let name: Ident = input.parse()?;
         let specification = match common {
             true => format!("uDAPL 1.2 and 2.0, {name}(3DAT)."),
             false => format!("uDAPL {}, {name}{}.", interface.version, interface.manual),
         };
-        let lines = doc::lines(&entry.attrs);
-        let doc = Doc::read(&lines, interface.version, specification).map_err(|e| format!("{name}: {e}"))?;
-        let CallEntry { name, abi, arguments, more, how, .. } = entry;
-        Ok(Call { name, doc, abi, arguments, more, how, further: false })
-    }
-
-    pub fn all_arguments(&self) -> impl Iterator<Item = &Argument> {
-        self.arguments.iter().chain(&self.more)
-    }
-}
-
-struct CallEntry {
-    attrs: Vec<Attribute>,
-    abi: LitStr,
-    name: Ident,
-    arguments: Vec<Argument>,
-    more: Vec<Argument>,
-    how: How,
-}
-
-impl Parse for CallEntry {
-    fn parse(input: ParseStream) -> syn::Result<CallEntry> {
-        let attrs = input.call(Attribute::parse_outer)?;
-        input.parse::<Token![extern]>()?;
-        let abi = input.parse()?;
-        input.parse::<Token![fn]>()?;
-        let name = input.parse()?;
-        let arguments = arguments(input)?;
-        let more = if word(input, "and") { arguments_behind(input)? } else { Vec::new() };
+        let doc = Doc::read(&lines, interface.version, specification);
+        let doc = doc.map_err(|e| syn::Error::new(name.span(), format!("{name}: {e}")))?;
+        let (first, mut more) = (arguments(input)?, Vec::new());
+        if input.cursor().ident().is_some_and(|(word, _)| word == "and") {
+            input.parse::<Ident>()?;
+            more = arguments(input)?;
+        }
         input.parse::<Token![=>]>()?;
         let how: Ident = input.parse()?;
         let how = match how.to_string().as_str() {
@@ -230,17 +216,12 @@ impl Parse for CallEntry {
             _ => return Err(syn::Error::new(how.span(), "neither dispatch, wrap, own, slot nor variadic")),
         };
         input.parse::<Token![;]>()?;
-        Ok(CallEntry { attrs, abi, name, arguments, more, how })
+        Ok(Call { name, doc, abi, arguments: first, more, how, further: false })
     }
-}
 
-fn word(input: ParseStream, wanted: &str) -> bool {
-    input.cursor().ident().is_some_and(|(ident, _)| ident == wanted)
-}
-
-fn arguments_behind(input: ParseStream) -> syn::Result<Vec<Argument>> {
-    input.parse::<Ident>()?;
-    arguments(input)
+    pub fn all_arguments(&self) -> impl Iterator<Item = &Argument> {
+        self.arguments.iter().chain(&self.more)
+    }
 }
 
 fn arguments(input: ParseStream) -> syn::Result<Vec<Argument>> {
@@ -253,22 +234,18 @@ fn arguments(input: ParseStream) -> syn::Result<Vec<Argument>> {
     rows::<Token![:], Type>(&list)?.into_iter().map(argument).collect()
 }
 
-struct Slots(Vec<Slot>);
-
-impl Parse for Slots {
-    fn parse(input: ParseStream) -> syn::Result<Slots> {
-        let mut slots = Vec::new();
-        while !input.is_empty() {
-            let call = input.parse()?;
-            input.parse::<Token![:]>()?;
-            let field = input.parse()?;
-            input.parse::<Token![,]>()?;
-            let ty = input.parse()?;
-            input.parse::<Token![;]>()?;
-            slots.push(Slot { call, field, ty });
-        }
-        Ok(Slots(slots))
+fn slot_rows(input: ParseStream) -> syn::Result<Vec<Slot>> {
+    let mut slots = Vec::new();
+    while !input.is_empty() {
+        let call = input.parse()?;
+        input.parse::<Token![:]>()?;
+        let field = input.parse()?;
+        input.parse::<Token![,]>()?;
+        let ty = input.parse()?;
+        input.parse::<Token![;]>()?;
+        slots.push(Slot { call, field, ty });
     }
+    Ok(slots)
 }
 
 #[cfg(test)]

@@ -20,26 +20,25 @@ pub struct Interface {
     pub suffix: &'static str,
 }
 
-pub const INTERFACES: &[Interface] = &[UDAT12, UDAT20];
-
-const UDAT12: Interface = Interface {
-    version: "1.2",
-    manual: "(3DAT)",
-    source: "src/interface/udat12",
-    library: "libdat",
-    further: false,
-    extensions: false,
-    include: "dat",
-    suffix: "",
-};
-
-const UDAT20: Interface = Interface {
-    version: "2.0",
-    manual: "",
-    source: "src/interface/udat20",
-    library: "libdat2",
-    further: true,
-    extensions: true,
-    include: "dat2",
-    suffix: "20",
-};
+pub const INTERFACES: &[Interface] = &[
+    Interface {
+        version: "1.2",
+        manual: "(3DAT)",
+        source: "src/interface/udat12",
+        library: "libdat",
+        further: false,
+        extensions: false,
+        include: "dat",
+        suffix: "",
+    },
+    Interface {
+        version: "2.0",
+        manual: "",
+        source: "src/interface/udat20",
+        library: "libdat2",
+        further: true,
+        extensions: true,
+        include: "dat2",
+        suffix: "20",
+    },
+];

@@ -64,9 +64,7 @@ fn root() -> PathBuf {
 /// Applies `each` to all derived files, and checks the manual pages.
 fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     let root = root();
-    let mut derived = Vec::new();
-    let mut faults = Vec::new();
-    let mut all = Vec::new();
+    let (mut derived, mut all) = (Vec::new(), Vec::new());
     for interface in INTERFACES {
         let calls = Calls::read(&root, interface).map_err(|e| format!("{}: {e}", interface.source))?;
         derived.extend(headers::all(&root, interface, &calls)?);
@@ -78,7 +76,7 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     derived.extend(tools::all()?);
     derived.push(transports::page(&root)?);
     derived.extend(man::pages(&root, &all)?);
-    faults.extend(man::faults(&root, &all)?);
+    let mut faults = man::faults(&root, &all)?;
     faults.extend(derived.iter().filter_map(|file| each(file).err()));
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
 }

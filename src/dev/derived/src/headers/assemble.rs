@@ -21,7 +21,7 @@ pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls
 
     let mut sections = Vec::new();
     for part in header.parts {
-        match part {
+        let generated = match part {
             Part::Module(module) => {
                 let explain = |e: String| format!("{}, {module}: {e}", interface.source);
                 let [common, own] = read(&format!("src/{module}.rs"));
@@ -30,27 +30,23 @@ pub fn header(root: &Path, interface: &Interface, header: &Header, calls: &Calls
                 }
                 let source = Source::new(common.as_deref(), own.as_deref(), &defined).map_err(explain)?;
                 sections.extend(section(root, header, &source).map_err(explain)?);
+                continue;
             }
-            Part::Calls(level) => {
-                for (title, items) in functions::prototypes(interface, calls, *level) {
-                    sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
-                }
-            }
-            Part::SlotTypes(level) => {
-                let (title, items) = functions::slot_types(calls, *level);
-                sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
-            }
-            Part::Table => {
-                let (title, items) = functions::table(calls);
-                sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
-            }
+            Part::Calls(level) => functions::prototypes(interface, calls, *level),
+            Part::SlotTypes(level) => vec![functions::slot_types(calls, *level)],
+            Part::Table => vec![functions::table(calls)],
+            Part::Macros if macros.is_empty() => return Err(format!("{}: no text in macros/", header.name)),
             Part::Macros => {
-                if macros.is_empty() {
-                    return Err(format!("{}: no text in macros/", header.name));
-                }
                 sections.push(format!("/* ---- Macros ---- */\n\n{macros}"));
+                continue;
             }
-            Part::Redirections(level) => sections.push(functions::redirections(calls, *level)),
+            Part::Redirections(level) => {
+                sections.push(functions::redirections(calls, *level));
+                continue;
+            }
+        };
+        for (title, items) in generated {
+            sections.extend(section(root, header, &Source::of(title, items, &defined)?)?);
         }
     }
     Ok(frame(interface, header, &sections.join("\n")))

@@ -110,15 +110,8 @@ pub fn table(calls: &Calls) -> Part {
             #(#fields,)*
         }
     };
-    (
-        "The table of a provider".to_owned(),
-        vec![
-            table,
-            parse_quote!(
-                pub type DAT_PROVIDER = dat_provider;
-            ),
-        ],
-    )
+    let name = parse_quote! { pub type DAT_PROVIDER = dat_provider; };
+    ("The table of a provider".to_owned(), vec![table, name])
 }
 
 /// Returns the upper-case macros, which call through the table.
