@@ -7,11 +7,9 @@ use std::sync::atomic::Ordering;
 use dat_core::Rights;
 use dat_core::addr::Address;
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
-    AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, ConnectionReport, Disconnect, Extended, Flow,
-    Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, Scope, SeqNo, SharedReceives, Supported,
-    Transport, Unsupported, Wakeup, Windows,
+    AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectionReport, Disconnect, Extended, Flow, Handed,
+    ListenerSink, Poll, QpInit, Recv, Rejection, Request, SeqNo, Supported, Transport, Unsupported, Wakeup,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -21,40 +19,23 @@ use host::{fork, memory};
 use crate::channels;
 use crate::cm::{self, Incoming, Listener};
 use crate::cq::CompletionQueue;
-use crate::datagram::{UdPeer, UdQp};
+use crate::datagram::UdQp;
 use crate::device::Device;
 use crate::memory::{Region, Zone};
 use crate::qp::{NO_BYTE, Qp, QpPhase};
 use crate::srq::SharedQueue;
-use crate::window::{Window, await_binds};
+use crate::window::Window;
 
 /// An open adapter.
 pub struct Verbs {
-    device: Arc<Device>,
+    pub(crate) device: Arc<Device>,
     thread: Mutex<Option<Thread>>,
 }
 
 impl Verbs {
-    fn stop(&self) {
-        self.device.stop.store(true, Ordering::Release);
-        self.device.wakeup_fd.wake();
-        let thread = self.thread.lock().take();
-        if let Some(thread) = thread {
-            thread.join();
-        }
-        // Connections may still be ending. After `finish`, the device uses none of their buffers.
-        let draining = std::mem::take(&mut self.device.work.lock().draining);
-        draining.iter().for_each(Qp::finish);
-        // The remaining tasks would keep their queue pairs alive, and the queue pairs the device.
-        let tasks = std::mem::take(&mut *self.device.work.lock());
-        drop(tasks);
-        let cm_owners = std::mem::take(&mut *self.device.cm_owners.lock());
-        drop(cm_owners);
-    }
-
     /// Adds an empty segment to a receive without segments on soft-iWARP, which would reject it.
     #[inline(always)]
-    fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
+    pub(crate) fn padded<'a>(&self, recv: &Recv<'a>) -> Recv<'a> {
         if recv.segments.is_empty() && self.device.limits.soft_iwarp {
             return Recv { segments: NO_BYTE, ..*recv };
         }
@@ -64,8 +45,8 @@ impl Verbs {
 
 impl Drop for Verbs {
     fn drop(&mut self) {
-        // `close` is not called if core could not open the adapter.
-        self.stop();
+        // Core does not close an adapter that it could not open.
+        self.close();
     }
 }
 
@@ -93,105 +74,10 @@ impl Drop for Wait {
     }
 }
 
-impl Datagrams<Verbs> for UdQp {
-    type Peer = Arc<UdPeer>;
-
-    fn create(verbs: &Verbs, init: QpInit<'_, Verbs, DatagramSink<Verbs>>) -> Result<Arc<UdQp>> {
-        verbs.device.check_device()?;
-        UdQp::new(&verbs.device, init)
-    }
-
-    fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
-        UdQp::post_recv(self, recv)
-    }
-
-    fn resolve(self: &Arc<Self>, verbs: &Verbs, connect: &Connect<'_>, exchange: Exchange<Verbs>) -> Result<()> {
-        verbs.device.check_device()?;
-        UdQp::resolve(self, connect, exchange)
-    }
-
-    fn answer(
-        self: &Arc<Self>,
-        _verbs: &Verbs,
-        incoming: &mut Option<Incoming>,
-        private_data: &[u8],
-        exchange: Exchange<Verbs>,
-    ) -> Result<()> {
-        UdQp::answer(self, incoming, private_data, exchange)
-    }
-
-    fn send_to(self: &Arc<Self>, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<Handed> {
-        self.send(to, datagram)?;
-        Ok(Handed::under_way(SeqNo(datagram.id)))
-    }
-
-    fn close(_verbs: &Verbs, qps: &[Arc<UdQp>]) {
-        UdQp::close(qps);
-    }
-}
-
 impl Extended<Verbs> for Supported {
     fn permit(_: Option<&Qp>) -> Option<Self> {
         // The private data does not contain what the peer accepts.
         Some(Supported)
-    }
-}
-
-impl SharedReceives<Verbs> for Arc<SharedQueue> {
-    fn create(verbs: &Verbs, zone: &Zone, depth: usize, segments: usize) -> Result<Self> {
-        verbs.device.check_device()?;
-        SharedQueue::new(&verbs.device, zone, depth, segments)
-    }
-
-    #[inline(always)]
-    fn post(&self, verbs: &Verbs, recv: &Recv<'_>) -> Result<bool> {
-        // No message waits for a receive here.
-        SharedQueue::post(self, &verbs.padded(recv)).map(|()| false)
-    }
-
-    fn resize(&self, _verbs: &Verbs, depth: usize) -> Result<()> {
-        SharedQueue::resize(self, depth)
-    }
-
-    fn arm_limit(&self, verbs: &Verbs, limit: usize) -> Result<()> {
-        self.set_limit(limit)?;
-        if limit > 0 {
-            // The device raises no event for consumed receives that core has not counted yet.
-            verbs.device.command(|work| work.drain = true);
-        }
-        Ok(())
-    }
-
-    fn kick(&self) {}
-}
-
-impl Windows<Verbs> for Window {
-    fn create(verbs: &Verbs, zone: &Zone, scope: Scope) -> Result<Self> {
-        if scope == Scope::Endpoint && !verbs.device.limits.single_windows {
-            return Err(Error::ModelNotSupported);
-        }
-        verbs.device.check_device()?;
-        Window::new(&verbs.device, zone, scope)
-    }
-
-    fn post_bind(
-        &self,
-        verbs: &Verbs,
-        (qp, ()): (&Arc<Qp>, &mut ()),
-        id: RequestId,
-        target: Option<&BindTarget<'_, Region>>,
-        _signalled: bool,
-    ) -> Result<(u32, SeqNo)> {
-        let target = target.map(|target| BindTarget { rights: verbs.device.limits.granted(target.rights), ..*target });
-        let key = qp.post_bind(id, self, target.as_ref())?;
-        Ok((key, SeqNo(id)))
-    }
-
-    fn await_rebind(&self, _verbs: &Verbs) {}
-
-    fn revoke(&self, verbs: &Verbs) {
-        // After a timeout, the bind keeps its region registered.
-        await_binds(&verbs.device, || Arc::strong_count(&self.under_way) > 1);
     }
 }
 
@@ -238,7 +124,20 @@ impl Transport for Verbs {
     }
 
     fn close(&self) {
-        self.stop();
+        self.device.stop.store(true, Ordering::Release);
+        self.device.wakeup_fd.wake();
+        let thread = self.thread.lock().take();
+        if let Some(thread) = thread {
+            thread.join();
+        }
+        // Connections may still be ending. After `finish`, the device uses none of their buffers.
+        let draining = std::mem::take(&mut self.device.work.lock().draining);
+        draining.iter().for_each(Qp::finish);
+        // The remaining tasks would keep their queue pairs alive, and the queue pairs the device.
+        let tasks = std::mem::take(&mut *self.device.work.lock());
+        drop(tasks);
+        let cm_owners = std::mem::take(&mut *self.device.cm_owners.lock());
+        drop(cm_owners);
     }
 
     fn after_fork_in_child() {

@@ -27,6 +27,7 @@ use crate::rejection;
 use crate::sys::cm::{CmId, Event, RETRIES, Terms};
 
 /// The owner of an identifier, found by the identifier's token.
+#[derive(Clone)]
 pub enum CmOwner {
     /// A listener, with its qualifier.
     Listener(u64, ListenerSink<Verbs>),
@@ -280,23 +281,19 @@ fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
 
 /// Handles an event.
 pub fn handle(device: &Arc<Device>, event: Event) {
-    if event.kind == kind::RDMA_CM_EVENT_CONNECT_REQUEST {
-        request(device, event);
-        return;
-    }
-    if event.kind == kind::RDMA_CM_EVENT_DEVICE_REMOVAL {
-        device.lose();
-        return;
-    }
-    let attempt = match device.cm_owners.lock().get(&event.token) {
-        Some(CmOwner::Attempt(attempt)) => Some(attempt.clone()),
-        _ => None,
-    };
-    if let Some(attempt) = attempt {
-        return attempt.handle(&event);
-    }
-    let qp = match device.cm_owners.lock().get(&event.token) {
-        Some(CmOwner::End(qp)) => qp.clone(),
+    let owner = device.cm_owners.lock().get(&event.token).cloned();
+    let qp = match (event.kind, owner) {
+        (kind::RDMA_CM_EVENT_CONNECT_REQUEST, Some(CmOwner::Listener(qualifier, sink))) => {
+            return request(device, event, qualifier, &sink);
+        }
+        (kind::RDMA_CM_EVENT_CONNECT_REQUEST, _) => {
+            // The service point no longer exists.
+            let _ = event.incoming.map(|id| id.reject(&[]));
+            return;
+        }
+        (kind::RDMA_CM_EVENT_DEVICE_REMOVAL, _) => return device.lose(),
+        (_, Some(CmOwner::Attempt(attempt))) => return attempt.handle(&event),
+        (_, Some(CmOwner::End(qp))) => qp,
         _ => {
             if matches!(event.kind, kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT) {
                 // The peer has confirmed the disconnect message.
@@ -344,16 +341,8 @@ pub fn handle(device: &Arc<Device>, event: Event) {
     }
 }
 
-fn request(device: &Arc<Device>, event: Event) {
+fn request(device: &Arc<Device>, event: Event, qualifier: u64, sink: &ListenerSink<Verbs>) {
     let Some(mut id) = event.incoming else { return };
-    let (qualifier, sink) = match device.cm_owners.lock().get(&event.token) {
-        Some(CmOwner::Listener(qualifier, sink)) => (*qualifier, sink.clone()),
-        _ => {
-            // The service point no longer exists.
-            let _ = id.reject(&[]);
-            return;
-        }
-    };
     let datagrams = id.ps == RDMA_PS_UDP;
     let hello = Hello::read(&event.private_data).filter(|_| datagrams);
     if datagrams && hello.is_none() {

@@ -103,13 +103,7 @@ struct Found {
 pub struct Reservation {
     pub(crate) cq: Arc<CompletionQueue>,
     pub(crate) raw: Arc<RawCq>,
-    count: usize,
-}
-
-impl Reservation {
-    pub fn count(&self) -> usize {
-        self.count
-    }
+    pub(crate) count: usize,
 }
 
 impl Drop for Reservation {
@@ -411,7 +405,7 @@ impl CompletionQueue {
         if std::mem::take(&mut source.due) {
             match (table.get(source.last).or_else(|| table.first()), datagrams.first()) {
                 (Some((_, qp)), _) => qp.sink.recv_announced(),
-                (None, Some(qp)) => qp.announce(),
+                (None, Some(qp)) => qp.sink.announced(),
                 (None, None) => {}
             }
         }

@@ -28,15 +28,19 @@ use std::time::Instant;
 
 use dat_core::error::{Error, Resource, Result};
 use dat_core::event::Status;
-use dat_core::transport::datagrams::{Datagram, DatagramSink, LEAD};
-use dat_core::transport::{Checked, QpInit, Recv, RecvDone, RequestId, Segment, SeqNo};
+use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange, LEAD};
+use dat_core::transport::{
+    Checked, Connect, Handed, QpInit, Recv, RecvDone, RequestId, Segment, SeqNo, SharedReceives,
+};
 use host::diagnostics::COMPLETION;
 use host::lock::Mutex;
 use host::memory::{self, Room};
+use host::pause::Pause;
 use rdma_sys::{ibv_qp_cap, ibv_qp_type, ibv_wc, ibv_wc_status};
 
 use crate::adapter::Verbs;
 use crate::channels;
+use crate::cm::Incoming;
 use crate::cq::{CompletionQueue, Reservation};
 use crate::device::Device;
 use crate::qp::{as_long_as_possible, small, wr};
@@ -64,7 +68,7 @@ pub struct UdQp {
     pub(crate) raw: RawQp,
     pub(crate) device: Arc<Device>,
     pd: Arc<Pd>,
-    sink: DatagramSink<Verbs>,
+    pub(crate) sink: DatagramSink<Verbs>,
     /// Completion queue entries for requests, and for receives.
     pub(crate) entries: [Reservation; 2],
     pub(crate) srq: Attachment,
@@ -138,10 +142,13 @@ impl Sends {
     }
 }
 
-impl UdQp {
-    pub fn new(device: &Arc<Device>, init: QpInit<'_, Verbs, DatagramSink<Verbs>>) -> Result<Arc<Self>> {
-        let (pd, sizes) = (&init.zone.pd, init.sizes);
-        let own = || SharedQueue::new(device, init.zone, sizes.recvs.max(1), sizes.recv_segments.max(1));
+impl Datagrams<Verbs> for UdQp {
+    type Peer = Arc<UdPeer>;
+
+    fn create(verbs: &Verbs, init: QpInit<'_, Verbs, DatagramSink<Verbs>>) -> Result<Arc<Self>> {
+        let (device, pd, sizes) = (&verbs.device, &init.zone.pd, init.sizes);
+        device.check_device()?;
+        let own = || Arc::<SharedQueue>::create(verbs, init.zone, sizes.recvs.max(1), sizes.recv_segments.max(1));
         let srq = init.srq.map_or_else(own, |srq| Ok(srq.clone()))?.attach(pd)?;
         let [request_cq, recv_cq] = CompletionQueue::for_work(device, init.request_cq, init.recv_cq)?;
         // One entry stays unused: see `WorkQueue::new`.
@@ -159,7 +166,7 @@ impl UdQp {
             RawQp::new(ibv_qp_type::IBV_QPT_UD, pd, [&requests.raw, &receives.raw], queue, cap)
         };
         let failed = exhausted(Resource::Endpoint);
-        let (raw, places, _) = as_long_as_possible(requests.count(), 0, 0, make).map_err(&failed)?;
+        let (raw, places, _) = as_long_as_possible(requests.count, 0, 0, make).map_err(&failed)?;
         let (mut outstanding, room) = (VecDeque::new(), places.saturating_sub(1).max(1));
         outstanding.room(sizes.requests)?;
         let sends =
@@ -185,15 +192,41 @@ impl UdQp {
         Ok(qp)
     }
 
-    pub fn number(&self) -> u32 {
-        self.raw.number()
+    fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
+        SharedQueue::post(&self.srq.queue, recv)
     }
 
-    pub fn post_recv(&self, recv: &Recv<'_>) -> Result<()> {
-        self.srq.queue.post(recv)
+    fn resolve(self: &Arc<Self>, _verbs: &Verbs, connect: &Connect<'_>, exchange: Exchange<Verbs>) -> Result<()> {
+        Attempt::start(self, connect, exchange)
     }
 
-    pub fn send(&self, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<()> {
+    fn answer(
+        self: &Arc<Self>,
+        _verbs: &Verbs,
+        incoming: &mut Option<Incoming>,
+        private_data: &[u8],
+        exchange: Exchange<Verbs>,
+    ) -> Result<()> {
+        let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
+        let (Some(id), Some(requester)) = (request.id.clone(), request.requester) else { return Err(Error::Internal) };
+        let device = &self.device;
+        let from = cm::own_index(device, &id.own_port().gid);
+        let way = Way::new(device.place.port, from, &requester.port, device.limits.ethernet);
+        let peer = UdPeer::new(&self.pd, &way, requester.qp)?;
+        let answer = self.hello(&id).write(private_data);
+        let accepted = id.accept(&self.terms(&answer));
+        match &accepted {
+            Ok(()) => device.answers.note(&requester, Some(self.number()), &answer),
+            Err(error) => log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: {error}"),
+        }
+        if let Some(mut request) = incoming.take() {
+            request.id = None;
+        }
+        device.command(|work| work.answered.push_back((exchange, accepted.ok().map(|()| peer))));
+        Ok(())
+    }
+
+    fn send_to(self: &Arc<Self>, to: &Arc<UdPeer>, datagram: &Datagram<'_>) -> Result<Handed> {
         let mut sends = self.sends.lock();
         if !sends.open {
             return Err(Error::InsufficientResources(Resource::Endpoint));
@@ -205,8 +238,23 @@ impl UdQp {
                 sends.pop();
                 Err(refused(sends, error))
             }
-            _ => Ok(()),
+            _ => Ok(Handed::under_way(SeqNo(datagram.id))),
         }
+    }
+
+    fn close(_verbs: &Verbs, qps: &[Arc<Self>]) {
+        qps.iter().for_each(|qp| qp.stop());
+        let mut pause = Pause::new();
+        while !qps.iter().all(|qp| qp.is_still()) {
+            pause.pass();
+        }
+        qps.iter().for_each(|qp| qp.halt());
+    }
+}
+
+impl UdQp {
+    pub fn number(&self) -> u32 {
+        self.raw.number()
     }
 
     pub fn drain(&self) {
@@ -255,11 +303,6 @@ impl UdQp {
         let status = status::of_receive(completion.status, self.device.limits.soft_roce);
         let len = if status == Status::Success { u64::from(completion.byte_len).saturating_sub(LEAD) } else { 0 };
         self.sink.received(RecvDone { id, status, len, solicited: false });
-    }
-
-    /// Reports that one of the receives so far was solicited.
-    pub fn announce(&self) {
-        self.sink.announced();
     }
 
     /// Records a failure: the progress thread makes the queue pair ready again.

@@ -52,7 +52,7 @@ impl Qp {
         };
         self.sends.lock().close();
         self.recvs.lock().close();
-        self.go(ibv_qp_state::IBV_QPS_ERR);
+        self.raw.go(ibv_qp_state::IBV_QPS_ERR);
         // This also confirms the peer's disconnect message.
         let disconnected = cm.is_some_and(|cm| cm.disconnect().is_ok());
         self.state.lock().disconnected = disconnected;
@@ -60,16 +60,10 @@ impl Qp {
         true
     }
 
-    fn go(&self, state: ibv_qp_state::Type) {
-        if let Err(error) = self.raw.go(state) {
-            log::warn!("queue pair {}: cannot modify to state {state}: {error}", self.number());
-        }
-    }
-
     /// Resets the queue pair, after freeing its windows.
     fn reset(&self) {
         self.end_binds();
-        self.go(ibv_qp_state::IBV_QPS_RESET);
+        self.raw.go(ibv_qp_state::IBV_QPS_RESET);
     }
 
     /// Returns whether all work has completed, as far as polled, or a limit has passed.
@@ -103,7 +97,7 @@ impl Qp {
         }
         if !all && quiet > Duration::from_millis(2) {
             // Some devices flush a late post only when the state is set again.
-            self.go(ibv_qp_state::IBV_QPS_ERR);
+            self.raw.go(ibv_qp_state::IBV_QPS_ERR);
         }
         false
     }
@@ -174,7 +168,7 @@ impl Qp {
         // Both branches end the device's accesses to buffers.
         if self.device.limits.iwarp {
             self.end_binds();
-            self.go(ibv_qp_state::IBV_QPS_ERR);
+            self.raw.go(ibv_qp_state::IBV_QPS_ERR);
             self.free_in_thread(cm);
         } else {
             self.reset();

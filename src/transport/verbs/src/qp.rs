@@ -22,8 +22,7 @@ use host::diagnostics::COMPLETION;
 use host::lock::{Condvar, Mutex, MutexGuard};
 use host::memory;
 use rdma_sys::{
-    ibv_qp_attr, ibv_qp_attr_mask, ibv_qp_cap, ibv_qp_state, ibv_qp_type, ibv_wc, ibv_wc_flags, ibv_wc_opcode,
-    ibv_wc_status,
+    ibv_qp_attr_mask, ibv_qp_cap, ibv_qp_state, ibv_qp_type, ibv_wc, ibv_wc_flags, ibv_wc_opcode, ibv_wc_status,
 };
 
 use crate::adapter::Verbs;
@@ -493,16 +492,11 @@ fn shorten<'a>(segments: &'a [Segment], len: u64, cut: &'a mut Checked) -> &'a [
 }
 
 fn initialise(device: &Device, raw: &RawQp) -> std::io::Result<()> {
-    // SAFETY: zero is valid for all fields.
-    let mut attr: ibv_qp_attr = unsafe { std::mem::zeroed() };
-    attr.qp_state = ibv_qp_state::IBV_QPS_INIT;
-    attr.port_num = device.place.port;
-    attr.qp_access_flags = device.limits.access();
-    let mask = ibv_qp_attr_mask::IBV_QP_STATE
-        | ibv_qp_attr_mask::IBV_QP_PKEY_INDEX
-        | ibv_qp_attr_mask::IBV_QP_PORT
-        | ibv_qp_attr_mask::IBV_QP_ACCESS_FLAGS;
-    raw.modify(&mut attr, mask.0 as i32)
+    let mask =
+        ibv_qp_attr_mask::IBV_QP_PKEY_INDEX | ibv_qp_attr_mask::IBV_QP_PORT | ibv_qp_attr_mask::IBV_QP_ACCESS_FLAGS;
+    raw.change(ibv_qp_state::IBV_QPS_INIT, mask, |attr| {
+        (attr.port_num, attr.qp_access_flags) = (device.place.port, device.limits.access());
+    })
 }
 
 #[cfg(test)]

@@ -17,10 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{Checked, MAX_SEGMENTS, Recv, RecvQueue, Segment};
+use dat_core::transport::{Checked, MAX_SEGMENTS, Recv, RecvQueue, Segment, SharedReceives};
 use host::lock::{Mutex, MutexGuard};
 use host::memory;
 
+use crate::adapter::Verbs;
 use crate::channels;
 use crate::cq::{CompletionQueue, Reservation};
 use crate::device::Device;
@@ -103,8 +104,10 @@ fn with_spare_room(depth: usize) -> usize {
     depth.saturating_mul(4).min(depth.saturating_add(16 << 10)).max(256)
 }
 
-impl SharedQueue {
-    pub fn new(device: &Arc<Device>, zone: &Zone, depth: usize, segments: usize) -> Result<Arc<Self>> {
+impl SharedReceives<Verbs> for Arc<SharedQueue> {
+    fn create(verbs: &Verbs, zone: &Zone, depth: usize, segments: usize) -> Result<Self> {
+        let device = &verbs.device;
+        device.check_device()?;
         let most = device.limits.shared_recvs();
         let strict = !device.limits.repeats();
         let force_backlog = device.force_backlog && !strict;
@@ -142,6 +145,54 @@ impl SharedQueue {
         Ok(queue)
     }
 
+    #[inline(always)]
+    fn post(&self, verbs: &Verbs, recv: &Recv<'_>) -> Result<bool> {
+        // No message waits for a receive here.
+        SharedQueue::post(self, &verbs.padded(recv)).map(|()| false)
+    }
+
+    /// Fails with [`Resource::Srq`] if the device must have all receives but lacks room.
+    fn resize(&self, _verbs: &Verbs, depth: usize) -> Result<()> {
+        let _sizing = self.sizing.lock();
+        let wanted = {
+            let state = self.state.lock();
+            Some(depth.min(state.most)).filter(|wanted| !state.fixed && *wanted > state.room)
+        };
+        if let Some(wanted) = wanted {
+            self.grow(wanted);
+        }
+        let mut state = self.state.lock();
+        if self.strict && depth > state.room {
+            log::warn!(
+                "shared receive queue: cannot resize from {} to {depth} receives: the device does not support this",
+                state.room
+            );
+            return Err(Error::InsufficientResources(Resource::Srq));
+        }
+        state.reserve(depth, self.by_user)
+    }
+
+    fn arm_limit(&self, verbs: &Verbs, limit: usize) -> Result<()> {
+        {
+            let mut state = self.state.lock();
+            let before = std::mem::replace(&mut state.limit, limit);
+            if let Err(error) = self.try_limit(&state) {
+                state.limit = before;
+                return Err(exhausted(Resource::Srq)(error));
+            }
+            state.due = false;
+        }
+        if limit > 0 {
+            // The device raises no event for consumed receives that core has not counted yet.
+            verbs.device.command(|work| work.drain = true);
+        }
+        Ok(())
+    }
+
+    fn kick(&self) {}
+}
+
+impl SharedQueue {
     /// Attaches a queue pair of the zone `pd`. Fails with [`Resource::Srq`] if the device can use the queue only for
     /// another zone.
     pub fn attach(self: &Arc<Self>, pd: &Arc<Pd>) -> Result<Attachment> {
@@ -249,28 +300,6 @@ impl SharedQueue {
         cq.reserve(&self.device, count, Some((self.raw.address(), self.room())), solicited)
     }
 
-    /// Resizes the queue to `depth` receives. Fails with [`Resource::Srq`] if the device must have all receives but
-    /// lacks room.
-    pub fn resize(&self, depth: usize) -> Result<()> {
-        let _sizing = self.sizing.lock();
-        let wanted = {
-            let state = self.state.lock();
-            Some(depth.min(state.most)).filter(|wanted| !state.fixed && *wanted > state.room)
-        };
-        if let Some(wanted) = wanted {
-            self.grow(wanted);
-        }
-        let mut state = self.state.lock();
-        if self.strict && depth > state.room {
-            log::warn!(
-                "shared receive queue: cannot resize from {} to {depth} receives: the device does not support this",
-                state.room
-            );
-            return Err(Error::InsufficientResources(Resource::Srq));
-        }
-        state.reserve(depth, self.by_user)
-    }
-
     /// Enlarges the device's queue to `room` receives, if all its completion queues have room for them.
     fn grow(&self, room: usize) {
         let address = self.raw.address();
@@ -290,17 +319,6 @@ impl SharedQueue {
                 state.fixed = !self.strict;
             }
         }
-    }
-
-    pub fn set_limit(&self, limit: usize) -> Result<()> {
-        let mut state = self.state.lock();
-        let before = std::mem::replace(&mut state.limit, limit);
-        if let Err(error) = self.try_limit(&state) {
-            state.limit = before;
-            return Err(exhausted(Resource::Srq)(error));
-        }
-        state.due = false;
-        Ok(())
     }
 
     /// Handles the device's limit event. Returns whether receives that caused the event are still unreported.

@@ -15,12 +15,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dat_core::error::{Error, Resource, Result};
-use dat_core::transport::{BindTarget, Scope};
+use dat_core::transport::{BindTarget, RequestId, Scope, SeqNo, Windows};
 use host::cancel::uncancelled;
 use host::lock::Mutex;
 use host::memory::{self, Room};
 use rdma_sys::ibv_mw_type;
 
+use crate::adapter::Verbs;
 use crate::device::Device;
 use crate::memory::{Anchor, LOCAL_WRITE, MW_BIND, REMOTE_ATOMIC, REMOTE_WRITE, Region, Shared, Zone, remote_access};
 use crate::qp::{Qp, wr};
@@ -31,7 +32,7 @@ use crate::sys::qp::{Range, RawQp};
 pub struct Window {
     bound: Bound,
     /// Cloned by each bind in progress.
-    pub(crate) under_way: Arc<()>,
+    under_way: Arc<()>,
 }
 
 enum Bound {
@@ -104,8 +105,13 @@ pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
     true
 }
 
-impl Window {
-    pub fn new(device: &Device, zone: &Zone, scope: Scope) -> Result<Self> {
+impl Windows<Verbs> for Window {
+    fn create(verbs: &Verbs, zone: &Zone, scope: Scope) -> Result<Self> {
+        let device = &verbs.device;
+        if scope == Scope::Endpoint && !device.limits.single_windows {
+            return Err(Error::ModelNotSupported);
+        }
+        device.check_device()?;
         let (pd, ranges) = (zone.pd.clone(), device.limits.soft_roce);
         let bound = match scope {
             Scope::Endpoint => Bound::Single(memory::arc(Single { pd, ranges, shown: Mutex::default() })?),
@@ -118,6 +124,50 @@ impl Window {
         Ok(Window { bound, under_way: memory::arc(())? })
     }
 
+    /// Returns key 0 after an unbind or for a closed queue.
+    fn post_bind(
+        &self,
+        verbs: &Verbs,
+        (qp, ()): (&Arc<Qp>, &mut ()),
+        id: RequestId,
+        target: Option<&BindTarget<'_, Region>>,
+        _signalled: bool,
+    ) -> Result<(u32, SeqNo)> {
+        let target = target.map(|target| BindTarget { rights: verbs.device.limits.granted(target.rights), ..*target });
+        let mut queue = qp.sends.lock();
+        if !queue.is_open() {
+            return Ok((0, SeqNo(id)));
+        }
+        if queue.is_full() {
+            return Err(Error::InsufficientResources(Resource::Memory));
+        }
+        qp.singles.lock().room()?;
+        let (key, kept) = self.bind(&qp.raw, wr::send(id), target.as_ref())?;
+        if let Bound::Single(single) = &self.bound {
+            // The queue is open, so the end of the connection will revoke the window.
+            let mut singles = qp.singles.lock();
+            if let [Some(before), _] = &kept.shown {
+                if before.qp == qp.number() {
+                    singles.bound.remove(&before.key);
+                }
+            }
+            if target.is_some() {
+                singles.bound.insert(key, Arc::downgrade(single));
+            }
+        }
+        queue.posted_bind(id, kept);
+        Ok((key, SeqNo(id)))
+    }
+
+    fn await_rebind(&self, _verbs: &Verbs) {}
+
+    fn revoke(&self, verbs: &Verbs) {
+        // After a timeout, the bind keeps its region registered.
+        await_binds(&verbs.device, || Arc::strong_count(&self.under_way) > 1);
+    }
+}
+
+impl Window {
     /// Posts bind `id` to `target`, or an unbind. Returns the new key (0 after an unbind), and the objects that the
     /// bind needs.
     fn bind(&self, raw: &RawQp, id: u64, target: Option<&BindTarget<'_, Region>>) -> Result<(u32, Kept)> {
@@ -222,34 +272,6 @@ impl Type2Windows {
 }
 
 impl Qp {
-    /// Posts the bind of a window to `target`, or an unbind. Returns the new key; 0 after an unbind or for a closed
-    /// queue.
-    pub fn post_bind(&self, id: u64, window: &Window, target: Option<&BindTarget<'_, Region>>) -> Result<u32> {
-        let mut queue = self.sends.lock();
-        if !queue.is_open() {
-            return Ok(0);
-        }
-        if queue.is_full() {
-            return Err(Error::InsufficientResources(Resource::Memory));
-        }
-        self.singles.lock().room()?;
-        let (key, kept) = window.bind(&self.raw, wr::send(id), target)?;
-        if let Bound::Single(single) = &window.bound {
-            // The queue is open, so the end of the connection will revoke the window.
-            let mut singles = self.singles.lock();
-            if let [Some(before), _] = &kept.shown {
-                if before.qp == self.number() {
-                    singles.bound.remove(&before.key);
-                }
-            }
-            if target.is_some() {
-                singles.bound.insert(key, Arc::downgrade(single));
-            }
-        }
-        queue.posted_bind(id, kept);
-        Ok(key)
-    }
-
     /// Frees revoked windows. Called without a lock.
     pub fn free_revoked(&self) {
         // `pop` keeps the capacity, because completions add entries where they cannot allocate.

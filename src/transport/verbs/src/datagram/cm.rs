@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::{Resource, Result};
 use dat_core::transport::datagrams::Exchange;
 use dat_core::transport::{Connect, ConnectionReport};
 use host::lock::Mutex;
@@ -17,12 +17,11 @@ use rdma_sys::rdma_port_space::RDMA_PS_UDP;
 use super::hello::Hello;
 use super::{UdPeer, UdQp};
 use crate::adapter::Verbs;
-use crate::cm::{self, CmOwner, Incoming};
+use crate::cm::{self, CmOwner};
 use crate::device::Device;
 use crate::rejection;
 use crate::status::exhausted;
 use crate::sys::cm::{CmId, Event, Terms};
-use crate::sys::datagram::Way;
 
 /// Status of a rejection in the SIDR reply.
 const REJECTED: i32 = 2;
@@ -39,20 +38,32 @@ pub struct Attempt {
 }
 
 impl UdQp {
-    pub fn resolve(self: &Arc<Self>, connect: &Connect<'_>, exchange: Exchange<Verbs>) -> Result<()> {
-        let device = &self.device;
+    pub(super) fn hello(&self, id: &CmId) -> Hello {
+        // The low 32 bits of a token are unique while the kernel may repeat a request.
+        Hello { endpoint: self.sink.number(), qp: self.number(), request: id.token() as u32, port: id.own_port() }
+    }
+
+    pub(super) fn terms<'a>(&self, private_data: &'a [u8]) -> Terms<'a> {
+        Terms { qp_number: self.number(), srq: true, reads: (0, 0), private_data }
+    }
+}
+
+impl Attempt {
+    pub(super) fn start(qp: &Arc<UdQp>, connect: &Connect<'_>, exchange: Exchange<Verbs>) -> Result<()> {
+        let device = &qp.device;
+        device.check_device()?;
         let (from, to) = cm::ends(device, connect);
         let token = device.token();
         let id = CmId::new(RDMA_PS_UDP, &device.channel, token).map_err(exhausted(Resource::Memory))?;
         let attempt = memory::arc(Attempt {
-            qp: self.clone(),
+            qp: qp.clone(),
             id: memory::arc(id)?,
             private_data: memory::copied(connect.private_data)?,
             route: (from, to, Instant::now() + cm::DEFAULT_ROUTE_TIMEOUT),
             exchange: Mutex::new(Some(exchange)),
         })?;
         {
-            let (mut attempts, mut cm_owners) = (self.attempts.lock(), device.cm_owners.lock());
+            let (mut attempts, mut cm_owners) = (qp.attempts.lock(), device.cm_owners.lock());
             attempts.room(1)?;
             cm_owners.room(1)?;
             attempts.push(attempt.clone());
@@ -65,42 +76,6 @@ impl UdQp {
         Ok(())
     }
 
-    fn hello(&self, id: &CmId) -> Hello {
-        // The low 32 bits of a token are unique while the kernel may repeat a request.
-        Hello { endpoint: self.sink.number(), qp: self.number(), request: id.token() as u32, port: id.own_port() }
-    }
-
-    fn terms<'a>(&self, private_data: &'a [u8]) -> Terms<'a> {
-        Terms { qp_number: self.number(), srq: true, reads: (0, 0), private_data }
-    }
-
-    pub fn answer(
-        &self,
-        incoming: &mut Option<Incoming>,
-        private_data: &[u8],
-        exchange: Exchange<Verbs>,
-    ) -> Result<()> {
-        let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
-        let (Some(id), Some(requester)) = (request.id.clone(), request.requester) else { return Err(Error::Internal) };
-        let device = &self.device;
-        let from = own_index(device, &id.own_port().gid);
-        let way = Way::new(device.place.port, from, &requester.port, device.limits.ethernet);
-        let peer = UdPeer::new(&self.pd, &way, requester.qp)?;
-        let answer = self.hello(&id).write(private_data);
-        let accepted = id.accept(&self.terms(&answer));
-        match &accepted {
-            Ok(()) => device.answers.note(&requester, Some(self.number()), &answer),
-            Err(error) => log::debug!(target: host::diagnostics::CM, "connection request: cannot accept: {error}"),
-        }
-        if let Some(mut request) = incoming.take() {
-            request.id = None;
-        }
-        device.command(|work| work.answered.push_back((exchange, accepted.ok().map(|()| peer))));
-        Ok(())
-    }
-}
-
-impl Attempt {
     /// Handles an event of the attempt's identifier. Called without a lock.
     pub fn handle(&self, event: &Event) {
         log::debug!(target: host::diagnostics::CM, "datagrams on {}: event {} status {}", self.qp.number(), event.kind, event.status);
@@ -173,7 +148,7 @@ impl Attempt {
 
 /// Returns the index of `gid` on the adapter's port, or 0. Ethernet may have it once per RoCE version; like the kernel,
 /// this prefers the routable RoCE v2.
-fn own_index(device: &Device, gid: &[u8; 16]) -> u8 {
+pub(super) fn own_index(device: &Device, gid: &[u8; 16]) -> u8 {
     let found = device.context.gid_indices(device.place.port, gid);
     let types =
         format!("{}/class/infiniband/{}/ports/{}/gid_attrs/types", sysfs::ROOT, device.place.name, device.place.port);

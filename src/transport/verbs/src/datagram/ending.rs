@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use dat_core::event::Status;
 use dat_core::transport::ConnectionReport;
-use host::pause::Pause;
 use rdma_sys::ibv_qp_state;
 
 use super::UdQp;
@@ -25,35 +24,19 @@ pub(super) struct Ending {
 }
 
 impl UdQp {
-    /// Ends queue pairs. Called without a lock.
-    pub fn close(qps: &[Arc<Self>]) {
-        qps.iter().for_each(|qp| qp.stop());
-        let mut pause = Pause::new();
-        while !qps.iter().all(|qp| qp.is_still()) {
-            pause.pass();
-        }
-        qps.iter().for_each(|qp| qp.halt());
-    }
-
-    fn stop(&self) {
+    pub(super) fn stop(&self) {
         let attempts = std::mem::take(&mut *self.attempts.lock());
         attempts.iter().for_each(|attempt| drop(attempt.conclude()));
         self.sends.lock().open = false;
         let mut ending = self.ending.lock();
         if ending.since.is_none() {
             ending.since = Some(Instant::now());
-            self.go(ibv_qp_state::IBV_QPS_ERR);
-        }
-    }
-
-    fn go(&self, state: ibv_qp_state::Type) {
-        if let Err(error) = self.raw.go(state) {
-            log::warn!("queue pair {}: cannot modify to state {state}: {error}", self.number());
+            self.raw.go(ibv_qp_state::IBV_QPS_ERR);
         }
     }
 
     /// Returns whether the device has completed all work, or a time limit has passed.
-    fn is_still(&self) -> bool {
+    pub(super) fn is_still(&self) -> bool {
         self.drain();
         let idle = self.sends.lock().on_device == 0;
         let now = Instant::now();
@@ -68,7 +51,7 @@ impl UdQp {
     }
 
     /// Finishes the end. Core completes the remaining datagrams.
-    fn halt(&self) {
+    pub(super) fn halt(&self) {
         let mut ending = self.ending.lock();
         if !std::mem::replace(&mut ending.ended, true) {
             self.reset();
@@ -82,7 +65,7 @@ impl UdQp {
     fn reset(&self) {
         // Some devices drop unread completions at a reset.
         self.drain();
-        self.go(ibv_qp_state::IBV_QPS_RESET);
+        self.raw.go(ibv_qp_state::IBV_QPS_RESET);
         self.drain();
         self.sends.lock().on_device = 0;
     }
@@ -99,7 +82,7 @@ impl UdQp {
             if ending.since.is_some() {
                 return false;
             }
-            self.go(ibv_qp_state::IBV_QPS_ERR);
+            self.raw.go(ibv_qp_state::IBV_QPS_ERR);
         }
         self.drain();
         {

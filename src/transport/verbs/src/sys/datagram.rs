@@ -93,22 +93,11 @@ impl Context {
 
 impl RawQp {
     pub fn make_ready(&self, port: u8) -> io::Result<()> {
-        // SAFETY: zero is valid for all fields.
-        let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
-        attr.port_num = port;
-        attr.qkey = Q_KEY;
         let initial =
             ibv_qp_attr_mask::IBV_QP_PKEY_INDEX | ibv_qp_attr_mask::IBV_QP_PORT | ibv_qp_attr_mask::IBV_QP_QKEY;
-        let steps = [
-            (ibv_qp_state::IBV_QPS_INIT, initial.0),
-            (ibv_qp_state::IBV_QPS_RTR, 0),
-            (ibv_qp_state::IBV_QPS_RTS, ibv_qp_attr_mask::IBV_QP_SQ_PSN.0),
-        ];
-        for (state, mask) in steps {
-            attr.qp_state = state;
-            self.modify(&mut attr, (mask | ibv_qp_attr_mask::IBV_QP_STATE.0) as c_int)?;
-        }
-        Ok(())
+        self.change(ibv_qp_state::IBV_QPS_INIT, initial, |attr| (attr.port_num, attr.qkey) = (port, Q_KEY))?;
+        self.change(ibv_qp_state::IBV_QPS_RTR, ibv_qp_attr_mask(0), |_| {})?;
+        self.change(ibv_qp_state::IBV_QPS_RTS, ibv_qp_attr_mask::IBV_QP_SQ_PSN, |_| {})
     }
 
     pub fn post_datagram(

@@ -112,12 +112,25 @@ impl RawQp {
         code(|| unsafe { ibv_modify_qp(self.raw.as_ptr(), attr, mask) })
     }
 
-    /// Changes to a state without further attributes: RESET or ERROR.
-    pub fn go(&self, state: ibv_qp_state::Type) -> io::Result<()> {
+    /// Changes to a state, with the attributes of `mask` that `set` writes.
+    pub fn change(
+        &self,
+        state: ibv_qp_state::Type,
+        mask: ibv_qp_attr_mask,
+        set: impl FnOnce(&mut ibv_qp_attr),
+    ) -> io::Result<()> {
         // SAFETY: zero is valid for all fields.
         let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
         attr.qp_state = state;
-        self.modify(&mut attr, ibv_qp_attr_mask::IBV_QP_STATE.0 as c_int)
+        set(&mut attr);
+        self.modify(&mut attr, (mask | ibv_qp_attr_mask::IBV_QP_STATE).0 as c_int)
+    }
+
+    /// Changes to a state without further attributes: RESET or ERROR. Logs a failure.
+    pub fn go(&self, state: ibv_qp_state::Type) {
+        if let Err(error) = self.change(state, ibv_qp_attr_mask(0), |_| {}) {
+            log::warn!("queue pair {}: cannot modify to state {state}: {error}", self.number());
+        }
     }
 
     #[inline(always)]
@@ -216,7 +229,7 @@ impl RawQp {
         );
         if repeat([1, 5, 20].map(Duration::from_millis), |_| true, || self.ring()).is_err() {
             log::error!("queue pair {}: cannot post requests: {error}", self.number());
-            let _ = self.go(ibv_qp_state::IBV_QPS_ERR);
+            self.go(ibv_qp_state::IBV_QPS_ERR);
         }
     }
 
