@@ -108,13 +108,18 @@ impl VaList {
 }
 
 impl VaList {
-    /// Returns the next argument, which must be a pointer.
+    /// Returns the next `N` arguments, like [`VaList::next_word`].
     ///
     /// # Safety
-    /// The caller of the C function must have passed a pointer.
-    pub unsafe fn next_pointer<T>(&mut self) -> *mut T {
-        // SAFETY: the next argument is a pointer, as the caller promises.
-        core::ptr::with_exposed_provenance_mut(unsafe { self.next_word() } as usize)
+    /// The caller of the C function must have passed such arguments.
+    pub unsafe fn next_words<const N: usize>(&mut self) -> [u64; N] {
+        // SAFETY: the next arguments are as the caller promises.
+        core::array::from_fn(|_| unsafe { self.next_word() })
+    }
+
+    /// Converts an argument into the pointer that the caller of the C function has passed.
+    pub fn pointer<T>(argument: u64) -> *mut T {
+        core::ptr::with_exposed_provenance_mut(argument as usize)
     }
 }
 

@@ -128,16 +128,14 @@ const QUERY_QLEN: DAT_COUNT = 8;
 /// The list must contain a `const DAT_NAME_PTR`, `DAT_IA_HANDLE *`, `DAT_IA_ATTR_MASK`, `DAT_IA_ATTR *`,
 /// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`. Each pointer must be NULL or valid.
 unsafe fn open_query(arguments: &mut VaList) -> DAT_RETURN {
-    // SAFETY: arguments 1 and 2 have these types, as the caller promises.
-    let (name, ia_handle) = unsafe { (arguments.next_pointer(), arguments.next_pointer::<DAT_IA_HANDLE>()) };
-    // SAFETY: arguments 3 and 4 have these types, as the caller promises.
-    let (ia_mask, ia_attr) = unsafe { (arguments.next_word(), arguments.next_pointer::<DAT_IA_ATTR>()) };
-    // SAFETY: arguments 5 and 6 have these types, as the caller promises.
-    let (provider_mask, provider_attr) =
-        unsafe { (arguments.next_word(), arguments.next_pointer::<DAT_PROVIDER_ATTR>()) };
+    // SAFETY: the list contains these arguments, as the caller promises.
+    let [name, ia_handle, ia_mask, ia_attr, provider_mask, provider_attr] = unsafe { arguments.next_words() };
+    let ia_handle = VaList::pointer::<DAT_IA_HANDLE>(ia_handle);
+    let ia_attr = VaList::pointer::<DAT_IA_ATTR>(ia_attr);
+    let provider_attr = VaList::pointer::<DAT_PROVIDER_ATTR>(provider_attr);
     making::<Udat20>(|| {
         // SAFETY: the name is NULL or valid, as the caller promises.
-        let name = unsafe { cstr::bounded(name, DAT_NAME_MAX_LENGTH) };
+        let name = unsafe { cstr::bounded(VaList::pointer(name), DAT_NAME_MAX_LENGTH) };
         let name = name.ok_or(DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3))?;
         if ia_handle.is_null() {
             return Err(DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));

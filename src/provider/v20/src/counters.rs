@@ -133,15 +133,14 @@ fn counters_of<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, choice: Choice
 /// # Safety
 /// The arguments are `int`, `DAT_UINT64 *` with room up to the last requested counter, and `int`.
 pub(crate) unsafe fn query<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // SAFETY: the caller passes an `int`, with an undefined upper half, and a pointer.
-    let (counter, out) = unsafe { (arguments.next_word() as u32, arguments.next_pointer::<DAT_UINT64>()) };
-    // SAFETY: the caller passes an `int`.
-    let reset = unsafe { arguments.next_word() } as u32 != 0;
-    let choice = Choice { counter: counter as i32, reset };
+    // SAFETY: the caller passes these arguments.
+    let [counter, out, reset] = unsafe { arguments.next_words() };
+    // The upper half of an `int` is undefined.
+    let choice = Choice { counter: counter as c_int, reset: reset as u32 != 0 };
     slow::<F>(|| {
         counters_of::<F>(handle, choice, &mut |at: usize, _: &CStr, value| {
             // SAFETY: the caller passes NULL or a writable array.
-            let first = unsafe { OutPtr::of(out) }.required(4)?;
+            let first = unsafe { OutPtr::<DAT_UINT64>::of(VaList::pointer(out)) }.required(4)?;
             // SAFETY: the caller's array has room for this counter.
             unsafe { OutPtr::of(first.as_ptr().wrapping_add(at)) }.offer(value);
             Ok(())
@@ -155,8 +154,8 @@ pub(crate) unsafe fn query<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, ar
 /// The arguments are `int` and `int`.
 pub(crate) unsafe fn print<F: Provider<Version = Udat20>>(handle: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
     // SAFETY: the caller passes two `int`.
-    let (counter, reset) = unsafe { (arguments.next_word() as u32, arguments.next_word() as u32 != 0) };
-    let choice = Choice { counter: counter as i32, reset };
+    let [counter, reset] = unsafe { arguments.next_words() };
+    let choice = Choice { counter: counter as c_int, reset: reset as u32 != 0 };
     slow::<F>(|| {
         let (host, process) = (host::print::host_name(), process::id());
         let mut text = String::new();

@@ -6,7 +6,6 @@
 
 mod query;
 
-use std::ptr;
 use std::sync::Arc;
 
 use dat_core::error::{Arg, Error, Role};
@@ -46,16 +45,16 @@ pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
                 atomic::<F>(handle, Change::Add(add), arguments, FETCH_AND_ADD)
             }
             DAT_IB_CMP_AND_SWAP_OP => {
-                let (expected, new) = (arguments.next_word(), arguments.next_word());
+                let [expected, new] = arguments.next_words();
                 atomic::<F>(handle, Change::Swap { expected, new }, arguments, CMP_AND_SWAP)
             }
             DAT_IB_UD_SEND_OP => send_datagram::<F>(handle, arguments),
             DAT_IB_UD_CM_FREE_OP => {
-                let exchange = ptr::with_exposed_provenance_mut(arguments.next_word() as usize);
+                let exchange = VaList::pointer(arguments.next_word());
                 free_of_peer::<F>(handle, |_| Ok(exchange), Endpoint::free_exchange)
             }
             DAT_IB_UD_AH_FREE_OP => {
-                let ah = InPtr::of(arguments.next_pointer::<DAT_IB_ADDR_HANDLE>());
+                let ah = InPtr::of(VaList::pointer::<DAT_IB_ADDR_HANDLE>(arguments.next_word()));
                 free_of_peer::<F>(handle, |position| handle_in(ah, position), Endpoint::free_peer)
             }
             DAT_IB_QUERY_COUNTERS_OP => counters::query::<F>(handle, arguments),
@@ -86,18 +85,14 @@ const CMP_AND_SWAP: Positions = &[(Arg::Segments, 5), (Arg::Remote, 7), (Arg::Fl
 /// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_DTO_COOKIE`,
 /// `const DAT_RMR_TRIPLET *`, `DAT_UINT32` and `DAT_COMPLETION_FLAGS`.
 unsafe fn rdma_write_immed<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
+    // SAFETY: the caller promises these arguments.
+    let [count, list, cookie, triplet, value, flags] = unsafe { arguments.next_words() };
     // The upper halves of short arguments are undefined.
-    // SAFETY: the caller promises a `DAT_COUNT` next.
-    let count: DAT_COUNT = unsafe { arguments.next_word() } as u32 as i32;
-    // SAFETY: the caller promises a pointer, a cookie and a pointer next.
-    let (list, cookie, triplet) =
-        unsafe { (arguments.next_pointer(), arguments.next_word(), arguments.next_pointer::<DAT_RMR_TRIPLET>()) };
-    // SAFETY: the caller promises two integers next.
-    let (value, flags) = unsafe { (arguments.next_word() as u32, arguments.next_word() as DAT_COMPLETION_FLAGS) };
+    let (count, value, flags) = (count as DAT_COUNT, value as u32, flags as DAT_COMPLETION_FLAGS);
     // SAFETY: the caller promises `count` elements.
-    let segments = unsafe { Segments::<Udat20>::new(count, list) };
+    let segments = unsafe { Segments::<Udat20>::new(count, VaList::pointer(list)) };
     // SAFETY: the caller promises NULL or a triplet.
-    let triplet = unsafe { InPtr::of(triplet) };
+    let triplet = unsafe { InPtr::of(VaList::pointer(triplet)) };
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
         if !ep.ia().attributes().immediate {
@@ -121,20 +116,17 @@ const SEND_UD: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::R
 /// The arguments are `DAT_COUNT`, `DAT_LMR_TRIPLET *` with that many elements, `DAT_IB_ADDR_HANDLE *`, `DAT_DTO_COOKIE`
 /// and `DAT_COMPLETION_FLAGS`.
 unsafe fn send_datagram<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // SAFETY: the caller promises a `DAT_COUNT` next.
-    let count: DAT_COUNT = unsafe { arguments.next_word() } as u32 as i32;
-    // SAFETY: the caller promises two pointers next.
-    let (list, ah) = unsafe { (arguments.next_pointer(), arguments.next_pointer::<DAT_IB_ADDR_HANDLE>()) };
-    // SAFETY: the caller promises a cookie and flags next.
-    let (cookie, flags) = unsafe { (arguments.next_word(), arguments.next_word() as DAT_COMPLETION_FLAGS) };
+    // SAFETY: the caller promises these arguments.
+    let [count, list, ah, cookie, flags] = unsafe { arguments.next_words() };
     // SAFETY: the caller promises `count` elements.
-    let segments = unsafe { Segments::<Udat20>::new(count, list) };
+    let segments = unsafe { Segments::<Udat20>::new(count as DAT_COUNT, VaList::pointer(list)) };
     // SAFETY: the caller promises NULL or an address handle.
-    let ah = unsafe { InPtr::of(ah) };
+    let ah = unsafe { InPtr::of(VaList::pointer(ah)) };
     fast::<F>(|| {
         let ep = for_datagrams::<F>(ep)?;
         let to = F::domain().get::<Ah<F::Transport>>(handle_in(ah, 5)?);
-        ep.post_datagram(&segments, cookie, to.as_deref(), completion_flags(flags)).at(SEND_UD)
+        let flags = completion_flags(flags as DAT_COMPLETION_FLAGS);
+        ep.post_datagram(&segments, cookie, to.as_deref(), flags).at(SEND_UD)
     })
 }
 
@@ -177,15 +169,12 @@ unsafe fn atomic<F: Provider<Version = Udat20>>(
     arguments: &mut VaList,
     positions: Positions,
 ) -> DAT_RETURN {
-    // SAFETY: the caller promises a pointer, a cookie and a pointer next.
-    let (list, cookie, triplet) =
-        unsafe { (arguments.next_pointer(), arguments.next_word(), arguments.next_pointer::<DAT_RMR_TRIPLET>()) };
-    // SAFETY: the caller promises flags next.
-    let flags = unsafe { arguments.next_word() } as DAT_COMPLETION_FLAGS;
+    // SAFETY: the caller promises these arguments.
+    let [list, cookie, triplet, flags] = unsafe { arguments.next_words() };
     // SAFETY: the caller promises one element.
-    let segments = unsafe { Segments::<Udat20>::new(1, list) };
+    let segments = unsafe { Segments::<Udat20>::new(1, VaList::pointer(list)) };
     // SAFETY: the caller promises NULL or a triplet.
-    let triplet = unsafe { InPtr::of(triplet) };
+    let triplet = unsafe { InPtr::of(VaList::pointer(triplet)) };
     let remote_position = positions.iter().find(|(arg, _)| *arg == Arg::Remote).map_or(0, |(_, position)| *position);
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep, Role::Ep)?;
@@ -193,6 +182,7 @@ unsafe fn atomic<F: Provider<Version = Udat20>>(
             return Err(Fault::Core(Error::NotImplemented));
         }
         let remote = remote(triplet, &segments, positions, remote_position)?;
-        ep.post_atomic(&segments, cookie, remote, change, completion_flags(flags)).at(positions)
+        let flags = completion_flags(flags as DAT_COMPLETION_FLAGS);
+        ep.post_atomic(&segments, cookie, remote, change, flags).at(positions)
     })
 }

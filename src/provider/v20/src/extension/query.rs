@@ -20,13 +20,13 @@ const QUEUE: DAT_COUNT = 8;
 /// `name` is a C string. The arguments are `DAT_IA_HANDLE *`, `DAT_IA_ATTR_MASK`, `DAT_IA_ATTR *`,
 /// `DAT_PROVIDER_ATTR_MASK` and `DAT_PROVIDER_ATTR *`; pointers are NULL or writable.
 pub(super) unsafe fn open<F: Provider<Version = Udat20>>(name: DAT_HANDLE, arguments: &mut VaList) -> DAT_RETURN {
-    // SAFETY: the first argument is a pointer, NULL or writable.
-    let out = unsafe { OutPtr::<DAT_IA_HANDLE>::of(arguments.next_pointer()) };
-    // SAFETY: the next two arguments are a word and a pointer, NULL or writable.
-    let (ia_mask, ia_attr) = unsafe { (arguments.next_word(), OutPtr::of(arguments.next_pointer::<DAT_IA_ATTR>())) };
-    // SAFETY: the last two arguments are a word and a pointer, NULL or writable.
-    let (provider_mask, provider_attr) =
-        unsafe { (arguments.next_word(), OutPtr::of(arguments.next_pointer::<DAT_PROVIDER_ATTR>())) };
+    // SAFETY: the caller promises these arguments.
+    let [out, ia_mask, ia_attr, provider_mask, provider_attr] = unsafe { arguments.next_words() };
+    // SAFETY: a pointer that is NULL or writable.
+    let out = unsafe { OutPtr::<DAT_IA_HANDLE>::of(VaList::pointer(out)) };
+    // SAFETY: pointers that are NULL or writable.
+    let (ia_attr, provider_attr) =
+        unsafe { (OutPtr::of(VaList::pointer(ia_attr)), OutPtr::of(VaList::pointer(provider_attr))) };
     let mut refused = DAT_SUCCESS;
     let code = making::<F>(|| {
         let out = out.required(4)?;
