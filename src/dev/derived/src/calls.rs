@@ -145,7 +145,7 @@ impl CallGroup {
         let mut calls = Vec::new();
         for (macro_name, body) in invocations(lists.body(list)?)? {
             match (macro_name.to_string().as_str(), own) {
-                ("callback", _) => calls.push(Call::read(body, interface, lists.is_common(list))?),
+                ("callback", _) => calls.push(Call::read(body, interface, lists.common.contains(list))?),
                 ("own", Some(own)) => {
                     for (_, body) in invocations(lists.body(&own.to_string())?)? {
                         calls.push(Call::read(body, interface, false)?);

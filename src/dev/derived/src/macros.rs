@@ -14,7 +14,7 @@ use crate::interface::COMMON;
 pub struct Lists {
     macros: HashMap<String, ItemMacro>,
     /// Names of the macros that versions share.
-    common: HashSet<String>,
+    pub common: HashSet<String>,
 }
 
 /// `$crate::...::LIST!(ARGUMENTS);`
@@ -46,11 +46,6 @@ impl Lists {
             }
         }
         Ok(lists)
-    }
-
-    /// Returns whether versions share a macro.
-    pub fn is_common(&self, name: &str) -> bool {
-        self.common.contains(name)
     }
 
     pub fn find(&self, name: &str) -> Result<&ItemMacro> {

@@ -68,14 +68,11 @@ pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
         ("tcp", [b"tcp-", interface].concat(), [b"tcp ", interface].concat())
     });
     let certain = shm.chain(verbs).filter_map(entry).map(|entry| BuiltIn { entry, listed: true });
-    let tcp = entry(tcp).map(|entry| BuiltIn { listed: is_installed(&entry, sources.own), entry });
+    let is_installed =
+        |entry: &Entry| sources.own.is_some_and(|own| matches!(beside(&entry.library, own.to_owned()), Ok(Some(_))));
+    let tcp = entry(tcp).map(|entry| BuiltIn { listed: is_installed(&entry), entry });
     let others = others.filter_map(entry).map(|entry| BuiltIn { entry, listed: false });
     certain.chain(tcp).chain(others).collect()
-}
-
-/// Returns whether the library of `entry` is next to libdat.
-fn is_installed(entry: &Entry, own: Option<&Path>) -> bool {
-    own.is_some_and(|own| matches!(beside(&entry.library, own.to_owned()), Ok(Some(_))))
 }
 
 /// Returns the network interfaces of the RDMA devices, without duplicates.

@@ -1,6 +1,7 @@
 //! Consumer notification objects. [`crate::wait`] waits for them.
 
-use std::ptr::with_exposed_provenance_mut;
+use std::mem;
+use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 
 use dat_core::error::Role;
 use dat_core::{Agent, Cno, Handle, Ia};
@@ -25,19 +26,11 @@ fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
     }
 }
 
-/// # Safety
-/// `function` is the address of a program's agent function.
-unsafe fn agent_function(function: usize) -> DAT_AGENT_FUNC {
-    let function = std::ptr::with_exposed_provenance::<()>(function);
-    // SAFETY: a function of this type; its option has the layout of a pointer.
-    unsafe { std::mem::transmute::<*const (), DAT_AGENT_FUNC>(function) }
-}
-
 /// Calls an agent. Has no destructors, because an agent that exits its thread unwinds this frame.
 fn call(data: usize, function: usize, evd: Handle) {
     // SAFETY: `agent` got the address from this type of function, which here can unwind.
     let function: unsafe extern "C-unwind" fn(DAT_PVOID, DAT_EVD_HANDLE) =
-        unsafe { std::mem::transmute(std::ptr::with_exposed_provenance::<()>(function)) };
+        unsafe { mem::transmute(with_exposed_provenance::<()>(function)) };
     // SAFETY: an agent accepts its own data, and a handle or NULL.
     unsafe { function(with_exposed_provenance_mut(data), raw(evd)) };
 }
@@ -47,8 +40,10 @@ pub fn c_agent(agent: Option<Agent>) -> DAT_OS_WAIT_PROXY_AGENT {
     match agent {
         Some(agent) => DAT_OS_WAIT_PROXY_AGENT {
             instance_data: with_exposed_provenance_mut(agent.data),
-            // SAFETY: `agent` got the address from a function of this type.
-            proxy_agent_func: unsafe { agent_function(agent.function) },
+            // SAFETY: `agent` got the address from a function of this type, whose option has the layout of a pointer.
+            proxy_agent_func: unsafe {
+                mem::transmute::<*const (), DAT_AGENT_FUNC>(with_exposed_provenance(agent.function))
+            },
         },
         None => DAT_OS_WAIT_PROXY_AGENT_NULL,
     }

@@ -43,11 +43,6 @@ unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<M
     }
 }
 
-fn source_region(region: DAT_REGION_DESCRIPTION) -> DAT_LMR_HANDLE {
-    // SAFETY: the program has initialised this member for its kind of memory; any value is valid.
-    unsafe { region.for_lmr_handle }
-}
-
 /// Converts the memory of a region into its kind and description.
 pub fn c_memory(memory: &Memory) -> (DAT_MEM_TYPE, DAT_REGION_DESCRIPTION) {
     match memory {
@@ -123,7 +118,8 @@ pub unsafe fn create_lmr<F: Provider>(from: Inputs, base: Answer<Base>, to: Resu
     let pz = find::<F, Pz<F::Transport>>(from.pz_handle, Role::Pz)?;
     same_ia(&ia, pz.ia(), Role::Pz)?;
     let (memory, source) = if from.mem_type == DAT_MEM_TYPE_LMR {
-        let source = source_region(from.region_description);
+        // SAFETY: the caller promises that this member is initialised.
+        let source = unsafe { from.region_description.for_lmr_handle };
         let source = find::<F, Lmr<F::Transport>>(source, Role::Lmr)?;
         same_ia(&ia, source.ia(), Role::Lmr)?;
         (Memory::Region(dat_core::Object::header(&*source).handle()), Some(source))

@@ -28,10 +28,6 @@ pub(crate) fn core_comm(comm: DAT_COMM) -> Comm {
     Comm { domain: comm.domain, kind: comm.r#type, protocol: comm.protocol }
 }
 
-pub(crate) fn c_comm(comm: Comm) -> DAT_COMM {
-    DAT_COMM { domain: comm.domain, r#type: comm.kind, protocol: comm.protocol }
-}
-
 // Queries of common service points return core's structure.
 const _: () = {
     assert!(size_of::<Comm>() == size_of::<DAT_COMM>() && align_of::<Comm>() == align_of::<DAT_COMM>());

@@ -109,7 +109,7 @@ impl Version for Udat20 {
 
     fn ep_param<F: Provider<Version = Self>>(ep: &Endpoint<F::Transport>) -> DAT_EP_PARAM {
         dat_provider_common::ep_param!(ep, status, ep::c_attributes, {
-            comm: ep::c_comm(status.comm),
+            comm: DAT_COMM { domain: status.comm.domain, r#type: status.comm.kind, protocol: status.comm.protocol },
         })
     }
 

@@ -142,7 +142,7 @@ impl Source {
             return Err(format!("{name}: no text in macros/ defines it"));
         }
         let mut unit = Unit::default();
-        unit.literals.wide = is_wide(&item.ty);
+        unit.literals.wide = last_segment(&item.ty).is_some_and(|name| WIDE.contains(&name.as_str()));
         unit.literals.visit_expr_mut(&mut item.expr);
         // cbindgen would turn the Rust type into a cast.
         *item.ty = syn::parse_quote!(u32);
@@ -308,10 +308,6 @@ impl VisitMut for Literals {
 
 fn placeholder(index: usize) -> Ident {
     format_ident!("LITERAL_{index}_")
-}
-
-fn is_wide(ty: &Type) -> bool {
-    last_segment(ty).is_some_and(|name| WIDE.contains(&name.as_str()))
 }
 
 fn last_segment(ty: &Type) -> Option<String> {

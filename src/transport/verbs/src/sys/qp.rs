@@ -57,11 +57,6 @@ fn total(elements: &[ibv_sge]) -> u64 {
 }
 
 #[inline(always)]
-fn inline_if(copied: bool) -> u32 {
-    if copied { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 }
-}
-
-#[inline(always)]
 pub(super) fn solicited_if(solicited: bool) -> u32 {
     if solicited { ibv_send_flags::IBV_SEND_SOLICITED.0 } else { 0 }
 }
@@ -147,7 +142,7 @@ impl RawQp {
         if fence {
             flags |= ibv_send_flags::IBV_SEND_FENCE.0;
         }
-        let inline = inline_if(self.takes(elements));
+        let inline = if self.takes(elements) { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 };
         // SAFETY: zero is valid for all fields.
         let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
         wr.wr_id = id;
