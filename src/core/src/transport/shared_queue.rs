@@ -37,20 +37,10 @@ struct Buffers<C> {
 }
 
 impl<C: RnrWaiter> SharedQueue<C> {
-    /// Returns a queue for `recvs` receives of up to `segments` segments.
-    ///
-    /// # Errors
-    /// [`Resource::Memory`](crate::error::Resource::Memory), also of the other methods.
-    pub fn new(recvs: usize, segments: usize) -> Result<Arc<Self>> {
-        let queue = RecvQueue::new(recvs, segments)?;
-        let line = VecDeque::from(memory::vec(LINE)?);
-        Ok(memory::arc(SharedQueue { buffers: Mutex::new(Buffers { queue, line }), segments })?)
-    }
-
     /// Reserves room for another waiting connection, so that [`SharedQueue::take`] does not allocate.
     ///
     /// # Errors
-    /// Errors of [`SharedQueue::new`].
+    /// [`Resource::Memory`](crate::error::Resource::Memory).
     pub fn expect(self: &Arc<Self>) -> Result<()> {
         // Each connection has a reference to the queue.
         let conns = Arc::strong_count(self);
@@ -58,22 +48,6 @@ impl<C: RnrWaiter> SharedQueue<C> {
         let more = conns.saturating_sub(buffers.line.len());
         buffers.line.room(more)?;
         Ok(())
-    }
-
-    /// Adds a receive. Returns whether the caller must call [`SharedQueue::kick`].
-    #[inline(always)]
-    pub fn post(&self, recv: &Recv<'_>) -> bool {
-        let mut buffers = self.buffers.lock();
-        buffers.queue.push(recv);
-        !buffers.line.is_empty()
-    }
-
-    /// Reserves room for `recvs` receives.
-    ///
-    /// # Errors
-    /// Errors of [`SharedQueue::new`].
-    pub fn resize(&self, recvs: usize) -> Result<()> {
-        self.buffers.lock().queue.reserve(recvs, self.segments)
     }
 
     /// Takes the oldest receive for `conn`. Returns `false` if there is none; a later receive then resumes `conn`.
@@ -105,9 +79,32 @@ impl<C: RnrWaiter> SharedQueue<C> {
     pub fn take_one(&self) -> Option<(RecvId, Segment)> {
         self.buffers.lock().queue.pop_one()
     }
+}
 
-    /// Resumes waiting connections in order while there are receives.
-    pub fn kick(&self) {
+impl<T: Transport<Qp: RnrWaiter>> SharedReceives<T> for Arc<SharedQueue<T::Qp>> {
+    fn create(_: &T, _: &T::Zone, depth: usize, segments: usize) -> Result<Self> {
+        let queue = RecvQueue::new(depth, segments)?;
+        let line = VecDeque::from(memory::vec(LINE)?);
+        Ok(memory::arc(SharedQueue { buffers: Mutex::new(Buffers { queue, line }), segments })?)
+    }
+
+    #[inline(always)]
+    fn post(&self, _: &T, recv: &Recv<'_>) -> Result<bool> {
+        let mut buffers = self.buffers.lock();
+        buffers.queue.push(recv);
+        Ok(!buffers.line.is_empty())
+    }
+
+    fn resize(&self, _: &T, depth: usize) -> Result<()> {
+        self.buffers.lock().queue.reserve(depth, self.segments)
+    }
+
+    fn arm_limit(&self, _: &T, _: usize) -> Result<()> {
+        // Needs no arming, because each taken buffer is reported immediately.
+        Ok(())
+    }
+
+    fn kick(&self) {
         loop {
             let next = {
                 let mut buffers = self.buffers.lock();
@@ -121,29 +118,5 @@ impl<C: RnrWaiter> SharedQueue<C> {
                 conn.resume();
             }
         }
-    }
-}
-
-impl<T: Transport<Qp: RnrWaiter>> SharedReceives<T> for Arc<SharedQueue<T::Qp>> {
-    fn create(_: &T, _: &T::Zone, depth: usize, segments: usize) -> Result<Self> {
-        SharedQueue::new(depth, segments)
-    }
-
-    #[inline(always)]
-    fn post(&self, _: &T, recv: &Recv<'_>) -> Result<bool> {
-        Ok(SharedQueue::post(self, recv))
-    }
-
-    fn resize(&self, _: &T, depth: usize) -> Result<()> {
-        SharedQueue::resize(self, depth)
-    }
-
-    fn arm_limit(&self, _: &T, _: usize) -> Result<()> {
-        // Needs no arming, because each taken buffer is reported immediately.
-        Ok(())
-    }
-
-    fn kick(&self) {
-        SharedQueue::kick(self);
     }
 }
