@@ -9,6 +9,8 @@
 #
 # cargo-cyclonedx does not replace this. It lists crates such as errno, which only the features of other packages add, and
 # omits Rust's standard library. Its documents differ from run to run.
+# cargo-about does not replace it either. It lists procedural macros such as paste, which are not linked, and does not name the
+# binaries that contain a crate.
 #
 # A licence that deny.toml does not allow is an error. CARGO and RUSTC are respected.
 import json
