@@ -59,7 +59,8 @@ const CLOSED: usize = 0;
 /// Index of the flag that a ring's producer sets while it polls the connection, and needs no notifications.
 const POLLED: usize = 1;
 
-/// The summary, and the words. The first words share its cache line, so a notification transfers one line.
+/// The summary, and the words. The summary shares its cache line with the first seven words, so a notification of the
+/// first 448 connections transfers one line.
 type Ready = [AtomicU64; 1 + WORDS];
 
 const REACHED: u64 = 1 << 32;
@@ -287,17 +288,15 @@ impl PeerSegment {
         first[0].load(Ordering::Relaxed) | last[0].load(Ordering::Relaxed) != 0
     }
 
-    /// Takes all ready bits of this process, for which it calls `each` (side, index). Returns whether there were any.
-    pub fn take_ready(&self, mut each: impl FnMut(u8, u32)) -> bool {
-        let mut any = false;
+    /// Takes all ready bits of this process, for which it calls `each` (side, index).
+    pub fn take_ready(&self, mut each: impl FnMut(u8, u32)) {
         for side in self.sides() {
             let (summary, words) = self.ready(side);
             // A peer that sets all bits slows down only its own connections. A word is noted as used before its bits
             // are set, so `used` is loaded after the summary.
             let used = || self.used[usize::from(side)].load(Ordering::SeqCst);
-            any |= ready::take(summary, words, used, |index| each(side, index));
+            ready::take(summary, words, used, |index| each(side, index));
         }
-        any
     }
 
     pub fn has_room(&self, index: u32) -> bool {

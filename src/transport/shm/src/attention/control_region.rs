@@ -200,6 +200,7 @@ impl ControlRegion {
     /// returns `false` if another thread does.
     pub fn arm(&self, requests: bool, any_news: impl FnOnce() -> bool, look: impl FnOnce() -> bool) -> Option<u32> {
         self.callers.loops.store(0, Ordering::Relaxed);
+        self.callers.asked.store(false, Ordering::Relaxed);
         let sleep = self.sleepers.lock().add(&*self.word, transport::Alarm::word(&*self.alarm), requests);
         if is_late::<AtomicU32>(any_news) {
             match sleep {

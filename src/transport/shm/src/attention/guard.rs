@@ -1,9 +1,9 @@
 //! Watches records that change the peer's memory, which the peer's program may read without a call.
 //!
 //! While the peer's callers poll, they process such records; the peer's progress thread, if woken, would take the CPU
-//! and the locks from them. If the peer makes no progress for a short time, this process's progress thread revokes the
-//! record if possible, and otherwise wakes the peer. The thread checks only while there are such records and shortly
-//! afterwards; a check costs about ten microseconds.
+//! and the locks from them. If the peer makes no progress for a short time, this process's progress thread polls, which
+//! revokes the record if possible, and otherwise wakes the peer, once per position. The thread checks only while there
+//! are such records and shortly afterwards; a check costs about ten microseconds.
 
 use std::hint;
 use std::io;
@@ -87,7 +87,8 @@ pub struct Owed {
     side: u8,
     /// Set while there are records that this process revokes instead of waking the peer: see [`tx`](crate::tx).
     short: AtomicBool,
-    /// Time at which short writes and reads are revoked, in nanoseconds since [`Owed::began`]; 0 while not set.
+    /// Time at which short writes and reads are revoked, in nanoseconds since [`Owed::began`]; 0 while not set. The
+    /// progress thread stores without a lock, so it can revoke a later record early.
     due: AtomicU64,
     began: Instant,
 }
@@ -107,12 +108,18 @@ impl Owed {
     }
 
     #[inline]
+    pub fn is_short(&self) -> bool {
+        self.short.load(Ordering::Relaxed)
+    }
+
+    #[inline]
     pub fn set_short(&self, short: bool) {
-        if self.short.load(Ordering::Relaxed) != short {
+        if self.is_short() != short {
             self.short.store(short, Ordering::Relaxed);
         }
     }
 
+    /// Starts the timeout.
     pub fn set_due(&self) {
         self.due.store((self.began.elapsed() + REVOKE_TIMEOUT).as_nanos() as u64, Ordering::Relaxed);
     }
@@ -122,12 +129,13 @@ impl Owed {
         self.due.store(1, Ordering::Relaxed);
     }
 
+    /// Clears the timeout; the next [`Owed::is_due`] starts it.
     #[inline]
-    pub fn set_moved(&self) {
+    pub fn clear_due(&self) {
         self.due.store(0, Ordering::Relaxed);
     }
 
-    /// Returns whether the timeout has expired. Starts it if necessary.
+    /// Returns whether the timeout has expired. Starts a cleared timeout.
     pub fn is_due(&self) -> bool {
         let due = self.due.load(Ordering::Relaxed);
         if due == 0 {
@@ -213,7 +221,7 @@ impl WatchedRing {
             self.waits = None;
             return CHECK_INTERVAL;
         }
-        let short = self.owed.short.load(Ordering::Relaxed);
+        let short = self.owed.is_short();
         if self.waits.replace(head) != Some(head) {
             self.quiet = 0;
             if !short {

@@ -2,9 +2,9 @@
 //! costs one cache line.
 //!
 //! Other connections have ready bits, and do not slow polls down. A connection is added to the polled set after four
-//! polls have found its ready bit. The set is emptied when a thread of this process is about to sleep. The removal of a
-//! connection is published, and then, after a fence, the connection is polled once more. So either the peer sees that it
-//! must set the bit, or the poll finds the peer's record (SYNC polled).
+//! polls have found its ready bit. The set is emptied before a thread of this process sleeps, and when others have most
+//! of the events. The removal of a connection is published, and then, after a fence, the connection is polled once more.
+//! So either the peer sees that it must set the bit, or the poll finds the peer's record (SYNC polled).
 //!
 //! The fence takes microseconds, so a connection never replaces another in a full set. If 256 events came by ready bits
 //! while polling found fewer than twice as many, all connections use bits for the next 65,536 events. Each poll checks
@@ -73,18 +73,13 @@ pub struct Hot {
 
 impl Hot {
     #[inline]
-    pub fn poll(&mut self) -> bool {
-        let mut any = false;
+    pub fn poll(&mut self) {
         let mut at = 0;
         while let Some(conn) = self.list.get(at) {
             match look(conn) {
                 Look::Nothing => {}
-                Look::Further => {
-                    any = true;
-                    self.found += 1;
-                }
+                Look::Further => self.found += 1,
                 Look::Records => {
-                    any = true;
                     self.found += 1;
                     self.records = self.records.wrapping_add(1);
                     if at > 0 {
@@ -94,7 +89,6 @@ impl Hot {
             }
             at += 1;
         }
-        any
     }
 
     /// Counts an event found by a ready bit. If `conn` has such events frequently, adds it if there is room and `may`

@@ -23,17 +23,11 @@ pub fn set<W: Word<Value = u64>>(summary: &W, words: &[W], index: u32) {
 }
 
 /// Clears the summary, and each word that is both in the summary and in `used`; calls `each` with the indices of the
-/// bits that were set. Calls `used` after it has cleared the summary. Returns whether there was such a word.
+/// bits that were set. Calls `used` after it has cleared the summary.
 #[inline]
-pub fn take<W: Word<Value = u64>>(
-    summary: &W,
-    words: &[W],
-    used: impl FnOnce() -> u64,
-    mut each: impl FnMut(u32),
-) -> bool {
+pub fn take<W: Word<Value = u64>>(summary: &W, words: &[W], used: impl FnOnce() -> u64, mut each: impl FnMut(u32)) {
     let named = summary.swap(0, Ordering::SeqCst);
     let mut named = named & used();
-    let any = named != 0;
     while named != 0 {
         let word = named.trailing_zeros();
         named &= named - 1;
@@ -44,5 +38,4 @@ pub fn take<W: Word<Value = u64>>(
             bits &= bits - 1;
         }
     }
-    any
 }

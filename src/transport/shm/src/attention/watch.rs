@@ -3,7 +3,8 @@
 //! While callers poll, peers do not wake the thread; it wakes every eight milliseconds, and polls if callers have
 //! stopped. Otherwise peers wake it, because the program may only read its memory.
 //!
-//! The thread polls until it finds no data, unless waits sleep: these poll themselves when woken.
+//! A woken thread polls until no data is left. While waits sleep, it polls once, because they poll when woken. If a caller
+//! has asked for it, the thread also polls once, and then leaves new data to the callers.
 
 use std::mem;
 use std::time::Duration;
@@ -67,6 +68,7 @@ impl Watch {
         if self.mode == Mode::Asleep {
             return;
         }
+        let asked = links.control.take_asked();
         if links.control.sleepers.lock().is_led() {
             let rung = links.control.rung_leader().map(Mode::Doubtful);
             if rung != Some(self.mode) {
@@ -75,7 +77,6 @@ impl Watch {
             }
             links.control.thread_takes_over();
         }
-        let asked = links.control.take_asked();
         if links.control.sleepers.lock().has_waits() {
             links.serve();
             self.mode = Mode::after(links);
@@ -86,7 +87,7 @@ impl Watch {
         if self.mode == Mode::Spared && polled {
             return;
         }
-        // If another thread polls, it can take long, and miss later data.
+        // Another thread that polls can take long, and miss later data. Callers that asked find later data, too.
         self.mode = if !links.look() || asked { Mode::Spared } else { Mode::after(links) };
     }
 }

@@ -532,6 +532,7 @@ impl Tx {
                 let mut report = TxReport::default();
                 self.harvest(end, false, &mut report);
                 self.ended = report.done;
+                end.owed.set_short(false);
             }
             self.closed = true;
             self.plain = false;

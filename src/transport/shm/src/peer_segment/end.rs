@@ -230,7 +230,8 @@ impl End {
             Open::Position(known) => self.is_past(known),
             Open::Finished => true,
         };
-        told || self.has_arrived() || self.is_busy()
+        // Records that are about to be revoked keep the thread awake.
+        told || self.has_arrived() || self.is_busy() || self.owed.is_short()
     }
 
     /// Publishes whether this process polls the connection and needs no notification. A thread that ends the polling

@@ -1,13 +1,14 @@
 //! Short writes and reads that either side can execute.
 //!
 //! A copy by the kernel takes more than a microsecond; a ring record that the peer polls takes a cache line. So short
-//! writes and reads use the ring while the peer polls. If the peer's position does not move for five microseconds while
+//! writes and reads use the ring while the peer consumes them in time. If the peer's position does not move for five microseconds while
 //! such a record waits, this side revokes the records in order ([`Claim`](crate::claim::Claim)), and copies; posts,
 //! polls and the progress thread ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, so
 //! later records wait for the peer. A record whose copy fails is left to the peer.
 //!
-//! A revoked record stays in the ring until the peer passes it. Until then the peer does not poll, and the kernel copies
-//! all requests. A revoked record is complete when the peer has consumed all earlier records that are neither short nor
+//! A revoked record stays in the ring until the peer passes it. Until then, short writes and reads use the kernel, unless
+//! they must follow a record. So a peer that polls rarely costs one revocation per poll. A revoked record is complete
+//! when the peer has consumed all earlier records that are neither short nor
 //! [`NOTHING`](crate::record::kind::NOTHING).
 
 use std::collections::VecDeque;
@@ -140,7 +141,7 @@ impl Tx {
         !self.shorts.is_full()
     }
 
-    /// Returns whether the peer should execute a short write or read: it polls, and has passed all revoked records.
+    /// Returns whether the peer should execute a short write or read: it is awake, and has passed all revoked records.
     #[inline]
     pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
         let revoked = self.shorts.done;
@@ -299,7 +300,7 @@ impl Tx {
         if !self.shorts.records.is_empty() {
             if consumed != self.shorts.seen {
                 (self.shorts.seen, self.shorts.mine) = (consumed, true);
-                end.owed.set_moved();
+                end.owed.clear_due();
             } else if end.owed.is_due() {
                 self.shorts.mine = self.take_back(end, consumed);
             }

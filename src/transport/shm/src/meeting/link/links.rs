@@ -69,35 +69,32 @@ impl Links {
     }
 
     #[inline(never)]
-    fn round_once(&self, polled: &mut Polled) -> bool {
+    fn round_once(&self, polled: &mut Polled) {
         if self.progress.any_dead.load(Ordering::Acquire) {
             self.drop_dead(&mut polled.hot);
         }
-        self.round(polled, false)
+        self.round(polled, false);
     }
 
     /// Executes a round: processes arrived data of all connections. `caller` is set if this thread will poll again.
-    /// Returns whether there was data.
     #[inline(always)]
-    fn round(&self, polled: &mut Polled, caller: bool) -> bool {
+    fn round(&self, polled: &mut Polled, caller: bool) {
         self.control.rounds.begin(polled.hot.records());
-        let mut any = polled.hot.poll();
+        polled.hot.poll();
         if polled.links.iter().any(|link| link.peer_segment.may_be_ready()) {
             cold_path();
-            any |= self.go_on(polled, caller);
+            self.go_on(polled, caller);
         }
         let rounds = self.progress.rounds.load(Ordering::Relaxed);
         // Release: a thread that sees the end of the round sees the completions. Only the lock's holder stores.
         self.progress.rounds.store(rounds.wrapping_add(1), Ordering::Release);
-        any
     }
 
     #[inline(never)]
-    fn go_on(&self, polled: &mut Polled, caller: bool) -> bool {
+    fn go_on(&self, polled: &mut Polled, caller: bool) {
         let Polled { links, hot } = polled;
-        let mut any = false;
         for link in links.iter().filter(|link| link.peer_segment.may_be_ready()) {
-            any |= link.peer_segment.take_ready(|side, index| {
+            link.peer_segment.take_ready(|side, index| {
                 if let Some((_, conn)) = link.conn(side, index) {
                     conn.progress();
                     if caller && !conn.is_hot() {
@@ -106,7 +103,6 @@ impl Links {
                 }
             });
         }
-        any
     }
 
     /// Executes a round, unless other threads first end `count` rounds or `limit` expires. Waiting for the lock is not
