@@ -70,7 +70,6 @@ impl<T: Transport> Endpoint<T> {
             return Err(error);
         }
         control.remote = Some((remote, request.qualifier));
-        control.local_qualifier = self.ia.transport.local_qualifier(&qp);
         control.connects += 1;
         self.ia.happenings.note(ConnStat::Connect);
         self.enter(&mut control, to);

@@ -251,6 +251,8 @@ impl<T: Transport> Endpoint<T> {
         // Separate statements: each guard is dropped before the next lock.
         let request_evd = shared(&self.requests().evd);
         let recv_evd = shared(&self.receives.lock().evd);
+        // The port can change during an attempt.
+        let attempt = control.qp.as_ref().filter(|_| control.state == EpState::ActiveConnectionPending);
         EpStatus {
             state: control.state,
             attr: control.attr,
@@ -260,7 +262,7 @@ impl<T: Transport> Endpoint<T> {
             connect_evd: shared(&control.connect_evd),
             srq: self.srq.clone(),
             remote: control.remote.clone(),
-            local_qualifier: control.local_qualifier,
+            local_qualifier: attempt.map_or(control.local_qualifier, |qp| self.ia.transport.local_qualifier(qp)),
             comm: control.comm,
         }
     }

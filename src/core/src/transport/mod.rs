@@ -377,13 +377,13 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// for [`Rejection::Consumer`].
     fn reject(&self, incoming: Self::Incoming, why: Rejection, private_data: &[u8]);
 
-    /// Returns the port qualifier of the local end.
+    /// Returns the port qualifier of the local end, from the start of a connect or an accept; 0 while it is unknown.
     fn local_qualifier(&self, qp: &Self::Qp) -> u64;
 
     /// Ends a connection or an attempt. After [`Closing::Done`] the transport calls no sink of `qp`.
     fn disconnect(&self, qp: &Arc<Self::Qp>, how: Disconnect) -> Closing;
 
     /// Waits after [`Closing::Later`] or [`Closing::Exposed`], without a lock, until [`Transport::disconnect`] would
-    /// return [`Closing::Done`].
+    /// return [`Closing::Done`]. The default is for transports that return neither.
     fn await_end(&self, _qp: &Arc<Self::Qp>) {}
 }

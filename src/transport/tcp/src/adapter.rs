@@ -189,6 +189,7 @@ impl Transport for Tcp {
     }
 
     fn reap(&self, _qp: &Arc<Conn>) {
+        self.device.polls.fetch_add(1, Ordering::Relaxed);
         self.device.collect(Poll::Complete);
         // A post must not end other connections.
         if self.device.is_deferred() {

@@ -239,13 +239,6 @@ impl Conn {
         });
     }
 
-    /// Fails the connection if it has a partly sent payload in a region about to be freed. Called without a lock.
-    pub fn region_freed(self: &Arc<Self>, key: u32) {
-        if let Some(fatal) = self.stream().and_then(|stream| stream.lost_with(key)) {
-            self.fail(fatal);
-        }
-    }
-
     /// Sends requests. The caller has locked the sending direction.
     pub fn pump_locked(self: &Arc<Self>, tx: &mut Tx) {
         if let Err(fatal) = tx.pump() {

@@ -212,7 +212,7 @@ impl Device {
         self.is_noted.load(Ordering::SeqCst)
     }
 
-    /// Defers work of a poll, which does it before it ends.
+    /// Defers work of [`Device::collect`], whose caller does it, or wakes the progress thread.
     pub fn defer(&self, after: After) {
         self.deferred.lock().push(after);
         self.is_deferred.store(true, Ordering::SeqCst);
@@ -246,7 +246,6 @@ impl Device {
         self.polling.try_lock().is_none()
     }
 
-    /// Polls all connections.
     pub fn poll_once(&self, how: Poll) {
         self.collect(how);
         while self.is_deferred() && self.run_deferred() {
@@ -311,7 +310,9 @@ impl Device {
     fn collect_ready(&self, polling: &mut Polling) -> bool {
         let mut found = false;
         self.sockets.look(|ready| {
-            let Some(conn) = self.conn(ready.token) else { return self.ready_late(ready, &mut polling.buffer) };
+            let Some(conn) = self.conn(ready.token) else {
+                return found |= self.ready_late(ready, &mut polling.buffer);
+            };
             if ready.writable {
                 conn.writable();
             }
@@ -338,7 +339,7 @@ impl Device {
         };
     }
 
-    /// Sends pending data of noted connections, and does deferred work, if there are any.
+    /// If connections are noted, sends their pending data and does deferred work.
     pub fn flush_all(&self) {
         if self.is_noted() {
             self.flush(&mut self.polling.lock().noted);
@@ -384,17 +385,18 @@ impl Device {
         let _left = (std::mem::take(&mut *self.noted.lock()), std::mem::take(&mut *self.deferred.lock()));
     }
 
-    /// Handles the socket of a closed connection.
+    /// Handles the socket of a closed connection, and discards late data of the peer. Returns whether there was any.
     #[cold]
-    fn ready_late(&self, ready: Ready, buffer: &mut [u8]) {
-        let Some(stream) = self.handshakes.leaving(ready.token | CLOSED) else { return };
+    fn ready_late(&self, ready: Ready, buffer: &mut [u8]) -> bool {
+        let Some(stream) = self.handshakes.leaving(ready.token | CLOSED) else { return false };
         if ready.writable {
             stream.on_room(drop);
         }
-        // Discards late data of the peer. The set reports the rest again.
-        if ready.readable && matches!(stream.socket.recv_bytes(buffer), Ok(Some(0)) | Err(_)) {
+        let received = if ready.readable { stream.socket.recv_bytes(buffer) } else { Ok(None) };
+        if let Ok(Some(0)) | Err(_) = received {
             self.handshakes.remove(ready.token | CLOSED);
         }
+        matches!(received, Ok(Some(1..)))
     }
 
     /// Records that a connection may have a partly sent payload in registered memory. Returns `false` without memory.
@@ -416,8 +418,9 @@ impl Owner for Device {
         let blocked = self.blocked.lock().len();
         for at in (0..blocked).rev() {
             let number = self.blocked.lock().get(at).copied();
-            if let Some(conn) = number.and_then(|number| self.conn(number)) {
-                conn.region_freed(key);
+            let Some(conn) = number.and_then(|number| self.conn(number)) else { continue };
+            if let Some(fatal) = conn.stream().and_then(|stream| stream.lost_with(key)) {
+                conn.fail(fatal);
             }
         }
     }

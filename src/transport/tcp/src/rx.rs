@@ -165,7 +165,7 @@ impl Rx {
     fn end_of(&self, stream: &Stream) -> End {
         let whole = self.current.is_none() && self.start.is_empty();
         // A send that took the failure from the socket cuts the stream before it unlocks the sending side.
-        drop(stream.sender());
+        stream.await_senders();
         if whole && !stream.is_cut() { End::Disconnected } else { End::Broken(None) }
     }
 

@@ -140,7 +140,7 @@ impl Socket {
 
     /// Sends as many bytes as the socket has room for. Returns their number.
     pub fn send(&self, pieces: &[Source<'_>]) -> io::Result<usize> {
-        // SAFETY: pieces and slices are laid out as `iovec`, and only the kernel reads the bytes.
+        // SAFETY: pieces and slices are laid out as `iovec`. The bytes are readable, and only the kernel reads them.
         let slices = unsafe { slice::from_raw_parts(pieces.as_ptr().cast::<IoSlice<'_>>(), pieces.len()) };
         let mut control = SendAncillaryBuffer::default();
         Ok(unless_blocked(net::sendmsg(&self.fd, slices, &mut control, SEND_FLAGS))?.unwrap_or(0))
@@ -148,7 +148,7 @@ impl Socket {
 
     /// Receives into the pieces. Returns the number of bytes, 0 after the end of the stream, `None` before any arrive.
     pub fn recv(&self, pieces: &mut [Target<'_>]) -> io::Result<Option<usize>> {
-        // SAFETY: pieces and slices are laid out as `iovec`, and only the kernel writes the bytes.
+        // SAFETY: pieces and slices are laid out as `iovec`. The bytes are writable, and only the kernel writes them.
         let slices = unsafe { slice::from_raw_parts_mut(pieces.as_mut_ptr().cast::<IoSliceMut<'_>>(), pieces.len()) };
         let received = net::recvmsg(&self.fd, slices, &mut RecvAncillaryBuffer::default(), RecvFlags::DONTWAIT);
         Ok(unless_blocked(received)?.map(|received| received.bytes))

@@ -146,6 +146,11 @@ impl Stream {
         self.window.store((self.window() * 2).min(MAX_WINDOW), Ordering::Relaxed);
     }
 
+    /// Waits for the system calls of senders.
+    pub fn await_senders(&self) {
+        drop(self.out.lock());
+    }
+
     /// Locks the sending side, and sends the rest of earlier records.
     pub fn sender(&self) -> Result<Sender<'_>, NotSent> {
         let mut out = self.out.lock();
@@ -344,7 +349,6 @@ pub struct Sender<'s> {
 }
 
 impl Sender<'_> {
-    /// Returns the length of the added records.
     pub fn len(&self) -> usize {
         self.out.head.len()
     }
@@ -370,7 +374,6 @@ impl Sender<'_> {
         Ok(&mut head[self.mark + HEADER..])
     }
 
-    /// Removes the last record.
     pub fn undo(&mut self) {
         self.out.head.truncate(self.mark);
     }

@@ -73,7 +73,7 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     } else if sleepers {
         device.parked.store(true, Ordering::SeqCst);
         device.flush_all();
-        wait(None, Some(PARK));
+        wait(None, Some(if device.is_deferred() { Duration::ZERO } else { PARK }));
         device.parked.store(false, Ordering::SeqCst);
         device.flush_all();
     } else {

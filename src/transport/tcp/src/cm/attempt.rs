@@ -53,7 +53,6 @@ impl Attempt {
         device.handshakes.add(number, Half::Attempt(self), deadline)
     }
 
-    /// Starts a TCP connection.
     pub fn start(mut self) -> io::Result<()> {
         match Socket::connect(SocketAddr::new(self.conn.device.place.address, 0), self.to) {
             Ok(socket) => {
