@@ -15,6 +15,7 @@
 #                   host's files, the guest sees only the directory $VM_SHOW. This guest has no RDMA device
 #   VM_OUT=DIR      a directory of the host that the guest can write
 #   VM_TIMEOUT=S    maximum time of the guest, in seconds (900)
+#   VM_START=S      maximum time until the command starts (300). A guest that hangs while it boots is started once more
 #   VM_CPUS=N       number of CPUs (2)
 #   VM_MEM=MIB      memory (2048)
 #   VM_CACHE=DIR    directory for the kernel and the initial file system (~/.cache/libdat-vm)
@@ -25,7 +26,7 @@
 # Packets between the two addresses go over the veth pair, by the routes in the tables 101 and 102.
 set -euo pipefail
 
-[ $# -gt 0 ] || { sed -n '3,28s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '3,29s/^# \{0,1\}//p' "$0"; exit 2; }
 
 say() { echo "vm.sh: $*" >&2; }
 cache=${VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/libdat-vm}
@@ -260,7 +261,7 @@ network()
 }
 
 {
-    echo 'set +e; . /run/order/environment; export HOME=/root TMPDIR=/tmp; ulimit -l unlimited; ulimit -c 0'
+    echo 'echo vm.sh: starts; set +e; . /run/order/environment; export HOME=/root TMPDIR=/tmp; ulimit -l unlimited; ulimit -c 0'
     if [ -n "$tree" ]; then echo 'busybox ip link set lo up'; else network; fi
     printf 'cd %q\n' "$PWD"
     printf '%q ' "$@"
@@ -284,13 +285,30 @@ fi
 set -- "$@" -accel "$accel" -smp "${VM_CPUS:-2}" -m "${VM_MEM:-2048}" -nodefaults -nographic -no-reboot \
     -kernel "$(echo "$unpacked"/boot/vmlinuz-*)" -initrd "$initial" \
     -append "console=$console quiet loglevel=3 panic=-1 $relaxed" \
-    -virtfs "$(share "${tree:-/}" root readonly=on)" -virtfs "$(share "$order" order readonly=on)"
+    -pidfile "$order/pid" -virtfs "$(share "${tree:-/}" root readonly=on)" -virtfs "$(share "$order" order readonly=on)"
 [ -z "$show" ] || set -- "$@" -virtfs "$(share "$show" show readonly=on)"
 [ -z "$out" ] || set -- "$@" -virtfs "$(share "$out" out)"
 
-status=0
-timeout --foreground -k 5 "$limit" "qemu-system-$processor" "$@" </dev/null 2>"$order/qemu" |
-    sed -u 's/\r$//' | tee "$order/output" | sed -u '/^vm\.sh: status /d' || status=$?
+# end_hung_guest: ends the guest unless the command starts in time.
+end_hung_guest()
+{
+    for ((waited = 0; waited < ${VM_START:-300}; waited++)); do
+        [ ! -s "$order/output" ] || return 0
+        sleep 1
+    done
+    say "the command did not start within $waited seconds"
+    kill "$(cat "$order/pid")"
+}
+
+for attempt in 1 2; do
+    status=0
+    : >"$order/output"
+    end_hung_guest &
+    timeout --foreground -k 5 "$limit" "qemu-system-$processor" "$@" </dev/null 2>"$order/qemu" |
+        sed -u 's/\r$//' | tee "$order/output" | sed -u '/^vm\.sh: st\(arts$\|atus \)/d' || status=$?
+    kill $! 2>/dev/null || true
+    [ ! -s "$order/output" ] && [ "$attempt" = 1 ] || break
+done
 told=$(sed -n 's/^vm\.sh: status \([0-9]*\)$/\1/p' "$order/output" | tail -n 1)
 [ -z "$told" ] || exit "$told"
 if [ "$status" = 124 ] || [ "$status" = 137 ]; then
