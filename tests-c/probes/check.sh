@@ -139,8 +139,11 @@ watch()
     until [ -z "$last" ] || grep -q -e "$last" "$work/out" || [ "$(date +%s)" -ge "$deadline" ]; do
         sleep 0.2
     done
-    kill -INT "$tracer"
+    # bpftrace ignores the signal between its attachment and its main loop.
+    while kill -INT "$tracer" 2>/dev/null; do sleep 5; done &
+    asks=$!
     wait "$tracer"
+    kill "$asks"
     pids=
     for pattern; do
         grep -Eq "$pattern" "$work/out" || { echo "no line $pattern in:"; cat "$work/out"; return 1; }
