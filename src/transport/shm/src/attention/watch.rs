@@ -3,8 +3,8 @@
 //! While callers poll, peers do not wake the thread; it wakes every eight milliseconds, and polls if callers have
 //! stopped. Otherwise peers wake it, because the program may only read its memory.
 //!
-//! A woken thread polls until no data is left. While waits sleep, it polls once, because they poll when woken. If a caller
-//! has asked for it, the thread also polls once, and then leaves new data to the callers.
+//! A woken thread polls until no data is left. While waits sleep, it polls once, because they poll when woken. If a
+//! caller has asked for it, the thread also polls once, and then leaves new data to the callers.
 
 use std::mem;
 use std::time::Duration;

@@ -154,6 +154,12 @@ impl<A: Area> TxRing<A> {
     pub fn consumed(&mut self) -> Option<Result<u64, Corrupt>> {
         self.producer.as_mut().map(Producer::consumed)
     }
+
+    /// Returns whether the peer has consumed the ring up to `position`.
+    #[inline]
+    pub fn has_consumed(&mut self, position: u64) -> bool {
+        self.known() >= Some(position) || self.consumed().is_some_and(|head| head.is_ok_and(|head| head >= position))
+    }
 }
 
 impl TxRing {

@@ -116,8 +116,7 @@ impl Tx {
 
     #[cold]
     pub(super) fn is_not_consumed(&mut self) -> bool {
-        let consumed = self.shorts.are_done(self.written)
-            || self.tx_ring.consumed().is_some_and(|head| head.is_ok_and(|head| head >= self.written));
+        let consumed = self.shorts.are_done(self.written) || self.tx_ring.has_consumed(self.written);
         if consumed {
             self.written = 0;
         }

@@ -1,10 +1,10 @@
 //! Short writes and reads that either side can execute.
 //!
 //! A copy by the kernel takes more than a microsecond; a ring record that the peer polls takes a cache line. So short
-//! writes and reads use the ring while the peer consumes them in time. If the peer's position does not move for five microseconds while
-//! such a record waits, this side revokes the records in order ([`Claim`](crate::claim::Claim)), and copies; posts,
-//! polls and the progress thread ([`guard`](crate::guard)) check the time. An atomic operation cannot be revoked, so
-//! later records wait for the peer. A record whose copy fails is left to the peer.
+//! writes and reads use the ring while the peer consumes them in time. If the peer's position does not move for five
+//! microseconds while such a record waits, this side revokes the records in order ([`Claim`](crate::claim::Claim)), and
+//! copies; posts, polls and the progress thread ([`guard`](crate::guard)) check the time. An atomic operation cannot be
+//! revoked, so later records wait for the peer. A record whose copy fails is left to the peer.
 //!
 //! A revoked record stays in the ring until the peer passes it. Until then, short writes and reads use the kernel, unless
 //! they must follow a record. So a peer that polls rarely costs one revocation per poll. A revoked record is complete
@@ -144,11 +144,7 @@ impl Tx {
     /// Returns whether the peer should execute a short write or read: it is awake, and has passed all revoked records.
     #[inline]
     pub(super) fn is_left_to_peer(&mut self, end: &End) -> bool {
-        let revoked = self.shorts.done;
-        !end.peer_sleeps()
-            && self.has_room_for_short(end)
-            && (self.tx_ring.known() >= Some(revoked)
-                || self.tx_ring.consumed().is_some_and(|head| head.is_ok_and(|head| head >= revoked)))
+        !end.peer_sleeps() && self.has_room_for_short(end) && self.tx_ring.has_consumed(self.shorts.done)
     }
 
     pub(super) fn is_once_left_to_peer(&mut self, end: &End) -> bool {
