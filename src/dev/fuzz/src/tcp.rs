@@ -327,8 +327,8 @@ impl Session<'_> {
             return;
         }
         let Session { ledger, end, .. } = self;
+        until("a greeting", || peer.receive_greeting() || peer.ended);
         if whole {
-            until("a greeting", || peer.receive_greeting() || peer.ended);
             peer.kept.extend(Header { kind: kind::HANDLED, window: MIN_WINDOW, ..Header::default() }.encode());
             peer.send_all();
         }
