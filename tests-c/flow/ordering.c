@@ -92,35 +92,46 @@ static void messages(struct fx *fx)
     region_free(&r);
 }
 
+/* Soft-iWARP completes a send or write before an earlier read, but its event follows the data of that read. */
 static void mixed(struct fx *fx)
 {
+    enum { REQUESTS = 25, LONG = 30000 };
     struct pair p;
-    struct region r, t;
-    int good = 1, rounds = env_count(50, 5);
+    struct region r, t, in;
+    int good = 1, whole = 1, rounds = env_count(50, 5);
 
     region_make(fx, &r, 65536, DAT_MEM_PRIV_ALL_FLAG);
     region_make(fx, &t, 2 * 65536, DAT_MEM_PRIV_ALL_FLAG);
+    region_make(fx, &in, REQUESTS * LONG, DAT_MEM_PRIV_ALL_FLAG);
+    pattern_fill(r.mem, LONG, 7);
+    pattern_fill(t.mem, LONG, 7);
     pair_open(&p, fx, NULL);
     for (int round = 0; round < rounds; round++) {
-        for (unsigned i = 0; i < 8; i++)
+        memset(in.mem, 0, REQUESTS * LONG);
+        for (unsigned i = 0; i < 9; i++)
             must_rc(post_recv(&p.b, &t, 65536 + i * 64, 64, i), DAT_SUCCESS, "dat_ep_post_recv");
-        for (unsigned i = 0; i < 24; i++) {
-            size_t n = i % 2 ? 40 : 30000;
+        for (unsigned i = 0; i < REQUESTS; i++) {
+            size_t n = i % 2 ? 40 : LONG;
             DAT_RETURN rc = i % 3 == 0   ? post_send(&p.a, &r, 0, 40, i)
                             : i % 3 == 1 ? post_write(&p.a, &r, 0, n, target(&t, 0, n), i)
-                                         : post_read(&p.a, &r, 0, n, target(&t, 0, n), i);
+                                         : post_read(&p.a, &in, i * LONG, n, target(&t, 0, n), i);
 
             must_rc(rc, DAT_SUCCESS, "posting");
         }
-        for (unsigned i = 0; i < 24; i++)
+        for (unsigned i = 0; i < REQUESTS; i++) {
             good &= wait_dto(p.a.req, i, DAT_DTO_SUCCESS, NULL);
-        for (unsigned i = 0; i < 8; i++)
+            if (i % 3 == 2)
+                whole &= pattern_check(in.mem + i * LONG, i % 2 ? 40 : LONG, 7) < 0;
+        }
+        for (unsigned i = 0; i < 9; i++)
             good &= wait_dto(p.b.recv, i, DAT_DTO_SUCCESS, NULL);
     }
     ok(good, "sends, writes and reads: complete in posting order");
+    ok(whole, "sends, writes and reads: each read has its data when it completes");
     pair_close(&p);
     region_free(&r);
     region_free(&t);
+    region_free(&in);
 }
 
 static void failure(struct fx *fx)

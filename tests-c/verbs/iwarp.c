@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { SIZE = 64, ROUNDS = 20 };
+enum { SIZE = 64, LONG = 64 << 10, ROUNDS = 20 };
 
 static struct fx fx;
 
@@ -209,6 +209,49 @@ static void with_the_reply(void)
            "dat_ep_connect: a message in the segment of the reply: NON_PEER_REJECTED");
 }
 
+static bool has_arrived(void *last)
+{
+    return *(volatile unsigned char *)last == 1;
+}
+
+/*
+ * Posts a long read and a send, which soft-iWARP completes first. Polls immediately, or once the device has completed
+ * both. Returns whether the events come in posting order, and the read's event after its data.
+ */
+static bool send_after_read(struct pair *p, struct region *out, struct region *in, bool both)
+{
+    bool good;
+
+    memset(in->mem, 0, LONG);
+    must_rc(post_recv(&p->b, out, LONG, SIZE, 1), DAT_SUCCESS, "dat_ep_post_recv");
+    must_rc(post_read(&p->a, in, 0, LONG, target(out, 0, LONG), 2), DAT_SUCCESS, "dat_ep_post_rdma_read");
+    must_rc(post_send(&p->a, out, 0, SIZE, 3), DAT_SUCCESS, "dat_ep_post_send");
+    if (both)
+        must(wait_until(has_arrived, in->mem + LONG - 1, SOON_MS), "the read does not end");
+    good = wait_dto(p->a.req, 2, DAT_DTO_SUCCESS, NULL) && memcmp(in->mem, out->mem, LONG) == 0;
+    return wait_dto(p->a.req, 3, DAT_DTO_SUCCESS, NULL) && wait_dto(p->b.recv, 1, DAT_DTO_SUCCESS, NULL) && good;
+}
+
+static void sends_after_reads(void)
+{
+    struct region out, in;
+    struct pair p;
+    int good[2] = { 0, 0 };
+
+    region_make(&fx, &out, LONG + SIZE, DAT_MEM_PRIV_ALL_FLAG);
+    region_make(&fx, &in, LONG, DAT_MEM_PRIV_ALL_FLAG);
+    memset(out.mem, 1, LONG);
+    pair_open(&p, &fx, NULL);
+    for (int i = 0; i < ROUNDS; i++)
+        for (int both = 0; both < 2; both++)
+            good[both] += send_after_read(&p, &out, &in, both);
+    is_int(good[0], ROUNDS, "dat_ep_post_rdma_read: before a send: its event follows its data");
+    is_int(good[1], ROUNDS, "dat_ep_post_rdma_read: before a send: each gives an event");
+    pair_close(&p);
+    region_free(&out);
+    region_free(&in);
+}
+
 int main(int argc, char **argv)
 {
     env_init(argc, argv, NULL);
@@ -220,6 +263,7 @@ int main(int argc, char **argv)
     without_attributes();
     who_sends_first();
     with_the_reply();
+    sends_after_reads();
     fx_close(&fx);
     return done_testing();
 }

@@ -7,6 +7,7 @@
 //! Sends and writes that fit are sent inline.
 
 use std::net::SocketAddr;
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -71,7 +72,7 @@ fn good_recv(completion: &ibv_wc, id: u64) -> RecvDone {
     RecvDone { id, status: Status::Success, len: completion.byte_len.into(), solicited: false }
 }
 
-/// Returns whether one report covers both completions: a successful request implies the success of earlier ones.
+/// Returns whether both completions are successful requests of one queue pair.
 #[inline]
 pub fn belong_together(one: &ibv_wc, next: &ibv_wc) -> bool {
     let sent = |completion: &ibv_wc| is_good(completion) && !wr::split(completion.wr_id).0;
@@ -181,6 +182,10 @@ impl Qp {
         let (raw, sends, recvs) = made.map_err(exhausted(Resource::Endpoint))?;
         initialise(device, &raw).map_err(exhausted(Resource::Endpoint))?;
         let ep = init.sink.ep();
+        let mut queue = WorkQueue::new(ep, Stall::Requests, sends);
+        if device.limits.soft_iwarp {
+            queue.expect_late_reads()?;
+        }
         let qp = memory::arc(Qp {
             raw,
             device: device.clone(),
@@ -188,7 +193,7 @@ impl Qp {
             entries: [requests, receives],
             srq,
             reads: (sizes.reads_in.min(device.limits.reads_in), sizes.reads_out.min(device.limits.reads_out)),
-            sends: Mutex::new(WorkQueue::new(ep, Stall::Requests, sends)),
+            sends: Mutex::new(queue),
             recvs: Mutex::new(WorkQueue::new(ep, Stall::Receives, recvs)),
             singles: Mutex::default(),
             completions: AtomicU64::new(0),
@@ -267,7 +272,7 @@ impl Qp {
             return queue.wait(id, operation.copied(), segments, fence);
         }
         match post(&self.raw, id, operation, segments, fence) {
-            Ok(()) => queue.posted(),
+            Ok(()) => queue.posted(id, operation),
             Err(error) => return Err(refused(queue, error)),
         }
         Ok(())
@@ -281,7 +286,7 @@ impl Qp {
         let (is_recv, id) = wr::split(last.wr_id);
         // The value only has to change, so a lost increment of a concurrent poll is harmless.
         self.completions.store(self.completions.load(Ordering::Relaxed) + 1, Ordering::Release);
-        if is_recv { self.complete_recv(last, id) } else { self.complete_sends(completions.len(), last, id) }
+        if is_recv { self.complete_recv(last, id) } else { self.complete_sends(completions, last, id) }
     }
 
     #[inline]
@@ -295,7 +300,7 @@ impl Qp {
             None => {
                 let mut queue = self.recvs.lock();
                 if queue.done(1) {
-                    self.resume(queue, id);
+                    self.resume(queue, slice::from_ref(completion));
                 }
             }
         }
@@ -358,21 +363,22 @@ impl Qp {
     }
 
     #[inline]
-    fn complete_sends(self: &Arc<Self>, count: usize, last: &ibv_wc, id: u64) -> bool {
+    fn complete_sends(self: &Arc<Self>, completions: &[ibv_wc], last: &ibv_wc, id: u64) -> bool {
         let mut queue = self.sends.lock();
-        if queue.done(count) {
-            self.resume(queue, id);
+        let reached = if queue.done(completions.len()) {
+            self.resume(queue, completions)
         } else {
             drop(queue);
+            Some(id)
+        };
+        if !is_good(last) {
+            return self.note_failed_send(last, id);
         }
-        if is_good(last) {
-            let drained = self.sink.requests_done(SeqNo(id));
-            if drained {
-                self.drained.store(true, Ordering::Release);
-            }
-            return drained;
+        let drained = reached.is_some_and(|reached| self.sink.requests_done(SeqNo(reached)));
+        if drained {
+            self.drained.store(true, Ordering::Release);
         }
-        self.note_failed_send(last, id)
+        drained
     }
 
     /// Records a failed request. Returns whether the connection has failed. If the status only shows the end of the
@@ -385,22 +391,25 @@ impl Qp {
             let vendor = completion.vendor_err;
             log::debug!(target: COMPLETION, "queue pair {}: request {id}: {text} (vendor {vendor:#x})", self.number());
             if !self.device.limits.is_end(completion.status) {
-                self.state.lock().failed_request.get_or_insert((FailedRequest::Number(id), status));
+                let first = self.sends.lock().oldest(id);
+                self.state.lock().failed_request.get_or_insert((FailedRequest::Number(first), status));
             }
         }
         self.note_failure(completion)
     }
 
-    /// Calls [`WorkQueue::resume`] after completions up to `last`.
+    /// Calls [`WorkQueue::resume`]. Returns the last work up to which all has completed.
     #[cold]
     #[inline(never)]
-    fn resume(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, last: u64) {
-        let refused = queue.resume(last, &self.raw);
+    fn resume(self: &Arc<Self>, mut queue: MutexGuard<'_, WorkQueue>, completions: &[ibv_wc]) -> Option<u64> {
+        let completed = completions.iter().map(|completion| wr::split(completion.wr_id).1);
+        let (reached, refused) = queue.resume(completed, &self.raw);
         drop(queue);
         if refused {
             // There may be no further completion to retry.
             self.device.command(|work| work.refused.push_back(self.clone()));
         }
+        reached
     }
 
     /// Retries rejected work. Returns `false` once there is none, or the connection ends.

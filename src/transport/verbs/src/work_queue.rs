@@ -74,6 +74,31 @@ pub struct WorkQueue {
     pub stalls: Gauge,
     /// Objects of outstanding binds, with the numbers of the binds.
     pub binds: VecDeque<(u64, Kept)>,
+    /// Present on soft-iWARP.
+    reads: Option<Box<Reads>>,
+    /// Set if completions need [`WorkQueue::resume`].
+    watched: bool,
+}
+
+/// Outstanding reads of soft-iWARP, which completes later requests first. Each kind completes in order.
+#[derive(Default)]
+struct Reads {
+    ids: VecDeque<u64>,
+    /// Highest number of a completed request.
+    last: u64,
+}
+
+impl Reads {
+    /// Records completions. Returns the last request up to which all have completed.
+    fn reached(&mut self, completed: impl Iterator<Item = u64>) -> Option<u64> {
+        for id in completed {
+            self.last = self.last.max(id);
+            if self.ids.front() == Some(&id) {
+                self.ids.pop_front();
+            }
+        }
+        self.ids.front().map_or(Some(self.last), |read| read.checked_sub(1).map(|before| before.min(self.last)))
+    }
 }
 
 struct Waiting {
@@ -102,7 +127,18 @@ impl WorkQueue {
             work,
             stalls: Gauge::default(),
             binds: VecDeque::new(),
+            reads: None,
+            watched: false,
         }
+    }
+
+    /// Prepares for soft-iWARP.
+    pub fn expect_late_reads(&mut self) -> Result<()> {
+        let mut reads = memory::boxed(Reads::default())?;
+        reads.ids.room(self.room as usize)?;
+        self.reads = Some(reads);
+        self.watched = true;
+        Ok(())
     }
 
     /// Returns whether the queue accepts work. The connection's end completes later posts.
@@ -116,9 +152,19 @@ impl WorkQueue {
         self.posted - self.done >= self.room || !self.backlog.is_empty()
     }
 
-    #[inline]
-    pub fn posted(&mut self) {
+    /// Records posted work. A receive has no operation.
+    #[inline(always)]
+    pub fn posted(&mut self, id: u64, operation: Option<&Operation>) {
         self.posted += 1;
+        if let (Some(Operation::Read(_)), Some(reads)) = (operation, &mut self.reads) {
+            reads.ids.push_back(id);
+        }
+    }
+
+    /// Returns `id`, or the oldest outstanding read if that precedes it.
+    pub fn oldest(&self, id: u64) -> u64 {
+        let read = self.reads.as_ref().and_then(|reads| reads.ids.front());
+        read.map_or(id, |read| id.min(*read))
     }
 
     /// Adds work to the backlog.
@@ -127,6 +173,7 @@ impl WorkQueue {
     pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], fence: bool) -> Result<()> {
         self.backlog.room(1)?;
         self.backlog.push_back(Waiting { id, operation, segments: memory::copied(segments)?, fence });
+        self.watched = true;
         self.note_stall();
         Ok(())
     }
@@ -137,8 +184,9 @@ impl WorkQueue {
 
     /// Records a posted bind, which needs `kept` until it has completed.
     pub fn posted_bind(&mut self, id: u64, kept: Kept) {
-        self.posted();
+        self.posted += 1;
         self.binds.push_back((id, kept));
+        self.watched = true;
     }
 
     /// Records that the last request is fenced. Returns whether to add the queue pair to `Work::fenced`, until
@@ -159,17 +207,24 @@ impl WorkQueue {
     #[must_use]
     pub fn done(&mut self, count: usize) -> bool {
         self.done += count as u64;
-        !self.binds.is_empty() || !self.backlog.is_empty()
+        self.watched
     }
 
-    /// Frees objects of binds up to `last`, and posts work of the backlog. Returns `true` if the device rejects such
-    /// work for the first time; [`WorkQueue::try_again`] must then be called later.
+    /// Frees objects of completed binds, and posts work of the backlog. Returns the last work up to which all has
+    /// completed, and `true` if the device rejects such work for the first time; [`WorkQueue::try_again`] must then be
+    /// called later.
     #[cold]
-    pub fn resume(&mut self, last: u64, raw: &RawQp) -> bool {
-        while self.binds.front().is_some_and(|(bind, _)| *bind <= last) {
+    pub fn resume(&mut self, completed: impl Iterator<Item = u64>, raw: &RawQp) -> (Option<u64>, bool) {
+        let reached = match &mut self.reads {
+            Some(reads) => reads.reached(completed),
+            None => completed.last(),
+        };
+        while self.binds.front().is_some_and(|(bind, _)| Some(*bind) <= reached) {
             self.binds.pop_front();
         }
-        !self.backlog.is_empty() && self.feed(raw)
+        let refused = !self.backlog.is_empty() && self.feed(raw);
+        self.watched = self.reads.is_some() || !self.binds.is_empty() || !self.backlog.is_empty();
+        (reached, refused)
     }
 
     /// Posts work of the backlog. Returns whether the device has rejected such work for the first time.
@@ -186,7 +241,7 @@ impl WorkQueue {
                 return first;
             }
             self.refusals = Refusals::default();
-            self.posted += 1;
+            self.posted(next.id, next.operation.as_ref());
         }
         self.note_stall();
         false

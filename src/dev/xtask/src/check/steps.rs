@@ -23,7 +23,7 @@ const IWARP: &[(&str, &str)] = &[
     ("RDMA", "siw"),
     (
         "TESTS",
-        "^srq/\\|^ep_modify/\\|^flow/[dr]\\|^verbs/faults\\|^verbs/gone\\|^verbs/i\\|^verbs/li\\|^verbs/waiting\\|rust/",
+        "^srq/\\|^ep_modify/\\|^flow/[dr]\\|^flow/fl\\|^flow/or\\|^verbs/faults\\|^verbs/gone\\|^verbs/i\\|^verbs/li\\|^verbs/waiting\\|rust/",
     ),
     ("TESTS_20", "^srq/[cefpqrsw]\\|^flow/rdma\\|^v20/\\|^verbs/interop\\|^dapl2/wire"),
     ("TESTS_BOTH", "flow/rdma"),
