@@ -57,9 +57,10 @@ static void models(struct fx *fx)
     must_rc(dat_srq_free(srq), DAT_SUCCESS, "dat_srq_free");
 }
 
-/* Tests posts to a full request queue. Sends without a receive fill it. */
+/* Tests posts to a full request queue. Sends without a receive fill it, or on iWARP long reads. */
 static void full(struct fx *fx)
 {
+    const size_t len = env_is_iwarp() ? 16u << 20 : 16;
     DAT_RMR_HANDLE rmr = UNTOUCHED;
     DAT_RMR_CONTEXT context;
     DAT_LMR_TRIPLET s;
@@ -71,13 +72,16 @@ static void full(struct fx *fx)
     attr_default(&attr);
     attr.max_request_dtos = 2;
     pair_open(&pair, fx, &attr);
-    region_make(fx, &r, 64, DAT_MEM_PRIV_ALL_FLAG);
-    for (int i = 0; i < 2; i++)
-        must_rc(post_send(&pair.a, &r, 0, 16, 1), DAT_SUCCESS, "dat_ep_post_send");
-    is_code(post_read(&pair.a, &r, 0, 16, target(&r, 32, 16), 2), DAT_INSUFFICIENT_RESOURCES,
+    region_make(fx, &r, 2 * len, DAT_MEM_PRIV_ALL_FLAG);
+    for (int i = 0; i < 2; i++) {
+        rc = env_is_iwarp() ? post_read(&pair.a, &r, 0, len, target(&r, len, len), 1)
+                            : post_send(&pair.a, &r, 0, len, 1);
+        must_rc(rc, DAT_SUCCESS, "a post");
+    }
+    is_code(post_read(&pair.a, &r, 0, 16, target(&r, 16, 16), 2), DAT_INSUFFICIENT_RESOURCES,
             DAT_RESOURCE_MEMORY,
             "dat_ep_post_rdma_read: the queue is full: DAT_INSUFFICIENT_RESOURCES");
-    is_code(post_write(&pair.a, &r, 0, 16, target(&r, 32, 16), 2), DAT_INSUFFICIENT_RESOURCES,
+    is_code(post_write(&pair.a, &r, 0, 16, target(&r, 16, 16), 2), DAT_INSUFFICIENT_RESOURCES,
             DAT_RESOURCE_MEMORY,
             "dat_ep_post_rdma_write: the queue is full: DAT_INSUFFICIENT_RESOURCES");
     rc = dat_rmr_create(fx->pz, &rmr);

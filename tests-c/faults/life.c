@@ -4,6 +4,7 @@
 
 #include "common/env.h"
 #include "common/tap.h"
+#include "common/wait.h"
 
 #include <netinet/in.h>
 #include <string.h>
@@ -166,7 +167,8 @@ static bool make(void)
     where.for_va = memory;
     TRY(dat_lmr_create, (it.ia, DAT_MEM_TYPE_VIRTUAL, where, sizeof memory, it.pz, DAT_MEM_PRIV_ALL_FLAG,
                          &it.lmr, &it.local, &it.remote, &length, &address));
-    TRY(dat_rmr_create, (it.pz, &it.rmr));
+    if (ia.max_rmrs > 0)
+        TRY(dat_rmr_create, (it.pz, &it.rmr));
     memset(&srq, 0, sizeof srq);
     srq.max_recv_dtos = 16;
     srq.max_recv_iov = 4;
@@ -188,7 +190,7 @@ static bool change(void)
     p.ep_attr.max_recv_dtos = 40;
     TRY(dat_ep_modify, (it.active, DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS, &p));
     TRY(dat_evd_resize, (it.evd[RECV], 500));
-    TRY(dat_srq_resize, (it.srq, 300));
+    TRY(dat_srq_resize, (it.srq, 250));
     for (int i = 0; i < 20; i++)
         TRY(dat_srq_post_recv, (it.srq, 1, &t, named(900 + (DAT_UINT64)i)));
     TRY(dat_srq_set_lw, (it.srq, 4));
@@ -267,6 +269,19 @@ static bool connect_both(void)
     return established() && sleep_once(it.evd[RECV]);
 }
 
+/* Returns whether a completed RDMA write has written these bytes. Waits for them on iWARP. */
+static bool is_written(size_t size)
+{
+    uint64_t until = now_ms() + timeout_ms;
+
+    while (memcmp(memory, memory + SIZE, size) != 0) {
+        if (!env_is_iwarp() || now_ms() > until)
+            return false;
+        breathe();
+    }
+    return true;
+}
+
 static bool move(void)
 {
     static const size_t sizes[] = { 0, 8, 4000, 30000, SIZE };
@@ -296,7 +311,7 @@ static bool move(void)
         TRY(dat_ep_post_rdma_write, (it.active, 1, &t, named(300 + i), &to, DAT_COMPLETION_DEFAULT_FLAG));
         if (!completion(it.evd[REQ], 300 + i))
             return false;
-        if (memcmp(memory, memory + SIZE, sizes[i]) != 0) {
+        if (!is_written(sizes[i])) {
             now->wrong = "an RDMA write went wrong";
             return false;
         }
@@ -309,6 +324,9 @@ static bool move(void)
             return false;
         }
     }
+    /* An adapter without windows, such as soft-iWARP. */
+    if (it.rmr == DAT_HANDLE_NULL)
+        return true;
     memset(&k, 0, sizeof k);
     k.as_64 = 500;
     t = part(SIZE, 4096);

@@ -270,6 +270,8 @@ static void loop(const struct kind *kind)
         fail("%s: until memory is out: a whole life goes through, not %s", kind->name, report->whole.wrong);
     else if (env_is_shm() && report->made < SHM_OBJECTS && DAT_GET_SUBTYPE(report->code) != DAT_RESOURCE_MEMORY)
         fail("%s: until memory is out: DAT_RESOURCE_MEMORY, not %s", kind->name, rc_text(report->code));
+    else if (rc_not_implemented(report->code))
+        ok(kind->make == make_rmr && report->made == 0, "%s: only an adapter without windows lacks it", kind->name);
     else
         is_type(report->made < MAX_OBJECTS ? report->code : DAT_INSUFFICIENT_RESOURCES, DAT_INSUFFICIENT_RESOURCES,
                 "%s: until memory is out: DAT_INSUFFICIENT_RESOURCES, and it works afterwards", kind->name);
@@ -278,6 +280,7 @@ static void loop(const struct kind *kind)
 int main(int argc, char **argv)
 {
     env_init(argc, argv, NULL);
+    (void)env_is_iwarp(); /* The first call starts a process, which the lives must not. */
     if (env_valgrind())
         skip_all("valgrind needs address space of its own");
     report = mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -285,6 +288,9 @@ int main(int argc, char **argv)
     if (report == MAP_FAILED || made == MAP_FAILED)
         bail("no memory for the test itself");
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        loop(&kinds[i]);
+        if (env_is_iwarp() && kinds[i].make == make_psp)
+            skip_named(kinds[i].name, "the listening sockets first use up the memory of the kernel");
+        else
+            loop(&kinds[i]);
     return done_testing();
 }

@@ -249,17 +249,17 @@ static void registrations(struct fx *fx)
     good = 0;
     for (int i = 0; i < 3; i++) {
         memset(&t, 0, sizeof t);
-        t.lmr_context = context[i];
-        t.virtual_address = (DAT_VADDR)(uintptr_t)mem + 1000;
+        t.lmr_context = context[2 - i];
+        t.virtual_address = (DAT_VADDR)(uintptr_t)mem + 35001;
         t.segment_length = 30000;
         pattern_fill(mem + 1000, 30000, (unsigned)i);
         memset(mem + 35001, 0, 30000);
-        must_rc(dat_ep_post_send(p.a.ep, 1, &t, cookie(1), DAT_COMPLETION_DEFAULT_FLAG),
-                DAT_SUCCESS, "dat_ep_post_send");
-        t.lmr_context = context[2 - i];
-        t.virtual_address = (DAT_VADDR)(uintptr_t)mem + 35001;
         must_rc(dat_ep_post_recv(p.b.ep, 1, &t, cookie(2), DAT_COMPLETION_DEFAULT_FLAG),
                 DAT_SUCCESS, "dat_ep_post_recv");
+        t.lmr_context = context[i];
+        t.virtual_address = (DAT_VADDR)(uintptr_t)mem + 1000;
+        must_rc(dat_ep_post_send(p.a.ep, 1, &t, cookie(1), DAT_COMPLETION_DEFAULT_FLAG),
+                DAT_SUCCESS, "dat_ep_post_send");
         good += wait_dto(p.b.recv, 2, DAT_DTO_SUCCESS, NULL) &&
                 wait_dto(p.a.req, 1, DAT_DTO_SUCCESS, NULL) &&
                 pattern_check(mem + 35001, 30000, (unsigned)i) < 0;
@@ -280,7 +280,8 @@ static void registrations(struct fx *fx)
 static void suppressed(struct fx *fx)
 {
     enum { EVD = 8 };
-    int n = env_count(50000, 2000), posted = 0;
+    /* Soft-iWARP has queues of up to 32768 entries. */
+    int n = env_count(env_is_iwarp() ? 30000 : 50000, 2000), posted = 0;
     DAT_RETURN rc = DAT_SUCCESS;
     struct side a, b;
     struct region r, t;
@@ -370,7 +371,10 @@ int main(int argc, char **argv)
 
     env_init(argc, argv, roles);
     fx_open(&fx);
-    first_receive_after_established(&fx);
+    if (env_is_iwarp())
+        skip_named("1: messages before the first receive", "a message without a receive ends an iWARP connection");
+    else
+        first_receive_after_established(&fx);
     spinning_target(&fx);
     zero_length(&fx);
     write_only_memory(&fx);

@@ -154,6 +154,8 @@ int main(int argc, char **argv)
     int fd;
 
     env_init(argc, argv, roles);
+    if (env_is_iwarp())
+        skip_all("over iWARP a refused write or message has no completion that a line could tell");
     fd = mkstemp(path);
     if (fd < 0 || close(fd) != 0 || setenv(INTO, path, 1) != 0)
         bail("no temporary file");
