@@ -55,24 +55,25 @@ daplrun()
 }
 
 ours_conf=$conf
+over_c
+# Once more, for a busy machine.
+[ -s "$work/C.times" ] || over_c
+if [ ! -s "$work/C.times" ]; then
+    echo '1..0 # SKIP the C library does not make these connections here'
+    exit
+fi
 round=0
 slow=1
 while [ $round -lt $MAX_ROUNDS ] && [ $failed -eq 0 ] && { [ $round -lt $MIN_ROUNDS ] || [ $slow -ne 0 ]; }; do
-    over_c
     over_ours
+    over_c
     round=$((round + 1))
-    if [ $failed -eq 0 ] && [ -s "$work/C.times" ]; then
+    if [ $failed -eq 0 ]; then
         percent=$((100 * $(least ours) / $(least C)))
         remark "$(least ours) ms over ours, $(least C) ms over the C library: $percent %, $round rounds"
         [ $percent -gt $MAX_PERCENT ]
         slow=$((1 - $?))
     fi
 done
-name="it takes at most $MAX_PERCENT % of the time over the C library"
-if [ -s "$work/C.times" ]; then
-    result $slow "$name"
-else
-    number=$((number + 1))
-    echo "ok $number - $name # SKIP the C library does not make these connections here"
-fi
+result $slow "it takes at most $MAX_PERCENT % of the time over the C library"
 finish
