@@ -40,24 +40,15 @@ impl VaList {
         }
     }
 
-    /// Returns the next argument, and advances the list. The argument must have at most 8 bytes and must not be a
-    /// floating-point number. The upper bytes of a shorter argument are undefined.
-    ///
-    /// # Safety
-    /// The caller of the C function must have passed such an argument.
-    pub unsafe fn next_word(&mut self) -> u64 {
+    /// Returns the place of the next argument, and advances the list.
+    fn next_place(&mut self) -> *mut c_void {
         if self.gp_offset < Self::REGISTERS {
-            // SAFETY: the saved registers are consecutive words, and this offset is among them.
-            let word = unsafe { self.reg_save_area.byte_add(self.gp_offset as usize).cast::<u64>().read() };
+            let place = self.reg_save_area.wrapping_byte_add(self.gp_offset as usize);
             self.gp_offset += 8;
-            return word;
+            return place;
         }
-        let next = self.overflow_arg_area.cast::<u64>();
-        // SAFETY: the caller has passed this argument, so its word is on the stack, after the previous ones.
-        unsafe {
-            self.overflow_arg_area = next.add(1).cast();
-            next.read()
-        }
+        let next = self.overflow_arg_area.wrapping_byte_add(8);
+        core::mem::replace(&mut self.overflow_arg_area, next)
     }
 }
 
@@ -86,28 +77,29 @@ impl VaList {
         VaList { stack: words.cast(), gr_top: none, vr_top: none, gr_offs: 0, vr_offs: 0 }
     }
 
+    /// Returns the place of the next argument, and advances the list.
+    fn next_place(&mut self) -> *mut c_void {
+        if self.gr_offs < 0 {
+            let place = self.gr_top.wrapping_byte_offset(self.gr_offs as isize);
+            self.gr_offs += 8;
+            return place;
+        }
+        let next = self.stack.wrapping_byte_add(8);
+        core::mem::replace(&mut self.stack, next)
+    }
+}
+
+impl VaList {
     /// Returns the next argument, and advances the list. The argument must have at most 8 bytes and must not be a
     /// floating-point number. The upper bytes of a shorter argument are undefined.
     ///
     /// # Safety
     /// The caller of the C function must have passed such an argument.
     pub unsafe fn next_word(&mut self) -> u64 {
-        if self.gr_offs < 0 {
-            // SAFETY: the saved registers are consecutive words, and this offset is among them.
-            let word = unsafe { self.gr_top.byte_offset(self.gr_offs as isize).cast::<u64>().read() };
-            self.gr_offs += 8;
-            return word;
-        }
-        let next = self.stack.cast::<u64>();
-        // SAFETY: the caller has passed this argument, so its word is on the stack, after the previous ones.
-        unsafe {
-            self.stack = next.add(1).cast();
-            next.read()
-        }
+        // SAFETY: the caller has passed this argument, so its word is among the saved registers or on the stack.
+        unsafe { self.next_place().cast::<u64>().read() }
     }
-}
 
-impl VaList {
     /// Returns the next `N` arguments, like [`VaList::next_word`].
     ///
     /// # Safety
