@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use dat_registry::{EntriesGuard, Missing, Registry, Version};
 use dat_udat::dat_error::{
     self, DAT_ERROR, DAT_GET_SUBTYPE, DAT_INSUFFICIENT_RESOURCES, DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA,
-    DAT_RESOURCE_MEMORY, DAT_RETURN, DAT_SUBTYPE_MASK, DAT_TYPE_MASK,
+    DAT_PROVIDER_NOT_FOUND, DAT_RESOURCE_MEMORY, DAT_RETURN, DAT_RETURN_SUBTYPE, DAT_SUBTYPE_MASK, DAT_TYPE_MASK,
 };
 use host::fork::Hold;
 
@@ -87,8 +87,8 @@ pub struct Codes {
     pub not_implemented: DAT_RETURN,
     /// `DAT_INVALID_PARAMETER` for the first argument. The codes of the other arguments follow.
     pub first_argument: DAT_RETURN,
-    /// `DAT_PROVIDER_NOT_FOUND` with the subtype of each [`Missing`].
-    pub not_found: [DAT_RETURN; 4],
+    /// The subtype of `DAT_PROVIDER_NOT_FOUND` for each [`Missing`].
+    pub not_found: [DAT_RETURN_SUBTYPE; 4],
 }
 
 impl Codes {
@@ -99,26 +99,8 @@ impl Codes {
 
     /// Returns the code for a request that no entry serves.
     pub const fn not_found(&self, missing: Missing) -> DAT_RETURN {
-        self.not_found[missing as usize]
+        DAT_ERROR(DAT_PROVIDER_NOT_FOUND, self.not_found[missing as usize])
     }
-}
-
-/// Returns the [`Codes`] of the crate `$udat`.
-#[macro_export]
-macro_rules! codes {
-    ($udat:ident) => {{
-        use $udat::*;
-        $crate::api::Codes {
-            not_implemented: DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE),
-            first_argument: DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1),
-            not_found: [
-                DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED),
-                DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_MAJOR_NOT_FOUND),
-                DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_MINOR_NOT_FOUND),
-                DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_THREAD_SAFETY_NOT_FOUND),
-            ],
-        }
-    }};
 }
 
 /// Defines the library of a version: its [`Api`], the allocator and the fork handlers.
@@ -141,7 +123,16 @@ macro_rules! library {
             const NAME: &'static str = $name;
             const VERSION: $crate::Version =
                 $crate::Version { major: $udat::DAT_VERSION_MAJOR, minor: $udat::DAT_VERSION_MINOR };
-            const CODES: $crate::api::Codes = $crate::codes!($udat);
+            const CODES: $crate::api::Codes = {
+                use $udat::*;
+                $crate::api::Codes {
+                    not_implemented: DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE),
+                    first_argument: DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1),
+                    not_found: [
+                        DAT_NAME_NOT_REGISTERED, DAT_MAJOR_NOT_FOUND, DAT_MINOR_NOT_FOUND, DAT_THREAD_SAFETY_NOT_FOUND
+                    ],
+                }
+            };
             const TYPES: $crate::api::Names = $udat::DAT_RETURN_TYPE;
             const SUBTYPES: $crate::api::Names = $udat::DAT_RETURN_SUBTYPE;
 

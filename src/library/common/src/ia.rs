@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::ptr;
 
-use dat_registry::{Missing, OpenError, Purpose, Request, Ticket};
+use dat_registry::{Missing, OpenError, Purpose, Request};
 use dat_udat::dat::{
     DAT_BOOLEAN, DAT_CLOSE_FLAGS, DAT_EVD_HANDLE, DAT_FALSE, DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR,
 };
@@ -15,9 +15,8 @@ use host::{cstr, diagnostics};
 use crate::api::{Api, INVALID_IA, OUT_OF_MEMORY};
 use crate::guard::making;
 use crate::head::Head;
-use crate::provider::Table;
 
-/// Opens an instance with the provider whose entry serves the request, and counts the instance.
+/// Opens and counts an instance with the provider whose entry serves the request.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid as its parameter says.
@@ -39,37 +38,30 @@ pub unsafe fn dat_ia_openv<A: Api>(
         }
         let request = Request { name, major: dat_major, minor: dat_minor, thread_safe: thread_safety != DAT_FALSE };
         // SAFETY: the request has the name; the other pointer comes from the caller.
-        let opened = unsafe { open::<A>(&request, asynch_evd_min_qlen, asynch_evd_handle)? };
-        A::statics().registry.bind(opened.handle.addr(), Purpose::Use, opened.ticket);
+        let (handle, _) = unsafe { open::<A>(&request, Purpose::Use, asynch_evd_min_qlen, asynch_evd_handle)? };
         // SAFETY: not NULL as checked, and writable as the caller promises.
-        unsafe { ia_handle.write_unaligned(opened.handle) };
+        unsafe { ia_handle.write_unaligned(handle) };
         Ok(())
     })
 }
 
-/// An open instance, not yet recorded with `Registry::bind`.
-#[derive(Debug)]
-pub struct Opened {
-    /// The handle from the provider.
-    pub handle: DAT_IA_HANDLE,
-    /// The reference that keeps the provider's table registered.
-    pub ticket: Ticket<Table>,
-}
-
-/// Opens an instance with the provider whose entry serves the request. After an error, no instance is open.
+/// Opens and counts an instance for `purpose` with the provider whose entry serves the request. Returns its handle and
+/// the provider's table, which stays registered while the instance is open. After an error, no instance is open.
 ///
 /// # Safety
 /// `async_evd` must be NULL or valid as the parameter of dat_ia_open says.
 pub unsafe fn open<A: Api>(
     request: &Request<'_>,
+    purpose: Purpose,
     min_qlen: DAT_COUNT,
     async_evd: *mut DAT_EVD_HANDLE,
-) -> Result<Opened, DAT_RETURN> {
+) -> Result<(DAT_IA_HANDLE, *const Head), DAT_RETURN> {
     let registry = &A::statics().registry;
     let ticket = registry.open(request).map_err(|error| not_found::<A>(request, error))?;
     let mut handle: DAT_IA_HANDLE = ptr::null_mut();
+    let table = ticket.table.0;
     // SAFETY: the ticket keeps the table registered.
-    let code = match unsafe { A::ia_functions(ticket.table.0) }.0 {
+    let code = match unsafe { A::ia_functions(table) }.0 {
         // Some providers dereference `async_evd` unchecked.
         _ if async_evd.is_null() => A::CODES.argument(3),
         Some(open) => {
@@ -85,7 +77,8 @@ pub unsafe fn open<A: Api>(
         tell_refused(request.name, code);
         return Err(code);
     }
-    Ok(Opened { handle, ticket })
+    registry.bind(handle.addr(), purpose, ticket);
+    Ok((handle, table))
 }
 
 /// Returns the return code for `error`. Reports a new reason to the user, except lack of memory.

@@ -151,12 +151,9 @@ unsafe fn open_query(arguments: &mut VaList) -> DAT_RETURN {
         };
         let mut async_evd: DAT_EVD_HANDLE = ptr::null_mut();
         // SAFETY: the name is a C string, and the EVD handle is a local variable.
-        let opened = unsafe { ia::open::<Udat20>(&request, QUERY_QLEN, &mut async_evd)? };
-        let handle = opened.handle;
-        let table = opened.ticket.table.0.cast();
-        Udat20::statics().registry.bind(handle.addr(), Purpose::Query, opened.ticket);
+        let (handle, table) = unsafe { ia::open::<Udat20>(&request, Purpose::Query, QUERY_QLEN, &mut async_evd)? };
         // SAFETY: the table is registered while the instance is open.
-        let code = match unsafe { slot::dat_ia_query(table) } {
+        let code = match unsafe { slot::dat_ia_query(table.cast()) } {
             // SAFETY: the instance is open, and the pointers are NULL or valid, as the caller promises.
             Some(query) => unsafe { query(handle, ptr::null_mut(), ia_mask, ia_attr, provider_mask, provider_attr) },
             None => Udat20::CODES.not_implemented,

@@ -4,8 +4,7 @@ use std::ffi::CStr;
 
 use dat_library::api::{Api, OUT_OF_MEMORY};
 use dat_library::guard::making;
-use dat_library::provider::Table;
-use dat_registry::{Missing, Ticket};
+use dat_registry::Missing;
 use dat_udat20::{
     DAT_BOOLEAN, DAT_FALSE, DAT_HA_CONFLICTING, DAT_HA_FALSE, DAT_HA_RELATIONSHIP, DAT_HA_TRUE, DAT_HA_UNKNOWN,
     DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR, DAT_PROVIDER, DAT_RETURN, DAT_SUCCESS,
@@ -54,19 +53,16 @@ pub unsafe fn dat_registry_providers_related<A: Api>(
 /// not know.
 fn asked<A: Api>(name: &CStr, other: &CStr) -> Option<bool> {
     let (address, ticket) = A::statics().registry.instance_of(name)?;
-    let answer = ask(address, &ticket, other);
-    A::statics().registry.release(ticket);
-    answer
-}
-
-fn ask(address: usize, ticket: &Ticket<Table>, other: &CStr) -> Option<bool> {
     let table: *const DAT_PROVIDER = ticket.table.0.cast();
     // SAFETY: the ticket keeps the table registered, and registered tables are of this version.
-    let related = unsafe { (*table).ia_ha_related_func }?;
-    let handle: DAT_IA_HANDLE = std::ptr::with_exposed_provenance_mut(address);
-    let mut answer: DAT_BOOLEAN = DAT_FALSE;
-    // SAFETY: the registry has just returned this handle of an open adapter, and the function does not write the
-    // name, a C string.
-    let code = unsafe { related(handle, other.as_ptr().cast_mut(), &mut answer) };
-    (code == DAT_SUCCESS).then_some(answer != DAT_FALSE)
+    let answer = unsafe { (*table).ia_ha_related_func }.and_then(|related| {
+        let handle: DAT_IA_HANDLE = std::ptr::with_exposed_provenance_mut(address);
+        let mut answer: DAT_BOOLEAN = DAT_FALSE;
+        // SAFETY: the registry has just returned this handle of an open adapter, and the function does not write the
+        // name, a C string.
+        let code = unsafe { related(handle, other.as_ptr().cast_mut(), &mut answer) };
+        (code == DAT_SUCCESS).then_some(answer != DAT_FALSE)
+    });
+    A::statics().registry.release(ticket);
+    answer
 }

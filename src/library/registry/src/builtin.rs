@@ -20,17 +20,6 @@ use host::{net, sysfs};
 use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion, Version};
 use crate::loader::beside;
 
-/// Sources of the built-in entries.
-#[derive(Clone, Copy, Debug)]
-pub struct Sources<'a> {
-    /// Root of sysfs.
-    pub sysfs: &'a Path,
-    /// Root of procfs.
-    pub proc: &'a Path,
-    /// The file of libdat, next to which its provider libraries are; `None` if unknown.
-    pub own: Option<&'a Path>,
-}
-
 /// A built-in entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuiltIn {
@@ -41,8 +30,9 @@ pub struct BuiltIn {
 }
 
 /// Returns the built-in entries for a version, in the order of the list above. RDMA interfaces are in the order of
-/// their devices.
-pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
+/// their devices. `sysfs` and `proc` are the roots of these file systems. The provider libraries are next to `own`, the
+/// file of libdat, if known.
+pub fn entries(version: Version, sysfs: &Path, proc: &Path, own: Option<&Path>) -> Vec<BuiltIn> {
     let Version { major, minor } = version;
     let entry = |(transport, name, instance_data): (&str, Vec<u8>, Vec<u8>)| {
         Some(Entry {
@@ -57,19 +47,19 @@ pub fn entries(version: Version, sources: Sources<'_>) -> Vec<BuiltIn> {
         })
     };
     let shm = iter::once(("shm", b"shm".to_vec(), Vec::new()));
-    let verbs = rdma_interfaces(sources.sysfs).into_iter().map(|interface| {
+    let verbs = rdma_interfaces(sysfs).into_iter().map(|interface| {
         let interface = interface.as_bytes();
         // The format of the OFED providers: interface and port.
         ("verbs", [b"verbs-", interface].concat(), [interface, b" 0"].concat())
     });
     let tcp = ("tcp", b"tcp".to_vec(), b"tcp".to_vec());
-    let others = net::names(sources.proc).into_iter().map(|interface| {
+    let others = net::names(proc).into_iter().map(|interface| {
         let interface = interface.as_bytes();
         ("tcp", [b"tcp-", interface].concat(), [b"tcp ", interface].concat())
     });
     let certain = shm.chain(verbs).filter_map(entry).map(|entry| BuiltIn { entry, listed: true });
     let is_installed =
-        |entry: &Entry| sources.own.is_some_and(|own| matches!(beside(&entry.library, own.to_owned()), Ok(Some(_))));
+        |entry: &Entry| own.is_some_and(|own| matches!(beside(&entry.library, own.to_owned()), Ok(Some(_))));
     let tcp = entry(tcp).map(|entry| BuiltIn { listed: is_installed(&entry), entry });
     let others = others.filter_map(entry).map(|entry| BuiltIn { entry, listed: false });
     certain.chain(tcp).chain(others).collect()

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
@@ -34,10 +34,6 @@ fn read_within(path: &Path, limit: usize) -> io::Result<Text> {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     must_be_regular(&file.metadata()?)?;
-    text_of(file, limit)
-}
-
-fn text_of(file: File, limit: usize) -> io::Result<Text> {
     let mut bytes = Vec::new();
     // One byte beyond the limit shows that there is more. The size in the metadata does not: files can grow, and files
     // of the kernel have size 0.

@@ -216,15 +216,15 @@ impl<B: Backend> Registry<B> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> Guard<'_, B> {
+    fn lock(&self) -> EntriesGuard<'_, B> {
         let mut guard = self.raw_lock();
         guard.get_or_insert_with(|| Entries::new(self.backend.configure()));
-        Guard(guard)
+        EntriesGuard(guard)
     }
 
     /// Like [`Registry::lock`], but fails if resources are short while it reads the configuration. The next call reads
     /// the configuration again.
-    fn ready(&self) -> Result<Guard<'_, B>, NoMemory> {
+    fn ready(&self) -> Result<EntriesGuard<'_, B>, NoMemory> {
         let mut guard = self.raw_lock();
         if guard.is_none() {
             let before = memory::reserve_in_use();
@@ -235,7 +235,7 @@ impl<B: Backend> Registry<B> {
             }
             *guard = Some(state);
         }
-        Ok(Guard(guard))
+        Ok(EntriesGuard(guard))
     }
 
     /// Calls `f` with the number of listed identities and an iterator over them. `f` must not call the registry.
@@ -320,7 +320,7 @@ impl<B: Backend> Registry<B> {
                 }
                 Phase::Busy(_) => {
                     let inner = self.idle.wait(guard.0);
-                    guard = Guard(inner.unwrap_or_else(PoisonError::into_inner));
+                    guard = EntriesGuard(inner.unwrap_or_else(PoisonError::into_inner));
                     continue;
                 }
                 Phase::Idle | Phase::Ready | Phase::Failed => {}
@@ -475,18 +475,14 @@ impl<B: Backend> Drop for Opening<'_, B> {
     }
 }
 
-struct Guard<'a, B: Backend>(MutexGuard<'a, Option<Entries<B>>>);
-
-impl<B: Backend> Guard<'_, B> {
-    fn get(&mut self) -> &mut Entries<B> {
-        self.0.as_mut().expect("lock() reads the configuration")
-    }
-}
-
-/// The locked entries during a fork.
+/// The locked entries.
 pub struct EntriesGuard<'a, B: Backend>(MutexGuard<'a, Option<Entries<B>>>);
 
 impl<B: Backend> EntriesGuard<'_, B> {
+    fn get(&mut self) -> &mut Entries<B> {
+        self.0.as_mut().expect("lock() reads the configuration")
+    }
+
     /// Resets adapters on which other threads work, for a fork's child, which lacks these threads.
     pub fn abandon_other_threads(&mut self) {
         let me = Id::current();

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use host::{environment, memory, net, sysfs};
 
-use crate::builtin::{self, BuiltIn, Sources};
+use crate::builtin::{self, BuiltIn};
 use crate::conf::{self, BadLine, Line};
 use crate::entry::{Entry, Identity, Interface, Origin, Version};
 use crate::file;
@@ -141,12 +141,13 @@ fn is_absent(error: &io::Error) -> bool {
 impl Found {
     fn add_built_in(&mut self, places: &Places, version: Version, tell: &mut dyn FnMut(Step<'_>)) {
         let none = self.switched_off.iter().any(|name| name.to_bytes() == ALL_BUILT_IN.as_bytes());
-        let sources = Sources { sysfs: &places.sysfs, proc: &places.proc, own: places.own.as_deref() };
         let of_entries = self.entries.iter().map(|(_, own)| own.name.as_c_str());
         let of_bad = self.bad.iter().filter_map(|(_, bad)| bad.name.as_deref());
         let named: HashSet<&CStr> = of_entries.chain(of_bad).collect();
         let (mut listed, mut unlisted) = (Vec::new(), Vec::new());
-        for BuiltIn { entry, listed: is_listed } in builtin::entries(version, sources) {
+        for BuiltIn { entry, listed: is_listed } in
+            builtin::entries(version, &places.sysfs, &places.proc, places.own.as_deref())
+        {
             let off = self.switched_off.contains(&entry.name);
             if none || off {
                 // Unlisted entries are too many to report.

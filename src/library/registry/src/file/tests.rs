@@ -30,7 +30,7 @@ fn cuts_after_last_whole_line() {
 fn cuts_sparse_file_of_a_terabyte() {
     let root = tempfile::tempdir().unwrap();
     let path = root.path().join("dat.conf");
-    File::create(&path).unwrap().set_len(1 << 40).unwrap();
+    fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
     assert_eq!(read(&path).unwrap(), Text { bytes: Vec::new(), cut: true });
 }
 
