@@ -76,7 +76,7 @@ impl Calls {
         let mut groups: Vec<CallGroup> = Vec::new();
         let mut all: Vec<(Invocation, bool)> = Vec::new();
         all.extend(lists.invocations("for_each_call")?.into_iter().map(|list| (list, false)));
-        if interface.further {
+        if interface.extended {
             all.extend(lists.invocations("for_each_further_call")?.into_iter().map(|list| (list, true)));
         }
         for (Invocation { list, arguments }, further) in all {
@@ -107,11 +107,11 @@ impl Calls {
         self.all().filter(|call| !matches!(call.how, How::Slot))
     }
 
-    /// Returns the names of the functions, sorted.
-    pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.functions().map(|call| call.name.to_string()).collect();
-        names.sort();
-        names
+    /// Returns the functions, sorted by name.
+    pub fn sorted(&self) -> Vec<&Call> {
+        let mut calls: Vec<&Call> = self.functions().collect();
+        calls.sort_by_key(|call| call.name.to_string());
+        calls
     }
 
     pub fn slot(&self, call: &Call) -> Option<&Slot> {
@@ -120,9 +120,8 @@ impl Calls {
 
     /// Checks that names are unique, and that a call has a slot exactly if its entry says so.
     fn check(&self) -> Result<()> {
-        let names = self.names();
-        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(format!("{}: duplicate entry", twice[0]));
+        if let Some(twice) = self.sorted().windows(2).find(|pair| pair[0].name == pair[1].name) {
+            return Err(format!("{}: duplicate entry", twice[0].name));
         }
         for call in self.all() {
             if self.slot(call).is_none() != matches!(call.how, How::Own) {

@@ -10,8 +10,6 @@ use crate::Result;
 /// Suffix of an entry whose codes only other providers return.
 const FOREIGN: &str = "never from the providers of this project";
 
-const OPTIONAL: [&str; 2] = ["Events", "Specification"];
-
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub struct Code {
     kind: String,
@@ -65,7 +63,7 @@ impl Doc {
         let sections = sections(lines);
         let headings: Vec<&str> = sections.iter().map(|(heading, _)| heading.as_str()).collect();
         let mut expected = vec!["", "Returns", "Events", "Specification"];
-        expected.retain(|name| !OPTIONAL.contains(name) || headings.contains(name));
+        expected.retain(|name| !["Events", "Specification"].contains(name) || headings.contains(name));
         if headings != expected {
             return Err(format!("headings are {headings:?}, not {expected:?}"));
         }

@@ -10,10 +10,8 @@ pub struct Interface {
     pub source: &'static str,
     /// Registry library, without suffix.
     pub library: &'static str,
-    /// Set if the crate has `for_each_further_call!`.
-    pub further: bool,
-    /// Set if the crate has InfiniBand extensions.
-    pub extensions: bool,
+    /// Set if the crate has `for_each_further_call!` and InfiniBand extensions.
+    pub extended: bool,
     /// Directory of its C headers below include.
     pub include: &'static str,
     /// Suffix of the lists in tests-c.
@@ -26,8 +24,7 @@ pub const INTERFACES: &[Interface] = &[
         manual: "(3DAT)",
         source: "src/interface/udat12",
         library: "libdat",
-        further: false,
-        extensions: false,
+        extended: false,
         include: "dat",
         suffix: "",
     },
@@ -36,8 +33,7 @@ pub const INTERFACES: &[Interface] = &[
         manual: "",
         source: "src/interface/udat20",
         library: "libdat2",
-        further: true,
-        extensions: true,
+        extended: true,
         include: "dat2",
         suffix: "20",
     },

@@ -12,12 +12,11 @@ pub fn symbols(interface: &Interface, calls: &Calls) -> Derived {
 /// Returns the names that only this project's library of the version exports, if any.
 pub fn further_symbols(interface: &Interface, calls: &Calls) -> Option<Derived> {
     let path = format!("tests-c/abi/symbols{}_full.txt", interface.suffix);
-    interface.further.then(|| Derived { path, text: exported(calls, true) })
+    interface.extended.then(|| Derived { path, text: exported(calls, true) })
 }
 
 fn exported(calls: &Calls, further: bool) -> String {
-    let names = calls.names().into_iter().filter(|name| calls.find(name).is_some_and(|call| call.further == further));
-    names.map(|name| format!("{name}\n")).collect()
+    calls.sorted().iter().filter(|call| call.further == further).map(|call| format!("{}\n", call.name)).collect()
 }
 
 /// Returns each call with each type of return code that this project returns.
@@ -28,10 +27,9 @@ pub fn codes(interface: &Interface, calls: &Calls) -> Derived {
          # Written by `make derived`.\n",
         interface.source, interface.suffix
     );
-    for name in calls.names() {
-        let call = calls.find(&name).expect("the name is that of a call");
+    for call in calls.sorted() {
         for kind in call.doc.own_types() {
-            text.push_str(&format!("{name} {kind}\n"));
+            text.push_str(&format!("{} {kind}\n", call.name));
         }
     }
     Derived { path: format!("tests-c/codes/codes{}.txt", interface.suffix), text }

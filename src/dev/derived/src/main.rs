@@ -96,15 +96,10 @@ fn write(file: &Derived) -> Result<()> {
 fn check(file: &Derived) -> Result<()> {
     match fs::read_to_string(root().join(&file.path)) {
         Ok(old) if old == file.text => Ok(()),
-        Ok(old) => Err(format!(
-            "{}:{}: differs from what is derived; `make derived` writes it",
-            file.path,
-            first_difference(&old, &file.text)
-        )),
+        Ok(old) => {
+            let line = 1 + old.lines().zip(file.text.lines()).take_while(|(old, new)| old == new).count();
+            Err(format!("{}:{line}: differs from what is derived; `make derived` writes it", file.path))
+        }
         Err(e) => Err(format!("{}: {e}", file.path)),
     }
-}
-
-fn first_difference(old: &str, new: &str) -> usize {
-    1 + old.lines().zip(new.lines()).take_while(|(a, b)| a == b).count()
 }

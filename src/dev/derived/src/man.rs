@@ -15,7 +15,6 @@ use crate::{Derived, Result};
 /// Macros with their own page, and their calls.
 const MACROS: &[(&str, &str)] = &[("dat_ia_open", "dat_ia_openv")];
 
-/// Derived sections.
 const SECTIONS: &[&str] = &["SYNOPSIS", "PARAMETERS", "RETURN VALUES"];
 
 /// Manually written sections. Pages of functions without an entry are manual as a whole.
@@ -171,7 +170,6 @@ fn return_values(call: &Call) -> Result<String> {
 /// Codes in no table, because a provider can return them from any call.
 const ANY: &str = "Any call may also return `DAT_INTERNAL_ERROR` or `DAT_NOT_IMPLEMENTED`; see libdat(7).";
 
-/// Prefix of the subtypes for endpoint states.
 const STATE: &str = "DAT_INVALID_STATE_EP_";
 
 /// Returns the entry of one or more codes with the same condition.

@@ -8,7 +8,6 @@ use crate::{Derived, Result};
 const PAGE: &str = "docs/dev/architecture.md";
 const BEGIN: &str = "<!-- Begin of what `make derived` writes. -->\n\n";
 const END: &str = "\n<!-- End of what `make derived` writes. -->\n";
-/// The types that are capabilities.
 const CAPABILITIES: [&str; 4] = ["Extended", "Window", "Srq", "DatagramQp"];
 
 /// Returns the page with the table of the sources below `root`.
@@ -26,9 +25,8 @@ fn table(root: &Path) -> Result<String> {
     names.retain(|name| directory.join(name).join("src/adapter.rs").exists());
     names.sort();
     let mut table = format!("| `Transport` | | {} |\n|---|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
-    let adapters: Result<Vec<_>> =
-        names.iter().map(|name| read(&directory.join(name).join("src/adapter.rs"))).collect();
-    let adapters = adapters?;
+    let read_adapter = |name: &String| read(&directory.join(name).join("src/adapter.rs"));
+    let adapters = names.iter().map(read_adapter).collect::<Result<Vec<_>>>()?;
     for (item, meaning) in items(&read(&root.join("src/core/src/transport/mod.rs"))?) {
         table += &format!("| `{item}` | {meaning} |");
         for (name, text) in names.iter().zip(&adapters) {

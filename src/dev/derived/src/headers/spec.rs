@@ -89,11 +89,7 @@ impl Header {
 }
 
 pub fn headers(interface: &Interface) -> impl Iterator<Item = &'static Header> {
-    let extensions = match interface.extensions {
-        true => EXTENSIONS,
-        false => &[],
-    };
-    HEADERS.iter().chain(extensions)
+    HEADERS.iter().chain(if interface.extended { EXTENSIONS } else { &[] })
 }
 
 /// Headers of all versions.
@@ -169,7 +165,6 @@ const HEADERS: &[Header] = &[
     },
 ];
 
-/// Headers of versions with extensions.
 const EXTENSIONS: &[Header] = &[Header {
     needs: &["udat.h"],
     parts: &[
