@@ -22,9 +22,6 @@ pub struct Supported;
 /// A permit for extended operations: writes with immediate data, atomic operations, and sends that revoke a window.
 /// [`AdapterAttributes`](super::AdapterAttributes) contains which of them the device supports.
 pub trait Extended<T: Transport>: Copy + Send + Sync + 'static {
-    /// `false` only for [`Unsupported`].
-    const SUPPORTED: bool = true;
-
     /// Returns the permit if the peer accepts extended operations ([`QpInit::extended`]), if that is unknown, or
     /// without `qp`, where core flushes the operation. Otherwise the post fails with [`Error::ModelNotSupported`].
     /// Called with the endpoint's requests locked.
@@ -33,9 +30,6 @@ pub trait Extended<T: Transport>: Copy + Send + Sync + 'static {
 
 /// A shared receive queue, at [`Transport::Srq`].
 pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
-    /// `false` only for [`Unsupported`].
-    const SUPPORTED: bool = true;
-
     /// Creates a queue for at least `depth` receives of up to `segments` segments each.
     fn create(transport: &T, zone: &T::Zone, depth: usize, segments: usize) -> Result<Self>;
 
@@ -58,9 +52,6 @@ pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
 
 /// A memory window, at [`Transport::Window`].
 pub trait Windows<T: Transport>: Send + Sync + Sized {
-    /// `false` only for [`Unsupported`].
-    const SUPPORTED: bool = true;
-
     /// Creates an unbound window.
     ///
     /// # Errors
@@ -104,16 +95,12 @@ impl Alarm for Unsupported {
 }
 
 impl<T: Transport> Extended<T> for Unsupported {
-    const SUPPORTED: bool = false;
-
     fn permit(_: Option<&T::Qp>) -> Option<Self> {
         None
     }
 }
 
 impl<T: Transport> SharedReceives<T> for Unsupported {
-    const SUPPORTED: bool = false;
-
     fn create(_: &T, _: &T::Zone, _: usize, _: usize) -> Result<Self> {
         Err(Error::ModelNotSupported)
     }
@@ -127,8 +114,6 @@ impl<T: Transport> SharedReceives<T> for Unsupported {
 }
 
 impl<T: Transport> Windows<T> for Unsupported {
-    const SUPPORTED: bool = false;
-
     fn create(_: &T, _: &T::Zone, _: Scope) -> Result<Self> {
         Err(Error::NotImplemented)
     }
@@ -144,8 +129,6 @@ impl<T: Transport> Windows<T> for Unsupported {
 
 impl<T: Transport> Datagrams<T> for Unsupported {
     type Peer = Unsupported;
-
-    const SUPPORTED: bool = false;
 
     fn create(_: &T, _: QpInit<'_, T, DatagramSink<T>>) -> Result<Arc<Self>> {
         Err(Error::ModelNotSupported)

@@ -43,9 +43,6 @@ pub trait Datagrams<T: Transport>: Send + Sync + Sized {
     /// The address of a peer.
     type Peer: Send + Sync;
 
-    /// `false` only for [`Unsupported`](super::Unsupported).
-    const SUPPORTED: bool = true;
-
     /// Creates a queue pair, which receives immediately.
     fn create(transport: &T, init: QpInit<'_, T, DatagramSink<T>>) -> Result<Arc<Self>>;
 

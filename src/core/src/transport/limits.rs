@@ -1,5 +1,6 @@
 //! The limits and capabilities of an adapter, and the sizes of a queue pair.
 
+use std::any::TypeId;
 use std::path::Path;
 
 use host::sysfs;
@@ -8,7 +9,7 @@ use crate::addr::Address;
 use crate::error::Resource;
 use crate::slab::Kind;
 use crate::transport::datagrams::MAX_DATAGRAM;
-use crate::transport::{Datagrams, Extended, SharedReceives, Transport, Windows};
+use crate::transport::{Transport, Unsupported};
 
 /// The kind of an adapter's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,16 +122,18 @@ impl Fabric {
 impl AdapterAttributes {
     /// Clears the attributes of capabilities that the transport lacks.
     pub(crate) fn within<T: Transport>(mut self) -> Self {
-        let [extended, windows] = [T::Extended::SUPPORTED, T::Window::SUPPORTED];
+        let has = |capability| capability != TypeId::of::<Unsupported>();
+        let (extended, windows) = (has(TypeId::of::<T::Extended>()), has(TypeId::of::<T::Window>()));
+        let (srq, datagrams) = (has(TypeId::of::<T::Srq>()), has(TypeId::of::<T::DatagramQp>()));
         for (attribute, supported) in [
-            (&mut self.srq, T::Srq::SUPPORTED),
-            (&mut self.srq_low_watermark, T::Srq::SUPPORTED),
+            (&mut self.srq, srq),
+            (&mut self.srq_low_watermark, srq),
             (&mut self.rmr, windows),
             (&mut self.endpoint_windows, windows),
             (&mut self.invalidate, extended && windows),
             (&mut self.immediate, extended),
             (&mut self.atomics, extended),
-            (&mut self.datagrams, T::DatagramQp::SUPPORTED),
+            (&mut self.datagrams, datagrams),
         ] {
             *attribute &= supported;
         }
