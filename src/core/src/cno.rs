@@ -17,7 +17,7 @@ use host::memory::Room;
 
 use crate::adaptive_spin::AdaptiveSpin;
 use crate::agent::Agent;
-use crate::error::{Error, Resource, Result, StateError};
+use crate::error::{Error, Result, StateError};
 use crate::evd::Evd;
 use crate::ia::Ia;
 use crate::slab::{Handle, Header, Kind};
@@ -93,7 +93,7 @@ impl<T: Transport> Cno<T> {
     pub fn create_polled(ia: &Arc<Ia<T>>) -> Result<Arc<Self>> {
         let wakeup_fd = EventFd::new().map_err(|error| {
             log::warn!("notification object: cannot create its descriptor: {error}");
-            Error::InsufficientResources(Resource::Memory)
+            Error::NO_MEMORY
         })?;
         Self::create_in(ia, CnoState { wakeup_fd: Some(wakeup_fd), ..CnoState::default() })
     }

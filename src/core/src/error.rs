@@ -45,9 +45,15 @@ pub enum Error {
     Internal,
 }
 
+impl Error {
+    /// Memory or queue entries are exhausted.
+    pub const NO_MEMORY: Error = Error::InsufficientResources(Resource::Memory);
+    pub(crate) const NOT_READY: Error = Error::InvalidState(StateError::EndpointNotReady);
+}
+
 impl From<NoMemory> for Error {
     fn from(_: NoMemory) -> Self {
-        Error::InsufficientResources(Resource::Memory)
+        Error::NO_MEMORY
     }
 }
 

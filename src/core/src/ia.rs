@@ -11,7 +11,7 @@ use host::memory::{self, Room};
 use crate::agent::Agents;
 use crate::attached_data::AttachedData;
 use crate::counters::{ConnStat, Counters, Happenings};
-use crate::error::{Error, Resource, Result, Role, StateError};
+use crate::error::{Error, Result, Role, StateError};
 use crate::evd::Evd;
 use crate::event::{AsyncReason, Event};
 use crate::lmr_table::LmrTable;
@@ -175,13 +175,12 @@ impl<T: Transport> Ia<T> {
     /// Assigns a handle to an object and adds it to the list.
     ///
     /// # Errors
-    /// [`Role::Ia`] if the adapter is closed, [`Resource::Memory`], errors of [`Ia::room_for`].
+    /// [`Role::Ia`] if the adapter is closed, [`Error::NO_MEMORY`], errors of [`Ia::room_for`].
     pub(crate) fn adopt<O: Object>(&self, object: O) -> Result<Arc<O>> {
         self.adopt_shared(memory::arc(object)?)
     }
 
     pub(crate) fn adopt_shared<O: Object>(&self, object: Arc<O>) -> Result<Arc<O>> {
-        let full = Error::InsufficientResources(Resource::Memory);
         let mut children = self.children.lock();
         if children.closed {
             return Err(Error::InvalidHandle(Role::Ia));
@@ -189,7 +188,7 @@ impl<T: Transport> Ia<T> {
         let list = &mut children.live[O::KIND as usize];
         self.within(O::KIND, list.len())?;
         list.room(1)?;
-        let handle = self.slab.insert(object.clone()).ok_or(full)?;
+        let handle = self.slab.insert(object.clone()).ok_or(Error::NO_MEMORY)?;
         self.set_listed(handle, list.len());
         list.push(handle);
         Ok(object)

@@ -31,7 +31,7 @@ pub enum Memory {
 pub struct Lmr<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
-    pz: Mutex<Option<Use<Pz<T>>>>,
+    pub(crate) pz: Mutex<Option<Use<Pz<T>>>>,
     /// The memory as the program described it. The name of shared memory keeps its address until the region is freed,
     /// because queries return a pointer to it.
     pub memory: Memory,
@@ -46,11 +46,6 @@ pub struct Lmr<T: Transport> {
     pub remote_key: u32,
     key_row: Option<KeyRow>,
     region: Mutex<Option<Arc<T::Region>>>,
-}
-
-fn no_context<T: Transport>(ia: &Ia<T>) -> Error {
-    let all = ia.count(Kind::Lmr) >= LmrTable::CAPACITY;
-    Error::InsufficientResources(if all { Resource::Region } else { Resource::Memory })
 }
 
 impl<T: Transport> Lmr<T> {
@@ -94,7 +89,8 @@ impl<T: Transport> Lmr<T> {
         let key_row = if remote_key == 0 { None } else { Some(ia.remote_keys.enter()?) };
         let Some(context) = ia.lmrs.insert(&registration) else {
             key_row.into_iter().for_each(|row| ia.remote_keys.leave(row));
-            return Err(no_context(ia));
+            let all = ia.count(Kind::Lmr) >= LmrTable::CAPACITY;
+            return Err(Error::InsufficientResources(if all { Resource::Region } else { Resource::Memory }));
         };
         // If no handle is left, the memory must stay registered until its context is removed, so that no post uses it
         // later.
@@ -156,11 +152,6 @@ impl<T: Transport> Lmr<T> {
         drop(region);
         self.pz.lock().take();
         self.ia.disown(self);
-    }
-
-    /// Returns the protection zone, or `None` after the free.
-    pub fn pz(&self) -> Option<Arc<Pz<T>>> {
-        self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
 
     /// Returns the address by which programs name the first byte: its real address, or 0 for [`Base::Zero`].

@@ -24,7 +24,7 @@ use crate::slab::Handle;
 use crate::transport::{Checked, Segment};
 
 /// A program's segment, before its check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct LocalSegment {
     pub context: u32,

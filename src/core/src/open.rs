@@ -10,7 +10,7 @@ use host::memory::Room;
 use crate::ah::Ah;
 use crate::cno::Cno;
 use crate::ep::Endpoint;
-use crate::error::{Error, Resource, Result, Role};
+use crate::error::{Error, Result, Role};
 use crate::evd::Evd;
 use crate::event::Streams;
 use crate::ia::{ApiCaps, AsyncOutlet, Ia};
@@ -24,7 +24,7 @@ use crate::transport::{AdapterSink, Datagrams, Transport};
 use crate::users::Use;
 
 macro_rules! objects {
-    ($($object:ident: $kind:ident $(, in $ia:ident)?;)*) => {
+    ($($object:ident: $kind:ident $(, in $ia:ident $(, $pz:ident)?)?;)*) => {
         $(impl<T: Transport> Object for $object<T> {
             const KIND: Kind = Kind::$kind;
 
@@ -38,6 +38,13 @@ macro_rules! objects {
             pub fn ia(&self) -> &Arc<Ia<T>> {
                 &self.$ia
             }
+
+            $(
+                /// Returns the protection zone, or `None` after the free.
+                pub fn pz(&self) -> Option<Arc<Pz<T>>> {
+                    self.$pz.lock().as_ref().map(|pz| pz.object().clone())
+                }
+            )?
         })?)*
     };
 }
@@ -45,12 +52,12 @@ macro_rules! objects {
 objects! {
     Ia: Ia;
     Pz: Pz, in ia;
-    Lmr: Lmr, in ia;
-    Rmr: Rmr, in ia;
+    Lmr: Lmr, in ia, pz;
+    Rmr: Rmr, in ia, pz;
     Evd: Evd, in ia;
     Cno: Cno, in ia;
     Endpoint: Ep, in ia;
-    Srq: Srq, in ia;
+    Srq: Srq, in ia, pz;
     Psp: Psp;
     Rsp: Rsp;
     Cr: Cr, in ia;
@@ -90,7 +97,7 @@ impl<T: Transport> Ia<T> {
         ia.transport.report_to(AdapterSink { adapter: Arc::downgrade(&ia) });
         ia.complete(async_evd).inspect_err(|_| {
             // No other thread has the adapter yet.
-            let _ = ia.destroy();
+            let _ = ia.close_abrupt();
         })?;
         Ok(ia)
     }
@@ -105,7 +112,7 @@ impl<T: Transport> Ia<T> {
             let used = Some(Use::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?);
             *self.async_outlet.lock() = Some(AsyncOutlet { evd, own, used });
         }
-        self.slab.insert(self.clone()).ok_or(Error::InsufficientResources(Resource::Memory))?;
+        self.slab.insert(self.clone()).ok_or(Error::NO_MEMORY)?;
         Ok(())
     }
 
@@ -116,7 +123,7 @@ impl<T: Transport> Ia<T> {
     /// instance.
     pub fn close_graceful(&self) -> Result<()> {
         self.shut_if_unused(self.own_async_evd())?;
-        self.destroy()
+        self.close_abrupt()
     }
 
     /// Closes the instance and destroys all its objects.
@@ -124,10 +131,6 @@ impl<T: Transport> Ia<T> {
     /// # Errors [`Error::InvalidHandle`] if another thread closes the instance. The call does not wait for that thread:
     /// it may wait for the agent that makes this call.
     pub fn close_abrupt(&self) -> Result<()> {
-        self.destroy()
-    }
-
-    fn destroy(&self) -> Result<()> {
         if !self.shut() {
             return Err(Error::InvalidHandle(Role::Ia));
         }

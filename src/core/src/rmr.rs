@@ -29,7 +29,7 @@ pub struct Rmr<T: Transport> {
     /// The connections that can use the region.
     pub scope: Scope,
     key_row: KeyRow,
-    pz: Mutex<Option<Use<Pz<T>>>>,
+    pub(crate) pz: Mutex<Option<Use<Pz<T>>>>,
     window: Mutex<Option<Arc<T::Window>>>,
     binding: Mutex<Option<Binding<T>>>,
 }
@@ -50,7 +50,7 @@ impl<T: Transport> Binding<T> {
 }
 
 /// The binding, as a query returns it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct RmrStatus {
     pub segment: LocalSegment,
@@ -110,11 +110,6 @@ impl<T: Transport> Rmr<T> {
         drop(binding);
         self.pz.lock().take();
         self.ia.disown(self);
-    }
-
-    /// Returns the protection zone, or `None` after the free.
-    pub fn pz(&self) -> Option<Arc<Pz<T>>> {
-        self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
 
     pub(crate) fn window(&self) -> Option<Arc<T::Window>> {

@@ -8,18 +8,16 @@ use host::memory::{NoMemory, Room};
 
 use crate::slab::Handle;
 
-const NONE: u32 = 0;
-
 /// The remote keys of regions with remote rights and of bound windows.
 #[derive(Default)]
 pub(crate) struct RmrTable {
-    rows: Mutex<Rows>,
+    table: Mutex<Rows>,
 }
 
 #[derive(Default)]
 struct Rows {
-    keys: Vec<u32>,
-    owners: Vec<Handle>,
+    /// Key and owner; key 0 in a row without a key.
+    rows: Vec<(u32, Handle)>,
     free: Vec<usize>,
 }
 
@@ -28,36 +26,30 @@ pub(crate) struct KeyRow(usize);
 
 impl RmrTable {
     pub fn enter(&self) -> Result<KeyRow, NoMemory> {
-        let mut rows = self.rows.lock();
-        if let Some(at) = rows.free.pop() {
+        let Rows { rows, free } = &mut *self.table.lock();
+        if let Some(at) = free.pop() {
             return Ok(KeyRow(at));
         }
-        let at = rows.keys.len();
-        rows.keys.room(1)?;
-        rows.owners.room(1)?;
+        let at = rows.len();
+        rows.room(1)?;
         // Reserve memory for all rows, so that `leave` needs none.
-        rows.free.room(at + 1)?;
-        rows.keys.push(NONE);
-        rows.owners.push(Handle::NULL);
+        free.room(at + 1)?;
+        rows.push((0, Handle::NULL));
         Ok(KeyRow(at))
     }
 
     /// Replaces the key in a row. The key 0 means that there is none.
     pub fn set(&self, KeyRow(at): KeyRow, key: u32, owner: Handle) {
-        let mut rows = self.rows.lock();
-        rows.keys[at] = key;
-        rows.owners[at] = owner;
+        self.table.lock().rows[at] = (key, owner);
     }
 
     pub fn leave(&self, row: KeyRow) {
-        self.set(row, NONE, Handle::NULL);
-        self.rows.lock().free.push(row.0);
+        self.set(row, 0, Handle::NULL);
+        self.table.lock().free.push(row.0);
     }
 
     pub fn owner(&self, key: u32) -> Option<Handle> {
-        let rows = self.rows.lock();
-        let at = rows.keys.iter().position(|&known| known == key && known != NONE)?;
-        Some(rows.owners[at])
+        self.table.lock().rows.iter().find(|&&(known, _)| known == key && known != 0).map(|&(_, owner)| owner)
     }
 }
 

@@ -29,7 +29,7 @@ pub struct Srq<T: Transport> {
     pub(crate) header: Header,
     pub(crate) ia: Arc<Ia<T>>,
     pub(crate) zone: u32,
-    pz: Mutex<Option<Use<Pz<T>>>>,
+    pub(crate) pz: Mutex<Option<Use<Pz<T>>>>,
     max_segments: usize,
     pub(crate) queue: T::Srq,
     /// Serialises changes of size or watermark with the transport's call. Locked before the accounting, never for
@@ -112,11 +112,6 @@ impl<T: Transport> Srq<T> {
     fn reclaim(&self) {
         self.pz.lock().take();
         self.ia.disown(self);
-    }
-
-    /// Returns the protection zone; `None` after the free.
-    pub fn pz(&self) -> Option<Arc<Pz<T>>> {
-        self.pz.lock().as_ref().map(|pz| pz.object().clone())
     }
 
     #[inline(never)]

@@ -16,7 +16,7 @@ use host::epoch::EpochGuard;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Posted, Receives};
 use crate::ep::requests::{Gate, InFlight, Requests, Work, length};
-use crate::error::{Error, Resource, Result};
+use crate::error::{Error, Result};
 use crate::evd::{Evd, More, Queue, Queued, refuses};
 use crate::event::{Completion, CompletionFlags, Event, Status, Transfer, notifies};
 use crate::lmr_table::SegmentList;
@@ -191,7 +191,7 @@ impl<T: Transport> Srq<T> {
     #[inline(always)]
     pub(crate) fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<()> {
         let mut accounting = self.accounting.lock();
-        let vacancy = accounting.vacancy().ok_or(Error::InsufficientResources(Resource::Memory))?;
+        let vacancy = accounting.vacancy().ok_or(Error::NO_MEMORY)?;
         let id = vacancy.id();
         let awaited = self.queue.post(&self.ia.transport, &Recv { id, segments })?;
         vacancy.fill(cookie);

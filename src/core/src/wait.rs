@@ -46,7 +46,6 @@ use crate::cno::Cno;
 use crate::error::{Error, Result, Role};
 use crate::evd::Evd;
 use crate::event::Event;
-use crate::ia::Ia;
 use crate::slab::Handle;
 use crate::transport::{Alarm, Armed, Transport, Wakeup};
 use crate::waker::{WakePlace, Waker};
@@ -130,11 +129,9 @@ trait Target: Sized + 'static {
     type Transport: Transport;
     type Outcome;
 
-    fn ia(&self) -> &Ia<Self::Transport>;
-
     fn adaptive_spin(&self) -> &AdaptiveSpin;
 
-    fn note_sleep(&self) {}
+    fn note_sleep(&self);
 
     fn poll(&self);
 
@@ -280,7 +277,6 @@ impl<W: Target> Drop for Wait<W> {
         self.target.leave();
         if self.timing.slept {
             // A locked addition is cheap next to the system call of the sleep.
-            self.target.ia().wakeups.fetch_add(1, Ordering::Relaxed);
             self.target.note_sleep();
         }
     }
@@ -350,16 +346,13 @@ impl<T: Transport> Target for EvdWait<T> {
     type Transport = T;
     type Outcome = EvdOutcome;
 
-    fn ia(&self) -> &Ia<T> {
-        self.evd.ia()
+    fn adaptive_spin(&self) -> &AdaptiveSpin {
+        &self.evd.adaptive_spin
     }
 
     fn note_sleep(&self) {
+        self.evd.ia.wakeups.fetch_add(1, Ordering::Relaxed);
         self.evd.slept.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn adaptive_spin(&self) -> &AdaptiveSpin {
-        &self.evd.adaptive_spin
     }
 
     fn poll(&self) {
@@ -455,12 +448,12 @@ impl<T: Transport> Target for CnoWait<T> {
     type Transport = T;
     type Outcome = Result<Handle>;
 
-    fn ia(&self) -> &Ia<T> {
-        self.cno.ia()
-    }
-
     fn adaptive_spin(&self) -> &AdaptiveSpin {
         &self.cno.adaptive_spin
+    }
+
+    fn note_sleep(&self) {
+        self.cno.ia.wakeups.fetch_add(1, Ordering::Relaxed);
     }
 
     fn poll(&self) {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use host::memory::Room;
 
 use crate::ep::endpoint::Endpoint;
-use crate::ep::post::full;
 use crate::ep::requests::{InFlight, Requests, Work};
 use crate::error::{Access, Arg, Error, Result, Role};
 use crate::event::CompletionFlags;
@@ -68,7 +67,7 @@ impl<T: Transport> Endpoint<T> {
             requests.note_window(&self.ia, ep, rmr)?;
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
-        let Some((id, place)) = flight.next_place() else { return Err(full()) };
+        let Some((id, place)) = flight.next_place() else { return Err(Error::NO_MEMORY) };
         // The use keeps the region registered. The binding stays locked until it describes the new range of the window.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;

@@ -8,7 +8,7 @@ use host::memory;
 
 use crate::addr::Address;
 use crate::counters::ConnStat;
-use crate::ep::endpoint::{Control, Endpoint, not_ready};
+use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep::receives::{Passed, Receives};
 use crate::ep::requests::Requests;
 use crate::ep_state::{EpState, Next, Trigger, next};
@@ -73,13 +73,8 @@ impl<T: Transport> Endpoint<T> {
         control.connects += 1;
         self.ia.happenings.note(ConnStat::Connect);
         self.enter(&mut control, to);
-        log::debug!(
-            target: host::diagnostics::CM,
-            "endpoint {}: connects to qualifier {} at {}",
-            self.header.handle(),
-            request.qualifier,
-            request.address
-        );
+        let (ep, Connect { qualifier, address, .. }) = (self.header.handle(), request);
+        log::debug!(target: host::diagnostics::CM, "endpoint {ep}: connects to qualifier {qualifier} at {address}");
         Ok(())
     }
 
@@ -142,17 +137,15 @@ impl<T: Transport> Endpoint<T> {
             // There is no connection. Work in flight continues.
             return Ok(());
         }
-        let trigger = if graceful { Trigger::DisconnectGraceful } else { Trigger::DisconnectAbrupt };
+        let (trigger, how) = match graceful {
+            true => (Trigger::DisconnectGraceful, "gracefully"),
+            false => (Trigger::DisconnectAbrupt, "abruptly"),
+        };
         let Next::Go(to) = next(control.state, trigger)? else { return Ok(()) };
         let Some(qp) = control.qp.clone() else { return Err(Error::Internal) };
         control.disconnects += 1;
         self.ia.happenings.note(ConnStat::Disconnect);
-        log::debug!(
-            target: host::diagnostics::CM,
-            "endpoint {}: disconnects, {}",
-            self.header.handle(),
-            if graceful { "gracefully" } else { "abruptly" }
-        );
+        log::debug!(target: host::diagnostics::CM, "endpoint {}: disconnects, {how}", self.header.handle());
         if to == EpState::DisconnectPending {
             control.state = to;
             let idle = {
@@ -222,7 +215,7 @@ impl<T: Transport> Endpoint<T> {
         let requests = self.requests().evd.is_some() || control.attr.max_request_dtos == 0;
         let receives = self.receives.lock().evd.is_some() || (self.srq.is_none() && control.attr.max_recv_dtos == 0);
         if control.pz.is_none() || !requests || !receives {
-            return Err(not_ready());
+            return Err(Error::NOT_READY);
         }
         Ok(())
     }
@@ -270,7 +263,7 @@ impl<T: Transport> Endpoint<T> {
         let attr = &control.attr;
         Ok(QpInit {
             sink,
-            zone: &control.pz.as_ref().ok_or_else(not_ready)?.zone,
+            zone: &control.pz.as_ref().ok_or(Error::NOT_READY)?.zone,
             request_cq: requests.evd.as_ref().and_then(|evd| evd.cq.as_ref()),
             recv_cq: receives.evd.as_ref().and_then(|evd| evd.cq.as_ref()),
             srq: self.srq.as_ref().map(|srq| &srq.queue),

@@ -1,5 +1,6 @@
 //! The counters of endpoints, and their sums for an adapter.
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use host::memory;
@@ -55,11 +56,12 @@ impl<T: Transport> Endpoint<T> {
         let mut ended = self.ia.ended.lock();
         let counters = self.counters();
         self.requests().counters = Counters::default();
-        {
-            let mut receives = self.receives.lock();
-            (receives.received, receives.specials) = Default::default();
+        let mut receives = self.receives.lock();
+        (receives.received, receives.specials) = Default::default();
+        drop(receives);
+        if let Ok(own) = self.datagrams() {
+            own.lost.store(0, Ordering::Relaxed);
         }
-        self.reset_lost_datagrams();
         counters.tell(self.header.handle());
         ended.add(&counters);
     }

@@ -22,7 +22,7 @@ use self::number::Number;
 use crate::addr::Address;
 use crate::ah::{Ah, Claim};
 use crate::counters::ConnStat;
-use crate::ep::endpoint::{Control, Endpoint, not_ready};
+use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep::internal::ConnectionOwner;
 use crate::ep::receives::{Ended, Receives};
 use crate::ep::report::announced;
@@ -50,7 +50,7 @@ pub(super) struct UdEndpoint<T: Transport> {
     number: Number,
     handles: Mutex<Vec<Arc<Ah<T>>>>,
     /// Number of datagrams that were lost after their completion, or arrived without a receive.
-    lost: AtomicU64,
+    pub lost: AtomicU64,
 }
 
 impl<T: Transport> UdEndpoint<T> {
@@ -65,19 +65,13 @@ impl<T: Transport> Endpoint<T> {
         self.datagrams().is_ok()
     }
 
-    fn datagrams(&self) -> Result<&UdEndpoint<T>> {
+    pub(super) fn datagrams(&self) -> Result<&UdEndpoint<T>> {
         if let Service::Datagrams(own) = &self.service { Ok(own) } else { Err(Error::InvalidHandle(Role::Ep)) }
     }
 
     /// Returns the number of lost datagrams.
     pub fn lost_datagrams(&self) -> u64 {
         self.datagrams().map_or(0, |own| own.lost.load(Ordering::Relaxed))
-    }
-
-    pub(super) fn reset_lost_datagrams(&self) {
-        if let Service::Datagrams(own) = &self.service {
-            own.lost.store(0, Ordering::Relaxed);
-        }
     }
 
     pub(crate) fn datagram_qp(&self) -> Option<Arc<T::DatagramQp>> {
@@ -171,7 +165,7 @@ impl<T: Transport> Endpoint<T> {
             _ if !requests.has_flags(completion, true) => return Err(Error::InvalidParameter(Arg::Flags)),
             _ if segments.count() > requests.max_segments => return Err(Error::InvalidParameter(Arg::SegmentCount)),
             Some(zone) if requests.evd.is_some() => zone,
-            _ => return Err(not_ready()),
+            _ => return Err(Error::NOT_READY),
         };
         let mut checked = Checked::new();
         let len = self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_READ, &mut checked)?;
@@ -186,8 +180,8 @@ impl<T: Transport> Endpoint<T> {
             let evd = requests.evd.as_ref().map(|evd| evd.object().clone());
             requests.unlocked(|| transport.poll(evd.as_ref().and_then(|evd| evd.cq.as_ref()), Poll::Complete));
         }
-        let Requests { datagram_qp: Some(qp), flight, .. } = &mut *requests else { return Err(not_ready()) };
-        let Some((id, place)) = flight.next_place() else { return Err(super::post::full()) };
+        let Requests { datagram_qp: Some(qp), flight, .. } = &mut *requests else { return Err(Error::NOT_READY) };
+        let Some((id, place)) = flight.next_place() else { return Err(Error::NO_MEMORY) };
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
         let handed = if self.send_short(&checked, to, solicited) {
             Handed { mark: SeqNo(id), done: true }
@@ -411,7 +405,7 @@ impl<T: Transport> DatagramSink<T> {
 
     /// Counts datagrams that were lost after their completion, or arrived without a receive.
     pub fn lost(&self, count: u64) {
-        if let Service::Datagrams(own) = &self.endpoint.service {
+        if let Ok(own) = self.endpoint.datagrams() {
             own.lost.fetch_add(count, Ordering::Relaxed);
         }
     }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use crate::counters::ConnStat;
 use crate::ep::endpoint::{Control, Endpoint};
+use crate::ep::report::announced;
 use crate::ep_state::EpState;
 use crate::evd::Evd;
 use crate::event::{AsyncReason, ConnectionEvent, Event, Status};
-use crate::transport::{Closing, Disconnect, FailedRequest, RecvDone, Transport};
+use crate::transport::{Closing, ConnectionReport, Disconnect, FailedRequest, RecvDone, Transport};
 
 impl<T: Transport> Endpoint<T> {
     /// Ends the connection or the attempt: sets the state, then queues completions and the event, which a free omits.
@@ -91,10 +92,7 @@ impl<T: Transport> Endpoint<T> {
             return;
         }
         let Some(qp) = control.qp.clone() else { return };
-        let event = match control.state {
-            EpState::DisconnectPending => ConnectionEvent::Disconnected,
-            _ => ConnectionEvent::Broken,
-        };
+        let event = announced(control.state, &ConnectionReport::Broken);
         if self.ia.transport.disconnect(&qp, Disconnect::Broken) == Closing::Done {
             self.end(&mut control, Some(event), None, None);
         }

@@ -20,7 +20,7 @@ use crate::ep::datagram::{Service, UdEndpoint};
 use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
 use crate::ep_state::{EpState, Next, Trigger, next};
-use crate::error::{Error, Resource, Result, Role, StateError};
+use crate::error::{Error, Resource, Result, Role};
 use crate::evd::Evd;
 use crate::ia::Ia;
 use crate::pz::Pz;
@@ -281,7 +281,7 @@ impl<T: Transport> Endpoint<T> {
     /// Frees the endpoint. Its connection ends immediately, and outstanding work is flushed.
     ///
     /// # Errors
-    /// [`StateError::Endpoint`] while a service point or a connection request uses it.
+    /// [`crate::error::StateError::Endpoint`] while a service point or a connection request uses it.
     pub fn free(&self) -> Result<()> {
         self.drain_completions();
         let control = self.control.lock();
@@ -349,8 +349,8 @@ impl<T: Transport> Endpoint<T> {
     /// Prepares the endpoint for another connection.
     ///
     /// # Errors
-    /// [`StateError::Endpoint`] unless it is unconnected or disconnected; [`Error::InvalidHandle`] if another thread
-    /// frees it.
+    /// [`crate::error::StateError::Endpoint`] unless it is unconnected or disconnected; [`Error::InvalidHandle`] if
+    /// another thread frees it.
     pub fn reset(&self) -> Result<()> {
         let mut control = self.live()?;
         let Next::Go(to) = next(control.state, Trigger::Reset)? else { return Ok(()) };
@@ -383,8 +383,4 @@ impl<T: Transport> Endpoint<T> {
         }
         Ok(to)
     }
-}
-
-pub(super) fn not_ready() -> Error {
-    Error::InvalidState(StateError::EndpointNotReady)
 }

@@ -7,7 +7,7 @@
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Gate, InFlight, Requests, Work};
 use crate::ep::sending::Locked;
-use crate::error::{Error, Resource, Result};
+use crate::error::{Error, Result};
 use crate::event::{CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
 use crate::transport::{Checked, Operation, RemoteSegment, Request, SeqNo, Transport};
@@ -85,7 +85,7 @@ impl<T: Transport> Endpoint<T> {
             return Ok(());
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
-        let Some((id, place)) = flight.next_place() else { return Err(full()) };
+        let Some((id, place)) = flight.next_place() else { return Err(Error::NO_MEMORY) };
         let fence = completion.contains(CompletionFlags::BARRIER_FENCE);
         let signalled = !completion.contains(CompletionFlags::SUPPRESS);
         let request = Request { id, operation, segments: &checked, len, fence, signalled };
@@ -121,7 +121,7 @@ impl<T: Transport> Endpoint<T> {
                 requests.admit()?;
             }
         }
-        if requests.flight.is_full() { Err(full()) } else { Ok(requests.gate != Gate::Flush) }
+        if requests.flight.is_full() { Err(Error::NO_MEMORY) } else { Ok(requests.gate != Gate::Flush) }
     }
 
     pub(crate) fn drain_completions(&self) {
@@ -133,7 +133,3 @@ impl<T: Transport> Endpoint<T> {
 }
 
 const NOWHERE: RemoteSegment = RemoteSegment { addr: 0, len: 0, key: 0 };
-
-pub(super) fn full() -> Error {
-    Error::InsufficientResources(Resource::Memory)
-}

@@ -8,7 +8,6 @@ use host::memory::{self, NoMemory, Room};
 
 use crate::counters::{Specials, Tallies};
 use crate::ep::attr::Watermark;
-use crate::ep::endpoint::not_ready;
 use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Evd, Queued};
@@ -164,7 +163,7 @@ impl<T: Transport> Receives<T> {
         if !completion.is_empty() && !quiet {
             Error::InvalidParameter(Arg::Flags)
         } else if self.zone.is_none() || self.evd.is_none() {
-            not_ready()
+            Error::NOT_READY
         } else {
             Error::InvalidParameter(Arg::SegmentCount)
         }

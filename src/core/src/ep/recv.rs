@@ -5,7 +5,7 @@ use host::lock::MutexGuard;
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Passed, Posted, Receives};
-use crate::error::{Error, Resource, Result, StateError};
+use crate::error::{Error, Result, StateError};
 use crate::event::{AsyncReason, CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
@@ -40,7 +40,7 @@ impl<T: Transport> Endpoint<T> {
             return Ok(());
         }
         if receives.posted.is_full() {
-            return Err(Error::InsufficientResources(Resource::Memory));
+            return Err(Error::NO_MEMORY);
         }
         let id = receives.next_id;
         let recv = Recv { id, segments: &checked };

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use host::diagnostics::COMPLETION;
 
 use crate::counters::Counters;
-use crate::ep::endpoint::not_ready;
 use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Batch, Evd, Queued};
@@ -261,7 +260,7 @@ impl<T: Transport> Requests<T> {
         } else if too_many {
             Error::InvalidParameter(Arg::SegmentCount)
         } else {
-            not_ready()
+            Error::NOT_READY
         }
     }
 

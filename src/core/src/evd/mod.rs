@@ -110,19 +110,16 @@ impl<T: Transport> Evd<T> {
             counter_baseline: AttachedData::default(),
             tie: Mutex::default(),
         })?;
+        let handle = evd.header.handle();
         if let Some(cno) = cno {
-            if let Err(error) = cno.attach(evd.header.handle()) {
+            if let Err(error) = cno.attach(handle) {
                 evd.free_anyway();
                 ia.discount(Kind::Evd);
                 return Err(error);
             }
             evd.queue().set_cno(Some(cno));
         }
-        log::debug!(
-            target: host::diagnostics::EVD,
-            "event dispatcher {}: created for {qlen} events",
-            evd.header.handle(),
-        );
+        log::debug!(target: host::diagnostics::EVD, "event dispatcher {handle}: created for {qlen} events");
         Ok(evd)
     }
 
@@ -200,7 +197,7 @@ impl<T: Transport> Evd<T> {
     pub fn modify_cno(&self, cno: Option<&Arc<Cno<T>>>) -> Result<()> {
         let new = cno.map(|cno| Use::of(cno).ok_or(Error::InvalidHandle(Role::Cno))).transpose()?;
         let _tie = self.tie.lock();
-        if self.queue().is_dead() {
+        if self.queue().dead {
             return Err(Error::InvalidHandle(Role::Evd));
         }
         if let Some(new) = &new {
@@ -228,11 +225,7 @@ impl<T: Transport> Evd<T> {
 
     /// Disallows waits. The wait of a waiting thread fails with [`StateError::EvdUnwaitable`].
     pub fn set_unwaitable(&self) {
-        let waker = {
-            let mut queue = self.queue();
-            queue.refuse_waits();
-            queue.waker()
-        };
+        let waker = self.queue().refuse_waits();
         if let Some(waker) = waker {
             waker.wake();
         }

@@ -117,7 +117,7 @@ pub(crate) struct Queue<T: Transport> {
     pub qlen: usize,
     pub enabled: bool,
     pub(crate) refused: u8,
-    dead: bool,
+    pub dead: bool,
     pub(crate) wait: Option<Wait>,
     cno: Option<Use<Cno<T>>>,
     /// `true` if there is a waiter or a CNO.
@@ -249,15 +249,12 @@ impl<T: Transport> Queue<T> {
         self.refused = if on { self.refused | bit } else { self.refused & !bit };
     }
 
-    pub fn refuse_waits(&mut self) {
+    pub fn refuse_waits(&mut self) -> Option<Arc<Waker>> {
         self.set_waitable(false);
         if let Some(wait) = &mut self.wait {
             wait.refused = true;
         }
-    }
-
-    pub fn is_dead(&self) -> bool {
-        self.dead
+        self.waker()
     }
 
     /// Marks the EVD as freed. Later events are lost.
@@ -266,17 +263,11 @@ impl<T: Transport> Queue<T> {
         self.events.limit(0);
     }
 
-    /// Checks `qlen` against the events and the waiter's threshold.
-    pub fn check_resize(&self, qlen: usize) -> Result<()> {
+    pub fn resize(&mut self, qlen: usize) -> Result<()> {
         let waited_for = self.wait.as_ref().map_or(0, |wait| wait.threshold);
         if self.events.len() > qlen || waited_for > qlen {
             return Err(Error::InvalidState(StateError::EvdTooShort));
         }
-        Ok(())
-    }
-
-    pub fn resize(&mut self, qlen: usize) -> Result<()> {
-        self.check_resize(qlen)?;
         self.events.reserve(qlen)?;
         self.qlen = qlen;
         if self.dead {

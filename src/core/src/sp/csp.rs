@@ -6,7 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::addr::{Address, Comm};
-use crate::error::{Error, Resource, Result};
+use crate::error::{Error, Result};
 use crate::evd::Evd;
 use crate::ia::Ia;
 use crate::slab::{Header, Kind};
@@ -51,7 +51,7 @@ impl<T: Transport> Csp<T> {
     fn listen(&self, wanted: Option<u64>) -> Result<()> {
         self.point.open(self.header.handle(), wanted).map_err(|error| match error {
             Error::QualifierInUse => Error::PortInUse,
-            Error::QualifierUnavailable => Error::InsufficientResources(Resource::Memory),
+            Error::QualifierUnavailable => Error::NO_MEMORY,
             other => other,
         })?;
         let port = u16::try_from(self.point.qualifier()).map_err(|_| Error::Internal)?;
