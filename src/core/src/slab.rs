@@ -88,7 +88,6 @@ pub trait Object: Send + Sync + 'static {
 #[derive(Debug, Default)]
 pub struct Header {
     handle: AtomicUsize,
-    context: AtomicU64,
     pub(crate) users: Users,
 }
 
@@ -102,16 +101,6 @@ impl Header {
     pub fn handle(&self) -> Handle {
         Handle(self.handle.load(Ordering::Relaxed))
     }
-
-    /// Returns the consumer context; 0 until set.
-    pub fn context(&self) -> u64 {
-        self.context.load(Ordering::Acquire)
-    }
-
-    /// Replaces the consumer context.
-    pub fn set_context(&self, context: u64) {
-        self.context.store(context, Ordering::Release);
-    }
 }
 
 /// Minimum number of freed cells before one is reused.
@@ -123,6 +112,7 @@ const FIRST_CHUNK: usize = 1024;
 const CHUNKS: usize = 16;
 
 /// The memory of a handle.
+#[derive(Default)]
 #[repr(C, align(64))]
 pub struct Cell {
     face: AtomicUsize,
@@ -130,6 +120,8 @@ pub struct Cell {
     kind: AtomicUsize,
     object: AtomicPtr<()>,
     release: AtomicPtr<()>,
+    /// The object's consumer context; 0 until set.
+    context: AtomicU64,
     /// Index in the adapter's list, whose lock protects it.
     pub(crate) listed: AtomicUsize,
     /// The next dead cell with an object: see [`RetiredCell::end`].
@@ -138,6 +130,7 @@ pub struct Cell {
 
 const _: () = assert!(size_of::<Cell>().is_power_of_two());
 
+#[derive(Default)]
 struct Chunk {
     first: AtomicPtr<Cell>,
     /// Size in bytes; 0 before the allocation.
@@ -164,7 +157,7 @@ impl Chunk {
 }
 
 /// The first cells of a slab, for fast lookups of nearly all objects.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FirstCells {
     first: AtomicUsize,
     /// 0 until set.
@@ -226,12 +219,7 @@ impl FirstCells {
     }
 }
 
-impl Default for FirstCells {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
+#[derive(Default)]
 struct Free {
     cells: VecDeque<usize>,
     /// The first dead cell with an object: see [`RetiredCell::end`].
@@ -260,15 +248,7 @@ unsafe fn release<O: Object>(object: *mut ()) {
 impl<D> Slab<D> {
     /// Returns an empty slab whose cells start with the word `face`.
     pub fn new(face: usize) -> Self {
-        Slab {
-            face,
-            chunks: std::array::from_fn(|_| Chunk {
-                first: AtomicPtr::new(ptr::null_mut()),
-                size: AtomicUsize::new(0),
-            }),
-            free: Mutex::new(Free { cells: VecDeque::new(), left: 0, used: 0, chunks: 0 }),
-            domain: PhantomData,
-        }
+        Slab { face, chunks: Default::default(), free: Mutex::default(), domain: PhantomData }
     }
 
     /// Stores `object` in a new cell. Returns `None` if the slab is full or memory is exhausted.
@@ -278,6 +258,7 @@ impl<D> Slab<D> {
         object.header().handle.store(address, Ordering::Relaxed);
         cell.object.store(Arc::into_raw(object).cast_mut().cast(), Ordering::Relaxed);
         cell.release.store(release::<O> as Release as *mut (), Ordering::Relaxed);
+        cell.context.store(0, Ordering::Relaxed);
         // SYNC born: the object is stored before the cell becomes alive.
         cell.kind.store(O::KIND as usize, Ordering::Release);
         Some(Handle(address))
@@ -352,14 +333,7 @@ impl<D> Slab<D> {
         let more = total - free.cells.len();
         free.cells.room(more).ok()?;
         let mut cells = memory::vec(len).ok()?;
-        cells.extend((0..len).map(|_| Cell {
-            face: AtomicUsize::new(self.face),
-            kind: AtomicUsize::new(0),
-            object: AtomicPtr::new(ptr::null_mut()),
-            release: AtomicPtr::new(ptr::null_mut()),
-            listed: AtomicUsize::new(0),
-            next: AtomicUsize::new(0),
-        }));
+        cells.extend((0..len).map(|_| Cell { face: AtomicUsize::new(self.face), ..Cell::default() }));
         let first = Vec::leak(cells).as_mut_ptr();
         // `Cell::at` turns an address into a reference.
         let _ = first.expose_provenance();
@@ -398,6 +372,12 @@ impl Cell {
     pub fn kind(&self) -> Option<Kind> {
         let kind = self.kind.load(Ordering::Acquire);
         Kind::ALL.get(kind.wrapping_sub(1)).copied()
+    }
+
+    /// Calls `f` with the consumer context of the object, if it is alive and not an address handle.
+    pub fn with_context<R>(&self, f: impl FnOnce(&AtomicU64) -> R) -> Option<R> {
+        // During this epoch, the cell gets no other object.
+        epoch::briefly(|| self.kind().filter(|&kind| kind != Kind::Ah).map(|_| f(&self.context)))
     }
 
     /// The pointer is valid until the caller's epoch guard ends.

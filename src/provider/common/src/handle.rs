@@ -96,7 +96,7 @@ impl<F: Provider> Domain<F> {
     /// Returns the cell of `handle` in any slab.
     #[cold]
     #[inline(never)]
-    fn cell(&self, handle: DAT_HANDLE) -> Option<&'static Cell> {
+    pub(crate) fn cell(&self, handle: DAT_HANDLE) -> Option<&'static Cell> {
         let handle = Handle(handle.addr());
         self.spaces().find_map(|space| space.slab.cell(handle).inspect(|_| self.window.set(&space.slab)))
     }
