@@ -51,6 +51,9 @@ impl<T: Transport> Endpoint<T> {
 
     fn start(self: &Arc<Self>, request: &Connect<'_>, check: impl FnOnce(&Control<T>) -> Result<()>) -> Result<()> {
         debug_assert!(request.private_data.len() <= self.ia.attributes().max_private_data);
+        if !request.address.is_host() {
+            return Err(Error::InvalidAddress(AddressFault::Unsupported));
+        }
         if request.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(Error::InvalidParameter(Arg::Timeout));
         }
@@ -58,9 +61,6 @@ impl<T: Transport> Endpoint<T> {
         let next = if self.has_datagrams() { Ok(Next::Stay) } else { next(control.state, Trigger::Connect) }?;
         self.ready(&control)?;
         check(&control)?;
-        if !request.address.is_host() {
-            return Err(Error::InvalidAddress(AddressFault::Unsupported));
-        }
         self.ia.transport.check_address(request.address)?;
         let Next::Go(to) = next else { return self.ask_peer(&mut control, request) };
         let remote = memory::arc(request.address.clone())?;

@@ -85,9 +85,6 @@ pub unsafe fn dat_ep_common_connect<F: Provider<Version = Udat20>>(
         let private_data = unsafe { connect::private_data(private_data_size, private_data, most, 4) }?;
         // SAFETY: the caller passes NULL or a complete address.
         let address = unsafe { self::address(remote_ia_address, 2) }?;
-        if !address.is_host() {
-            return Err(Fault::Core(Error::InvalidAddress(AddressFault::Unsupported)));
-        }
         ep.common_connect(&address, connect::duration(timeout), &private_data).at(&[(Arg::Timeout, 3)])
     })
 }

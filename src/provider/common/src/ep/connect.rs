@@ -92,10 +92,7 @@ pub unsafe fn dat_ep_connect<F: Provider>(
         let private_data = unsafe { self::private_data(private_data_size, private_data, max, 5) }?;
         // SAFETY: the caller promises NULL or a complete address.
         let address = unsafe { self::address(remote_ia_address) };
-        let address = address
-            .ok_or(Fault::Argument(2))?
-            .and_then(|address| if address.is_host() { Ok(address) } else { Err(AddressFault::Unsupported) })
-            .map_err(|fault| Fault::Core(Error::InvalidAddress(fault)))?;
+        let address = address.ok_or(Fault::Argument(2))?.map_err(|fault| Fault::Core(Error::InvalidAddress(fault)))?;
         ep.connect(&Connect {
             address: &address,
             qualifier: remote_conn_qual,
