@@ -17,9 +17,9 @@
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dat_core::Object;
-use dat_core::error::{Arg, Error, Resource, Role};
-use dat_udat::{DAT_HANDLE, DAT_RETURN, DAT_SUCCESS};
+use dat_core::error::{Arg, Error, Role};
+use dat_core::{Handle, Object};
+use dat_udat::{DAT_HANDLE, DAT_QUEUE_EMPTY, DAT_RETURN, DAT_SUCCESS};
 use host::cancel::{self, uncancelled};
 use host::cold_path;
 use host::diagnostics::{CALL, Function, RETURN};
@@ -169,7 +169,7 @@ pub fn fast<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 /// Runs `body` like [`fast`], with a short path for an empty queue, because programs poll.
 pub fn polling<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| match body() {
-        Err(Fault::Core(Error::QueueEmpty)) => F::Version::QUEUE_EMPTY,
+        Err(Fault::Core(Error::QueueEmpty)) => DAT_QUEUE_EMPTY,
         answer => code::<F>(answer),
     })
 }
@@ -183,7 +183,7 @@ pub fn fast_path<F: Provider, O: Object>(
     body: impl FnOnce(&O) -> Answer<()>,
     otherwise: impl FnOnce() -> DAT_RETURN,
 ) -> DAT_RETURN {
-    let Some(held) = F::domain().get_fast::<O>(handle) else {
+    let Some(held) = F::domain().window.enter::<O>(Handle(handle.addr())) else {
         cold_path();
         return otherwise();
     };
@@ -191,7 +191,7 @@ pub fn fast_path<F: Provider, O: Object>(
     let held = ManuallyDrop::new(held);
     if !found(&held) {
         drop(ManuallyDrop::into_inner(held));
-        return F::Version::QUEUE_EMPTY;
+        return DAT_QUEUE_EMPTY;
     }
     match body(&held) {
         Ok(()) => {
@@ -216,7 +216,7 @@ fn failed<F: Provider>(fault: Fault) -> DAT_RETURN {
 pub const PANICKED: Fault = Fault::Core(Error::Internal);
 
 /// The fault of a lack of memory.
-pub const OUT_OF_MEMORY: Fault = Fault::Core(Error::InsufficientResources(Resource::Memory));
+pub const OUT_OF_MEMORY: Fault = Fault::Core(Error::NO_MEMORY);
 
 /// Returns the result of `body`, or `None` if it panicked.
 pub fn caught<R>(body: impl FnOnce() -> R) -> Option<R> {

@@ -9,7 +9,7 @@ use dat_udat::*;
 use crate::attr::address_ptr;
 use crate::call::{making, slow};
 use crate::ep::connect;
-use crate::handle::{find, find_or_null, handle_or_null, same_ia};
+use crate::handle::{find, find_in_or_null, handle_or_null};
 use crate::ptr::c_bytes;
 use crate::{At, Provider};
 
@@ -34,10 +34,7 @@ pub unsafe fn dat_cr_accept<F: Provider>(
 ) -> DAT_RETURN {
     making::<F>(|| {
         let cr = find::<F, Cr<F::Transport>>(cr_handle, Role::Cr)?;
-        let ep = find_or_null::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        if let Some(ep) = &ep {
-            same_ia(cr.ia(), ep.ia(), Role::Ep)?;
-        }
+        let ep = find_in_or_null::<F, _>(cr.ia(), ep_handle, Role::Ep, Endpoint::ia)?;
         let max = cr.ia().attributes().max_private_data;
         // SAFETY: the caller promises NULL or `private_data_size` bytes.
         let private_data = unsafe { connect::private_data(private_data_size, private_data, max, 3) }?;

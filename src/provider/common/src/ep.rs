@@ -15,7 +15,7 @@ use dat_udat::*;
 use crate::attr::boolean;
 use crate::call::{fast, making, slow};
 use crate::ep::attr::{c_ep_state, watermark};
-use crate::handle::{find, find_or_null, give, same_ia};
+use crate::handle::{find, find_in, find_in_or_null, find_or_null, give};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, Fault, Provider, Version, count};
 
@@ -74,15 +74,10 @@ fn evd_of<F: Provider>(
     role: Role,
 ) -> Answer<Option<Arc<Evd<F::Transport>>>> {
     let evd = find_or_null::<F, Evd<F::Transport>>(handle, role)?;
-    if let Some(evd) = &evd {
-        if role != Role::EvdConnect {
-            same_ia(ia, evd.ia(), role)?;
-        }
-        if !evd.streams.contains(stream) {
-            return Err(Fault::Handle(role));
-        }
-    }
-    Ok(evd)
+    let fits = |evd: &Arc<Evd<F::Transport>>| {
+        evd.streams.contains(stream) && (role == Role::EvdConnect || Arc::ptr_eq(ia, evd.ia()))
+    };
+    if evd.as_ref().is_none_or(fits) { Ok(evd) } else { Err(Fault::Handle(role)) }
 }
 
 /// Creates an endpoint. The attributes are the argument at `position`, the new handle the next.
@@ -96,19 +91,13 @@ fn create<F: Provider>(
     position: u32,
 ) -> Answer<()> {
     let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-    let pz = find_or_null::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
-    if let Some(pz) = &pz {
-        same_ia(&ia, pz.ia(), Role::Pz)?;
-    }
+    let pz = find_in_or_null::<F, _>(&ia, pz_handle, Role::Pz, Pz::ia)?;
     let connect = evd_of::<F>(&ia, connect, Streams::CONNECTIONS, Role::EvdConnect)?;
     let recv = evd_of::<F>(&ia, recv, Streams::TRANSFERS, Role::EvdRecv)?;
     let request = evd_of::<F>(&ia, request, Streams::TRANSFERS, Role::EvdRequest)?;
-    let srq = srq.map(|srq| find::<F, Srq<F::Transport>>(srq, Role::Srq)).transpose()?;
-    if let Some(srq) = &srq {
-        same_ia(&ia, srq.ia(), Role::Srq)?;
-        if attributes.is_null() && !F::Version::SRQ_DEFAULTS {
-            return Err(Fault::Argument(position));
-        }
+    let srq = srq.map(|srq| find_in::<F, _>(&ia, srq, Role::Srq, Srq::ia)).transpose()?;
+    if srq.is_some() && attributes.is_null() && !F::Version::SRQ_DEFAULTS {
+        return Err(Fault::Argument(position));
     }
     let out = ep_handle.required(position + 1)?;
     let decode = |attr| F::Version::ep_attributes(&attr, srq.is_some(), position);

@@ -8,7 +8,7 @@ use dat_udat::*;
 
 use crate::attr::{c_feed, streams};
 use crate::call::{making, slow};
-use crate::handle::{find, find_or_null, give, handle_or_null, same_ia};
+use crate::handle::{find, find_in_or_null, give, handle_or_null};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{At, Fault, Provider, Version, count};
@@ -24,10 +24,7 @@ pub fn dat_evd_create<F: Provider>(
 ) -> DAT_RETURN {
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        let cno = find_or_null::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
-        if let Some(cno) = &cno {
-            same_ia(&ia, cno.ia(), Role::Cno)?;
-        }
+        let cno = find_in_or_null::<F, _>(&ia, cno_handle, Role::Cno, Cno::ia)?;
         let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
         let streams = streams::<F::Version>(evd_flags).ok_or(Fault::Argument(4))?;
         let out = evd_handle.required(5)?;
@@ -51,10 +48,7 @@ crate::query_slot!(dat_evd_query: Evd as Evd, DAT_EVD_PARAM_MASK, DAT_EVD_FIELD_
 pub fn dat_evd_modify_cno<F: Provider>(evd_handle: DAT_EVD_HANDLE, cno_handle: DAT_CNO_HANDLE) -> DAT_RETURN {
     slow::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
-        let cno = find_or_null::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
-        if let Some(cno) = &cno {
-            same_ia(evd.ia(), cno.ia(), Role::Cno)?;
-        }
+        let cno = find_in_or_null::<F, _>(evd.ia(), cno_handle, Role::Cno, Cno::ia)?;
         evd.modify_cno(cno.as_ref()).at(&[])
     })
 }

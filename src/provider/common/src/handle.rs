@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use dat_core::error::Role;
-use dat_core::transport::Transport;
-use dat_core::{Cell, FirstCells, Handle, Ia, Kind, Object, ObjectGuard, Slab};
+use dat_core::{Cell, FirstCells, Handle, Ia, Kind, Object, Slab};
 use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
 use host::memory;
@@ -26,7 +25,7 @@ pub struct Domain<F: Provider> {
     /// List of slabs. The child of a fork starts a new list.
     first: AtomicPtr<Space<F>>,
     /// First cells of the slab in which a lookup first succeeded.
-    window: FirstCells,
+    pub(crate) window: FirstCells,
     /// A standard mutex, which the child of a fork can always unlock.
     registrations: Mutex<Registrations<F>>,
     pub(crate) fork: Hold<MutexGuard<'static, Registrations<F>>>,
@@ -106,13 +105,6 @@ impl<F: Provider> Domain<F> {
         self.cell(handle)?.get()
     }
 
-    /// Returns the live object of this type and handle in an epoch section. `None` also if the handle is not among the
-    /// first cells or the thread cannot enter a section.
-    #[inline(always)]
-    pub fn get_fast<O: Object>(&self, handle: DAT_HANDLE) -> Option<ObjectGuard<O>> {
-        self.window.enter(Handle(handle.addr()))
-    }
-
     /// Returns the kind of a live object.
     #[inline]
     pub fn kind(&self, handle: DAT_HANDLE) -> Option<Kind> {
@@ -170,9 +162,27 @@ pub fn find_or_null<F: Provider, O: Object>(handle: DAT_HANDLE, role: Role) -> A
     if handle.is_null() { Ok(None) } else { find::<F, O>(handle, role).map(Some) }
 }
 
-/// Fails unless both objects belong to the same open adapter. `role` is the role of the second object's argument.
-pub fn same_ia<T: Transport>(ia: &Arc<Ia<T>>, other: &Arc<Ia<T>>, role: Role) -> Answer<()> {
-    if Arc::ptr_eq(ia, other) { Ok(()) } else { Err(Fault::Handle(role)) }
+/// Returns the object of an argument, which must belong to the open adapter `ia`. `ia_of` returns an object's adapter.
+pub fn find_in<F: Provider, O: Object>(
+    ia: &Arc<Ia<F::Transport>>,
+    handle: DAT_HANDLE,
+    role: Role,
+    ia_of: impl FnOnce(&O) -> &Arc<Ia<F::Transport>>,
+) -> Answer<Arc<O>> {
+    find::<F, O>(handle, role).and_then(|found| {
+        let fits = Arc::ptr_eq(ia, ia_of(&found));
+        if fits { Ok(found) } else { Err(Fault::Handle(role)) }
+    })
+}
+
+/// Like [`find_in`], for an argument that can be NULL.
+pub fn find_in_or_null<F: Provider, O: Object>(
+    ia: &Arc<Ia<F::Transport>>,
+    handle: DAT_HANDLE,
+    role: Role,
+    ia_of: impl FnOnce(&O) -> &Arc<Ia<F::Transport>>,
+) -> Answer<Option<Arc<O>>> {
+    if handle.is_null() { Ok(None) } else { find_in::<F, O>(ia, handle, role, ia_of).map(Some) }
 }
 
 /// Queries the object that is the first argument. `unknown` contains undefined bits of the mask, the second argument.

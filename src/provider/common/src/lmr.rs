@@ -9,7 +9,7 @@ use host::memory;
 
 use crate::attr::rights;
 use crate::call::slow;
-use crate::handle::{find, handle_of, raw, same_ia};
+use crate::handle::{find, find_in, handle_of, raw};
 use crate::post::LmrTriplet;
 use crate::ptr::OutPtr;
 use crate::{Answer, At, Fault, Provider, Version};
@@ -115,13 +115,11 @@ pub struct Results {
 /// The description's member of this kind is initialised. A shared memory name is NULL or has 40 readable bytes.
 pub unsafe fn create_lmr<F: Provider>(from: Inputs, base: Answer<Base>, to: Results, position: u32) -> Answer<()> {
     let ia = find::<F, Ia<F::Transport>>(from.ia_handle, Role::Ia)?;
-    let pz = find::<F, Pz<F::Transport>>(from.pz_handle, Role::Pz)?;
-    same_ia(&ia, pz.ia(), Role::Pz)?;
+    let pz = find_in::<F, _>(&ia, from.pz_handle, Role::Pz, Pz::ia)?;
     let (memory, source) = if from.mem_type == DAT_MEM_TYPE_LMR {
         // SAFETY: the caller promises that this member is initialised.
         let source = unsafe { from.region_description.for_lmr_handle };
-        let source = find::<F, Lmr<F::Transport>>(source, Role::Lmr)?;
-        same_ia(&ia, source.ia(), Role::Lmr)?;
+        let source = find_in::<F, _>(&ia, source, Role::Lmr, Lmr::ia)?;
         (Memory::Region(dat_core::Object::header(&*source).handle()), Some(source))
     } else {
         // SAFETY: the caller promises an initialised member, and NULL or 40 bytes as a name.

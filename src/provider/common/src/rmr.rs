@@ -11,7 +11,7 @@ use dat_udat::*;
 
 use crate::attr::rights;
 use crate::call::making;
-use crate::handle::{find, give, same_ia};
+use crate::handle::{find, find_in, give};
 use crate::post::{completion_flags, word};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Fault, Positions, Provider, Version};
@@ -59,8 +59,7 @@ pub fn bind<F: Provider>(
     lmr: impl FnOnce(&Rmr<F::Transport>, &LocalSegment) -> Answer<(Arc<Lmr<F::Transport>>, Base)>,
 ) -> Answer<()> {
     let rmr = find::<F, Rmr<F::Transport>>(call.rmr_handle, Role::Rmr)?;
-    let ep = find::<F, Endpoint<F::Transport>>(call.ep_handle, Role::Ep)?;
-    same_ia(rmr.ia(), ep.ia(), Role::Ep)?;
+    let ep = find_in::<F, _>(rmr.ia(), call.ep_handle, Role::Ep, Endpoint::ia)?;
     let segment = F::Version::local_segment(&call.lmr_triplet.required(position)?);
     let (lmr, base, rights) = if segment.len == 0 {
         (None, Base::Address, Rights::NONE)

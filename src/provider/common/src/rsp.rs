@@ -7,7 +7,7 @@ use dat_core::{Endpoint, Evd, Ia, Rsp};
 use dat_udat::*;
 
 use crate::call::making;
-use crate::handle::{find, give, handle_of, handle_or_null, same_ia};
+use crate::handle::{find, find_in, give, handle_of, handle_or_null};
 use crate::ia::ia_handle;
 use crate::ptr::OutPtr;
 use crate::{At, Fault, Provider};
@@ -24,8 +24,7 @@ pub fn dat_rsp_create<F: Provider>(
         if ep_handle.is_null() {
             return Err(Fault::Core(Error::ModelNotSupported));
         }
-        let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        same_ia(&ia, ep.ia(), Role::Ep)?;
+        let ep = find_in::<F, _>(&ia, ep_handle, Role::Ep, Endpoint::ia)?;
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::EvdConnectionRequests)?;
         let out = rsp_handle.required(5)?;
         give(

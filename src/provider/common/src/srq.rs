@@ -7,7 +7,7 @@ use dat_core::{Ia, Pz, Srq};
 use dat_udat::*;
 
 use crate::call::{fast, making, slow};
-use crate::handle::{find, give, handle_or_null, query, same_ia};
+use crate::handle::{find, find_in, give, handle_or_null, query};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{At, Fault, Provider, Version, count};
@@ -20,8 +20,7 @@ pub fn dat_srq_create<F: Provider>(
 ) -> DAT_RETURN {
     making::<F>(|| {
         let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
-        let pz = find::<F, Pz<F::Transport>>(pz_handle, Role::Pz)?;
-        same_ia(&ia, pz.ia(), Role::Pz)?;
+        let pz = find_in::<F, _>(&ia, pz_handle, Role::Pz, Pz::ia)?;
         let attr: DAT_SRQ_ATTR = srq_attributes.required(3)?;
         let out = srq_handle.required(4)?;
         if attr.low_watermark != DAT_SRQ_LW_DEFAULT {

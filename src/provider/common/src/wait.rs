@@ -22,7 +22,7 @@ use dat_core::wait::{
     self, EvdOutcome, MAX_FDS, Sleep, SleepPlace, Step, cno_begin, cno_resume, evd_begin, evd_resume,
 };
 use dat_core::{Cno, Evd, Handle};
-use dat_udat::{DAT_CNO_HANDLE, DAT_COUNT, DAT_EVD_HANDLE, DAT_RETURN, DAT_SUCCESS, DAT_TIMEOUT};
+use dat_udat::{DAT_CNO_HANDLE, DAT_COUNT, DAT_EVD_HANDLE, DAT_QUEUE_EMPTY, DAT_RETURN, DAT_SUCCESS, DAT_TIMEOUT};
 use host::cancel;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 
@@ -127,8 +127,8 @@ fn block<F: Provider>(
 const EVD_WAIT: Positions = &[(Arg::Threshold, 3)];
 
 /// Tries to dequeue a DTO completion for a wait with threshold 1, as fast as a dequeue. Returns
-/// [`Version::QUEUE_EMPTY`] only after it has polled the queue; after other errors, the wait starts anew. Never
-/// inlined, because it has destructors.
+/// `DAT_QUEUE_EMPTY` only after it has polled the queue; after other errors, the wait starts anew. Never inlined,
+/// because it has destructors.
 #[inline(never)]
 extern "C" fn take_ready<F: Provider>(
     evd: DAT_EVD_HANDLE,
@@ -192,7 +192,7 @@ pub fn dat_evd_wait<F: Provider>(
     if threshold == 1 {
         match take_ready::<F>(evd_handle, event, n_more_events) {
             DAT_SUCCESS => return DAT_SUCCESS,
-            code => looked = code == F::Version::QUEUE_EMPTY,
+            code => looked = code == DAT_QUEUE_EMPTY,
         }
     }
     wait_for_events::<F>(evd_handle, timeout, threshold, event, n_more_events, looked)

@@ -4,7 +4,7 @@ use dat_core::error::{Arg, Role};
 use dat_core::transport::Scope;
 use dat_core::{Base, Lmr};
 use dat_provider_common::call::{making, slow};
-use dat_provider_common::handle::{find, same_ia};
+use dat_provider_common::handle::find_in;
 use dat_provider_common::ptr::{InPtr, OutPtr};
 use dat_provider_common::rmr::{Bind, bind, create_rmr};
 use dat_provider_common::{Answer, Fault, Positions, Provider};
@@ -46,8 +46,7 @@ pub fn dat_rmr_bind<F: Provider<Version = Udat20>>(
     let call = Bind { rmr_handle, lmr_triplet, mem_priv, ep_handle, user_cookie, completion_flags, context };
     slow::<F>(|| {
         bind::<F>(&call, [3, 9], POSITIONS, |rmr, segment| {
-            let lmr = find::<F, Lmr<F::Transport>>(lmr_handle, Role::Lmr)?;
-            same_ia(rmr.ia(), lmr.ia(), Role::Lmr)?;
+            let lmr = find_in::<F, _>(rmr.ia(), lmr_handle, Role::Lmr, Lmr::ia)?;
             if segment.context != lmr.context {
                 return Err(Fault::Argument(3));
             }

@@ -13,7 +13,7 @@ use dat_udat::*;
 
 use crate::call::{making, slow};
 use crate::ep::attr::qos;
-use crate::handle::{find, same_ia};
+use crate::handle::{find, find_in};
 use crate::ptr::bytes;
 use crate::{Answer, At, Fault, Provider, Version};
 
@@ -115,8 +115,7 @@ pub unsafe fn dat_ep_dup_connect<F: Provider>(
 ) -> DAT_RETURN {
     making::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
-        let like = find::<F, Endpoint<F::Transport>>(ep_dup_handle, Role::Ep)?;
-        same_ia(ep.ia(), like.ia(), Role::Ep)?;
+        let like = find_in::<F, _>(ep.ia(), ep_dup_handle, Role::Ep, Endpoint::ia)?;
         check_qos(quality_of_service, 6)?;
         let max = ep.ia().attributes().max_private_data;
         // SAFETY: the caller promises NULL or `private_data_size` bytes.
