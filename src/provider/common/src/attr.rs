@@ -28,14 +28,10 @@ pub fn name(text: &str) -> [c_char; DAT_NAME_MAX_LENGTH] {
     name
 }
 
-/// Bits of `srq_watermarks_supported`.
-pub mod watermarks {
-    /// A low watermark.
-    pub const LOW: i32 = 0x001;
-    /// A high watermark that raises an event.
-    pub const SOFT_HIGH: i32 = 0x010;
-    /// A high watermark that ends the connection.
-    pub const HARD_HIGH: i32 = 0x100;
+/// Returns `srq_watermarks_supported`: a high watermark that raises an event, one that ends the connection, and a low
+/// watermark, if supported.
+pub fn watermarks(low: bool) -> i32 {
+    0x010 | 0x100 | i32::from(low)
 }
 
 /// Available and outstanding buffers, bits of `srq_info_supported`. In `ep_recv_info_supported` the same bits mean the
@@ -106,7 +102,6 @@ macro_rules! provider_attr {
 
         let (limits, called, thread_safe): (&AdapterAttributes, &str, bool) = ($limits, $called, $thread_safe);
         let version = |text: &str| text.parse().unwrap_or(0);
-        let low = if limits.srq && limits.srq_low_watermark { watermarks::LOW } else { 0 };
         DAT_PROVIDER_ATTR {
             provider_name: name(called),
             provider_version_major: version(env!("CARGO_PKG_VERSION_MAJOR")),
@@ -130,7 +125,7 @@ macro_rules! provider_attr {
             optimal_buffer_alignment: u32::try_from(limits.optimal_alignment).unwrap_or(1),
             evd_stream_merging_supported: [[DAT_TRUE; 6]; 6],
             srq_supported: boolean(limits.srq),
-            srq_watermarks_supported: low | watermarks::SOFT_HIGH | watermarks::HARD_HIGH,
+            srq_watermarks_supported: watermarks(limits.srq && limits.srq_low_watermark),
             srq_ep_pz_difference_supported: boolean(limits.srq),
             srq_info_supported: if limits.srq { BOTH_COUNTS } else { 0 },
             ep_recv_info_supported: BOTH_COUNTS,

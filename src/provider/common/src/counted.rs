@@ -9,6 +9,7 @@
 //! A program can read digits during a query, so they are atomic bytes with a final zero.
 
 use std::ffi::{CStr, c_char};
+use std::io::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -61,20 +62,11 @@ fn values(counters: &Counters, wakeups: u64) -> [u64; NAMES.len()] {
 struct Digits([AtomicU8; 21]);
 
 impl Digits {
-    fn write(&self, mut value: u64) {
-        let mut digits = [0; 20];
-        let mut first = digits.len();
-        loop {
-            first -= 1;
-            digits[first] = b'0' + (value % 10) as u8;
-            value /= 10;
-            if value == 0 {
-                break;
-            }
-        }
-        for (at, place) in self.0.iter().enumerate() {
-            place.store(digits.get(first + at).copied().unwrap_or(0), Ordering::Relaxed);
-        }
+    fn write(&self, value: u64) {
+        let mut digits = [0; 21];
+        // Cannot fail: a number has at most 20 digits.
+        let _ = write!(&mut digits[..20], "{value}");
+        self.0.iter().zip(digits).for_each(|(place, digit)| place.store(digit, Ordering::Relaxed));
     }
 }
 

@@ -22,6 +22,12 @@ macro_rules! write_event {
         use $crate::ptr::write_field;
 
         let (out, evd) = ($out, $evd);
+        let connection = |ep, kind, private_data: Option<&[u8]>| {
+            let (private_data_size, private_data) = $crate::ptr::c_bytes(private_data.unwrap_or_default());
+            let data = DAT_CONNECTION_EVENT_DATA { ep_handle: raw(ep), private_data_size, private_data };
+            write_field!(out, event_data.connect_event_data, data);
+            c_connection_event(kind)
+        };
         let number = match $event {
             Event::Transfer { ep, cookie, status, len, transfer } => {
                 return Self::completion(out, evd, &Completion { ep, cookie, len, status, transfer });
@@ -54,21 +60,10 @@ macro_rules! write_event {
                 write_field!(out, event_data.cr_arrival_event_data, data);
                 DAT_CONNECTION_REQUEST_EVENT
             }
-            Event::Connection { ep, kind, private_data } => {
-                // The EVD keeps the bytes until its next event, even if the endpoint is reset.
-                let (private_data_size, private_data) = $crate::ptr::c_bytes(private_data.as_deref().unwrap_or_default());
-                let data = DAT_CONNECTION_EVENT_DATA { ep_handle: raw(ep), private_data_size, private_data };
-                write_field!(out, event_data.connect_event_data, data);
-                c_connection_event(kind)
-            }
-            Event::Peer { ep, kind, peer } => {
-                // The EVD keeps the bytes until its next event. The address handle also keeps them.
-                let bytes = peer.private_data.as_deref().unwrap_or_default();
-                let (private_data_size, private_data) = $crate::ptr::c_bytes(bytes);
-                let data = DAT_CONNECTION_EVENT_DATA { ep_handle: raw(ep), private_data_size, private_data };
-                write_field!(out, event_data.connect_event_data, data);
-                c_connection_event(connection_event(kind))
-            }
+            // The EVD keeps the bytes until its next event, even if the endpoint is reset.
+            Event::Connection { ep, kind, private_data } => connection(ep, kind, private_data.as_deref()),
+            // The address handle keeps the bytes, too.
+            Event::Peer { ep, kind, peer } => connection(ep, connection_event(kind), peer.private_data.as_deref()),
             Event::Async { object, reason } => {
                 let (number, reason) = c_async(reason);
                 let data = DAT_ASYNCH_ERROR_EVENT_DATA { dat_handle: object_handle::<$provider>(object), reason };

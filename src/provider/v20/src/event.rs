@@ -2,8 +2,7 @@
 
 use std::mem::{self, offset_of};
 
-use dat_core::Handle;
-use dat_core::event::{Completion, Event, Extended, PeerEvent, Status, Transfer};
+use dat_core::event::{Event, Extended, PeerEvent, Status, Transfer};
 use dat_provider_common::handle::raw;
 use dat_provider_common::ptr::{Out, write_field};
 use dat_udat20::*;
@@ -14,25 +13,9 @@ const _: () = assert!(
     size_of::<DAT_IB_ADDR_HANDLE>() == size_of::<usize>() + size_of::<DAT_UINT32>() + size_of::<DAT_SOCK_ADDR6>()
 );
 
-/// Writes a DTO completion.
-#[inline(always)]
-pub(crate) fn write_completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
-    let &Completion { ep, cookie, len, status, transfer } = completion;
-    write_field!(out, event_number, DAT_DTO_COMPLETION_EVENT);
-    write_field!(out, evd_handle, raw(evd));
-    write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
-    write_field!(out, event_data.dto_completion_event_data.user_cookie, DAT_CONTEXT { as_64: cookie });
-    write_field!(out, event_data.dto_completion_event_data.status, status as DAT_DTO_COMPLETION_STATUS);
-    // `AdapterAttributes::max_transfer` limits the length to 32 bits.
-    debug_assert!(len <= u64::from(u32::MAX));
-    write_field!(out, event_data.dto_completion_event_data.transfered_length, len as DAT_SEG_LENGTH);
-    write_operation(out, transfer as DAT_DTOS);
-    write_field!(out, event_extension_data, [0; 8]);
-}
-
 /// Writes the operation, and 0 as the `rmr_context` after it, in one store, because this is on the fast path.
 #[inline(always)]
-fn write_operation(out: Out<DAT_EVENT>, operation: DAT_DTOS) {
+pub(crate) fn write_operation(out: Out<DAT_EVENT>, operation: DAT_DTOS) {
     type Data = DAT_DTO_COMPLETION_EVENT_DATA;
     const { assert!(offset_of!(Data, rmr_context) == offset_of!(Data, operation) + size_of::<DAT_DTOS>()) };
     let both = if cfg!(target_endian = "little") { u64::from(operation) } else { u64::from(operation) << 32 };

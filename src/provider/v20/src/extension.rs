@@ -72,12 +72,10 @@ fn not_implemented<F: Provider<Version = Udat20>>() -> DAT_RETURN {
     slow::<F>(|| Err(Fault::Core(Error::NotImplemented)))
 }
 
-/// Positions of the arguments of a write with immediate data.
 const RDMA_WRITE_IMMED: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::Flags, 8)];
-/// Positions of the arguments of a fetch and add.
 const FETCH_AND_ADD: Positions = &[(Arg::Segments, 4), (Arg::Remote, 6), (Arg::Flags, 7)];
-/// Positions of the arguments of a compare and swap.
 const CMP_AND_SWAP: Positions = &[(Arg::Segments, 5), (Arg::Remote, 7), (Arg::Flags, 8)];
+const SEND_UD: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::Remote, 5), (Arg::Flags, 7)];
 
 /// Implements dat_ib_post_rdma_write_immed.
 ///
@@ -98,17 +96,11 @@ unsafe fn rdma_write_immed<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, arg
         if !ep.ia().attributes().immediate {
             return Err(Fault::Core(Error::NotImplemented));
         }
-        let remote = if count == 0 {
-            RemoteSegment { addr: 0, len: 0, key: 0 }
-        } else {
-            remote(triplet, &segments, RDMA_WRITE_IMMED, 6)?
-        };
+        let remote =
+            if count == 0 { RemoteSegment::default() } else { remote(triplet, &segments, RDMA_WRITE_IMMED, 6)? };
         ep.post_write_immediate(&segments, cookie, remote, value, completion_flags(flags)).at(RDMA_WRITE_IMMED)
     })
 }
-
-/// Positions of the arguments of a send of a datagram.
-const SEND_UD: Positions = &[(Arg::SegmentCount, 3), (Arg::Segments, 4), (Arg::Remote, 5), (Arg::Flags, 7)];
 
 /// Implements dat_ib_post_send_ud.
 ///

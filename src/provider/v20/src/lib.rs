@@ -34,10 +34,8 @@ use std::ffi::CStr;
 
 use dat_core::event::Completion;
 use dat_core::transport::RemoteSegment;
-use dat_core::{ApiCaps, Cno, Endpoint, EpAttributes, Event, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
-use dat_provider_common::cno::c_agent;
-use dat_provider_common::handle::handle_or_null;
-use dat_provider_common::ia::ia_handle;
+use dat_core::{ApiCaps, EpAttributes, Event, Handle, Ia, LocalSegment, Rights, Streams};
+use dat_provider_common::handle::raw;
 use dat_provider_common::ptr::{Out, write_field};
 use dat_provider_common::{Answer, Fault, Provider, Size, Version, attr, counted};
 use dat_udat20::*;
@@ -79,7 +77,17 @@ impl Version for Udat20 {
 
     #[inline(always)]
     fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
-        event::write_completion(out, evd, completion);
+        let &Completion { ep, cookie, len, status, transfer } = completion;
+        write_field!(out, event_number, DAT_DTO_COMPLETION_EVENT);
+        write_field!(out, evd_handle, raw(evd));
+        write_field!(out, event_data.dto_completion_event_data.ep_handle, raw(ep));
+        write_field!(out, event_data.dto_completion_event_data.user_cookie, DAT_CONTEXT { as_64: cookie });
+        write_field!(out, event_data.dto_completion_event_data.status, status as DAT_DTO_COMPLETION_STATUS);
+        // `AdapterAttributes::max_transfer` limits the length to 32 bits.
+        debug_assert!(len <= u64::from(u32::MAX));
+        write_field!(out, event_data.dto_completion_event_data.transfered_length, len as DAT_SEG_LENGTH);
+        event::write_operation(out, transfer as DAT_DTOS);
+        write_field!(out, event_extension_data, [0; 8]);
     }
 
     fn event<F: Provider<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
