@@ -10,9 +10,7 @@ use dat_udat::*;
 use crate::call::{making, slow};
 use crate::handle::{find, give, raw};
 use crate::ptr::OutPtr;
-use crate::{Answer, At, Fault, Provider, Version};
-
-type CnoParam<F> = <<F as Provider>::Version as Version>::CnoParam;
+use crate::{Answer, At, Fault, Provider};
 
 fn agent(agent: DAT_OS_WAIT_PROXY_AGENT) -> Answer<Option<Agent>> {
     match agent.proxy_agent_func {
@@ -75,9 +73,5 @@ pub unsafe fn dat_cno_modify_agent<F: Provider>(
         cno.modify_agent(self::agent(agent)?).at(&[])
     })
 }
-
-crate::query_slot!(
-    dat_cno_query: Cno as Cno, DAT_CNO_PARAM_MASK, F::Version::CNO_FIELDS, CnoParam<F>, F::Version::cno_param::<F>
-);
 
 crate::simple_slot!(dat_cno_free: Cno as Cno, free);

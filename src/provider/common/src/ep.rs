@@ -22,47 +22,45 @@ use crate::{Answer, Fault, Provider, Version, count};
 type EpAttr<F> = <<F as Provider>::Version as Version>::EpAttr;
 pub(crate) type EpParam<F> = <<F as Provider>::Version as Version>::EpParam;
 
-/// Builds the `DAT_EP_PARAM` of the version in scope. The list sets fields that only this version has; its values can
-/// use `$status`, the result of [`Endpoint::query`]. `$attributes` converts the attributes.
+/// Defines the slot of dat_ep_query of the version in scope. The list sets fields that only this version has. Its values
+/// can use `$status`, the result of [`Endpoint::query`]. `$attributes` converts the attributes.
 #[macro_export]
-macro_rules! ep_param {
-    ($ep:expr, $status:ident, $attributes:path, { $($field:ident: $value:expr),* $(,)? }) => {{
-        use $crate::attr::address_ptr;
-        use $crate::core::transport::Transport;
-        use $crate::ep::attr::c_ep_state;
-        use $crate::handle::handle_or_null;
-        use $crate::ia::ia_handle;
+macro_rules! ep_query {
+    ($status:ident, $attributes:path, { $($field:ident: $value:expr),* $(,)? }) => {
+        $crate::query_slot!(dat_ep_query: Endpoint as Ep, DAT_EP_PARAM_MASK, DAT_EP_FIELD_ALL, DAT_EP_PARAM, |ep| {
+            use $crate::attr::address_ptr;
+            use $crate::handle::handle_or_null;
 
-        let ep = $ep;
-        let $status = ep.query();
-        let remote = $status.remote.as_ref();
-        DAT_EP_PARAM {
-            ia_handle: ia_handle::<F>(ep.ia()),
-            ep_state: c_ep_state($status.state),
-            local_ia_address_ptr: address_ptr(&ep.ia().attributes().address),
-            local_port_qual: $status.local_qualifier,
-            remote_ia_address_ptr: remote.map_or(std::ptr::null_mut(), |(address, _)| address_ptr(address)),
-            remote_port_qual: remote.map_or(0, |(_, qualifier)| *qualifier),
-            pz_handle: handle_or_null($status.pz.as_ref()),
-            recv_evd_handle: handle_or_null($status.recv_evd.as_ref()),
-            request_evd_handle: handle_or_null($status.request_evd.as_ref()),
-            connect_evd_handle: handle_or_null($status.connect_evd.as_ref()),
-            srq_handle: handle_or_null($status.srq.as_ref()),
-            ep_attr: {
-                let mut attributes = $attributes(&$status.attr, $status.srq.is_some());
-                let (count, counters) = $crate::counted::of_endpoint(ep);
-                // If the result contained only the number, programs would dereference the NULL list.
-                if $status.attr.counters_number && $status.attr.counters_list {
-                    attributes.ep_provider_specific_count = count;
-                }
-                if $status.attr.counters_list {
-                    attributes.ep_provider_specific = counters;
-                }
-                attributes
-            },
-            $($field: $value,)*
-        }
-    }};
+            let $status = ep.query();
+            let remote = $status.remote.as_ref();
+            DAT_EP_PARAM {
+                ia_handle: $crate::ia::ia_handle::<F>(ep.ia()),
+                ep_state: $crate::ep::attr::c_ep_state($status.state),
+                local_ia_address_ptr: address_ptr(&ep.ia().attributes().address),
+                local_port_qual: $status.local_qualifier,
+                remote_ia_address_ptr: remote.map_or(std::ptr::null_mut(), |(address, _)| address_ptr(address)),
+                remote_port_qual: remote.map_or(0, |(_, qualifier)| *qualifier),
+                pz_handle: handle_or_null($status.pz.as_ref()),
+                recv_evd_handle: handle_or_null($status.recv_evd.as_ref()),
+                request_evd_handle: handle_or_null($status.request_evd.as_ref()),
+                connect_evd_handle: handle_or_null($status.connect_evd.as_ref()),
+                srq_handle: handle_or_null($status.srq.as_ref()),
+                ep_attr: {
+                    let mut attributes = $attributes(&$status.attr, $status.srq.is_some());
+                    let (count, counters) = $crate::counted::of_endpoint(ep);
+                    // If the result contained only the number, programs would dereference the NULL list.
+                    if $status.attr.counters_number && $status.attr.counters_list {
+                        attributes.ep_provider_specific_count = count;
+                    }
+                    if $status.attr.counters_list {
+                        attributes.ep_provider_specific = counters;
+                    }
+                    attributes
+                },
+                $($field: $value,)*
+            }
+        });
+    };
 }
 
 /// Returns the EVD of an argument that can be NULL. The EVD must be of `ia` and admit `stream`; a connection EVD can be
@@ -100,7 +98,7 @@ fn create<F: Provider>(
         return Err(Fault::Argument(position));
     }
     let out = ep_handle.required(position + 1)?;
-    let decode = |attr| F::Version::ep_attributes(&attr, srq.is_some(), position);
+    let decode = |attr| F::Version::ep_attributes(&attr, srq.is_some()).ok_or(Fault::Argument(position));
     let attr = attributes.get().map(decode).transpose()?;
     let parts = EpParts {
         pz: pz.as_ref(),
@@ -138,10 +136,6 @@ pub fn dat_ep_create_with_srq<F: Provider>(
     let evds = [recv_completion_evd_handle, request_completion_evd_handle, connect_evd_handle];
     making::<F>(|| create::<F>(ia_handle, pz_handle, evds, Some(srq_handle), ep_attributes, ep_handle, 7))
 }
-
-crate::query_slot!(
-    dat_ep_query: Endpoint as Ep, DAT_EP_PARAM_MASK, F::Version::EP_FIELDS, EpParam<F>, F::Version::ep_param::<F>
-);
 
 pub fn dat_ep_get_status<F: Provider>(
     ep_handle: DAT_EP_HANDLE,

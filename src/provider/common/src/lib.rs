@@ -11,7 +11,7 @@
 //! A *slot* has the name of a call, and is in its object's module. It converts handles, pointers and flags, calls the
 //! core, and converts the result. The list of calls, `for_each_call!`, documents each call and its return codes.
 //!
-//! Slots with the same parameters in all versions are here. If versions differ only in field types or values, a macro
+//! Slots with the same types in all versions are here. If versions differ only in field types or values, a macro
 //! contains the common code, which each version's crate expands with its own types in scope. That crate also contains
 //! the table, the other slots, and the implementation of [`Version`].
 
@@ -50,7 +50,7 @@ use dat_core::ep::Value;
 use dat_core::ep::table::Field;
 use dat_core::event::Completion;
 use dat_core::transport::{RemoteSegment, Transport};
-use dat_core::{ApiCaps, Cno, Endpoint, EpAttributes, Event, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
+use dat_core::{ApiCaps, Endpoint, EpAttributes, Event, Handle, Ia, LocalSegment, Rights, Streams};
 use dat_udat::*;
 
 use crate::ptr::{InPtr, Out};
@@ -120,15 +120,6 @@ pub trait Version: Sized + 'static {
     type IaAttr;
     /// `DAT_PROVIDER_ATTR`.
     type ProviderAttr;
-    /// `DAT_LMR_PARAM`.
-    type LmrParam;
-    /// `DAT_RMR_PARAM`.
-    type RmrParam;
-    /// `DAT_CNO_PARAM`.
-    type CnoParam;
-
-    /// The return code of [`dat_core::Error::QueueEmpty`].
-    const QUEUE_EMPTY: DAT_RETURN;
 
     /// Major number of the version.
     const MAJOR: u32;
@@ -147,14 +138,8 @@ pub trait Version: Sized + 'static {
     const IA_FIELDS: DAT_IA_ATTR_MASK;
     /// All bits of dat_ia_query's provider mask.
     const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK;
-    /// All bits of the masks of dat_ep_query and dat_ep_modify.
+    /// All bits of dat_ep_modify's mask.
     const EP_FIELDS: DAT_EP_PARAM_MASK;
-    /// All bits of dat_lmr_query's mask.
-    const LMR_FIELDS: DAT_LMR_PARAM_MASK;
-    /// All bits of dat_rmr_query's mask.
-    const RMR_FIELDS: DAT_RMR_PARAM_MASK;
-    /// All bits of dat_cno_query's mask.
-    const CNO_FIELDS: DAT_CNO_PARAM_MASK;
 
     /// All rights.
     const RIGHTS: Rights;
@@ -190,16 +175,9 @@ pub trait Version: Sized + 'static {
     /// Returns the pointer in a software event; `None` for NULL and other events.
     fn software_event(event: InPtr<Self::Event>) -> Option<usize>;
 
-    /// Converts a new endpoint's attributes, the argument at `position`. With an SRQ, `max_recv_dtos` is the hard high
-    /// watermark, and `max_recv_iov` is ignored.
-    ///
-    /// # Errors
-    /// [`Fault::Argument`]; [`dat_core::Error::ModelNotSupported`] for a service type that only other providers
-    /// support.
-    fn ep_attributes(attr: &Self::EpAttr, srq: bool, position: u32) -> Answer<EpAttributes>;
-
-    /// Returns the result of dat_ep_query.
-    fn ep_param<F: Provider<Version = Self>>(ep: &Endpoint<F::Transport>) -> Self::EpParam;
+    /// Converts a new endpoint's attributes. With an SRQ, `max_recv_dtos` is the hard high watermark, and
+    /// `max_recv_iov` is ignored. Returns `None` for an invalid value.
+    fn ep_attributes(attr: &Self::EpAttr, srq: bool) -> Option<EpAttributes>;
 
     /// Returns the mask bit of an endpoint's field.
     fn ep_field(field: Field) -> DAT_EP_PARAM_MASK;
@@ -219,15 +197,6 @@ pub trait Version: Sized + 'static {
     /// Returns a provider's attributes. `thread_safe` is the registered value, by which registries find an instance's
     /// entry; providers are always thread-safe.
     fn provider_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> Self::ProviderAttr;
-
-    /// Returns the result of dat_lmr_query.
-    fn lmr_param<F: Provider<Version = Self>>(lmr: &Lmr<F::Transport>) -> Self::LmrParam;
-
-    /// Returns the result of dat_rmr_query.
-    fn rmr_param<F: Provider<Version = Self>>(rmr: &Rmr<F::Transport>) -> Self::RmrParam;
-
-    /// Returns the result of dat_cno_query.
-    fn cno_param<F: Provider<Version = Self>>(cno: &Cno<F::Transport>) -> Self::CnoParam;
 }
 
 /// Defines the items of [`Version`] whose text all versions share. The version's types and constants, and its modules
@@ -243,18 +212,12 @@ macro_rules! version {
         type EpParam = DAT_EP_PARAM;
         type IaAttr = DAT_IA_ATTR;
         type ProviderAttr = DAT_PROVIDER_ATTR;
-        type LmrParam = DAT_LMR_PARAM;
-        type RmrParam = DAT_RMR_PARAM;
-        type CnoParam = DAT_CNO_PARAM;
 
-        const QUEUE_EMPTY: DAT_RETURN = DAT_QUEUE_EMPTY;
         const MAJOR: u32 = DAT_VERSION_MAJOR;
 
         const IA_FIELDS: DAT_IA_ATTR_MASK = DAT_IA_FIELD_ALL;
         const PROVIDER_FIELDS: DAT_PROVIDER_ATTR_MASK = DAT_PROVIDER_FIELD_ALL;
         const EP_FIELDS: DAT_EP_PARAM_MASK = DAT_EP_FIELD_ALL;
-        const LMR_FIELDS: DAT_LMR_PARAM_MASK = DAT_LMR_FIELD_ALL;
-        const RMR_FIELDS: DAT_RMR_PARAM_MASK = DAT_RMR_FIELD_ALL;
         const SRQ_OPERATIONAL: DAT_SRQ_STATE = DAT_SRQ_STATE_OPERATIONAL;
 
         fn table<F: $crate::Provider<Version = Self>>(device_name: *const std::ffi::c_char) -> Self::Table {

@@ -1,32 +1,41 @@
 //! Local memory regions.
 
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
-use dat_core::error::{Arg, Role};
-use dat_core::{Base, Ia, Lmr, Memory, Pz};
+use dat_core::error::Role;
+use dat_core::{Ia, Lmr, Memory, Object};
 use dat_udat::*;
 use host::memory;
 
-use crate::attr::rights;
 use crate::call::slow;
-use crate::handle::{find, find_in, handle_of, raw};
+use crate::handle::{find, find_in, raw};
 use crate::post::LmrTriplet;
-use crate::ptr::OutPtr;
-use crate::{Answer, At, Fault, Provider, Version};
+use crate::{Answer, Fault, Provider, Version};
 
-type LmrParam<F> = <<F as Provider>::Version as Version>::LmrParam;
+type Source<F> = Option<Arc<Lmr<<F as Provider>::Transport>>>;
 
-/// Converts a memory description, the third argument, of `kind`, the second. Rejects `DAT_MEM_TYPE_LMR`, which the
-/// caller handles.
+/// Converts a memory description, the third argument, of `kind`, the second. Also returns the LMR that it names, if
+/// any, which must belong to `ia`.
 ///
 /// # Safety
-/// As [`create_lmr`].
-unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<Memory> {
+/// The member of this kind is initialised. A shared memory name is NULL or has 40 readable bytes.
+pub unsafe fn memory<F: Provider>(
+    ia: &Arc<Ia<F::Transport>>,
+    kind: DAT_MEM_TYPE,
+    region: DAT_REGION_DESCRIPTION,
+) -> Answer<(Memory, Source<F>)> {
     match kind {
         DAT_MEM_TYPE_VIRTUAL => {
             // SAFETY: the caller promises that this member is initialised.
             let start = unsafe { region.for_va };
-            Ok(Memory::Virtual(start.addr() as u64))
+            Ok((Memory::Virtual(start.addr() as u64), None))
+        }
+        DAT_MEM_TYPE_LMR => {
+            // SAFETY: the caller promises that this member is initialised.
+            let source = unsafe { region.for_lmr_handle };
+            let source = find_in::<F, _>(ia, source, Role::Lmr, Lmr::ia)?;
+            Ok((Memory::Region(source.header().handle()), Some(source)))
         }
         DAT_MEM_TYPE_SHARED_VIRTUAL => {
             // SAFETY: the caller promises that this member is initialised.
@@ -37,7 +46,7 @@ unsafe fn memory(kind: DAT_MEM_TYPE, region: DAT_REGION_DESCRIPTION) -> Answer<M
             // SAFETY: not NULL, so the caller promises 40 readable bytes.
             let name = unsafe { shared.shared_memory_id.read_unaligned() };
             let name = name.map(|byte| byte.to_ne_bytes()[0]);
-            Ok(Memory::Shared(shared.virtual_address.addr() as u64, memory::copied(&name)?))
+            Ok((Memory::Shared(shared.virtual_address.addr() as u64, memory::copied(&name)?), None))
         }
         _ => Err(Fault::Argument(2)),
     }
@@ -63,84 +72,76 @@ pub fn c_memory(memory: &Memory) -> (DAT_MEM_TYPE, DAT_REGION_DESCRIPTION) {
     }
 }
 
-/// Builds the `DAT_LMR_PARAM` of the version in scope. The list sets fields that only this version has.
+/// Defines the slots of dat_lmr_create and dat_lmr_query of the version in scope. In `create`, peers address the region
+/// by `$base`, which can use the argument in braces, and the LMR handle is the argument at `$position`. In `query`, the
+/// list sets fields that only this version has.
 #[macro_export]
-macro_rules! lmr_param {
-    ($lmr:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
-        use $crate::handle::handle_or_null;
-        use $crate::ia::ia_handle;
+macro_rules! lmr_slots {
+    (
+        create { $($va_type:ident: $type:ty)? }, $base:expr, $position:literal;
+        query |$lmr:ident| { $($field:ident: $value:expr)? };
+    ) => {
+        use $crate::ptr::OutPtr;
 
-        let lmr = $lmr;
-        let (mem_type, region_desc) = $crate::lmr::c_memory(&lmr.memory);
-        DAT_LMR_PARAM {
-            ia_handle: ia_handle::<F>(lmr.ia()),
-            mem_type,
-            region_desc,
-            length: lmr.len,
-            pz_handle: handle_or_null(lmr.pz().as_ref()),
-            mem_priv: lmr.rights.bits().into(),
-            lmr_context: lmr.context,
-            rmr_context: lmr.remote_key,
-            registered_size: lmr.len,
-            registered_address: lmr.addr(),
-            $($field: $value,)*
+        $crate::query_slot!(dat_lmr_query: Lmr as Lmr, DAT_LMR_PARAM_MASK, DAT_LMR_FIELD_ALL, DAT_LMR_PARAM, |$lmr| {
+            let (mem_type, region_desc) = $crate::lmr::c_memory(&$lmr.memory);
+            DAT_LMR_PARAM {
+                ia_handle: $crate::ia::ia_handle::<F>($lmr.ia()),
+                mem_type,
+                region_desc,
+                length: $lmr.len,
+                pz_handle: $crate::handle::handle_or_null($lmr.pz().as_ref()),
+                mem_priv: $lmr.rights.bits().into(),
+                lmr_context: $lmr.context,
+                rmr_context: $lmr.remote_key,
+                registered_size: $lmr.len,
+                registered_address: $lmr.addr(),
+                $($field: $value,)?
+            }
+        });
+
+        /// Slot of dat_lmr_create. Only `lmr_handle` is a required result.
+        ///
+        /// # Safety
+        /// The description's member of this type is initialised. A shared memory name is NULL or has 40 readable bytes.
+        pub unsafe fn dat_lmr_create<F: $crate::Provider>(
+            ia_handle: DAT_IA_HANDLE,
+            mem_type: DAT_MEM_TYPE,
+            region_description: DAT_REGION_DESCRIPTION,
+            length: DAT_VLEN,
+            pz_handle: DAT_PZ_HANDLE,
+            privileges: DAT_MEM_PRIV_FLAGS,
+            $($va_type: $type,)?
+            lmr_handle: OutPtr<DAT_LMR_HANDLE>,
+            lmr_context: OutPtr<DAT_LMR_CONTEXT>,
+            rmr_context: OutPtr<DAT_RMR_CONTEXT>,
+            registered_length: OutPtr<DAT_VLEN>,
+            registered_address: OutPtr<DAT_VADDR>,
+        ) -> DAT_RETURN {
+            use $crate::core::error::{Arg, Role};
+            use $crate::core::{Ia, Lmr, Pz};
+            use $crate::handle::{find, find_in, give};
+            use $crate::{At, Fault};
+
+            $crate::call::making::<F>(|| {
+                let ia = find::<F, Ia<F::Transport>>(ia_handle, Role::Ia)?;
+                let pz = find_in::<F, _>(&ia, pz_handle, Role::Pz, Pz::ia)?;
+                // SAFETY: the caller promises an initialised member, and NULL or 40 bytes as a name.
+                let (memory, source) = unsafe { $crate::lmr::memory::<F>(&ia, mem_type, region_description) }?;
+                let rights = $crate::attr::rights::<F::Version>(privileges).ok_or(Fault::Argument(6))?;
+                let base = $base;
+                let handle = lmr_handle.required($position)?;
+                let lmr = Lmr::create(&ia, memory, source.as_deref(), length, &pz, rights, base)
+                    .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
+                lmr_context.offer(lmr.context);
+                rmr_context.offer(lmr.remote_key);
+                registered_length.offer(lmr.len);
+                registered_address.offer(lmr.addr());
+                give(handle, &lmr)
+            })
         }
-    }};
-}
-
-/// The first arguments of dat_lmr_create.
-#[expect(missing_docs, reason = "the call describes them")]
-pub struct Inputs {
-    pub ia_handle: DAT_IA_HANDLE,
-    pub mem_type: DAT_MEM_TYPE,
-    pub region_description: DAT_REGION_DESCRIPTION,
-    pub length: DAT_VLEN,
-    pub pz_handle: DAT_PZ_HANDLE,
-    pub privileges: DAT_MEM_PRIV_FLAGS,
-}
-
-/// Outputs of dat_lmr_create. Only `lmr_handle` is required.
-#[expect(missing_docs, reason = "the call describes them")]
-pub struct Results {
-    pub lmr_handle: OutPtr<DAT_LMR_HANDLE>,
-    pub lmr_context: OutPtr<DAT_LMR_CONTEXT>,
-    pub rmr_context: OutPtr<DAT_RMR_CONTEXT>,
-    pub registered_length: OutPtr<DAT_VLEN>,
-    pub registered_address: OutPtr<DAT_VADDR>,
-}
-
-/// Implements dat_lmr_create. Peers address the region by `base`; the LMR handle is the argument at `position`.
-///
-/// # Safety
-/// The description's member of this kind is initialised. A shared memory name is NULL or has 40 readable bytes.
-pub unsafe fn create_lmr<F: Provider>(from: Inputs, base: Answer<Base>, to: Results, position: u32) -> Answer<()> {
-    let ia = find::<F, Ia<F::Transport>>(from.ia_handle, Role::Ia)?;
-    let pz = find_in::<F, _>(&ia, from.pz_handle, Role::Pz, Pz::ia)?;
-    let (memory, source) = if from.mem_type == DAT_MEM_TYPE_LMR {
-        // SAFETY: the caller promises that this member is initialised.
-        let source = unsafe { from.region_description.for_lmr_handle };
-        let source = find_in::<F, _>(&ia, source, Role::Lmr, Lmr::ia)?;
-        (Memory::Region(dat_core::Object::header(&*source).handle()), Some(source))
-    } else {
-        // SAFETY: the caller promises an initialised member, and NULL or 40 bytes as a name.
-        (unsafe { self::memory(from.mem_type, from.region_description) }?, None)
     };
-    let rights = rights::<F::Version>(from.privileges).ok_or(Fault::Argument(6))?;
-    let base = base?;
-    let handle = to.lmr_handle.required(position)?;
-    let lmr = Lmr::create(&ia, memory, source.as_deref(), from.length, &pz, rights, base)
-        .at(&[(Arg::Region, 3), (Arg::Length, 4)])?;
-    handle.write(handle_of(&*lmr));
-    to.lmr_context.offer(lmr.context);
-    to.rmr_context.offer(lmr.remote_key);
-    to.registered_length.offer(lmr.len);
-    to.registered_address.offer(lmr.addr());
-    Ok(())
 }
-
-crate::query_slot!(
-    dat_lmr_query: Lmr as Lmr, DAT_LMR_PARAM_MASK, F::Version::LMR_FIELDS, LmrParam<F>, F::Version::lmr_param::<F>
-);
 
 crate::simple_slot!(dat_lmr_free: Lmr as Lmr, free);
 
@@ -163,24 +164,20 @@ unsafe fn sync<F: Provider>(ia_handle: DAT_IA_HANDLE, list: *const LmrTriplet<F>
     Ok(())
 }
 
-/// # Safety
-/// `local_segments` is NULL or has `num_segments` elements.
-pub unsafe fn dat_lmr_sync_rdma_read<F: Provider>(
-    ia_handle: DAT_IA_HANDLE,
-    local_segments: *const LmrTriplet<F>,
-    num_segments: DAT_VLEN,
-) -> DAT_RETURN {
-    // SAFETY: the caller promises NULL or `num_segments` elements.
-    slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
+macro_rules! sync_slot {
+    ($name:ident) => {
+        /// # Safety
+        /// `local_segments` is NULL or has `num_segments` elements.
+        pub unsafe fn $name<F: Provider>(
+            ia_handle: DAT_IA_HANDLE,
+            local_segments: *const LmrTriplet<F>,
+            num_segments: DAT_VLEN,
+        ) -> DAT_RETURN {
+            // SAFETY: the caller promises NULL or `num_segments` elements.
+            slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
+        }
+    };
 }
 
-/// # Safety
-/// `local_segments` is NULL or has `num_segments` elements.
-pub unsafe fn dat_lmr_sync_rdma_write<F: Provider>(
-    ia_handle: DAT_IA_HANDLE,
-    local_segments: *const LmrTriplet<F>,
-    num_segments: DAT_VLEN,
-) -> DAT_RETURN {
-    // SAFETY: the caller promises NULL or `num_segments` elements.
-    slow::<F>(|| unsafe { sync::<F>(ia_handle, local_segments, num_segments) })
-}
+sync_slot!(dat_lmr_sync_rdma_read);
+sync_slot!(dat_lmr_sync_rdma_write);

@@ -16,8 +16,6 @@ use crate::post::{completion_flags, word};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Fault, Positions, Provider, Version};
 
-type RmrParam<F> = <<F as Provider>::Version as Version>::RmrParam;
-
 pub fn dat_rmr_create<F: Provider>(pz_handle: DAT_PZ_HANDLE, rmr_handle: OutPtr<DAT_RMR_HANDLE>) -> DAT_RETURN {
     making::<F>(|| create_rmr::<F>(pz_handle, rmr_handle, Scope::Zone))
 }
@@ -32,10 +30,6 @@ pub fn create_rmr<F: Provider>(
     let out = rmr_handle.required(2)?;
     give(out, &Rmr::create(&pz, scope).at(&[])?)
 }
-
-crate::query_slot!(
-    dat_rmr_query: Rmr as Rmr, DAT_RMR_PARAM_MASK, F::Version::RMR_FIELDS, RmrParam<F>, F::Version::rmr_param::<F>
-);
 
 /// Common arguments of dat_rmr_bind. Only an unbind needs no `context`.
 #[expect(missing_docs, reason = "the call describes them")]

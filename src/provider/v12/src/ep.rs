@@ -5,6 +5,7 @@ use dat_provider_common::ptr::InPtr;
 use dat_udat12::*;
 
 dat_provider_common::ep_attributes!();
+dat_provider_common::ep_query!(status, c_ep_attributes, {});
 
 /// No bit: endpoints of this version have no socket parameters.
 pub(crate) const DAT_EP_FIELD_COMM: DAT_EP_PARAM_MASK = 0;

@@ -4,10 +4,10 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 #![expect(clippy::too_many_arguments, reason = "the calls of the interface have them")]
 
+pub mod cno;
 pub mod code;
 pub mod cr;
 mod ep;
-mod library;
 pub mod lmr;
 pub mod rmr;
 pub mod table;
@@ -16,11 +16,10 @@ use std::ffi::CStr;
 
 use dat_core::event::Completion;
 use dat_core::transport::RemoteSegment;
-use dat_core::{ApiCaps, Cno, Endpoint, EpAttributes, Event, Handle, Ia, Lmr, LocalSegment, Rights, Rmr, Streams};
-use dat_provider_common::handle::{handle_or_null, raw};
-use dat_provider_common::ia::ia_handle;
+use dat_core::{ApiCaps, EpAttributes, Event, Handle, Ia, LocalSegment, Rights, Streams};
+use dat_provider_common::handle::raw;
 use dat_provider_common::ptr::{Out, write_field};
-use dat_provider_common::{Answer, Fault, Provider, Version, cno, counted};
+use dat_provider_common::{Provider, Version, counted};
 use dat_udat12::*;
 
 use crate::ep::{DAT_EP_FIELD_COMM, comm};
@@ -43,8 +42,6 @@ impl Version for Udat12 {
         tell_end_of_shared: false,
         extended: false,
     };
-
-    const CNO_FIELDS: DAT_CNO_PARAM_MASK = DAT_CNO_FIELD_ALL;
 
     const RIGHTS: Rights = Rights::REMOTE_ATOMIC.complement();
     /// A bit that disables relaxed ordering.
@@ -79,12 +76,8 @@ impl Version for Udat12 {
         RemoteSegment { addr: triplet.target_address, len: triplet.segment_length, key: triplet.rmr_context }
     }
 
-    fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool, position: u32) -> Answer<EpAttributes> {
-        ep::ep_attributes(attr, srq).ok_or(Fault::Argument(position))
-    }
-
-    fn ep_param<F: Provider<Version = Self>>(ep: &Endpoint<F::Transport>) -> DAT_EP_PARAM {
-        dat_provider_common::ep_param!(ep, status, ep::c_ep_attributes, {})
+    fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<EpAttributes> {
+        ep::ep_attributes(attr, srq)
     }
 
     fn ia_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
@@ -99,31 +92,14 @@ impl Version for Udat12 {
             provider_specific_attr: named,
         })
     }
+}
 
-    fn lmr_param<F: Provider<Version = Self>>(lmr: &Lmr<F::Transport>) -> DAT_LMR_PARAM {
-        dat_provider_common::lmr_param!(lmr, {})
-    }
-
-    fn rmr_param<F: Provider<Version = Self>>(rmr: &Rmr<F::Transport>) -> DAT_RMR_PARAM {
-        let bound = rmr.status();
-        let segment = bound.map_or(LocalSegment { context: 0, addr: 0, len: 0 }, |bound| bound.segment);
-        DAT_RMR_PARAM {
-            ia_handle: ia_handle::<F>(rmr.ia()),
-            pz_handle: handle_or_null(rmr.pz().as_ref()),
-            lmr_triplet: DAT_LMR_TRIPLET {
-                lmr_context: segment.context,
-                pad: 0,
-                virtual_address: segment.addr,
-                segment_length: segment.len,
-            },
-            mem_priv: bound.map_or(0, |bound| bound.rights.bits().into()),
-            rmr_context: bound.map_or(0, |bound| bound.remote_key),
-        }
-    }
-
-    fn cno_param<F: Provider<Version = Self>>(cno: &Cno<F::Transport>) -> DAT_CNO_PARAM {
-        DAT_CNO_PARAM { ia_handle: ia_handle::<F>(cno.ia()), agent: cno::c_agent(cno.agent()) }
-    }
+/// Defines a provider library of uDAPL 1.2: [`common::export_provider!`](crate::common::export_provider).
+#[macro_export]
+macro_rules! export_provider {
+    ($transport:ty, $library:literal) => {
+        $crate::common::export_provider!($crate::Udat12, $transport, $library);
+    };
 }
 
 #[cfg(test)]

@@ -8,9 +8,11 @@ use crate::Udat12 as Udat;
 mod slots {
     pub use dat_provider_common::slots::*;
 
-    pub use crate::cr::dat_cr_reject;
-    pub use crate::lmr::dat_lmr_create;
-    pub use crate::rmr::dat_rmr_bind;
+    pub use crate::cno::*;
+    pub use crate::cr::*;
+    pub use crate::ep::*;
+    pub use crate::lmr::*;
+    pub use crate::rmr::*;
 }
 
 /// Functions of the table by the name of their call.

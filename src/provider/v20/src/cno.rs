@@ -1,15 +1,28 @@
-//! CNOs with a file descriptor, and dequeuing a trigger without waiting.
+//! CNOs: queries, a file descriptor, and dequeuing a trigger without waiting.
 
 use dat_core::error::{Error, Role};
 use dat_core::wait::cno_take;
 use dat_core::{Cno, Ia};
 use dat_provider_common::call::{making, slow};
+use dat_provider_common::cno::c_agent;
 use dat_provider_common::handle::{find, give, raw};
+use dat_provider_common::ia::ia_handle;
 use dat_provider_common::ptr::OutPtr;
 use dat_provider_common::{At, Fault, Provider};
-use dat_udat20::{DAT_CNO_HANDLE, DAT_EVD_HANDLE, DAT_FD, DAT_HANDLE_NULL, DAT_IA_HANDLE, DAT_RETURN};
+use dat_udat20::*;
 
 use crate::Udat20;
+
+/// Valid bits of a mask of dat_cno_query. The header numbers the fields consecutively, so a bit identifies no field.
+const CNO_BITS: DAT_CNO_PARAM_MASK = 0x7;
+
+dat_provider_common::query_slot!(dat_cno_query: Cno as Cno, DAT_CNO_PARAM_MASK, CNO_BITS, DAT_CNO_PARAM, |cno| {
+    let (proxy_type, proxy) = match cno.descriptor() {
+        Some(fd) => (DAT_PROXY_TYPE_FD, dat_cno_proxy { fd }),
+        None => (DAT_PROXY_TYPE_AGENT, dat_cno_proxy { agent: c_agent(cno.agent()) }),
+    };
+    DAT_CNO_PARAM { ia_handle: ia_handle::<F>(cno.ia()), proxy_type, proxy }
+});
 
 /// Slot of dat_cno_fd_create.
 pub fn dat_cno_fd_create<F: Provider<Version = Udat20>>(

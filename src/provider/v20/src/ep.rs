@@ -7,6 +7,9 @@ use dat_provider_common::ptr::{InPtr, read_field};
 use dat_udat20::*;
 
 dat_provider_common::ep_attributes!();
+dat_provider_common::ep_query!(status, c_attributes, {
+    comm: DAT_COMM { domain: status.comm.domain, r#type: status.comm.kind, protocol: status.comm.protocol },
+});
 
 /// Converts attributes like [`ep_attributes`], but also accepts the datagram service.
 pub(crate) fn attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<EpAttributes> {

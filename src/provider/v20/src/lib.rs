@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`code`], [`table`] | return codes and the provider table |
-//! | [`cr`], [`lmr`], [`rmr`] | slots with other parameters |
+//! | [`cr`], [`lmr`], [`rmr`] | slots with other parameters or results |
 //! | [`extension`] | extended operations |
 //! | `counters` | extended operations that read counters |
 //! | [`csp`], [`cno`], [`post`], [`related`] | other slots that only this version has |
@@ -37,7 +37,7 @@ use dat_core::transport::RemoteSegment;
 use dat_core::{ApiCaps, EpAttributes, Event, Handle, Ia, LocalSegment, Rights, Streams};
 use dat_provider_common::handle::raw;
 use dat_provider_common::ptr::{Out, write_field};
-use dat_provider_common::{Answer, Fault, Provider, Size, Version, attr, counted};
+use dat_provider_common::{Provider, Version, attr, counted};
 use dat_udat20::*;
 
 use crate::ep::comm;
@@ -49,9 +49,6 @@ pub use dat_udat20 as udat20;
 
 /// uDAPL 2.0.
 pub enum Udat20 {}
-
-/// Valid bits of a mask of dat_cno_query. The header numbers the fields consecutively, so a bit identifies no field.
-const CNO_BITS: DAT_CNO_PARAM_MASK = 0x7;
 
 impl Version for Udat20 {
     dat_provider_common::version!();
@@ -65,8 +62,6 @@ impl Version for Udat20 {
         tell_end_of_shared: true,
         extended: true,
     };
-
-    const CNO_FIELDS: DAT_CNO_PARAM_MASK = CNO_BITS;
 
     const RIGHTS: Rights = Rights::all();
     const OTHER_RIGHTS: DAT_MEM_PRIV_FLAGS = 0;
@@ -111,14 +106,8 @@ impl Version for Udat20 {
         RemoteSegment { addr: triplet.virtual_address, len: triplet.segment_length.into(), key: triplet.rmr_context }
     }
 
-    fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool, position: u32) -> Answer<EpAttributes> {
-        ep::attributes(attr, srq).ok_or(Fault::Argument(position))
-    }
-
-    fn ep_param<F: Provider<Version = Self>>(ep: &Endpoint<F::Transport>) -> DAT_EP_PARAM {
-        dat_provider_common::ep_param!(ep, status, ep::c_attributes, {
-            comm: DAT_COMM { domain: status.comm.domain, r#type: status.comm.kind, protocol: status.comm.protocol },
-        })
+    fn ep_attributes(attr: &DAT_EP_ATTR, srq: bool) -> Option<EpAttributes> {
+        ep::attributes(attr, srq)
     }
 
     fn ia_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>) -> DAT_IA_ATTR {
@@ -144,35 +133,5 @@ impl Version for Udat20 {
             num_provider_specific_attr: number,
             provider_specific_attr: named,
         })
-    }
-
-    fn lmr_param<F: Provider<Version = Self>>(lmr: &Lmr<F::Transport>) -> DAT_LMR_PARAM {
-        dat_provider_common::lmr_param!(lmr, { va_type: lmr.base as DAT_VA_TYPE })
-    }
-
-    fn rmr_param<F: Provider<Version = Self>>(rmr: &Rmr<F::Transport>) -> DAT_RMR_PARAM {
-        let bound = rmr.status();
-        let segment = bound.map_or(LocalSegment { context: 0, addr: 0, len: 0 }, |bound| bound.segment);
-        DAT_RMR_PARAM {
-            ia_handle: ia_handle::<F>(rmr.ia()),
-            pz_handle: handle_or_null(rmr.pz().as_ref()),
-            lmr_triplet: DAT_LMR_TRIPLET {
-                virtual_address: segment.addr,
-                segment_length: Size::size(segment.len),
-                lmr_context: segment.context,
-            },
-            mem_priv: bound.map_or(0, |bound| bound.rights.bits().into()),
-            rmr_context: bound.map_or(0, |bound| bound.remote_key),
-            rmr_scope: rmr.scope as DAT_RMR_SCOPE,
-            va_type: bound.map_or(DAT_VA_TYPE_VA, |bound| bound.base as DAT_VA_TYPE),
-        }
-    }
-
-    fn cno_param<F: Provider<Version = Self>>(cno: &Cno<F::Transport>) -> DAT_CNO_PARAM {
-        let (proxy_type, proxy) = match cno.descriptor() {
-            Some(fd) => (DAT_PROXY_TYPE_FD, dat_cno_proxy { fd }),
-            None => (DAT_PROXY_TYPE_AGENT, dat_cno_proxy { agent: c_agent(cno.agent()) }),
-        };
-        DAT_CNO_PARAM { ia_handle: ia_handle::<F>(cno.ia()), proxy_type, proxy }
     }
 }

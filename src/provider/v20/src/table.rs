@@ -9,13 +9,14 @@ mod slots {
     pub use dat_provider_common::slots::*;
 
     pub use crate::cno::*;
-    pub use crate::cr::dat_cr_reject;
+    pub use crate::cr::*;
     pub use crate::csp::*;
+    pub use crate::ep::*;
     pub use crate::extension::dat_extension_op;
-    pub use crate::lmr::dat_lmr_create;
+    pub use crate::lmr::*;
     pub use crate::post::*;
-    pub use crate::related::dat_ia_ha_related;
-    pub use crate::rmr::{dat_rmr_bind, dat_rmr_create_for_ep};
+    pub use crate::related::*;
+    pub use crate::rmr::*;
 }
 
 mod functions {
