@@ -28,7 +28,7 @@ use dat_core::transport::{RemoteSegment, Segment};
 use dat_core::{Change, Rights};
 use dat_memory::copy::{List, acquire_all, gather_last, source, sources, store, store_lists, target, targets};
 pub use dat_memory::copy::{Slice, gather, scatter, scatter_one};
-use dat_memory::regions::AccessContext;
+use dat_memory::regions::{AccessContext, RegionRef};
 use dat_memory::user::{self, LastWord, Source, Target, copy, tail_len, take_last_word};
 
 use crate::control_region::Peer;
@@ -37,12 +37,28 @@ use crate::os::vm::{self, VmError};
 use crate::peer_segment::End;
 use crate::regions::RegionTable;
 
-pub enum Outcome {
-    Done,
+/// The reason why a copy did not complete.
+#[derive(Clone, Copy)]
+pub enum CopyError {
     Failed(Status),
     /// The kernel refuses; use the ring.
     Refused,
     PeerGone,
+}
+
+const NOT_REGISTERED: CopyError = CopyError::Failed(Status::LocalProtection);
+const NOT_GRANTED: CopyError = CopyError::Failed(Status::RemoteAccess);
+
+pub type Copied = Result<(), CopyError>;
+
+fn may_copy(end: &End) -> Copied {
+    if end.peer_segment.reads_peer.get() { Ok(()) } else { Err(CopyError::Refused) }
+}
+
+/// Acquires the regions of `segments` for a copy to or from another process.
+fn acquire_counted<'a>(end: &'a End, segments: &[Segment]) -> Result<List<RegionRef<'a>>, CopyError> {
+    may_copy(end)?;
+    acquire_all(segments, |key| end.regions().acquire_counted(key)).ok_or(NOT_REGISTERED)
 }
 
 /// Returns the target of a peer's write as a segment; `None` if the peer or this process lacks the right.
@@ -81,33 +97,28 @@ fn reach(
     fault: Status,
     locate: impl Fn(&Peer) -> Option<u64>,
     mut copy: impl FnMut(i32, u64) -> Result<(), VmError>,
-) -> Outcome {
+) -> Copied {
     loop {
-        let Some(moving) = end.begin_moving() else { return Outcome::PeerGone };
-        let Some(peer) = end.peer_segment.peer() else { return Outcome::PeerGone };
-        let Some(addr) = locate(peer) else { return Outcome::Failed(Status::RemoteAccess) };
-        match copy(moving.copy_target(), addr) {
-            Err(VmError::Gone) if moving.is_outdated() => {}
-            result => return outcome(end, result, fault),
-        }
+        let moving = end.begin_moving().ok_or(CopyError::PeerGone)?;
+        let peer = end.peer_segment.peer().ok_or(CopyError::PeerGone)?;
+        let addr = locate(peer).ok_or(NOT_GRANTED)?;
+        let error = match copy(moving.copy_target(), addr) {
+            Ok(()) => return Ok(()),
+            Err(VmError::Gone) if moving.is_outdated() => continue,
+            Err(VmError::Fault) => CopyError::Failed(fault),
+            Err(VmError::Length) => CopyError::Failed(Status::Transport),
+            Err(VmError::Gone | VmError::Refused(_)) => {
+                end.stop_copying();
+                CopyError::Refused
+            }
+        };
+        return Err(error);
     }
 }
 
 /// Permits any address, because a message grants access to the addresses that it contains.
 fn anywhere(_peer: &Peer) -> Option<u64> {
     Some(0)
-}
-
-fn outcome(end: &End, result: Result<(), VmError>, fault: Status) -> Outcome {
-    match result {
-        Ok(()) => Outcome::Done,
-        Err(VmError::Fault) => Outcome::Failed(fault),
-        Err(VmError::Length) => Outcome::Failed(Status::Transport),
-        Err(VmError::Denied | VmError::Unsupported | VmError::Gone | VmError::Other(_)) => {
-            end.stop_copying();
-            Outcome::Refused
-        }
-    }
 }
 
 /// Reads the peer's memory at `from` into `to`. If `last`, stores the last word separately.
@@ -147,13 +158,8 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
 }
 
 /// Reads a slice of a message while earlier bytes are missing. `word` gets its last word, for [`end_ahead`].
-pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Outcome {
-    if !end.peer_segment.reads_peer.get() {
-        return Outcome::Refused;
-    }
-    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire_counted(key)) else {
-        return Outcome::Failed(Status::LocalProtection);
-    };
+pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Copied {
+    let region_refs = acquire_counted(end, segments)?;
     let (from, mut to) = (places(from, slice), targets(segments, &region_refs, slice));
     let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
     let read = |copy_target, _| read_but_last(copy_target, &from, to.clone(), last).map(|read| *word = read);
@@ -161,27 +167,20 @@ pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: 
 }
 
 /// Stores the last word of [`fetch_ahead`] once all earlier bytes have arrived.
-pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) -> Outcome {
-    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire(key)) else {
-        return Outcome::Failed(Status::LocalProtection);
-    };
+pub fn end_ahead(end: &End, segments: &[Segment], slice: Slice, word: LastWord) -> Copied {
+    let region_refs = acquire_all(segments, |key| end.regions().acquire(key)).ok_or(NOT_REGISTERED)?;
     // After a disconnect, the sender could have reused its memory.
     if end.peer_is_gone() {
-        return Outcome::PeerGone;
+        return Err(CopyError::PeerGone);
     }
     if slice.last {
         word.store(take_last_word(&mut targets(segments, &region_refs, slice)));
     }
-    Outcome::Done
+    Ok(())
 }
 
-pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
-    if !end.peer_segment.reads_peer.get() {
-        return Outcome::Refused;
-    }
-    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire_counted(key)) else {
-        return Outcome::Failed(Status::LocalProtection);
-    };
+pub fn give(end: &End, segments: &[Segment], part: &Part) -> Copied {
+    let region_refs = acquire_counted(end, segments)?;
     let RemoteSegment { addr, len, key } = part.target;
     let from = sources(segments, &region_refs, Slice { offset: part.offset, len, last: false });
     // The destination belongs to a whole region, so only the zone matters.
@@ -194,17 +193,12 @@ pub fn give(end: &End, segments: &[Segment], part: &Part) -> Outcome {
     )
 }
 
-pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice) -> Outcome {
-    if !end.peer_segment.reads_peer.get() {
-        return Outcome::Refused;
-    }
-    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire_counted(key)) else {
-        return Outcome::Failed(Status::LocalProtection);
-    };
+pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice) -> Copied {
+    let region_refs = acquire_counted(end, segments)?;
     let (from, to) = (places(from, slice), targets(segments, &region_refs, slice));
     let read = |copy_target, _| read_from(copy_target, &from, to.clone(), slice.last);
     let fetched = reach(end, Status::LocalProtection, anywhere, read);
-    if end.peer_is_gone() { Outcome::PeerGone } else { fetched }
+    if end.peer_is_gone() { Err(CopyError::PeerGone) } else { fetched }
 }
 
 /// Returns the number of bytes at the end of a write that the peer must store, because the kernel might not copy them
@@ -224,59 +218,45 @@ fn address(end: &End, remote: &RemoteSegment) -> u64 {
 
 /// Writes a slice to a peer in this process.
 #[inline]
-pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
+pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Copied {
     let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
-    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
-    let Some(own) = end.regions().acquire(segment.key as u32) else { return Outcome::Failed(Status::LocalProtection) };
-    let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs) else {
-        return Outcome::Failed(Status::RemoteAccess);
-    };
+    let _moving = end.begin_moving().ok_or(CopyError::PeerGone)?;
+    let own = end.regions().acquire(segment.key as u32).ok_or(NOT_REGISTERED)?;
+    let granted = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs).map_err(|_| NOT_GRANTED)?;
     let to = granted.target(slice.offset, slice.len);
     store(to, source(&own, segment, slice.offset, slice.len), slice.last);
-    Outcome::Done
+    Ok(())
 }
 
 #[inline(never)]
-fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
-    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
-    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire(key)) else {
-        return Outcome::Failed(Status::LocalProtection);
-    };
-    let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs) else {
-        return Outcome::Failed(Status::RemoteAccess);
-    };
+fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Copied {
+    let _moving = end.begin_moving().ok_or(CopyError::PeerGone)?;
+    let region_refs = acquire_all(segments, |key| end.regions().acquire(key)).ok_or(NOT_REGISTERED)?;
+    let granted = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs).map_err(|_| NOT_GRANTED)?;
     let to = granted.target(slice.offset, slice.len);
     store_lists(List::from_iter([to]), sources(segments, &region_refs, slice), slice.last);
-    Outcome::Done
+    Ok(())
 }
 
 /// Reads a slice from a peer in this process.
-pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
-    let Some(_moving) = end.begin_moving() else { return Outcome::PeerGone };
-    let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_READ, &end.theirs) else {
-        return Outcome::Failed(Status::RemoteAccess);
-    };
+pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Copied {
+    let _moving = end.begin_moving().ok_or(CopyError::PeerGone)?;
+    let granted = end.regions().grant(remote, Rights::REMOTE_READ, &end.theirs).map_err(|_| NOT_GRANTED)?;
     let bytes = granted.source(slice.offset, slice.len);
     let done = scatter(end.regions(), segments, slice.offset, bytes, slice.last);
-    if done { Outcome::Done } else { Outcome::Failed(Status::LocalProtection) }
+    if done { Ok(()) } else { Err(NOT_REGISTERED) }
 }
 
 /// Writes a slice of the segments to the peer's memory. If the slice ends the write, [`tail_of_write`] must be 0.
-pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Outcome {
-    if !end.peer_segment.reads_peer.get() {
-        return Outcome::Refused;
-    }
+pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Copied {
     let behind = address(end, remote).wrapping_add(slice.offset).wrapping_add(slice.len);
     let tail = if slice.last { tail_len(behind, slice.len as usize) } else { 0 };
     if let [segment] = segments {
-        let Some(region_ref) = end.regions().acquire_counted(segment.key as u32) else {
-            return Outcome::Failed(Status::LocalProtection);
-        };
+        may_copy(end)?;
+        let region_ref = end.regions().acquire_counted(segment.key as u32).ok_or(NOT_REGISTERED)?;
         return write_one(end, source(&region_ref, segment, slice.offset, slice.len), remote, slice, tail);
     }
-    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire_counted(key)) else {
-        return Outcome::Failed(Status::LocalProtection);
-    };
+    let region_refs = acquire_counted(end, segments)?;
     let mut from = sources(segments, &region_refs, slice);
     let word = gather_last(&mut from, tail);
     let mut from: List<Source<'_>> = from;
@@ -287,15 +267,13 @@ pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
 }
 
 /// Writes library memory to the peer's memory, as a complete write.
-pub fn bytes_to_peer(end: &End, bytes: Source<'_>, remote: &RemoteSegment) -> Outcome {
-    if !end.peer_segment.reads_peer.get() {
-        return Outcome::Refused;
-    }
+pub fn bytes_to_peer(end: &End, bytes: Source<'_>, remote: &RemoteSegment) -> Copied {
+    may_copy(end)?;
     let tail = tail_len(address(end, remote).wrapping_add(remote.len), bytes.len());
     write_one(end, bytes, remote, Slice { offset: 0, len: remote.len, last: true }, tail)
 }
 
-fn write_one(end: &End, from: Source<'_>, remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
+fn write_one(end: &End, from: Source<'_>, remote: &RemoteSegment, slice: Slice, tail: usize) -> Copied {
     let (head, last) = from.split(from.len().saturating_sub(tail));
     let mut word = LastWord::default();
     copy(word.target(tail), last);
@@ -303,7 +281,7 @@ fn write_one(end: &End, from: Source<'_>, remote: &RemoteSegment, slice: Slice, 
     write_to(end, if tail == 0 { &from[..1] } else { &from[..] }, remote, slice, tail)
 }
 
-fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice, tail: usize) -> Outcome {
+fn write_to(end: &End, from: &[Source<'_>], remote: &RemoteSegment, slice: Slice, tail: usize) -> Copied {
     reach(
         end,
         Status::RemoteAccess,
@@ -321,16 +299,12 @@ fn locate(end: &End, peer: &Peer, remote: &RemoteSegment, wanted: Rights) -> Opt
     peer.regions.locate(remote.key, remote.addr, remote.len, wanted, &end.theirs).ok()
 }
 
-pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Outcome {
-    if !end.peer_segment.reads_peer.get() {
-        return Outcome::Refused;
-    }
+pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Copied {
     let granted = |peer: &Peer| locate(end, peer, remote, Rights::REMOTE_READ);
     let from = |addr: u64| [(addr.wrapping_add(slice.offset), slice.len)];
     if let [segment] = segments {
-        let Some(region_ref) = end.regions().acquire_counted(segment.key as u32) else {
-            return Outcome::Failed(Status::LocalProtection);
-        };
+        may_copy(end)?;
+        let region_ref = end.regions().acquire_counted(segment.key as u32).ok_or(NOT_REGISTERED)?;
         let to = target(&region_ref, segment, slice.offset, slice.len, Rights::LOCAL_WRITE);
         let last = to.addr().wrapping_add(to.len() as u64);
         let tail = if slice.last { tail_len(last, to.len()) } else { 0 };
@@ -338,16 +312,11 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
         let mut word = LastWord::default();
         let to = [head, word.target(tail)];
         let to = if tail == 0 { &to[..1] } else { &to[..] };
-        let read =
-            reach(end, Status::RemoteAccess, granted, |copy_target, addr| vm::read_from(copy_target, &from(addr), to));
-        if let Outcome::Done = read {
-            word.store(place);
-        }
-        return read;
+        reach(end, Status::RemoteAccess, granted, |copy_target, addr| vm::read_from(copy_target, &from(addr), to))?;
+        word.store(place);
+        return Ok(());
     }
-    let Some(region_refs) = acquire_all(segments, |key| end.regions().acquire_counted(key)) else {
-        return Outcome::Failed(Status::LocalProtection);
-    };
+    let region_refs = acquire_counted(end, segments)?;
     let to = targets(segments, &region_refs, slice);
     reach(end, Status::RemoteAccess, granted, |copy_target, addr| {
         read_from(copy_target, &from(addr), to.clone(), slice.last)

@@ -30,25 +30,11 @@ type Vecs = ArrayVec<libc::iovec, MAX_PIECES>;
 pub enum VmError {
     /// An address is invalid or not accessible in this way.
     Fault,
-    Denied,
-    /// Refused by the kernel or a seccomp filter.
-    Unsupported,
     Gone,
     /// The lists have different lengths or too many pieces.
     Length,
-    Other(i32),
-}
-
-impl VmError {
-    fn from_errno(errno: i32) -> VmError {
-        match errno {
-            libc::EFAULT => VmError::Fault,
-            libc::EPERM | libc::EACCES => VmError::Denied,
-            libc::ENOSYS => VmError::Unsupported,
-            libc::ESRCH => VmError::Gone,
-            errno => VmError::Other(errno),
-        }
-    }
+    /// Refused by the kernel or a seccomp filter, with this errno.
+    Refused(i32),
 }
 
 /// Copies from the `remote` pieces (address, bytes) of process `pid` to `local`. With [`VmError::Length`] no byte is
@@ -129,7 +115,9 @@ fn result_of(copied: libc::ssize_t) -> Result<u64, VmError> {
         0 => Err(VmError::Fault),
         _ => match io::Error::last_os_error().raw_os_error().unwrap_or(0) {
             libc::EINTR => Ok(0),
-            errno => Err(VmError::from_errno(errno)),
+            libc::EFAULT => Err(VmError::Fault),
+            libc::ESRCH => Err(VmError::Gone),
+            errno => Err(VmError::Refused(errno)),
         },
     }
 }

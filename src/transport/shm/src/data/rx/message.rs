@@ -8,7 +8,7 @@ use dat_memory::user::LastWord;
 
 use super::{Advance, Arriving, Fetching, PAGE, SHARED_MIN, Turn, destination, is_solicited, read_place, read_target};
 use crate::budget::Budget;
-use crate::copy::{self, Outcome, Slice};
+use crate::copy::{self, CopyError, Slice};
 use crate::offer::{Answer, Part};
 use crate::peer_segment::{Busy, End};
 use crate::record::{self, EAGER_MAX};
@@ -129,10 +129,10 @@ impl Arriving {
                             let read = copy::fetch_ahead(end, &fetching.places, segments, slice, &mut word);
                             fetching.offered = Some(slice.offset);
                             match read {
-                                Outcome::Done => fetching.ahead = Some((slice, word)),
+                                Ok(()) => fetching.ahead = Some((slice, word)),
                                 // The next iteration resolves the offer, then fails or asks the sender.
-                                Outcome::Refused => {}
-                                failed => return Err(self.fetch_failed(failed)),
+                                Err(CopyError::Refused) => {}
+                                Err(error) => return Err(self.fetch_failed(error)),
                             }
                             continue;
                         }
@@ -141,8 +141,8 @@ impl Arriving {
                 }
             };
             match outcome {
-                Outcome::Done => fetching.offset += now,
-                Outcome::Refused => {
+                Ok(()) => fetching.offset += now,
+                Err(CopyError::Refused) => {
                     fetching.ahead = None;
                     // Without room for the request, this side asks again after a notification or a poll.
                     let asked = turn.with_tx(|tx| tx.ask_for(end, view.end(), offset));
@@ -150,7 +150,7 @@ impl Arriving {
                     end.set_busy(Busy::Asking, !fetching.asked);
                     return Err(Halt::Wait);
                 }
-                failed => return Err(self.fetch_failed(failed)),
+                Err(error) => return Err(self.fetch_failed(error)),
             }
         }
         if into.is_none() {
@@ -161,11 +161,11 @@ impl Arriving {
     }
 
     #[cold]
-    fn fetch_failed(&self, outcome: Outcome) -> Halt {
+    fn fetch_failed(&self, error: CopyError) -> Halt {
         let write = self.fetching.as_ref().is_some_and(|fetching| fetching.into.is_some());
-        match outcome {
-            Outcome::Failed(_) if write => Fatal::of_peer(Status::RemoteAccess).into(),
-            Outcome::Failed(status) => self.incoming.recv_failed(status),
+        match error {
+            CopyError::Failed(_) if write => Fatal::of_peer(Status::RemoteAccess).into(),
+            CopyError::Failed(status) => self.incoming.recv_failed(status),
             _ => Halt::Ended,
         }
     }

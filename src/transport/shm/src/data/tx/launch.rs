@@ -7,7 +7,7 @@ use dat_memory::user::Source;
 
 use super::{Done, Reading, StartOutcome, Tx, WaitReason};
 use crate::budget::Budget;
-use crate::copy::{self, Outcome, Slice};
+use crate::copy::{self, Copied, CopyError, Slice};
 use crate::peer_segment::End;
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, kind};
 use crate::sleep::News;
@@ -88,7 +88,7 @@ impl Tx {
         to: u64,
         last: bool,
         budget: &mut Budget,
-        copy: impl Fn(Slice) -> Outcome,
+        copy: impl Fn(Slice) -> Copied,
     ) -> Option<StartOutcome> {
         let mut done = self.part.done;
         let stopped = loop {
@@ -97,10 +97,10 @@ impl Tx {
             }
             let Some(len) = budget.slice(end, to - done) else { break Some(StartOutcome::Waits(WaitReason::Turn)) };
             match copy(Slice { offset: done, len, last: last && done + len == to }) {
-                Outcome::Done => done += len,
-                Outcome::Refused => break None,
-                Outcome::Failed(status) => break Some(StartOutcome::TxInFlight(Done::Failed(status))),
-                Outcome::PeerGone => break Some(StartOutcome::TxInFlight(Done::Never)),
+                Ok(()) => done += len,
+                Err(CopyError::Refused) => break None,
+                Err(CopyError::Failed(status)) => break Some(StartOutcome::TxInFlight(Done::Failed(status))),
+                Err(CopyError::PeerGone) => break Some(StartOutcome::TxInFlight(Done::Never)),
             }
         };
         self.part.done = done;
@@ -264,17 +264,15 @@ impl Tx {
             if !budget.record(end, request.len, take) {
                 break StartOutcome::Waits(WaitReason::Turn);
             }
-            match self.put_part(end, header, head, request, [offset, take]) {
-                Put::NoRoom => break StartOutcome::Waits(WaitReason::Peer),
-                Put::Failed(status) => break StartOutcome::TxInFlight(Done::Failed(status)),
-                Put::At(position) => {
-                    went = true;
-                    if offset + take == request.len {
-                        break StartOutcome::TxInFlight(Done::At(position));
-                    }
+            let put = self.put_part(end, header, head, request, [offset, take]);
+            if let Put::At(_) = put {
+                went = true;
+                if offset + take < request.len {
                     self.part.done = offset + take;
+                    continue;
                 }
             }
+            break put.into();
         };
         if went {
             end.tell_peer(News::Record);

@@ -11,7 +11,7 @@ use dat_memory::user::Source;
 
 use super::{Done, Reading, Tx};
 use crate::budget::Budget;
-use crate::copy::{self, Outcome};
+use crate::copy;
 use crate::peer_segment::{Busy, End};
 use crate::responses::{PendingResponse, Wanted};
 
@@ -82,7 +82,7 @@ impl Tx {
         // False data about the peer's memory can harm only the peer.
         let there = part.offset <= len && part.target.len <= len - part.offset;
         if there && budget.whole(end, part.target.len) && offer.take(number) {
-            let written = matches!(copy::give(end, &segments, &part), Outcome::Done);
+            let written = copy::give(end, &segments, &part).is_ok();
             if offer.finish(number, written) {
                 end.tell_of_answers();
             }

@@ -22,7 +22,7 @@ use host::memory::Room;
 
 use super::launch::places_of;
 use super::{Done, Reading, StartOutcome, Tx, TxInFlight};
-use crate::copy::{self, Outcome, Slice};
+use crate::copy::{self, Copied, CopyError, Slice};
 use crate::peer_segment::{Busy, End};
 use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, TARGET, kind};
 use crate::ring::SMALL;
@@ -336,7 +336,7 @@ impl Tx {
                     copy::to_peer(end, segments, remote, slice)
                 }),
             };
-            if let Outcome::Done = outcome {
+            if outcome.is_ok() {
                 end.own_claim().finish(short.end);
                 self.shorts.records[at].done = true;
                 self.shorts.done = short.end;
@@ -362,10 +362,9 @@ impl Tx {
         true
     }
 
-    fn copy_write(&self, end: &End, short: &Short) -> Outcome {
-        let Some(bytes) = self.tx_ring.payload(short.end, TARGET + short.target.len as usize) else {
-            return Outcome::PeerGone;
-        };
+    fn copy_write(&self, end: &End, short: &Short) -> Copied {
+        let payload = self.tx_ring.payload(short.end, TARGET + short.target.len as usize);
+        let bytes = payload.ok_or(CopyError::PeerGone)?;
         copy::bytes_to_peer(end, bytes.split(TARGET).1, &short.target)
     }
 
@@ -375,18 +374,16 @@ impl Tx {
         end: &End,
         id: RequestId,
         remote: &RemoteSegment,
-        copy: impl FnOnce(&End, &RemoteSegment, &[Segment], Slice) -> Outcome,
-    ) -> Outcome {
-        let Some((own, place)) = self.kept_of(id) else { return Outcome::PeerGone };
+        copy: impl FnOnce(&End, &RemoteSegment, &[Segment], Slice) -> Copied,
+    ) -> Copied {
+        let (own, place) = self.kept_of(id).ok_or(CopyError::PeerGone)?;
         let segments: Checked = self.segments.range(own).copied().collect();
-        let outcome = copy(end, remote, &segments, Slice { offset: 0, len: remote.len, last: true });
-        if let Outcome::Done = outcome {
-            if let Done::Announced(_) = std::mem::replace(&mut self.in_flight[place].done, Done::Now) {
-                self.announced -= 1;
-            }
-            self.reading.retain(|reading| reading.id != id);
+        copy(end, remote, &segments, Slice { offset: 0, len: remote.len, last: true })?;
+        if let Done::Announced(_) = std::mem::replace(&mut self.in_flight[place].done, Done::Now) {
+            self.announced -= 1;
         }
-        outcome
+        self.reading.retain(|reading| reading.id != id);
+        Ok(())
     }
 
     /// Returns a request's kept segments, and its index.
