@@ -49,13 +49,6 @@ impl Responses {
         self.tx_ring.open(producer);
     }
 
-    pub fn close(&mut self) {
-        self.tx_ring.close();
-        self.owed = VecDeque::new();
-        self.refusal = None;
-        self.message = None;
-    }
-
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.owed.is_empty() && self.refusal.is_none() && self.message.is_none()

@@ -31,6 +31,7 @@
 //! (`short`); for others, the progress thread wakes the peer: see [`guard`](crate::guard).
 
 use std::collections::VecDeque;
+use std::mem;
 
 use dat_core::Handle;
 use dat_core::error::Result;
@@ -182,7 +183,7 @@ impl Tx {
         tx.queued.room(sizes.requests)?;
         tx.segments.room(sizes.requests.saturating_mul(sizes.request_segments))?;
         tx.reading.room(tx.reads_out)?;
-        tx.shorts.room(sizes.requests)?;
+        tx.shorts.records.room(sizes.requests)?;
         Ok(tx)
     }
 
@@ -528,24 +529,15 @@ impl Tx {
     /// Closes the direction. Returns the mark up to which requests have succeeded.
     pub fn close(&mut self, end: Option<&End>) -> Option<SeqNo> {
         if !self.closed {
+            let mut report = TxReport::default();
             if let Some(end) = end {
-                let mut report = TxReport::default();
                 self.harvest(end, false, &mut report);
-                self.ended = report.done;
                 end.owed.set_short(false);
             }
-            self.closed = true;
-            self.plain = false;
-            self.tx_ring.close();
-            self.responses.close();
-            self.in_flight = VecDeque::new();
-            self.queued = VecDeque::new();
+            self.queued.clear();
             self.note_stall();
-            self.segments = VecDeque::new();
-            self.kept = 0;
-            self.announced = 0;
-            self.reading.clear();
-            self.shorts.close();
+            let (ep, stalls) = (self.ep, mem::take(&mut self.stalls));
+            *self = Tx { ep, stalls, closed: true, ended: report.done, ..Tx::default() };
         }
         self.ended
     }

@@ -58,10 +58,6 @@ impl<A: Area> TxRing<A> {
         self.producer = Some(producer);
     }
 
-    pub fn close(&mut self) {
-        self.producer = None;
-    }
-
     /// Puts one record into the ring. `fill` writes up to `len` payload bytes, or returns `false`. `taken` is this
     /// side's position in the opposite ring.
     #[inline]

@@ -5,7 +5,7 @@ fn refusal_needs_no_room() {
     let mut responses = Responses::default();
     responses.add_refusal(Status::RemoteAccess);
     assert_eq!((responses.is_empty(), responses.owed.capacity()), (false, 0));
-    responses.close();
+    responses = Responses::default();
     assert!(responses.is_empty());
 
     let read = RemoteSegment { addr: 0, len: WORD, key: 1 };

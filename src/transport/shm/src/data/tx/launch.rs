@@ -116,7 +116,7 @@ impl Tx {
 
     #[cold]
     pub(super) fn is_not_consumed(&mut self) -> bool {
-        let consumed = self.shorts.are_done(self.written) || self.tx_ring.has_consumed(self.written);
+        let consumed = self.shorts.done >= self.written || self.tx_ring.has_consumed(self.written);
         if consumed {
             self.written = 0;
         }

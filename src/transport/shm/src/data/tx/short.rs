@@ -15,10 +15,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use arrayvec::ArrayVec;
-use dat_core::error::Result;
 use dat_core::transport::{Checked, MAX_SEGMENTS, Operation, RemoteSegment, Request, RequestId, Segment};
 use dat_memory::user::Source;
-use host::memory::Room;
 
 use super::launch::places_of;
 use super::{Done, Reading, StartOutcome, Tx, TxInFlight};
@@ -41,7 +39,7 @@ enum What {
 
 /// A record that the peer may not have consumed.
 #[derive(Clone, Copy)]
-struct Short {
+pub(super) struct Short {
     end: u64,
     /// End of the last earlier record that is not short.
     after: u64,
@@ -55,14 +53,14 @@ struct Short {
 
 #[derive(Default)]
 pub(super) struct Shorts {
-    records: VecDeque<Short>,
+    pub(super) records: VecDeque<Short>,
     /// End of the last short record or of the empty record that follows it, and the short record's `after`.
     tail: u64,
     after: u64,
     /// As [`Short::behind`], for all records.
     pub(super) behind: u64,
     /// Position up to which all changes of the peer's memory are done.
-    done: u64,
+    pub(super) done: u64,
     /// End of the last read with a response; all earlier records are consumed.
     answered: u64,
     seen: u64,
@@ -71,18 +69,6 @@ pub(super) struct Shorts {
 }
 
 impl Shorts {
-    pub(super) fn room(&mut self, requests: usize) -> Result<()> {
-        Ok(self.records.room(requests)?)
-    }
-
-    pub(super) fn close(&mut self) {
-        self.records = VecDeque::new();
-    }
-
-    pub(super) fn are_done(&self, position: u64) -> bool {
-        self.done >= position
-    }
-
     /// Returns the position up to which records are complete if the peer has consumed `consumed`.
     #[inline]
     pub(super) fn reach(&self, consumed: u64) -> u64 {
