@@ -52,9 +52,13 @@ pub fn directory(instance: &str, user: u32) -> PathBuf {
 /// Returns whether a file name has the form of a process's socket: `p-PID-RANDOM`.
 pub fn is_socket_name(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.len() <= 10 && text.bytes().all(|c| c.is_ascii_digit());
-    let hex = |text: &str| text.len() == 16 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
     let parts = name.strip_prefix("p-").and_then(|name| name.split_once('-'));
-    parts.is_some_and(|(pid, random)| digits(pid) && hex(random))
+    parts.is_some_and(|(pid, random)| digits(pid) && is_hex16(random))
+}
+
+/// Returns whether a text is 16 hexadecimal digits.
+pub fn is_hex16(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// A process that uses a rendezvous directory.

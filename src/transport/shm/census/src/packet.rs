@@ -70,68 +70,70 @@ impl Field for String {
     }
 }
 
-macro_rules! packet {
-    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, Default, PartialEq, Eq)]
-        pub struct $name {
-            $($(#[$field_doc])* pub $field: $type,)*
-        }
-
-        impl Field for $name {
+/// Implements [`Field`] for structures; `take` applies the check.
+#[macro_export]
+macro_rules! structures {
+    ($($type:ident { $($field:ident)* } $(if $check:expr)?;)*) => {
+        $(impl $crate::Field for $type {
             fn put(&self, packet: &mut Vec<u8>) {
                 $(self.$field.put(packet);)*
             }
 
             fn take(packet: &mut &[u8]) -> Option<Self> {
-                Some($name { $($field: Field::take(packet)?,)* })
+                Some($type { $($field: $crate::Field::take(packet)?),* })$(.filter($check))?
             }
-        }
+        })*
     };
 }
 
-packet! {
-    /// An open adapter of a process, with its counters.
+structures! {
     OpenAdapter {
-        /// Number of adapters in the following packets.
-        left: u32,
-        /// The name under which it was opened.
-        name: String,
-        /// Major version of the interface.
-        major: u8,
-        /// Minor version of the interface.
-        minor: u8,
-        /// Seconds since it was opened.
-        age: u64,
-        /// Connected endpoints.
-        connections: u64,
-        /// Started sends.
-        sends: u64,
-        /// Bytes of these sends.
-        send_bytes: u64,
-        /// Started RDMA writes.
-        rdma_writes: u64,
-        /// Bytes of these writes.
-        rdma_write_bytes: u64,
-        /// Started RDMA reads.
-        rdma_reads: u64,
-        /// Bytes of these reads.
-        rdma_read_bytes: u64,
-        /// Received messages.
-        receives: u64,
-        /// Bytes of these messages.
-        receive_bytes: u64,
-        /// Number of requests that found no room.
-        request_stalls: u64,
-        /// Number of messages that found no receive.
-        receive_stalls: u64,
-        /// Number of wakeups of a sleeping peer.
-        peer_wakeups: u64,
-        /// Connections since it was opened.
-        established: u64,
-        /// Connections and attempts that ended without a disconnect.
-        failures: u64,
-        /// Asynchronous events.
-        async_events: u64,
-    }
+        left name major minor age connections sends send_bytes rdma_writes rdma_write_bytes rdma_reads rdma_read_bytes
+        receives receive_bytes request_stalls receive_stalls peer_wakeups established failures async_events
+    };
+}
+
+/// An open adapter of a process, with its counters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenAdapter {
+    /// Number of adapters in the following packets.
+    pub left: u32,
+    /// The name under which it was opened.
+    pub name: String,
+    /// Major version of the interface.
+    pub major: u8,
+    /// Minor version of the interface.
+    pub minor: u8,
+    /// Seconds since it was opened.
+    pub age: u64,
+    /// Connected endpoints.
+    pub connections: u64,
+    /// Started sends.
+    pub sends: u64,
+    /// Bytes of these sends.
+    pub send_bytes: u64,
+    /// Started RDMA writes.
+    pub rdma_writes: u64,
+    /// Bytes of these writes.
+    pub rdma_write_bytes: u64,
+    /// Started RDMA reads.
+    pub rdma_reads: u64,
+    /// Bytes of these reads.
+    pub rdma_read_bytes: u64,
+    /// Received messages.
+    pub receives: u64,
+    /// Bytes of these messages.
+    pub receive_bytes: u64,
+    /// Number of requests that found no room.
+    pub request_stalls: u64,
+    /// Number of messages that found no receive.
+    pub receive_stalls: u64,
+    /// Number of wakeups of a sleeping peer.
+    pub peer_wakeups: u64,
+    /// Connections since it was opened.
+    pub established: u64,
+    /// Connections and attempts that ended without a disconnect.
+    pub failures: u64,
+    /// Asynchronous events.
+    pub async_events: u64,
 }

@@ -84,24 +84,10 @@ impl Field for CloseReason {
     }
 }
 
-macro_rules! structures {
-    ($($type:ident { $($field:ident),* } $(if $check:expr)?;)*) => {
-        $(impl Field for $type {
-            fn put(&self, packet: &mut Vec<u8>) {
-                $(self.$field.put(packet);)*
-            }
-
-            fn take(packet: &mut &[u8]) -> Option<Self> {
-                Some($type { $($field: Field::take(packet)?),* })$(.filter($check))?
-            }
-        })*
-    };
-}
-
-structures! {
-    Probe { addr, value };
-    ConnId { active, index, attempt } if |conn| conn.active < 2;
-    EndInfo { zone, port, extended, datagrams };
+dat_census::structures! {
+    Probe { addr value };
+    ConnId { active index attempt } if |conn| conn.active < 2;
+    EndInfo { zone port extended datagrams };
 }
 
 macro_rules! messages {

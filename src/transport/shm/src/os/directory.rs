@@ -30,8 +30,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use dat_census::is_socket_name;
 use dat_census::socket::Socket;
+use dat_census::{is_hex16, is_socket_name};
 use host::cancel::Shielded;
 use host::memory::{self, Room};
 use host::topic::Topic;
@@ -83,10 +83,6 @@ impl SocketName {
     pub fn pid(&self) -> Option<libc::pid_t> {
         self.0.split('-').nth(1)?.parse().ok()
     }
-}
-
-fn is_hex16(text: &str) -> bool {
-    text.len() == 16 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn claim_name(qualifier: u64) -> String {
