@@ -84,7 +84,7 @@ impl SoftwareTransport for Shm {
     }
 
     fn port(qp: &Conn) -> u64 {
-        qp.info().port
+        qp.info.port
     }
 
     fn create(&self, init: QpInit<'_, Self>, receiver: Receiver<Self>) -> Result<(Arc<Conn>, Tx)> {
@@ -226,7 +226,7 @@ impl Transport for Shm {
     }
 
     fn local_qualifier(&self, qp: &Conn) -> u64 {
-        qp.info().port
+        qp.info.port
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use dat_core::Rights;
 use dat_core::transport::RemoteSegment;
@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use crate::control_region::{ControlRegion, Peer as Published};
 use crate::os::directory::{Claim, Directory, Reachable};
 use crate::os::memory::{self, SharedMemory};
-use crate::peer_segment::PeerSegment;
+use crate::peer_segment::{HEAD, PeerSegment};
 use crate::record;
 pub use crate::record::{atomic, place, target};
 use crate::regions::{self, PeerRegions, RegionTable};
@@ -144,7 +144,8 @@ impl LooseRing {
         let mut bytes = vec![0; len + 1];
         assert_eq!(self.consumer.copy_out(&view, 0, Target::of(&mut bytes)), len, "a record reaches out of its ring");
         assert_eq!(self.consumer.source(&view, 0, len).len(), len, "a record reaches out of its ring");
-        self.consumer.advance(&view);
+        self.consumer.skip(&view);
+        self.consumer.release();
         Ok(Some(Seen { len, end: view.end(), sum: bytes.iter().map(|&byte| u64::from(byte)).sum() }))
     }
 
@@ -382,7 +383,10 @@ impl Peer {
 
     /// Stores a word before the rings, where each side publishes ready bits and copies.
     pub fn scribble(&self, word: usize, value: u64) {
-        self.peer_segment.scribble(word, value);
+        let head = self.peer_segment.file.window(0, HEAD);
+        if let Ok(Ok(word)) = head.as_ref().map(|head| head.at::<AtomicU64>(word % (HEAD / 8) * 8)) {
+            word.store(value, Ordering::SeqCst);
+        }
     }
 
     /// Returns the rings that `side` of a connection fills, and their words; `None` if the place does not exist.

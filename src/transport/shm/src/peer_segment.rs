@@ -50,7 +50,7 @@ const DIRECTION: usize = ANSWERS + size_of::<RingShared>() + ANSWER_SLOTS * SLOT
 const CHUNK: usize = 8;
 const CHUNK_SIZE: usize = (CHUNK * 2 * DIRECTION).next_multiple_of(RINGS);
 const CHUNKS: usize = MAX_CONNS as usize / CHUNK;
-const HEAD: usize = RINGS;
+pub const HEAD: usize = RINGS;
 
 const _: () = assert!(TABLES + 2 * TABLE <= HEAD);
 
@@ -81,10 +81,8 @@ impl Hint {
 }
 
 pub struct PeerSegment {
-    control: Arc<ControlRegion>,
+    pub control: Arc<ControlRegion>,
     pub file: SharedFile,
-    #[cfg(feature = "fuzzing")]
-    memory: Arc<SharedMemory>,
     ready: [InShared<Ready>; 2],
     transfers: [InShared<Table>; 2],
     chunks: Mutex<Vec<Option<Arc<SharedMemory>>>>,
@@ -141,8 +139,6 @@ impl PeerSegment {
             looked_at: [ready(side.unwrap_or(0))?, ready(side.unwrap_or(1))?],
             transfers: [memory.place(TABLES)?, memory.place(TABLES + TABLE)?],
             file,
-            #[cfg(feature = "fuzzing")]
-            memory,
             chunks: Mutex::default(),
             side,
             pid: std::process::id() as i32,
@@ -178,10 +174,6 @@ impl PeerSegment {
 
     pub fn active_side(&self) -> u8 {
         self.side.unwrap_or(0)
-    }
-
-    pub fn passive_side(&self) -> u8 {
-        1 - self.active_side()
     }
 
     #[inline]
@@ -238,13 +230,6 @@ impl PeerSegment {
         self.dead.store(true, Ordering::Release);
     }
 
-    #[cfg(feature = "fuzzing")]
-    pub fn scribble(&self, word: usize, value: u64) {
-        if let Ok(word) = self.memory.at::<AtomicU64>(word % (HEAD / 8) * 8) {
-            word.store(value, Ordering::SeqCst);
-        }
-    }
-
     #[inline]
     fn ready(&self, side: u8) -> (&AtomicU64, &[AtomicU64; WORDS]) {
         let [summary, words @ ..] = &*self.ready[usize::from(side & 1)];
@@ -261,10 +246,6 @@ impl PeerSegment {
     pub fn mark(&self, side: u8, index: u32, news: News) -> bool {
         self.set_ready(side, index);
         if self.has_side(side) { self.control.wake(news) } else { self.peer().is_some_and(|peer| peer.wake(news)) }
-    }
-
-    pub fn ring_own_thread(&self) {
-        self.control.wakeup_fd.wake();
     }
 
     /// Enables the ready bit at `index`. The caller must then poll the connection once, before another connection gets this
@@ -299,11 +280,9 @@ impl PeerSegment {
         }
     }
 
-    pub fn has_room(&self, index: u32) -> bool {
-        self.chunk(index).is_some()
-    }
-
-    fn chunk(&self, index: u32) -> Option<Arc<SharedMemory>> {
+    /// Returns the memory of the connection at `index` and its neighbours, which the first call maps; `None` without
+    /// memory or beyond the last connection.
+    pub fn chunk(&self, index: u32) -> Option<Arc<SharedMemory>> {
         let number = index as usize / CHUNK;
         if number >= CHUNKS {
             return None;
@@ -337,7 +316,7 @@ impl PeerSegment {
 
     fn areas(&self, index: u32, direction: u8) -> Option<[Mapped; 2]> {
         let chunk = self.chunk(index)?;
-        let at = ring_at(index, direction);
+        let at = (index as usize % CHUNK * 2 + usize::from(direction)) * DIRECTION;
         let area = |at, slots| Mapped::new(chunk.clone(), at, at + size_of::<RingShared>(), slots).ok();
         Some([area(at, RING_SLOTS)?, area(at + ANSWERS, ANSWER_SLOTS)?])
     }
@@ -373,8 +352,4 @@ impl PeerSegment {
             log::warn!("shm: process {}: sleeps during a copy: calls that free memory wait for it", self.pid);
         }
     }
-}
-
-fn ring_at(index: u32, direction: u8) -> usize {
-    (index as usize % CHUNK * 2 + usize::from(direction)) * DIRECTION
 }

@@ -35,6 +35,7 @@ const PROGRESS_TIMEOUT: Duration = Duration::from_micros(10);
 /// Number of checks without new records after which the watch ends.
 const MAX_QUIET_CHECKS: u32 = 8;
 
+#[derive(Default)]
 struct Last {
     end: Position,
     /// Set while the progress thread watches the connection, or is about to.
@@ -42,10 +43,6 @@ struct Last {
 }
 
 impl Last {
-    fn new() -> Self {
-        Last { end: Position::new(0), watched: Flag::new(false) }
-    }
-
     /// Notes that the last record ends at `end`. Returns `false` if the connection is not watched: the caller must then
     /// call [`Last::begin`].
     #[inline]
@@ -98,7 +95,7 @@ impl Owed {
         Owed {
             peer_segment,
             ring,
-            last: Last::new(),
+            last: Last::default(),
             index,
             side,
             short: AtomicBool::new(false),
@@ -235,7 +232,7 @@ impl WatchedRing {
             // Schedules a poll of this process, which revokes late records and copies their bytes itself.
             self.owed.set_overdue();
             self.owed.peer_segment.mark(self.owed.side, self.owed.index, News::Record);
-            self.owed.peer_segment.ring_own_thread();
+            self.owed.peer_segment.control.wakeup_fd.wake();
         } else if self.woken != Some(head) {
             // Wakes the peer only once per position, because a record can wait for a receive.
             self.woken = Some(head);

@@ -117,7 +117,7 @@ impl Budget {
 
     /// Subtracts `len` for a copy that is not split. Returns `false` if the share is too small.
     pub fn whole(&mut self, end: &End, len: u64) -> bool {
-        let left = self.left.get_or_insert_with(|| end.rounds().share());
+        let left = self.left.get_or_insert_with(|| end.control().rounds.share());
         let may = len <= SLICE.min(*left);
         if may {
             *left -= len;
@@ -133,7 +133,7 @@ impl Budget {
     }
 
     fn spend(&mut self, end: &End, len: u64) -> bool {
-        let left = self.left.get_or_insert_with(|| end.rounds().share());
+        let left = self.left.get_or_insert_with(|| end.control().rounds.share());
         let may = *left > 0;
         if may {
             *left = left.saturating_sub(len);
@@ -144,7 +144,7 @@ impl Budget {
     }
 
     fn next(&mut self, end: &End, rest: u64, most: u64) -> Option<u64> {
-        let left = self.left.get_or_insert_with(|| end.rounds().share());
+        let left = self.left.get_or_insert_with(|| end.control().rounds.share());
         if *left == 0 || (self.cut && rest > *left) {
             end.go_on();
             return None;
@@ -154,7 +154,7 @@ impl Budget {
         let len = record::piece(rest, most.min(*left).max(CALL));
         *left = left.saturating_sub(len.max(CALL));
         if self.turn {
-            end.rounds().copied.fetch_add(len, Ordering::Relaxed);
+            end.control().rounds.copied.fetch_add(len, Ordering::Relaxed);
         }
         Some(len)
     }

@@ -45,9 +45,6 @@ use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
 mod deliver;
-mod ending;
-
-pub use self::ending::{Ending, Report};
 
 /// Maximum number of receive turns after the peer has disconnected.
 const DRAIN_TURNS: u32 = 64;
@@ -63,9 +60,29 @@ struct Attachment {
     link: Arc<Link>,
 }
 
+pub enum Report {
+    Failed(Option<RecvDone>, Option<(FailedRequest, Status)>),
+    Ended(ConnectionReport),
+}
+
+/// The end of a connection, reported once the peer's transfers have ended.
+pub struct Ending {
+    conn: Arc<Conn>,
+    pub pending: Pending,
+    reason: CloseReason,
+    report: Report,
+}
+
+impl Ending {
+    /// Reports the end. Called without locks after the transfers have ended.
+    pub fn tell(self) {
+        self.conn.tell(self.reason, self.report);
+    }
+}
+
 pub struct Conn {
     pub base: QpBase<Shm>,
-    info: EndInfo,
+    pub info: EndInfo,
     attachment: OnceCell<Attachment>,
     rx: Mutex<Rx>,
     /// Number of records found through ready bits, up to [`WARM`]; [`HOT`] while the connection is polled.
@@ -96,10 +113,6 @@ impl Conn {
             rx: Mutex::new(Rx::default()),
             heat: AtomicU32::new(0),
         })?)
-    }
-
-    pub fn info(&self) -> EndInfo {
-        self.info
     }
 
     #[inline]
@@ -180,11 +193,6 @@ impl Conn {
         if let Some(Attachment { end, .. }) = self.attachment.get() {
             end.theirs.set(info.zone, info.port);
         }
-    }
-
-    /// Reports to the endpoint. Called without locks.
-    pub fn report(&self, report: ConnectionReport) {
-        self.base.sink.connection(report);
     }
 
     pub fn drain(&self) {
@@ -382,9 +390,7 @@ impl Conn {
         self.base.advance(Phase::Still);
         self.release(reason);
         match report {
-            Report::Failed(recv, request) => {
-                self.base.sink.failed(recv, request);
-            }
+            Report::Failed(recv, request) => self.base.sink.failed(recv, request),
             Report::Ended(report) => self.base.sink.connection(report),
         }
     }

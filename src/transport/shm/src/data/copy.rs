@@ -102,7 +102,7 @@ fn reach(
         let moving = end.begin_moving().ok_or(CopyError::PeerGone)?;
         let peer = end.peer_segment.peer().ok_or(CopyError::PeerGone)?;
         let addr = locate(peer).ok_or(NOT_GRANTED)?;
-        let error = match copy(moving.copy_target(), addr) {
+        let error = match copy(moving.copy_target, addr) {
             Ok(()) => return Ok(()),
             Err(VmError::Gone) if moving.is_outdated() => continue,
             Err(VmError::Fault) => CopyError::Failed(fault),

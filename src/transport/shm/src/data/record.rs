@@ -83,11 +83,6 @@ impl Acknowledge {
     }
 
     #[inline]
-    pub fn flag(self) -> u8 {
-        self as u8
-    }
-
-    #[inline]
     pub fn wanted(flags: u8) -> Acknowledge {
         match flags & (COMPLETION | NEEDED) {
             0 => Acknowledge::No,

@@ -85,11 +85,6 @@ pub struct AckInfo {
 
 impl AckInfo {
     #[inline]
-    pub fn of(small: Small) -> Self {
-        AckInfo { flags: small.flags(), credit: Some(small.credit()) }
-    }
-
-    #[inline]
     fn add(&mut self, small: Small) {
         self.flags |= small.flags();
         self.credit = Some(small.credit());
@@ -304,7 +299,8 @@ fn small_messages(
     failed: &mut Option<RecvId>,
     small: Small,
 ) -> (Stop, AckInfo) {
-    let mut told = AckInfo::of(small);
+    let mut told = AckInfo::default();
+    told.add(small);
     let mut stop = None;
     for _ in 1..BATCH {
         match small_message(ring, end, conn, section, failed) {

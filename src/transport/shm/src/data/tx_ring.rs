@@ -82,7 +82,7 @@ impl<A: Area> TxRing<A> {
             return Put::Failed(Status::LocalProtection);
         }
         let asked = if pressed { Acknowledge::Needed } else { header.acknowledge };
-        let flags = (u8::from(header.solicited) * record::SOLICITED) | asked.flag();
+        let flags = (u8::from(header.solicited) * record::SOLICITED) | asked as u8;
         let end = room.finish(header.kind, flags, header.aux, taken);
         self.tail = end;
         self.asked = asked;
@@ -178,7 +178,7 @@ impl TxRing {
         if producer.used() + 2 > RING_SLOTS as u64 / 4 {
             return None;
         }
-        let flags = (u8::from(header.solicited) * record::SOLICITED) | header.acknowledge.flag();
+        let flags = (u8::from(header.solicited) * record::SOLICITED) | header.acknowledge as u8;
         let position = producer.put_small([header.kind, flags], header.aux, end.taken(), head, rest)?;
         self.tail = position;
         self.asked = header.acknowledge;

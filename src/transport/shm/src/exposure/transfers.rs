@@ -40,20 +40,13 @@ impl Occupant {
 
 pub fn under_way(table: &Table) -> impl Iterator<Item = (usize, Occupant)> + '_ {
     let [used, slots @ ..] = table;
-    let mut used = used[0].load(Ordering::SeqCst);
-    std::iter::from_fn(move || {
-        while used != 0 {
-            let slot = used.trailing_zeros() as usize;
-            used &= used - 1;
-            // An invalid table can have bits without a slot.
-            // SYNC moving: SeqCst includes Acquire: a slot that is free was left after its copy.
-            let word = slots.get(slot).map_or(Occupant(u64::MAX), |line| Occupant(line[0].load(Ordering::SeqCst)));
-            if word.tid() != 0 {
-                return Some((slot, word));
-            }
-        }
-        None
-    })
+    let used = used[0].load(Ordering::SeqCst);
+    let occupied = (0..u64::BITS as usize).filter(move |slot| used >> slot & 1 != 0).map(|slot| {
+        // An invalid table can have bits without a slot.
+        // SYNC moving: SeqCst includes Acquire: a slot that is free was left after its copy.
+        (slot, slots.get(slot).map_or(Occupant(u64::MAX), |line| Occupant(line[0].load(Ordering::SeqCst))))
+    });
+    occupied.filter(|(_, word)| word.tid() != 0)
 }
 
 pub fn is_under_way(table: &Table, slot: usize, word: Occupant) -> bool {

@@ -56,7 +56,7 @@ impl Incoming {
         }
         let wanted = link.answered(self.id);
         let private_data = private_data.to_vec();
-        link.send(Message::Accept { conn: self.id, end: conn.info(), private_data });
+        link.send(Message::Accept { conn: self.id, end: conn.info, private_data });
         if !wanted || link.peer_segment.is_dead() {
             context.command(Command::Fail(conn.clone()));
         }
@@ -84,7 +84,7 @@ pub fn request(link: &Arc<Link>, conn: &Arc<Conn>, qualifier: u64, private_data:
         end(conn, CloseReason::Disconnected, ConnectionReport::NonPeerRejected);
         return;
     }
-    link.send(Message::Request { conn: id, qualifier, end: conn.info(), private_data });
+    link.send(Message::Request { conn: id, qualifier, end: conn.info, private_data });
 }
 
 /// Ends an attempt, unless it has ended; `reason` is for the peer.
@@ -95,7 +95,7 @@ pub fn end(conn: &Arc<Conn>, reason: CloseReason, report: ConnectionReport) {
 }
 
 fn establish(conn: &Arc<Conn>, from: Phase, private_data: Vec<u8>) {
-    conn.report(ConnectionReport::Established(private_data));
+    conn.base.sink.connection(ConnectionReport::Established(private_data));
     if conn.base.shift(from, Phase::Up) {
         conn.progress();
     }
@@ -105,12 +105,8 @@ fn establish(conn: &Arc<Conn>, from: Phase, private_data: Vec<u8>) {
 pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> bool {
     match message {
         Message::Request { conn, qualifier, end, private_data } => {
-            if conn.index >= MAX_CONNS
-                || (!link.peer_segment.is_local() && conn.active != link.peer_segment.passive_side())
-            {
-                return false;
-            }
-            if !link.expect_answer(conn) {
+            let is_own = !link.peer_segment.is_local() && conn.active == link.peer_segment.active_side();
+            if conn.index >= MAX_CONNS || is_own || !link.expect_answer(conn) {
                 return false;
             }
             let incoming = Incoming { link: Arc::downgrade(link), id: conn, theirs: end, answered: false };
@@ -146,7 +142,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
                         true => ConnectionReport::PeerRejected(private_data),
                         false => ConnectionReport::NonPeerRejected,
                     };
-                    conn.report(report);
+                    conn.base.sink.connection(report);
                 }
             }
         }

@@ -118,7 +118,7 @@ impl Link {
     /// Attaches a connection to its place, as the end on `side`. Returns `false` without memory for its rings, or if
     /// the connection is already attached or the place is taken.
     pub fn attach(self: &Arc<Self>, side: u8, id: ConnId, conn: &Arc<Conn>, theirs: AccessContext) -> bool {
-        let own = AccessContext::new(conn.info().zone, conn.info().port);
+        let own = AccessContext::new(conn.info.zone, conn.info.port);
         let Some(end) = End::new(self.peer_segment.clone(), id.index, side, own, theirs) else { return false };
         let index = id.index as usize;
         let mut conns = self.conns[usize::from(side)].write();
@@ -156,7 +156,7 @@ impl Link {
         let (step, first) = if self.peer_segment.is_local() { (1, 0) } else { (2, u32::from(active)) };
         let fresh = first + places.used * step;
         // Reuses a place as late as possible.
-        let used = places.free.len() > 64 || fresh >= MAX_CONNS || !self.peer_segment.has_room(fresh);
+        let used = places.free.len() > 64 || fresh >= MAX_CONNS || self.peer_segment.chunk(fresh).is_none();
         let index = if used {
             places.free.pop_front()?
         } else {

@@ -47,12 +47,14 @@ pub struct ProcessContext {
     commands: Mutex<VecDeque<Command>>,
     points: Mutex<BTreeMap<u64, ListenerSink<Shm>>>,
     ports: AtomicU64,
-    own: OnceCell<Arc<Link>>,
+    /// The link of this process with itself.
+    pub own: OnceCell<Arc<Link>>,
     pub thread: Mutex<Option<Thread>>,
     pub adapters: AtomicUsize,
     pub census: Census,
     stopped: AtomicBool,
-    vm: bool,
+    /// Set unless the environment disables copies between processes.
+    pub vm: bool,
     /// Set once Yama was asked to permit copies by other processes.
     traceable: AtomicBool,
 }
@@ -97,10 +99,6 @@ impl ProcessContext {
         Ok(context)
     }
 
-    pub fn own(&self) -> Option<&Arc<Link>> {
-        self.own.get()
-    }
-
     /// Returns the probe for process `pid`. If copies are enabled, the first valid probe also asks Yama to permit them.
     pub fn probe(&self, pid: i32) -> Probe {
         let probe = self.links.control.probe(pid);
@@ -108,10 +106,6 @@ impl ProcessContext {
             vm::allow_tracing();
         }
         probe
-    }
-
-    pub fn can_copy(&self, peer_segment: &PeerSegment) -> bool {
-        self.vm && peer_segment.copy_target() != 0
     }
 
     pub fn next_port(&self) -> u64 {

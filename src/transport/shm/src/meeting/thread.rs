@@ -129,7 +129,7 @@ enum Unfinished {
 impl Unfinished {
     fn pending(&mut self) -> &mut Pending {
         match self {
-            Unfinished::Conn(ending) => ending.pending(),
+            Unfinished::Conn(ending) => &mut ending.pending,
             Unfinished::Link(_, pending) => pending,
         }
     }

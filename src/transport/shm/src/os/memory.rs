@@ -98,20 +98,6 @@ impl Access {
 }
 
 impl SharedFile {
-    /// # Errors
-    /// `InvalidData` if the file is not a sealed memfd of ordinary pages, in which no access faults; or a system error.
-    fn of_peer(fd: OwnedFd, seals: SealFlags) -> io::Result<SharedFile> {
-        let refuse = |why| Err(io::Error::new(io::ErrorKind::InvalidData, why));
-        if !fcntl_get_seals(&fd).is_ok_and(|found| found.contains(seals)) {
-            return refuse("the peer's memory is not a sealed memfd");
-        }
-        // hugetlbfs files can be sealed too, but an access faults if the pool is empty.
-        if fstatfs(&fd)?.f_type != libc::TMPFS_MAGIC {
-            return refuse("the peer's memory is not of ordinary pages");
-        }
-        Ok(SharedFile(Shielded::new(fd)))
-    }
-
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
@@ -194,11 +180,18 @@ impl SharedMemory {
     /// `InvalidData` for another size, or if the file is not a sealed memfd in which no access faults; or a system
     /// error.
     pub fn open(fd: OwnedFd, sizes: RangeInclusive<usize>, access: Access) -> io::Result<(SharedFile, SharedMemory)> {
-        let file = SharedFile::of_peer(fd, access.seals())?;
+        let refuse = |why: &str| Err(io::Error::new(io::ErrorKind::InvalidData, format!("the peer's memory {why}")));
+        if !fcntl_get_seals(&fd).is_ok_and(|found| found.contains(access.seals())) {
+            return refuse("is not a sealed memfd");
+        }
+        // hugetlbfs files can be sealed too, but an access faults if the pool is empty.
+        if fstatfs(&fd)?.f_type != libc::TMPFS_MAGIC {
+            return refuse("is not of ordinary pages");
+        }
+        let file = SharedFile(Shielded::new(fd));
         let found = file.size()?;
         if !sizes.contains(&found) {
-            let text = format!("the peer's memory has {found} bytes, not {sizes:?}");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+            return refuse(&format!("has {found} bytes, not {sizes:?}"));
         }
         let memory = file.map(0, if access == Access::Grow { *sizes.start() } else { found }, access)?;
         Ok((file, memory))

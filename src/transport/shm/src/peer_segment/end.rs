@@ -5,7 +5,6 @@ use dat_memory::regions::AccessContext;
 use host::memory;
 
 use super::{CLOSED, POLLED, PeerSegment};
-use crate::budget::Rounds;
 use crate::claim::Claim;
 use crate::control_region::{ControlRegion, Peer};
 use crate::guard::Owed;
@@ -199,18 +198,12 @@ impl End {
         self.known.store(FINISHED, Ordering::Relaxed);
         // SYNC polled: the store precedes this check, as in `tell_peer`, with this process as the peer.
         self.fence_for_polling();
-        if !self.polled.load(Ordering::Relaxed) {
-            self.repoll();
-        }
+        self.go_on();
     }
 
     #[inline]
     pub fn has_requests(&self) -> bool {
         ring::is_there(&self.rings[1], RingCursor(self.taken[0].load(Ordering::Relaxed)))
-    }
-
-    fn has_arrived(&self) -> bool {
-        self.has_requests() || self.has_answers()
     }
 
     #[inline]
@@ -231,7 +224,7 @@ impl End {
             Open::Finished => true,
         };
         // Records that are about to be revoked keep the thread awake.
-        told || self.has_arrived() || self.is_busy() || self.owed.is_short()
+        told || self.has_requests() || self.has_answers() || self.is_busy() || self.owed.is_short()
     }
 
     /// Publishes whether this process polls the connection and needs no notification. A thread that ends the polling
@@ -311,6 +304,7 @@ impl End {
     }
 
     /// Schedules a poll, unless this process polls the connection and thus finds the work.
+    #[inline]
     pub fn go_on(&self) {
         // SYNC polled: the thread that ends the polling polls under the connection's locks. The caller holds one, or
         // held it when the work arose.
@@ -324,10 +318,6 @@ impl End {
             self.peer_segment.untold.store(true, Ordering::Relaxed);
         }
         self.repoll();
-    }
-
-    pub fn rounds(&self) -> &Rounds {
-        &self.peer_segment.control.rounds
     }
 
     pub fn peer_sleeps(&self) -> bool {
@@ -372,18 +362,13 @@ impl End {
 }
 
 pub struct Moving<'a> {
-    copy_target: libc::pid_t,
+    /// The target thread of copies between processes; 0 within a process.
+    pub copy_target: libc::pid_t,
     peer_segment: &'a PeerSegment,
     _entered: Entered<'a>,
 }
 
 impl Moving<'_> {
-    /// Returns the target thread of copies between processes; 0 within a process.
-    #[inline]
-    pub fn copy_target(&self) -> libc::pid_t {
-        self.copy_target
-    }
-
     /// Returns whether the peer has replaced its target thread: a copy that found no thread must then restart with
     /// [`End::begin_moving`]; otherwise, the peer's memory is unreachable.
     pub fn is_outdated(&self) -> bool {

@@ -179,12 +179,6 @@ impl<A: Area> Consumer<A> {
         self.area.head().store(self.head, Ordering::Release);
         self.spot
     }
-
-    #[inline]
-    pub fn advance(&mut self, view: &RecordView) -> RingCursor {
-        self.skip(view);
-        self.release()
-    }
 }
 
 impl Consumer<Mapped> {

@@ -135,7 +135,8 @@ fn pass(slots: usize, sizes: &'static [usize]) {
             let mut payload = vec![0; len];
             assert_eq!(consumer.copy_out(&view, 0, Target::of(&mut payload)), len);
             assert!(payload.iter().all(|&b| b == 2));
-            consumer.advance(&view);
+            consumer.skip(&view);
+            consumer.release();
         }
         assert_eq!(consumer.peek(), Ok(None));
         other.join().expect("producer");
@@ -295,7 +296,8 @@ fn ring_passes_value_after_copied_bytes() {
             // SAFETY: the model has checked that no thread writes the cell.
             assert_eq!(memory.with(|cell| unsafe { *cell }), bytes);
             assert_eq!(view.aux, bytes);
-            consumer.advance(&view);
+            consumer.skip(&view);
+            consumer.release();
         }
         other.join().expect("producer");
     });
@@ -324,7 +326,8 @@ fn ring_orders_copy_after_atomic_operation() {
         };
         // SAFETY: the model has checked that no other thread accesses the cell.
         memory.with_mut(|cell| unsafe { *cell += 1 });
-        consumer.advance(&view);
+        consumer.skip(&view);
+        consumer.release();
         other.join().expect("producer");
         // SAFETY: the other thread has ended.
         assert_eq!(memory.with(|cell| unsafe { *cell }), 10);

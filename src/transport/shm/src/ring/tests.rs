@@ -29,7 +29,8 @@ fn get(consumer: &mut Consumer) -> Option<(u8, Vec<u8>)> {
     let mut payload = vec![0; view.len as usize + 1];
     assert_eq!(consumer.copy_out(&view, 0, Target::of(&mut payload)), view.len as usize);
     payload.pop();
-    consumer.advance(&view);
+    consumer.skip(&view);
+    consumer.release();
     Some((view.kind, payload))
 }
 

@@ -25,7 +25,7 @@ fn put(tx: &Mutex<u64>, last: &Last, new: &New) {
 #[test]
 fn every_record_is_watched_once() {
     loom::model(|| {
-        let last = Arc::new(Last::new());
+        let last = Arc::new(Last::default());
         let new = Arc::new(New::default());
         let tx = Arc::new(Mutex::new(0));
         put(&tx, &last, &new);

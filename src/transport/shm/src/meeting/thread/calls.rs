@@ -55,12 +55,6 @@ pub(super) struct Call {
     pub(super) pause: Duration,
 }
 
-impl Call {
-    pub(super) fn new(waiting: Vec<PendingConnect>) -> Self {
-        Call { waiting, pause: BUSY_MIN }
-    }
-}
-
 pub(super) enum NoLink {
     Busy,
     /// Too many descriptors are in flight.
@@ -96,7 +90,7 @@ impl Thread {
             Err(_) => return waiting.refuse(),
         };
         if name == self.context.name {
-            if let Some(own) = self.context.own() {
+            if let Some(own) = self.context.own.get() {
                 waiting.request(own);
             }
             return;
@@ -111,7 +105,7 @@ impl Thread {
             }
             Some(Stage::Greeting(_, call)) => call.waiting.push(waiting),
             Some(Stage::Welcoming(_, queue)) => queue.push(waiting),
-            Some(Stage::Greeted(_)) | None => self.call(name, Call::new(vec![waiting])),
+            Some(Stage::Greeted(_)) | None => self.call(name, Call { waiting: vec![waiting], pause: BUSY_MIN }),
         }
     }
 

@@ -112,7 +112,7 @@ impl Thread {
 
     fn meet(&self, peer_segment: &PeerSegment, peer: Peer) {
         peer_segment.set_peer(peer);
-        peer_segment.reads_peer.set(self.context.can_copy(peer_segment));
+        peer_segment.reads_peer.set(self.context.vm && peer_segment.copy_target() != 0);
     }
 
     pub(super) fn welcome(&mut self, token: u64) {
