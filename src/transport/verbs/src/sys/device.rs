@@ -43,17 +43,14 @@ pub struct AsyncEvent {
 }
 
 pub mod event {
-    use std::ffi::c_uint;
-
-    pub const CQ_ERR: c_uint = 0;
-    pub const QP_FATAL: c_uint = 1;
-    pub const QP_REQ_ERR: c_uint = 2;
-    pub const QP_ACCESS_ERR: c_uint = 3;
-    pub const COMM_EST: c_uint = 4;
-    pub const DEVICE_FATAL: c_uint = 8;
-    pub const SRQ_ERR: c_uint = 14;
-    pub const SRQ_LIMIT_REACHED: c_uint = 15;
-    pub const QP_LAST_WQE_REACHED: c_uint = 16;
+    pub use crate::sys::layout::headers::{
+        ibv_event_type_IBV_EVENT_COMM_EST as COMM_EST, ibv_event_type_IBV_EVENT_CQ_ERR as CQ_ERR,
+        ibv_event_type_IBV_EVENT_DEVICE_FATAL as DEVICE_FATAL, ibv_event_type_IBV_EVENT_QP_ACCESS_ERR as QP_ACCESS_ERR,
+        ibv_event_type_IBV_EVENT_QP_FATAL as QP_FATAL,
+        ibv_event_type_IBV_EVENT_QP_LAST_WQE_REACHED as QP_LAST_WQE_REACHED,
+        ibv_event_type_IBV_EVENT_QP_REQ_ERR as QP_REQ_ERR, ibv_event_type_IBV_EVENT_SRQ_ERR as SRQ_ERR,
+        ibv_event_type_IBV_EVENT_SRQ_LIMIT_REACHED as SRQ_LIMIT_REACHED,
+    };
 }
 
 /// `ibv_async_event` with an integer for the enumeration, because newer libraries may deliver other values.

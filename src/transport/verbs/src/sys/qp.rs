@@ -18,6 +18,9 @@ use host::memory;
 use rdma_sys::*;
 
 use super::cq::RawCq;
+use super::layout::headers::{
+    __IncompleteArrayField, ib_uverbs_cmd_hdr, ib_uverbs_post_send, ib_uverbs_write_cmds_IB_USER_VERBS_CMD_POST_SEND,
+};
 use super::memory::{Mr, Mw, Pd};
 use super::{Owned, code, meaning, must_be_mappable, repeat};
 
@@ -65,17 +68,9 @@ pub(super) fn solicited_if(solicited: bool) -> u32 {
 /// kernel read the queue.
 #[repr(C)]
 pub(super) struct PostSend {
-    command: u32,
-    pub(super) in_words: u16,
-    pub(super) out_words: u16,
-    pub(super) answer: u64,
-    pub(super) handle: u32,
-    pub(super) requests: u32,
-    pub(super) elements: u32,
-    pub(super) request_size: u32,
+    header: ib_uverbs_cmd_hdr,
+    pub(super) arguments: ib_uverbs_post_send,
 }
-
-pub(super) const POST_SEND: u32 = 28;
 
 impl RawQp {
     /// Creates a queue pair in RESET. `cqs` are for requests and receives.
@@ -234,14 +229,19 @@ impl RawQp {
         // SAFETY: the queue pair is live and its context open; the fields never change.
         let (device, handle) = (unsafe { (*self.raw.context).cmd_fd }, self.raw.handle);
         let command = PostSend {
-            command: POST_SEND,
-            in_words: (size_of::<PostSend>() / 4) as u16,
-            out_words: 1,
-            answer: &raw mut answer as u64,
-            handle,
-            requests: 0,
-            elements: 0,
-            request_size: size_of::<ibv_send_wr>() as u32,
+            header: ib_uverbs_cmd_hdr {
+                command: ib_uverbs_write_cmds_IB_USER_VERBS_CMD_POST_SEND,
+                in_words: (size_of::<PostSend>() / 4) as u16,
+                out_words: 1,
+            },
+            arguments: ib_uverbs_post_send {
+                response: &raw mut answer as u64,
+                qp_handle: handle,
+                wr_count: 0,
+                sge_count: 0,
+                wqe_size: size_of::<ibv_send_wr>() as u32,
+                send_wr: __IncompleteArrayField::new(),
+            },
         };
         // SAFETY: the command contains no request, so the kernel reads only the command, and writes at most `answer`.
         let written =
