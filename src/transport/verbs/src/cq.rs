@@ -266,16 +266,13 @@ impl CompletionQueue {
         Ok(())
     }
 
+    /// Undoes one call of [`CompletionQueue::join_datagrams`] for the queue pair with this number, if there was one.
     pub fn leave_datagrams(&self, number: u32) {
-        let mut gone = Vec::new();
-        self.fetch.lock().datagrams.retain(|qp| {
-            let stays = qp.number() != number;
-            if !stays {
-                gone.push(qp.clone());
-            }
-            stays
-        });
-        // Unlocked, because this may drop the last references.
+        let gone = {
+            let datagrams = &mut self.fetch.lock().datagrams;
+            datagrams.iter().position(|qp| qp.number() == number).map(|at| datagrams.swap_remove(at))
+        };
+        // Unlocked, because this may drop the last reference.
         drop(gone);
     }
 

@@ -180,17 +180,14 @@ fn tidy(device: &Device) {
 fn drain(device: &Arc<Device>) {
     let draining: Vec<_> = device.work.lock().draining.iter().cloned().collect();
     isolate(|| device.drain_queues_of(&draining));
-    again(
-        &device.work,
-        |work| &mut work.draining,
-        |qp| {
-            let drained = qp.drained();
-            if drained {
-                qp.finish();
-            }
-            !drained
-        },
-    );
+    let stays = |qp: &Arc<Qp>| {
+        let drained = qp.drained();
+        if drained {
+            qp.finish();
+        }
+        !drained
+    };
+    again(&device.work, |work| &mut work.draining, stays);
 }
 
 /// Retries rejected receives of an SRQ, or after too many rejections ends the SRQ's connections.

@@ -49,6 +49,7 @@ use host::cancel::uncancelled;
 use host::fork::CloseOnFork;
 use host::{descriptor, fork, symbol};
 use rdma_sys::*;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// Set once both libraries are initialised, when the first event channel exists.
 static INITIALISED: AtomicBool = AtomicBool::new(false);
@@ -249,15 +250,11 @@ fn destroy(warning: &str, mut call: impl FnMut() -> c_int) {
 
 /// Checks that the process can map `bytes` and 64 KiB more.
 fn must_be_mappable(bytes: usize) -> io::Result<()> {
-    let bytes = bytes.saturating_add(64 << 10);
-    let (access, kind) = (libc::PROT_NONE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE);
-    // SAFETY: without MAP_FIXED, the kernel replaces no mapping.
-    let map = unsafe { libc::mmap(ptr::null_mut(), bytes, access, kind, -1, 0) };
-    if map == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
-    }
+    let (bytes, flags) = (bytes.saturating_add(64 << 10), MapFlags::PRIVATE | MapFlags::NORESERVE);
+    // SAFETY: the kernel chooses the address, so it replaces no mapping.
+    let map = unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::empty(), flags) }?;
     // SAFETY: the mapping created above, which has no references.
-    unsafe { libc::munmap(map, bytes) };
+    let _ = unsafe { munmap(map, bytes) };
     Ok(())
 }
 
