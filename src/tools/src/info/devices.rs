@@ -4,7 +4,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
-use host::sysfs;
+use host::{net, sysfs};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
@@ -51,16 +51,8 @@ pub fn ports(sysfs: &Path) -> Vec<Port> {
 /// Returns the port whose network interface has an address. `interfaces` has names and addresses.
 pub fn with_address<'a>(ports: &'a [Port], interfaces: &[(String, IpAddr)], address: IpAddr) -> Option<&'a Port> {
     let (name, _) = interfaces.iter().find(|(_, own)| *own == address)?;
-    // An alias, such as eth0:1, names the same interface.
-    let name = name.split(':').next()?;
+    let name = net::netdev_of(name);
     ports.iter().find(|port| port.interfaces.iter().any(|interface| interface == name))
-}
-
-/// Returns the addresses of an interface and its aliases, without link-local ones.
-pub fn addresses(interfaces: &[(String, IpAddr)], name: &str) -> Vec<IpAddr> {
-    let of_name = |(own, _): &&(String, IpAddr)| own.split(':').next() == Some(name);
-    let local = |address: &IpAddr| matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local());
-    interfaces.iter().filter(of_name).map(|(_, address)| *address).filter(|address| !local(address)).collect()
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ fn ports_are_read_and_found_by_address() {
     let interfaces = [("lo".to_owned(), "127.0.0.1".parse().unwrap()), ("eth0:2".to_owned(), address)];
     assert_eq!(with_address(&ports, &interfaces, address), Some(&ports[0]));
     assert_eq!(with_address(&ports, &interfaces, interfaces[0].1), None);
-    assert_eq!(addresses(&interfaces, "eth0"), [address]);
+    assert_eq!(net::addresses(&interfaces, "eth0"), [address]);
 }
 
 #[test]

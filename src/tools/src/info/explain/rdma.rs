@@ -46,7 +46,7 @@ impl Host {
         let Some(interface) = interfaces.first() else {
             return Step::note(format!("{name}: {state}, without a network interface, so no adapter can use it"));
         };
-        let own: Vec<String> = devices::addresses(&self.interfaces, interface).iter().map(IpAddr::to_string).collect();
+        let own: Vec<String> = net::addresses(&self.interfaces, interface).iter().map(IpAddr::to_string).collect();
         if state != "active" {
             let text = format!("{name}, interface {interface}: the port is {state}");
             return Step::wrong_if(wanted, text).see(Topic::InactivePort);
