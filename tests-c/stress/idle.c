@@ -89,12 +89,15 @@ int main(int argc, char **argv)
 
     /* Neither side polls for a message without a receive. */
 
-    must_rc(post_send(&q.a, &r, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_send");
-    before = cpu_ms();
-    must_rc(dat_evd_wait(q.b.conn, SPAN_MS * 1000, 1, &e, &more), DAT_TIMEOUT_EXPIRED, "dat_evd_wait");
-    ms = cpu_ms() - before;
-    ok(ms < (long)env_ms(3 * SHARE_MS), "a message waits for its receive: %d ms of %d at most", 3 * SHARE_MS, SPAN_MS);
-    diag("%ld ms", ms);
+    if (!none_waits("a message waits for its receive")) {
+        must_rc(post_send(&q.a, &r, 0, 64, 1), DAT_SUCCESS, "dat_ep_post_send");
+        before = cpu_ms();
+        must_rc(dat_evd_wait(q.b.conn, SPAN_MS * 1000, 1, &e, &more), DAT_TIMEOUT_EXPIRED, "dat_evd_wait");
+        ms = cpu_ms() - before;
+        ok(ms < (long)env_ms(3 * SHARE_MS), "a message waits for its receive: %d ms of %d at most", 3 * SHARE_MS,
+           SPAN_MS);
+        diag("%ld ms", ms);
+    }
 
     link_say(&p.link, "how much");
     must(LINK_RECV(&p.link, theirs), "the other process does not answer");
