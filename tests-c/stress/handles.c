@@ -86,6 +86,10 @@ int main(int argc, char **argv)
         pthread_t threads[THREADS];
         uintptr_t bad = 0;
 
+        if (w.kind == RMR && fx.max_rmrs == 0) {
+            skip_named(names[RMR], "the adapter has none");
+            continue;
+        }
         for (int i = 0; i < THREADS; i++)
             must(pthread_create(&threads[i], NULL, make_and_free, &w) == 0, "no thread");
         for (int i = 0; i < THREADS; i++) {
