@@ -73,6 +73,8 @@ static int partner(struct link *up)
         case FILL: pattern_fill(r.mem + o.offset, o.size, o.seed); break;
         default: break;
         }
+        if (o.what == CHECK)
+            (void)written(r.mem + o.offset, o.size, o.seed); /* waits on iWARP */
         wrong = pattern_check(r.mem + o.offset, o.size, o.seed);
         if (o.what != FILL)
             memset(r.mem + o.offset, 0, o.size);
@@ -159,9 +161,10 @@ static void transfers(int there, const char *who)
     t.segment_length = 64;
     t.target_address += all.segment_length - 63;
     must_rc(post_write(&s, &r, 0, 64, t, 77), DAT_SUCCESS, "dat_ep_post_rdma_write");
-    ok(wait_dto(s.req, 77, DAT_DTO_ERR_REMOTE_ACCESS, NULL), "%s: a write past the end: REMOTE_ACCESS",
-       who);
-    ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_BROKEN), "%s: a write past the end: BROKEN", who);
+    /* On iWARP, a write gets no answer, so its completion has any status. */
+    ok(env_is_iwarp() ? drain_dtos(s.req, 1) == 1 : wait_dto(s.req, 77, DAT_DTO_ERR_REMOTE_ACCESS, NULL),
+       "%s: a write past the end: REMOTE_ACCESS", who);
+    ok(wait_broken(s.conn), "%s: a write past the end: BROKEN", who);
     order_send(&p.link, END, 0, 0, 0);
     peer_ok(&p, "%s: the other process ends well", who);
     fx_close(&fx);
