@@ -43,7 +43,7 @@ static void *move_data(void *arg)
             break;
         }
         if (!wait_dto(w->p.a.req, 2, DAT_DTO_SUCCESS, NULL) ||
-            pattern_check(way == 2 ? r.mem : t.mem, n, seed) >= 0)
+            (way == 1 ? !written(t.mem, n, seed) : pattern_check(way == 2 ? r.mem : t.mem, n, seed) >= 0))
             break;
     }
     region_free(&r);
