@@ -18,6 +18,7 @@ struct talk {
     unsigned long long seed;
     int rounds, done;
     int *over;
+    struct link *link; /* on iWARP, the peer says "posted" for each receive that it posts again */
 };
 
 static unsigned any(struct talk *t, unsigned below)
@@ -91,6 +92,8 @@ static void *consume(void *arg)
 
     while (succeeds(t, t->s.recv, true, (DAT_UINT64)t->done)) {
         receive(t, (DAT_UINT64)(t->done + RECEIVES));
+        if (env_is_iwarp())
+            link_say(t->link, "posted");
         t->done++;
         delay(t);
     }
@@ -127,6 +130,7 @@ static int other(struct link *up)
         side_connect_peer(&t[i].s, up);
     }
     t[0].there = target(&t[0].r, 128, 64);
+    t[0].link = up;
     must(LINK_SEND(up, t[0].there), "the place");
     must(pthread_create(&thread[0], NULL, consume, &t[0]) == 0, "no thread");
     must(pthread_create(&thread[1], NULL, answer, &t[1]) == 0, "no thread");
@@ -148,11 +152,14 @@ static void *post(void *arg)
 {
     struct talk *t = arg;
     DAT_UINT64 number = 0;
+    int sends = 0;
 
     while (t->done < t->rounds) {
         unsigned what = any(t, 3);
         DAT_UINT64 first = number;
 
+        if (env_is_iwarp() && what != 0 && sends++ >= RECEIVES)
+            must(link_hear(t->link, "posted"), "the other process does not answer");
         if (what != 0 && post_send(&t->s, &t->r, 0, 8, number++) != DAT_SUCCESS)
             break;
         if (what != 1 && post_write(&t->s, &t->r, 0, 8, t->there, number++) != DAT_SUCCESS)
@@ -197,6 +204,7 @@ static void together(struct fx *fx, int rounds, bool watched)
     talk_make(&posts, fx, 1);
     talk_make(&asks, fx, 2);
     posts.rounds = rounds;
+    posts.link = &p.link;
     posts.over = asks.over = &over;
     receive(&posts, 0);
     side_accept_peer(&posts.s, &p.link);
