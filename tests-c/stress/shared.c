@@ -64,6 +64,12 @@ static void fault(const char *what, DAT_RETURN rc)
 
 /* ---- Traffic ---- */
 
+/* Returns whether a message may be sent: on iWARP, only if there is a buffer for it and for those of other threads. */
+static bool has_buffer(void)
+{
+    return !env_is_iwarp() || get(&posted) + POSTERS <= get(&filled);
+}
+
 static void *poster(void *arg)
 {
     unsigned seed = 1 + (unsigned)(uintptr_t)arg;
@@ -72,7 +78,7 @@ static void *poster(void *arg)
         DAT_LMR_TRIPLET t = segment(&out, 0, 1 + chance(&seed, SIZE));
         DAT_RETURN rc;
 
-        if (get(&posted) - get(&completed) >= DEPTH) {
+        if (get(&posted) - get(&completed) >= DEPTH || !has_buffer()) {
             breathe();
             continue;
         }
