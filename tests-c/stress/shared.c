@@ -64,7 +64,7 @@ static void fault(const char *what, DAT_RETURN rc)
 
 /* ---- Traffic ---- */
 
-/* Returns whether a message may be sent: on iWARP, only if there is a buffer for it and for those of other threads. */
+/* Returns whether to send a message: on iWARP, only if each thread that may send one now has a buffer. */
 static bool has_buffer(void)
 {
     return !env_is_iwarp() || get(&posted) + POSTERS <= get(&filled);

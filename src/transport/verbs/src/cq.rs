@@ -266,7 +266,7 @@ impl CompletionQueue {
         Ok(())
     }
 
-    /// Undoes one call of [`CompletionQueue::join_datagrams`] for the queue pair with this number, if there was one.
+    /// Undoes one [`CompletionQueue::join_datagrams`] of a queue pair, if any.
     pub fn leave_datagrams(&self, number: u32) {
         let gone = {
             let datagrams = &mut self.fetch.lock().datagrams;

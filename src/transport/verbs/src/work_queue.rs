@@ -22,8 +22,7 @@ use crate::window::Kept;
 /// Maximum time for which an idle device may reject work.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The time since which the device rejects the next work of a backlog although it has room. The cause may be temporary,
-/// for example a lack of memory.
+/// The time since which the device rejects the next work of a backlog although it has room, perhaps for lack of memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Refusals(Option<Instant>);
 
@@ -84,7 +83,7 @@ pub struct WorkQueue {
 #[derive(Default)]
 struct Reads {
     ids: VecDeque<u64>,
-    /// Highest number of a completed request.
+    /// Highest completed request.
     last: u64,
 }
 
@@ -202,7 +201,7 @@ impl WorkQueue {
         self.fence_noted
     }
 
-    /// Records `count` completions. Returns whether the caller must call [`WorkQueue::resume`].
+    /// Records `count` completions. Returns whether to call [`WorkQueue::resume`].
     #[inline(always)]
     #[must_use]
     pub fn done(&mut self, count: usize) -> bool {
