@@ -220,9 +220,9 @@ fn address(end: &End, remote: &RemoteSegment) -> u64 {
 #[inline]
 pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Copied {
     let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
-    let _moving = end.begin_moving().ok_or(CopyError::PeerGone)?;
-    let own = end.regions().acquire(segment.key as u32).ok_or(NOT_REGISTERED)?;
-    let granted = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs).map_err(|_| NOT_GRANTED)?;
+    let Some(_moving) = end.begin_moving() else { return Err(CopyError::PeerGone) };
+    let Some(own) = end.regions().acquire(segment.key as u32) else { return Err(NOT_REGISTERED) };
+    let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs) else { return Err(NOT_GRANTED) };
     let to = granted.target(slice.offset, slice.len);
     store(to, source(&own, segment, slice.offset, slice.len), slice.last);
     Ok(())
