@@ -7,8 +7,14 @@ enum { LARGEST = 1 << 20, SIZES = 5 };
 
 static const size_t sizes[SIZES] = { 100, 9 * 1024, 64 * 1024, 300001, LARGEST };
 
-/* Offsets in the region: bytes to send, received bytes, memory for the other side. */
-enum { OUT_AT = 0, IN_AT = LARGEST, REMOTE_AT = 2 * LARGEST, REGION = 3 * LARGEST };
+/* Offsets in the region: bytes to send, received bytes, memory for the other side, a received word. */
+enum { OUT_AT = 0, IN_AT = LARGEST, REMOTE_AT = 2 * LARGEST, WORD_AT = 3 * LARGEST, REGION = WORD_AT + 1 };
+
+/* Posts the receives for a message and for the word after it. */
+static bool expect(struct side *s, struct region *r)
+{
+    return post_recv(s, r, IN_AT, LARGEST, 4) == DAT_SUCCESS && post_recv(s, r, WORD_AT, 1, 6) == DAT_SUCCESS;
+}
 
 bool exchange_both_ways(struct side *s, struct region *r, DAT_RMR_TRIPLET all, unsigned own,
                         unsigned other, bool first, char *what, size_t room)
@@ -38,9 +44,8 @@ bool exchange_both_ways(struct side *s, struct region *r, DAT_RMR_TRIPLET all, u
                     !wait_dto(s->req, 3, DAT_DTO_SUCCESS, NULL) ||
                     pattern_check(r->mem + IN_AT, size, own + (unsigned)i) >= 0)
                     return false;
-                /* Post the next receive before the other side may send. */
-                if (post_recv(s, r, IN_AT, LARGEST, 4) != DAT_SUCCESS ||
-                    post_send(s, r, OUT_AT, 1, 5) != DAT_SUCCESS ||
+                /* Post the next receives before the other side may send. */
+                if (!expect(s, r) || post_send(s, r, OUT_AT, 1, 5) != DAT_SUCCESS ||
                     !wait_dto(s->req, 5, DAT_DTO_SUCCESS, NULL))
                     return false;
             } else {
@@ -49,8 +54,7 @@ bool exchange_both_ways(struct side *s, struct region *r, DAT_RMR_TRIPLET all, u
                     pattern_check(r->mem + IN_AT, size, other + (unsigned)i) >= 0)
                     return false;
                 snprintf(what, room, "word after %zu bytes", size);
-                if (post_recv(s, r, IN_AT, LARGEST, 4) != DAT_SUCCESS ||
-                    !wait_dto(s->recv, 4, DAT_DTO_SUCCESS, NULL))
+                if (!wait_dto(s->recv, 6, DAT_DTO_SUCCESS, NULL))
                     return false;
                 snprintf(what, room, "RDMA write of %zu bytes in", size);
                 if (pattern_check(r->mem + REMOTE_AT, size, other + (unsigned)i) >= 0)
@@ -66,7 +70,7 @@ void exchange_open(struct fx *fx, struct side *s, struct region *r)
     fx_open(fx);
     side_make(s, fx, NULL);
     region_make(fx, r, REGION, DAT_MEM_PRIV_ALL_FLAG);
-    must_rc(post_recv(s, r, IN_AT, LARGEST, 4), DAT_SUCCESS, "dat_ep_post_recv");
+    must(expect(s, r), "a receive is refused");
 }
 
 void exchange_targets(struct link *l, struct region *r, DAT_RMR_TRIPLET *theirs)

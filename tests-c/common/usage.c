@@ -1,6 +1,9 @@
 #define _DEFAULT_SOURCE
 #include "usage.h"
 
+#include "env.h"
+#include "wait.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -32,6 +35,11 @@ bool threads_at_most(void *count)
 bool descriptors_at_most(void *count)
 {
     return entries("/proc/self/fd") <= *(int *)count;
+}
+
+bool descriptors_left(int count)
+{
+    return env_is_iwarp() ? !wait_until(descriptors_at_most, &count, SOON_MS) : !descriptors_at_most(&count);
 }
 
 long resident_kib(void)

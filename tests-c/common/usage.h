@@ -20,6 +20,12 @@ bool threads_at_most(void *count);
 
 bool descriptors_at_most(void *count);
 
+/*
+ * Returns whether there are more than count entries of /proc/self/fd after dat_ia_close(). On iWARP it waits, because
+ * there the kernel destroys a connection or an attempt only after the peer's answer.
+ */
+bool descriptors_left(int count);
+
 long resident_kib(void);
 
 long cpu_ms(long pid);

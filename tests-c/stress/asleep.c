@@ -570,8 +570,11 @@ static void consequences(struct fx *fx, struct region *r)
     evd = fx_evd(fx, 8, DAT_EVD_DTO_FLAG);
     keeper_start(&p, &s, fx, evd, 3);
     sends(&s, r, 3, true);
+    if (later) /* The connection ends immediately. */
+        waiter_start(&w, s.conn, DAT_TIMEOUT_INFINITE, 1);
     must_rc(dat_ep_disconnect(s.ep, DAT_CLOSE_GRACEFUL_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
-    waiter_start(&w, s.conn, DAT_TIMEOUT_INFINITE, 1);
+    if (!later)
+        waiter_start(&w, s.conn, DAT_TIMEOUT_INFINITE, 1);
     if (!none_waits("dat_ep_disconnect: graceful, and the peer takes no message: the thread sleeps"))
         ok(!waiter_done(&w, 50), "dat_ep_disconnect: graceful, and the peer takes no message: the thread sleeps");
     link_say(&p.link, "go");
