@@ -16,6 +16,30 @@ use crate::post::{completion_flags, word};
 use crate::ptr::{InPtr, OutPtr};
 use crate::{Answer, At, Fault, Positions, Provider, Version};
 
+/// Defines the slot of dat_rmr_query of the version in scope. The lists set fields of the triplet and of the result that
+/// only this version has. Their values can use `$rmr` and `$bound`, its binding.
+#[macro_export]
+macro_rules! rmr_query {
+    (|$rmr:ident, $bound:ident| { triplet { $($pad:ident: $zero:expr)? } $(, $field:ident: $value:expr)* $(,)? }) => {
+        $crate::query_slot!(dat_rmr_query: Rmr as Rmr, DAT_RMR_PARAM_MASK, DAT_RMR_FIELD_ALL, DAT_RMR_PARAM, |$rmr| {
+            let $bound = $rmr.status().unwrap_or_default();
+            DAT_RMR_PARAM {
+                ia_handle: $crate::ia::ia_handle::<F>($rmr.ia()),
+                pz_handle: $crate::handle::handle_or_null($rmr.pz().as_ref()),
+                lmr_triplet: DAT_LMR_TRIPLET {
+                    lmr_context: $bound.segment.context,
+                    virtual_address: $bound.segment.addr,
+                    segment_length: $crate::Size::size($bound.segment.len),
+                    $($pad: $zero,)?
+                },
+                mem_priv: $bound.rights.bits().into(),
+                rmr_context: $bound.remote_key,
+                $($field: $value,)*
+            }
+        });
+    };
+}
+
 pub fn dat_rmr_create<F: Provider>(pz_handle: DAT_PZ_HANDLE, rmr_handle: OutPtr<DAT_RMR_HANDLE>) -> DAT_RETURN {
     making::<F>(|| create_rmr::<F>(pz_handle, rmr_handle, Scope::Zone))
 }

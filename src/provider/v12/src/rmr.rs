@@ -3,8 +3,7 @@
 use dat_core::error::Arg;
 use dat_core::{Base, Handle, Lmr};
 use dat_provider_common::call::slow;
-use dat_provider_common::handle::{handle_or_null, raw};
-use dat_provider_common::ia::ia_handle;
+use dat_provider_common::handle::raw;
 use dat_provider_common::ptr::{InPtr, OutPtr};
 use dat_provider_common::rmr::{Bind, bind};
 use dat_provider_common::{Fault, Positions, Provider};
@@ -12,21 +11,7 @@ use dat_udat12::*;
 
 use crate::Udat12;
 
-dat_provider_common::query_slot!(dat_rmr_query: Rmr as Rmr, DAT_RMR_PARAM_MASK, DAT_RMR_FIELD_ALL, DAT_RMR_PARAM, |rmr| {
-    let bound = rmr.status().unwrap_or_default();
-    DAT_RMR_PARAM {
-        ia_handle: ia_handle::<F>(rmr.ia()),
-        pz_handle: handle_or_null(rmr.pz().as_ref()),
-        lmr_triplet: DAT_LMR_TRIPLET {
-            lmr_context: bound.segment.context,
-            pad: 0,
-            virtual_address: bound.segment.addr,
-            segment_length: bound.segment.len,
-        },
-        mem_priv: bound.rights.bits().into(),
-        rmr_context: bound.remote_key,
-    }
-});
+dat_provider_common::rmr_query!(|rmr, bound| { triplet { pad: 0 } });
 
 const POSITIONS: Positions = &[(Arg::Segments, 2), (Arg::Flags, 6)];
 

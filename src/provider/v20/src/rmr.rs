@@ -4,30 +4,18 @@ use dat_core::error::{Arg, Role};
 use dat_core::transport::Scope;
 use dat_core::{Base, Lmr};
 use dat_provider_common::call::{making, slow};
-use dat_provider_common::handle::{find_in, handle_or_null};
-use dat_provider_common::ia::ia_handle;
+use dat_provider_common::handle::find_in;
 use dat_provider_common::ptr::{InPtr, OutPtr};
 use dat_provider_common::rmr::{Bind, bind, create_rmr};
-use dat_provider_common::{Answer, Fault, Positions, Provider, Size};
+use dat_provider_common::{Answer, Fault, Positions, Provider};
 use dat_udat20::*;
 
 use crate::Udat20;
 
-dat_provider_common::query_slot!(dat_rmr_query: Rmr as Rmr, DAT_RMR_PARAM_MASK, DAT_RMR_FIELD_ALL, DAT_RMR_PARAM, |rmr| {
-    let bound = rmr.status().unwrap_or_default();
-    DAT_RMR_PARAM {
-        ia_handle: ia_handle::<F>(rmr.ia()),
-        pz_handle: handle_or_null(rmr.pz().as_ref()),
-        lmr_triplet: DAT_LMR_TRIPLET {
-            virtual_address: bound.segment.addr,
-            segment_length: Size::size(bound.segment.len),
-            lmr_context: bound.segment.context,
-        },
-        mem_priv: bound.rights.bits().into(),
-        rmr_context: bound.remote_key,
-        rmr_scope: rmr.scope as DAT_RMR_SCOPE,
-        va_type: bound.base as DAT_VA_TYPE,
-    }
+dat_provider_common::rmr_query!(|rmr, bound| {
+    triplet {},
+    rmr_scope: rmr.scope as DAT_RMR_SCOPE,
+    va_type: bound.base as DAT_VA_TYPE,
 });
 
 const POSITIONS: Positions = &[(Arg::Segments, 3), (Arg::Endpoint, 6), (Arg::Flags, 8)];

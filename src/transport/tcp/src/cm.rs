@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 
 use arrayvec::ArrayVec;
 use dat_core::addr::{Address, port_of};
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::{Error, Result};
 use dat_core::transport::{Connect, ConnectRetry, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use dat_memory::qp::Phase;
 use host::lock::Mutex;
@@ -319,7 +319,7 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<T
         }
         _ => {
             log::warn!("service point: cannot listen at {at}: {error}");
-            Error::InsufficientResources(Resource::Memory)
+            Error::NO_MEMORY
         }
     };
     let socket = Socket::listen(at).map_err(failed)?;

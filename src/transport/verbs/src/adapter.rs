@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use dat_core::Rights;
 use dat_core::addr::Address;
-use dat_core::error::{Error, Resource, Result};
+use dat_core::error::{Error, Result};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectionReport, Disconnect, Extended, Flow, Handed,
     ListenerSink, Poll, QpInit, Recv, Rejection, Request, SeqNo, Supported, Transport, Unsupported, Wakeup,
@@ -104,7 +104,7 @@ impl Transport for Verbs {
         let device = Device::open(name, instance)?;
         let thread = crate::thread::start(&device).map_err(|error| {
             Topic::DoesNotOpen.error(&error, format!("no thread: {error}")).log(name);
-            Error::InsufficientResources(Resource::Memory)
+            Error::NO_MEMORY
         })?;
         let attributes = device.attributes.clone();
         Ok((memory::arc(Verbs { device, thread: Mutex::new(Some(thread)) })?, attributes))

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dat_core::addr::{Address, port_of};
-use dat_core::error::{AddressFault, Error, Resource, Result};
+use dat_core::error::{AddressFault, Error, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use host::memory::{self, Room};
 use host::thread;
@@ -139,7 +139,7 @@ pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<V
         }
         _ => {
             log::warn!("service point: cannot listen at {}: {error}", at());
-            Error::InsufficientResources(Resource::Memory)
+            Error::NO_MEMORY
         }
     };
     let (id, datagrams) = bind(device, qualifier, sink.takes_datagrams()).map_err(failed)?;
@@ -215,7 +215,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let token = device.token();
     let id = CmId::new(RDMA_PS_TCP, &device.channel, token).map_err(|error| {
         log::warn!("endpoint: cannot connect: {error}");
-        Error::InsufficientResources(Resource::Memory)
+        Error::NO_MEMORY
     })?;
     let id = memory::arc(id)?;
     let deadline = connect.timeout.and_then(|timeout| Instant::now().checked_add(timeout));

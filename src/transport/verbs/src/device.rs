@@ -154,7 +154,7 @@ impl Device {
         check_room().map_err(exhausted(Resource::Memory))?;
         let place = locate(name, instance).map_err(|why| {
             // A lack of memory also makes the search fail.
-            memory::probe(RESOLVER).map_or(Error::InsufficientResources(Resource::Memory), |()| {
+            memory::probe(RESOLVER).map_or(Error::NO_MEMORY, |()| {
                 why.log(name);
                 none
             })

@@ -139,7 +139,7 @@ impl Windows<Verbs> for Window {
             return Ok((0, SeqNo(id)));
         }
         if queue.is_full() {
-            return Err(Error::InsufficientResources(Resource::Memory));
+            return Err(Error::NO_MEMORY);
         }
         qp.singles.lock().room()?;
         let (key, kept) = self.bind(&qp.raw, wr::send(id), target.as_ref())?;
