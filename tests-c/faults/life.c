@@ -3,8 +3,8 @@
 #include "life.h"
 
 #include "common/env.h"
+#include "common/fixture.h"
 #include "common/tap.h"
-#include "common/wait.h"
 
 #include <netinet/in.h>
 #include <string.h>
@@ -269,19 +269,6 @@ static bool connect_both(void)
     return established() && sleep_once(it.evd[RECV]);
 }
 
-/* Returns whether a completed RDMA write has written these bytes. Waits for them on iWARP. */
-static bool is_written(size_t size)
-{
-    uint64_t until = now_ms() + timeout_ms;
-
-    while (memcmp(memory, memory + SIZE, size) != 0) {
-        if (!env_is_iwarp() || now_ms() > until)
-            return false;
-        breathe();
-    }
-    return true;
-}
-
 static bool move(void)
 {
     static const size_t sizes[] = { 0, 8, 4000, 30000, SIZE };
@@ -295,7 +282,7 @@ static bool move(void)
     to.target_address = (DAT_VADDR)(uintptr_t)(memory + SIZE);
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         t = part(0, sizes[i]);
-        memset(memory, (int)i + 1, SIZE);
+        pattern_fill(memory, SIZE, i);
         memset(memory + SIZE, 0, SIZE);
         TRY(dat_ep_post_send, (it.active, sizes[i] != 0, &t, named(200 + i), DAT_COMPLETION_DEFAULT_FLAG));
         if (!completion(it.evd[RECV], 100 + i) || !completion(it.evd[REQ], 200 + i))
@@ -311,7 +298,7 @@ static bool move(void)
         TRY(dat_ep_post_rdma_write, (it.active, 1, &t, named(300 + i), &to, DAT_COMPLETION_DEFAULT_FLAG));
         if (!completion(it.evd[REQ], 300 + i))
             return false;
-        if (!is_written(sizes[i])) {
+        if (!written(memory + SIZE, sizes[i], i)) {
             now->wrong = "an RDMA write went wrong";
             return false;
         }

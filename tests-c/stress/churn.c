@@ -7,18 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-struct count {
-    const char *path;
-    int before;
-};
-
-static bool no_more(void *arg)
-{
-    struct count *c = arg;
-
-    return entries(c->path) <= c->before;
-}
-
 /* Opens one adapter many times and connects the instances. */
 static void many_at_once(void)
 {
@@ -44,7 +32,7 @@ static void many_at_once(void)
 
 int main(int argc, char **argv)
 {
-    int rounds, good = 0, left = 0, fds, threads;
+    int rounds, good = 0, left = 0, fds, others;
     struct rlimit limit;
     long memory;
 
@@ -64,7 +52,7 @@ int main(int argc, char **argv)
         zoo_close(&z);
     }
     fds = entries("/proc/self/fd");
-    threads = entries("/proc/self/task");
+    others = threads();
     memory = resident_kib();
 
     for (int i = 0; i < rounds; i++) {
@@ -119,8 +107,7 @@ int main(int argc, char **argv)
     is_int(left, 0, "dat_ia_close: no descriptor is open any more when it returns");
     pass("opened, and closed right behind dat_ep_connect, %d times with 50 descriptors", rounds);
 
-    ok(wait_until(no_more, (struct count[]){ { "/proc/self/task", threads } }, SOON_MS),
-       "dat_ia_close: no thread is left");
+    ok(wait_until(threads_at_most, &others, SOON_MS), "dat_ia_close: no thread is left");
     if (!env_valgrind()) {
         ok(resident_kib() - memory < 32 * 1024, "dat_ia_close: memory does not grow");
         diag("resident: %ld KiB, %ld KiB before", resident_kib(), memory);
