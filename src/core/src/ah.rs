@@ -24,9 +24,12 @@ pub struct Ah<T: Transport> {
     claims: AtomicU8,
 }
 
+/// A part of a peer that the program frees separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Claim {
+pub enum Claim {
+    /// The address handle, without which the program cannot send to the peer.
     Handle = 1,
+    /// The record of the exchange.
     Exchange = 2,
 }
 

@@ -61,7 +61,7 @@ mod waker;
 
 pub use addr::Comm;
 pub use agent::Agent;
-pub use ah::Ah;
+pub use ah::{Ah, Claim};
 pub use attached_data::AttachedData;
 pub use cno::Cno;
 pub use ep::{Endpoint, EpAttributes, EpParts, EpStatus};

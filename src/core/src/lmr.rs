@@ -133,16 +133,12 @@ impl<T: Transport> Lmr<T> {
             self.header.users.revive();
             return Err(Error::InvalidState(StateError::LmrInUse));
         }
-        self.reclaim();
+        self.free_anyway();
         Ok(())
     }
 
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
-        self.reclaim();
-    }
-
-    fn reclaim(&self) {
         self.ia.lmrs.remove(self.context);
         let region = self.region.lock().take();
         if let (Some(row), true) = (self.key_row, region.is_some()) {

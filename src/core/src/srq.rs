@@ -100,16 +100,12 @@ impl<T: Transport> Srq<T> {
         if !self.header.users.retire() {
             return Err(Error::InvalidState(StateError::SrqInUse));
         }
-        self.reclaim();
+        self.free_anyway();
         Ok(())
     }
 
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
-        self.reclaim();
-    }
-
-    fn reclaim(&self) {
         self.pz.lock().take();
         self.ia.disown(self);
     }

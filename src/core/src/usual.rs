@@ -76,8 +76,14 @@ impl<T: Transport> Endpoint<T> {
     }
 
     /// Posts a send, an RDMA write or an RDMA read. A send ignores `remote`.
+    ///
+    /// # Errors
+    /// [`crate::error::StateError::Endpoint`] unless connected or disconnected; [`crate::error::Arg::SegmentCount`];
+    /// [`crate::error::Arg::Flags`]; [`Error::LengthError`] above the maximum message size; errors of
+    /// [`crate::lmr_table::LmrTable::check`]; [`Error::InsufficientResources`] if the queue is full.
+    /// [`Error::LengthError`] also if the source of an RDMA operation is longer than its destination.
     #[inline(always)]
-    pub(crate) fn post<S: SegmentList + ?Sized>(
+    pub fn post<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
         cookie: u64,

@@ -146,7 +146,7 @@ impl<T: Transport> Endpoint<T> {
     ///
     /// # Errors
     /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for an address handle of another
-    /// adapter or zone, or none; [`Error::LengthError`] above the MTU; errors of [`Endpoint::post_send`].
+    /// adapter or zone, or none; [`Error::LengthError`] above the MTU; errors of [`Endpoint::post`].
     pub fn post_datagram<S: SegmentList + ?Sized>(
         self: &Arc<Self>,
         segments: &S,
@@ -211,24 +211,12 @@ impl<T: Transport> Endpoint<T> {
         T::DatagramQp::send_short(&to.way, ShortSend { segment, solicited, fence: false, signalled: false })
     }
 
-    /// Frees an address handle, so that the program can no longer send to the peer. Datagrams of the peer still arrive.
+    /// Frees the address handle of a peer, or the record of the exchange with it. Datagrams of the peer still arrive.
     ///
     /// # Errors
     /// [`Error::InvalidHandle`] unless the endpoint is for datagrams; [`Arg::Remote`] for a handle of another endpoint,
-    /// or a freed one.
-    pub fn free_peer(&self, ah: &Ah<T>) -> Result<()> {
-        self.free_claim(ah, Claim::Handle)
-    }
-
-    /// Frees the record of an exchange.
-    ///
-    /// # Errors
-    /// Errors of [`Endpoint::free_peer`].
-    pub fn free_exchange(&self, ah: &Ah<T>) -> Result<()> {
-        self.free_claim(ah, Claim::Exchange)
-    }
-
-    fn free_claim(&self, ah: &Ah<T>, claim: Claim) -> Result<()> {
+    /// or a freed claim.
+    pub fn free_peer(&self, ah: &Ah<T>, claim: Claim) -> Result<()> {
         let mut handles = self.datagrams()?.handles.lock();
         let at = handles.iter().position(|known| ptr::eq(&**known, ah)).ok_or(Error::InvalidParameter(Arg::Remote))?;
         if ah.release(claim)? {

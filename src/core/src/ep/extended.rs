@@ -19,7 +19,7 @@ impl<T: Transport> Endpoint<T> {
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] if the transport or the peer does not support it; errors of
-    /// [`Endpoint::post_write`].
+    /// [`Endpoint::post`].
     pub fn post_write_immediate<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -44,7 +44,7 @@ impl<T: Transport> Endpoint<T> {
     ///
     /// # Errors
     /// * [`Error::ModelNotSupported`] if the transport or the peer does not support it
-    /// * errors of [`Endpoint::post_read`]
+    /// * errors of [`Endpoint::post`]
     /// * [`Arg::SegmentCount`] unless there is one segment
     /// * [`Error::LengthError`] if a segment is shorter than 8 bytes
     /// * [`Arg::Remote`] if the remote segment is misaligned
@@ -93,7 +93,7 @@ impl<T: Transport> Endpoint<T> {
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] if the transport or the peer does not support it; errors of
-    /// [`Endpoint::post_send`].
+    /// [`Endpoint::post`].
     pub fn post_send_invalidate<S: SegmentList + ?Sized>(
         &self,
         segments: &S,
@@ -118,7 +118,7 @@ impl<T: Transport> Endpoint<T> {
     /// * [`Error::PrivilegesViolation`] for an unknown key, or without the right to write
     /// * [`Error::ProtectionViolation`] for another zone, or a key that only another connection can use
     /// * [`Arg::Segments`] for a range outside the LMR or RMR
-    /// * errors of [`Endpoint::post_read`]
+    /// * errors of [`Endpoint::post`]
     pub fn post_read_to_rmr(
         &self,
         local: LocalSegment,

@@ -10,57 +10,9 @@ use crate::ep::sending::Locked;
 use crate::error::{Error, Result};
 use crate::event::{CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
-use crate::transport::{Checked, Operation, RemoteSegment, Request, SeqNo, Transport};
+use crate::transport::{Checked, Operation, Request, SeqNo, Transport};
 
 impl<T: Transport> Endpoint<T> {
-    /// Posts a send.
-    ///
-    /// # Errors
-    /// [`crate::error::StateError::Endpoint`] unless connected or disconnected; [`crate::error::Arg::SegmentCount`];
-    /// [`crate::error::Arg::Flags`]; [`Error::LengthError`] above the maximum message size; errors of
-    /// [`crate::lmr_table::LmrTable::check`]; [`Error::InsufficientResources`] if the queue is full.
-    #[inline(always)]
-    pub fn post_send<S: SegmentList + ?Sized>(
-        &self,
-        segments: &S,
-        cookie: u64,
-        completion: CompletionFlags,
-    ) -> Result<()> {
-        self.post(segments, cookie, completion, Transfer::Send, &NOWHERE)
-    }
-
-    /// Posts an RDMA write.
-    ///
-    /// # Errors
-    /// Errors of [`Endpoint::post_send`]; [`Error::LengthError`] also if the local segments are longer than the remote
-    /// one.
-    #[inline(always)]
-    pub fn post_write<S: SegmentList + ?Sized>(
-        &self,
-        segments: &S,
-        cookie: u64,
-        remote: RemoteSegment,
-        completion: CompletionFlags,
-    ) -> Result<()> {
-        self.post(segments, cookie, completion, Transfer::Write, &remote)
-    }
-
-    /// Posts an RDMA read.
-    ///
-    /// # Errors
-    /// Errors of [`Endpoint::post_send`]; [`Error::LengthError`] also if the remote segment is longer than the local
-    /// ones.
-    #[inline(always)]
-    pub fn post_read<S: SegmentList + ?Sized>(
-        &self,
-        segments: &S,
-        cookie: u64,
-        remote: RemoteSegment,
-        completion: CompletionFlags,
-    ) -> Result<()> {
-        self.post(segments, cookie, completion, Transfer::Read, &remote)
-    }
-
     /// Posts any request. `like` contains the transfer for limits and rights, and whether the request consumes a
     /// receive. `prepare` gets the total length and the segments, and returns operation, record and number of bytes.
     #[inline(never)]
@@ -131,5 +83,3 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 }
-
-const NOWHERE: RemoteSegment = RemoteSegment { addr: 0, len: 0, key: 0 };

@@ -13,7 +13,7 @@ use host::lock::MutexGuard;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::report::EndpointSink;
 use crate::ep::requests::Requests;
-use crate::slab::{Handle, Object};
+use crate::slab::Object;
 use crate::transport::{SeqNo, Transport};
 
 pub(crate) struct Locked<'a, T: Transport> {
@@ -86,13 +86,8 @@ impl<T: Transport> TxGuard<'_, T> {
     #[inline(always)]
     #[must_use]
     pub fn request_done(&mut self, reached: SeqNo) -> bool {
-        let ep = self.ep();
+        let ep = self.0.turn.0.header().handle();
         self.0.complete_through(ep, reached)
-    }
-
-    #[inline(always)]
-    fn ep(&self) -> Handle {
-        self.0.turn.0.header().handle()
     }
 }
 

@@ -139,16 +139,12 @@ impl<T: Transport> Evd<T> {
                 return Err(Error::InvalidState(StateError::EvdInUse));
             }
         }
-        self.reclaim();
+        self.free_anyway();
         Ok(())
     }
 
     pub(crate) fn free_anyway(&self) {
         self.header.users.retire_anyway();
-        self.reclaim();
-    }
-
-    fn reclaim(&self) {
         log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: freed", self.header.handle());
         // The CNO uses the handle until the end of this function.
         let _dying = self.ia.disown(self);
@@ -175,7 +171,7 @@ impl<T: Transport> Evd<T> {
 
     pub(crate) fn free_if_orphaned(&self) {
         if self.orphan.load(Ordering::Acquire) && self.header.users.retire() {
-            self.reclaim();
+            self.free_anyway();
         }
     }
 
@@ -262,17 +258,6 @@ impl<T: Transport> Evd<T> {
             return Err(Error::InvalidParameter(Arg::Evd));
         }
         if self.offer(Event::Software { pointer }) { Ok(()) } else { Err(Error::QueueFull) }
-    }
-
-    /// Takes the oldest event, after a poll if there is none.
-    ///
-    /// # Errors
-    /// Errors of [`Evd::take`].
-    pub fn dequeue(&self) -> Result<Event> {
-        if !self.look() {
-            return Err(Error::QueueEmpty);
-        }
-        self.take(|&completion| completion.into(), |event| event)
     }
 
     #[cold]

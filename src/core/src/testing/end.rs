@@ -9,7 +9,7 @@ use crate::ep::{Endpoint, EpState};
 use crate::error::Result;
 use crate::evd::Evd;
 use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Status, Streams, Transfer};
-use crate::lmr_table::LocalSegment;
+use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Object;
 use crate::sp::{Cr, Psp, PspMode};
 use crate::transport::{Change, Connect, RemoteSegment, Transport};
@@ -23,6 +23,40 @@ pub struct End<T: Transport> {
 
 /// Cookie, status and length of a completion.
 pub type Completion = (u64, Status, u64);
+
+impl<T: Transport> Endpoint<T> {
+    /// Posts a send.
+    pub fn post_send<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        self.post(segments, cookie, completion, Transfer::Send, &RemoteSegment::NONE)
+    }
+
+    /// Posts an RDMA write.
+    pub fn post_write<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        cookie: u64,
+        remote: RemoteSegment,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        self.post(segments, cookie, completion, Transfer::Write, &remote)
+    }
+
+    /// Posts an RDMA read.
+    pub fn post_read<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        cookie: u64,
+        remote: RemoteSegment,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        self.post(segments, cookie, completion, Transfer::Read, &remote)
+    }
+}
 
 impl<T: Transport> End<T> {
     #[track_caller]

@@ -36,6 +36,19 @@ pub fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
+impl<T: Transport> Evd<T> {
+    /// Takes the oldest event, after a poll if there is none.
+    ///
+    /// # Errors
+    /// Errors of [`Evd::take`].
+    pub fn dequeue(&self) -> Result<Event> {
+        if !self.look() {
+            return Err(Error::QueueEmpty);
+        }
+        self.take(|&completion| completion.into(), |event| event)
+    }
+}
+
 /// Returns the next event. No thread may wait on the EVD.
 #[track_caller]
 pub fn next<T: Transport>(evd: &Evd<T>) -> Event {

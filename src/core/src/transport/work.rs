@@ -36,6 +36,11 @@ pub struct RemoteSegment {
     pub key: u32,
 }
 
+impl RemoteSegment {
+    /// The value for sends. A post needs no instructions to store this constant.
+    pub const NONE: RemoteSegment = RemoteSegment { addr: 0, len: 0, key: 0 };
+}
+
 /// Number of a request of one endpoint, increased by one per post.
 pub type RequestId = u64;
 

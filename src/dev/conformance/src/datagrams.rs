@@ -8,7 +8,7 @@ use dat_core::event::{Event, Extended, Peer, PeerEvent, Status};
 use dat_core::testing::{Adapter, End, next, next_request, patience, quiet, request, until};
 use dat_core::transport::Transport;
 use dat_core::transport::datagrams::LEAD;
-use dat_core::{Ah, CompletionFlags, Evd, LocalSegment, Psp, PspMode, Streams};
+use dat_core::{Ah, Claim, CompletionFlags, Evd, LocalSegment, Psp, PspMode, Streams};
 
 use crate::Network;
 
@@ -151,11 +151,11 @@ pub fn address_handle_is_valid_until_free<T: Transport>(network: &Network<T>) {
     b.receive(place.at(0, ROOM), 2);
     send(&other, from.at(0, 8), 3, &ours);
     assert_eq!(b.arrived_with().0, (2, Status::Success, LEAD + 8));
-    assert_eq!(other.ep.free_peer(&to), unknown);
-    assert_eq!(a.ep.free_exchange(&to), Ok(()));
-    assert_eq!(a.ep.free_exchange(&to), unknown);
-    assert_eq!(a.ep.free_peer(&to), Ok(()));
-    assert_eq!(a.ep.free_peer(&to), unknown);
+    assert_eq!(other.ep.free_peer(&to, Claim::Handle), unknown);
+    assert_eq!(a.ep.free_peer(&to, Claim::Exchange), Ok(()));
+    assert_eq!(a.ep.free_peer(&to, Claim::Exchange), unknown);
+    assert_eq!(a.ep.free_peer(&to, Claim::Handle), Ok(()));
+    assert_eq!(a.ep.free_peer(&to, Claim::Handle), unknown);
     assert_eq!([post(&a, Some(&to)), post(&other, Some(&to)), post(&a, None)], [unknown; 3]);
     assert!(a.ep.ia().slab.get::<Ah<T>>(ours.handle).is_none());
     // The peer can still send.

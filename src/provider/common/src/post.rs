@@ -6,6 +6,7 @@
 #![expect(missing_docs, reason = "the list of calls documents the slots")]
 
 use dat_core::error::{Arg, Error, Role};
+use dat_core::event::Transfer;
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
 use dat_core::{CompletionFlags, Endpoint, Evd, Handle, LocalSegment, SegmentList, Srq};
 use dat_udat::*;
@@ -172,7 +173,7 @@ macro_rules! post {
 
 post! {
     dat_ep_post_send(ep: Endpoint as Ep, segments, cookie, flags: DAT_COMPLETION_FLAGS) {
-        ep.post_send(segments, cookie, completion_flags(flags)).at(TRANSFER)
+        ep.post(segments, cookie, completion_flags(flags), Transfer::Send, &RemoteSegment::NONE).at(TRANSFER)
     }
 }
 
@@ -185,14 +186,14 @@ post! {
 post! {
     dat_ep_post_rdma_read(ep: Endpoint as Ep, segments, cookie, remote: InPtr<RmrTriplet<F>>, flags: DAT_COMPLETION_FLAGS) {
         let remote = self::remote(remote, segments, RDMA, 5)?;
-        ep.post_read(segments, cookie, remote, completion_flags(flags)).at(RDMA)
+        ep.post(segments, cookie, completion_flags(flags), Transfer::Read, &remote).at(RDMA)
     }
 }
 
 post! {
     dat_ep_post_rdma_write(ep: Endpoint as Ep, segments, cookie, remote: InPtr<RmrTriplet<F>>, flags: DAT_COMPLETION_FLAGS) {
         let remote = self::remote(remote, segments, RDMA, 5)?;
-        ep.post_write(segments, cookie, remote, completion_flags(flags)).at(RDMA)
+        ep.post(segments, cookie, completion_flags(flags), Transfer::Write, &remote).at(RDMA)
     }
 }
 

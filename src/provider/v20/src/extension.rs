@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::transport::{AdapterAttributes, FabricKind, RemoteSegment};
-use dat_core::{Ah, Change, Endpoint};
+use dat_core::{Ah, Change, Claim, Endpoint};
 use dat_provider_common::call::{fast, slow};
 use dat_provider_common::handle::find;
 use dat_provider_common::post::{Segments, completion_flags, remote};
@@ -51,11 +51,11 @@ pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
             DAT_IB_UD_SEND_OP => send_datagram::<F>(handle, arguments),
             DAT_IB_UD_CM_FREE_OP => {
                 let exchange = VaList::pointer(arguments.next_word());
-                free_of_peer::<F>(handle, |_| Ok(exchange), Endpoint::free_exchange)
+                free_of_peer::<F>(handle, |_| Ok(exchange), Claim::Exchange)
             }
             DAT_IB_UD_AH_FREE_OP => {
                 let ah = InPtr::of(VaList::pointer::<DAT_IB_ADDR_HANDLE>(arguments.next_word()));
-                free_of_peer::<F>(handle, |position| handle_in(ah, position), Endpoint::free_peer)
+                free_of_peer::<F>(handle, |position| handle_in(ah, position), Claim::Handle)
             }
             DAT_IB_QUERY_COUNTERS_OP => counters::query::<F>(handle, arguments),
             DAT_IB_PRINT_COUNTERS_OP => counters::print::<F>(handle, arguments),
@@ -137,16 +137,16 @@ fn for_datagrams<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE) -> Answer<Arc
     }
 }
 
-/// Frees state of the peer whose handle `read` returns. `read` receives the position of the peer's argument.
+/// Frees a claim on the peer whose handle `read` returns. `read` receives the position of the peer's argument.
 fn free_of_peer<F: Provider<Version = Udat20>>(
     ep: DAT_EP_HANDLE,
     read: impl FnOnce(u32) -> Answer<DAT_HANDLE>,
-    free: impl FnOnce(&Endpoint<F::Transport>, &Ah<F::Transport>) -> dat_core::Result<()>,
+    claim: Claim,
 ) -> DAT_RETURN {
     slow::<F>(|| {
         let ep = for_datagrams::<F>(ep)?;
         let ah = F::domain().get::<Ah<F::Transport>>(read(3)?).ok_or(Fault::Argument(3))?;
-        free(&ep, &ah).at(&[(Arg::Remote, 3)])
+        ep.free_peer(&ah, claim).at(&[(Arg::Remote, 3)])
     })
 }
 

@@ -1,6 +1,7 @@
 //! Posts that only this version has: sends that invalidate a remote key, and reads into memory that a remote key names.
 
 use dat_core::error::{Arg, Role};
+use dat_core::event::Transfer;
 use dat_core::transport::RemoteSegment;
 use dat_core::{Endpoint, LocalSegment};
 use dat_provider_common::call::fast;
@@ -33,7 +34,7 @@ pub unsafe fn dat_ep_post_send_with_invalidate<F: Provider<Version = Udat20>>(
     fast::<F>(|| {
         let ep = find::<F, Endpoint<F::Transport>>(ep_handle, Role::Ep)?;
         match invalidate_flag {
-            DAT_FALSE => ep.post_send(&segments, cookie, flags).at(TRANSFER),
+            DAT_FALSE => ep.post(&segments, cookie, flags, Transfer::Send, &RemoteSegment::NONE).at(TRANSFER),
             DAT_TRUE => ep.post_send_invalidate(&segments, cookie, rmr_context, flags).at(TRANSFER),
             _ => Err(Fault::Argument(6)),
         }
