@@ -1,4 +1,4 @@
-//! C strings from programs.
+//! C strings from and for programs.
 
 use std::ffi::{CStr, c_char};
 
@@ -20,6 +20,15 @@ pub unsafe fn bounded<'a>(text: *const c_char, limit: usize) -> Option<&'a CStr>
     }
     // SAFETY: there is a NUL within the limit.
     Some(unsafe { CStr::from_ptr(text) })
+}
+
+/// Returns a terminated string, truncated to the array.
+pub fn array<const N: usize>(text: &[u8]) -> [c_char; N] {
+    let mut array = [0; N];
+    for (to, &from) in array.iter_mut().take(N - 1).zip(text) {
+        *to = c_char::from_ne_bytes([from]);
+    }
+    array
 }
 
 #[cfg(test)]

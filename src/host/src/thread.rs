@@ -127,9 +127,9 @@ struct Beginning<F> {
     body: F,
 }
 
-/// Runs one work item of a thread. Returns `None` after a panic, which the panic hook has logged.
-pub fn isolate<R>(item: impl FnOnce() -> R) -> Option<R> {
-    catch_unwind(AssertUnwindSafe(item)).ok()
+/// Returns the result of `body`, or `None` after a panic, which the panic hook has logged.
+pub fn isolate<R>(body: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(body)).ok()
 }
 
 /// Starts a thread that handles no signal of the program. A panic in `body` ends only the thread.

@@ -1,11 +1,10 @@
 //! The wrapper of slow functions, which catches panics and disables cancellation.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use dat_udat::dat_error::{DAT_ERROR, DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE, DAT_RETURN, DAT_SUCCESS};
 use host::cancel;
 use host::diagnostics::{self, CALL, Function, PROVIDER_CALL, RETURN, Role};
 use host::memory::{self, NoMemory};
+use host::thread::isolate;
 
 use crate::api::{Api, OUT_OF_MEMORY};
 
@@ -37,10 +36,10 @@ fn framed<A: Api>(
     diagnostics::init(A::NAME, Role::Registry);
     let function = Function::of(&body);
     log::debug!(target: call, "{function}");
-    let code = match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => DAT_SUCCESS,
-        Ok(Err(code)) => code,
-        Err(_) => DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
+    let code = match isolate(body) {
+        Some(Ok(())) => DAT_SUCCESS,
+        Some(Err(code)) => code,
+        None => DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
     };
     log::debug!(target: return_, "{function} returns {code:#010x}");
     cancel::restore(before);

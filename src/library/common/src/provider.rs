@@ -9,10 +9,10 @@ use dat_registry::loader::{self, Library, LoadError};
 use dat_registry::search::{Found, Places, find};
 use dat_registry::step::{LineUse, Step};
 use dat_registry::{Backend, Identity, InitError};
-use dat_udat::dat::{DAT_FALSE, DAT_NAME_MAX_LENGTH, DAT_PROVIDER_INFO, DAT_TRUE};
-use host::diagnostics;
+use dat_udat::dat::{DAT_FALSE, DAT_PROVIDER_INFO, DAT_TRUE};
 use host::thread::{self, Ended};
 use host::topic::Topic;
+use host::{cstr, diagnostics};
 
 use crate::api::Api;
 use crate::head::Head;
@@ -143,14 +143,8 @@ unsafe extern "C-unwind" fn call(call: *mut c_void) {
 
 /// Converts an identity to the structure of programs and providers.
 pub fn info_of(identity: &Identity) -> DAT_PROVIDER_INFO {
-    let mut name: [c_char; DAT_NAME_MAX_LENGTH] = [0; DAT_NAME_MAX_LENGTH];
-    // The last element stays 0 as the terminator.
-    let room = &mut name[..DAT_NAME_MAX_LENGTH - 1];
-    for (to, from) in room.iter_mut().zip(identity.name.to_bytes()) {
-        *to = c_char::from_ne_bytes([*from]);
-    }
     DAT_PROVIDER_INFO {
-        ia_name: name,
+        ia_name: cstr::array(identity.name.to_bytes()),
         dapl_version_major: identity.major,
         dapl_version_minor: identity.minor,
         is_thread_safe: if identity.thread_safe { DAT_TRUE } else { DAT_FALSE },

@@ -1,7 +1,5 @@
 //! Conversion of adapter and provider attributes, rights and streams.
 
-use std::ffi::c_char;
-
 use dat_core::addr::Address;
 use dat_core::{Feed, Rights, Streams};
 use dat_udat::*;
@@ -16,16 +14,6 @@ pub fn boolean(value: bool) -> DAT_BOOLEAN {
 /// Returns a pointer to the native form of an address.
 pub fn address_ptr(address: &Address) -> DAT_IA_ADDRESS_PTR {
     address.native().as_ptr().cast_mut().cast()
-}
-
-/// Returns a terminated name, truncated to the array.
-pub fn name(text: &str) -> [c_char; DAT_NAME_MAX_LENGTH] {
-    let mut name = [0; DAT_NAME_MAX_LENGTH];
-    let end = name.len() - 1;
-    for (to, from) in name.iter_mut().take(end).zip(text.bytes()) {
-        *to = c_char::from_ne_bytes([from]);
-    }
-    name
 }
 
 /// Returns `srq_watermarks_supported`: a high watermark that raises an event, one that ends the connection, and a low
@@ -43,7 +31,7 @@ pub const BOTH_COUNTS: i32 = 0x01 | 0x10;
 macro_rules! ia_attr {
     ($limits:expr, $called:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
         use $crate::Size;
-        use $crate::attr::{address_ptr, boolean, name};
+        use $crate::attr::{address_ptr, boolean};
         use $crate::core::transport::AdapterAttributes;
         use $crate::count;
 
@@ -51,8 +39,8 @@ macro_rules! ia_attr {
         // The limit of each endpoint is guaranteed if all endpoints together cannot exhaust the pool.
         let guaranteed = |each: usize, pool: usize| boolean(each.saturating_mul(limits.max_eps) <= pool);
         DAT_IA_ATTR {
-            adapter_name: name(called),
-            vendor_name: name(&limits.vendor),
+            adapter_name: $crate::cstr::array(called.as_bytes()),
+            vendor_name: $crate::cstr::array(limits.vendor.as_bytes()),
             hardware_version_major: limits.hardware_version.0,
             hardware_version_minor: limits.hardware_version.1,
             firmware_version_major: limits.firmware_version.0,
@@ -96,14 +84,14 @@ macro_rules! ia_attr {
 #[macro_export]
 macro_rules! provider_attr {
     ($limits:expr, $called:expr, $thread_safe:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
-        use $crate::attr::{BOTH_COUNTS, boolean, name, watermarks};
+        use $crate::attr::{BOTH_COUNTS, boolean, watermarks};
         use $crate::core::transport::AdapterAttributes;
         use $crate::count;
 
         let (limits, called, thread_safe): (&AdapterAttributes, &str, bool) = ($limits, $called, $thread_safe);
         let version = |text: &str| text.parse().unwrap_or(0);
         DAT_PROVIDER_ATTR {
-            provider_name: name(called),
+            provider_name: $crate::cstr::array(called.as_bytes()),
             provider_version_major: version(env!("CARGO_PKG_VERSION_MAJOR")),
             provider_version_minor: version(env!("CARGO_PKG_VERSION_MINOR")),
             dapl_version_major: DAT_VERSION_MAJOR,

@@ -15,7 +15,6 @@
 //! ([`host::cancel`]). No input makes a fast call panic: its assertions guard `unsafe` blocks and always hold.
 
 use std::mem::ManuallyDrop;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dat_core::error::{Arg, Error, Role};
 use dat_core::{Handle, Object};
@@ -24,6 +23,7 @@ use host::cancel::{self, uncancelled};
 use host::cold_path;
 use host::diagnostics::{CALL, Function, RETURN};
 use host::memory::{self, NoMemory};
+use host::thread::isolate;
 
 use crate::{Provider, Version};
 
@@ -120,7 +120,7 @@ pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     let before = cancel::forbid();
     let function = Function::of(&body);
     log::debug!(target: CALL, "{function}");
-    let code = code::<F>(caught(body).unwrap_or(Err(PANICKED)));
+    let code = code::<F>(isolate(body).unwrap_or(Err(PANICKED)));
     log::debug!(target: RETURN, "{function} returns {code:#010x}");
     cancel::restore(before);
     code
@@ -141,10 +141,11 @@ macro_rules! simple_slot {
     };
 }
 
-/// Defines the slot of a query. `$fields` has all bits of its mask.
+/// Defines the slot of a query. `$fields` has all bits of its mask. `fast` before the name makes it run by [`fast`].
 #[macro_export]
 macro_rules! query_slot {
-    ($slot:ident: $type:ident as $role:ident, $mask:ty, $fields:expr, $param:ty, $answer:expr) => {
+    ($slot:ident: $($query:tt)*) => { $crate::query_slot!(slow $slot: $($query)*); };
+    ($run:ident $slot:ident: $type:ident as $role:ident, $mask:ty, $fields:expr, $param:ty, $answer:expr) => {
         #[doc = concat!("Slot of ", stringify!($slot), ".")]
         pub fn $slot<F: $crate::Provider>(
             handle: $crate::udat::DAT_HANDLE,
@@ -153,7 +154,7 @@ macro_rules! query_slot {
         ) -> $crate::udat::DAT_RETURN {
             type Object<F> = $crate::core::$type<<F as $crate::Provider>::Transport>;
             let role = $crate::core::error::Role::$role;
-            $crate::call::slow::<F>(|| {
+            $crate::call::$run::<F>(|| {
                 $crate::handle::query::<F, Object<F>, _>(handle, role, mask & !$fields, param, $answer)
             })
         }
@@ -217,11 +218,6 @@ pub const PANICKED: Fault = Fault::Core(Error::Internal);
 
 /// The fault of a lack of memory.
 pub const OUT_OF_MEMORY: Fault = Fault::Core(Error::NO_MEMORY);
-
-/// Returns the result of `body`, or `None` if it panicked.
-pub fn caught<R>(body: impl FnOnce() -> R) -> Option<R> {
-    catch_unwind(AssertUnwindSafe(body)).ok()
-}
 
 #[cfg(test)]
 mod tests;

@@ -5,10 +5,10 @@ use std::mem;
 
 use dat_udat::*;
 use host::diagnostics::{self, Role};
+use host::thread::isolate;
 use host::topic::Topic;
 use host::{cancel, cstr, memory, own_library};
 
-use crate::call::caught;
 use crate::registration::{Identity, RegistryFunction, registry_function};
 use crate::{Adapter, Provider, Version, fork};
 
@@ -50,7 +50,7 @@ unsafe fn call_registry<F: Provider>(
 pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER_INFO, instance_data: *const c_char) {
     let before = cancel::forbid();
     // If the closure panics, the adapter is not registered.
-    let _ = caught(|| {
+    let _ = isolate(|| {
         diagnostics::init(library, Role::Provider);
         // C registries unload a provider with its last adapter, but threads and exit and fork handlers still need its
         // code.
@@ -107,7 +107,7 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
 /// `info` is NULL or readable.
 pub unsafe fn fini<F: Provider>(info: *const DAT_PROVIDER_INFO) {
     let before = cancel::forbid();
-    let _ = caught(|| {
+    let _ = isolate(|| {
         // SAFETY: the caller promises NULL or a readable `info`.
         let Some((name, identity)) = (unsafe { read_info::<F::Version>(info) }) else { return };
         let Some(registration) = F::domain().registrations().remove(&name, identity) else { return };

@@ -63,7 +63,7 @@ pub use dat_core as core;
 #[doc(hidden)]
 pub use dat_udat as udat;
 #[doc(hidden)]
-pub use host::memory;
+pub use host::{cstr, memory};
 
 /// Slots of all versions.
 pub mod slots {

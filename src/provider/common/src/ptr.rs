@@ -6,7 +6,6 @@
 use std::ptr::null_mut;
 
 use dat_udat::{DAT_COUNT, DAT_PVOID};
-use host::memory::{self, NoMemory};
 
 use crate::{Answer, Fault, count};
 
@@ -170,17 +169,4 @@ impl<V: Copy> Out<V> {
 /// Returns size and address of private data; NULL without data.
 pub fn c_bytes<B>(data: &[B]) -> (DAT_COUNT, DAT_PVOID) {
     (count(data.len()), if data.is_empty() { null_mut() } else { data.as_ptr().cast_mut().cast() })
-}
-
-/// Copies `len` bytes of the program.
-///
-/// # Safety
-/// `data` is not NULL, and `len` bytes are readable.
-pub unsafe fn bytes(data: *const u8, len: usize) -> Result<Vec<u8>, NoMemory> {
-    let mut copy: Vec<u8> = memory::vec(len)?;
-    // SAFETY: the caller promises `len` readable bytes; the vector has capacity for them.
-    unsafe { copy.as_mut_ptr().copy_from_nonoverlapping(data, len) };
-    // SAFETY: the copy has initialised the first `len` bytes.
-    unsafe { copy.set_len(len) };
-    Ok(copy)
 }

@@ -6,8 +6,8 @@ use dat_core::error::{Arg, Role};
 use dat_core::{Ia, Pz, Srq};
 use dat_udat::*;
 
-use crate::call::{fast, making, slow};
-use crate::handle::{find, find_in, give, handle_or_null, query};
+use crate::call::{making, slow};
+use crate::handle::{find, find_in, give, handle_or_null};
 use crate::ia::ia_handle;
 use crate::ptr::{InPtr, OutPtr};
 use crate::{At, Fault, Provider, Version, count};
@@ -33,27 +33,19 @@ pub fn dat_srq_create<F: Provider>(
     })
 }
 
-pub fn dat_srq_query<F: Provider>(
-    srq_handle: DAT_SRQ_HANDLE,
-    srq_param_mask: DAT_SRQ_PARAM_MASK,
-    srq_param: OutPtr<DAT_SRQ_PARAM>,
-) -> DAT_RETURN {
-    fast::<F>(|| {
-        query::<F, Srq<F::Transport>, _>(srq_handle, Role::Srq, srq_param_mask & !DAT_SRQ_FIELD_ALL, srq_param, |srq| {
-            let status = srq.query();
-            DAT_SRQ_PARAM {
-                ia_handle: ia_handle::<F>(srq.ia()),
-                srq_state: F::Version::SRQ_OPERATIONAL,
-                pz_handle: handle_or_null(srq.pz().as_ref()),
-                max_recv_dtos: count(status.max_recvs),
-                max_recv_iov: count(status.max_segments),
-                low_watermark: count(status.low_watermark),
-                available_dto_count: count(status.available),
-                outstanding_dto_count: count(status.outstanding),
-            }
-        })
-    })
-}
+crate::query_slot!(fast dat_srq_query: Srq as Srq, DAT_SRQ_PARAM_MASK, DAT_SRQ_FIELD_ALL, DAT_SRQ_PARAM, |srq| {
+    let status = srq.query();
+    DAT_SRQ_PARAM {
+        ia_handle: ia_handle::<F>(srq.ia()),
+        srq_state: F::Version::SRQ_OPERATIONAL,
+        pz_handle: handle_or_null(srq.pz().as_ref()),
+        max_recv_dtos: count(status.max_recvs),
+        max_recv_iov: count(status.max_segments),
+        low_watermark: count(status.low_watermark),
+        available_dto_count: count(status.available),
+        outstanding_dto_count: count(status.outstanding),
+    }
+});
 
 pub fn dat_srq_resize<F: Provider>(srq_handle: DAT_SRQ_HANDLE, srq_max_recv_dto: DAT_COUNT) -> DAT_RETURN {
     making::<F>(|| {

@@ -24,9 +24,10 @@ use dat_core::wait::{
 use dat_core::{Cno, Evd, Handle};
 use dat_udat::{DAT_CNO_HANDLE, DAT_COUNT, DAT_EVD_HANDLE, DAT_QUEUE_EMPTY, DAT_RETURN, DAT_SUCCESS, DAT_TIMEOUT};
 use host::cancel;
+use host::thread::isolate;
 use libc::{nfds_t, pollfd, sigset_t, timespec};
 
-use crate::call::{PANICKED, caught, code, fast_path};
+use crate::call::{PANICKED, code, fast_path};
 use crate::ep::connect::duration;
 use crate::evd::Event;
 use crate::handle::{find, raw};
@@ -102,7 +103,7 @@ fn block<F: Provider>(
     resume: impl Fn(bool) -> Answer<Option<Sleep>> + Copy,
 ) -> DAT_RETURN {
     let before = cancel::forbid();
-    let mut next = caught(begin).unwrap_or(Err(PANICKED));
+    let mut next = isolate(begin).unwrap_or(Err(PANICKED));
     loop {
         match next {
             Ok(Some(sleep)) => {
@@ -114,7 +115,7 @@ fn block<F: Provider>(
                 cancel::forbid();
                 // SAFETY: signal handlers have removed their notes, so this is the thread's last.
                 unsafe { cancel::forget(&mut place) };
-                next = caught(|| resume(interrupted)).unwrap_or(Err(PANICKED));
+                next = isolate(|| resume(interrupted)).unwrap_or(Err(PANICKED));
             }
             done => {
                 cancel::restore(before);

@@ -13,6 +13,6 @@ fn rejects_empty_and_unterminated_name() {
     let mut info = info_of(&Identity { name: c"a".to_owned(), major: 1, minor: 2, thread_safe: true });
     info.ia_name[0] = 0;
     assert!(identity_of(&info).is_none());
-    info.ia_name = [1; DAT_NAME_MAX_LENGTH];
+    info.ia_name.fill(1);
     assert!(identity_of(&info).is_none());
 }

@@ -5,14 +5,6 @@ use dat_udat20::{DAT_RMR_SCOPE, DAT_RMR_SCOPE_EP, DAT_RMR_SCOPE_PZ, DAT_VA_TYPE,
 use super::*;
 
 #[test]
-fn names_are_cut_and_ended() {
-    let long = name(&"n".repeat(300));
-    assert!(long[..255].iter().all(|&c| c == b'n' as c_char));
-    assert_eq!(long[255], 0);
-    assert_eq!(name("ab")[..3], [b'a' as c_char, b'b' as c_char, 0]);
-}
-
-#[test]
 fn rights_have_bits_of_interface() {
     let rights = [
         (Rights::LOCAL_READ, DAT_MEM_PRIV_LOCAL_READ_FLAG),

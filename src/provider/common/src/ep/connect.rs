@@ -2,6 +2,7 @@
 
 #![expect(missing_docs, reason = "the list of calls documents the slots")]
 
+use std::slice;
 use std::time::Duration;
 
 use dat_core::Endpoint;
@@ -10,11 +11,11 @@ use dat_core::ep::table::Qos;
 use dat_core::error::{AddressFault, Arg, Error, Role};
 use dat_core::transport::Connect;
 use dat_udat::*;
+use host::memory;
 
 use crate::call::{making, slow};
 use crate::ep::attr::qos;
 use crate::handle::{find, find_in};
-use crate::ptr::bytes;
 use crate::{Answer, At, Fault, Provider, Version};
 
 /// Converts a timeout in microseconds. Returns `None` for no limit.
@@ -35,7 +36,7 @@ pub unsafe fn private_data(size: DAT_COUNT, data: DAT_PVOID, max: usize, positio
         return Err(Fault::Argument(position + 1));
     }
     // SAFETY: not NULL, and the caller promises `size` readable bytes.
-    Ok(unsafe { bytes(data.cast(), size) }?)
+    Ok(memory::copied(unsafe { slice::from_raw_parts(data.cast::<u8>(), size) })?.into_vec())
 }
 
 /// Reads the socket address of a peer. Returns `None` for NULL.
