@@ -235,7 +235,7 @@ macro_rules! version {
             (read_field!(event, event_number) == Some(DAT_SOFTWARE_EVENT)).then(|| pointer.expose_provenance())
         }
 
-        $crate::ep_fields!(methods);
+        $crate::ep_fields!($crate::ep_methods);
     };
 }
 

@@ -113,14 +113,11 @@ pub mod given {
     }
 }
 
-/// Defines functions about the fields of the version in scope. `methods` defines [`Version::ep_field`] and
-/// [`Version::ep_value`], which need a function `comm` that reads the socket parameters. `names` defines the function
-/// `name`, which returns the name of a bit.
+/// Calls the macro `$callback` with the fields of an endpoint and their mask bits.
 #[macro_export]
 macro_rules! ep_fields {
-    ($as:ident) => {
-        $crate::ep_fields! {
-            @$as
+    ($callback:path) => {
+        $callback! {
             // Fields with a function of `given`, and its argument.
             Pz: DAT_EP_FIELD_PZ_HANDLE, pz(pz_handle);
             RecvEvd: DAT_EP_FIELD_RECV_EVD_HANDLE, evd(recv_evd_handle);
@@ -157,9 +154,13 @@ macro_rules! ep_fields {
             SrqSoftHighWatermark: DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW,
         }
     };
-    (
-        @methods $($plain:ident: $plain_bit:ident, $given:ident($($path:tt)*);)* ; $($other:ident: $other_bit:ident,)*
-    ) => {
+}
+
+/// Callback of [`ep_fields!`](crate::ep_fields): defines [`Version::ep_field`] and [`Version::ep_value`] of the version
+/// in scope, with its function `comm`, which reads the socket parameters.
+#[macro_export]
+macro_rules! ep_methods {
+    ($($plain:ident: $plain_bit:ident, $given:ident($($path:tt)*);)* ; $($other:ident: $other_bit:ident,)*) => {
         fn ep_value<F: $crate::Provider<Version = Self>>(
             ep: &$crate::core::Endpoint<F::Transport>,
             field: $crate::core::ep::table::Field,
@@ -201,16 +202,6 @@ macro_rules! ep_fields {
             match field {
                 $(Field::$plain => $plain_bit,)*
                 $(Field::$other => $other_bit,)*
-            }
-        }
-    };
-    (@names $($plain:ident: $plain_bit:ident, $given:ident($($path:tt)*);)* ; $($other:ident: $other_bit:ident,)*) => {
-        fn name(field: $crate::core::ep::table::Field) -> &'static str {
-            use $crate::core::ep::table::Field;
-
-            match field {
-                $(Field::$plain => stringify!($plain_bit),)*
-                $(Field::$other => stringify!($other_bit),)*
             }
         }
     };

@@ -5,6 +5,18 @@ use super::*;
 use crate::Udat12;
 use dat_provider_common::Version;
 
+/// Callback of `ep_fields!`: defines the function `name`, which returns the name of a field's bit.
+macro_rules! names {
+    ($($plain:ident: $plain_bit:ident, $given:ident($($path:tt)*);)* ; $($other:ident: $other_bit:ident,)*) => {
+        fn name(field: Field) -> &'static str {
+            match field {
+                $(Field::$plain => stringify!($plain_bit),)*
+                $(Field::$other => stringify!($other_bit),)*
+            }
+        }
+    };
+}
+
 dat_provider_common::ep_fields!(names);
 
 /// Returns the fields of this version.

@@ -4,15 +4,13 @@ use super::*;
 use crate::Udat20;
 use dat_provider_common::Version;
 
-dat_provider_common::ep_fields!(names);
-
 #[test]
 fn gives_each_field_its_own_bit() {
     let mut seen = 0;
     for rule in RULES {
         let bit = Udat20::ep_field(rule.field);
-        assert_eq!(bit.count_ones(), 1, "{}", name(rule.field));
-        assert_eq!(seen & bit, 0, "{}", name(rule.field));
+        assert_eq!(bit.count_ones(), 1, "{:?}", rule.field);
+        assert_eq!(seen & bit, 0, "{:?}", rule.field);
         seen |= bit;
     }
     assert_eq!(seen, DAT_EP_FIELD_ALL);
