@@ -67,14 +67,16 @@ pub unsafe fn set_word(value: usize) {
     word::set(value);
 }
 
-#[cfg(all(target_arch = "x86_64", target_env = "gnu", not(miri)))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_env = "gnu", not(miri)))]
 mod word {
     use std::arch::asm;
+    use std::ptr;
 
     #[inline(always)]
     pub fn get() -> usize {
         let value;
         // SAFETY: reads 8 bytes that each thread has.
+        #[cfg(target_arch = "x86_64")]
         unsafe {
             asm!(
                 "mov {value}, qword ptr [rip + dat_static_tls@GOTTPOFF]",
@@ -83,32 +85,8 @@ mod word {
                 options(pure, readonly, nostack, preserves_flags),
             );
         }
-        value
-    }
-
-    #[inline(always)]
-    pub fn set(value: usize) {
-        // SAFETY: writes 8 bytes of this thread, without references.
-        unsafe {
-            asm!(
-                "mov {place}, qword ptr [rip + dat_static_tls@GOTTPOFF]",
-                "mov qword ptr fs:[{place}], {value}",
-                place = out(reg) _,
-                value = in(reg) value,
-                options(nostack, preserves_flags),
-            );
-        }
-    }
-}
-
-#[cfg(all(target_arch = "aarch64", target_env = "gnu", not(miri)))]
-mod word {
-    use std::arch::asm;
-
-    #[inline(always)]
-    pub fn get() -> usize {
-        let value;
         // SAFETY: reads 8 bytes that each thread has.
+        #[cfg(target_arch = "aarch64")]
         unsafe {
             asm!(
                 "adrp {value}, :gottprel:dat_static_tls",
@@ -123,21 +101,10 @@ mod word {
         value
     }
 
-    #[inline(always)]
     pub fn set(value: usize) {
+        let place = crate::thread::pointer().wrapping_add(super::offset());
         // SAFETY: writes 8 bytes of this thread, without references.
-        unsafe {
-            asm!(
-                "adrp {place}, :gottprel:dat_static_tls",
-                "ldr {place}, [{place}, :gottprel_lo12:dat_static_tls]",
-                "mrs {thread}, tpidr_el0",
-                "str {value}, [{thread}, {place}]",
-                place = out(reg) _,
-                thread = out(reg) _,
-                value = in(reg) value,
-                options(nostack, preserves_flags),
-            );
-        }
+        unsafe { ptr::with_exposed_provenance_mut::<usize>(place).write(value) };
     }
 }
 
