@@ -87,9 +87,9 @@ impl Wish {
         let [own, rust] = words.map(|words| words.map(OsStr::to_string_lossy));
         let time = own.as_ref().is_some_and(|words| words.split(',').any(|word| word.trim() == TIME));
         let words = [own, rust].into_iter().flatten().filter_map(|words| level_of_words(&words)).max();
-        let nothing = mask.is_none_or(Mask::is_empty) && words.is_none_or(|level| level == LevelFilter::Off);
-        let hushed = nothing && (mask.is_some() || words.is_some());
-        Wish { mask, words: words.unwrap_or(LevelFilter::Off), hushed, time }
+        let wish = Wish { mask, words: words.unwrap_or(LevelFilter::Off), hushed: false, time };
+        let hushed = wish.level() == LevelFilter::Off && (mask.is_some() || words.is_some());
+        Wish { hushed, ..wish }
     }
 
     fn level(self) -> LevelFilter {
@@ -114,7 +114,7 @@ pub fn init(library: &'static str, role: Role) {
     let masks = MASKS.map(environment::secure);
     let words = WORDS.map(environment::secure);
     let wish = Wish::of(role, masks.each_ref().map(Option::as_deref), words.each_ref().map(Option::as_deref));
-    let to = Destinations::of(DESTINATIONS.map(environment::secure).each_ref().map(Option::as_deref));
+    let to = destinations(DESTINATIONS.map(environment::secure).each_ref().map(Option::as_deref));
     #[expect(clippy::disallowed_methods, reason = "the library has one")]
     if OUTPUT.set(Box::new(Output { library, wish, to })).is_err() {
         return;
@@ -155,7 +155,7 @@ pub fn report(topic: Topic, message: fmt::Arguments<'_>) {
 pub fn hint(message: fmt::Arguments<'_>) {
     let Some(output) = OUTPUT.get() else { return };
     if reports() && !REPORTED.swap(true, Ordering::Relaxed) {
-        output.write(Destinations::TERMINAL, Level::Error, None, message);
+        output.write(0, Level::Error, None, message);
     }
 }
 
@@ -191,30 +191,20 @@ impl fmt::Display for Function {
 struct Output {
     library: &'static str,
     wish: Wish,
-    to: Destinations,
+    to: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Destinations {
-    error: bool,
-    output: bool,
-    system: bool,
-}
+// Bits of a mask of destinations. Without these, lines go to standard error.
+const STANDARD_OUTPUT: u64 = 1;
+const SYSTEM: u64 = 2;
 
-impl Destinations {
-    const TERMINAL: Self = Destinations { error: true, output: false, system: false };
-
-    /// Returns the destinations of both masks; standard error by default.
-    fn of(masks: [Option<&OsStr>; 2]) -> Self {
-        let mask =
-            masks.into_iter().flatten().filter_map(|value| number(value.as_bytes())).fold(0, |all, mask| all | mask);
-        let (output, system) = (mask & 1 != 0, mask & 2 != 0);
-        Destinations { error: !output && !system, output, system }
-    }
+/// Returns the destinations of both masks.
+fn destinations(masks: [Option<&OsStr>; 2]) -> u64 {
+    masks.into_iter().flatten().filter_map(|value| number(value.as_bytes())).fold(0, |all, mask| all | mask)
 }
 
 impl Output {
-    fn write(&self, to: Destinations, level: Level, topic: Option<Topic>, message: fmt::Arguments<'_>) {
+    fn write(&self, to: u64, level: Level, topic: Option<Topic>, message: fmt::Arguments<'_>) {
         let mut line = Line(String::with_capacity(160));
         if self.wish.time {
             // The subtraction fails before 1970.
@@ -228,15 +218,15 @@ impl Output {
         if let Some(topic) = topic {
             line.extend([" [", topic.name(), "]"]);
         }
-        if to.system {
+        if to & SYSTEM != 0 {
             write_to_system(level, &line[untimed..]);
         }
         line.push('\n');
         // One system call, so that lines of several processes do not mix.
-        if to.error {
+        if to & (STANDARD_OUTPUT | SYSTEM) == 0 {
             let _ = rustix::io::write(rustix::stdio::stderr(), line.as_bytes());
         }
-        if to.output {
+        if to & STANDARD_OUTPUT != 0 {
             let _ = rustix::io::write(rustix::stdio::stdout(), line.as_bytes());
         }
     }

@@ -103,11 +103,6 @@ impl Mask {
         Some(Mask { bits, classes })
     }
 
-    /// Returns whether no message is enabled.
-    pub fn is_empty(self) -> bool {
-        self.bits == 0
-    }
-
     /// Returns the least severe level of enabled messages.
     pub fn level(self) -> LevelFilter {
         match self.bits {
