@@ -1,5 +1,6 @@
 //! Event dispatchers, the events that they return, and notification objects.
 
+use std::ffi::CStr;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
@@ -158,32 +159,18 @@ pub(crate) fn microseconds(time: Duration) -> DAT_TIMEOUT {
     DAT_TIMEOUT::try_from(time.as_micros()).unwrap_or(DAT_TIMEOUT_INFINITE).min(DAT_TIMEOUT_INFINITE - 1)
 }
 
-macro_rules! names {
-    ($(#[$doc:meta])* $function:ident, $type:ty, $other:literal: $($name:ident)*) => {
-        $(#[$doc])*
-        pub fn $function(number: $type) -> &'static str {
-            match number {
-                $($name => stringify!($name),)*
-                _ => $other,
-            }
-        }
-    };
+/// Returns the name of an event, such as `DAT_CONNECTION_EVENT_BROKEN`.
+pub fn event_name(number: DAT_EVENT_NUMBER) -> &'static str {
+    name_of(DAT_EVENT_NUMBER, number).unwrap_or("unknown event")
 }
 
-names! {
-    /// Returns the name of an event of a connection, such as `DAT_CONNECTION_EVENT_BROKEN`.
-    event_name, DAT_EVENT_NUMBER, "unknown event":
-        DAT_CONNECTION_EVENT_ESTABLISHED DAT_CONNECTION_EVENT_PEER_REJECTED DAT_CONNECTION_EVENT_NON_PEER_REJECTED
-        DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR DAT_CONNECTION_EVENT_DISCONNECTED DAT_CONNECTION_EVENT_BROKEN
-        DAT_CONNECTION_EVENT_TIMED_OUT DAT_CONNECTION_EVENT_UNREACHABLE
+/// Returns the name of the outcome of a data transfer, such as `DAT_DTO_ERR_FLUSHED`.
+pub fn status_name(number: DAT_DTO_COMPLETION_STATUS) -> &'static str {
+    name_of(DAT_DTO_COMPLETION_STATUS, number).unwrap_or("unknown status")
 }
 
-names! {
-    /// Returns the name of the outcome of a data transfer, such as `DAT_DTO_ERR_FLUSHED`.
-    status_name, DAT_DTO_COMPLETION_STATUS, "unknown status":
-        DAT_DTO_SUCCESS DAT_DTO_ERR_FLUSHED DAT_DTO_ERR_LOCAL_LENGTH DAT_DTO_ERR_LOCAL_EP DAT_DTO_ERR_LOCAL_PROTECTION
-        DAT_DTO_ERR_BAD_RESPONSE DAT_DTO_ERR_REMOTE_ACCESS DAT_DTO_ERR_REMOTE_RESPONDER DAT_DTO_ERR_TRANSPORT
-        DAT_DTO_ERR_RECEIVER_NOT_READY DAT_DTO_ERR_PARTIAL_PACKET
+fn name_of(names: &[(u32, &'static CStr)], number: u32) -> Option<&'static str> {
+    names.iter().find(|(known, _)| *known == number).and_then(|(_, name)| name.to_str().ok())
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ c_enum! {
     DAT_EVD_FIELD_ALL = 0x1F, "Selects all fields.";
 }
 
-c_enum! {
+c_enum_with_names! {
     /// Status of a data transfer or a bind.
     dat_dto_completion_status as DAT_DTO_COMPLETION_STATUS;
     DAT_DTO_SUCCESS = 0, "Success.";
@@ -143,7 +143,7 @@ c_struct! {
     pointer: DAT_PVOID, "The pointer that was passed to dat_evd_post_se.";
 }
 
-c_enum! {
+c_enum_with_names! {
     /// Kind of an event.
     dat_event_number as DAT_EVENT_NUMBER;
     DAT_DTO_COMPLETION_EVENT = 0x00001, "A data transfer completed.";
