@@ -37,19 +37,6 @@ pub struct Version {
     pub minor: u32,
 }
 
-impl Version {
-    /// Returns whether identities can have stand-ins: entries that replace an earlier entry whose library cannot be
-    /// used.
-    pub fn has_stand_ins(self) -> bool {
-        self.major >= 2
-    }
-
-    /// Returns whether entries for other major versions are listed. They cannot be opened.
-    pub fn lists_others(self) -> bool {
-        self.major >= 2
-    }
-}
-
 /// The fields that identify an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {

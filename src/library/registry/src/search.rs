@@ -231,7 +231,8 @@ impl Found {
         }
         if entry.api.major != version.major {
             tell(Step::Line(&origin, LineUse::OtherVersion(&entry)));
-            if version.lists_others() && seen.insert(entry.identity(), self.entries.len()).is_none() {
+            // From 2.0 on, entries that cannot be opened are listed, too.
+            if version.major >= 2 && seen.insert(entry.identity(), self.entries.len()).is_none() {
                 self.listed_only.push(entry.identity());
             }
             self.other_versions.insert(entry.name);
@@ -243,7 +244,8 @@ impl Found {
                 tell(Step::Line(&origin, LineUse::Entry(&entry)));
                 self.entries.push((origin, entry));
             }
-            hash_map::Entry::Occupied(first) if version.has_stand_ins() => {
+            // From 2.0 on, an entry replaces an earlier one whose library cannot be used.
+            hash_map::Entry::Occupied(first) if version.major >= 2 => {
                 tell(Step::Line(&origin, LineUse::StandIn(&entry)));
                 self.stand_ins.push((*first.get(), origin, entry));
             }
