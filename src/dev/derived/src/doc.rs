@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use syn::{Attribute, Expr, Lit, Meta};
+use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue};
 
 use crate::Result;
 
@@ -83,13 +83,8 @@ impl Doc {
 
     /// Returns the types except DAT_SUCCESS, without duplicates, in the order of the list.
     pub fn types(&self) -> Vec<&str> {
-        let mut types: Vec<&str> = Vec::new();
-        for row in &self.errors {
-            if !types.contains(&row.kind.as_str()) {
-                types.push(&row.kind);
-            }
-        }
-        types
+        let mut known = BTreeSet::new();
+        self.errors.iter().map(|row| row.kind.as_str()).filter(|kind| known.insert(*kind)).collect()
     }
 
     /// Returns the types that this project returns.
@@ -112,14 +107,10 @@ impl Doc {
 
 /// Returns the lines of documentation, without the leading space.
 pub fn lines(attrs: &[Attribute]) -> Vec<String> {
-    let texts = attrs.iter().filter_map(|attr| match &attr.meta {
-        Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
-            Expr::Lit(lit) => match &lit.lit {
-                Lit::Str(text) => Some(text.value()),
-                _ => None,
-            },
-            _ => None,
-        },
+    let texts = attrs.iter().filter(|attr| attr.path().is_ident("doc")).filter_map(|attr| match &attr.meta {
+        Meta::NameValue(MetaNameValue { value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }), .. }) => {
+            Some(text.value())
+        }
         _ => None,
     });
     texts.map(|text| text.strip_prefix(' ').unwrap_or(&text).to_owned()).collect()

@@ -4,19 +4,15 @@ use crate::Derived;
 use crate::calls::Calls;
 use crate::interface::{COMMON, Interface};
 
-/// Returns the names that the registry library exports, sorted, one per line.
-pub fn symbols(interface: &Interface, calls: &Calls) -> Derived {
-    Derived { path: format!("tests-c/abi/symbols{}.txt", interface.suffix), text: exported(calls, false) }
-}
-
-/// Returns the names that only this project's library of the version exports, if any.
-pub fn further_symbols(interface: &Interface, calls: &Calls) -> Option<Derived> {
-    let path = format!("tests-c/abi/symbols{}_full.txt", interface.suffix);
-    interface.extended.then(|| Derived { path, text: exported(calls, true) })
-}
-
-fn exported(calls: &Calls, further: bool) -> String {
-    calls.sorted().iter().filter(|call| call.further == further).map(|call| format!("{}\n", call.name)).collect()
+/// Returns the names that the registry library exports, sorted, one per line. A second file has the names that only
+/// this project's library of the version exports, if any.
+pub fn symbols(interface: &Interface, calls: &Calls) -> Vec<Derived> {
+    let file = |(further, full): (bool, &str)| {
+        let exported = calls.sorted().into_iter().filter(|call| call.further == further);
+        let text = exported.map(|call| format!("{}\n", call.name)).collect();
+        Derived { path: format!("tests-c/abi/symbols{}{full}.txt", interface.suffix), text }
+    };
+    [(false, ""), (true, "_full")].into_iter().filter(|(further, _)| interface.extended || !further).map(file).collect()
 }
 
 /// Returns each call with each type of return code that this project returns.

@@ -7,8 +7,8 @@ use std::path::Path;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use syn::{Item, ItemMacro};
 
-use crate::Result;
 use crate::interface::COMMON;
+use crate::{Result, read};
 
 /// Macros that contain a version's lists.
 pub struct Lists {
@@ -131,9 +131,7 @@ fn substitute(body: TokenStream, given: Option<&TokenTree>, own: &TokenStream) -
 }
 
 fn parse_file(path: &Path) -> Result<Vec<Item>> {
-    let explain = |e: String| format!("{}: {e}", path.display());
-    let text = fs::read_to_string(path).map_err(|e| explain(e.to_string()))?;
-    Ok(syn::parse_file(&text).map_err(|e| explain(e.to_string()))?.items)
+    Ok(syn::parse_file(&read(path)?).map_err(|e| format!("{}: {e}", path.display()))?.items)
 }
 
 /// Returns name and arguments of each `$NAME! { ... }` and `$NAME!(...);`.

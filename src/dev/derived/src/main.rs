@@ -61,6 +61,11 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
+/// Reads a file. The error names it.
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
 /// Applies `each` to all derived files, and checks the manual pages.
 fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     let root = root();
@@ -68,8 +73,7 @@ fn run(each: fn(&Derived) -> Result<()>) -> Result<()> {
     for interface in INTERFACES {
         let calls = Calls::read(&root, interface).map_err(|e| format!("{}: {e}", interface.source))?;
         derived.extend(headers::all(&root, interface, &calls)?);
-        derived.push(lists::symbols(interface, &calls));
-        derived.extend(lists::further_symbols(interface, &calls));
+        derived.extend(lists::symbols(interface, &calls));
         derived.push(lists::codes(interface, &calls));
         all.push(calls);
     }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::{Derived, Result};
+use crate::{Derived, Result, read};
 
 const PAGE: &str = "docs/dev/architecture.md";
 const BEGIN: &str = "<!-- Begin of what `make derived` writes. -->\n\n";
@@ -36,10 +36,6 @@ fn table(root: &Path) -> Result<String> {
         table.push('\n');
     }
     Ok(table)
-}
-
-fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// Returns the capabilities and constants of the trait, with the beginning of their documentation.
