@@ -69,9 +69,7 @@ impl<'a> Client<'a> {
         let made = Plan { outstanding: outcome.window, ..*plan };
         let mut row = Measurement::new(&self.arguments.name, &made, &outcome.threads, outcome.usage, server);
         row.complete = duration.is_some() || row.iterations == plan.iterations * u64::from(plan.threads);
-        if self.arguments.histogram {
-            row = row.with_histogram(&made, &outcome.threads);
-        }
+        row.histogram = row.histogram.filter(|_| self.arguments.histogram);
         Ok(Measurement { processors: self.cpus.usable, load: rounded(self.cpus.load, 2), ..row })
     }
 }

@@ -81,8 +81,7 @@ impl Usage {
 }
 
 fn duration_of(clock: ClockId) -> Duration {
-    let time = clock_gettime(clock);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+    clock_gettime(clock).try_into().unwrap_or_default()
 }
 
 /// Maximum steps of a turn, so that their times stay in the cache.

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use hdrhistogram::Histogram;
 use serde::Serialize;
 
 use super::clock::{Measured, Usage, times};
@@ -58,7 +57,10 @@ pub struct Class {
 impl Measurement {
     /// Creates the result from the threads' measurements, and the usage of the client (`own`) and the server.
     pub fn new(adapter: &str, plan: &Plan, threads: &[Measured], own: Usage, server: Usage) -> Self {
-        let all = together(threads);
+        let mut all = times();
+        for thread in threads {
+            all.add(&thread.ticks).expect("their bounds are the same");
+        }
         let time = |ticks: f64| rounded(of_one_transfer(plan, threads, ticks), 1);
         let quantile = |part: f64| time(all.value_at_quantile(part) as f64);
         let iterations = all.len();
@@ -99,25 +101,11 @@ impl Measurement {
             processors: 0,
             load: 0.0,
             complete: true,
-            histogram: None,
+            histogram: Some(classes(all.iter_recorded().map(|value| {
+                (of_one_transfer(plan, threads, value.value_iterated_to() as f64), value.count_at_value())
+            }))),
         }
     }
-
-    pub fn with_histogram(self, plan: &Plan, threads: &[Measured]) -> Self {
-        let times = together(threads);
-        let times = times
-            .iter_recorded()
-            .map(|value| (of_one_transfer(plan, threads, value.value_iterated_to() as f64), value.count_at_value()));
-        Self { histogram: Some(classes(times)), ..self }
-    }
-}
-
-fn together(threads: &[Measured]) -> Histogram<u64> {
-    let mut all = times();
-    for thread in threads {
-        all.add(&thread.ticks).expect("their bounds are the same");
-    }
-    all
 }
 
 fn of_one_transfer(plan: &Plan, threads: &[Measured], ticks: f64) -> f64 {

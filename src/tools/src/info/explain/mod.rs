@@ -228,7 +228,9 @@ fn show_end(
             };
             let some: Vec<String> = works.iter().map(named).collect();
             let (name, of) = of_name.unwrap_or(first);
-            print::line(format_args!("  Works now: {}. Try it: {}", some.join(", "), trial(name, of)))?;
+            let (name, api) = (operand(name.to_bytes()), if of.contains(&Api::V12) { "" } else { " --api 2.0" });
+            let some = some.join(", ");
+            print::line(format_args!("  Works now: {some}. Try it: dat-ping --self --count 3{api} {name}"))?;
         }
     }
     for text in hidden {
@@ -246,9 +248,4 @@ fn show_end(
         })?;
     }
     Ok(())
-}
-
-fn trial(name: &CStr, versions: &[Api]) -> String {
-    let api = if versions.contains(&Api::V12) { "" } else { " --api 2.0" };
-    format!("dat-ping --self --count 3{api} {}", operand(name.to_bytes()))
 }
