@@ -44,7 +44,7 @@ impl Wire for Link<'_> {
     }
 
     fn regions(&self) -> &Regions {
-        self.stream.regions()
+        &self.stream.device.regions
     }
 
     fn own(&self) -> &AccessContext {
@@ -52,7 +52,7 @@ impl Wire for Link<'_> {
     }
 
     fn revoke(&self, key: u32, _: &mut ()) -> Executed {
-        let revoked = self.stream.regions().invalidate(key, &self.stream.own).is_some();
+        let revoked = self.stream.device.regions.invalidate(key, &self.stream.own).is_some();
         if revoked { Ok(()) } else { Err(Fatal::of_peer(Status::RemoteAccess).into()) }
     }
 }
@@ -269,7 +269,7 @@ impl Requests {
 fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Executed {
     let (target, what) = wire::read_atomic(head).ok_or_else(violation)?;
     let refused = || Fatal::of_peer(Status::RemoteAccess);
-    let granted = stream.regions().grant(&target, Rights::REMOTE_ATOMIC, &stream.own).map_err(|_| refused())?;
+    let granted = stream.device.regions.grant(&target, Rights::REMOTE_ATOMIC, &stream.own).map_err(|_| refused())?;
     let Ok(mut sender) = stream.sender() else { return Err(Halt::Wait) };
     let Ok(place) = sender.add(kind::RESPONSE, false, WORD, WORD, WORD) else { return Err(Halt::Wait) };
     let Some(before) = change(granted.target(0, WORD), what) else {

@@ -258,7 +258,7 @@ impl Rx {
         // If the record does not end the response, no byte is in a last word.
         let len = offset + left + if ends { 0 } else { TAIL };
         let placed = store_piece(&mut self.tail, [offset, len], bytes, |offset, bytes, last| {
-            copy::scatter(link.stream.regions(), &places, offset, bytes, last).then_some(()).ok_or(())
+            copy::scatter(&link.stream.device.regions, &places, offset, bytes, last).then_some(()).ok_or(())
         });
         Ok(link.conn.heard(|tx| tx.on_response(bytes.len() as u64, placed.is_ok()))?)
     }
@@ -279,7 +279,7 @@ fn receive_direct(
     len: u64,
     buffer: &mut [u8],
 ) -> Result<io::Result<Option<usize>>, Fatal> {
-    let regions = stream.regions();
+    let regions = &stream.device.regions;
     let (region_refs, granted);
     let mut pieces = ArrayVec::<Target<'_>, { MAX_SEGMENTS + 2 }>::new();
     match place {

@@ -23,7 +23,7 @@ use host::memory::{self, Room};
 use rustix::net::Shutdown;
 
 use crate::conn::Conn;
-use crate::device::{Device, Regions};
+use crate::device::Device;
 use crate::record::{End, HEADER, Header, MAX_WINDOW, MIN_WINDOW, SOLICITED, WAITED, kind};
 use crate::socket::Socket;
 
@@ -86,7 +86,7 @@ impl Out {
 }
 
 pub struct Stream {
-    device: Arc<Device>,
+    pub device: Arc<Device>,
     number: u64,
     pub socket: Socket,
     /// Access context of this end for registered memory.
@@ -118,10 +118,6 @@ impl Stream {
             cut: AtomicBool::new(false),
             out: Mutex::default(),
         })?)
-    }
-
-    pub fn regions(&self) -> &Regions {
-        &self.device.regions
     }
 
     pub fn note_handled(&self, bytes: u64) {
@@ -174,12 +170,12 @@ impl Stream {
         match &out.body {
             Body::Local(_) if len > 0 => {
                 // Counted, so that only their own frees wait for the system call.
-                let region_ref = |key| self.regions().acquire_counted(key);
+                let region_ref = |key| self.device.regions.acquire_counted(key);
                 region_refs = copy::acquire_all(&out.segments, region_ref).ok_or(NotSent::NoMemory)?;
                 pieces.extend(copy::sources(&out.segments, &region_refs, Slice { offset, len, last: false }));
             }
             Body::Granted(from) if len > 0 => {
-                let found = self.regions().grant(from, Rights::REMOTE_READ, &self.own);
+                let found = self.device.regions.grant(from, Rights::REMOTE_READ, &self.own);
                 granted = found.map_err(|_| NotSent::NoMemory)?;
                 pieces.push(granted.source(offset, len));
             }
