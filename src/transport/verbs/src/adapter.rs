@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use dat_core::Rights;
 use dat_core::addr::Address;
-use dat_core::error::{Error, Result};
+use dat_core::error::{AddressFault, Error, Result};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectionReport, Disconnect, Extended, Flow, Handed,
     ListenerSink, Poll, QpInit, Recv, Rejection, Request, SeqNo, Supported, Transport, Unsupported, Wakeup,
@@ -209,7 +209,10 @@ impl Transport for Verbs {
     }
 
     fn check_address(&self, address: &Address) -> Result<()> {
-        cm::check_address(&self.device, address)
+        let is_usable = [address.ip(), cm::destination(&self.device, address)]
+            .iter()
+            .any(|ip| ip.is_ipv4() == self.device.place.address.is_ipv4());
+        if is_usable { Ok(()) } else { Err(Error::InvalidAddress(AddressFault::Unsupported)) }
     }
 
     fn connect(&self, qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {

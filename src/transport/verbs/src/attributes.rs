@@ -13,7 +13,6 @@ use rdma_sys::{ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_a
 
 use crate::locate::Place;
 use crate::memory::remote_access;
-use crate::qp::MAX_INLINE;
 use crate::rejection::MAX_REJECT_DATA;
 use crate::sys::datagram::is_ethernet;
 use crate::sys::device::Context;
@@ -82,16 +81,6 @@ impl Limits {
     /// Returns the maximum length of an SRQ: half of a completion queue, which its receives share with other work.
     pub fn shared_recvs(&self) -> usize {
         (self.cqe / 2).max(1)
-    }
-
-    /// Returns a queue pair's maximum inline data. iWARP devices have less room.
-    pub fn inline_data(&self) -> u32 {
-        if self.iwarp { MAX_INLINE / 2 } else { MAX_INLINE }
-    }
-
-    /// Returns whether an event reports the last buffer that a queue pair takes from an SRQ.
-    pub fn reports_last_buffer(&self) -> bool {
-        !self.soft_roce && !self.soft_iwarp
     }
 
     /// Returns whether this status only shows that the connection has ended. When the peer ends a connection, iWARP

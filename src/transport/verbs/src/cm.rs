@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dat_core::addr::{Address, port_of};
-use dat_core::error::{AddressFault, Error, Result};
+use dat_core::error::{Error, Result};
 use dat_core::transport::{Connect, ConnectionReport, ConnectionRequestInfo, ListenerSink, Rejection};
 use host::memory::{self, Room};
 use host::thread;
@@ -185,21 +185,12 @@ const MAX_BIND_ATTEMPTS: u32 = 16;
 
 /// Returns the address to connect to. rdma_cm has no route to a local address that no RDMA device has, such as
 /// loopback, so the adapter's address replaces it.
-fn destination(device: &Device, address: &Address) -> IpAddr {
+pub fn destination(device: &Device, address: &Address) -> IpAddr {
     let ip = address.ip();
     let here = device.place.address;
     let stands_for_here =
         ip != here && (ip.is_loopback() || ip.is_unspecified() || (address.is_local() && !has_device(ip)));
     if stands_for_here { here } else { ip }
-}
-
-/// Checks that an address or its `destination` has the adapter's family.
-pub fn check_address(device: &Device, address: &Address) -> Result<()> {
-    let fits = |ip: IpAddr| ip.is_ipv4() == device.place.address.is_ipv4();
-    if fits(address.ip()) || fits(destination(device, address)) {
-        return Ok(());
-    }
-    Err(Error::InvalidAddress(AddressFault::Unsupported))
 }
 
 /// Returns the local and remote address.

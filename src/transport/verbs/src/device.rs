@@ -297,11 +297,6 @@ impl Device {
         cqs.into_iter().for_each(|cq| cq.drain());
     }
 
-    /// Returns the SRQs for which the progress thread must poll ([`SharedQueue::is_starving`]).
-    pub fn starving(&self) -> Vec<Arc<SharedQueue>> {
-        channels::each(&self.srqs).filter(|srq| srq.is_starving()).collect()
-    }
-
     /// Polls for all queue pairs on the SRQ with this address.
     pub fn drain_takers(&self, address: usize) {
         self.drain_queues_of(&self.takers(address));
@@ -309,14 +304,8 @@ impl Device {
         channels::each(&self.datagrams).filter(takes).for_each(|qp| qp.drain());
     }
 
-    pub fn end_takers(&self, address: usize) {
-        for qp in self.takers(address) {
-            qp.begin_end(ConnectionReport::Broken);
-        }
-    }
-
     /// Returns the queue pairs of connections on the SRQ with this address.
-    fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
+    pub fn takers(&self, address: usize) -> Vec<Arc<Qp>> {
         let takes = |qp: &Arc<Qp>| qp.srq.as_ref().is_some_and(|srq| srq.queue.raw.address() == address);
         self.qps().into_iter().filter(takes).collect()
     }

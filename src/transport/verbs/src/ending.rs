@@ -81,7 +81,8 @@ impl Qp {
             (state.since.map_or(Duration::ZERO, |since| now - since), now - quiet.1)
         };
         let limits = &self.device.limits;
-        let quiet_limit = if limits.reports_last_buffer() { SRQ_LIMIT } else { SRQ_QUIET };
+        // No event of Soft-RoCE reports the last buffer that a queue pair takes from an SRQ.
+        let quiet_limit = if limits.soft_roce { SRQ_QUIET } else { SRQ_LIMIT };
         if limits.soft_iwarp && quiet >= SRQ_QUIET {
             return true;
         }

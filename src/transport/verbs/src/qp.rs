@@ -169,7 +169,8 @@ impl Qp {
                 max_recv_wr: small(recvs),
                 max_send_sge: small(sizes.request_segments.max(1)),
                 max_recv_sge: if srq.is_some() { 0 } else { small(sizes.recv_segments.max(1)) },
-                max_inline_data: device.limits.inline_data(),
+                // iWARP devices have less room.
+                max_inline_data: if device.limits.iwarp { MAX_INLINE / 2 } else { MAX_INLINE },
             };
             let queue = srq.as_ref().map(|srq| &srq.queue.raw);
             let make =

@@ -98,12 +98,6 @@ impl Drop for SharedQueue {
     }
 }
 
-/// Returns the length of a queue that can never be resized: `4 * depth`, at least 256 and at most `depth` + 16,384. A
-/// receive takes 112 bytes on soft-iWARP, and 32 in each completion queue.
-fn with_spare_room(depth: usize) -> usize {
-    depth.saturating_mul(4).min(depth.saturating_add(16 << 10)).max(256)
-}
-
 impl SharedReceives<Verbs> for Arc<SharedQueue> {
     fn create(verbs: &Verbs, zone: &Zone, depth: usize, segments: usize) -> Result<Self> {
         let device = &verbs.device;
@@ -114,8 +108,9 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
         let fixed = force_backlog || !device.limits.srq_resize;
         let make = |depth: usize| RawSrq::new(&zone.pd, small(depth), small(segments));
         let made = if fixed && strict {
-            let longest = device.attributes.max_recvs_per_srq;
-            make(with_spare_room(depth).min(longest)).or_else(|_| make(depth))
+            // Can never be resized. A receive takes 112 bytes on soft-iWARP, and 32 in each completion queue.
+            let long = depth.saturating_mul(4).min(depth.saturating_add(16 << 10)).max(256);
+            make(long.min(device.attributes.max_recvs_per_srq)).or_else(|_| make(depth))
         } else {
             make(depth.min(most))
         };

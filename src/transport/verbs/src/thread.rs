@@ -149,7 +149,7 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
     } else if !turns.limits_due.is_empty() {
         isolate(|| turns.limits_due.iter().for_each(|&address| device.drain_takers(address)));
     }
-    let starving = device.starving();
+    let starving: Vec<_> = channels::each(&device.srqs).filter(|srq| srq.is_starving()).collect();
     if starving.is_empty() && device.table.read().is_empty() && channels::each(&device.datagrams).next().is_none() {
         tidy(device);
         return None;
@@ -195,7 +195,7 @@ fn feed(device: &Device, srq: &SharedQueue) {
     device.drain_takers(srq.raw.address());
     if srq.try_again() {
         log::error!("shared receive queue: the device rejects all receives: its connections end");
-        device.end_takers(srq.raw.address());
+        end(device.takers(srq.raw.address()));
     }
 }
 
@@ -253,7 +253,7 @@ fn device_event(device: &Arc<Device>, found: &AsyncEvent, limits_due: &mut Vec<u
         }
         event::SRQ_ERR => {
             log::error!("shared receive queue: has failed: its connections end");
-            device.end_takers(address);
+            end(device.takers(address));
         }
         event::DEVICE_FATAL => device.lose(),
         _ => log::info!(target: EXCEPTION, "device {}: {found:?}", device.place.name),
