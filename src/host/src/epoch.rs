@@ -295,15 +295,14 @@ fn register() -> Option<&'static Record> {
 }
 
 fn make() -> Option<&'static Record> {
-    let record = Box::into_raw(memory::boxed(Record::new(true)).ok()?);
+    let record = Box::leak(memory::boxed(Record::new(true)).ok()?);
     // SYNC record: also loads the previous head with Acquire, so the head publishes all records.
     let _ = FIRST.fetch_update(Ordering::AcqRel, Ordering::Acquire, |first| {
-        // SAFETY: no other thread has the new record; `first` is NULL or leaked by `make`.
-        unsafe { (*record).next = first.as_ref() };
-        Some(record)
+        // SAFETY: NULL, or a record that `make` has leaked and shared.
+        record.next = unsafe { first.as_ref() };
+        Some(ptr::from_mut(record))
     });
-    // SAFETY: the record is never freed, and only shared from here.
-    Some(unsafe { &*record })
+    Some(record)
 }
 
 /// Ends the sections of all other threads and releases their records. Only for the child of a fork.

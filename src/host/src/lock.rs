@@ -71,7 +71,7 @@ fn wake_half(word: &AtomicUsize) {
 fn lower_half(word: &AtomicUsize) -> &AtomicU32 {
     let half = if cfg!(target_endian = "big") { size_of::<usize>() / size_of::<u32>() - 1 } else { 0 };
     // SAFETY: inside the word and aligned; only its address is used.
-    unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>().add(half)) }
+    unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>().wrapping_add(half)) }
 }
 
 const ALL: u32 = i32::MAX as u32;

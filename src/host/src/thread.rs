@@ -166,8 +166,7 @@ extern "C-unwind" fn main<F: FnOnce()>(argument: *mut c_void) -> *mut c_void {
     if let Some(Beginning { id, name, body }) = beginning {
         id.take_on();
         // The thread works even if this fails.
-        // SAFETY: the name is a C string.
-        unsafe { libc::pthread_setname_np(libc::pthread_self(), name.as_ptr()) };
+        let _ = rustix::thread::set_name(name);
         isolate(body);
     }
     ptr::null_mut()
@@ -239,13 +238,12 @@ pub unsafe fn apart(function: Apart, argument: *mut c_void) -> io::Result<Ended>
 
 /// Runs a [`Task`]. Has no destructors, because it may be unwound.
 extern "C-unwind" fn run_task(argument: *mut c_void) -> *mut c_void {
-    let task: *mut Task = argument.cast();
-    // SAFETY: on the stack of `apart`, which waits for this thread.
-    unsafe { (*task).caller.take_on() };
+    // SAFETY: a `Task` on the stack of `apart`, which waits for this thread.
+    let task = unsafe { &mut *argument.cast::<Task>() };
+    task.caller.take_on();
     // SAFETY: the caller of `apart` permits this call.
-    unsafe { ((*task).function)((*task).argument) };
-    // SAFETY: on the stack of `apart`, which waits for this thread.
-    unsafe { (*task).returned = true };
+    unsafe { (task.function)(task.argument) };
+    task.returned = true;
     ptr::null_mut()
 }
 

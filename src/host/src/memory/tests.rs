@@ -19,68 +19,84 @@ fn layout(size: usize, align: usize) -> Layout {
     Layout::from_size_align(size, align).expect("a layout")
 }
 
+fn alloc(from: &impl GlobalAlloc, layout: Layout) -> *mut u8 {
+    assert_ne!(layout.size(), 0);
+    // SAFETY: the layout is not empty.
+    unsafe { from.alloc(layout) }
+}
+
+fn free(to: &impl GlobalAlloc, piece: *mut u8, layout: Layout) {
+    // SAFETY: each test frees a piece once, with its layout.
+    unsafe { to.dealloc(piece, layout) };
+}
+
+fn bytes<'a>(piece: *mut u8, size: usize) -> &'a mut [u8] {
+    // SAFETY: the piece has this size or more, and only one thread of the test uses it.
+    unsafe { std::slice::from_raw_parts_mut(piece, size) }
+}
+
 /// Covers the reserve in one test, because tests run concurrently.
 #[test]
 fn reserve_serves_if_allocator_fails() {
     let poor = Allocator(Nothing);
-    // SAFETY: the layouts are not empty, and each piece is freed once with its layout.
-    unsafe {
-        let mut pieces = Vec::new();
-        for (size, align) in [(1, 1), (64, 64), (65, 16), (100, 128), (MAX_PIECE, 8), (8, MAX_ALIGN), (4000, 2048)] {
-            let layout = layout(size, align);
-            let piece = poor.alloc(layout);
-            assert!(RESERVE.holds(piece) && piece.addr() % align == 0, "{size} {align}");
-            piece.write_bytes(0xa5, size);
-            pieces.push((piece, layout));
-        }
-        for (at, &(one, one_layout)) in pieces.iter().enumerate() {
-            for &(other, other_layout) in &pieces[at + 1..] {
-                let apart =
-                    one.addr() + one_layout.size() <= other.addr() || other.addr() + other_layout.size() <= one.addr();
-                assert!(apart, "{one_layout:?} {other_layout:?}");
-            }
-        }
-        assert!(poor.alloc(layout(MAX_PIECE + 1, 8)).is_null());
-        assert!(poor.alloc(layout(8, 2 * MAX_ALIGN)).is_null());
-        for (piece, layout) in pieces {
-            poor.dealloc(piece, layout);
-        }
-        assert_eq!(reserve_in_use(), 0);
-
-        let zeroed = poor.alloc_zeroed(layout(200, 8));
-        assert!((0..200).all(|at| zeroed.add(at).read() == 0), "the piece is zeroed");
-        zeroed.write(7);
-        let larger = poor.realloc(zeroed, layout(200, 8), 300);
-        assert!(RESERVE.holds(larger) && larger.read() == 7);
-        // A piece moves between the reserve and the system.
-        let rich = Allocator(System);
-        let moved = rich.realloc(larger, layout(300, 8), 100);
-        assert!(!RESERVE.holds(moved) && moved.read() == 7);
-        rich.dealloc(moved, layout(100, 8));
-        assert_eq!(reserve_in_use(), 0);
-
-        assert!(admit().is_ok());
-        let mut all = Vec::new();
-        let most = layout(MAX_PIECE, 8);
-        loop {
-            let piece = poor.alloc(most);
-            if piece.is_null() {
-                break;
-            }
-            all.push(piece);
-        }
-        assert_eq!(all.len(), RESERVE_SIZE / MAX_PIECE);
-        assert!(!RESERVE.serves(1));
-        assert!(admit().is_ok(), "the system has memory");
-        for piece in all {
-            poor.dealloc(piece, most);
-        }
-        assert_eq!(reserve_in_use(), 0);
-        assert!(
-            RESERVE.serves((RESERVE_SIZE - CLEANUP_SHARE) / CALL_SHARE)
-                && !RESERVE.serves((RESERVE_SIZE - CLEANUP_SHARE) / CALL_SHARE + 1)
-        );
+    let mut pieces = Vec::new();
+    for (size, align) in [(1, 1), (64, 64), (65, 16), (100, 128), (MAX_PIECE, 8), (8, MAX_ALIGN), (4000, 2048)] {
+        let layout = layout(size, align);
+        let piece = alloc(&poor, layout);
+        assert!(RESERVE.holds(piece) && piece.addr() % align == 0, "{size} {align}");
+        bytes(piece, size).fill(0xa5);
+        pieces.push((piece, layout));
     }
+    for (at, &(one, one_layout)) in pieces.iter().enumerate() {
+        for &(other, other_layout) in &pieces[at + 1..] {
+            let apart =
+                one.addr() + one_layout.size() <= other.addr() || other.addr() + other_layout.size() <= one.addr();
+            assert!(apart, "{one_layout:?} {other_layout:?}");
+        }
+    }
+    assert!(alloc(&poor, layout(MAX_PIECE + 1, 8)).is_null());
+    assert!(alloc(&poor, layout(8, 2 * MAX_ALIGN)).is_null());
+    for (piece, layout) in pieces {
+        free(&poor, piece, layout);
+    }
+    assert_eq!(reserve_in_use(), 0);
+
+    // SAFETY: the layout is not empty.
+    let zeroed = unsafe { poor.alloc_zeroed(layout(200, 8)) };
+    assert_eq!(bytes(zeroed, 200), [0; 200], "the piece is zeroed");
+    bytes(zeroed, 1)[0] = 7;
+    // SAFETY: the piece has this layout.
+    let larger = unsafe { poor.realloc(zeroed, layout(200, 8), 300) };
+    assert!(RESERVE.holds(larger) && bytes(larger, 1) == [7]);
+    // A piece moves between the reserve and the system.
+    let rich = Allocator(System);
+    // SAFETY: the piece has this layout.
+    let moved = unsafe { rich.realloc(larger, layout(300, 8), 100) };
+    assert!(!RESERVE.holds(moved) && bytes(moved, 1) == [7]);
+    free(&rich, moved, layout(100, 8));
+    assert_eq!(reserve_in_use(), 0);
+
+    assert!(admit().is_ok());
+    let mut all = Vec::new();
+    let most = layout(MAX_PIECE, 8);
+    loop {
+        let piece = alloc(&poor, most);
+        if piece.is_null() {
+            break;
+        }
+        all.push(piece);
+    }
+    assert_eq!(all.len(), RESERVE_SIZE / MAX_PIECE);
+    assert!(!RESERVE.serves(1));
+    assert!(admit().is_ok(), "the system has memory");
+    for piece in all {
+        free(&poor, piece, most);
+    }
+    assert_eq!(reserve_in_use(), 0);
+    assert!(
+        RESERVE.serves((RESERVE_SIZE - CLEANUP_SHARE) / CALL_SHARE)
+            && !RESERVE.serves((RESERVE_SIZE - CLEANUP_SHARE) / CALL_SHARE + 1)
+    );
 
     // Threads allocate and free concurrently, and never share bytes.
     std::thread::scope(|scope| {
@@ -89,14 +105,11 @@ fn reserve_serves_if_allocator_fails() {
                 let poor = Allocator(Nothing);
                 for round in 0..2000_usize {
                     let layout = layout(1 + (round * usize::from(mark) * 37) % 700, 8);
-                    // SAFETY: the layout is not empty; the piece is written within its size and freed once.
-                    unsafe {
-                        let piece = poor.alloc(layout);
-                        assert!(!piece.is_null());
-                        piece.write_bytes(mark, layout.size());
-                        assert!((0..layout.size()).all(|at| piece.add(at).read() == mark));
-                        poor.dealloc(piece, layout);
-                    }
+                    let piece = alloc(&poor, layout);
+                    assert!(!piece.is_null());
+                    bytes(piece, layout.size()).fill(mark);
+                    assert!(bytes(piece, layout.size()).iter().all(|byte| *byte == mark));
+                    free(&poor, piece, layout);
                 }
             });
         }
@@ -105,12 +118,9 @@ fn reserve_serves_if_allocator_fails() {
 
     // The child of a fork takes over a lock from another process.
     RESERVE.holder.store(1, Ordering::Relaxed);
-    // SAFETY: the layout is not empty; the piece is freed once.
-    unsafe {
-        let piece = Allocator(Nothing).alloc(layout(8, 8));
-        assert!(RESERVE.holds(piece));
-        Allocator(Nothing).dealloc(piece, layout(8, 8));
-    }
+    let piece = alloc(&poor, layout(8, 8));
+    assert!(RESERVE.holds(piece));
+    free(&poor, piece, layout(8, 8));
 }
 
 #[test]

@@ -55,8 +55,9 @@ unsafe extern "C-unwind" fn exit(_: *mut c_void) {
 #[test]
 fn foreign_function_may_end_its_thread() {
     let mut seen: Option<Id> = None;
+    let calls: [(Apart, *mut c_void); 2] = [(note, (&raw mut seen).cast()), (exit, ptr::null_mut())];
     // SAFETY: `note` writes to `seen`, and `exit` ignores its argument.
-    let ended = unsafe { [apart(note, (&raw mut seen).cast()), apart(exit, ptr::null_mut())] };
+    let ended = calls.map(|(function, argument)| unsafe { apart(function, argument) });
     assert_eq!(ended.map(|ended| ended.expect("a thread")), [Ended::Returned, Ended::Exited]);
     assert_eq!(seen, Some(Id::current()), "it has the identity of its caller");
 }
