@@ -98,12 +98,7 @@ impl<V> Fifo<V> {
     /// Calls `accept` with the oldest value. If `accept` returns `Some`, removes the value without dropping it.
     #[inline(always)]
     pub fn skip_if<R>(&mut self, accept: impl FnOnce(&mut V) -> Option<R>) -> Option<R> {
-        if self.is_empty() {
-            return None;
-        }
-        let at = self.first & self.mask;
-        // SAFETY: the queue is not empty, so the masked index is in range, and the slot contains a value.
-        let result = accept(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })?;
+        let result = accept(self.get_mut(0)?)?;
         self.first = self.first.wrapping_add(1);
         Some(result)
     }
@@ -120,9 +115,7 @@ impl<V> Fifo<V> {
 
     pub fn find_mut(&mut self, wanted: impl Fn(&V) -> bool) -> Option<&mut V> {
         let nth = (0..self.len()).find(|&nth| self.get(nth).is_some_and(&wanted))?;
-        let at = self.first.wrapping_add(nth) & self.mask;
-        // SAFETY: `nth` is below the length, so the masked index is in range, and the slot contains a value.
-        Some(unsafe { self.slots.get_unchecked_mut(at).assume_init_mut() })
+        self.get_mut(nth)
     }
 
     #[inline(always)]
@@ -137,8 +130,20 @@ impl<V> Fifo<V> {
             return None;
         }
         let at = self.first.wrapping_add(nth) & self.mask;
+        // SAFETY: `nth` is below the length, so the masked index is in range.
+        let slot = unsafe { self.slots.get_unchecked(at) };
+        // SAFETY: the slot contains a value.
+        Some(unsafe { slot.assume_init_ref() })
+    }
+
+    #[inline(always)]
+    fn get_mut(&mut self, nth: usize) -> Option<&mut V> {
+        if nth >= self.len() {
+            return None;
+        }
+        let at = self.first.wrapping_add(nth) & self.mask;
         // SAFETY: `nth` is below the length, so the masked index is in range, and the slot contains a value.
-        Some(unsafe { self.slots.get_unchecked(at).assume_init_ref() })
+        Some(unsafe { &mut *self.slots.as_mut_ptr().wrapping_add(at).cast::<V>() })
     }
 
     /// Removes the oldest value that satisfies `wanted`. The order of the others is unchanged.
@@ -175,7 +180,7 @@ impl<V> Oldest<'_, V> {
     pub fn value(&self) -> &V {
         let at = self.queue.first & self.queue.mask;
         // SAFETY: the queue is not empty, so the masked index is in range, and the slot contains a value.
-        unsafe { self.queue.slots.get_unchecked(at).assume_init_ref() }
+        unsafe { &*self.queue.slots.as_ptr().wrapping_add(at).cast::<V>() }
     }
 
     /// Removes the value without dropping it.

@@ -152,7 +152,7 @@ impl Chunk {
             return None;
         }
         // SAFETY: the address is inside the chunk, on a cell's boundary, and chunks are never freed.
-        Some(unsafe { &*first.byte_add(offset) })
+        Some(unsafe { &*first.wrapping_byte_add(offset) })
     }
 }
 
@@ -296,7 +296,7 @@ impl<D> Slab<D> {
         for chunk in &self.chunks {
             for index in 0..chunk.len() {
                 // SAFETY: `index` is below the chunk's length, and chunks are never freed.
-                let cell = unsafe { &*chunk.first.load(Ordering::Relaxed).add(index) };
+                let cell = unsafe { &*chunk.first.load(Ordering::Relaxed).wrapping_add(index) };
                 cell.kind.store(0, Ordering::Relaxed);
             }
         }
