@@ -29,13 +29,9 @@ pub trait Owner: Send + Sync + 'static {
     fn region_freed(&self, _key: u32) {}
 }
 
-/// Does what [`RegionTable::insert`] does, with its contract.
-unsafe fn insert<O: Owner>(owner: &O, row: &NewRow) -> Result<u32> {
-    let regions = owner.regions();
-    // SAFETY: the caller fulfils the contract of `RegionTable::insert`.
-    unsafe { regions.insert(row) }.ok_or_else(|| {
-        Error::InsufficientResources(if regions.is_full() { Resource::Region } else { Resource::Memory })
-    })
+/// Returns the key that [`RegionTable::insert`] returned, or its error.
+fn inserted<M: Mirror>(regions: &RegionTable<M>, key: Option<u32>) -> Result<u32> {
+    key.ok_or_else(|| Error::InsufficientResources(if regions.is_full() { Resource::Region } else { Resource::Memory }))
 }
 
 /// A protection zone.
@@ -73,7 +69,7 @@ impl<O: Owner> Region<O> {
         }
         let row = NewRow { addr, len, first, rights, users: Users::of_zone(zone.0), window: false };
         // SAFETY: the program keeps the memory mapped with these rights until it frees the region.
-        let key = unsafe { insert(&**owner, &row) }?;
+        let key = inserted(owner.regions(), unsafe { owner.regions().insert(&row) })?;
         let is_remote = rights.intersects(Rights::REMOTE);
         Ok(Region { owner: owner.clone(), key, zone: zone.0, is_remote, is_bound: AtomicBool::new(false) })
     }
@@ -129,9 +125,10 @@ impl<O: Owner> Window<O> {
                     Scope::Zone => Users::of_zone(region.zone),
                     Scope::Endpoint => Users::of_connection(connection),
                 };
-                let rights = rights.intersection(Rights::REMOTE);
+                let (rights, regions) = (rights.intersection(Rights::REMOTE), self.owner.regions());
+                let row = NewRow { addr, len, first, rights, users, window: true };
                 // SAFETY: the range is in a region, which core does not free while it has windows.
-                Some(unsafe { insert(&*self.owner, &NewRow { addr, len, first, rights, users, window: true }) }?)
+                Some(inserted(regions, unsafe { regions.insert(&row) })?)
             }
             None => None,
         };

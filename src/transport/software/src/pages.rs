@@ -33,7 +33,7 @@ impl Pages {
     pub fn part(&mut self, start: usize, len: usize) -> Option<&mut [u8]> {
         let whole = start.checked_add(len).is_some_and(|end| end <= self.0.len());
         // SAFETY: the part is within the mapped and initialised range, and only this value refers to it.
-        whole.then(|| unsafe { slice::from_raw_parts_mut(self.0.as_ptr().cast::<u8>().add(start), len) })
+        whole.then(|| unsafe { slice::from_raw_parts_mut(self.0.as_ptr().cast::<u8>().wrapping_add(start), len) })
     }
 }
 

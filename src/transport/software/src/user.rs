@@ -128,6 +128,7 @@ pub fn copy(dst: Target<'_>, src: Source<'_>) -> usize {
 }
 
 /// Does what [`ptr::copy`] does, with its contract, but without a call for up to 128 bytes.
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "the contract of `ptr::copy` covers each arm")]
 #[inline(always)]
 unsafe fn move_bytes(src: *const u8, dst: *mut u8, len: usize) {
     /// Copies the first and last `size_of::<T>()` of `len` bytes, under the contract of [`ptr::copy`].
@@ -234,15 +235,15 @@ pub fn copy_tail_last(dst: Target<'_>, src: Source<'_>) -> usize {
     }
     let end = dst.addr().wrapping_add(len as u64);
     if len >= 8 && end % 8 == 0 {
-        // SAFETY: all accesses are in the `len` bytes, and the word is aligned. It is read first, so overlap is
-        // permitted.
-        unsafe {
-            let word = src.as_ptr().add(len - 8).cast::<u64>().read_unaligned();
-            move_bytes(src.as_ptr(), dst.as_ptr(), len - 8);
-            // SYNC tail-last: pairs with the program's load of the word.
-            fence(Ordering::Release);
-            AtomicU64::from_ptr(dst.as_ptr().add(len - 8).cast()).store(word, Ordering::Relaxed);
-        }
+        let (last, place) = (src.as_ptr().wrapping_add(len - 8), dst.as_ptr().wrapping_add(len - 8));
+        // SAFETY: the last 8 of the `len` bytes. Reading them first permits overlap.
+        let word = unsafe { last.cast::<u64>().read_unaligned() };
+        // SAFETY: each piece has more than `len - 8` bytes.
+        unsafe { move_bytes(src.as_ptr(), dst.as_ptr(), len - 8) };
+        // SYNC tail-last: pairs with the program's load of the word.
+        fence(Ordering::Release);
+        // SAFETY: the last 8 of the `len` writable bytes, and aligned.
+        unsafe { AtomicU64::from_ptr(place.cast()) }.store(word, Ordering::Relaxed);
         return len;
     }
     copy_short_tail_last(dst, src, len)
@@ -253,7 +254,7 @@ fn copy_short_tail_last(dst: Target<'_>, src: Source<'_>, len: usize) -> usize {
     let (head, place) = dst.split(len).0.split(len - tail);
     let mut word = LastWord::default();
     // SAFETY: `tail` is at most `len` and 8. Reading these bytes first permits overlap.
-    unsafe { move_bytes(src.as_ptr().add(len - tail), word.0.as_mut_ptr(), tail) };
+    unsafe { move_bytes(src.as_ptr().wrapping_add(len - tail), word.0.as_mut_ptr(), tail) };
     // SAFETY: each piece has at least `len - tail` bytes.
     unsafe { move_bytes(src.as_ptr(), head.as_ptr(), len - tail) };
     word.store(place);

@@ -102,11 +102,10 @@ fn overlapping_ranges_are_moved() {
         for up in [false, true] {
             let before: Vec<u8> = (0..64).collect();
             let mut bytes = before.clone();
-            let base = bytes.as_mut_ptr().expose_provenance() as u64;
+            let base = bytes.as_mut_ptr();
             let (from, to) = if up { (0, shift) } else { (shift, 0) };
-            // SAFETY: both ranges lie inside `bytes`, which no other code accesses.
-            let (src, dst) = unsafe { (Source::new(base + from as u64, 40), Target::new(base + to as u64, 40)) };
-            copy_tail_last(dst, src);
+            let [src, dst] = [from, to].map(|start| base.wrapping_add(start).cast());
+            copy_tail_last(Piece::at(dst, 40), Piece::at(src, 40));
             assert_eq!(bytes[to..to + 40], before[from..from + 40], "{shift} {up}");
         }
     }
