@@ -213,7 +213,7 @@ pub unsafe fn are_of_endpoint(count: DAT_COUNT, list: *const DAT_NAMED_ATTR) -> 
     }
     (0..OF_ENDPOINT).all(|at| {
         // SAFETY: the caller promises `count` elements, and `at` is below `count`.
-        let name = unsafe { (&raw const (*list.add(at)).name).read_unaligned() };
+        let name = unsafe { list.wrapping_add(at).read_unaligned() }.name;
         // SAFETY: the caller promises NULL or C strings.
         unsafe { cstr::bounded(name, NAME_MAX) }.is_some_and(|name| name == NAMES[at])
     })

@@ -68,7 +68,7 @@ impl<V: Version> SegmentList for Segments<V> {
     fn segment(&self, at: usize) -> LocalSegment {
         assert!(at < self.count && !self.list.is_null());
         // SAFETY: the assertion checks index and pointer; `new` requires `count` readable triplets.
-        V::local_segment(&unsafe { self.list.add(at).read_unaligned() })
+        V::local_segment(&unsafe { self.list.wrapping_add(at).read_unaligned() })
     }
 
     #[inline(always)]

@@ -13,6 +13,7 @@
 //! calls `abandon`, which drops that state before the program's cleanup handlers run.
 
 use std::ffi::{c_int, c_long, c_void};
+use std::io;
 use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
@@ -46,32 +47,32 @@ const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Sleeps until woken or until the timeout. Returns whether a signal ended the sleep.
 fn sleep_on(sleep: &Sleep) -> bool {
-    match &sleep.place {
+    let result = match &sleep.place {
         SleepPlace::Word { word, value, shared } => {
             sleep_on_word(*word, *value, *shared, &time_of(sleep.timeout.unwrap_or(UNLIMITED)))
         }
-        SleepPlace::Descriptors { fds, count } => sleep_on_descriptors(fds, *count, sleep.timeout),
-    }
+        SleepPlace::Descriptors { fds, count } => sleep_on_descriptors(fds, *count, sleep.timeout).into(),
+    };
+    result < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EINTR)
 }
 
-/// Sleeps on the word like [`sleep_on`], while it has the value.
+/// Sleeps on the word while it has the value. Returns the result of futex(2).
 ///
 /// libc has no cancellation point for futex(2), so any instruction during the call can be cancelled. Never inlined into
 /// callers, whose calls have landing pads: unwinding must not begin there.
 #[inline(never)]
-fn sleep_on_word(word: *const AtomicU32, value: u32, shared: bool, limit: &timespec) -> bool {
+fn sleep_on_word(word: *const AtomicU32, value: u32, shared: bool, limit: &timespec) -> c_long {
     let private = if shared { 0 } else { libc::FUTEX_PRIVATE_FLAG };
     // SAFETY: one system call follows; this function has no destructors and is not inlined.
     let before = unsafe { cancel::allow_anywhere() };
     // SAFETY: the kernel validates the address of the word; the timeout outlives the call.
     let result = unsafe { syscall(libc::SYS_futex, word, libc::FUTEX_WAIT | private, value, ptr::from_ref(limit)) };
     cancel::allow_as(before);
-    // SAFETY: errno is valid in every thread.
-    result < 0 && unsafe { *libc::__errno_location() } == libc::EINTR
+    result
 }
 
-/// Sleeps like [`sleep_on`], until a descriptor is readable.
-fn sleep_on_descriptors(watched: &[c_int; MAX_FDS], count: usize, timeout: Option<Duration>) -> bool {
+/// Sleeps until a descriptor is readable. Returns the result of ppoll(2).
+fn sleep_on_descriptors(watched: &[c_int; MAX_FDS], count: usize, timeout: Option<Duration>) -> c_int {
     let mut fds = [pollfd { fd: -1, events: libc::POLLIN, revents: 0 }; MAX_FDS];
     let mut used: nfds_t = 0;
     for (place, &fd) in fds.iter_mut().zip(watched).take(count) {
@@ -81,9 +82,7 @@ fn sleep_on_descriptors(watched: &[c_int; MAX_FDS], count: usize, timeout: Optio
     let limit = timeout.map(time_of);
     let limit = limit.as_ref().map_or(ptr::null(), ptr::from_ref);
     // SAFETY: descriptors and timeout outlive the call; the signal mask is NULL.
-    let result = unsafe { ppoll(fds.as_mut_ptr(), used, limit, ptr::null()) };
-    // SAFETY: errno is valid in every thread.
-    result < 0 && unsafe { *libc::__errno_location() } == libc::EINTR
+    unsafe { ppoll(fds.as_mut_ptr(), used, limit, ptr::null()) }
 }
 
 fn time_of(time: Duration) -> timespec {

@@ -13,15 +13,24 @@ const _: () = assert!(
     size_of::<DAT_IB_ADDR_HANDLE>() == size_of::<usize>() + size_of::<DAT_UINT32>() + size_of::<DAT_SOCK_ADDR6>()
 );
 
+/// Offset of the extension data in an event.
+const EXTENSION: usize = offset_of!(DAT_EVENT, event_extension_data);
+
+/// Writes `value` at an offset in an event.
+#[inline(always)]
+fn write_at<V>(out: Out<DAT_EVENT>, offset: usize, value: V) {
+    assert!(offset + size_of::<V>() <= size_of::<DAT_EVENT>());
+    // SAFETY: an `Out` is writable, and the value is inside the event.
+    unsafe { out.as_ptr().wrapping_byte_add(offset).cast::<V>().write_unaligned(value) };
+}
+
 /// Writes the operation, and 0 as the `rmr_context` after it, in one store, because this is on the fast path.
 #[inline(always)]
 pub(crate) fn write_operation(out: Out<DAT_EVENT>, operation: DAT_DTOS) {
     type Data = DAT_DTO_COMPLETION_EVENT_DATA;
     const { assert!(offset_of!(Data, rmr_context) == offset_of!(Data, operation) + size_of::<DAT_DTOS>()) };
     let both = if cfg!(target_endian = "little") { u64::from(operation) } else { u64::from(operation) << 32 };
-    let place = out.as_ptr();
-    // SAFETY: an `Out` is writable, and the fields are adjacent.
-    unsafe { (&raw mut (*place).event_data.dto_completion_event_data.operation).cast::<u64>().write_unaligned(both) };
+    write_at(out, offset_of!(DAT_EVENT, event_data.dto_completion_event_data.operation), both);
 }
 
 /// Changes a written DTO completion to an extended one.
@@ -43,14 +52,9 @@ pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, e
     write_field!(out, event_number, DAT_IB_DTO_EVENT);
     write_field!(out, event_data.dto_completion_event_data.operation, operation);
     let status = if status == Status::Success { DAT_OP_SUCCESS } else { DAT_IB_OP_ERR };
-    let place = out.as_ptr();
-    // SAFETY: an `Out` is writable, and the array has space for the structure.
-    unsafe {
-        let data = (&raw mut (*place).event_extension_data).cast::<DAT_IB_EXTENSION_EVENT_DATA>();
-        (&raw mut (*data).r#type).write_unaligned(kind);
-        (&raw mut (*data).status).write_unaligned(status);
-        (&raw mut (*data).val.immed.data).write_unaligned(extra);
-    }
+    write_at(out, EXTENSION + offset_of!(DAT_IB_EXTENSION_EVENT_DATA, r#type), kind);
+    write_at(out, EXTENSION + offset_of!(DAT_IB_EXTENSION_EVENT_DATA, status), status);
+    write_at(out, EXTENSION + offset_of!(DAT_IB_EXTENSION_EVENT_DATA, val.immed.data), extra);
 }
 
 /// The fields that an event about datagrams has in addition to a similar ordinary event.
@@ -93,15 +97,10 @@ impl DatagramEvent {
     /// zero.
     pub fn write(self, out: Out<DAT_EVENT>) {
         write_field!(out, event_number, self.number);
-        let place = out.as_ptr();
-        // SAFETY: an `Out` is writable, and the array has space for the structure.
-        unsafe {
-            let data = (&raw mut (*place).event_extension_data).cast::<DAT_IB_EXTENSION_EVENT_DATA>();
-            (&raw mut (*data).r#type).write_unaligned(self.kind);
-            if let Some((context, handle)) = self.peer {
-                (&raw mut (*data).context).write_unaligned(context);
-                (&raw mut (*data).more.remote_ah).write_unaligned(handle);
-            }
+        write_at(out, EXTENSION + offset_of!(DAT_IB_EXTENSION_EVENT_DATA, r#type), self.kind);
+        if let Some((context, handle)) = self.peer {
+            write_at(out, EXTENSION + offset_of!(DAT_IB_EXTENSION_EVENT_DATA, context), context);
+            write_at(out, EXTENSION + offset_of!(DAT_IB_EXTENSION_EVENT_DATA, more.remote_ah), handle);
         }
     }
 }

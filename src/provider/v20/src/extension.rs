@@ -29,6 +29,7 @@ pub(crate) fn extensions(limits: &AdapterAttributes) -> bool {
 ///
 /// # Safety
 /// The list has the arguments of the operation. Its pointers are NULL or valid, as the operation requires.
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "the promise of the caller covers each operation")]
 pub unsafe fn dat_extension_op<F: Provider<Version = Udat20>>(
     handle: DAT_HANDLE,
     op: DAT_EXTENDED_OP,

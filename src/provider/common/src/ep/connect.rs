@@ -16,6 +16,7 @@ use host::memory;
 use crate::call::{making, slow};
 use crate::ep::attr::qos;
 use crate::handle::{find, find_in};
+use crate::ptr::{InPtr, Parameter, read_field};
 use crate::{Answer, At, Fault, Provider, Version};
 
 /// Converts a timeout in microseconds. Returns `None` for no limit.
@@ -47,11 +48,8 @@ pub unsafe fn private_data(size: DAT_COUNT, data: DAT_PVOID, max: usize, positio
 /// # Safety
 /// `address` is NULL, or a socket address that is complete for its family.
 pub unsafe fn address(address: *const DAT_SOCK_ADDR) -> Option<Result<Address, AddressFault>> {
-    if address.is_null() {
-        return None;
-    }
-    // SAFETY: every socket address begins with the family, and the caller promises a complete one.
-    let family = unsafe { (&raw const (*address).sa_family).read_unaligned() };
+    // SAFETY: the caller promises NULL or a complete address, which has the family.
+    let family = read_field!(unsafe { InPtr::of(address) }, sa_family)?;
     let Some(len) = Address::native_len(family) else { return Some(Err(AddressFault::Unsupported)) };
     let mut native = [0; 28];
     let Some(room) = native.get_mut(..len) else { return Some(Err(AddressFault::Unsupported)) };

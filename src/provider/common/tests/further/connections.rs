@@ -46,8 +46,10 @@ fn common_service_points_row_by_row() {
     assert_eq!(slot!(t, csp_query_func(csp, DAT_CSP_FIELD_ALL, null_mut())), arg_error(3));
     assert_eq!(slot!(t, csp_query_func(csp, DAT_CSP_FIELD_ALL, &mut param)), OK);
     assert_eq!((param.ia_handle, param.evd_handle), (setup.ia, evd));
-    // SAFETY: both are valid until the service point is freed.
-    let (comm, address) = unsafe { (param.comm.read(), param.address_ptr.read()) };
+    // SAFETY: valid until the service point is freed.
+    let comm = unsafe { param.comm.read() };
+    // SAFETY: valid until the service point is freed.
+    let address = unsafe { param.address_ptr.read() };
     assert_eq!((comm.domain, comm.r#type, comm.protocol), (2, 1, 0));
     assert_eq!(address.sa_data[..2], any.sa_data[..2]);
     let mut kind = 0;

@@ -217,8 +217,10 @@ fn cancelled_cno_wait_leaves_cno_usable() {
 extern "C-unwind" fn doomed_poster(target: *mut c_void) -> *mut c_void {
     // SAFETY: the test keeps the target until it has joined the thread.
     let target = unsafe { &*target.cast::<Target>() };
+    // SAFETY: the call has no preconditions.
+    let own = unsafe { libc::pthread_self() };
     // SAFETY: the current thread exists.
-    unsafe { pthread_cancel(libc::pthread_self()) };
+    unsafe { pthread_cancel(own) };
     let code = slot!(target.table, ep_post_recv_func(target.handle, 0, null_mut(), word(0), 0));
     target.code.store(code + 1, Ordering::Release);
     // SAFETY: this frame has no destructors.

@@ -24,9 +24,10 @@ pub(super) unsafe fn open<F: Provider<Version = Udat20>>(name: DAT_HANDLE, argum
     let [out, ia_mask, ia_attr, provider_mask, provider_attr] = unsafe { arguments.next_words() };
     // SAFETY: a pointer that is NULL or writable.
     let out = unsafe { OutPtr::<DAT_IA_HANDLE>::of(VaList::pointer(out)) };
-    // SAFETY: pointers that are NULL or writable.
-    let (ia_attr, provider_attr) =
-        unsafe { (OutPtr::of(VaList::pointer(ia_attr)), OutPtr::of(VaList::pointer(provider_attr))) };
+    // SAFETY: a pointer that is NULL or writable.
+    let ia_attr = unsafe { OutPtr::of(VaList::pointer(ia_attr)) };
+    // SAFETY: a pointer that is NULL or writable.
+    let provider_attr = unsafe { OutPtr::of(VaList::pointer(provider_attr)) };
     let mut refused = DAT_SUCCESS;
     let code = making::<F>(|| {
         let out = out.required(4)?;
@@ -34,15 +35,14 @@ pub(super) unsafe fn open<F: Provider<Version = Udat20>>(name: DAT_HANDLE, argum
             return Err(Fault::Argument(5));
         }
         let (mut async_evd, mut ia) = (null_mut(), null_mut());
-        // SAFETY: the caller's `name` is a C string; the out pointers refer to live variables.
-        refused =
-            unsafe { dat_ia_openv::<F>(name.cast(), QUEUE, OutPtr::of(&raw mut async_evd), OutPtr::of(&raw mut ia)) };
+        // SAFETY: both variables outlive the calls.
+        let [evd_out, ia_out] = [&raw mut async_evd, &raw mut ia].map(|place| unsafe { OutPtr::of(place) });
+        // SAFETY: the caller's `name` is a C string; the EVD handle is initialised.
+        refused = unsafe { dat_ia_openv::<F>(name.cast(), QUEUE, evd_out, ia_out) };
         if refused != DAT_SUCCESS {
             return Ok(());
         }
-        // SAFETY: NULL is valid for `OutPtr`.
-        let nowhere = unsafe { OutPtr::of(null_mut::<DAT_EVD_HANDLE>()) };
-        refused = dat_ia_query::<F>(ia, nowhere, ia_mask, ia_attr, provider_mask, provider_attr);
+        refused = dat_ia_query::<F>(ia, evd_out, ia_mask, ia_attr, provider_mask, provider_attr);
         if refused == DAT_SUCCESS {
             out.write(ia);
         } else {
