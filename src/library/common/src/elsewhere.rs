@@ -33,7 +33,7 @@ pub unsafe fn passed_on<A: Api>(
         return None;
     }
     // SAFETY: not NULL, so readable as the caller promises.
-    let major = unsafe { (&raw const (*info).dapl_version_major).read_unaligned() };
+    let major = unsafe { info.read_unaligned() }.dapl_version_major;
     let function = function_of::<A>(name, major)?;
     // SAFETY: the pointers are as the caller promises, and the function has this type in all versions.
     let code = unsafe { function(provider, info) };

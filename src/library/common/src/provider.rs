@@ -125,12 +125,12 @@ impl Call {
 
 /// Calls the function. A function that exits its thread unwinds this frame, which therefore owns no value with a
 /// destructor.
+#[expect(clippy::multiple_unsafe_ops_per_block, reason = "the same conditions cover init and fini")]
 unsafe extern "C-unwind" fn call(call: *mut c_void) {
     type Init = unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO, *const c_char);
     type Fini = unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO);
-    let call: *const Call = call.cast();
     // SAFETY: `Call::make` passes a pointer to a `Call`.
-    let (function, info, data) = unsafe { ((*call).function, &raw const (*call).info, (*call).data) };
+    let &Call { function, ref info, data } = unsafe { &*call.cast::<Call>() };
     // SAFETY: a provider's functions of these names have these types, the arguments outlive the call, and the provider
     // copies what it keeps. The registry calls init before fini.
     unsafe {

@@ -99,11 +99,11 @@ function! {
 unsafe extern "C" fn extension_op(
     ext_handle: DAT_HANDLE,
     ext_op: DAT_EXTENDED_OP,
-    arguments: *mut VaList,
+    arguments: &mut VaList,
 ) -> DAT_RETURN {
     match ext_op as u32 {
         // SAFETY: the list contains the arguments of the operation, as the caller promises.
-        DAT_IB_OPEN_QUERY_OP => unsafe { open_query(&mut *arguments) },
+        DAT_IB_OPEN_QUERY_OP => unsafe { open_query(arguments) },
         DAT_IB_CLOSE_QUERY_OP => slow::<Udat20>(|| close::<Udat20>(ext_handle, DAT_CLOSE_ABRUPT_FLAG, Purpose::Query)),
         _ => {
             let Some(table) = provider_of(ext_handle) else {

@@ -16,8 +16,10 @@ static GOT: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 /// Stores `op` words of `arguments` in [`GOT`].
 unsafe extern "C" fn slot(_: DAT_HANDLE, op: DAT_EXTENDED_OP, arguments: *mut VaList) -> DAT_RETURN {
     let mut got = GOT.lock().unwrap();
+    // SAFETY: the list of this call.
+    let arguments = unsafe { &mut *arguments };
     // SAFETY: the test passes `op` words.
-    *got = (0..op).map(|_| unsafe { (*arguments).next_word() }).collect();
+    *got = (0..op).map(|_| unsafe { arguments.next_word() }).collect();
     DAT_ABORT
 }
 
@@ -33,28 +35,25 @@ fn slot_gets_arguments() {
     let call = dat_extension_op;
 
     let refused = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-    // SAFETY: no argument is read.
-    unsafe {
-        assert_eq!(call(handle, 0), refused, "not registered");
-        assert_eq!(call(ptr::null_mut(), 0), refused);
+    for unknown in [handle, ptr::null_mut()] {
+        // SAFETY: no argument is read.
+        assert_eq!(unsafe { call(unknown, 0) }, refused, "not registered");
     }
     assert!(TABLES.insert(ptr::from_ref(table).cast()) && TABLES.insert(ptr::from_ref(bare).cast()));
-    // SAFETY: the calls pass as many words as the slot reads.
-    unsafe {
-        assert_eq!(call(handle, 0), DAT_ABORT);
-        assert_eq!(call(handle, 3, 1_u64, u64::MAX, 3_u64), DAT_ABORT);
-    }
+    // SAFETY: the slot reads no argument.
+    assert_eq!(unsafe { call(handle, 0) }, DAT_ABORT);
+    // SAFETY: the call passes 3 words, which the slot reads.
+    assert_eq!(unsafe { call(handle, 3, 1_u64, u64::MAX, 3_u64) }, DAT_ABORT);
     assert_eq!(*GOT.lock().unwrap(), [1, u64::MAX, 3]);
     // SAFETY: the call passes 7 words, more than fit into registers.
     let code = unsafe { call(handle, 7, 1_u64, 2_u64, 3_u64, 4_u64, 5_u64, 6_u64, 7_u64) };
     assert_eq!(code, DAT_ABORT);
     assert_eq!(*GOT.lock().unwrap(), [1, 2, 3, 4, 5, 6, 7]);
 
-    // SAFETY: the object is alive, and the slot reads no argument.
-    let code = unsafe {
-        handle.cast::<*const DAT_PROVIDER>().write(bare);
-        call(handle, 0)
-    };
+    // SAFETY: the object is alive.
+    unsafe { handle.cast::<*const DAT_PROVIDER>().write(bare) };
+    // SAFETY: the slot reads no argument.
+    let code = unsafe { call(handle, 0) };
     assert_eq!(code, 0xbfff_0000, "a slot that is NULL");
     TABLES.remove(ptr::from_ref(table).cast());
     TABLES.remove(ptr::from_ref(bare).cast());
@@ -67,15 +66,14 @@ fn query_rejects_null_arguments() {
     let null = ptr::null_mut::<u8>();
     let mut handle: DAT_IA_HANDLE = ptr::null_mut();
     let name = c"no such adapter".as_ptr();
-    // SAFETY: the arguments have the types of the operation, and each pointer may be NULL.
-    unsafe {
-        let invalid = |argument| DAT_ERROR(DAT_INVALID_PARAMETER, argument);
-        let code = call(ptr::null_mut::<u8>().cast(), open, null, &raw mut handle, 0_u64, null, 0_u64, null);
-        assert_eq!(code, invalid(DAT_INVALID_ARG3));
-        let code = call(ptr::null_mut(), open, name, null, 0_u64, null, 0_u64, null);
-        assert_eq!(code, invalid(DAT_INVALID_ARG4));
-        let code = call(ptr::null_mut(), open, name, &raw mut handle, 0_u64, null, 0_u64, null);
-        assert_eq!(code, invalid(DAT_INVALID_ARG5));
+    for (name, handle, argument) in [
+        (ptr::null(), &raw mut handle, DAT_INVALID_ARG3),
+        (name, ptr::null_mut(), DAT_INVALID_ARG4),
+        (name, &raw mut handle, DAT_INVALID_ARG5),
+    ] {
+        // SAFETY: the arguments have the types of the operation, and each pointer may be NULL.
+        let code = unsafe { call(ptr::null_mut(), open, name, handle, 0_u64, null, 0_u64, null) };
+        assert_eq!(code, DAT_ERROR(DAT_INVALID_PARAMETER, argument));
     }
     assert!(handle.is_null());
 }
