@@ -165,5 +165,5 @@ unsafe fn named(count: DAT_COUNT, list: *const DAT_NAMED_ATTR) -> Vec<(String, S
     // SAFETY: the caller guarantees the elements.
     let list = unsafe { std::slice::from_raw_parts(list, usize::try_from(count).unwrap_or(0)) };
     // SAFETY: the caller guarantees the strings.
-    list.iter().map(|attr| unsafe { (text(attr.name), text(attr.value)) }).collect()
+    list.iter().map(|attr| [attr.name, attr.value].map(|string| unsafe { text(string) }).into()).collect()
 }

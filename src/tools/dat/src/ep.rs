@@ -72,44 +72,45 @@ impl Ep {
         // With a shared queue, only the queue limits the buffers.
         let receives = if srq.is_some() { DAT_HW_DEFAULT } else { receives };
         Object::new(ia, name, calls.common.dat_ep_free, uses.cloned().collect(), |handle| {
+            let (ia, pz) = (ia.raw(), pz.raw());
             // With the types of a version, whose lengths `$length` converts.
             macro_rules! create {
-                ($calls:ident, $udat:ident, $length:expr) => {{
-                    let mut attr = $udat::DAT_EP_ATTR {
-                        service_type: DAT_SERVICE_TYPE_RC,
-                        max_message_size: $length(largest),
-                        max_rdma_size: $length(largest),
-                        qos: DAT_QOS_BEST_EFFORT,
-                        recv_completion_flags: DAT_COMPLETION_DEFAULT_FLAG,
-                        request_completion_flags: DAT_COMPLETION_DEFAULT_FLAG,
-                        max_recv_dtos: receives,
-                        max_request_dtos: requests,
-                        max_recv_iov: 1,
-                        max_request_iov: 1,
-                        max_rdma_read_in: requests.min(adapter.ia.max_rdma_read_per_ep_in),
-                        max_rdma_read_out: requests.min(adapter.ia.max_rdma_read_per_ep_out),
-                        srq_soft_hw: DAT_HW_DEFAULT,
-                        max_rdma_read_iov: 1,
-                        max_rdma_write_iov: 1,
-                        // No attributes that are specific to a transport or provider.
-                        ..std::mem::zeroed()
-                    };
-                    match srq {
-                        None => ($calls.dat_ep_create)(ia.raw(), pz.raw(), recv, request, connect, &mut attr, handle),
-                        Some(srq) => {
-                            let (create, srq) = ($calls.dat_ep_create_with_srq, srq.raw());
-                            create(ia.raw(), pz.raw(), recv, request, connect, srq, &mut attr, handle)
+                ($calls:ident, $udat:ident, $length:expr) => {
+                    // SAFETY: all objects are live, the attributes are local and may be zeros, and the caller provides
+                    // the handle's place.
+                    unsafe {
+                        let mut attr = $udat::DAT_EP_ATTR {
+                            service_type: DAT_SERVICE_TYPE_RC,
+                            max_message_size: $length(largest),
+                            max_rdma_size: $length(largest),
+                            qos: DAT_QOS_BEST_EFFORT,
+                            recv_completion_flags: DAT_COMPLETION_DEFAULT_FLAG,
+                            request_completion_flags: DAT_COMPLETION_DEFAULT_FLAG,
+                            max_recv_dtos: receives,
+                            max_request_dtos: requests,
+                            max_recv_iov: 1,
+                            max_request_iov: 1,
+                            max_rdma_read_in: requests.min(adapter.ia.max_rdma_read_per_ep_in),
+                            max_rdma_read_out: requests.min(adapter.ia.max_rdma_read_per_ep_out),
+                            srq_soft_hw: DAT_HW_DEFAULT,
+                            max_rdma_read_iov: 1,
+                            max_rdma_write_iov: 1,
+                            // No attributes that are specific to a transport or provider.
+                            ..std::mem::zeroed()
+                        };
+                        match srq {
+                            None => ($calls.dat_ep_create)(ia, pz, recv, request, connect, &mut attr, handle),
+                            Some(srq) => {
+                                let (create, srq) = ($calls.dat_ep_create_with_srq, srq.raw());
+                                create(ia, pz, recv, request, connect, srq, &mut attr, handle)
+                            }
                         }
                     }
-                }};
+                };
             }
-            // SAFETY: all objects are live, the attributes are local and may be zeros, and the caller provides the
-            // handle's place.
-            unsafe {
-                match &calls.own {
-                    Own::V12(calls) => create!(calls, dat_udat12, u64::from),
-                    Own::V20(calls) => create!(calls, dat_udat20, short),
-                }
+            match &calls.own {
+                Own::V12(calls) => create!(calls, dat_udat12, u64::from),
+                Own::V20(calls) => create!(calls, dat_udat20, short),
             }
         })
         .map(Self)

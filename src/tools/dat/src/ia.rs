@@ -113,11 +113,12 @@ impl Ia {
 
     /// Returns the file of the provider's library.
     pub fn provider_library(&self) -> Option<PathBuf> {
-        const _: () =
-            assert!(offset_of!(dat_udat12::DAT_PROVIDER, ia_query_func) == offset_of!(DAT_PROVIDER, ia_query_func));
-        // SAFETY: the binary interface requires that an open adapter begins with a pointer to its provider's table.
-        let query = unsafe { (**self.raw().cast::<*const DAT_PROVIDER>()).ia_query_func };
-        query.and_then(|function| file_of(function as usize))
+        use dat_udat12::DAT_PROVIDER as Table;
+        const _: () = assert!(offset_of!(Table, ia_query_func) == offset_of!(DAT_PROVIDER, ia_query_func));
+        const _: () = assert!(size_of::<Table>() <= size_of::<DAT_PROVIDER>());
+        // SAFETY: by the binary interface, an open adapter begins with a pointer to a table of at least this size.
+        let table = unsafe { *self.raw().cast::<&Table>() };
+        table.ia_query_func.and_then(|function| file_of(function as usize))
     }
 }
 

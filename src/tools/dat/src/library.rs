@@ -2,9 +2,9 @@
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_int};
 use std::fmt;
-use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::ptr;
 
 use dat_udat20::*;
 use libloading::os::unix;
@@ -167,7 +167,7 @@ impl Library {
     /// Returns the error of a call, with the library's names for the code, or its number.
     #[cold]
     pub(crate) fn error(self, call: &'static str, code: DAT_RETURN) -> Error {
-        let (mut major, mut minor) = (std::ptr::null::<c_char>(), std::ptr::null::<c_char>());
+        let (mut major, mut minor) = (ptr::null::<c_char>(), ptr::null::<c_char>());
         // SAFETY: both places are local variables.
         let known = unsafe { (self.calls.common.dat_strerror)(code, &mut major, &mut minor) } == DAT_SUCCESS;
         if !known || major.is_null() {
@@ -188,16 +188,15 @@ pub(crate) fn string(array: &[c_char]) -> CString {
 
 /// Returns the file from which the function at an address was loaded.
 pub(crate) fn file_of(address: usize) -> Option<PathBuf> {
-    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+    let (name, base) = (ptr::null(), ptr::null_mut());
+    let mut found = libc::Dl_info { dli_fname: name, dli_fbase: base, dli_sname: name, dli_saddr: base };
     // SAFETY: dladdr only compares the address, and fills the structure if a library contains it.
-    let known = unsafe { libc::dladdr(std::ptr::without_provenance(address), found.as_mut_ptr()) } != 0;
-    // SAFETY: zeros are valid for numbers and pointers.
-    let file = unsafe { found.assume_init() }.dli_fname;
-    if !known || file.is_null() {
+    let known = unsafe { libc::dladdr(ptr::without_provenance(address), &mut found) } != 0;
+    if !known || found.dli_fname.is_null() {
         return None;
     }
     // SAFETY: the loader's string lives as long as the library.
-    let file = unsafe { CStr::from_ptr(file) };
+    let file = unsafe { CStr::from_ptr(found.dli_fname) };
     let path = Path::new(OsStr::from_bytes(file.to_bytes()));
     Some(path.canonicalize().unwrap_or_else(|_| path.to_owned()))
 }

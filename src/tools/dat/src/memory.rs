@@ -88,6 +88,7 @@ impl Region {
         let (raw, zone, handle_place) = (ia.raw(), pz.raw(), &mut handle);
         // SAFETY: the memory has this length and outlives the region; the other pointers are to local variables or
         // fields.
+        #[expect(clippy::multiple_unsafe_ops_per_block, reason = "the same condition covers both functions")]
         let code = unsafe {
             match &ia.library().calls().own {
                 Own::V12(V12 { dat_lmr_create: create, .. }) => {
@@ -158,8 +159,7 @@ impl Region {
     fn place(&self, offset: usize, length: usize) -> *mut u8 {
         let end = offset.checked_add(length);
         assert!(end.is_some_and(|end| end <= self.layout.size()), "{length} bytes at {offset} are not in the region");
-        // SAFETY: the place is in the memory of the region, or at its end.
-        unsafe { self.base.as_ptr().add(offset) }
+        self.base.as_ptr().wrapping_add(offset)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Public service points and connection requests.
 
-use std::mem::MaybeUninit;
 use std::net::SocketAddr;
+use std::ptr;
 
 use dat_udat20::*;
 
@@ -24,6 +24,7 @@ impl Psp {
         let calls = &ia.library().calls().common;
         let mut chosen = qualifier.unwrap_or(0);
         let name = if qualifier.is_some() { "dat_psp_create" } else { "dat_psp_create_any" };
+        #[expect(clippy::multiple_unsafe_ops_per_block, reason = "the same condition covers both functions")]
         let object = Object::new(ia, name, calls.dat_psp_free, vec![evd.0.clone()], |handle| {
             let (ia, evd) = (ia.raw(), evd.raw());
             // SAFETY: adapter and dispatcher are live, and the places are local or the caller's.
@@ -61,20 +62,22 @@ impl Cr {
 
     /// Returns the peer that requests the connection.
     pub fn query(&self) -> Result<Peer> {
-        let mut param = MaybeUninit::<DAT_CR_PARAM>::zeroed();
+        let mut param = DAT_CR_PARAM {
+            remote_ia_address_ptr: ptr::null_mut(),
+            remote_port_qual: 0,
+            private_data_size: 0,
+            private_data: ptr::null_mut(),
+            local_ep_handle: DAT_HANDLE_NULL,
+        };
         let query = self.library.calls().common.dat_cr_query;
         // SAFETY: the request is pending, and the structure is local.
-        let code = unsafe { query(self.handle.raw(), DAT_CR_FIELD_ALL, param.as_mut_ptr()) };
+        let code = unsafe { query(self.handle.raw(), DAT_CR_FIELD_ALL, &mut param) };
         self.library.check("dat_cr_query", code)?;
-        // SAFETY: numbers and pointers, which the call wrote or for which zeros are valid. The pointers are valid until
-        // the request ends.
-        unsafe {
-            let param = param.assume_init();
-            Ok(Peer {
-                address: address(param.remote_ia_address_ptr),
-                private_data: bytes(param.private_data, param.private_data_size),
-            })
-        }
+        // SAFETY: NULL, or an address that is valid until the request ends.
+        let address = unsafe { address(param.remote_ia_address_ptr) };
+        // SAFETY: NULL, or bytes that are valid until the request ends.
+        let private_data = unsafe { bytes(param.private_data, param.private_data_size) };
+        Ok(Peer { address, private_data })
     }
 
     /// Accepts the request for an endpoint. An event reports that the connection is established. On failure, rejects
@@ -93,12 +96,11 @@ impl Cr {
 impl Drop for Cr {
     fn drop(&mut self) {
         if self.handle.is_usable() {
-            // SAFETY: the request is pending, and there is no private data.
-            unsafe {
-                match &self.library.calls().own {
-                    Own::V12(calls) => (calls.dat_cr_reject)(self.handle.raw()),
-                    Own::V20(calls) => (calls.dat_cr_reject)(self.handle.raw(), 0, std::ptr::null_mut()),
-                }
+            match &self.library.calls().own {
+                // SAFETY: the request is pending.
+                Own::V12(calls) => unsafe { (calls.dat_cr_reject)(self.handle.raw()) },
+                // SAFETY: the request is pending, and there is no private data.
+                Own::V20(calls) => unsafe { (calls.dat_cr_reject)(self.handle.raw(), 0, ptr::null_mut()) },
             };
         }
     }

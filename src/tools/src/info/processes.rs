@@ -75,7 +75,7 @@ fn directories(root: bool) -> BTreeSet<PathBuf> {
 fn ask(directory: &Path, root: bool) -> io::Result<Vec<Found>> {
     let user = if root { fs::symlink_metadata(directory)?.uid() } else { geteuid().as_raw() };
     let processes = {
-        let _owner = if root { Some(Acting::become_user(user)?) } else { None };
+        let _owner = if root { Some(set_effective_user(user).map(|()| Acting)?) } else { None };
         dat_census::processes(directory)?
     };
     let command = |pid: i32| fs::read_to_string(format!("/proc/{pid}/comm")).ok();
@@ -91,28 +91,25 @@ fn ask(directory: &Path, root: bool) -> io::Result<Vec<Found>> {
 /// Restores the effective user root on drop.
 struct Acting;
 
-impl Acting {
-    fn become_user(user: u32) -> io::Result<Acting> {
-        // SAFETY: the call has no preconditions.
-        if unsafe { libc::seteuid(user) } == 0 { Ok(Acting) } else { Err(io::Error::last_os_error()) }
+impl Drop for Acting {
+    fn drop(&mut self) {
+        // The real user is root, so this succeeds.
+        assert!(set_effective_user(0).is_ok(), "cannot return to root");
     }
 }
 
-impl Drop for Acting {
-    fn drop(&mut self) {
-        // SAFETY: the call has no preconditions. The real user is root, so it succeeds.
-        assert_eq!(unsafe { libc::seteuid(0) }, 0, "cannot return to root");
-    }
+fn set_effective_user(user: u32) -> io::Result<()> {
+    // SAFETY: the call has no preconditions.
+    if unsafe { libc::seteuid(user) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 fn user_name(user: u32) -> String {
     // SAFETY: this process has no other thread now.
     let entry = unsafe { libc::getpwuid(user) };
-    if entry.is_null() {
-        return user.to_string();
-    }
-    // SAFETY: a C string, valid until the next such call.
-    unsafe { CStr::from_ptr((*entry).pw_name) }.to_string_lossy().into_owned()
+    // SAFETY: NULL, or an entry that is valid until the next such call.
+    let Some(entry) = (unsafe { entry.as_ref() }) else { return user.to_string() };
+    // SAFETY: a C string, valid as long as its entry.
+    unsafe { CStr::from_ptr(entry.pw_name) }.to_string_lossy().into_owned()
 }
 
 fn object(found: &Found) -> Value {
