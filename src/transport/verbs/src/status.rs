@@ -58,8 +58,10 @@ pub fn of_receive(status: ibv_wc_status::Type, soft_roce: bool) -> Status {
 }
 
 pub fn text(status: ibv_wc_status::Type) -> String {
-    // SAFETY: the function accepts any value, and returns a constant C string or NULL.
-    unsafe { sys::text(ibv_wc_status_str(status)) }
+    // SAFETY: the function accepts any value.
+    let text = unsafe { ibv_wc_status_str(status) };
+    // SAFETY: a constant C string, or NULL.
+    unsafe { sys::text(text) }
 }
 
 #[cfg(test)]

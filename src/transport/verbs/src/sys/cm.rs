@@ -2,10 +2,10 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::mem;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::ptr::{self, NonNull};
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use rdma_sys::*;
 
 use super::datagram::Way;
 use super::device::name_of;
-use super::{INITIALISED, Owned, again, check_room, made, with_fork_lock};
+use super::{INITIALISED, Owned, again, check_room, made, with_fork_lock, zeroed};
 
 /// Executes a call that returns 0, or -1 with errno. Repeats it after EINTR or EAGAIN.
 fn outcome(mut call: impl FnMut() -> c_int) -> io::Result<()> {
@@ -46,17 +46,6 @@ pub struct Event {
     pub answer: Option<(Way, u32)>,
 }
 
-///
-/// # Safety
-/// `at` is NULL or points to `len` bytes.
-unsafe fn bytes(at: *const c_void, len: u8) -> Vec<u8> {
-    if at.is_null() {
-        return Vec::new();
-    }
-    // SAFETY: `at` is not NULL, so it points to `len` bytes (contract).
-    unsafe { std::slice::from_raw_parts(at.cast::<u8>(), len.into()) }.to_vec()
-}
-
 impl EventChannel {
     pub fn new() -> io::Result<Arc<Self>> {
         check_room()?;
@@ -74,32 +63,38 @@ impl EventChannel {
             if unsafe { rdma_get_cm_event(self.as_ptr(), &raw mut raw) } != 0 {
                 return None;
             }
-            // SAFETY: identifiers live until the event is acknowledged. The port space selects the union's field.
-            let event = unsafe {
-                let event = &*raw;
-                let request = event.event == rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST;
-                let owner = if request { event.listen_id } else { event.id };
-                let datagrams = owner.as_ref().is_some_and(|owner| owner.ps == rdma_port_space::RDMA_PS_UDP);
+            // SAFETY: the event lives until it is acknowledged.
+            let event = unsafe { &*raw };
+            let request = event.event == rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST;
+            let owner = if request { event.listen_id } else { event.id };
+            // SAFETY: NULL, or an identifier, which lives until the event is acknowledged.
+            let owner = unsafe { owner.as_ref() };
+            let (data, len, reads, answer) = if owner.is_some_and(|owner| owner.ps == rdma_port_space::RDMA_PS_UDP) {
+                // SAFETY: the port space selects this field of the union.
+                let ud = unsafe { event.param.ud };
                 let established = event.event == rdma_cm_event_type::RDMA_CM_EVENT_ESTABLISHED;
-                let (private_data, reads, answer) = if datagrams {
-                    let ud = event.param.ud;
-                    let answer = established.then_some((Way(ud.ah_attr), ud.qp_num));
-                    (bytes(ud.private_data, ud.private_data_len), (0, 0), answer)
-                } else {
-                    let conn = event.param.conn;
-                    let reads = (conn.responder_resources, conn.initiator_depth);
-                    (bytes(conn.private_data, conn.private_data_len), reads, None)
-                };
-                let incoming = NonNull::new(event.id).filter(|_| request);
-                Event {
-                    kind: event.event,
-                    token: if owner.is_null() { 0 } else { (*owner).context as u64 },
-                    status: event.status,
-                    private_data,
-                    reads,
-                    incoming: incoming.map(|raw| Owned::of(raw, self.clone())),
-                    answer,
-                }
+                let answer = established.then_some((Way(ud.ah_attr), ud.qp_num));
+                (ud.private_data, ud.private_data_len, (0, 0), answer)
+            } else {
+                // SAFETY: the port space selects this field of the union.
+                let conn = unsafe { event.param.conn };
+                let reads = (conn.responder_resources, conn.initiator_depth);
+                (conn.private_data, conn.private_data_len, reads, None)
+            };
+            let private_data = if data.is_null() {
+                Vec::new()
+            } else {
+                // SAFETY: not NULL, so `len` bytes of the event.
+                unsafe { slice::from_raw_parts(data.cast::<u8>(), len.into()) }.to_vec()
+            };
+            let event = Event {
+                kind: event.event,
+                token: owner.map_or(0, |owner| owner.context as u64),
+                status: event.status,
+                private_data,
+                reads,
+                incoming: NonNull::new(event.id).filter(|_| request).map(|raw| Owned::of(raw, self.clone())),
+                answer,
             };
             // SAFETY: the event is acknowledged once, and no reference to it is left.
             unsafe { rdma_ack_cm_event(raw) };
@@ -126,8 +121,7 @@ pub const RETRIES: u8 = 6;
 
 impl Terms<'_> {
     fn param(&self) -> rdma_conn_param {
-        // SAFETY: zero is valid for all fields.
-        let mut param: rdma_conn_param = unsafe { mem::zeroed() };
+        let mut param: rdma_conn_param = zeroed();
         param.private_data = self.private_data.as_ptr().cast::<c_void>();
         param.private_data_len = u8::try_from(self.private_data.len()).unwrap_or(u8::MAX);
         (param.responder_resources, param.initiator_depth) = self.reads;
@@ -211,8 +205,7 @@ impl CmId {
 
     /// Returns attributes and mask for a queue pair's transition to `state`.
     pub fn qp_attributes(&self, state: ibv_qp_state::Type) -> io::Result<(ibv_qp_attr, c_int)> {
-        // SAFETY: zero is valid for all fields.
-        let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
+        let mut attr: ibv_qp_attr = zeroed();
         attr.qp_state = state;
         let mut mask = 0;
         // SAFETY: a live identifier, and two writable places.
@@ -305,8 +298,7 @@ impl Retained {
 
 /// Returns the device number of a character device's descriptor.
 fn device_behind(fd: RawFd) -> Option<libc::dev_t> {
-    // SAFETY: zero is valid for all fields.
-    let mut stat: libc::stat = unsafe { mem::zeroed() };
+    let mut stat: libc::stat = zeroed();
     // SAFETY: the place is writable, and the call rejects closed descriptors.
     let failed = unsafe { libc::fstat(fd, &raw mut stat) } != 0;
     (!failed && stat.st_mode & libc::S_IFMT == libc::S_IFCHR).then_some(stat.st_rdev)
@@ -317,8 +309,7 @@ fn millis(limit: Duration) -> c_int {
 }
 
 fn native(address: SocketAddr) -> libc::sockaddr_storage {
-    // SAFETY: zero is valid for all fields.
-    let mut storage: libc::sockaddr_storage = unsafe { mem::zeroed() };
+    let mut storage: libc::sockaddr_storage = zeroed();
     let bytes = *Address::new(address).native();
     // SAFETY: the storage has more than 28 bytes.
     unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), (&raw mut storage).cast::<u8>(), bytes.len()) };

@@ -2,7 +2,6 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::mem;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +11,7 @@ use host::memory::{self, NoMemory};
 use rdma_sys::*;
 
 use super::device::Context;
-use super::{Owned, code, made, must_be_mappable};
+use super::{Owned, code, made, must_be_mappable, zeroed};
 
 /// A completion channel, which becomes readable when an armed queue gets a completion.
 pub type Channel = Owned<ibv_comp_channel, Arc<Context>, 1>;
@@ -33,10 +32,9 @@ impl Channel {
         while uncancelled(|| unsafe { ibv_get_cq_event(self.as_ptr(), &raw mut cq, &raw mut cookie) }) == 0 {
             // SAFETY: the cookie is the flag of `RawCq::new`. It outlives the queue, whose destruction waits for the
             // acknowledgement.
-            unsafe {
-                (*cookie.cast::<AtomicBool>()).store(true, Ordering::Release);
-                ibv_ack_cq_events(cq, 1);
-            }
+            unsafe { &*cookie.cast::<AtomicBool>() }.store(true, Ordering::Release);
+            // SAFETY: the queue's event was read above, and is acknowledged once.
+            unsafe { ibv_ack_cq_events(cq, 1) };
             any = true;
         }
         any
@@ -49,8 +47,7 @@ pub const BATCH: usize = 16;
 pub type Batch = [ibv_wc; BATCH];
 
 pub fn batch() -> Result<Box<Batch>, NoMemory> {
-    // SAFETY: zero is valid for all fields.
-    memory::boxed(unsafe { mem::zeroed() })
+    memory::boxed(zeroed())
 }
 
 /// A completion queue that receives no completions.

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use dat_core::transport::Segment;
 use rdma_sys::*;
 
-use super::Owned;
 use super::cm::CmId;
 use super::device::Context;
 use super::memory::Pd;
 use super::qp::{RawQp, elements, solicited_if};
+use super::{Owned, zeroed};
 
 /// The Q_Key of all UD queue pairs, as in the C implementation.
 const Q_KEY: u32 = 0x7865_4321;
@@ -66,8 +66,8 @@ impl AddressHandle {
 impl CmId {
     /// Returns the local port of the resolved route.
     pub fn own_port(&self) -> Port {
-        // SAFETY: any bytes are a valid GID.
-        let gid = unsafe { self.route.addr.addr.ibaddr.sgid.raw };
+        // SAFETY: the union begins with the GID, for which any bytes are valid.
+        let gid = unsafe { mem::transmute_copy::<_, [u8; 16]>(&self.route.addr.addr) };
         // SAFETY: the identifier and its first path, if any, are live.
         let path = unsafe { self.route.path_rec.as_ref() }.filter(|_| self.route.num_paths > 0);
         let Some(path) = path else { return Port { gid, ..Port::default() } };
@@ -108,8 +108,7 @@ impl RawQp {
         solicited: bool,
     ) -> io::Result<()> {
         let mut elements = elements(segments);
-        // SAFETY: zero is valid for all fields.
-        let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
+        let mut wr: ibv_send_wr = zeroed();
         wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
         wr.num_sge = elements.len() as c_int;

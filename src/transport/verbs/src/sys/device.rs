@@ -2,11 +2,10 @@
 
 use std::ffi::{c_uint, c_void};
 use std::io;
-use std::mem;
 
 use rdma_sys::*;
 
-use super::{Owned, check_room, code, keep_memory_over_forks, made, text, with_fork_lock};
+use super::{Owned, check_room, code, keep_memory_over_forks, made, text, with_fork_lock, zeroed};
 
 pub fn names() -> Vec<String> {
     with_fork_lock(|| with_list(|list| list.iter().map(|&device| name_of(device)).collect())).unwrap_or_else(|error| {
@@ -16,8 +15,10 @@ pub fn names() -> Vec<String> {
 }
 
 pub(super) fn name_of(device: *mut ibv_device) -> String {
-    // SAFETY: the device is in a live list, or has an open context; the name is a C string in a fixed array.
-    unsafe { text(ibv_get_device_name(device)) }
+    // SAFETY: the device is in a live list, or has an open context.
+    let name = unsafe { ibv_get_device_name(device) };
+    // SAFETY: a C string in an array of the device.
+    unsafe { text(name) }
 }
 
 fn with_list<R>(f: impl FnOnce(&[*mut ibv_device]) -> R) -> io::Result<R> {
@@ -75,16 +76,14 @@ impl Context {
     }
 
     pub fn query(&self) -> io::Result<ibv_device_attr> {
-        // SAFETY: zero is valid for all fields.
-        let mut attr: ibv_device_attr = unsafe { mem::zeroed() };
+        let mut attr: ibv_device_attr = zeroed();
         // SAFETY: the call writes the structure.
         code(|| unsafe { ibv_query_device(self.as_ptr(), &raw mut attr) })?;
         Ok(attr)
     }
 
     pub fn query_port(&self, port: u8) -> io::Result<ibv_port_attr> {
-        // SAFETY: zero is valid for all fields.
-        let mut attr: ibv_port_attr = unsafe { mem::zeroed() };
+        let mut attr: ibv_port_attr = zeroed();
         // SAFETY: the call writes the structure, or a prefix of it.
         code(|| unsafe { ___ibv_query_port(self.as_ptr(), port, &raw mut attr) })?;
         Ok(attr)

@@ -107,6 +107,27 @@ fn made<T>(mut call: impl FnMut() -> *mut T) -> io::Result<NonNull<T>> {
     again(|| NonNull::new(call()).ok_or_else(io::Error::last_os_error))
 }
 
+/// # Safety
+/// Zero must be valid in all fields of the structure.
+unsafe trait Zeroable {}
+
+macro_rules! zeroable {
+    ($($structure:ty)*) => {
+        // SAFETY: all fields are numbers, pointers, or structures and unions of these.
+        $(unsafe impl Zeroable for $structure {})*
+    };
+}
+
+zeroable! {
+    cq::Batch ibv_device_attr ibv_mw_bind ibv_port_attr ibv_qp_attr ibv_qp_init_attr ibv_send_wr rdma_conn_param
+    libc::sockaddr_storage libc::stat
+}
+
+fn zeroed<T: Zeroable>() -> T {
+    // SAFETY: zero is valid in all fields (contract).
+    unsafe { mem::zeroed() }
+}
+
 pub trait Object {
     /// Log message if an object cannot be destroyed.
     const STAYS: &str;

@@ -6,7 +6,6 @@
 
 use std::ffi::c_int;
 use std::io;
-use std::mem;
 use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +21,7 @@ use super::layout::headers::{
     __IncompleteArrayField, ib_uverbs_cmd_hdr, ib_uverbs_post_send, ib_uverbs_write_cmds_IB_USER_VERBS_CMD_POST_SEND,
 };
 use super::memory::{Mr, Mw, Pd};
-use super::{Owned, code, meaning, must_be_mappable, repeat};
+use super::{Owned, code, meaning, must_be_mappable, repeat, zeroed};
 
 /// Zone, completion queues for requests and receives, SRQ.
 type Parents = (Arc<Pd>, [Arc<RawCq>; 2], Option<Arc<RawSrq>>);
@@ -81,8 +80,7 @@ impl RawQp {
         srq: Option<&Arc<RawSrq>>,
         cap: ibv_qp_cap,
     ) -> io::Result<Self> {
-        // SAFETY: zero is valid for all fields.
-        let mut init: ibv_qp_init_attr = unsafe { mem::zeroed() };
+        let mut init: ibv_qp_init_attr = zeroed();
         [init.send_cq, init.recv_cq] = cqs.map(|cq| cq.as_ptr());
         init.srq = srq.map_or(ptr::null_mut(), |srq| srq.as_ptr());
         init.cap = cap;
@@ -109,8 +107,7 @@ impl RawQp {
         mask: ibv_qp_attr_mask,
         set: impl FnOnce(&mut ibv_qp_attr),
     ) -> io::Result<()> {
-        // SAFETY: zero is valid for all fields.
-        let mut attr: ibv_qp_attr = unsafe { mem::zeroed() };
+        let mut attr: ibv_qp_attr = zeroed();
         attr.qp_state = state;
         set(&mut attr);
         self.modify(&mut attr, (mask | ibv_qp_attr_mask::IBV_QP_STATE).0 as c_int)
@@ -138,8 +135,7 @@ impl RawQp {
             flags |= ibv_send_flags::IBV_SEND_FENCE.0;
         }
         let inline = if self.takes(elements) { ibv_send_flags::IBV_SEND_INLINE.0 } else { 0 };
-        // SAFETY: zero is valid for all fields.
-        let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
+        let mut wr: ibv_send_wr = zeroed();
         wr.wr_id = id;
         wr.sg_list = elements.as_mut_ptr();
         wr.num_sge = elements.len() as c_int;
@@ -256,8 +252,7 @@ impl RawQp {
 
     /// Binds a type 1 window to a range. This replaces its binding and its key.
     pub fn post_bind(&self, id: u64, mw: &Mw, range: Range<'_>) -> io::Result<()> {
-        // SAFETY: zero is valid for all fields.
-        let mut bind: ibv_mw_bind = unsafe { mem::zeroed() };
+        let mut bind: ibv_mw_bind = zeroed();
         bind.wr_id = id;
         bind.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
         bind.bind_info = bind_info(range);
@@ -267,8 +262,7 @@ impl RawQp {
 
     /// Binds a new type 2 window, under `key`.
     pub fn post_bind_single(&self, id: u64, mw: &Mw, key: u32, range: Range<'_>) -> io::Result<()> {
-        // SAFETY: zero is valid for all fields.
-        let mut wr: ibv_send_wr = unsafe { mem::zeroed() };
+        let mut wr: ibv_send_wr = zeroed();
         wr.wr_id = id;
         wr.opcode = ibv_wr_opcode::IBV_WR_BIND_MW;
         wr.send_flags = ibv_send_flags::IBV_SEND_SIGNALED.0;
