@@ -70,13 +70,11 @@ fn processes_of_other_users_are_refused() {
     let (_dir, path) = place();
     let listener = Socket::listen(&path).expect("bind");
     let other = std::thread::spawn(move || {
-        // SAFETY: both calls change only the identity of this thread, which connects and ends.
-        let changed = unsafe {
-            let status = libc::syscall(libc::SYS_setresuid, -1, 65534, -1);
-            // Access to files remains that of root, so that the directory can be reached.
-            libc::setfsuid(0);
-            status
-        };
+        // SAFETY: changes only the identity of this thread, which connects and ends.
+        let changed = unsafe { libc::syscall(libc::SYS_setresuid, -1, 65534, -1) };
+        // Access to files remains that of root, so that the directory can be reached.
+        // SAFETY: changes only this thread.
+        unsafe { libc::setfsuid(0) };
         assert_eq!(changed, 0);
         Socket::connect(&path)
     });
