@@ -174,7 +174,9 @@ impl FirstCells {
     pub fn set<D>(&self, slab: &Slab<D>) {
         let chunk = &slab.chunks[0];
         let (len, first) = (chunk.len(), chunk.first.load(Ordering::Relaxed).addr());
-        if self.first.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        if self.first.load(Ordering::Relaxed) == 0
+            && self.first.compare_exchange(0, first, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
             // SYNC chunk: pairs with the load in `enter`. The exchange succeeds once, so address and length match.
             self.len.store(len, Ordering::Release);
         }
