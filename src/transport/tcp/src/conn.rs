@@ -255,7 +255,7 @@ impl Conn {
     pub fn heard(self: &Arc<Self>, what: impl FnOnce(&mut Tx) -> Result<(), Fatal>) -> Result<(), Fatal> {
         let Some(mut tx) = self.base.sink.lock_tx() else { return Ok(()) };
         let heard = what(&mut tx);
-        if heard.is_ok() {
+        if heard.is_ok() && tx.stalls() {
             self.pump_locked(&mut tx);
         }
         if tx.done().is_some_and(|done| tx.request_done(done)) {

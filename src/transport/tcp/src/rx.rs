@@ -183,11 +183,22 @@ impl Rx {
     fn feed(&mut self, link: Link<'_>, mut bytes: &[u8]) -> Result<(), ConnEnd> {
         while !bytes.is_empty() {
             let Some(current) = self.current else {
-                let Some(header) = self.gather(&mut bytes)? else { break };
-                self.begin(link, header)?;
-                self.start.clear();
-                let left = header.payload();
-                self.current = (left > 0).then_some(Current { header, left });
+                let whole = if self.start.is_empty() { decode_start(bytes)? } else { None };
+                if let Some(header) = whole {
+                    let (start, rest) = bytes.split_at(header.start());
+                    bytes = rest;
+                    self.begin(link, header, start)?;
+                    continue;
+                }
+                // The start arrives in pieces.
+                let (first, rest) = bytes.split_at(1);
+                bytes = rest;
+                let _ = self.start.try_extend_from_slice(first);
+                let gathered = self.start.clone();
+                if let Some(header) = decode_start(&gathered)? {
+                    self.start.clear();
+                    self.begin(link, header, &gathered)?;
+                }
                 continue;
             };
             let (piece, rest) = bytes.split_at(current.left.min(bytes.len() as u64) as usize);
@@ -207,24 +218,7 @@ impl Rx {
         self.current = (left > 0).then_some(Current { left, ..current });
     }
 
-    /// Gathers the start of the next record. Returns its header once it is complete.
-    fn gather(&mut self, bytes: &mut &[u8]) -> Result<Option<Header>, ConnEnd> {
-        if !self.fill(HEADER, bytes) {
-            return Ok(None);
-        }
-        let header = self.start.first_chunk().and_then(Header::decode).ok_or_else(violation)?;
-        Ok(self.fill(header.start(), bytes).then_some(header))
-    }
-
-    fn fill(&mut self, wanted: usize, bytes: &mut &[u8]) -> bool {
-        let missing = wanted.saturating_sub(self.start.len()).min(bytes.len());
-        let (piece, rest) = bytes.split_at(missing);
-        let _ = self.start.try_extend_from_slice(piece);
-        *bytes = rest;
-        self.start.len() >= wanted
-    }
-
-    fn begin(&mut self, link: Link<'_>, header: Header) -> Result<(), ConnEnd> {
+    fn begin(&mut self, link: Link<'_>, header: Header, start: &[u8]) -> Result<(), ConnEnd> {
         // All records of one send contain the same report.
         if self.reported != (header.handled, header.window) {
             self.reported = (header.handled, header.window);
@@ -247,8 +241,10 @@ impl Rx {
                 }
             }
             kind::END => return Err(ConnEnd::Left(End::decode(header.aux).ok_or_else(violation)?)),
-            _ => self.requests.start(link, header, &self.start)?,
+            _ => self.requests.start(link, header, start)?,
         }
+        let left = header.payload();
+        self.current = (left > 0).then_some(Current { header, left });
         Ok(())
     }
 
@@ -269,6 +265,14 @@ impl Rx {
         self.over = resumed.is_err();
         Ok(resumed?)
     }
+}
+
+/// Returns the header of a record, unless it or the head is incomplete.
+#[inline(always)]
+fn decode_start(bytes: &[u8]) -> Result<Option<Header>, ConnEnd> {
+    let Some(header) = bytes.first_chunk() else { return Ok(None) };
+    let header = Header::decode(header).ok_or_else(violation)?;
+    Ok((bytes.len() >= header.start()).then_some(header))
 }
 
 /// Receives up to `len` bytes into a place, and the following ones into `buffer`. Fails if the memory is not registered
