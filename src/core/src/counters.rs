@@ -13,7 +13,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::event::{AsyncReason, ConnectionEvent, Extended, Transfer};
+use crate::event::{AsyncReason, ConnectionEvent, Transfer};
 use crate::slab::Handle;
 use crate::transport::Flow;
 
@@ -30,14 +30,22 @@ pub struct Tally {
 /// because the compiler would update an array of pairs with slower vector instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tallies {
-    operations: [u64; 4],
-    bytes: [u64; 4],
+    operations: [u64; Transfer::COUNT],
+    bytes: [u64; Transfer::COUNT],
 }
 
 impl Tallies {
     /// Returns the counts of one kind.
     pub fn of(&self, transfer: Transfer) -> Tally {
         Tally { operations: self.operations[transfer as usize], bytes: self.bytes[transfer as usize] }
+    }
+
+    /// Returns the sums of an ordinary kind and the kinds that correspond to it.
+    pub fn total(&self, transfer: Transfer) -> Tally {
+        let sum = |counts: &[u64]| {
+            counts.iter().skip(transfer as usize).step_by(4).fold(0, |sum, &one| one.wrapping_add(sum))
+        };
+        Tally { operations: sum(&self.operations), bytes: sum(&self.bytes) }
     }
 
     #[inline(always)]
@@ -48,35 +56,11 @@ impl Tallies {
     }
 
     pub(crate) fn add(&mut self, other: &Tallies) {
-        let sum = |ours: &mut [u64; 4], theirs: &[u64; 4]| {
+        let sum = |ours: &mut [u64], theirs: &[u64]| {
             ours.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours = ours.wrapping_add(*theirs));
         };
         sum(&mut self.operations, &other.operations);
         sum(&mut self.bytes, &other.bytes);
-    }
-}
-
-/// Counts of extended operations. [`Tallies`] counts these operations too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Specials([Tally; Extended::COUNT]);
-
-impl Specials {
-    /// Returns the counts of one kind.
-    pub fn of(&self, kind: Extended) -> Tally {
-        self.0[kind as usize]
-    }
-
-    pub(crate) fn count(&mut self, kind: Extended, len: u64) {
-        let Tally { operations, bytes } = &mut self.0[kind as usize];
-        *operations = operations.wrapping_add(1);
-        *bytes = bytes.wrapping_add(len);
-    }
-
-    pub(crate) fn add(&mut self, other: &Specials) {
-        for (ours, theirs) in self.0.iter_mut().zip(&other.0) {
-            ours.operations = ours.operations.wrapping_add(theirs.operations);
-            ours.bytes = ours.bytes.wrapping_add(theirs.bytes);
-        }
     }
 }
 
@@ -85,8 +69,6 @@ impl Specials {
 pub struct Counters {
     /// Operations.
     pub tallies: Tallies,
-    /// Operations that not all API versions have.
-    pub specials: Specials,
     /// Counters of the transport.
     pub flow: Flow,
     /// Datagrams that the sender dropped, or that the receiver dropped because no receive was posted.
@@ -96,7 +78,6 @@ pub struct Counters {
 impl Counters {
     pub(crate) fn add(&mut self, other: &Counters) {
         self.tallies.add(&other.tallies);
-        self.specials.add(&other.specials);
         self.flow.add(other.flow);
         self.lost = self.lost.wrapping_add(other.lost);
     }
@@ -108,7 +89,7 @@ impl Counters {
             (Transfer::Write, "RDMA writes"),
             (Transfer::Read, "RDMA reads"),
         ] {
-            let Tally { operations, bytes } = self.tallies.of(transfer);
+            let Tally { operations, bytes } = self.tallies.total(transfer);
             log::debug!(target: host::diagnostics::COUNTERS, "endpoint {ep}: {operations} {what} of {bytes} bytes");
         }
         let Flow { request_stalls, message_stalls, peer_wakeups } = self.flow;

@@ -32,14 +32,28 @@ pub enum Status {
     RmrOperation,
 }
 
-/// A kind of transfer, with the number of the C interface where it has one.
+/// A kind of transfer. The first four have the numbers of the C interface; only some API versions have the others, whose
+/// two lowest bits are the number of the corresponding ordinary kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the operations of the specification
 pub enum Transfer {
-    Send,
-    Write,
-    Read,
-    Recv,
+    Send = 0,
+    Write = 1,
+    Read = 2,
+    Recv = 3,
+    WriteImmediate = 5,
+    FetchAdd = 6,
+    /// A receive that a write with immediate data completed.
+    RecvImmediate = 7,
+    SendDatagram = 8,
+    CompareSwap = 10,
+    /// A receive whose message revoked a remote memory region.
+    RecvInvalidated = 11,
+    RecvDatagram = 15,
+}
+
+impl Transfer {
+    pub(crate) const COUNT: usize = Transfer::RecvDatagram as usize + 1;
 }
 
 /// The completion of a data transfer: see [`Event::Transfer`].
@@ -55,42 +69,6 @@ pub struct Completion {
     pub status: Status,
     /// Kind of transfer.
     pub transfer: Transfer,
-}
-
-/// The kinds of transfer that only some API versions have. [`Event::Extended`] reports these, so that
-/// [`Event::Transfer`] stays small.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)] // names of the specification
-pub enum Extended {
-    WriteImmediate,
-    FetchAdd,
-    CompareSwap,
-    /// A receive that a write with immediate data completed.
-    RecvImmediate,
-    /// A receive whose message revoked a remote memory region.
-    RecvInvalidated,
-    SendDatagram,
-    RecvDatagram,
-}
-
-impl Extended {
-    pub(crate) const COUNT: usize = Extended::RecvDatagram as usize + 1;
-
-    /// Returns the corresponding ordinary kind of transfer.
-    pub const fn transfer(self) -> Transfer {
-        match self {
-            Extended::WriteImmediate => Transfer::Write,
-            Extended::FetchAdd | Extended::CompareSwap => Transfer::Read,
-            Extended::RecvImmediate | Extended::RecvInvalidated | Extended::RecvDatagram => Transfer::Recv,
-            Extended::SendDatagram => Transfer::Send,
-        }
-    }
-}
-
-impl From<Completion> for Event {
-    fn from(Completion { ep, cookie, len, status, transfer }: Completion) -> Self {
-        Event::Transfer { ep, cookie, status, len, transfer }
-    }
 }
 
 /// A kind of connection event, in the order of the C interface.
@@ -166,16 +144,9 @@ pub enum Event {
         cookie: u64,
         status: Status,
         len: u64,
+        /// An ordinary kind if a receive failed.
         transfer: Transfer,
-    },
-    /// A transfer of a kind in [`Extended`] completed. A receive is reported so only if it succeeded.
-    Extended {
-        ep: Handle,
-        cookie: u64,
-        status: Status,
-        len: u64,
-        operation: Extended,
-        /// The immediate data of [`Extended::RecvImmediate`], or the remote key of [`Extended::RecvInvalidated`]; else
+        /// The immediate data of [`Transfer::RecvImmediate`], or the remote key of [`Transfer::RecvInvalidated`]; else
         /// 0.
         extra: u32,
     },

@@ -167,9 +167,7 @@ fn operation<X>(transfer: Transfer, remote: &RemoteSegment, completion: Completi
     match transfer {
         Transfer::Write => Operation::Write(*remote),
         Transfer::Read => Operation::Read(*remote),
-        Transfer::Send | Transfer::Recv => {
-            Operation::Send { solicited: completion.contains(CompletionFlags::SOLICITED_WAIT) }
-        }
+        _ => Operation::Send { solicited: completion.contains(CompletionFlags::SOLICITED_WAIT) },
     }
 }
 

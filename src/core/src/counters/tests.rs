@@ -49,12 +49,16 @@ fn counts_each_event_separately() {
 
 #[test]
 fn sums_extended_operations() {
-    let mut one = Specials::default();
-    one.count(Extended::FetchAdd, 8);
+    let mut one = Tallies::default();
+    one.count(Transfer::FetchAdd, 8);
     let mut sum = one;
-    sum.count(Extended::RecvInvalidated, 3);
+    sum.count(Transfer::Read, 3);
+    sum.count(Transfer::RecvInvalidated, 3);
     sum.add(&one);
-    assert_eq!(sum.of(Extended::FetchAdd), Tally { operations: 2, bytes: 16 });
-    assert_eq!(sum.of(Extended::RecvInvalidated), Tally { operations: 1, bytes: 3 });
-    assert_eq!(sum.of(Extended::CompareSwap), Tally::default());
+    assert_eq!(sum.of(Transfer::FetchAdd), Tally { operations: 2, bytes: 16 });
+    assert_eq!(sum.of(Transfer::RecvInvalidated), Tally { operations: 1, bytes: 3 });
+    assert_eq!(sum.of(Transfer::CompareSwap), Tally::default());
+    assert_eq!(sum.of(Transfer::Read), Tally { operations: 1, bytes: 3 });
+    assert_eq!(sum.total(Transfer::Read), Tally { operations: 3, bytes: 19 });
+    assert_eq!(sum.total(Transfer::Send), Tally::default());
 }

@@ -57,7 +57,7 @@ impl<T: Transport> Endpoint<T> {
         let counters = self.counters();
         self.requests().counters = Counters::default();
         let mut receives = self.receives.lock();
-        (receives.received, receives.specials) = Default::default();
+        receives.received = Default::default();
         drop(receives);
         if let Ok(own) = self.datagrams() {
             own.lost.store(0, Ordering::Relaxed);
@@ -69,7 +69,6 @@ impl<T: Transport> Endpoint<T> {
 
 fn add_receives<T: Transport>(counters: &mut Counters, receives: &Receives<T>) {
     counters.tallies.add(&receives.received);
-    counters.specials.add(&receives.specials);
 }
 
 impl<T: Transport> Ia<T> {

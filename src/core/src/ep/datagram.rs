@@ -29,7 +29,7 @@ use crate::ep::report::announced;
 use crate::ep::requests::{InFlight, Requests, Work};
 use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Result, Role};
-use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Peer, PeerEvent, Status};
+use crate::event::{CompletionFlags, ConnectionEvent, Event, Peer, PeerEvent, Status, Transfer};
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::slab::Handle;
@@ -188,7 +188,7 @@ impl<T: Transport> Endpoint<T> {
         } else {
             qp.send_to(&to.way, &Datagram { id, segments: &checked, len, solicited })?
         };
-        let work = Work::Extended(Extended::SendDatagram, len);
+        let work = Work::Extended(Transfer::SendDatagram, len);
         place.fill(InFlight { mark: handed.mark, cookie, flags: completion, work });
         work.show_posted(self.header.handle(), cookie);
         requests.count(work);
@@ -366,8 +366,7 @@ impl<T: Transport> DatagramSink<T> {
         srq.taken(done.id);
         receives.taken.push(done.id);
         let passed = receives.watermarks_passed();
-        let ended = self.ended(&mut receives, done);
-        ep.finish(&mut receives, &ended);
+        ep.finish(&mut receives, &Self::ended(done));
         drop(receives);
         ep.tell_of(passed);
     }
@@ -399,15 +398,10 @@ impl<T: Transport> DatagramSink<T> {
     }
 
     fn complete(&self, receives: &mut Receives<T>, cookie: u64, done: RecvDone) {
-        let ended = self.ended(receives, done);
-        receives.complete(self.endpoint.header.handle(), cookie, &ended, false, None);
+        receives.complete(self.endpoint.header.handle(), cookie, &Self::ended(done), false, None);
     }
 
-    fn ended(&self, receives: &mut Receives<T>, done: RecvDone) -> Ended {
-        let special = (done.status == Status::Success).then_some((Extended::RecvDatagram, 0));
-        if special.is_some() {
-            receives.specials.count(Extended::RecvDatagram, done.len);
-        }
-        Ended { done, special }
+    fn ended(done: RecvDone) -> Ended {
+        Ended { done, special: Some((Transfer::RecvDatagram, 0)) }
     }
 }

@@ -7,7 +7,7 @@
 use crate::ep::endpoint::Endpoint;
 use crate::ep::requests::{Requests, Work};
 use crate::error::{Access, Arg, Error, Result};
-use crate::event::{CompletionFlags, Extended, Transfer};
+use crate::event::{CompletionFlags, Transfer};
 use crate::lmr::Lmr;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::mem::Rights;
@@ -36,7 +36,7 @@ impl<T: Transport> Endpoint<T> {
             let permit = self.permit(requests)?;
             let len = requests.length(Transfer::Write, total, to.len)?;
             let operation = Operation::WriteImmediate { to, value, solicited, permit };
-            Ok((operation, Work::Extended(Extended::WriteImmediate, len), len))
+            Ok((operation, Work::Extended(Transfer::WriteImmediate, len), len))
         })
     }
 
@@ -61,8 +61,8 @@ impl<T: Transport> Endpoint<T> {
         }
         let RemoteSegment { addr, len, key } = remote;
         let kind = match change {
-            Change::Add(_) => Extended::FetchAdd,
-            Change::Swap { .. } => Extended::CompareSwap,
+            Change::Add(_) => Transfer::FetchAdd,
+            Change::Swap { .. } => Transfer::CompareSwap,
         };
         let count = segments.count();
         self.post_any(

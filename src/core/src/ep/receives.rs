@@ -6,12 +6,12 @@ use std::sync::Arc;
 use host::diagnostics::COMPLETION;
 use host::memory::{self, NoMemory, Room};
 
-use crate::counters::{Specials, Tallies};
+use crate::counters::Tallies;
 use crate::ep::attr::Watermark;
 use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Evd, Queued};
-use crate::event::{Completion, CompletionFlags, Extended, Feed, Status, Transfer, notifies};
+use crate::event::{Completion, CompletionFlags, Feed, Status, Transfer, notifies};
 use crate::fifo::Fifo;
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Handle;
@@ -40,13 +40,14 @@ pub(crate) struct Early {
 #[derive(Clone, Copy)]
 pub(crate) struct Ended {
     pub done: RecvDone,
-    /// Kind of the completion, and its value, if the message has more than bytes. Ignored after a failure.
-    pub special: Option<(Extended, u32)>,
+    /// Kind and value of an extended completion ([`Event::Transfer`](crate::event::Event::Transfer)). Ignored after a
+    /// failure.
+    pub special: Option<(Transfer, u32)>,
 }
 
 impl Ended {
     pub fn unfilled(status: Status) -> Self {
-        Ended { done: RecvDone { id: 0, status, len: 0, solicited: false }, special: None }
+        Ended::from(RecvDone { id: 0, status, len: 0, solicited: false })
     }
 
     /// Returns the completion for an EVD. `charge` is the SRQ's entry that the receive occupies.
@@ -55,9 +56,9 @@ impl Ended {
         let RecvDone { status, len, .. } = self.done;
         let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
         match self.special {
-            Some((kind, extra)) if matches!(status, Status::Success) => {
-                let lead = if kind == Extended::RecvDatagram { LEAD } else { 0 };
-                Queued::extended(Completion { len: len + lead, ..completion }, kind, extra, charge)
+            Some((transfer, extra)) if matches!(status, Status::Success) => {
+                let lead = if matches!(transfer, Transfer::RecvDatagram) { LEAD } else { 0 };
+                Queued::extended(Completion { len: len + lead, transfer, ..completion }, extra, charge)
             }
             _ => Queued::transfer(completion, charge),
         }
@@ -113,8 +114,6 @@ pub(crate) struct Receives<T: Transport> {
     /// `true` if the soft watermark is armed, or there is a hard one.
     pub watched: bool,
     pub received: Tallies,
-    /// Counters of received messages with more than bytes.
-    pub specials: Specials,
     /// Number of receives flushed by their post. `next_id` does not count them.
     pub flushed: u64,
 }
@@ -145,7 +144,6 @@ impl<T: Transport> Receives<T> {
             soft_armed: false,
             watched: false,
             received: Tallies::default(),
-            specials: Specials::default(),
             flushed: 0,
         })
     }
@@ -221,7 +219,9 @@ impl<T: Transport> Receives<T> {
     #[inline(always)]
     fn note_end(&mut self, ep: Handle, cookie: u64, ended: &Ended) {
         match ended.done.status {
-            Status::Success => self.received.count(Transfer::Recv, ended.done.len),
+            Status::Success => {
+                self.received.count(ended.special.map_or(Transfer::Recv, |(transfer, _)| transfer), ended.done.len)
+            }
             Status::Flushed => {}
             status => tell_failed(ep, cookie, status),
         }

@@ -12,7 +12,7 @@ use crate::counters::ConnStat;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
 use crate::ep_state::{EpState, Trigger, next};
-use crate::event::{ConnectionEvent, Extended, Status};
+use crate::event::{ConnectionEvent, Status, Transfer};
 use crate::lmr_table::CheckedSegment;
 use crate::slab::Handle;
 use crate::transport::{
@@ -111,19 +111,15 @@ impl<T: Transport> EndpointSink<T> {
 
     /// Like [`EndpointSink::recv_done`], for a receive with more than bytes. Calls of both functions keep their order.
     pub fn recv_special(&self, done: RecvDone, what: Special) {
-        let (kind, extra) = match what {
-            Special::Immediate(value) => (Extended::RecvImmediate, value),
+        let (transfer, extra) = match what {
+            Special::Immediate(value) => (Transfer::RecvImmediate, value),
             Special::Invalidated(key) => {
                 // The transport has revoked the binding. Remove it before a completion reports this.
                 self.endpoint.forget_binding(key);
-                (Extended::RecvInvalidated, key)
+                (Transfer::RecvInvalidated, key)
             }
         };
-        let mut receives = self.endpoint.receives.lock();
-        if receives.life == self.life && done.status == Status::Success {
-            receives.specials.count(kind, done.len);
-        }
-        self.recv_ended(receives, Ended { done, special: Some((kind, extra)) });
+        self.recv_ended(self.endpoint.receives.lock(), Ended { done, special: Some((transfer, extra)) });
     }
 
     /// Reports that one of the reported receives was solicited ([`crate::transport::QpInit::solicited`]).

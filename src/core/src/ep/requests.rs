@@ -12,7 +12,7 @@ use crate::counters::Counters;
 use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Result};
 use crate::evd::{Batch, Evd, Queued};
-use crate::event::{Completion, CompletionFlags, Event, Extended, Feed, Status, Transfer, notifies};
+use crate::event::{Completion, CompletionFlags, Event, Feed, Status, Transfer, notifies};
 use crate::fifo::{Fifo, Oldest, Vacancy};
 use crate::mem::Rights;
 use crate::probes;
@@ -22,28 +22,21 @@ use crate::users::Use;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    Transfer(Transfer, u64),
     /// Kind, and length in bytes.
-    Extended(Extended, u64),
+    Transfer(Transfer, u64),
+    /// The same for a kind that only some API versions have.
+    Extended(Transfer, u64),
     Bind(Handle),
 }
 
 impl Work {
     pub const ATOMIC: u64 = 8;
 
-    fn moves(self) -> Option<(Transfer, u64)> {
-        match self {
-            Work::Transfer(transfer, len) => Some((transfer, len)),
-            Work::Extended(kind, len) => Some((kind.transfer(), len)),
-            Work::Bind(_) => None,
-        }
-    }
-
     #[inline(never)]
     pub fn show_posted(self, ep: Handle, cookie: u64) {
-        match self.moves() {
-            Some((transfer, len)) => probes::posted(ep, transfer, cookie, len),
-            None => probes::bind_posted(ep, cookie),
+        match self {
+            Work::Transfer(transfer, len) | Work::Extended(transfer, len) => probes::posted(ep, transfer, cookie, len),
+            Work::Bind(_) => probes::bind_posted(ep, cookie),
         }
     }
 }
@@ -67,8 +60,8 @@ impl InFlight {
         let cookie = self.cookie;
         let queued = match self.work {
             Work::Transfer(transfer, len) => Queued::transfer(Completion { ep, cookie, len, status, transfer }, None),
-            Work::Extended(kind, len) => {
-                Queued::extended(Completion { ep, cookie, len, status, transfer: kind.transfer() }, kind, 0, None)
+            Work::Extended(transfer, len) => {
+                Queued::extended(Completion { ep, cookie, len, status, transfer }, 0, None)
             }
             Work::Bind(rmr) => Queued::event(Event::Bind { rmr, cookie, status }),
         };
@@ -211,13 +204,13 @@ impl<T: Transport> Requests<T> {
         }
     }
 
-    /// Returns the maximum number of local segments of a transfer, and the right that it requires to them.
+    /// Returns the maximum number of local segments of an ordinary transfer, and the right that it requires to them.
     #[inline(always)]
     pub fn needs(&self, transfer: Transfer) -> (usize, Rights) {
         match transfer {
-            Transfer::Send | Transfer::Recv => (self.max_segments, Rights::LOCAL_READ),
             Transfer::Write => (self.max_write_segments, Rights::LOCAL_READ),
             Transfer::Read => (self.max_read_segments, Rights::LOCAL_WRITE),
+            _ => (self.max_segments, Rights::LOCAL_READ),
         }
     }
 
@@ -265,11 +258,8 @@ impl<T: Transport> Requests<T> {
     }
 
     pub fn count(&mut self, work: Work) {
-        if let Some((transfer, len)) = work.moves() {
+        if let Work::Transfer(transfer, len) | Work::Extended(transfer, len) = work {
             self.counters.tallies.count(transfer, len);
-        }
-        if let Work::Extended(kind, len) = work {
-            self.counters.specials.count(kind, len);
         }
     }
 
@@ -320,13 +310,13 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// Returns the length of a transfer with `total` local and `remote` remote bytes: at most `max` and the destination's.
+/// Returns the length of an ordinary transfer with `total` local and `remote` remote bytes: at most `max` and the destination's.
 #[inline(always)]
 pub(crate) fn length(transfer: Transfer, total: u64, remote: u64, max: u64) -> Result<u64> {
     let (fits, len) = match transfer {
         Transfer::Write => (total <= remote && total <= max, total),
         Transfer::Read => (total >= remote && remote <= max, remote),
-        Transfer::Send | Transfer::Recv => (total <= max, total),
+        _ => (total <= max, total),
     };
     if fits { Ok(len) } else { Err(Error::LengthError) }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Result, StateError};
-use crate::event::{Completion, Event, Extended, Feed, Status, Transfer};
+use crate::event::{Completion, Event, Feed, Status, Transfer};
 use crate::fifo::{Fifo, Vacancy};
 use crate::probes;
 use crate::slab::Handle;
@@ -29,8 +29,8 @@ pub(crate) enum More {
     #[expect(dead_code)] // its drop counts
     OutstandingRecv(OutstandingRecv),
     Event(Event),
-    /// Kind and value of an [`Event::Extended`], and the occupied entry of an SRQ.
-    Extended(Extended, u32, #[expect(dead_code)] Option<OutstandingRecv>),
+    /// The value of an extended transfer ([`Event::Transfer`]), and the occupied entry of an SRQ.
+    Extended(u32, #[expect(dead_code)] Option<OutstandingRecv>),
 }
 
 // A queue can have thousands of events.
@@ -46,8 +46,8 @@ impl Queued {
         Queued { completion, more: charge.map_or(More::Nothing, More::OutstandingRecv) }
     }
 
-    pub fn extended(completion: Completion, kind: Extended, extra: u32, charge: Option<OutstandingRecv>) -> Self {
-        Queued { completion, more: More::Extended(kind, extra, charge) }
+    pub fn extended(completion: Completion, extra: u32, charge: Option<OutstandingRecv>) -> Self {
+        Queued { completion, more: More::Extended(extra, charge) }
     }
 
     pub fn event(event: Event) -> Self {
@@ -66,14 +66,13 @@ impl Queued {
 
     /// Returns the event, and frees the entry of an SRQ that it occupies.
     pub fn settle(self) -> Event {
-        match self.more {
-            More::Event(event) => event,
-            More::Nothing | More::OutstandingRecv(_) => self.completion.into(),
-            More::Extended(operation, extra, _) => {
-                let Completion { ep, cookie, len, status, transfer: _ } = self.completion;
-                Event::Extended { ep, cookie, status, len, operation, extra }
-            }
-        }
+        let extra = match self.more {
+            More::Event(event) => return event,
+            More::Nothing | More::OutstandingRecv(_) => 0,
+            More::Extended(extra, _) => extra,
+        };
+        let Completion { ep, cookie, len, status, transfer } = self.completion;
+        Event::Transfer { ep, cookie, status, len, transfer, extra }
     }
 
     /// Frees the SRQ's entry of a DTO completion. Returns `false`, without effect, for extended and other events.

@@ -8,7 +8,7 @@ use crate::addr::Address;
 use crate::ep::{Endpoint, EpState};
 use crate::error::Result;
 use crate::evd::Evd;
-use crate::event::{CompletionFlags, ConnectionEvent, Event, Extended, Status, Streams, Transfer};
+use crate::event::{CompletionFlags, ConnectionEvent, Event, Status, Streams, Transfer};
 use crate::lmr_table::{LocalSegment, SegmentList};
 use crate::slab::Object;
 use crate::sp::{Cr, Psp, PspMode};
@@ -117,29 +117,29 @@ impl<T: Transport> End<T> {
 
     /// Returns the next extended completion of a receive, its operation, and its data.
     #[track_caller]
-    pub fn arrived_with(&self) -> (Completion, Extended, u32) {
+    pub fn arrived_with(&self) -> (Completion, Transfer, u32) {
         self.extended(next(&self.receives))
     }
 
     #[track_caller]
-    pub fn done_with(&self) -> (Completion, Extended) {
+    pub fn done_with(&self) -> (Completion, Transfer) {
         let (completion, operation, extra) = self.extended(next(&self.requests));
         assert_eq!(extra, 0);
         (completion, operation)
     }
 
     #[track_caller]
-    pub fn completes_with(&self, cookie: u64, status: Status, operation: Extended) {
+    pub fn completes_with(&self, cookie: u64, status: Status, operation: Transfer) {
         let ((got, how, _), kind) = self.done_with();
         assert_eq!((got, how, kind), (cookie, status, operation));
     }
 
     #[track_caller]
-    fn extended(&self, event: Event) -> (Completion, Extended, u32) {
+    fn extended(&self, event: Event) -> (Completion, Transfer, u32) {
         match event {
-            Event::Extended { ep, cookie, status, len, operation, extra } => {
+            Event::Transfer { ep, cookie, status, len, transfer, extra } => {
                 assert_eq!(ep, self.ep.header().handle());
-                ((cookie, status, len), operation, extra)
+                ((cookie, status, len), transfer, extra)
             }
             other => panic!("{other:?}"),
         }
@@ -147,13 +147,10 @@ impl<T: Transport> End<T> {
 
     #[track_caller]
     fn transfer(&self, event: Event) -> (Transfer, Completion) {
-        match event {
-            Event::Transfer { ep, cookie, status, len, transfer } => {
-                assert_eq!(ep, self.ep.header().handle());
-                (transfer, (cookie, status, len))
-            }
-            other => panic!("{other:?}"),
-        }
+        let (completion, transfer, extra) = self.extended(event);
+        assert!(matches!(transfer, Transfer::Send | Transfer::Write | Transfer::Read | Transfer::Recv), "{transfer:?}");
+        assert_eq!(extra, 0);
+        (transfer, completion)
     }
 
     #[track_caller]

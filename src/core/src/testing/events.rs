@@ -9,8 +9,8 @@ use host::{futex, poll};
 
 use crate::cno::Cno;
 use crate::error::{Error, Result};
-use crate::evd::Evd;
-use crate::event::Event;
+use crate::evd::{Evd, Queued};
+use crate::event::{Completion, Event};
 use crate::slab::Handle;
 use crate::transport::Transport;
 use crate::wait::{self, EvdOutcome, Sleep, SleepPlace, Step};
@@ -45,7 +45,8 @@ impl<T: Transport> Evd<T> {
         if !self.look() {
             return Err(Error::QueueEmpty);
         }
-        self.take(|&completion| completion.into(), |event| event)
+        let transfer = |&completion: &Completion| Queued::transfer(completion, None).settle();
+        self.take(transfer, |event| event)
     }
 }
 

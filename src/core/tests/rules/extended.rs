@@ -2,7 +2,7 @@
 
 use dat_core::ep::EpState;
 use dat_core::error::{Access, Arg, Error, StateError};
-use dat_core::event::Extended;
+use dat_core::event::Transfer;
 use dat_core::testing::{Buffer, Call, next, patience, quiet, wait};
 use dat_core::transport::{Closing, RemoteSegment, Scope, Special, Verdict};
 use dat_core::{Base, Change, CompletionFlags, Endpoint, Event, LocalSegment, Rights, Rmr};
@@ -118,11 +118,11 @@ fn extended_requests_complete_in_order() {
     end.write_immediate(buffer.at(0, 3), 6, REMOTE, 7);
     assert!(!sink.requests_done(SeqNo(6)));
     assert_eq!(end.done(), (0, Status::Success, 10));
-    assert_eq!(end.done_with(), ((1, Status::Success, 10), Extended::WriteImmediate));
-    assert_eq!(end.done_with(), ((2, Status::Success, 8), Extended::FetchAdd));
-    assert_eq!(end.done_with(), ((3, Status::Success, 8), Extended::CompareSwap));
+    assert_eq!(end.done_with(), ((1, Status::Success, 10), Transfer::WriteImmediate));
+    assert_eq!(end.done_with(), ((2, Status::Success, 8), Transfer::FetchAdd));
+    assert_eq!(end.done_with(), ((3, Status::Success, 8), Transfer::CompareSwap));
     assert_eq!(end.done(), (4, Status::Success, 9));
-    assert_eq!(end.done_with(), ((6, Status::Success, 3), Extended::WriteImmediate));
+    assert_eq!(end.done_with(), ((6, Status::Success, 3), Transfer::WriteImmediate));
     assert!(quiet([&end.requests]));
 }
 
@@ -136,14 +136,14 @@ fn failures_and_flushes_name_the_operation() {
         end.write_immediate(buffer.at(0, 8), cookie + 1, REMOTE, 7);
     }
     sink.failed(None, Some((FailedRequest::Number(1), Status::RemoteAccess)));
-    end.completes_with(0, Status::Success, Extended::FetchAdd);
-    end.completes_with(1, Status::RemoteAccess, Extended::WriteImmediate);
-    end.completes_with(2, Status::Flushed, Extended::FetchAdd);
-    end.completes_with(3, Status::Flushed, Extended::WriteImmediate);
+    end.completes_with(0, Status::Success, Transfer::FetchAdd);
+    end.completes_with(1, Status::RemoteAccess, Transfer::WriteImmediate);
+    end.completes_with(2, Status::Flushed, Transfer::FetchAdd);
+    end.completes_with(3, Status::Flushed, Transfer::WriteImmediate);
     end.is_told(ConnectionEvent::Broken);
     // Later posts are flushed, too.
     end.change(buffer.at(0, 8), 4, REMOTE, Change::Swap { expected: 0, new: 0 });
-    end.completes_with(4, Status::Flushed, Extended::CompareSwap);
+    end.completes_with(4, Status::Flushed, Transfer::CompareSwap);
 }
 
 #[test]
@@ -164,10 +164,10 @@ fn receives_with_data_complete_in_order() {
     sink.recv_special(received(3), Special::Immediate(101));
     sink.recv_done(received(4));
     let done = |cookie| (cookie, Status::Success, 9);
-    assert_eq!(end.arrived_with(), (done(0), Extended::RecvImmediate, 100));
+    assert_eq!(end.arrived_with(), (done(0), Transfer::RecvImmediate, 100));
     assert_eq!(end.arrived(), done(1));
-    assert_eq!(end.arrived_with(), (done(2), Extended::RecvInvalidated, 200));
-    assert_eq!(end.arrived_with(), (done(3), Extended::RecvImmediate, 101));
+    assert_eq!(end.arrived_with(), (done(2), Transfer::RecvInvalidated, 200));
+    assert_eq!(end.arrived_with(), (done(3), Transfer::RecvImmediate, 101));
     assert_eq!(end.arrived(), done(4));
     // A failed receive contains no data.
     sink.recv_special(RecvDone { status: Status::LocalLength, ..received(5) }, Special::Immediate(102));
@@ -196,9 +196,9 @@ fn immediate_data_notifies_and_holds_srq_buffer() {
     assert_eq!((srq.query().available, srq.query().outstanding), (1, 3));
     let outcome = wait(&end.receives, 1, Some(patience()));
     assert_eq!(outcome.more, 1);
-    assert!(matches!(outcome.result, Ok(Event::Extended { cookie: 0, extra: 9, .. })));
+    assert!(matches!(outcome.result, Ok(Event::Transfer { cookie: 0, extra: 9, .. })));
     assert_eq!(srq.query().outstanding, 2);
-    assert_eq!(end.arrived_with(), ((1, Status::Success, 9), Extended::RecvImmediate, 10));
+    assert_eq!(end.arrived_with(), ((1, Status::Success, 9), Transfer::RecvImmediate, 10));
     assert_eq!(srq.query().outstanding, 1);
     // A receive that is reported after the end is flushed, and its buffer is freed.
     end.ep.disconnect(false).unwrap();
@@ -235,7 +235,7 @@ fn revoked_window_is_unbound_before_completion() {
     far.lmr().free().unwrap();
     for key in [old, buffer.lmr().remote_key, 0, new] {
         let (_, operation, extra) = end.arrived_with();
-        assert_eq!((operation, extra), (Extended::RecvInvalidated, key));
+        assert_eq!((operation, extra), (Transfer::RecvInvalidated, key));
     }
     assert_ne!(bind(&end, &rmr, &buffer).unwrap(), new);
 }

@@ -57,7 +57,7 @@ pub fn post_dequeue_and_ready_wait_do_not_allocate<T: Transport>(network: &Netwo
             more += 1;
         }
         for _ in 0..more {
-            let Event::Extended { status, .. } = next(&transfers) else { panic!("no such transfer") };
+            let Event::Transfer { status, .. } = next(&transfers) else { panic!("no such transfer") };
             assert_eq!(status, Status::Success);
         }
         b.ep.post_recv(&into, 1, CompletionFlags::DEFAULT).unwrap();

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use dat_core::event::{ConnectionEvent, Event, Extended, Status};
+use dat_core::event::{ConnectionEvent, Event, Status, Transfer};
 use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet};
 use dat_core::transport::{RemoteSegment, Scope, Transport};
 use dat_core::{Base, Change, CompletionFlags, Error, Rights, Rmr};
@@ -66,7 +66,7 @@ pub fn fetch_and_add_wraps_and_returns_old_value<T: Transport>(network: &Network
     for (cookie, add) in [0x100, 1, 0, u64::MAX, 1 << 63, 1 << 63, 0x0123_4567_89ab_cdef].into_iter().enumerate() {
         near.fill(0..64, 0xee);
         a.change(near.at(8, 8), cookie as u64, far.remote(at, 8), Change::Add(add));
-        assert_eq!(a.done_with(), ((cookie as u64, Status::Success, 8), Extended::FetchAdd));
+        assert_eq!(a.done_with(), ((cookie as u64, Status::Success, 8), Transfer::FetchAdd));
         assert_eq!(word(&near, 8), before);
         assert!(near.is_all(0..8, 0xee) && near.is_all(16..64, 0xee));
         before = before.wrapping_add(add);
@@ -90,7 +90,7 @@ pub fn compare_and_swap_requires_expected_value<T: Transport>(network: &Network<
         // A longer segment receives only 8 bytes.
         near.fill(0..64, 0xee);
         a.change(near.at(3, 40), 6, far.remote(at, 64), Change::Swap { expected, new });
-        assert_eq!(a.done_with(), ((6, Status::Success, 8), Extended::CompareSwap));
+        assert_eq!(a.done_with(), ((6, Status::Success, 8), Transfer::CompareSwap));
         assert_eq!((word(&near, 3), word(&far, at)), (before, after));
         assert!(near.is_all(0..3, 0xee) && near.is_all(11..64, 0xee));
     }
@@ -111,8 +111,8 @@ pub fn atomic_operations_stay_in_order<T: Transport>(network: &Network<T>) {
         b.arrives(k, Status::Success);
         assert_eq!([1024, 1032, 1040].map(|at| word(&far, at)), [k, k + 1000, 7]);
         a.completes(1, Status::Success);
-        a.completes_with(2, Status::Success, Extended::FetchAdd);
-        a.completes_with(3, Status::Success, Extended::CompareSwap);
+        a.completes_with(2, Status::Success, Transfer::FetchAdd);
+        a.completes_with(3, Status::Success, Transfer::CompareSwap);
         a.completes(4, Status::Success);
         a.completes(5, Status::Success);
     }
@@ -129,7 +129,7 @@ pub fn concurrent_additions_lose_nothing<T: Transport>(network: &Network<T>) {
             scope.spawn(move || {
                 for k in 0..count {
                     a.change(near.at(k * 8, 8), k as u64, target, Change::Add(1));
-                    a.completes_with(k as u64, Status::Success, Extended::FetchAdd);
+                    a.completes_with(k as u64, Status::Success, Transfer::FetchAdd);
                 }
             });
         }
@@ -152,7 +152,7 @@ pub fn atomic_operations_beyond_peer_limit_wait<T: Transport>(network: &Network<
         a.change(near.at(8 * k as usize, 8), k, far.remote(at, 8), Change::Add(1));
     }
     for k in 0..count {
-        a.completes_with(k, Status::Success, Extended::FetchAdd);
+        a.completes_with(k, Status::Success, Transfer::FetchAdd);
         assert_eq!(word(&near, 8 * k as usize), k);
     }
 }
@@ -173,7 +173,7 @@ pub fn atomic_violation_breaks_connection<T: Transport>(network: &Network<T>) {
         ("key 0", RemoteSegment { key: 0, ..open }),
     ] {
         for (change, kind) in
-            [(Change::Add(1), Extended::FetchAdd), (Change::Swap { expected: 0, new: 1 }, Extended::CompareSwap)]
+            [(Change::Add(1), Transfer::FetchAdd), (Change::Swap { expected: 0, new: 1 }, Transfer::CompareSwap)]
         {
             let (a, b) = adapter.pair();
             near.fill(0..64, 0xee);
@@ -200,7 +200,7 @@ pub fn atomic_operations_have_completion_flags<T: Transport>(network: &Network<T
     let post = |cookie, flags| a.ep.post_atomic(&[near.at(0, 8)], cookie, far.remote(at, 8), Change::Add(1), flags);
     post(1, CompletionFlags::SUPPRESS).unwrap();
     post(2, CompletionFlags::DEFAULT).unwrap();
-    a.completes_with(2, Status::Success, Extended::FetchAdd);
+    a.completes_with(2, Status::Success, Transfer::FetchAdd);
     assert_eq!(word(&near, 0), 1);
     assert!(quiet([&a.requests]));
     // Blocked by a message without a receive, the operation never executes.
@@ -208,10 +208,10 @@ pub fn atomic_operations_have_completion_flags<T: Transport>(network: &Network<T
     post(4, CompletionFlags::SUPPRESS).unwrap();
     a.ep.disconnect(false).unwrap();
     a.completes(3, Status::Flushed);
-    a.completes_with(4, Status::Flushed, Extended::FetchAdd);
+    a.completes_with(4, Status::Flushed, Transfer::FetchAdd);
     a.is_told(ConnectionEvent::Disconnected);
     network.expect_disconnected(&b);
     post(5, CompletionFlags::DEFAULT).unwrap();
-    a.completes_with(5, Status::Flushed, Extended::FetchAdd);
+    a.completes_with(5, Status::Flushed, Transfer::FetchAdd);
     assert_eq!(word(&far, at), 2);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dat_core::ep::EpState;
 use dat_core::error::{Arg, Error, Role};
-use dat_core::event::{Event, Extended, Peer, PeerEvent, Status};
+use dat_core::event::{Event, Peer, PeerEvent, Status, Transfer};
 use dat_core::testing::{Adapter, End, next, next_request, patience, quiet, request, until};
 use dat_core::transport::Transport;
 use dat_core::transport::datagrams::LEAD;
@@ -71,7 +71,7 @@ fn handle<T: Transport>(end: &End<T>, peer: &Peer) -> Arc<Ah<T>> {
 fn send<T: Transport>(end: &End<T>, from: LocalSegment, cookie: u64, peer: &Peer) {
     let to = handle(end, peer);
     end.ep.post_datagram(&[from], cookie, Some(&to), CompletionFlags::DEFAULT).unwrap();
-    assert_eq!(end.done_with(), ((cookie, Status::Success, from.len), Extended::SendDatagram));
+    assert_eq!(end.done_with(), ((cookie, Status::Success, from.len), Transfer::SendDatagram));
 }
 
 /// All peers know the endpoint by the same number.
@@ -90,11 +90,11 @@ pub fn endpoint_has_many_peers<T: Transport>(network: &Network<T>) {
         leaf.receive(to.at(0, ROOM), 10);
         from.paint(0..8, k);
         send(&hub, from.at(0, 8), 11, ours);
-        assert_eq!(leaf.arrived_with(), ((10, Status::Success, LEAD + 8), Extended::RecvDatagram, 0));
+        assert_eq!(leaf.arrived_with(), ((10, Status::Success, LEAD + 8), Transfer::RecvDatagram, 0));
         assert!(to.shows(LEAD as usize..LEAD as usize + 8, k));
         hub.receive(to.at(0, ROOM), 12);
         send(leaf, from.at(0, 0), 13, theirs);
-        assert_eq!(hub.arrived_with(), ((12, Status::Success, LEAD), Extended::RecvDatagram, 0));
+        assert_eq!(hub.arrived_with(), ((12, Status::Success, LEAD), Transfer::RecvDatagram, 0));
     }
     assert_eq!(hub.ep.lost_datagrams(), 0);
 }
@@ -111,7 +111,7 @@ pub fn datagram_without_fitting_receive_is_lost<T: Transport>(network: &Network<
     send(&a, from.at(0, 9), 3, &ours);
     until("the second one is lost", || b.ep.recv_query() == 1 && b.ep.lost_datagrams() == 2);
     send(&a, from.at(0, 8), 4, &ours);
-    assert_eq!(b.arrived_with(), ((2, Status::Success, LEAD + 8), Extended::RecvDatagram, 0));
+    assert_eq!(b.arrived_with(), ((2, Status::Success, LEAD + 8), Transfer::RecvDatagram, 0));
     assert!(quiet([&a.connections, &b.connections]));
 }
 

@@ -1,6 +1,6 @@
 //! Peers without extended operations.
 
-use dat_core::event::{Extended, Status};
+use dat_core::event::{Status, Transfer};
 use dat_core::testing::{Buffer, End, connect, quiet};
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{ApiCaps, Change, CompletionFlags, Error, Result};
@@ -38,14 +38,14 @@ pub fn rejects_extended_operations_that_peer_lacks<T: Transport>(network: &Netwo
         // An extended operation of `b` works.
         a.receive(near.at(32, 8), 5);
         b.write_immediate(far.at(0, 8), 6, near.remote(0, 8), 7);
-        b.completes_with(6, Status::Success, Extended::WriteImmediate);
-        assert_eq!(a.arrived_with(), ((5, Status::Success, 8), Extended::RecvImmediate, 7));
+        b.completes_with(6, Status::Success, Transfer::WriteImmediate);
+        assert_eq!(a.arrived_with(), ((5, Status::Success, 8), Transfer::RecvImmediate, 7));
         // Without a peer, posts succeed and are flushed.
         a.ep.disconnect(false).unwrap();
         a.news();
         b.news();
         assert_eq!(post_all(&a, &near, far.remote(0, 8)), [const { Ok(()) }; 4]);
-        for operation in [Extended::WriteImmediate, Extended::FetchAdd, Extended::CompareSwap] {
+        for operation in [Transfer::WriteImmediate, Transfer::FetchAdd, Transfer::CompareSwap] {
             a.completes_with(1, Status::Flushed, operation);
         }
         a.completes(1, Status::Flushed);

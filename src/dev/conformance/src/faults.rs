@@ -102,7 +102,7 @@ fn next<T: Transport>(evd: &Arc<Evd<T>>) -> Result<Event> {
 
 fn succeeds<T: Transport>(evd: &Arc<Evd<T>>) -> Result<()> {
     match next(evd)? {
-        Event::Transfer { status: Status::Success, .. } | Event::Extended { status: Status::Success, .. } => Ok(()),
+        Event::Transfer { status: Status::Success, .. } => Ok(()),
         // Lack of memory can break a connection.
         _ => Err(Error::TimeoutExpired),
     }

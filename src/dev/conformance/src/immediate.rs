@@ -1,6 +1,6 @@
 //! RDMA writes with immediate data.
 
-use dat_core::event::{ConnectionEvent, Extended, Status};
+use dat_core::event::{ConnectionEvent, Status, Transfer};
 use dat_core::testing::{Adapter, Buffer, End, connect, quiet, until, wait};
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{CompletionFlags, Error, Event, Rights};
@@ -45,9 +45,9 @@ pub fn write_delivers_value<T: Transport>(network: &Network<T>) {
         b.receive(untouched.at(0, LEN), 7);
         let value = 0xfedc_ba98 + seed as u32;
         a.write_immediate(near.at(0, len), 5, far.remote(0, len), value);
-        assert_eq!(b.arrived_with(), ((7, Status::Success, len as u64), Extended::RecvImmediate, value), "{len} bytes");
+        assert_eq!(b.arrived_with(), ((7, Status::Success, len as u64), Transfer::RecvImmediate, value), "{len} bytes");
         assert!(far.shows(0..len, seed), "{len} bytes");
-        assert_eq!(a.done_with(), ((5, Status::Success, len as u64), Extended::WriteImmediate), "{len} bytes");
+        assert_eq!(a.done_with(), ((5, Status::Success, len as u64), Transfer::WriteImmediate), "{len} bytes");
     }
     assert!(untouched.is_all(0..LEN, 0xee));
     assert!(quiet([&a.requests, &b.receives]));
@@ -60,10 +60,10 @@ pub fn zero_length_write_delivers_value<T: Transport>(network: &Network<T>) {
     b.receive(far.at(0, LEN), 2);
     a.ep.post_write_immediate(&[], 3, NOWHERE, 0, CompletionFlags::DEFAULT).unwrap();
     a.write_immediate(near.at(0, 0), 4, NOWHERE, u32::MAX);
-    assert_eq!(b.arrived_with(), ((1, Status::Success, 0), Extended::RecvImmediate, 0));
-    assert_eq!(b.arrived_with(), ((2, Status::Success, 0), Extended::RecvImmediate, u32::MAX));
-    assert_eq!(a.done_with(), ((3, Status::Success, 0), Extended::WriteImmediate));
-    assert_eq!(a.done_with(), ((4, Status::Success, 0), Extended::WriteImmediate));
+    assert_eq!(b.arrived_with(), ((1, Status::Success, 0), Transfer::RecvImmediate, 0));
+    assert_eq!(b.arrived_with(), ((2, Status::Success, 0), Transfer::RecvImmediate, u32::MAX));
+    assert_eq!(a.done_with(), ((3, Status::Success, 0), Transfer::WriteImmediate));
+    assert_eq!(a.done_with(), ((4, Status::Success, 0), Transfer::WriteImmediate));
 }
 
 pub fn values_and_messages_stay_in_order<T: Transport>(network: &Network<T>) {
@@ -81,10 +81,10 @@ pub fn values_and_messages_stay_in_order<T: Transport>(network: &Network<T>) {
     }
     for k in 0..count as u64 {
         assert_eq!(b.arrived(), (2 * k, Status::Success, LEN as u64));
-        assert_eq!(b.arrived_with(), ((2 * k + 1, Status::Success, 1 + k), Extended::RecvImmediate, k as u32));
+        assert_eq!(b.arrived_with(), ((2 * k + 1, Status::Success, 1 + k), Transfer::RecvImmediate, k as u32));
         a.completes(3 * k, Status::Success);
         a.completes(3 * k + 1, Status::Success);
-        a.completes_with(3 * k + 2, Status::Success, Extended::WriteImmediate);
+        a.completes_with(3 * k + 2, Status::Success, Transfer::WriteImmediate);
     }
     for k in 0..count {
         let at = 4096 + 2 * k * LEN;
@@ -100,9 +100,9 @@ pub fn value_waits_for_receive<T: Transport>(network: &Network<T>) {
         a.send(near.at(0, LEN), 2);
         assert!(quiet([&a.requests, &b.receives, &a.connections]), "{len} bytes");
         b.receive(far.at(1 << 19, LEN), 3);
-        assert_eq!(b.arrived_with(), ((3, Status::Success, len as u64), Extended::RecvImmediate, 11), "{len} bytes");
+        assert_eq!(b.arrived_with(), ((3, Status::Success, len as u64), Transfer::RecvImmediate, 11), "{len} bytes");
         assert!(far.shows(0..len, len), "{len} bytes");
-        a.completes_with(1, Status::Success, Extended::WriteImmediate);
+        a.completes_with(1, Status::Success, Transfer::WriteImmediate);
         assert!(quiet([&b.receives]), "{len} bytes");
         b.receive(far.at(1 << 19, LEN), 4);
         b.arrives(4, Status::Success);
@@ -117,8 +117,8 @@ pub fn value_arrives_right_after_connection<T: Transport>(network: &Network<T>) 
         b.receive(far.at(0, LEN), 1);
         connect(&a, &b);
         a.write_immediate(near.at(0, LEN), 2, far.remote(LEN, LEN), k);
-        assert_eq!(b.arrived_with(), ((1, Status::Success, LEN as u64), Extended::RecvImmediate, k));
-        a.completes_with(2, Status::Success, Extended::WriteImmediate);
+        assert_eq!(b.arrived_with(), ((1, Status::Success, LEN as u64), Transfer::RecvImmediate, k));
+        a.completes_with(2, Status::Success, Transfer::WriteImmediate);
         a.ep.free().unwrap();
         b.ep.free().unwrap();
     }
@@ -144,11 +144,11 @@ pub fn values_consume_srq_buffers<T: Transport>(network: &Network<T>) {
         let ((cookie, status, len), operation, value) = b.arrived_with();
         assert_eq!(
             (status, len, operation, value),
-            (Status::Success, (LEN + k) as u64, Extended::RecvImmediate, k as u32)
+            (Status::Success, (LEN + k) as u64, Transfer::RecvImmediate, k as u32)
         );
         assert!(!std::mem::replace(&mut seen[cookie as usize], true), "buffer {cookie} came twice");
         assert!(far.shows(0..LEN + k, k));
-        a.completes_with(9, Status::Success, Extended::WriteImmediate);
+        a.completes_with(9, Status::Success, Transfer::WriteImmediate);
         let books = srq.query();
         assert_eq!((books.available, books.outstanding), (7 - k, 7 - k));
     }
@@ -158,12 +158,12 @@ pub fn values_consume_srq_buffers<T: Transport>(network: &Network<T>) {
     a.write_immediate(near.at(0, LEN), 10, far.remote(0, LEN), 77);
     assert!(quiet([&a.requests, &b.receives]));
     srq.post_recv(&[far.at(4096, LEN)], 20).unwrap();
-    assert_eq!(b.arrived_with(), ((20, Status::Success, LEN as u64), Extended::RecvImmediate, 77));
-    a.completes_with(10, Status::Success, Extended::WriteImmediate);
+    assert_eq!(b.arrived_with(), ((20, Status::Success, LEN as u64), Transfer::RecvImmediate, 77));
+    a.completes_with(10, Status::Success, Transfer::WriteImmediate);
     // The buffer of a completion stays outstanding until it is dequeued.
     srq.post_recv(&[far.at(4096, LEN)], 21).unwrap();
     a.write_immediate(near.at(0, LEN), 11, far.remote(0, LEN), 78);
-    a.completes_with(11, Status::Success, Extended::WriteImmediate);
+    a.completes_with(11, Status::Success, Transfer::WriteImmediate);
     until("the value arrives", || srq.query().available == 0 && b.ep.recv_query() == 0);
     assert_eq!(srq.query().outstanding, 1);
     b.arrived_with();
@@ -181,8 +181,8 @@ pub fn write_violation_delivers_no_value<T: Transport>(network: &Network<T>) {
         b.receive(far.at(4096, LEN), 1);
         a.write_immediate(near.at(0, LEN), 2, wrong, 3);
         a.write_immediate(near.at(0, LEN), 3, far.remote(0, LEN), 4);
-        a.completes_with(2, Status::RemoteAccess, Extended::WriteImmediate);
-        a.completes_with(3, Status::Flushed, Extended::WriteImmediate);
+        a.completes_with(2, Status::RemoteAccess, Transfer::WriteImmediate);
+        a.completes_with(3, Status::Flushed, Transfer::WriteImmediate);
         a.is_told(ConnectionEvent::Broken);
         b.arrives(1, Status::Flushed);
         network.expect_broken(&b);
@@ -195,11 +195,11 @@ pub fn disconnect_flushes_values<T: Transport>(network: &Network<T>) {
     a.write_immediate(near.at(0, LEN), 1, far.remote(0, LEN), 1);
     assert!(quiet([&a.requests]), "there is no receive");
     a.ep.disconnect(false).unwrap();
-    a.completes_with(1, Status::Flushed, Extended::WriteImmediate);
+    a.completes_with(1, Status::Flushed, Transfer::WriteImmediate);
     a.is_told(ConnectionEvent::Disconnected);
     network.expect_disconnected(&b);
     a.write_immediate(near.at(0, LEN), 2, far.remote(0, LEN), 2);
-    a.completes_with(2, Status::Flushed, Extended::WriteImmediate);
+    a.completes_with(2, Status::Flushed, Transfer::WriteImmediate);
     assert!(quiet([&b.receives]));
 }
 
@@ -224,8 +224,8 @@ pub fn values_have_completion_flags<T: Transport>(network: &Network<T>) {
         write(2, CompletionFlags::SOLICITED_WAIT).unwrap();
         waiter.join().unwrap()
     });
-    assert!(matches!(outcome.result, Ok(Event::Extended { cookie: 0, operation: Extended::RecvImmediate, .. })));
+    assert!(matches!(outcome.result, Ok(Event::Transfer { cookie: 0, transfer: Transfer::RecvImmediate, .. })));
     assert_eq!(b.arrived_with().0.0, 1);
-    a.completes_with(2, Status::Success, Extended::WriteImmediate);
+    a.completes_with(2, Status::Success, Transfer::WriteImmediate);
     assert!(quiet([&a.requests]));
 }

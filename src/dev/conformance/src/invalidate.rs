@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use dat_core::event::{ConnectionEvent, Event, Extended, Status};
+use dat_core::event::{ConnectionEvent, Event, Status, Transfer};
 use dat_core::testing::{Adapter, Buffer, End, connect, next, quiet, until};
 use dat_core::transport::{Poll, RemoteSegment, Scope, Transport};
 use dat_core::{Base, CompletionFlags, Error, Rights, Rmr};
@@ -70,7 +70,7 @@ pub fn send_invalidates_window<T: Transport>(network: &Network<T>) {
     b.receive(scene.far.at(1024, 64), 2);
     scene.near.paint(0..64, 3);
     revoke(a, &scene, 3, window.key);
-    assert_eq!(b.arrived_with(), ((2, Status::Success, 64), Extended::RecvInvalidated, window.key));
+    assert_eq!(b.arrived_with(), ((2, Status::Success, 64), Transfer::RecvInvalidated, window.key));
     assert!(scene.far.shows(1024..1088, 3));
     assert_eq!(scene.rmr.status(), None);
     // The sender gets an ordinary completion.
@@ -94,7 +94,7 @@ pub fn invalidated_window_can_be_bound_again<T: Transport>(network: &Network<T>)
         a.write(scene.near.at(0, 64), 1, window);
         b.receive(scene.far.at(2048, 64), 2);
         revoke(a, &scene, 3, window.key);
-        assert_eq!(b.arrived_with(), ((2, Status::Success, 64), Extended::RecvInvalidated, window.key));
+        assert_eq!(b.arrived_with(), ((2, Status::Success, 64), Transfer::RecvInvalidated, window.key));
         assert!(scene.far.shows(k..k + 64, k));
         a.completes(1, Status::Success);
         a.completes(3, Status::Success);
@@ -123,7 +123,7 @@ pub fn invalidation_follows_earlier_requests<T: Transport>(network: &Network<T>)
         }
         let fenced = CompletionFlags::BARRIER_FENCE;
         a.ep.post_send_invalidate(&[scene.near.at(0, 64)], 8, window.key, fenced).unwrap();
-        assert_eq!(b.arrived_with(), ((9, Status::Success, 64), Extended::RecvInvalidated, window.key));
+        assert_eq!(b.arrived_with(), ((9, Status::Success, 64), Transfer::RecvInvalidated, window.key));
         assert!(scene.far.shows(100..164, k));
         for cookie in 0..9 {
             a.completes(cookie, Status::Success);
@@ -178,7 +178,7 @@ pub fn invalidation_is_thread_safe<T: Transport>(network: &Network<T>) {
             b.receive(scene.far.at(1024, 64), cookie);
             let key = scene.bind(&scene.rmr, b, 100).key;
             tell.send(key).unwrap();
-            assert_eq!(b.arrived_with(), ((cookie, Status::Success, 64), Extended::RecvInvalidated, key));
+            assert_eq!(b.arrived_with(), ((cookie, Status::Success, 64), Transfer::RecvInvalidated, key));
             assert_eq!(scene.rmr.status(), None);
         }
         drop(tell);
@@ -202,7 +202,7 @@ pub fn invalidation_consumes_srq_buffers<T: Transport>(network: &Network<T>) {
     a.completes(3, Status::Success);
     network.soon("the message arrives", || srq.query().available == 0);
     assert_eq!(srq.query().outstanding, 1);
-    assert_eq!(b.arrived_with(), ((5, Status::Success, 64), Extended::RecvInvalidated, window.key));
+    assert_eq!(b.arrived_with(), ((5, Status::Success, 64), Transfer::RecvInvalidated, window.key));
     assert_eq!((srq.query().outstanding, scene.rmr.status()), (0, None));
     // A message that waits for its buffer has not invalidated anything.
     let window = scene.bind(&scene.rmr, &b, 100);
@@ -210,7 +210,7 @@ pub fn invalidation_consumes_srq_buffers<T: Transport>(network: &Network<T>) {
     assert!(quiet([&a.requests, &b.receives]));
     assert!(scene.rmr.status().is_some());
     srq.post_recv(&[scene.far.at(1024, 64)], 6).unwrap();
-    assert_eq!(b.arrived_with(), ((6, Status::Success, 64), Extended::RecvInvalidated, window.key));
+    assert_eq!(b.arrived_with(), ((6, Status::Success, 64), Transfer::RecvInvalidated, window.key));
     a.completes(4, Status::Success);
 }
 
@@ -280,7 +280,7 @@ pub fn invalid_key_breaks_connection<T: Transport>(network: &Network<T>) {
         let (a, b) = scene.adapter.pair();
         b.receive(scene.far.at(1024, 64), 5);
         revoke(&a, &scene, 6, window.key);
-        assert_eq!(b.arrived_with(), ((5, Status::Success, 64), Extended::RecvInvalidated, window.key));
+        assert_eq!(b.arrived_with(), ((5, Status::Success, 64), Transfer::RecvInvalidated, window.key));
         assert_eq!(rmr.status(), None);
     }
 }

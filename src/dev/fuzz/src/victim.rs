@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU8;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
-use dat_core::event::{ConnectionEvent, Event, Extended, Status, Streams, Transfer};
+use dat_core::event::{ConnectionEvent, Event, Status, Streams, Transfer};
 use dat_core::testing::{Adapter, Buffer, End, next_request, until};
 use dat_core::transport::{RemoteSegment, Transport};
 use dat_core::{Change, CompletionFlags, Cr, Endpoint, Evd, LocalSegment, Psp, PspMode, Pz, Rights, Srq};
@@ -202,30 +202,24 @@ impl Work {
         }
     }
 
-    fn reported(self) -> Reported {
+    fn reported(self) -> Transfer {
         match self {
-            Work::Plain(transfer) => Reported::Plain(transfer),
-            Work::Value(_) => Reported::Extended(Extended::WriteImmediate),
-            Work::Change(Change::Add(_)) => Reported::Extended(Extended::FetchAdd),
-            Work::Change(Change::Swap { .. }) => Reported::Extended(Extended::CompareSwap),
-            Work::Revoke(_) => Reported::Plain(Transfer::Send),
+            Work::Plain(transfer) => transfer,
+            Work::Value(_) => Transfer::WriteImmediate,
+            Work::Change(Change::Add(_)) => Transfer::FetchAdd,
+            Work::Change(Change::Swap { .. }) => Transfer::CompareSwap,
+            Work::Revoke(_) => Transfer::Send,
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reported {
-    Plain(Transfer),
-    Extended(Extended),
 }
 
 /// Posted work without a completion.
 #[derive(Default)]
 pub struct Ledger {
     next: u64,
-    posted: HashMap<u64, (Reported, u64)>,
+    posted: HashMap<u64, (Transfer, u64)>,
     /// Requests that complete only on errors.
-    quiet: HashMap<u64, (Reported, u64)>,
+    quiet: HashMap<u64, (Transfer, u64)>,
     /// Ranges of the program's memory (offset, length) that posted work may change.
     touched: Vec<(usize, usize)>,
     established: bool,
@@ -283,14 +277,11 @@ impl Ledger {
             while let Ok(event) = evd.dequeue() {
                 match event {
                     Event::Transfer { cookie, status, len, transfer, .. } => {
-                        self.ends(cookie, Reported::Plain(transfer), status, len);
-                    }
-                    Event::Extended { cookie, status, len, operation, .. } => {
                         // The length is the write's, not the receive's.
-                        let (reported, len) = match operation {
-                            Extended::RecvImmediate => (Reported::Plain(Transfer::Recv), 0),
-                            Extended::RecvInvalidated => (Reported::Plain(Transfer::Recv), len),
-                            other => (Reported::Extended(other), len),
+                        let (reported, len) = match transfer {
+                            Transfer::RecvImmediate => (Transfer::Recv, 0),
+                            Transfer::RecvInvalidated => (Transfer::Recv, len),
+                            other => (other, len),
                         };
                         self.ends(cookie, reported, status, len);
                     }
@@ -308,7 +299,7 @@ impl Ledger {
         }
     }
 
-    fn ends(&mut self, cookie: u64, reported: Reported, status: Status, len: u64) {
+    fn ends(&mut self, cookie: u64, reported: Transfer, status: Status, len: u64) {
         let quiet = || self.quiet.remove(&cookie).filter(|_| status != Status::Success);
         let posted = self.posted.remove(&cookie).or_else(quiet);
         let (wanted, room) = posted.expect("what was posted completes once");

@@ -48,7 +48,7 @@ const NAME_MAX: usize = 64;
 
 fn values(counters: &Counters, wakeups: u64) -> [u64; NAMES.len()] {
     let of = |transfer| {
-        let Tally { operations, bytes } = counters.tallies.of(transfer);
+        let Tally { operations, bytes } = counters.tallies.total(transfer);
         [operations, bytes]
     };
     let [send, write, read, recv] = [Transfer::Send, Transfer::Write, Transfer::Read, Transfer::Recv].map(of);

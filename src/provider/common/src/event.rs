@@ -9,8 +9,8 @@ use crate::handle::raw;
 use crate::ia::ia_handle;
 
 /// Writes an event that was dequeued from `$evd` as the `DAT_EVENT` of the version in scope. `request` contains the
-/// fields of connection requests that only this version has. `$extend` turns a written DTO completion into an extended
-/// one.
+/// fields of connection requests that only this version has. `$extend` completes the written event of an extended
+/// transfer.
 #[macro_export]
 macro_rules! write_event {
     ($provider:ty, $out:expr, $evd:expr, $event:expr, request { $($field:ident: $value:expr)? }, $extend:expr) => {{
@@ -29,12 +29,9 @@ macro_rules! write_event {
             c_connection_event(kind)
         };
         let number = match $event {
-            Event::Transfer { ep, cookie, status, len, transfer } => {
-                return Self::completion(out, evd, &Completion { ep, cookie, len, status, transfer });
-            }
-            Event::Extended { ep, cookie, status, len, operation, extra } => {
-                Self::completion(out, evd, &Completion { ep, cookie, len, status, transfer: operation.transfer() });
-                return $extend(status, operation, extra);
+            Event::Transfer { ep, cookie, status, len, transfer, extra } => {
+                Self::completion(out, evd, &Completion { ep, cookie, len, status, transfer });
+                return $extend(status, transfer, extra);
             }
             Event::Bind { rmr, cookie, status } => {
                 let data = DAT_RMR_BIND_COMPLETION_EVENT_DATA {

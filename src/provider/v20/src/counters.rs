@@ -7,9 +7,9 @@ use std::ffi::{CStr, CString, c_int};
 use std::fmt::Write;
 use std::process;
 
-use dat_core::counters::{ConnStat, Counters, Tally};
+use dat_core::counters::{ConnStat, Tally};
 use dat_core::error::Role;
-use dat_core::event::{AsyncReason, ConnectionEvent, Extended, Transfer};
+use dat_core::event::{AsyncReason, ConnectionEvent, Transfer};
 use dat_core::transport::Transport;
 use dat_core::{AttachedData, Endpoint, Evd, Ia, Kind};
 use dat_provider_common::call::{OUT_OF_MEMORY, slow};
@@ -245,30 +245,24 @@ fn of_adapter<T: Transport>(ia: &Ia<T>, mut values: [u64; OF_ADAPTER]) -> [u64; 
 }
 
 fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
-    let Counters { tallies, specials, .. } = ep.counters();
+    let tallies = ep.counters().tallies;
     let (connects, disconnects, receives) = ep.asked();
-    let (write, receive) = (specials.of(Extended::WriteImmediate), specials.of(Extended::RecvImmediate));
-    let (datagram, arrived) = (specials.of(Extended::SendDatagram), specials.of(Extended::RecvDatagram));
-    let (swap, add) = (specials.of(Extended::CompareSwap), specials.of(Extended::FetchAdd));
-    // Subtracts the operations that have their own counters.
-    let usual = |transfer, others: &[Tally]| {
-        let Tally { operations, bytes } = tallies.of(transfer);
-        let of_others = |number: fn(&Tally) -> u64| others.iter().map(number).fold(0, u64::wrapping_add);
-        Tally {
-            operations: operations.saturating_sub(of_others(|other| other.operations)),
-            bytes: bytes.saturating_sub(of_others(|other| other.bytes)),
-        }
+    let invalidated = tallies.of(Transfer::RecvInvalidated);
+    let Tally { operations, bytes } = tallies.of(Transfer::Recv);
+    let received = Tally {
+        operations: operations.wrapping_add(invalidated.operations),
+        bytes: bytes.wrapping_add(invalidated.bytes),
     };
     let mut values = [0; OF_ENDPOINT];
     for (Tally { operations, bytes }, counter) in [
-        (usual(Transfer::Send, &[datagram]), DCNT_EP_POST_SEND),
-        (datagram, DCNT_EP_POST_SEND_UD),
-        (usual(Transfer::Write, &[write]), DCNT_EP_POST_WRITE),
-        (write, DCNT_EP_POST_WRITE_IMM),
-        (usual(Transfer::Read, &[swap, add]), DCNT_EP_POST_READ),
-        (usual(Transfer::Recv, &[receive, arrived]), DCNT_EP_RECV),
-        (arrived, DCNT_EP_RECV_UD),
-        (receive, DCNT_EP_RECV_RDMA_IMM),
+        (tallies.of(Transfer::Send), DCNT_EP_POST_SEND),
+        (tallies.of(Transfer::SendDatagram), DCNT_EP_POST_SEND_UD),
+        (tallies.of(Transfer::Write), DCNT_EP_POST_WRITE),
+        (tallies.of(Transfer::WriteImmediate), DCNT_EP_POST_WRITE_IMM),
+        (tallies.of(Transfer::Read), DCNT_EP_POST_READ),
+        (received, DCNT_EP_RECV),
+        (tallies.of(Transfer::RecvDatagram), DCNT_EP_RECV_UD),
+        (tallies.of(Transfer::RecvImmediate), DCNT_EP_RECV_RDMA_IMM),
     ] {
         // The byte counter follows the counter of operations.
         values.iter_mut().skip(counter as usize).zip([operations, bytes]).for_each(|(place, value)| *place = value);
@@ -276,8 +270,8 @@ fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> [u64; OF_ENDPOINT] {
     values[DCNT_EP_CONNECT as usize] = connects;
     values[DCNT_EP_DISCONNECT as usize] = disconnects;
     values[DCNT_EP_POST_RECV as usize] = receives;
-    values[DCNT_EP_POST_CMP_SWAP as usize] = swap.operations;
-    values[DCNT_EP_POST_FETCH_ADD as usize] = add.operations;
+    values[DCNT_EP_POST_CMP_SWAP as usize] = tallies.of(Transfer::CompareSwap).operations;
+    values[DCNT_EP_POST_FETCH_ADD as usize] = tallies.of(Transfer::FetchAdd).operations;
     values
 }
 

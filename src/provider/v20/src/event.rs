@@ -2,7 +2,7 @@
 
 use std::mem::{self, offset_of};
 
-use dat_core::event::{Event, Extended, PeerEvent, Status, Transfer};
+use dat_core::event::{Event, PeerEvent, Status, Transfer};
 use dat_provider_common::handle::raw;
 use dat_provider_common::ptr::{Out, write_field};
 use dat_udat20::*;
@@ -33,21 +33,21 @@ pub(crate) fn write_operation(out: Out<DAT_EVENT>, operation: DAT_DTOS) {
     write_at(out, offset_of!(DAT_EVENT, event_data.dto_completion_event_data.operation), both);
 }
 
-/// Changes a written DTO completion to an extended one.
-pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, operation: Extended, extra: u32) {
-    let (operation, kind) = match operation {
-        Extended::WriteImmediate => (DAT_IB_DTO_RDMA_WRITE_IMMED, DAT_IB_RDMA_WRITE_IMMED),
-        Extended::RecvImmediate => (DAT_IB_DTO_RECV_IMMED, DAT_IB_RDMA_WRITE_IMMED_DATA),
-        Extended::FetchAdd => (DAT_IB_DTO_FETCH_ADD, DAT_IB_FETCH_AND_ADD),
-        Extended::CompareSwap => (DAT_IB_DTO_CMP_SWAP, DAT_IB_CMP_AND_SWAP),
-        Extended::SendDatagram => (DAT_IB_DTO_SEND_UD, DAT_IB_UD_SEND),
-        Extended::RecvDatagram => (DAT_IB_DTO_RECV_UD, DAT_IB_UD_RECV),
-        Extended::RecvInvalidated => {
-            // This operation is no extension, but part of uDAPL 2.0.
-            write_field!(out, event_data.dto_completion_event_data.operation, DAT_DTO_RECEIVE_WITH_INVALIDATE);
-            write_field!(out, event_data.dto_completion_event_data.rmr_context, extra);
-            return;
+/// Completes the written event of an extended transfer.
+pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, transfer: Transfer, extra: u32) {
+    let (operation, kind) = match transfer {
+        Transfer::WriteImmediate => (DAT_IB_DTO_RDMA_WRITE_IMMED, DAT_IB_RDMA_WRITE_IMMED),
+        Transfer::RecvImmediate => (DAT_IB_DTO_RECV_IMMED, DAT_IB_RDMA_WRITE_IMMED_DATA),
+        Transfer::FetchAdd => (DAT_IB_DTO_FETCH_ADD, DAT_IB_FETCH_AND_ADD),
+        Transfer::CompareSwap => (DAT_IB_DTO_CMP_SWAP, DAT_IB_CMP_AND_SWAP),
+        Transfer::SendDatagram => (DAT_IB_DTO_SEND_UD, DAT_IB_UD_SEND),
+        Transfer::RecvDatagram => (DAT_IB_DTO_RECV_UD, DAT_IB_UD_RECV),
+        // This operation is no extension, but part of uDAPL 2.0.
+        Transfer::RecvInvalidated => {
+            write_operation(out, DAT_DTO_RECEIVE_WITH_INVALIDATE);
+            return write_field!(out, event_data.dto_completion_event_data.rmr_context, extra);
         }
+        Transfer::Send | Transfer::Write | Transfer::Read | Transfer::Recv => return,
     };
     write_field!(out, event_number, DAT_IB_DTO_EVENT);
     write_field!(out, event_data.dto_completion_event_data.operation, operation);

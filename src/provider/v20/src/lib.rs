@@ -87,7 +87,7 @@ impl Version for Udat20 {
 
     fn event<F: Provider<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
         write_field!(out, event_extension_data, [0; 8]);
-        let extend = |status, operation, extra| event::extend(out, status, operation, extra);
+        let extend = |status, transfer, extra| event::extend(out, status, transfer, extra);
         let datagram_event = event::DatagramEvent::of(&event);
         // An oversized request never arrives.
         dat_provider_common::write_event!(F, out, evd, event, request { truncate_flag: DAT_FALSE }, extend);

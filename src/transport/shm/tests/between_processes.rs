@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Instant;
 
 use dat_core::addr::Address;
-use dat_core::event::{ConnectionEvent, Extended, Status};
+use dat_core::event::{ConnectionEvent, Status, Transfer};
 use dat_core::testing::{Adapter, Buffer, End, next, next_request, patience, request};
 use dat_core::transport::{RemoteSegment, Scope};
 use dat_core::{Base, Change, CompletionFlags, Event, Psp, PspMode, Rights, Rmr, Streams};
@@ -120,7 +120,7 @@ fn receive_values(side: &Side, end: &End<Shm>) {
         end.receive(side.words.at(8, 1), seed as u64);
         side.tell(end);
         let done = (seed as u64, Status::Success, len as u64);
-        assert_eq!(end.arrived_with(), (done, Extended::RecvImmediate, VALUE + seed as u32), "{len} bytes");
+        assert_eq!(end.arrived_with(), (done, Transfer::RecvImmediate, VALUE + seed as u32), "{len} bytes");
         assert!(side.memory.shows(AT..AT + len, seed), "{len} bytes");
         assert!(side.memory.is_all(0..AT, 0xee) && side.memory.is_all(AT + len..SIZE, 0xee), "{len} bytes");
     }
@@ -171,7 +171,7 @@ fn be_revoked(side: &Side, end: &End<Shm>) {
             break;
         }
         let done = (seed as u64, Status::Success, len as u64);
-        assert_eq!(end.arrived_with(), (done, Extended::RecvInvalidated, key), "{len} bytes");
+        assert_eq!(end.arrived_with(), (done, Transfer::RecvInvalidated, key), "{len} bytes");
         assert!(side.memory.shows(AT..AT + 64, seed), "what was written before");
         assert!(side.memory.shows(128..128 + len, seed), "{len} bytes");
         assert!(rmr.status().is_none());
@@ -232,7 +232,7 @@ fn write_values(side: &Side) {
         side.expect(&end);
         end.arrives(1001, Status::Success);
         end.write_immediate(side.memory.at(0, len), 5, part(places[0], 0, len), VALUE + seed as u32);
-        assert_eq!(end.done_with(), ((5, Status::Success, len as u64), Extended::WriteImmediate), "{len} bytes");
+        assert_eq!(end.done_with(), ((5, Status::Success, len as u64), Transfer::WriteImmediate), "{len} bytes");
     }
 }
 
@@ -251,10 +251,10 @@ fn change(side: &Side) {
         end.write(side.memory.at(16, 8), 3, other);
         end.change(side.memory.at(24, 8), 4, other, Change::Swap { expected: k + 7, new: 1 });
         end.read(side.memory.at(32, 8), 5, other);
-        end.completes_with(1, Status::Success, Extended::FetchAdd);
-        end.completes_with(2, Status::Success, Extended::FetchAdd);
+        end.completes_with(1, Status::Success, Transfer::FetchAdd);
+        end.completes_with(2, Status::Success, Transfer::FetchAdd);
         end.completes(3, Status::Success);
-        end.completes_with(4, Status::Success, Extended::CompareSwap);
+        end.completes_with(4, Status::Success, Transfer::CompareSwap);
         end.completes(5, Status::Success);
         assert_eq!(word_at(0) % HIGH, k);
         assert_eq!([8, 24, 32].map(word_at), [u64::from(k > 0), k + 7, 1]);
@@ -270,9 +270,9 @@ fn ask_too_much(side: &Side) {
     end.change(side.memory.at(0, 8), 1, part(places[0], 0, 8), Change::Add(5));
     end.change(side.memory.at(8, 8), 2, places[1], Change::Add(5));
     end.change(side.memory.at(16, 8), 3, part(places[0], 0, 8), Change::Add(5));
-    end.completes_with(1, Status::Success, Extended::FetchAdd);
-    end.completes_with(2, Status::RemoteAccess, Extended::FetchAdd);
-    end.completes_with(3, Status::Flushed, Extended::FetchAdd);
+    end.completes_with(1, Status::Success, Transfer::FetchAdd);
+    end.completes_with(2, Status::RemoteAccess, Transfer::FetchAdd);
+    end.completes_with(3, Status::Flushed, Transfer::FetchAdd);
     end.is_told(ConnectionEvent::Broken);
 }
 

@@ -68,8 +68,8 @@ fn adapter(glance: AdapterSnapshot, age: Duration) -> OpenAdapter {
     while name.len() > MAX_BYTES {
         name.pop();
     }
-    let [sends, writes, reads, receives] =
-        [Transfer::Send, Transfer::Write, Transfer::Read, Transfer::Recv].map(|transfer| counters.tallies.of(transfer));
+    let [sends, writes, reads, receives] = [Transfer::Send, Transfer::Write, Transfer::Read, Transfer::Recv]
+        .map(|transfer| counters.tallies.total(transfer));
     OpenAdapter {
         left: 0,
         name,
