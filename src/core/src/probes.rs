@@ -8,14 +8,15 @@
 //! All probes have the provider `dat` and signed 64-bit arguments. docs/tracing.md describes them, and
 //! tests-c/probes/check.sh compares it with the libraries.
 //!
-//! The argument for a kind of transfer is the number of [`Transfer`].
+//! The argument for a kind of transfer is the number of the ordinary [`Transfer`]; a bind has the next higher number. An
+//! atomic operation is reported as a read, a write with immediate data as a write.
 
 use crate::ep_state::EpState;
 use crate::event::{Completion, Status, Transfer};
 use crate::slab::Handle;
 use crate::transport::Segment;
 
-/// The argument for a bind. No [`Transfer`] has this number.
+/// The argument for a bind, in addition to the ordinary kinds of [`Transfer`].
 const BIND: isize = 4;
 
 /// Defines a probe, except under Miri, which has no inline assembly.

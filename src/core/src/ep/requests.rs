@@ -35,7 +35,9 @@ impl Work {
     #[inline(never)]
     pub fn show_posted(self, ep: Handle, cookie: u64) {
         match self {
-            Work::Transfer(transfer, len) | Work::Extended(transfer, len) => probes::posted(ep, transfer, cookie, len),
+            Work::Transfer(transfer, len) | Work::Extended(transfer, len) => {
+                probes::posted(ep, transfer.ordinary(), cookie, len);
+            }
             Work::Bind(_) => probes::bind_posted(ep, cookie),
         }
     }

@@ -59,7 +59,9 @@ impl Queued {
         match self.more {
             More::Event(Event::Bind { rmr, cookie, status }) => probes::bind_completed(rmr, cookie, status),
             More::Event(_) => {}
-            More::Nothing | More::OutstandingRecv(_) | More::Extended(..) => probes::completed(&self.completion),
+            More::Nothing | More::OutstandingRecv(_) | More::Extended(..) => {
+                probes::completed(&Completion { transfer: self.completion.transfer.ordinary(), ..self.completion });
+            }
         }
         place.fill(self);
     }
