@@ -8,7 +8,6 @@ use host::pause::Pause;
 
 use crate::counters::{ConnSummary, Counters};
 use crate::ep::endpoint::Endpoint;
-use crate::ep::receives::Receives;
 use crate::ep::requests::Requests;
 use crate::ep_state::EpState;
 use crate::ia::{AdapterSink, Ia};
@@ -18,7 +17,7 @@ impl<T: Transport> Endpoint<T> {
     /// Returns the counters of all connections.
     pub fn counters(&self) -> Counters {
         let mut counters = self.of_requests(&self.requests());
-        add_receives(&mut counters, &self.receives.lock());
+        counters.tallies.add(&self.receives.lock().received);
         counters.lost = self.lost_datagrams();
         counters
     }
@@ -39,7 +38,7 @@ impl<T: Transport> Endpoint<T> {
         let mut counters = self.of_requests(&requests);
         let connected = matches!(requests.state, EpState::Connected | EpState::DisconnectPending);
         drop(requests);
-        add_receives(&mut counters, &*self.receives.try_lock()?);
+        counters.tallies.add(&self.receives.try_lock()?.received);
         counters.lost = self.lost_datagrams();
         Some((counters, connected))
     }
@@ -65,10 +64,6 @@ impl<T: Transport> Endpoint<T> {
         counters.tell(self.header.handle());
         ended.add(&counters);
     }
-}
-
-fn add_receives<T: Transport>(counters: &mut Counters, receives: &Receives<T>) {
-    counters.tallies.add(&receives.received);
 }
 
 impl<T: Transport> Ia<T> {
