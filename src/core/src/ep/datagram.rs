@@ -7,26 +7,21 @@
 //! Each exchange ends with one event ([`Exchange`]). After a success, the event contains an address handle ([`Ah`]),
 //! which exists until the program frees handle and exchange, or the endpoint. No event reports the end of a peer.
 
-mod number;
-
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use host::epoch::EpochGuard;
-use host::lock::Mutex;
 use host::memory::{self, Room};
-use once_cell::sync::OnceCell;
 
-use self::number::Number;
 use crate::addr::Address;
 use crate::ah::{Ah, Claim};
 use crate::counters::ConnStat;
 use crate::ep::endpoint::{Control, Endpoint};
-use crate::ep::internal::ConnectionOwner;
 use crate::ep::receives::{Ended, Receives};
 use crate::ep::report::announced;
 use crate::ep::requests::{InFlight, Requests, Work};
+use crate::ep::service::{Service, UdEndpoint};
 use crate::ep_state::EpState;
 use crate::error::{Arg, Error, Result, Role};
 use crate::event::{CompletionFlags, ConnectionEvent, Event, Peer, PeerEvent, Status, Transfer};
@@ -38,26 +33,6 @@ use crate::transport::{
     Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Handed, Poll, RecvDone, Segment, SeqNo,
     ShortSend, Taken, Transport,
 };
-
-pub(super) enum Service<T: Transport> {
-    Connection,
-    Datagrams(UdEndpoint<T>),
-    /// A connection over which the transport transfers datagrams, with the owner that receives its reports.
-    Internal(OnceCell<Weak<dyn ConnectionOwner>>),
-}
-
-pub(super) struct UdEndpoint<T: Transport> {
-    number: Number,
-    handles: Mutex<Vec<Arc<Ah<T>>>>,
-    /// Number of datagrams that were lost after their completion, or arrived without a receive.
-    pub lost: AtomicU64,
-}
-
-impl<T: Transport> UdEndpoint<T> {
-    pub fn new() -> Result<Self> {
-        Ok(UdEndpoint { number: Number::new()?, handles: Mutex::default(), lost: AtomicU64::new(0) })
-    }
-}
 
 impl<T: Transport> Endpoint<T> {
     /// Returns whether the endpoint is for datagrams.

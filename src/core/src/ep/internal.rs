@@ -10,27 +10,19 @@ use host::memory;
 use once_cell::sync::OnceCell;
 
 use crate::attached_data::AttachedData;
-use crate::ep::EndpointSink;
 use crate::ep::attr::EpAttributes;
-use crate::ep::datagram::{DatagramSink, Service};
+use crate::ep::datagram::DatagramSink;
 use crate::ep::endpoint::{Control, Endpoint};
 use crate::ep::receives::Receives;
+use crate::ep::report::EndpointSink;
 use crate::ep::requests::{InFlight, Requests, Work};
 use crate::ep::sending::Locked;
+use crate::ep::service::{ConnectionOwner, Service};
 use crate::ep_state::EpState;
 use crate::error::{Error, Result};
 use crate::event::{CompletionFlags, Transfer};
 use crate::slab::Header;
-use crate::transport::{ConnectionReport, Operation, Request, Segment, Transport};
-
-/// The owner of an [`InternalConnection`]. Its methods are called without a lock.
-pub trait ConnectionOwner: Send + Sync {
-    /// Handles a change of the connection. [`EndpointSink::failed`] calls it with [`ConnectionReport::Broken`].
-    fn connection(self: Arc<Self>, report: ConnectionReport);
-
-    /// Handles a report after which no request of [`Sending::post`] was outstanding; others may have been posted since.
-    fn drained(self: Arc<Self>);
-}
+use crate::transport::{Operation, Request, Segment, Transport};
 
 /// A connection of the transport's own.
 pub struct InternalConnection<T: Transport>(Arc<Endpoint<T>>);

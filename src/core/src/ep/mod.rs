@@ -6,6 +6,7 @@
 //! * `usual` in the parent directory: the fast path of posts and completions; `post`, `recv`: the slow path
 //! * `extended`: operations that not all API versions have; `bind`: binds of RMRs
 //! * `report`: reports of the transport; `sending`: the lock on requests
+//! * `service`, `datagram`, `internal`: datagram endpoints, and connections of the transport
 
 mod attr;
 mod bind;
@@ -23,6 +24,7 @@ mod recv;
 mod report;
 pub(crate) mod requests;
 mod sending;
+mod service;
 pub mod table;
 
 pub use crate::ep_state::{EpState, Next, Trigger, next};
@@ -30,7 +32,8 @@ pub use attr::{EpAttributes, Watermark};
 pub use counted::{AdapterSnapshot, Glanced};
 pub use datagram::{DatagramSink, Exchange};
 pub use endpoint::{Endpoint, EpParts, EpStatus};
-pub use internal::{ConnectionOwner, InternalConnection, Sending};
+pub use internal::{InternalConnection, Sending};
 pub use modify::{Changes, Value};
 pub use report::EndpointSink;
 pub use sending::TxGuard;
+pub use service::ConnectionOwner;
