@@ -251,7 +251,8 @@ impl Area for Mapped {
 
     #[inline]
     fn read(&self, at: u64, dst: Target<'_>) {
-        copy(dst, self.source(at, dst.len()));
+        let len = dst.len();
+        copy(dst, self.source(at, len));
     }
 }
 

@@ -7,6 +7,8 @@
 //!
 //! Each [`Slice`] of a long transfer acquires the regions again.
 
+use std::mem;
+
 use arrayvec::ArrayVec;
 use dat_core::Rights;
 use dat_core::transport::{MAX_SEGMENTS, Segment};
@@ -68,12 +70,12 @@ pub fn store(to: Target<'_>, from: Source<'_>, last: bool) {
 /// Copies lists as [`store`] copies pieces.
 pub fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: bool) {
     if !last {
-        return copy_lists(&to, &from);
+        return copy_lists(&mut to, &from);
     }
     let place = take_last_word(&mut to);
     // Read before the copy, which may overlap it.
     let word = gather_last(&mut from, place.len());
-    copy_lists(&to, &from);
+    copy_lists(&mut to, &from);
     word.store(place);
 }
 
@@ -156,8 +158,9 @@ pub fn gather_into<M: Mirror>(regions: &RegionTable<M>, segments: &[Segment], of
     let len = to.len() as u64;
     let mut rest = Target::of(to);
     gather(regions, segments, offset, len, |source| {
-        let done = copy(rest, source);
-        rest = rest.split(done).1;
+        let (part, after) = mem::replace(&mut rest, Target::EMPTY).split(source.len());
+        copy(part, source);
+        rest = after;
     })
 }
 

@@ -3,6 +3,7 @@
 //! Other threads and processes can change the bytes concurrently, so these are copied without references to them.
 
 use std::marker::PhantomData;
+use std::mem;
 use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
@@ -29,13 +30,8 @@ pub type Target<'a> = Piece<Write<'a>>;
 pub struct Read<'a>(PhantomData<&'a ()>);
 
 /// The access of a [`Target`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Write<'a>(PhantomData<&'a ()>);
-
-// SAFETY: any thread may access the memory (contract of `new`), and all accesses are raw copies.
-unsafe impl<A> Send for Piece<A> {}
-// SAFETY: any thread may access the memory (contract of `new`), and all accesses are raw copies.
-unsafe impl<A> Sync for Piece<A> {}
 
 impl<A> Piece<A> {
     /// No bytes.
@@ -280,7 +276,8 @@ pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) ->
     let mut left = tail;
     while left > 0 {
         let Some(piece) = list.pop() else { break };
-        let (head, part) = piece.split(piece.len().saturating_sub(left));
+        let len = piece.len();
+        let (head, part) = piece.split(len.saturating_sub(left));
         left -= part.len();
         if !head.is_empty() {
             list.push(head);
@@ -293,21 +290,21 @@ pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) ->
     unsafe { Target::new(last.wrapping_sub(tail as u64), tail) }
 }
 
-/// Copies `sources` to `targets`, which have the same number of bytes.
-pub fn copy_lists(targets: &[Target<'_>], sources: &[Source<'_>]) {
+/// Copies `sources` to `targets`, which have the same number of bytes. Afterwards, each target is empty.
+pub fn copy_lists(targets: &mut [Target<'_>], sources: &[Source<'_>]) {
     let mut sources = sources.iter().copied();
     let mut source = Source::EMPTY;
-    for &target in targets {
-        let mut target = target;
+    for target in targets {
+        let mut target = mem::replace(target, Target::EMPTY);
         while !target.is_empty() {
             if source.is_empty() {
                 let Some(next) = sources.next() else { return };
                 source = next;
                 continue;
             }
-            let done = copy(target, source);
-            target = target.split(done).1;
-            source = source.split(done).1;
+            let (part, rest) = target.split(source.len());
+            source = source.split(copy(part, source)).1;
+            target = rest;
         }
     }
 }

@@ -160,10 +160,12 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
 /// Reads a slice of a message while earlier bytes are missing. `word` gets its last word, for [`end_ahead`].
 pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Copied {
     let region_refs = acquire_counted(end, segments)?;
-    let (from, mut to) = (places(from, slice), targets(segments, &region_refs, slice));
-    let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
-    let read = |copy_target, _| read_but_last(copy_target, &from, to.clone(), last).map(|read| *word = read);
-    reach(end, Status::LocalProtection, anywhere, read)
+    let from = places(from, slice);
+    reach(end, Status::LocalProtection, anywhere, |copy_target, _| {
+        let mut to = targets(segments, &region_refs, slice);
+        let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
+        read_but_last(copy_target, &from, to, last).map(|read| *word = read)
+    })
 }
 
 /// Stores the last word of [`fetch_ahead`] once all earlier bytes have arrived.
@@ -195,9 +197,10 @@ pub fn give(end: &End, segments: &[Segment], part: &Part) -> Copied {
 
 pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice) -> Copied {
     let region_refs = acquire_counted(end, segments)?;
-    let (from, to) = (places(from, slice), targets(segments, &region_refs, slice));
-    let read = |copy_target, _| read_from(copy_target, &from, to.clone(), slice.last);
-    let fetched = reach(end, Status::LocalProtection, anywhere, read);
+    let from = places(from, slice);
+    let fetched = reach(end, Status::LocalProtection, anywhere, |copy_target, _| {
+        read_from(copy_target, &from, targets(segments, &region_refs, slice), slice.last)
+    });
     if end.peer_is_gone() { Err(CopyError::PeerGone) } else { fetched }
 }
 
@@ -306,9 +309,9 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
         may_copy(end)?;
         let region_ref = end.regions().acquire_counted(segment.key as u32).ok_or(NOT_REGISTERED)?;
         let to = target(&region_ref, segment, slice.offset, slice.len, Rights::LOCAL_WRITE);
-        let last = to.addr().wrapping_add(to.len() as u64);
-        let tail = if slice.last { tail_len(last, to.len()) } else { 0 };
-        let (head, place) = to.split(to.len() - tail);
+        let len = to.len();
+        let tail = if slice.last { tail_len(to.addr().wrapping_add(len as u64), len) } else { 0 };
+        let (head, place) = to.split(len - tail);
         let mut word = LastWord::default();
         let to = [head, word.target(tail)];
         let to = if tail == 0 { &to[..1] } else { &to[..] };
@@ -317,9 +320,8 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
         return Ok(());
     }
     let region_refs = acquire_counted(end, segments)?;
-    let to = targets(segments, &region_refs, slice);
     reach(end, Status::RemoteAccess, granted, |copy_target, addr| {
-        read_from(copy_target, &from(addr), to.clone(), slice.last)
+        read_from(copy_target, &from(addr), targets(segments, &region_refs, slice), slice.last)
     })
 }
 

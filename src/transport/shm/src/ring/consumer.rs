@@ -151,10 +151,11 @@ impl<A: Area> Consumer<A> {
     #[inline]
     pub fn copy_out(&self, view: &RecordView, offset: usize, dst: Target<'_>) -> usize {
         let (dst, _) = dst.split((view.len as usize).saturating_sub(offset));
-        if !dst.is_empty() {
+        let len = dst.len();
+        if len > 0 {
             self.area.read(view.payload() + offset as u64, dst);
         }
-        dst.len()
+        len
     }
 
     /// Skips the record `view`, the last from [`Consumer::peek`], without releasing its slots.

@@ -84,6 +84,7 @@ impl Area for Arc<Modelled> {
         while !dst.is_empty() {
             let (slot, offset) = (self.slot(at as u64), at % SLOT);
             let (piece, rest) = dst.split(if offset < 8 { 8 - offset } else { SLOT - offset });
+            let len = piece.len();
             if offset < 8 {
                 let word = self.first[slot].load(Ordering::Relaxed).to_ne_bytes();
                 copy(piece, Source::of(&word[offset..]));
@@ -95,7 +96,7 @@ impl Area for Arc<Modelled> {
                     copy(piece, src);
                 });
             }
-            at += piece.len();
+            at += len;
             dst = rest;
         }
     }

@@ -53,20 +53,20 @@ fn last_word_is_taken_across_pieces_in_a_row() {
     // SAFETY: the bytes live until the end of the test and are accessed only through pieces.
     let at = |from: usize, to: usize| unsafe { Target::new(base + from as u64, to - from) };
     let elsewhere = Target::of(&mut other);
-    let take = |pieces: &[Target<'static>], elsewhere: Option<Target<'static>>| {
-        let mut list: ArrayVec<_, 8> = elsewhere.into_iter().chain(pieces.iter().copied()).collect();
+    let take = |pieces: Vec<Target<'static>>, elsewhere: Option<Target<'static>>| {
+        let mut list: ArrayVec<_, 8> = elsewhere.into_iter().chain(pieces).collect();
         let word = take_last_word(&mut list);
         let rest: usize = list.iter().map(Target::len).sum();
         (word.addr() - base, word.len(), rest)
     };
-    assert_eq!(take(&[at(0, 8)], None), (0, 8, 0));
-    assert_eq!(take(&[at(0, 3), at(3, 8)], None), (0, 8, 0));
-    assert_eq!(take(&[at(0, 1), at(1, 2), at(2, 7), at(7, 7), at(7, 8)], None), (0, 8, 0));
-    assert_eq!(take(&[at(0, 5), at(5, 6)], None), (4, 2, 4));
-    assert_eq!(take(&[at(2, 3), at(3, 4)], None), (2, 2, 0), "a transfer of two bytes");
-    assert_eq!(take(&[at(6, 8), at(0, 4)], None), (0, 4, 2), "not in a row");
+    assert_eq!(take(vec![at(0, 8)], None), (0, 8, 0));
+    assert_eq!(take(vec![at(0, 3), at(3, 8)], None), (0, 8, 0));
+    assert_eq!(take(vec![at(0, 1), at(1, 2), at(2, 7), at(7, 7), at(7, 8)], None), (0, 8, 0));
+    assert_eq!(take(vec![at(0, 5), at(5, 6)], None), (4, 2, 4));
+    assert_eq!(take(vec![at(2, 3), at(3, 4)], None), (2, 2, 0), "a transfer of two bytes");
+    assert_eq!(take(vec![at(6, 8), at(0, 4)], None), (0, 4, 2), "not in a row");
     let elsewhere = Target::at(elsewhere.as_ptr().cast(), 5);
-    assert_eq!(take(&[at(4, 6), at(6, 8)], Some(elsewhere)), (4, 4, 5));
+    assert_eq!(take(vec![at(4, 6), at(6, 8)], Some(elsewhere)), (4, 4, 5));
     assert!(take_last_word::<2>(&mut ArrayVec::new()).is_empty());
 }
 
@@ -78,7 +78,7 @@ fn lists_are_copied_whatever_their_cuts() {
         let (low, rest) = from.split_at(a);
         let (first, second) = to.split_at_mut(b);
         copy_lists(
-            &[Target::of(first), Target::EMPTY, Target::of(second)],
+            &mut [Target::of(first), Target::EMPTY, Target::of(second)],
             &[Source::of(low), Source::EMPTY, Source::of(rest)],
         );
         assert_eq!(to, from[..], "{a} {b}");
