@@ -70,7 +70,7 @@ pub use evd::{Evd, EvdCounts, EvdStatus};
 pub use event::{CompletionFlags, Event, Feed, Streams};
 pub use ia::{ApiCaps, Ia};
 pub use lmr::{Lmr, Memory};
-pub use lmr_table::{CheckedSegment, LmrTable, LocalSegment, SegmentList};
+pub use lmr_table::{CheckedSegment, LmrTable, LocalSegment, SegmentList, Writable};
 pub use mem::{Base, Rights};
 pub use open::AsyncEvd;
 pub use pz::Pz;

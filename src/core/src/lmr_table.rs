@@ -73,15 +73,23 @@ impl<S: AsRef<[LocalSegment]> + ?Sized> SegmentList for S {
     }
 }
 
-/// A segment that stays registered during the section `'s`. Only the table creates it.
+/// A segment that stays registered, with the access `A`, during the section `'s`. Only the table creates it.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
-pub struct CheckedSegment<'s> {
+pub struct CheckedSegment<'s, A = Readable> {
     segment: Segment,
-    section: PhantomData<&'s EpochGuard<Memory>>,
+    section: PhantomData<(&'s EpochGuard<Memory>, A)>,
 }
 
-impl Deref for CheckedSegment<'_> {
+/// The access of a [`CheckedSegment`] that may be read.
+#[derive(Clone, Copy, Debug)]
+pub enum Readable {}
+
+/// The access of a [`CheckedSegment`] that may be written.
+#[derive(Clone, Copy, Debug)]
+pub enum Writable {}
+
+impl<A> Deref for CheckedSegment<'_, A> {
     type Target = Segment;
 
     #[inline(always)]
@@ -269,13 +277,13 @@ impl LmrTable {
     /// Returns the segment if no region was deregistered since its check.
     ///
     /// # Safety
-    /// [`LmrTable::check`] of this table must have returned the segment, or one that contains it.
+    /// [`LmrTable::check`] of this table must have returned the segment, or one that contains it, for the access `A`.
     #[inline(always)]
-    pub unsafe fn recheck<'a>(
+    pub unsafe fn recheck<'a, A>(
         &self,
         segment: &'a Segment,
         _: &'a EpochGuard<Memory>,
-    ) -> Option<&'a CheckedSegment<'a>> {
+    ) -> Option<&'a CheckedSegment<'a, A>> {
         // SAFETY: `CheckedSegment` is a transparent wrapper of `Segment`.
         let checked = unsafe { &*ptr::from_ref(segment).cast() };
         (self.removals.load(Ordering::Acquire) == segment.since).then_some(checked)

@@ -230,7 +230,7 @@ impl<T: Transport> EndpointSink<T> {
         if len > first.len {
             return Delivery::TooLong(id);
         }
-        // SAFETY: `LmrTable::check` of this table returned the segment at the post.
+        // SAFETY: `LmrTable::check` of this table returned the segment, for writing, at the post.
         let checked = place.section().and_then(|section| unsafe { ia.lmrs.recheck(&first, section) });
         if !place.place(&first, checked) {
             return Delivery::NoMemory(id);

@@ -13,7 +13,7 @@ use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
 use crate::ep_state::{EpState, Trigger, next};
 use crate::event::{ConnectionEvent, Status, Transfer};
-use crate::lmr_table::CheckedSegment;
+use crate::lmr_table::{CheckedSegment, Writable};
 use crate::slab::Handle;
 use crate::transport::{
     Closing, ConnectionReport, Disconnect, FailedRequest, RecvDone, RecvId, Segment, SeqNo, Special, Taken, Transport,
@@ -56,8 +56,8 @@ impl<T: Transport> EndpointSink<T> {
         &self,
         segment: &'a Segment,
         section: &'a EpochGuard<Memory>,
-    ) -> Option<&'a CheckedSegment<'a>> {
-        // SAFETY: core checked the segment with this table when it posted the receive.
+    ) -> Option<&'a CheckedSegment<'a, Writable>> {
+        // SAFETY: core checked the segment, for writing, with this table when it posted the receive.
         unsafe { self.endpoint.ia.lmrs.recheck(segment, section) }
     }
 

@@ -4,7 +4,7 @@ use host::epoch::{EpochGuard, Memory};
 
 use crate::addr::Address;
 use crate::event::Status;
-use crate::lmr_table::CheckedSegment;
+use crate::lmr_table::{CheckedSegment, Writable};
 use crate::transport::work::{RecvId, Segment};
 
 /// A completed receive.
@@ -78,7 +78,7 @@ pub trait Placement<'s> {
 
     /// Stores the message in `segment`, which is long enough. Returns `false` if its memory is no longer registered.
     /// `checked` contains `segment` if no region was deregistered since the segment's check.
-    fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_>>) -> bool;
+    fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_, Writable>>) -> bool;
 }
 
 /// The result of [`EndpointSink::deliver`](super::EndpointSink::deliver). Only `Done` changes the receive.

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use dat_core::{CheckedSegment, Rights};
+use dat_core::{CheckedSegment, Rights, Writable};
 use host::epoch::{self, EpochGuard, Memory};
 use host::lock::{Condvar, Mutex};
 use host::memory::{self, NoMemory, Room};
@@ -365,11 +365,11 @@ pub fn checked_source<'s>(segment: &CheckedSegment<'s>) -> Source<'s> {
     unsafe { Source::new(segment.addr, segment.len as usize) }
 }
 
-/// Returns the first bytes, up to `len`, of a segment that was checked for a receive.
+/// Returns the first bytes, up to `len`, of a segment that was checked for writing.
 #[inline(always)]
-pub fn checked_target<'s>(segment: &CheckedSegment<'s>, len: usize) -> Target<'s> {
-    // SAFETY: a checked receive's region has a right to write. So it is writable (`insert`) until its removal, which
-    // waits for the section of `'s`.
+pub fn checked_target<'s>(segment: &CheckedSegment<'s, Writable>, len: usize) -> Target<'s> {
+    // SAFETY: the region has a right to write. So it is writable (`insert`) until its removal, which waits for the
+    // section of `'s`.
     unsafe { Target::new(segment.addr, len.min(segment.len as usize)) }
 }
 

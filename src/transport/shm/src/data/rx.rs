@@ -10,9 +10,9 @@ use std::slice;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
-use dat_core::CheckedSegment;
 use dat_core::transport::datagrams::MAX_DATAGRAM;
 use dat_core::transport::{MAX_SEGMENTS, Placement, RecvId, RemoteSegment, Segment};
+use dat_core::{CheckedSegment, Writable};
 use dat_memory::datagrams::DatagramReceiver;
 use dat_memory::records::{Executed, Fatal, Halt, Incoming, violation};
 use dat_memory::regions::checked_target;
@@ -254,7 +254,7 @@ impl<'a> Placement<'a> for Arrived<'a> {
     }
 
     #[inline(always)]
-    fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_>>) -> bool {
+    fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_, Writable>>) -> bool {
         let bytes = self.ring.small_source(self.small);
         if let Some(checked) = checked {
             copy_tail_last(checked_target(checked, bytes.len()), bytes);
