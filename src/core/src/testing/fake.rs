@@ -14,7 +14,7 @@ use crate::mem::Rights;
 use crate::transport::{
     AdapterAttributes, AdapterSink, Armed, BindTarget, Closing, Connect, Disconnect, EndpointSink, Extended, Fabric,
     Flow, Handed, ListenerSink, Poll, QpInit, Recv, RecvId, RegisteredRegion, Rejection, Request, RequestId, Scope,
-    SeqNo, SharedReceives, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
+    SeqNo, SharedReceives, ShortSend, Supported, Transport, Unsupported, Wakeup, Windows, ZoneId,
 };
 
 /// The fake transport. Records the calls that [`Call`] names, and accepts all except after [`Fake::refuse_after`].
@@ -321,12 +321,21 @@ impl Transport for Fake {
         self.hand_over(Call::Recv(recv.id)).map(|()| true)
     }
 
+    fn kick(&self, _: &Arc<()>) {}
+
+    #[inline(always)]
+    fn post_inline(&self, _qp: &Arc<()>, _tx: &mut (), _send: ShortSend<'_>) -> Option<SeqNo> {
+        None
+    }
+
     fn post(&self, _: &Arc<()>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         self.hand_over(Call::Request(request.id))?;
         Ok(Handed::under_way(SeqNo(request.id)))
     }
 
     fn reap(&self, _: &Arc<()>) {}
+
+    fn repoll(&self, (): &()) {}
 
     fn flow(&self, (): &(), (): &()) -> Flow {
         Flow::default()

@@ -284,7 +284,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
     fn open(name: &str, instance_data: &str) -> Result<(Arc<Self>, AdapterAttributes)>;
 
     /// Sets the sink for reports on the adapter. Called once, before any object is created.
-    fn report_to(&self, _sink: AdapterSink<Self>) {}
+    fn report_to(&self, sink: AdapterSink<Self>);
 
     /// Begins (`on`) or ends the need to report events without a call of the program, for an agent or a descriptor.
     /// Each begin is followed by an end; several needs may exist.
@@ -330,14 +330,11 @@ pub trait Transport: Send + Sync + Sized + 'static {
     fn post_recv(&self, qp: &Self::Qp, recv: &Recv<'_>) -> Result<bool>;
 
     /// Resumes messages that wait for a receive. Called without a lock after a post that requests this.
-    fn kick(&self, _qp: &Arc<Self::Qp>) {}
+    fn kick(&self, qp: &Arc<Self::Qp>);
 
     /// Posts a send if a copy can complete it immediately. The memory stays registered during the call. After `None`,
     /// which has no effect, core calls [`Transport::post`].
-    #[inline(always)]
-    fn post_inline(&self, _qp: &Arc<Self::Qp>, _tx: &mut Self::Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
-        None
-    }
+    fn post_inline(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, send: ShortSend<'_>) -> Option<SeqNo>;
 
     /// Posts a request on a connected queue pair. Returns its position, which is not below an earlier one. Requests
     /// complete in order: [`EndpointSink::requests_done`] covers all positions up to the reported one. A request that
@@ -349,7 +346,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
 
     /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] found the lock held. Called with the endpoint's
     /// requests locked; takes no lock.
-    fn repoll(&self, _qp: &Self::Qp) {}
+    fn repoll(&self, qp: &Self::Qp);
 
     /// Returns the counters of the connection. Called with the endpoint's requests locked.
     fn flow(&self, qp: &Self::Qp, tx: &Self::Tx) -> Flow;
@@ -384,6 +381,6 @@ pub trait Transport: Send + Sync + Sized + 'static {
     fn disconnect(&self, qp: &Arc<Self::Qp>, how: Disconnect) -> Closing;
 
     /// Waits after [`Closing::Later`] or [`Closing::Exposed`], without a lock, until [`Transport::disconnect`] would
-    /// return [`Closing::Done`]. The default is for transports that return neither.
-    fn await_end(&self, _qp: &Arc<Self::Qp>) {}
+    /// return [`Closing::Done`].
+    fn await_end(&self, qp: &Arc<Self::Qp>);
 }

@@ -10,9 +10,9 @@ use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    AdapterAttributes, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed, ListenerSink,
-    Operation, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue, Supported, Transport,
-    Unsupported, Wakeup,
+    AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
+    ListenerSink, Operation, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue,
+    ShortSend, Supported, Transport, Unsupported, Wakeup,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
@@ -129,9 +129,9 @@ impl Transport for Tcp {
             reason.log(name);
             Error::InsufficientResources(Resource::Device)
         };
-        let place = locate(name, instance).map_err(refused)?;
-        let device = Device::open(place).map_err(refused)?;
-        let thread = thread::start(&device)
+        let device = locate(name, instance).and_then(Device::open).map_err(refused)?;
+        let polled = device.clone();
+        let thread = host::thread::start(c"dat-tcp", move || thread::run(&polled))
             .map_err(|error| refused(Topic::DoesNotOpen.error(&error, format!("no thread: {error}"))))?;
         let Place { netdev, address } = &device.place;
         let fabric = Fabric { kind: FabricKind::Fabric, ..Fabric::memory(netdev.clone()) };
@@ -140,6 +140,8 @@ impl Transport for Tcp {
         let tcp = Tcp { device, thread: Mutex::new(Some(thread)) };
         Ok((memory::arc(tcp)?, attributes))
     }
+
+    fn report_to(&self, _sink: AdapterSink<Self>) {}
 
     fn watch(&self, on: bool) {
         let change = if on { AtomicUsize::fetch_add } else { AtomicUsize::fetch_sub };
@@ -174,13 +176,18 @@ impl Transport for Tcp {
         Wait(self.device.clone())
     }
 
+    #[inline(always)]
+    fn post_inline(&self, _qp: &Arc<Conn>, _tx: &mut Tx, _send: ShortSend<'_>) -> Option<SeqNo> {
+        None
+    }
+
     fn post(&self, qp: &Arc<Conn>, tx: &mut Tx, request: &Request<'_>) -> Result<Handed> {
         if tx.stream.is_none() {
             return Ok(Handed::under_way(SeqNo::NEVER));
         }
         tx.post(request, false)?;
         // A thread that sleeps does not send gathered requests.
-        if tx.can_gather() && !self.device.has_sleepers() {
+        if tx.can_gather() && self.device.sleepers.load(Ordering::SeqCst) == 0 {
             qp.poll_soon();
         } else {
             qp.pump_locked(tx);
@@ -196,6 +203,8 @@ impl Transport for Tcp {
             self.device.wakeup.wake();
         }
     }
+
+    fn repoll(&self, _qp: &Conn) {}
 
     fn flow(&self, qp: &Conn, _tx: &Tx) -> Flow {
         Flow { request_stalls: qp.request_stalls.stalls(), message_stalls: qp.base.stalls(), peer_wakeups: 0 }
@@ -227,11 +236,14 @@ impl Transport for Tcp {
     }
 
     fn disconnect(&self, qp: &Arc<Conn>, how: Disconnect) -> Closing {
-        qp.disconnect(match how {
+        let end = match how {
             Disconnect::AfterRequests => return Closing::Later,
             Disconnect::Now => End::Disconnected,
             Disconnect::Broken => End::Broken(None),
-        });
+        };
+        qp.close(false, Some(end));
         Closing::Done
     }
+
+    fn await_end(&self, _qp: &Arc<Conn>) {}
 }

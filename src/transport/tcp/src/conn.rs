@@ -68,7 +68,7 @@ pub enum After {
     ConnEnd(Arc<Conn>, ConnEnd),
     /// The last request before the end is complete.
     Drained(Arc<Conn>),
-    /// The peer uses a connection that was accepted here.
+    /// The peer uses a connection that was accepted here. Runs before all other deferred work.
     Used(Arc<Conn>),
     /// An attempt failed.
     GivenUp(Arc<Conn>, ConnectionReport),
@@ -89,11 +89,6 @@ impl After {
             }
             After::GivenUp(conn, report) => conn.give_up(report),
         }
-    }
-
-    /// Returns whether this reports an established connection. Such reports precede all others.
-    pub fn is_beginning(&self) -> bool {
-        matches!(self, After::Used(_))
     }
 }
 
@@ -198,7 +193,7 @@ impl Conn {
             Some(Ok(None)) | None => return false,
         };
         // Counted before the phase changes, so that a thread that sees the phase waits for the report.
-        let begins = usize::from(found.is_beginning());
+        let begins = usize::from(matches!(found, After::Used(_)));
         self.device.beginning.fetch_add(begins, Ordering::AcqRel);
         if !self.base.shift(Phase::Accepting, Phase::Used) {
             self.device.beginning.fetch_sub(begins, Ordering::AcqRel);
@@ -264,14 +259,9 @@ impl Conn {
         heard
     }
 
-    /// Ends the connection for the program. Afterwards, it calls no sink and uses no memory of the program.
-    pub fn disconnect(&self, end: End) {
-        self.close(false, Some(end));
-    }
-
-    /// Detaches the stream, and sends `end` to the peer. With `report`, reports all completed requests. Returns whether
-    /// the connection had not ended before.
-    fn close(&self, report: bool, end: Option<End>) -> bool {
+    /// Ends the connection, and sends `end` to the peer, if given. Afterwards, no memory of the program is used. With
+    /// `report`, reports all completed requests. Returns whether the connection had not ended before.
+    pub fn close(&self, report: bool, end: Option<End>) -> bool {
         let before = self.base.advance(Phase::Dead);
         let first = before < Phase::Dead;
         let mut drained = false;

@@ -230,8 +230,8 @@ impl Device {
         let mut begins = false;
         while self.is_deferred.swap(false, Ordering::AcqRel) {
             let mut deferred = std::mem::take(&mut *self.deferred.lock());
-            deferred.sort_by_key(|after| !after.is_beginning());
-            begins |= deferred.first().is_some_and(After::is_beginning);
+            deferred.sort_by_key(|after| !matches!(after, After::Used(_)));
+            begins |= matches!(deferred.first(), Some(After::Used(_)));
             deferred.into_iter().for_each(After::run);
         }
         begins
@@ -263,7 +263,7 @@ impl Device {
         self.collect(Poll::Complete);
         let deferred = std::mem::take(&mut *self.deferred.lock());
         for after in deferred {
-            if after.is_beginning() { after.run() } else { self.later(after) }
+            if let After::Used(_) = after { after.run() } else { self.later(after) }
         }
         // Another thread may be about to report one.
         let (mut pause, until) = (Pause::new(), Instant::now() + COMPLETE);
@@ -358,10 +358,6 @@ impl Device {
         }
     }
 
-    pub fn has_sleepers(&self) -> bool {
-        self.sleepers.load(Ordering::SeqCst) > 0
-    }
-
     /// Keeps the stream of a closed connection until its peer has read everything, up to [`LINGER`].
     pub fn linger(&self, number: u64, stream: Arc<Stream>) {
         let most = descriptors(MAX_LEAVING);
@@ -376,7 +372,7 @@ impl Device {
     /// Ends all connections, waits until their peers have read everything, and closes all streams.
     pub fn close(&self) {
         let conns: Vec<_> = self.table.read().iter().map(|(_, conn)| conn.clone()).collect();
-        conns.into_iter().for_each(|conn| conn.disconnect(End::Disconnected));
+        conns.into_iter().for_each(|conn| _ = conn.close(false, Some(End::Disconnected)));
         self.run_deferred();
         pause::drain(CLOSE_LINGER, LINGER, || self.handshakes.leaving_count(), || self.poll_once(Poll::Complete));
         self.handshakes.close();

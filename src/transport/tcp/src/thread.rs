@@ -7,17 +7,12 @@ use std::time::{Duration, Instant};
 
 use dat_core::transport::Poll;
 use host::poll;
-use host::thread::{self, Thread, isolate};
+use host::thread::isolate;
 
 use crate::cm::{self, ACCEPT_PAUSE};
 use crate::device::{Device, PARK, TICK};
 
-pub fn start(device: &Arc<Device>) -> std::io::Result<Thread> {
-    let device = device.clone();
-    thread::start(c"dat-tcp", move || run(&device))
-}
-
-fn run(device: &Arc<Device>) {
+pub fn run(device: &Arc<Device>) {
     log::debug!(target: host::diagnostics::THREAD, "adapter {}: the progress thread begins", device.place.netdev);
     let mut polls = 0;
     loop {
@@ -62,7 +57,7 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     }
     let before = std::mem::replace(polls, device.polls.load(Ordering::Relaxed));
     let polled = *polls > before || device.is_polled();
-    let sleepers = device.has_sleepers();
+    let sleepers = device.sleepers.load(Ordering::SeqCst) > 0;
     if device.watchers.load(Ordering::Acquire) > 0 || !(sleepers || polled) {
         device.poll_once(Poll::Complete);
         device.watching.store(true, Ordering::SeqCst);

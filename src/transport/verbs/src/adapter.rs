@@ -9,7 +9,7 @@ use dat_core::addr::Address;
 use dat_core::error::{AddressFault, Error, Result};
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectionReport, Disconnect, Extended, Flow, Handed,
-    ListenerSink, Poll, QpInit, Recv, Rejection, Request, SeqNo, Supported, Transport, Unsupported, Wakeup,
+    ListenerSink, Poll, QpInit, Recv, Rejection, Request, SeqNo, ShortSend, Supported, Transport, Unsupported, Wakeup,
 };
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -189,6 +189,13 @@ impl Transport for Verbs {
         qp.post_recv(&self.padded(recv)).map(|()| false)
     }
 
+    fn kick(&self, _qp: &Arc<Qp>) {}
+
+    #[inline(always)]
+    fn post_inline(&self, _qp: &Arc<Qp>, _tx: &mut (), _send: ShortSend<'_>) -> Option<SeqNo> {
+        None
+    }
+
     #[inline(always)]
     fn post(&self, qp: &Arc<Qp>, (): &mut (), request: &Request<'_>) -> Result<Handed> {
         qp.post(request)?;
@@ -198,6 +205,8 @@ impl Transport for Verbs {
     fn reap(&self, qp: &Arc<Qp>) {
         qp.reap();
     }
+
+    fn repoll(&self, _qp: &Qp) {}
 
     fn flow(&self, qp: &Qp, _tx: &()) -> Flow {
         Flow { request_stalls: qp.sends.lock().stalls.stalls(), ..Flow::default() }
