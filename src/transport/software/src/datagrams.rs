@@ -79,6 +79,14 @@ struct State<T: Transport> {
     notice_received: bool,
 }
 
+/// The outcome of a program's send. The send completes in each case.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Sent,
+    Queued,
+    Lost,
+}
+
 /// An address handle. The program can send to the peer until this is dropped.
 pub struct PeerHandle<T: SoftwareTransport>(Arc<Peer<T>>);
 
@@ -235,14 +243,15 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
     fn send_to(self: &Arc<Self>, to: &PeerHandle<T>, datagram: &Datagram<'_>) -> Result<Handed> {
         let peer = &*to.0;
         let mut sending = peer.connection.sending();
-        let sent = match sending.parts() {
+        let waits = peer.waits.load(Ordering::Relaxed);
+        let outcome = match sending.parts() {
+            None => Outcome::Lost,
             Some((transport, qp, tx)) => {
-                !peer.waits.load(Ordering::Relaxed) && transport.try_send(qp, tx, datagram)
-                    || peer.wait(&mut sending, datagram)?
+                let sent = !waits && transport.try_send(qp, tx, datagram);
+                if sent { Outcome::Sent } else { peer.wait(&mut sending, datagram)? }
             }
-            None => false,
         };
-        if !sent {
+        if outcome == Outcome::Lost {
             self.sink.lost(1);
         }
         Ok(Handed { mark: SeqNo(datagram.id), done: true })
@@ -280,8 +289,11 @@ impl<T: SoftwareTransport> Drop for PeerHandle<T> {
 }
 
 impl<T: SoftwareTransport> Peer<T> {
-    /// Queues a datagram. Returns `false` if the queue is full.
-    fn wait(&self, sending: &mut Sending<'_, T>, datagram: &Datagram<'_>) -> Result<bool> {
+    /// Queues a datagram, which is lost if the queue is full or there is no memory.
+    ///
+    /// # Errors
+    /// [`Arg::Segments`] if a segment is not registered.
+    fn wait(&self, sending: &mut Sending<'_, T>, datagram: &Datagram<'_>) -> Result<Outcome> {
         let transport = self.connection.transport();
         let mut state = self.state.lock();
         let mut found = true;
@@ -292,12 +304,11 @@ impl<T: SoftwareTransport> Peer<T> {
         if !found {
             return Err(Error::InvalidParameter(Arg::Segments));
         }
-        // Without memory the datagram is lost.
-        let queued = pushed.unwrap_or(false);
-        if queued {
-            self.post_next(sending, &mut state);
+        if !pushed.unwrap_or(false) {
+            return Ok(Outcome::Lost);
         }
-        Ok(queued)
+        self.post_next(sending, &mut state);
+        Ok(Outcome::Queued)
     }
 
     fn post_next(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) {
