@@ -65,9 +65,13 @@ static bool wait_burst(DAT_EVD_HANDLE evd, DAT_COUNT n, DAT_UINT64 c)
         diag("dat_evd_wait: threshold %d: %s, %d more", (int)n, rc_text(rc), (int)more);
         return false;
     }
-    while (--n > 0)
-        if (dat_evd_dequeue(evd, &e) != DAT_SUCCESS || !is_good(&e, c))
+    while (--n > 0) {
+        rc = dat_evd_dequeue(evd, &e);
+        if (rc != DAT_SUCCESS || !is_good(&e, c)) {
+            diag("dat_evd_dequeue: %s, %d left of the burst", rc_text(rc), (int)n);
             return false;
+        }
+    }
     return true;
 }
 
@@ -117,8 +121,10 @@ static void *ask(void *arg)
         else
             good = good && wait_burst(t->pair.a.recv, 1, (DAT_UINT64)i) &&
                    wait_burst(t->pair.a.req, t->burst, (DAT_UINT64)i);
-        if (!good)
+        if (!good) {
+            diag("%s: the asking side stops in round %d", t->what, i);
             return NULL;
+        }
         t->asked++;
     }
     return NULL;
@@ -137,8 +143,10 @@ static void *answer(void *arg)
         pause_a_while(&seed);
         good = good && post_send(&t->pair.b, &t->r, 3 * SIZE, SIZE, (DAT_UINT64)i) == DAT_SUCCESS &&
                wait_burst(t->pair.b.req, 1, (DAT_UINT64)i);
-        if (!good)
+        if (!good) {
+            diag("%s: the answering side stops in round %d", t->what, i);
             return NULL;
+        }
         t->answered++;
     }
     return NULL;

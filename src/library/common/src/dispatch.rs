@@ -50,7 +50,7 @@ pub fn provider_if_first(handle: DAT_HANDLE) -> Option<*const Head> {
     if !PAGES.has_first(handle) {
         return None;
     }
-    // SAFETY: as in `provider_of`: aligned, and the page has had an object.
+    // SAFETY: the word is aligned, and its page has had an object.
     let table = unsafe { first_word(handle) };
     TABLES.is_first(table).then_some(table)
 }
