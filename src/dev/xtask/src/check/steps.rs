@@ -72,7 +72,14 @@ const BODIES: &[(&str, Body)] = &[
             "TESTS=^registry/tcp\\|^registry/default\\|^objects/\\|^ep_modify/\\|^flow/connect\\|^flow/rdma",
         )
     }),
-    ("tcp", |c, s| over_tcp(c, s, "API=1.2", "TESTS=^tcp/\\|^flow/\\|^srq/\\|^rely/data\\|^rely/connections")),
+    ("tcp", |c, s| {
+        over_tcp(
+            c,
+            s,
+            "API=1.2",
+            "TESTS=^tcp/\\|^flow/\\|^srq/\\|^rely/data\\|^rely/connections\\|^faults/limits\\|^faults/memory",
+        )
+    }),
     ("tcp20", |c, s| {
         over_tcp(
             c,
