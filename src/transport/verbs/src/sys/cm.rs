@@ -28,6 +28,10 @@ fn once(call: impl FnOnce() -> c_int) -> io::Result<()> {
     with_fork_lock(|| if call() == 0 { Ok(()) } else { Err(io::Error::last_os_error()) })
 }
 
+/// Bytes of memory for an identifier. librdmacm 44 ignores that its table of identifiers, which grows by 8 KiB at every
+/// 1,024th, cannot grow, and then crashes when it destroys the identifier.
+const ID_MEMORY: usize = 16 << 10;
+
 pub type EventChannel = Owned<rdma_event_channel, (), 1>;
 
 /// A copy of an acknowledged event.
@@ -136,6 +140,7 @@ impl Terms<'_> {
 
 impl CmId {
     pub fn new(space: rdma_port_space::Type, channel: &Arc<EventChannel>, token: u64) -> io::Result<Self> {
+        memory::probe(ID_MEMORY)?;
         let mut raw = ptr::null_mut();
         // SAFETY: a live channel and a writable place; the library does not dereference the token.
         outcome(|| unsafe { rdma_create_id(channel.as_ptr(), &raw mut raw, token as *mut c_void, space) })?;
