@@ -14,8 +14,11 @@
 
 /* The near end does not send on the last connection, so only the far end detects its failure. */
 enum { FLOWS = 4, SILENT = FLOWS - 1, BUSY = 60 };
-/* On iWARP, a message without a buffer ends its connection, for example if the other process does not run for a while. */
-enum { BUFFERS = POOL_MAX };
+/*
+ * Buffers of each connection's pool, as many as its EVD has events. On iWARP, a message without a buffer ends the
+ * connection, for example if the other process does not run for a while.
+ */
+enum { BUFFERS = 64 };
 /* A device retries seven times, as endpoints request, which takes seconds. */
 #define GIVE_UP_MS 60000u
 
@@ -86,11 +89,12 @@ static void describe(struct flow *f, struct link *l)
     must(LINK_SEND(l, mine) && LINK_RECV(l, f->theirs), "the other process is gone");
 }
 
-static void step_all(struct flow *f, struct pool *pool, bool silent)
+static void step_all(struct flow *f, bool silent)
 {
-    for (int i = 0; i < FLOWS; i++)
+    for (int i = 0; i < FLOWS; i++) {
         flow_step(&f[i], !(silent && i == SILENT));
-    pool_fill(pool);
+        pool_fill(f[i].pool);
+    }
 }
 
 /* Returns whether every connection has sent and received messages. On SILENT, only the far end sends. */
@@ -108,9 +112,9 @@ struct report {
     uint64_t posted, good;
 };
 
-static struct report look(struct flow *f, struct pool *pool)
+static struct report look(struct flow *f)
 {
-    struct report r = { 0, 0, 0, 0, 0, 0, 0, 0 };
+    struct report r = { .whole = true };
 
     for (int i = 0; i < FLOWS; i++) {
         r.broken += f[i].ends == 1 && f[i].end == DAT_CONNECTION_EVENT_BROKEN;
@@ -121,8 +125,8 @@ static struct report look(struct flow *f, struct pool *pool)
         r.incomplete += (int)(f[i].posted - f[i].completed);
         r.posted += f[i].posted;
         r.good += f[i].good;
+        r.whole = pool_whole(f[i].pool) && r.whole;
     }
-    r.whole = pool_whole(pool);
     return r;
 }
 
@@ -130,7 +134,7 @@ static int far(struct link *up)
 {
     char name[DAT_NAME_MAX_LENGTH];
     struct fx fx;
-    struct pool pool;
+    struct pool pool[FLOWS];
     struct flow f[FLOWS];
     struct side again;
     struct report report;
@@ -139,9 +143,9 @@ static int far(struct link *up)
 
     must(LINK_RECV(up, name), "no name of an adapter");
     fx_open_on(&fx, name);
-    pool_open(&pool, &fx, BUFFERS);
     for (int i = 0; i < FLOWS; i++) {
-        flow_make(&f[i], &pool);
+        pool_open(&pool[i], &fx, BUFFERS);
+        flow_make(&f[i], &pool[i]);
         side_accept_peer(&f[i].s, up);
         f[i].up = true;
         describe(&f[i], up);
@@ -149,14 +153,14 @@ static int far(struct link *up)
     must(link_hear(up, "go"), "no start");
     end = now_ms() + env_ms(GIVE_UP_MS);
     for (int done = 0; done < FLOWS && now_ms() < end;) {
-        step_all(f, &pool, false);
+        step_all(f, false);
         if (!told && busy(f, false))
             told = link_say(up, "busy");
         done = 0;
         for (int i = 0; i < FLOWS; i++)
             done += flow_done(&f[i]);
     }
-    report = look(f, &pool);
+    report = look(f);
     must(LINK_SEND(up, report), "the other process is gone");
     for (int i = 0; i < FLOWS; i++) {
         must(quiet(f[i].s.conn), "a second event of a connection");
@@ -167,7 +171,8 @@ static int far(struct link *up)
     side_accept_peer(&again, up);
     must(wait_connection(again.conn, DAT_CONNECTION_EVENT_DISCONNECTED), "no end");
     side_free(&again);
-    pool_close(&pool);
+    for (int i = 0; i < FLOWS; i++)
+        pool_close(&pool[i]);
     fx_close(&fx);
     return 0;
 }
@@ -210,7 +215,7 @@ int main(int argc, char **argv)
     char name[DAT_NAME_MAX_LENGTH];
     struct fx fx, tmp;
     struct sockaddr_storage there;
-    struct pool pool;
+    struct pool pool[FLOWS];
     struct flow f[FLOWS];
     struct side again;
     struct peer p;
@@ -236,11 +241,11 @@ int main(int argc, char **argv)
     fx_close(&tmp);
 
     fx_open(&fx);
-    pool_open(&pool, &fx, BUFFERS);
     peer_start(&p, "far");
     must(link_send(&p.link, name, sizeof name), "the other process is gone");
     for (int i = 0; i < FLOWS; i++) {
-        flow_make(&f[i], &pool);
+        pool_open(&pool[i], &fx, BUFFERS);
+        flow_make(&f[i], &pool[i]);
         side_connect_peer(&f[i].s, &p.link);
         f[i].up = true;
         describe(&f[i], &p.link);
@@ -248,7 +253,7 @@ int main(int argc, char **argv)
     must(link_say(&p.link, "go"), "the other process is gone");
     end = now_ms() + env_ms(GIVE_UP_MS);
     while (done < FLOWS - 1 && now_ms() < end) {
-        step_all(f, &pool, true);
+        step_all(f, true);
         if (!heard)
             heard = link_recv(&p.link, word, sizeof word, 0);
         if (!pulled && heard && busy(f, true)) {
@@ -277,8 +282,8 @@ int main(int argc, char **argv)
     /* The idle connection has ended by now, or ends when it sends. */
     end = now_ms() + env_ms(GIVE_UP_MS);
     while (!flow_done(&f[SILENT]) && now_ms() < end)
-        step_all(f, &pool, false);
-    near = look(f, &pool);
+        step_all(f, false);
+    near = look(f);
     check("near", &near, FLOWS - 1);
     linked = true;
     for (int i = 0; i < FLOWS; i++)
@@ -301,7 +306,8 @@ int main(int argc, char **argv)
     is_success(dat_ep_disconnect(again.ep, DAT_CLOSE_GRACEFUL_FLAG), "dat_ep_disconnect: success");
     ok(wait_connection(again.conn, DAT_CONNECTION_EVENT_DISCONNECTED), "it ends in good order");
     side_free(&again);
-    pool_close(&pool);
+    for (int i = 0; i < FLOWS; i++)
+        pool_close(&pool[i]);
     peer_ok(&p, "the far end ends in good order");
     fx_close(&fx);
     return done_testing();
