@@ -6,13 +6,16 @@
 #
 # The programs report success in their output, rarely in their exit status.
 set -u
-# The programs use fixed ports, over TCP 1000 consecutive ports. In a separate network namespace they are free.
+# The programs use fixed ports, over TCP 1000 consecutive ports from 45248 on. In a separate network namespace they are
+# free, if the kernel selects others for outgoing connections.
 case ${1-} in
 verbs-*) ;;
 *)
     [ "$(id -u)" -eq 0 ] && apart='unshare -n' || apart='unshare -rn'
     if [ -z "${OWN_NETWORK-}" ] && $apart ip link set lo up 2>/dev/null; then
-        OWN_NETWORK=1 exec $apart sh -c 'ip link set lo up && exec sh "$@"' sh "$0" "$@"
+        OWN_NETWORK=1 exec $apart sh -c 'ip link set lo up
+            echo 50000 60999 >/proc/sys/net/ipv4/ip_local_port_range
+            exec sh "$@"' sh "$0" "$@"
     fi
     ;;
 esac
