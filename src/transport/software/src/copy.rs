@@ -7,8 +7,6 @@
 //!
 //! Each [`Slice`] of a long transfer acquires the regions again.
 
-use std::mem;
-
 use arrayvec::ArrayVec;
 use dat_core::Rights;
 use dat_core::transport::{MAX_SEGMENTS, Segment};
@@ -70,12 +68,12 @@ pub fn store(to: Target<'_>, from: Source<'_>, last: bool) {
 /// Copies lists as [`store`] copies pieces.
 pub fn store_lists(mut to: List<Target<'_>>, mut from: List<Source<'_>>, last: bool) {
     if !last {
-        return copy_lists(&mut to, &from);
+        return copy_lists(to, &from);
     }
     let place = take_last_word(&mut to);
     // Read before the copy, which may overlap it.
     let word = gather_last(&mut from, place.len());
-    copy_lists(&mut to, &from);
+    copy_lists(to, &from);
     word.store(place);
 }
 
@@ -156,12 +154,8 @@ pub fn gather<M: Mirror>(
 /// Fills `to` with the segments' bytes from `offset`. Returns `false` if a region has been freed.
 pub fn gather_into<M: Mirror>(regions: &RegionTable<M>, segments: &[Segment], offset: u64, to: &mut [u8]) -> bool {
     let len = to.len() as u64;
-    let mut rest = Target::of(to);
-    gather(regions, segments, offset, len, |source| {
-        let (part, after) = mem::replace(&mut rest, Target::EMPTY).split(source.len());
-        copy(part, source);
-        rest = after;
-    })
+    let mut filled = 0;
+    gather(regions, segments, offset, len, |source| filled += copy(Target::of(&mut to[filled..]), source))
 }
 
 /// Copies `bytes` to the segments at `offset`; `last` ends the transfer. Returns `false` if a region has been freed.

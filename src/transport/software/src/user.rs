@@ -3,7 +3,6 @@
 //! Other threads and processes can change the bytes concurrently, so these are copied without references to them.
 
 use std::marker::PhantomData;
-use std::mem;
 use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
@@ -290,12 +289,11 @@ pub fn take_last_word<'a, const N: usize>(list: &mut ArrayVec<Target<'a>, N>) ->
     unsafe { Target::new(last.wrapping_sub(tail as u64), tail) }
 }
 
-/// Copies `sources` to `targets`, which have the same number of bytes. Afterwards, each target is empty.
-pub fn copy_lists(targets: &mut [Target<'_>], sources: &[Source<'_>]) {
+/// Copies `sources` to `targets`, which have the same number of bytes.
+pub fn copy_lists<'a>(targets: impl IntoIterator<Item = Target<'a>>, sources: &[Source<'_>]) {
     let mut sources = sources.iter().copied();
     let mut source = Source::EMPTY;
-    for target in targets {
-        let mut target = mem::replace(target, Target::EMPTY);
+    for mut target in targets {
         while !target.is_empty() {
             if source.is_empty() {
                 let Some(next) = sources.next() else { return };

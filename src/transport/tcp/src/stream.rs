@@ -275,7 +275,7 @@ impl Stream {
         let mut head = mem::take(&mut out.head);
         let start = head.len();
         head.resize(start + out.len as usize, 0);
-        let copied = self.with_pieces(&[], out, |pieces| copy_lists(&mut [Target::of(&mut head[start..])], pieces));
+        let copied = self.with_pieces(&[], out, |pieces| copy_lists([Target::of(&mut head[start..])], pieces));
         out.head = head;
         (out.body, out.len) = (Body::None, 0);
         copied

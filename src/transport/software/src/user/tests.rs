@@ -78,7 +78,7 @@ fn lists_are_copied_whatever_their_cuts() {
         let (low, rest) = from.split_at(a);
         let (first, second) = to.split_at_mut(b);
         copy_lists(
-            &mut [Target::of(first), Target::EMPTY, Target::of(second)],
+            [Target::of(first), Target::EMPTY, Target::of(second)],
             &[Source::of(low), Source::EMPTY, Source::of(rest)],
         );
         assert_eq!(to, from[..], "{a} {b}");
