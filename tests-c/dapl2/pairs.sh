@@ -13,7 +13,7 @@ verbs-*) ;;
 *)
     [ "$(id -u)" -eq 0 ] && apart='unshare -n' || apart='unshare -rn'
     if [ -z "${OWN_NETWORK-}" ] && $apart ip link set lo up 2>/dev/null; then
-        OWN_NETWORK=1 exec $apart sh -c 'ip link set lo up
+        OWN_NETWORK=1 exec $apart sh -c 'ip link set lo up || exit
             echo 50000 60999 >/proc/sys/net/ipv4/ip_local_port_range
             exec sh "$@"' sh "$0" "$@"
     fi
