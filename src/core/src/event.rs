@@ -54,11 +54,6 @@ pub enum Transfer {
 
 impl Transfer {
     pub(crate) const COUNT: usize = Transfer::RecvDatagram as usize + 1;
-
-    /// Returns the corresponding ordinary kind.
-    pub(crate) const fn ordinary(self) -> Transfer {
-        [Transfer::Send, Transfer::Write, Transfer::Read, Transfer::Recv][self as usize & 3]
-    }
 }
 
 /// The completion of a data transfer: see [`Event::Transfer`].

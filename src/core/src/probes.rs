@@ -52,7 +52,7 @@ pub enum Stall {
 /// Reports a posted request or receive.
 #[inline(always)]
 pub(crate) fn posted(object: Handle, transfer: Transfer, cookie: u64, bytes: u64) {
-    at!(posted, object.0, transfer as isize, cookie, bytes);
+    at!(posted, object.0, ordinary(transfer), cookie, bytes);
 }
 
 /// Like [`posted`], for a receive on an SRQ. Reads the lengths of the segments from memory, so that the post need not
@@ -72,7 +72,12 @@ pub(crate) fn bind_posted(ep: Handle, cookie: u64) {
 #[inline(always)]
 pub(crate) fn completed(completion: &Completion) {
     let &Completion { ep, cookie, len, status, transfer } = completion;
-    at!(completed, ep.0, transfer as isize, cookie, len, status as isize);
+    at!(completed, ep.0, ordinary(transfer), cookie, len, status as isize);
+}
+
+#[inline(always)]
+fn ordinary(transfer: Transfer) -> isize {
+    transfer as isize & 3
 }
 
 #[inline(never)]

@@ -1,9 +1,8 @@
 //! The fast path, from a post to the dequeue of its completion.
 //!
-//! It requires work of one segment, a connected endpoint, room in every queue, and no thread that waits on the EVD.
-//! Each function checks this, and passes other work to a slow-path function. They are in the order of a message's path:
-//! post, delivery, completion, dequeue. All are inlined into the program's call or the transport's poll, and
-//! tests-c/perf/instructions.sh counts their instructions.
+//! It requires work of one segment, a queue pair, room in every queue, and no thread that waits on the EVD. Each
+//! function checks this, and passes other work to a slow-path function. All are inlined into the program's call or the
+//! transport's poll. tests-c/perf/instructions.sh counts their instructions, except for datagrams.
 //!
 //! The lookup of a handle ([`FirstCells`](crate::FirstCells)) and the check of segments
 //! ([`LmrTable::check`](crate::LmrTable::check)) have fast paths of their own.
@@ -12,19 +11,23 @@ use std::sync::atomic::Ordering;
 
 use host::cold_path;
 use host::epoch::EpochGuard;
+use host::lock::MutexGuard;
 
+use crate::ah::Ah;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Posted, Receives};
 use crate::ep::requests::{Gate, InFlight, Requests, Work, length};
 use crate::error::{Error, Result};
 use crate::evd::{Evd, More, Queue, Queued, refuses};
 use crate::event::{Completion, CompletionFlags, Event, Status, Transfer, notifies};
+use crate::ia::Ia;
 use crate::lmr_table::SegmentList;
 use crate::mem::Rights;
 use crate::probes;
-use crate::slab::{Handle, Object};
+use crate::slab::{Handle, Header, Object};
 use crate::srq::Srq;
 use crate::srq_accounting::Completed;
+use crate::transport::datagrams::{Datagram, DatagramSink, Datagrams, LEAD};
 use crate::transport::{
     Delivery, EndpointSink, Handed, Operation, Placement, Recv, RecvDone, RemoteSegment, Request, Segment, SeqNo,
     SharedReceives, ShortSend, Transport, Verdict,
@@ -46,12 +49,30 @@ impl<T: Transport> Endpoint<T> {
         cookie: u64,
         completion: CompletionFlags,
     ) -> Result<()> {
-        let mut receives = self.receives.lock();
+        self.post_one_recv::<false, S>(self.receives.lock(), segments, cookie, completion)
+    }
+
+    /// With `DATAGRAMS`, posts to the datagram queue pair.
+    #[inline(always)]
+    fn post_one_recv<const DATAGRAMS: bool, S: SegmentList + ?Sized>(
+        &self,
+        mut receives: MutexGuard<'_, Receives<T>>,
+        segments: &S,
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<()> {
         'usual: {
             if !segments.is_single() || !completion.is_empty() || receives.max_segments < 1 || receives.evd.is_none() {
                 break 'usual;
             }
-            let Receives { qp: Some(qp), zone: Some(zone), posted, next_id, .. } = &mut *receives else { break 'usual };
+            let Receives { qp, datagram_qp, zone: Some(zone), posted, next_id, .. } = &mut *receives else {
+                break 'usual;
+            };
+            let qps = match (qp, datagram_qp) {
+                (Some(qp), _) if !DATAGRAMS => (Some(qp), None),
+                (_, Some(qp)) if DATAGRAMS => (None, Some(qp)),
+                _ => break 'usual,
+            };
             // With an SRQ, the queue has no capacity.
             let Some(place) = posted.vacancy() else { break 'usual };
             let segment = segments.segment(0);
@@ -60,7 +81,11 @@ impl<T: Transport> Endpoint<T> {
             }
             let Ok(piece) = self.ia.lmrs.check(&segment, *zone, Rights::LOCAL_WRITE) else { break 'usual };
             let id = *next_id;
-            let awaited = self.ia.transport.post_recv(qp, &Recv { id, segments: &[piece] })?;
+            let awaited = match qps {
+                (Some(qp), _) => self.ia.transport.post_recv(qp, &Recv { id, segments: &[piece] })?,
+                (_, Some(qp)) => qp.post_recv(&Recv { id, segments: &[piece] }).map(|()| false)?,
+                _ => break 'usual,
+            };
             *next_id = id + 1;
             let (count, first) = if T::TAKES_RECEIVES { (1, piece) } else { (0, Segment::default()) };
             place.fill(Posted { id, cookie, quiet: false, count, first });
@@ -72,7 +97,22 @@ impl<T: Transport> Endpoint<T> {
             return Ok(());
         }
         cold_path();
-        self.post_any_recv(receives, segments, cookie, completion)
+        if DATAGRAMS {
+            self.post_any_recv(receives, segments, cookie, completion)
+        } else {
+            self.post_other_recv(receives, segments, cookie, completion)
+        }
+    }
+
+    #[inline(never)]
+    fn post_other_recv<S: SegmentList + ?Sized>(
+        &self,
+        receives: MutexGuard<'_, Receives<T>>,
+        segments: &S,
+        cookie: u64,
+        completion: CompletionFlags,
+    ) -> Result<()> {
+        self.post_one_recv::<true, S>(receives, segments, cookie, completion)
     }
 
     /// Posts a send, an RDMA write or an RDMA read. A send ignores `remote`.
@@ -160,6 +200,59 @@ impl<T: Transport> Endpoint<T> {
             Ok((operation(transfer, remote, completion), Work::Transfer(transfer, len), len))
         })
     }
+
+    /// Posts a datagram of one segment as [`Endpoint::post_datagram`] does, or returns `false`, without effect.
+    #[inline(always)]
+    pub fn post_one_datagram<S: SegmentList + ?Sized>(
+        &self,
+        segments: &S,
+        cookie: u64,
+        to: &Ah<T>,
+        completion: CompletionFlags,
+    ) -> bool {
+        T::DatagramQp::poll_if_queued(&self.ia.transport, &to.way);
+        let mut requests = self.requests();
+        if !segments.is_single() || !(completion.is_empty() || requests.has_flags(completion, true)) {
+            return false;
+        }
+        let Requests { datagram_qp: Some(qp), zone: Some(zone), flight, evd: Some(evd), max_segments, .. } =
+            &mut *requests
+        else {
+            return false;
+        };
+        let segment = segments.segment(0);
+        let len = segment.len;
+        let fits = len > 0 && len <= self.ia.attributes().fabric.mtu as u64;
+        if !fits || *max_segments < 1 || !to.admits(&self.ia, *zone) {
+            return false;
+        }
+        let Some((id, place)) = flight.next_place() else { return false };
+        let section = if len <= T::INLINE_MAX { EpochGuard::enter() } else { None };
+        let checked = self.ia.lmrs.check_in(section.as_ref(), &segment, *zone, Rights::LOCAL_READ);
+        let Ok((segment, checked)) = checked else { return false };
+        let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
+        let short = |segment| ShortSend { segment, solicited, fence: false, signalled: false };
+        let is_sent = checked.is_some_and(|segment| T::DatagramQp::send_short(&to.way, short(segment)));
+        drop(section);
+        let mut handed = Handed { mark: SeqNo(id), done: true };
+        if !is_sent {
+            let Ok(sent) = qp.send_to(&to.way, &Datagram { id, segments: &[segment], len, solicited }) else {
+                return false;
+            };
+            handed = sent;
+        }
+        let (ep, transfer) = (self.header.handle(), Transfer::SendDatagram);
+        probes::posted(ep, transfer, cookie, len);
+        let request = InFlight { mark: handed.mark, cookie, flags: completion, work: Work::Transfer(transfer, len) };
+        if !(handed.done && place.is_first() && request.succeed(evd, ep)) {
+            place.fill(request);
+            if handed.done {
+                let _ = requests.complete_through(ep, handed.mark);
+            }
+        }
+        requests.counters.tallies.count(transfer, len);
+        true
+    }
 }
 
 #[inline(always)]
@@ -217,30 +310,7 @@ impl<T: Transport> EndpointSink<T> {
     #[inline(always)]
     pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> Delivery {
         let Endpoint { header, ia, receives, .. } = &*self.endpoint;
-        let mut receives = receives.lock();
-        let Receives { life, connected: true, evd: Some(evd), posted, given: 0, received, feed, .. } = &mut *receives
-        else {
-            return Delivery::Other;
-        };
-        if *life != self.life {
-            return Delivery::Other;
-        }
-        let Some(oldest) = posted.oldest() else { return Delivery::Other };
-        let &Posted { id, count: 1, first, cookie, quiet } = oldest.value() else { return Delivery::Other };
-        if len > first.len {
-            return Delivery::TooLong(id);
-        }
-        // SAFETY: `LmrTable::check` of this table returned the segment, for writing, at the post.
-        let checked = place.section().and_then(|section| unsafe { ia.lmrs.recheck(&first, section) });
-        if !place.place(&first, checked) {
-            return Delivery::NoMemory(id);
-        }
-        oldest.skip();
-        received.count(Transfer::Recv, len);
-        let (ep, status) = (header.handle(), Status::Success);
-        let completion = || Completion { ep, cookie, len, status, transfer: Transfer::Recv };
-        evd.push(|| Queued::transfer(completion(), None), || notifies(*feed, quiet, solicited, status));
-        Delivery::Done
+        fill_oldest(receives.lock(), (header, ia), Some(self.life), (len, solicited), place)
     }
 
     /// Reports a complete message that took a buffer of the SRQ: [`EndpointSink::recv_taken`] and
@@ -261,6 +331,52 @@ impl<T: Transport> EndpointSink<T> {
         cold_path();
         self.arrived_otherwise(receives, done)
     }
+}
+
+impl<T: Transport> DatagramSink<T> {
+    /// Like [`EndpointSink::deliver`], for a short datagram. Returns `false`, without effect, if it is not stored.
+    #[inline(always)]
+    pub fn deliver_short<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> bool {
+        let Endpoint { header, ia, receives, .. } = &*self.endpoint;
+        matches!(fill_oldest(receives.lock(), (header, ia), None, (len, solicited), place), Delivery::Done)
+    }
+}
+
+/// Delivers a message to this life of the connection, or a datagram.
+#[inline(always)]
+fn fill_oldest<'s, T: Transport>(
+    mut receives: MutexGuard<'_, Receives<T>>,
+    (header, ia): (&Header, &Ia<T>),
+    connection: Option<u64>,
+    (len, solicited): (u64, bool),
+    place: impl Placement<'s>,
+) -> Delivery {
+    let Receives { life, connected, evd: Some(evd), posted, given: 0, received, feed, .. } = &mut *receives else {
+        return Delivery::Other;
+    };
+    if connection.is_some_and(|connection| !*connected || connection != *life) {
+        return Delivery::Other;
+    }
+    let is_message = connection.is_some();
+    let (transfer, lead) = if is_message { (Transfer::Recv, 0) } else { (Transfer::RecvDatagram, LEAD) };
+    let Some(oldest) = posted.oldest() else { return Delivery::Other };
+    let &Posted { id, count: 1, mut first, cookie, quiet } = oldest.value() else { return Delivery::Other };
+    if len + lead > first.len {
+        return Delivery::TooLong(id);
+    }
+    first.addr += lead;
+    first.len -= lead;
+    // SAFETY: the segment is part of one that `LmrTable::check` of this table returned, for writing, at the post.
+    let checked = place.section().and_then(|section| unsafe { ia.lmrs.recheck(&first, section) });
+    if !place.place(&first, checked) {
+        return Delivery::NoMemory(id);
+    }
+    oldest.skip();
+    received.count(transfer, len);
+    let (ep, status) = (header.handle(), Status::Success);
+    let completion = || Completion { ep, cookie, len: len + lead, status, transfer };
+    evd.push(|| Queued::transfer(completion(), None), || notifies(*feed, quiet, solicited, status));
+    Delivery::Done
 }
 
 impl<T: Transport> Requests<T> {

@@ -11,7 +11,6 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use host::epoch::EpochGuard;
 use host::memory::{self, Room};
 
 use crate::addr::Address;
@@ -30,8 +29,8 @@ use crate::mem::Rights;
 use crate::slab::Handle;
 use crate::transport::datagrams::{Datagram, Datagrams, LEAD, PeerOf};
 use crate::transport::{
-    Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Handed, Poll, RecvDone, Segment, SeqNo,
-    ShortSend, Taken, Transport,
+    Checked, Connect, ConnectionReport, ConnectionRequestInfo, FailedRequest, Poll, RecvDone, Segment, SeqNo, Taken,
+    Transport,
 };
 
 impl<T: Transport> Endpoint<T> {
@@ -158,12 +157,8 @@ impl<T: Transport> Endpoint<T> {
         let Requests { datagram_qp: Some(qp), flight, .. } = &mut *requests else { return Err(Error::NOT_READY) };
         let Some((id, place)) = flight.next_place() else { return Err(Error::NO_MEMORY) };
         let solicited = completion.contains(CompletionFlags::SOLICITED_WAIT);
-        let handed = if self.send_short(&checked, to, solicited) {
-            Handed { mark: SeqNo(id), done: true }
-        } else {
-            qp.send_to(&to.way, &Datagram { id, segments: &checked, len, solicited })?
-        };
-        let work = Work::Extended(Transfer::SendDatagram, len);
+        let handed = qp.send_to(&to.way, &Datagram { id, segments: &checked, len, solicited })?;
+        let work = Work::Transfer(Transfer::SendDatagram, len);
         place.fill(InFlight { mark: handed.mark, cookie, flags: completion, work });
         work.show_posted(self.header.handle(), cookie);
         requests.count(work);
@@ -171,19 +166,6 @@ impl<T: Transport> Endpoint<T> {
             let _ = requests.complete_several(self.header.handle(), handed.mark);
         }
         Ok(())
-    }
-
-    /// Sends a datagram of one short segment if it leaves immediately. Otherwise returns `false`.
-    #[inline(always)]
-    fn send_short(&self, checked: &[Segment], to: &Ah<T>, solicited: bool) -> bool {
-        let [segment] = checked else { return false };
-        if segment.len.wrapping_sub(1) >= T::INLINE_MAX {
-            return false;
-        }
-        let Some(section) = EpochGuard::enter() else { return false };
-        // SAFETY: `check_all` of this table returned the segment.
-        let Some(&segment) = (unsafe { self.ia.lmrs.recheck(segment, &section) }) else { return false };
-        T::DatagramQp::send_short(&to.way, ShortSend { segment, solicited, fence: false, signalled: false })
     }
 
     /// Frees the address handle of a peer, or the record of the exchange with it. Datagrams of the peer still arrive.

@@ -36,7 +36,7 @@ impl<T: Transport> Endpoint<T> {
             let permit = self.permit(requests)?;
             let len = requests.length(Transfer::Write, total, to.len)?;
             let operation = Operation::WriteImmediate { to, value, solicited, permit };
-            Ok((operation, Work::Extended(Transfer::WriteImmediate, len), len))
+            Ok((operation, Work::Transfer(Transfer::WriteImmediate, len), len))
         })
     }
 
@@ -84,7 +84,7 @@ impl<T: Transport> Endpoint<T> {
                     _ => return Err(Error::LengthError),
                 }
                 let operation = Operation::Atomic { addr, key, change, permit };
-                Ok((operation, Work::Extended(kind, Work::ATOMIC), Work::ATOMIC))
+                Ok((operation, Work::Transfer(kind, Work::ATOMIC), Work::ATOMIC))
             },
         )
     }

@@ -55,12 +55,12 @@ impl Ended {
     fn queued(&self, ep: Handle, cookie: u64, charge: Option<OutstandingRecv>) -> Queued {
         let RecvDone { status, len, .. } = self.done;
         let completion = Completion { ep, cookie, len, status, transfer: Transfer::Recv };
-        match self.special {
-            Some((transfer, extra)) if matches!(status, Status::Success) => {
-                let lead = if matches!(transfer, Transfer::RecvDatagram) { LEAD } else { 0 };
-                Queued::extended(Completion { len: len + lead, transfer, ..completion }, extra, charge)
+        match self.special.filter(|_| matches!(status, Status::Success)) {
+            None => Queued::transfer(completion, charge),
+            Some((transfer @ Transfer::RecvDatagram, _)) => {
+                Queued::transfer(Completion { len: len + LEAD, transfer, ..completion }, charge)
             }
-            _ => Queued::transfer(completion, charge),
+            Some((transfer, extra)) => Queued::extended(Completion { transfer, ..completion }, extra, charge),
         }
     }
 

@@ -24,8 +24,6 @@ use crate::users::Use;
 pub(crate) enum Work {
     /// Kind, and length in bytes.
     Transfer(Transfer, u64),
-    /// The same for a kind that only some API versions have.
-    Extended(Transfer, u64),
     Bind(Handle),
 }
 
@@ -35,9 +33,7 @@ impl Work {
     #[inline(never)]
     pub fn show_posted(self, ep: Handle, cookie: u64) {
         match self {
-            Work::Transfer(transfer, len) | Work::Extended(transfer, len) => {
-                probes::posted(ep, transfer.ordinary(), cookie, len);
-            }
+            Work::Transfer(transfer, len) => probes::posted(ep, transfer, cookie, len),
             Work::Bind(_) => probes::bind_posted(ep, cookie),
         }
     }
@@ -62,9 +58,6 @@ impl InFlight {
         let cookie = self.cookie;
         let queued = match self.work {
             Work::Transfer(transfer, len) => Queued::transfer(Completion { ep, cookie, len, status, transfer }, None),
-            Work::Extended(transfer, len) => {
-                Queued::extended(Completion { ep, cookie, len, status, transfer }, 0, None)
-            }
             Work::Bind(rmr) => Queued::event(Event::Bind { rmr, cookie, status }),
         };
         batch.add(queued, self.notifies(status));
@@ -260,7 +253,7 @@ impl<T: Transport> Requests<T> {
     }
 
     pub fn count(&mut self, work: Work) {
-        if let Work::Transfer(transfer, len) | Work::Extended(transfer, len) = work {
+        if let Work::Transfer(transfer, len) = work {
             self.counters.tallies.count(transfer, len);
         }
     }

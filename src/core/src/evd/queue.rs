@@ -29,7 +29,7 @@ pub(crate) enum More {
     #[expect(dead_code)] // its drop counts
     OutstandingRecv(OutstandingRecv),
     Event(Event),
-    /// The value of an extended transfer ([`Event::Transfer`]), and the occupied entry of an SRQ.
+    /// The value of a receive ([`Event::Transfer`]), and the occupied entry of an SRQ.
     Extended(u32, #[expect(dead_code)] Option<OutstandingRecv>),
 }
 
@@ -59,9 +59,7 @@ impl Queued {
         match self.more {
             More::Event(Event::Bind { rmr, cookie, status }) => probes::bind_completed(rmr, cookie, status),
             More::Event(_) => {}
-            More::Nothing | More::OutstandingRecv(_) | More::Extended(..) => {
-                probes::completed(&Completion { transfer: self.completion.transfer.ordinary(), ..self.completion });
-            }
+            More::Nothing | More::OutstandingRecv(_) | More::Extended(..) => probes::completed(&self.completion),
         }
         place.fill(self);
     }

@@ -72,7 +72,7 @@ pub enum Verdict {
 
 /// An arrived message, for [`EndpointSink::deliver`](super::EndpointSink::deliver). A trait, because a closure may not
 /// be inlined.
-pub trait Placement<'s> {
+pub trait Placement<'s>: Copy {
     /// Returns the epoch guard of the delivery, if there is one.
     fn section(&self) -> Option<&'s EpochGuard<Memory>>;
 

@@ -16,8 +16,8 @@
 
 use std::mem::ManuallyDrop;
 
+use dat_core::Object;
 use dat_core::error::{Arg, Error, Role};
-use dat_core::{Handle, Object};
 use dat_udat::{DAT_HANDLE, DAT_QUEUE_EMPTY, DAT_RETURN, DAT_SUCCESS};
 use host::cancel::{self, uncancelled};
 use host::cold_path;
@@ -184,7 +184,7 @@ pub fn fast_path<F: Provider, O: Object>(
     body: impl FnOnce(&O) -> Answer<()>,
     otherwise: impl FnOnce() -> DAT_RETURN,
 ) -> DAT_RETURN {
-    let Some(held) = F::domain().window.enter::<O>(Handle(handle.addr())) else {
+    let Some(held) = F::domain().enter::<O>(handle) else {
         cold_path();
         return otherwise();
     };

@@ -9,11 +9,10 @@ use crate::handle::raw;
 use crate::ia::ia_handle;
 
 /// Writes an event that was dequeued from `$evd` as the `DAT_EVENT` of the version in scope. `request` contains the
-/// fields of connection requests that only this version has. `$extend` completes the written event of an extended
-/// transfer.
+/// fields of connection requests that only this version has.
 #[macro_export]
 macro_rules! write_event {
-    ($provider:ty, $out:expr, $evd:expr, $event:expr, request { $($field:ident: $value:expr)? }, $extend:expr) => {{
+    ($provider:ty, $out:expr, $evd:expr, $event:expr, request { $($field:ident: $value:expr)? }) => {{
         use $crate::core::Cr;
         use $crate::core::event::{Completion, Event};
         use $crate::core::transport::Transport;
@@ -30,8 +29,7 @@ macro_rules! write_event {
         };
         let number = match $event {
             Event::Transfer { ep, cookie, status, len, transfer, extra } => {
-                Self::completion(out, evd, &Completion { ep, cookie, len, status, transfer });
-                return $extend(status, transfer, extra);
+                return Self::completion(out, evd, &Completion { ep, cookie, len, status, transfer }, extra);
             }
             Event::Bind { rmr, cookie, status } => {
                 let data = DAT_RMR_BIND_COMPLETION_EVENT_DATA {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use dat_core::error::Role;
-use dat_core::{Cell, FirstCells, Handle, Ia, Kind, Object, Slab};
+use dat_core::{Cell, FirstCells, Handle, Ia, Kind, Object, ObjectGuard, Slab};
 use dat_udat::DAT_HANDLE;
 use host::fork::Hold;
 use host::memory;
@@ -98,6 +98,12 @@ impl<F: Provider> Domain<F> {
     pub(crate) fn cell(&self, handle: DAT_HANDLE) -> Option<&'static Cell> {
         let handle = Handle(handle.addr());
         self.spaces().find_map(|space| space.slab.cell(handle).inspect(|_| self.window.set(&space.slab)))
+    }
+
+    /// Returns fast access to the live object of this type and handle, as [`FirstCells::enter`] does.
+    #[inline(always)]
+    pub fn enter<O: Object>(&self, handle: DAT_HANDLE) -> Option<ObjectGuard<O>> {
+        self.window.enter(Handle(handle.addr()))
     }
 
     /// Returns the live object of this type and handle.

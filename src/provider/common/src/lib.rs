@@ -157,8 +157,8 @@ pub trait Version: Sized + 'static {
     /// Returns the table of an adapter. The name must outlive the table.
     fn table<F: Provider<Version = Self>>(device_name: *const c_char) -> Self::Table;
 
-    /// Writes a DTO completion that was dequeued from `evd`.
-    fn completion(out: Out<Self::Event>, evd: Handle, completion: &Completion);
+    /// Writes a DTO completion that was dequeued from `evd`, with the value of an extended transfer.
+    fn completion(out: Out<Self::Event>, evd: Handle, completion: &Completion, extra: u32);
 
     /// Writes an event that was dequeued from `evd`.
     fn event<F: Provider<Version = Self>>(out: Out<Self::Event>, evd: Handle, event: Event);

@@ -217,7 +217,7 @@ pub fn dat_evd_dequeue<F: Provider>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Ev
 fn take<F: Provider>(evd: &Evd<F::Transport>, handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> Answer<()> {
     let (out, handle) = (event.required(2)?, Handle(handle.addr()));
     let taken = evd.take(
-        |completion| F::Version::completion(out, handle, completion),
+        |completion| F::Version::completion(out, handle, completion, 0),
         |other| F::Version::event::<F>(out, handle, other),
     );
     taken.at(&[])

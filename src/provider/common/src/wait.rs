@@ -138,7 +138,7 @@ extern "C" fn take_ready<F: Provider>(
     let body = move |taken_from: &Evd<F::Transport>| {
         let (event, more) = (event.required(4)?, more.required(5)?);
         let left = taken_from
-            .take_completion(true, |completion| F::Version::completion(event, Handle(evd.addr()), completion));
+            .take_completion(true, |completion| F::Version::completion(event, Handle(evd.addr()), completion, 0));
         let ((), left) = left.ok_or(Fault::Core(Error::QueueEmpty))?;
         more.write(count(left));
         Ok(())

@@ -51,7 +51,7 @@ impl Version for Udat12 {
     const SRQ_DEFAULTS: bool = false;
 
     #[inline(always)]
-    fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
+    fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion, _extra: u32) {
         let &Completion { ep, cookie, len, status, transfer: _ } = completion;
         write_field!(out, event_number, DAT_DTO_COMPLETION_EVENT);
         write_field!(out, evd_handle, raw(evd));
@@ -62,8 +62,7 @@ impl Version for Udat12 {
     }
 
     fn event<F: Provider<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
-        // uDAPL 1.2 programs cannot post extended operations, so this completes a receive, which needs no extension.
-        dat_provider_common::write_event!(F, out, evd, event, request {}, |_, _, _| {});
+        dat_provider_common::write_event!(F, out, evd, event, request {});
     }
 
     #[inline]

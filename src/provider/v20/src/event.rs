@@ -34,6 +34,8 @@ pub(crate) fn write_operation(out: Out<DAT_EVENT>, operation: DAT_DTOS) {
 }
 
 /// Completes the written event of an extended transfer.
+#[cold]
+#[inline(never)]
 pub(crate) fn extend(out: Out<DAT_EVENT>, status: Status, transfer: Transfer, extra: u32) {
     let (operation, kind) = match transfer {
         Transfer::WriteImmediate => (DAT_IB_DTO_RDMA_WRITE_IMMED, DAT_IB_RDMA_WRITE_IMMED),

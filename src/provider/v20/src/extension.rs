@@ -115,10 +115,18 @@ unsafe fn send_datagram<F: Provider<Version = Udat20>>(ep: DAT_EP_HANDLE, argume
     let segments = unsafe { Segments::<Udat20>::new(count as DAT_COUNT, VaList::pointer(list)) };
     // SAFETY: the caller promises NULL or an address handle.
     let ah = unsafe { InPtr::of(VaList::pointer(ah)) };
+    let flags = completion_flags(flags as DAT_COMPLETION_FLAGS);
+    let sent = || {
+        let ep = F::domain().enter::<Endpoint<F::Transport>>(ep).filter(|ep| ep.has_datagrams())?;
+        let to = F::domain().enter::<Ah<F::Transport>>(handle_in(ah, 5).ok()?)?;
+        ep.post_one_datagram(&segments, cookie, &to, flags).then_some(DAT_SUCCESS)
+    };
+    if let Some(code) = sent() {
+        return code;
+    }
     fast::<F>(|| {
         let ep = for_datagrams::<F>(ep)?;
         let to = F::domain().get::<Ah<F::Transport>>(handle_in(ah, 5)?);
-        let flags = completion_flags(flags as DAT_COMPLETION_FLAGS);
         ep.post_datagram(&segments, cookie, to.as_deref(), flags).at(SEND_UD)
     })
 }

@@ -32,7 +32,7 @@ pub mod table;
 
 use std::ffi::CStr;
 
-use dat_core::event::Completion;
+use dat_core::event::{Completion, Transfer};
 use dat_core::transport::RemoteSegment;
 use dat_core::{ApiCaps, EpAttributes, Event, Handle, Ia, LocalSegment, Rights, Streams};
 use dat_provider_common::handle::raw;
@@ -71,7 +71,7 @@ impl Version for Udat20 {
     const SRQ_DEFAULTS: bool = true;
 
     #[inline(always)]
-    fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion) {
+    fn completion(out: Out<DAT_EVENT>, evd: Handle, completion: &Completion, extra: u32) {
         let &Completion { ep, cookie, len, status, transfer } = completion;
         write_field!(out, event_number, DAT_DTO_COMPLETION_EVENT);
         write_field!(out, evd_handle, raw(evd));
@@ -83,14 +83,16 @@ impl Version for Udat20 {
         write_field!(out, event_data.dto_completion_event_data.transfered_length, len as DAT_SEG_LENGTH);
         event::write_operation(out, transfer as DAT_DTOS);
         write_field!(out, event_extension_data, [0; 8]);
+        if transfer as u32 > Transfer::Recv as u32 {
+            event::extend(out, status, transfer, extra);
+        }
     }
 
     fn event<F: Provider<Version = Self>>(out: Out<DAT_EVENT>, evd: Handle, event: Event) {
         write_field!(out, event_extension_data, [0; 8]);
-        let extend = |status, transfer, extra| event::extend(out, status, transfer, extra);
         let datagram_event = event::DatagramEvent::of(&event);
         // An oversized request never arrives.
-        dat_provider_common::write_event!(F, out, evd, event, request { truncate_flag: DAT_FALSE }, extend);
+        dat_provider_common::write_event!(F, out, evd, event, request { truncate_flag: DAT_FALSE });
         if let Some(datagram_event) = datagram_event {
             datagram_event.write(out);
         }

@@ -16,8 +16,9 @@ use dat_core::error::{Arg, Error, Result};
 use dat_core::event::Status;
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
-    Closing, Connect, ConnectionOwner, ConnectionReport, Disconnect, Handed, InternalConnection, Operation, Poll,
-    QpInit, QpSizes, Recv, RecvDone, RemoteSegment, Segment, Sending, SeqNo, ShortSend, Supported, Taken, Transport,
+    Closing, Connect, ConnectionOwner, ConnectionReport, Disconnect, Handed, InternalConnection, Operation, Placement,
+    Poll, QpInit, QpSizes, Recv, RecvDone, RemoteSegment, Segment, Sending, SeqNo, ShortSend, Supported, Taken,
+    Transport,
 };
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -120,6 +121,12 @@ impl<T: SoftwareTransport> Receiver<T> {
 }
 
 impl<T: SoftwareTransport> DatagramReceiver<T> {
+    /// Stores a short datagram. Returns `false`, without effect, if only `arrived` can.
+    #[inline(never)] // Messages need its registers.
+    pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> bool {
+        self.qp.srq.is_none() && self.qp.sink.deliver_short(len, solicited, place)
+    }
+
     /// Stores a datagram. Without a receive that is long enough, the datagram is lost.
     pub fn arrived<M: Mirror>(&self, regions: &RegionTable<M>, bytes: Source<'_>, solicited: bool) {
         let len = bytes.len() as u64;

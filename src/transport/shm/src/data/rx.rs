@@ -240,6 +240,7 @@ impl Rx {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Arrived<'a> {
     section: Option<&'a EpochGuard<Memory>>,
     regions: &'a RegionTable,

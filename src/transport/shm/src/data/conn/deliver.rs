@@ -27,8 +27,11 @@ impl Conn {
             let (id, stop) = match self.base.sink.deliver(len, solicited, place) {
                 Delivery::Done => return Ok(()),
                 Delivery::Other => {
+                    // The internal endpoint of a datagram connection has no receives.
                     cold_path();
-                    return Err(Stop::Other);
+                    let datagrams = self.base.receiver.datagrams();
+                    let stored = datagrams.is_some_and(|receiver| receiver.deliver(len, solicited, place));
+                    return if stored { Ok(()) } else { Err(Stop::Other) };
                 }
                 Delivery::TooLong(id) => (id, Stop::TooLong),
                 Delivery::NoMemory(id) => (id, Stop::NoRegion),
