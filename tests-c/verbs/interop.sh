@@ -64,8 +64,32 @@ result()
 
 address=$(end ours address) || { echo "# $address"; echo "Bail out! $ia has no address"; exit 1; }
 
+# is_iwarp: returns whether the adapter is soft-iWARP.
+is_iwarp() { rdma link 2>/dev/null | grep -q "siw.* netdev $netdev"; }
+
+# missed_end: returns whether only the other implementation failed, because it did not report the end of a connection after
+# an error of its QP, which happens over soft-iWARP.
+missed_end()
+{
+    is_iwarp && [ "$serve" = 0 ] && [ $caller = theirs ] && grep -q 'async_event QP' "$dir/call" &&
+        grep -q 'the end: DAT_TIMEOUT_EXPIRED' "$dir/call"
+}
+
 # play SERVER CALLER QUALIFIER BYTES WHAT NAME: runs both ends of a connection, and prints the result as subtest NAME.
 play()
+{
+    once "$@"
+    if [ "$call" != 0 ] && missed_end; then
+        sed 's/^/#   repeated after: /' "$dir/call"
+        once "$@"
+    fi
+    [ "$call" = 0 ] && [ "$serve" = 0 ]
+    result $? "$6"
+    cat "$dir/serve" "$dir/call" | sed -e '/^ready/d' -e 's/^/#   /'
+}
+
+# once SERVER CALLER QUALIFIER BYTES WHAT: runs both ends, and sets their codes $serve and $call.
+once()
 {
     end "$1" serve "$3" "$4" "$5" >"$dir/serve" 2>&1 &
     served=$!
@@ -78,15 +102,12 @@ play()
     call=$?
     wait "$served"
     serve=$?
-    [ "$call" = 0 ] && [ "$serve" = 0 ]
-    result $? "$6"
-    cat "$dir/serve" "$dir/call" | sed -e '/^ready/d' -e 's/^/#   /'
 }
 
 # rejected QUALIFIER BYTES WHAT NAME: one rejection. Soft-iWARP reports it as ECONNRESET.
 rejected()
 {
-    if [ $caller = theirs ] && rdma link 2>/dev/null | grep -q "siw.* netdev $netdev"; then
+    if [ $caller = theirs ] && is_iwarp; then
         made=$((made + 1))
         echo "ok $made - $4 # SKIP the C library takes a rejection over soft-iWARP for the lack of a service point"
     else
