@@ -54,8 +54,8 @@ pub enum Objects {}
 
 /// Sections that protect registered memory and other data, at most for the copy of one record.
 ///
-/// In the section, a thread takes the locks of an endpoint's receives, an SRQ, an EVD, and what an event wakes. So a
-/// thread that waits for `Memory` sections must hold none of these locks. A thread in such a section waits for no
+/// In the section, a thread takes the locks of an endpoint's receives, an SRQ, an EVD, what an event wakes, and the
+/// requests of a datagram connection. So a thread that waits for `Memory` sections must hold none of these locks. A thread in such a section waits for no
 /// section.
 #[derive(Debug)]
 pub enum Memory {}

@@ -303,8 +303,8 @@ impl<T: Transport> DatagramSink<T> {
         let id = taken.id;
         taken.skip(LEAD);
         let status = if place(taken.segments()) { Status::Success } else { Status::LocalProtection };
-        if let Some((cookie, _)) = receives.remove(id) {
-            self.complete(&mut receives, cookie, RecvDone { id, status, len, solicited });
+        if let Some(posted) = receives.remove(id) {
+            self.complete(&mut receives, posted, RecvDone { id, status, len, solicited });
         }
         true
     }
@@ -314,8 +314,8 @@ impl<T: Transport> DatagramSink<T> {
         let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
         let Some(srq) = &ep.srq else {
-            if let Some((cookie, _)) = receives.remove(done.id) {
-                self.complete(&mut receives, cookie, done);
+            if let Some(posted) = receives.remove(done.id) {
+                self.complete(&mut receives, posted, done);
             }
             return;
         };
@@ -354,8 +354,8 @@ impl<T: Transport> DatagramSink<T> {
         }
     }
 
-    fn complete(&self, receives: &mut Receives<T>, cookie: u64, done: RecvDone) {
-        receives.complete(self.endpoint.header.handle(), cookie, &Self::ended(done), false, None);
+    fn complete(&self, receives: &mut Receives<T>, (cookie, quiet): (u64, bool), done: RecvDone) {
+        receives.complete(self.endpoint.header.handle(), cookie, &Self::ended(done), quiet, None);
     }
 
     fn ended(done: RecvDone) -> Ended {
