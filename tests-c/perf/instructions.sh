@@ -45,8 +45,9 @@ WINDOW=100
 # Runs of a kind; over TCP the provider's thread may disturb most windows of a run.
 RUNS=1
 TCP_RUNS=4
-# Tolerance in percent of the instructions of uDAPL 2.0, whose entry points differ.
-TOLERANCE=3
+# Tolerance in percent of the instructions of uDAPL 2.0, whose entry points differ. Two instructions of a dequeue pay for
+# the extended transfers on the fast path, where a round of datagrams takes 1,640 instructions instead of 3,086.
+TOLERANCE=4
 # Permitted increase of the locked instructions of a round: a lock that gets or loses its owner executes more of them.
 LOCKED=1
 # The longest time of one run in seconds.
