@@ -4,6 +4,7 @@
  */
 #include "v20/datagram.h"
 
+#include "common/waiter.h"
 #include "common/zoo.h"
 
 #include <string.h>
@@ -199,6 +200,31 @@ static void suppressed(void)
     is_int(good, N, NAME ": all flags: they arrive");
     is_int(ends, N - N / 4, NAME ": all flags: those end that are to");
     ok(quiet(t.a.req), NAME ": SUPPRESS: no completion");
+    two_close(&t);
+}
+
+/* The completion of a receive with UNSIGNALLED wakes no waiter, at each length of the datagram. */
+static void unsignalled(size_t len)
+{
+    struct two t;
+    struct waiter w;
+    DAT_EP_ATTR attr;
+    DAT_LMR_TRIPLET into = segment(&there, 0, GRH + len);
+
+    ud_attr(&attr);
+    attr.recv_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
+    two_open(&t, &attr);
+    is_success(dat_ep_post_recv(t.b.ep, 1, &into, cookie(1), DAT_COMPLETION_UNSIGNALLED_FLAG),
+               "dat_ep_post_recv: datagrams, UNSIGNALLED: success");
+    must_rc(ud_receive(&t.b, &there, 8192, len, 2), DAT_SUCCESS, "dat_ep_post_recv");
+    waiter_start(&w, t.b.recv, DAT_TIMEOUT_INFINITE, 1);
+    must_rc(ud_send(&t.a, &here, 0, len, &t.to_b, 1), DAT_SUCCESS, NAME);
+    ok(ud_sent(&t.a, 1, len) && !waiter_done(&w, QUIET_MS),
+       NAME ": %zu bytes, UNSIGNALLED receive: a blocked waiter is not woken", len);
+    must_rc(ud_send(&t.a, &here, 0, len, &t.to_b, 2), DAT_SUCCESS, NAME);
+    waiter_join(&w);
+    ok(ud_sent(&t.a, 2, len) && w.rc == DAT_SUCCESS && ud_is_datagram(&w.event, &t.b, 1, len) && w.more == 1,
+       NAME ": %zu bytes, UNSIGNALLED receive: a default one wakes it, and it gets the oldest", len);
     two_close(&t);
 }
 
@@ -564,6 +590,8 @@ int main(int argc, char **argv)
     reuse();
     bursts();
     suppressed();
+    unsignalled(8);
+    unsignalled(ud_mtu());
     one_evd();
     shared_queue();
     lengths();
