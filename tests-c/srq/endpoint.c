@@ -374,6 +374,37 @@ static void reset(void)
     srq_close(&q);
 }
 
+/* Frees the memory of a posted buffer, and sends it a message of `size` bytes. */
+static void freed_memory(size_t size)
+{
+    struct srq q;
+    struct srq_pair p;
+    struct region gone;
+    DAT_LMR_TRIPLET t;
+    DAT_EVENT event;
+    const DAT_DTO_COMPLETION_EVENT_DATA *dto = &event.event_data.dto_completion_event_data;
+
+    srq_open(&q, fx, 10, 10, 64);
+    srq_pair_open(&p, &q);
+    region_make(fx, &gone, 8192, MEM_LOCAL);
+    t = segment(&gone, 0, 8192);
+    must_rc(dat_srq_post_recv(q.handle, 1, &t, cookie(900)), DAT_SUCCESS, "dat_srq_post_recv");
+    srq_fill(&q, 0, 2);
+    region_free(&gone);
+    must_rc(srq_send_start(&p, size, 7), DAT_SUCCESS, "dat_ep_post_send");
+    ok(wait_number(p.rx.recv, DAT_DTO_COMPLETION_EVENT, &event) && dto->user_cookie.as_64 == 900 &&
+           (env_has_device() ? dto->status != DAT_DTO_SUCCESS : dto->status == DAT_DTO_ERR_LOCAL_PROTECTION),
+       "%zu bytes for a buffer without memory: completes as LOCAL_PROTECTION, or with the error of the device", size);
+    /* On iWARP, a send completes once the device has sent it. */
+    ok(wait_number(p.tx.req, DAT_DTO_COMPLETION_EVENT, &event) && (env_is_iwarp() || dto->status != DAT_DTO_SUCCESS),
+       "%zu bytes for a buffer without memory: the send fails", size);
+    ok(wait_broken(p.rx.conn) && broken_or_disconnected(p.tx.conn),
+       "%zu bytes for a buffer without memory: the connection ends", size);
+    is_counts(q.handle, 2, 2, "%zu bytes for a buffer without memory: the other buffers: 2, 2", size);
+    srq_pair_close(&p);
+    srq_close(&q);
+}
+
 int main(int argc, char **argv)
 {
     env_init(argc, argv, NULL);
@@ -386,6 +417,8 @@ int main(int argc, char **argv)
     another_zone();
     completion_flag();
     reset();
+    freed_memory(8);
+    freed_memory(4096);
     zoo_close(&zoo);
     return done_testing();
 }

@@ -279,7 +279,7 @@ impl LmrTable {
     /// # Safety
     /// [`LmrTable::check`] of this table must have returned the segment, or one that contains it, for the access `A`.
     #[inline(always)]
-    pub unsafe fn recheck<'a, A>(
+    pub(crate) unsafe fn recheck<'a, A>(
         &self,
         segment: &'a Segment,
         _: &'a EpochGuard<Memory>,

@@ -21,7 +21,7 @@ use crate::probes::{self, WatermarkKind};
 use crate::pz::Pz;
 use crate::slab::{Header, Kind};
 use crate::srq_accounting::{self, Completed, SrqAccounting};
-use crate::transport::{Checked, Poll, RecvId, SharedReceives, Transport};
+use crate::transport::{Checked, Poll, RecvId, Segment, SharedReceives, Taken, Transport};
 use crate::users::Use;
 
 /// A shared receive queue.
@@ -78,7 +78,7 @@ impl<T: Transport> Srq<T> {
         ia.room_for(Kind::Srq)?;
         let pz = Use::of(pz).ok_or(Error::InvalidHandle(Role::Pz))?;
         let queue = T::Srq::create(&ia.transport, &pz.zone, max_recvs, max_segments)?;
-        let mut accounting = SrqAccounting::new();
+        let mut accounting = SrqAccounting::new(if T::TAKES_RECEIVES { max_segments } else { 0 });
         accounting.grow(max_recvs)?;
         ia.adopt(Srq {
             header: Header::default(),
@@ -207,6 +207,32 @@ impl<T: Transport> Srq<T> {
             self.raise();
         }
         result
+    }
+
+    /// Takes the oldest buffer, if it has at least `least` bytes.
+    pub(crate) fn take(&self, taken: &mut Taken, least: u64) -> bool {
+        let found = self.accounting.lock().take_oldest(taken, least);
+        if found == Some(true) {
+            self.raise();
+        }
+        found.is_some()
+    }
+
+    /// Takes and completes the oldest buffer, if it has one segment of at least `least` bytes.
+    #[inline(always)]
+    pub(crate) fn take_one(&self, least: u64) -> Option<(Segment, Completed)> {
+        let (cookie, segment, fires) = self.accounting.lock().take_one(least)?;
+        if fires {
+            self.raise();
+        }
+        Some((segment, Completed { cookie, charge: srq_accounting::charge(&self.accounting) }))
+    }
+
+    pub(crate) fn retake(&self, completed: Completed) -> Option<RecvId> {
+        let id = self.accounting.lock().retake(completed.cookie)?;
+        // The record occupies the entry again.
+        std::mem::forget(completed.charge);
+        Some(id)
     }
 
     /// Records that an endpoint took a buffer. Repeated calls for a buffer have no effect.

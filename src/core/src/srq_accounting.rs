@@ -1,4 +1,7 @@
-//! Accounting of a shared receive queue's buffers.
+//! The buffers of a shared receive queue.
+//!
+//! There is one record for each entry. For transports that take receives, available buffers form a queue, with their
+//! memory.
 //!
 //! A buffer is *held* from its post to its completion. Its completion event then contains an [`OutstandingRecv`], so
 //! the buffer counts as outstanding until the program dequeues the event.
@@ -16,13 +19,16 @@ use host::lock::Mutex;
 use host::memory::Room;
 
 use crate::error::Result;
-use crate::transport::RecvId;
+use crate::fifo::Fifo;
+use crate::transport::{RecvId, Segment, Taken};
 
 const NONE: u32 = u32::MAX;
 
-/// The state of each buffer, under a lock.
+/// The buffers, under one lock.
 pub(crate) struct SrqAccounting {
     pub max_recvs: usize,
+    /// Maximum number of stored segments of a buffer.
+    max_segments: usize,
     pub available: usize,
     pub low_watermark: usize,
     pub armed: bool,
@@ -33,47 +39,37 @@ pub(crate) struct SrqAccounting {
     buffers: Vec<Buffer>,
     /// The head of the list of free buffers, or [`NONE`].
     free: u32,
+    /// The head of the queue, or [`NONE`].
+    oldest: u32,
+    /// The end of the queue, if that is not empty.
+    newest: u32,
+    /// All but the first segments of the queue's buffers.
+    others: Fifo<Segment>,
 }
 
 #[derive(Clone, Copy)]
-enum Buffer {
-    /// In the list of free buffers, with the next one or [`NONE`].
-    Free(u32),
-    /// Posted with this cookie; endpoints can take the buffer.
-    Available(u64),
-    /// Posted with this cookie; an endpoint has taken the buffer.
-    Taken(u64),
+struct Buffer {
+    state: State,
+    /// The next buffer in the list of free ones or in the queue, or [`NONE`].
+    next: u32,
+    cookie: u64,
+    count: usize,
+    first: Segment,
 }
 
-pub(crate) struct Vacancy<'a> {
-    id: u32,
-    buffer: &'a mut Buffer,
-    free: &'a mut u32,
-    outstanding: &'a mut usize,
-    available: &'a mut usize,
-}
-
-impl Vacancy<'_> {
-    #[inline(always)]
-    pub fn id(&self) -> RecvId {
-        self.id.into()
-    }
-
-    #[inline(always)]
-    pub fn fill(self, cookie: u64) {
-        if let Buffer::Free(next) = *self.buffer {
-            *self.free = next;
-            *self.buffer = Buffer::Available(cookie);
-            *self.outstanding += 1;
-            *self.available += 1;
-        }
-    }
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Free,
+    Available,
+    Taken,
 }
 
 impl SrqAccounting {
-    pub const fn new() -> Self {
+    /// Buffers store up to `max_segments` segments.
+    pub fn new(max_segments: usize) -> Self {
         SrqAccounting {
             max_recvs: 0,
+            max_segments,
             available: 0,
             low_watermark: 0,
             armed: false,
@@ -81,6 +77,9 @@ impl SrqAccounting {
             outstanding: 0,
             buffers: Vec::new(),
             free: NONE,
+            oldest: NONE,
+            newest: NONE,
+            others: Fifo::default(),
         }
     }
 
@@ -95,38 +94,99 @@ impl SrqAccounting {
 
     pub fn room(&mut self, entries: usize) -> Result<()> {
         let more = entries.saturating_sub(self.buffers.len());
-        Ok(self.buffers.room(more)?)
+        self.buffers.room(more)?;
+        let others = entries.saturating_mul(self.max_segments.saturating_sub(1));
+        Ok(self.others.room(others.saturating_sub(self.others.len()))?)
     }
 
     pub fn grow(&mut self, entries: usize) -> Result<()> {
         self.room(entries)?;
         for id in self.buffers.len()..entries {
-            self.buffers.push(Buffer::Free(mem::replace(&mut self.free, id as u32)));
+            let next = mem::replace(&mut self.free, id as u32);
+            self.buffers.push(Buffer { state: State::Free, next, cookie: 0, count: 0, first: Segment::default() });
         }
         self.max_recvs = entries;
         Ok(())
     }
 
+    /// Returns the number of the next buffer, or `None` if all entries are occupied.
     #[inline(always)]
-    pub fn vacancy(&mut self) -> Option<Vacancy<'_>> {
-        if self.outstanding >= self.max_recvs {
-            return None;
+    pub fn vacancy(&self) -> Option<RecvId> {
+        if self.outstanding < self.max_recvs { Some(self.free.into()) } else { None }
+    }
+
+    /// Adds the buffer that [`SrqAccounting::vacancy`] returned; with `stored` segments also to the queue.
+    #[inline(always)]
+    pub fn add(&mut self, cookie: u64, stored: Option<&[Segment]>) {
+        let id = self.free;
+        let Some(buffer) = self.buffers.get_mut(id as usize) else { return };
+        self.free = mem::replace(&mut buffer.next, NONE);
+        (buffer.state, buffer.cookie) = (State::Available, cookie);
+        self.outstanding += 1;
+        self.available += 1;
+        let Some(segments) = stored else { return };
+        buffer.count = segments.len();
+        if let Some((first, others)) = segments.split_first() {
+            buffer.first = *first;
+            others.iter().for_each(|&segment| self.others.add(segment));
         }
-        let SrqAccounting { buffers, free, outstanding, available, .. } = self;
-        let id = *free;
-        Some(Vacancy { id, buffer: buffers.get_mut(id as usize)?, free, outstanding, available })
+        let last = if self.oldest == NONE { &mut self.oldest } else { &mut self.buffers[self.newest as usize].next };
+        *last = id;
+        self.newest = id;
     }
 
     /// Records that an endpoint took a buffer. Returns whether to raise the watermark event.
     #[inline(always)]
     pub fn take(&mut self, id: RecvId) -> bool {
         match self.buffers.get_mut(id as usize) {
-            Some(buffer @ &mut Buffer::Available(cookie)) => {
-                *buffer = Buffer::Taken(cookie);
+            Some(buffer) if buffer.state == State::Available => {
+                buffer.state = State::Taken;
                 self.took()
             }
             _ => false,
         }
+    }
+
+    /// Takes the oldest buffer of the queue, if it has at least `least` bytes. Returns whether to raise the watermark
+    /// event, or `None` if there is no such buffer.
+    pub fn take_oldest(&mut self, taken: &mut Taken, least: u64) -> Option<bool> {
+        let id = self.oldest;
+        let buffer = self.buffers.get_mut(id as usize)?;
+        let mut nth = 0..;
+        taken.set(id.into(), buffer.count, buffer.first, || self.others.get(nth.next()?).copied());
+        if taken.capacity < least {
+            return None;
+        }
+        self.oldest = buffer.next;
+        buffer.state = State::Taken;
+        for _ in 1..buffer.count {
+            self.others.pop();
+        }
+        Some(self.took())
+    }
+
+    /// Takes the oldest buffer of the queue and frees its record, if it has one segment of at least `least` bytes. The
+    /// entry remains occupied. Returns cookie, segment, and whether to raise the watermark event.
+    #[inline(always)]
+    pub fn take_one(&mut self, least: u64) -> Option<(u64, Segment, bool)> {
+        let id = self.oldest;
+        let buffer = self.buffers.get_mut(id as usize)?;
+        let Buffer { cookie, count: 1, first, .. } = *buffer else { return None };
+        if first.len < least {
+            return None;
+        }
+        self.oldest = mem::replace(&mut buffer.next, mem::replace(&mut self.free, id));
+        buffer.state = State::Free;
+        Some((cookie, first, self.took()))
+    }
+
+    /// Reverts [`SrqAccounting::take_one`], except that the buffer is now taken.
+    pub fn retake(&mut self, cookie: u64) -> Option<RecvId> {
+        let id = self.free;
+        let buffer = self.buffers.get_mut(id as usize)?;
+        self.free = buffer.next;
+        (buffer.state, buffer.cookie) = (State::Taken, cookie);
+        Some(id.into())
     }
 
     /// Frees a completed buffer. Returns its cookie and whether to raise the watermark event, or `None` if the buffer
@@ -134,17 +194,17 @@ impl SrqAccounting {
     #[inline(always)]
     fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let buffer = self.buffers.get_mut(id as usize)?;
-        let (cookie, available) = match *buffer {
-            Buffer::Available(cookie) => (cookie, true),
-            Buffer::Taken(cookie) => (cookie, false),
-            Buffer::Free(_) => return None,
-        };
-        *buffer = Buffer::Free(mem::replace(&mut self.free, id as u32));
-        Some((cookie, available && self.took()))
+        let cookie = buffer.cookie;
+        let state = mem::replace(&mut buffer.state, State::Free);
+        if state == State::Free {
+            return None;
+        }
+        buffer.next = mem::replace(&mut self.free, id as u32);
+        Some((cookie, state == State::Available && self.took()))
     }
 
     fn charges(&self) -> usize {
-        let held = self.buffers.iter().filter(|buffer| !matches!(buffer, Buffer::Free(_))).count();
+        let held = self.buffers.iter().filter(|buffer| buffer.state != State::Free).count();
         self.outstanding - held
     }
 
@@ -173,9 +233,13 @@ pub(crate) struct Completed {
 #[inline(always)]
 pub(crate) fn complete(accounting: &Arc<Mutex<SrqAccounting>>, id: RecvId) -> Option<(Completed, bool)> {
     let (cookie, fires) = accounting.lock().complete(id)?;
+    Some((Completed { cookie, charge: charge(accounting) }, fires))
+}
+
+#[inline(always)]
+pub(crate) fn charge(accounting: &Arc<Mutex<SrqAccounting>>) -> OutstandingRecv {
     // SAFETY: the address of an Arc's value is not null.
-    let charge = OutstandingRecv(unsafe { NonNull::new_unchecked(Arc::as_ptr(accounting).cast_mut()) });
-    Some((Completed { cookie, charge }, fires))
+    OutstandingRecv(unsafe { NonNull::new_unchecked(Arc::as_ptr(accounting).cast_mut()) })
 }
 
 pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {

@@ -15,7 +15,7 @@ use host::lock::MutexGuard;
 
 use crate::ah::Ah;
 use crate::ep::endpoint::Endpoint;
-use crate::ep::receives::{Ended, Posted, Receives};
+use crate::ep::receives::{Posted, Receives};
 use crate::ep::requests::{Gate, InFlight, Requests, Work, length};
 use crate::error::{Error, Result};
 use crate::evd::{Evd, More, Queue, Queued, refuses};
@@ -29,8 +29,8 @@ use crate::srq::Srq;
 use crate::srq_accounting::Completed;
 use crate::transport::datagrams::{Datagram, DatagramSink, Datagrams, LEAD};
 use crate::transport::{
-    Delivery, EndpointSink, Handed, Operation, Placement, Recv, RecvDone, RemoteSegment, Request, Segment, SeqNo,
-    SharedReceives, ShortSend, Transport, Verdict,
+    Delivery, EndpointSink, Handed, Operation, Placement, Recv, RemoteSegment, Request, Segment, SeqNo, SharedReceives,
+    ShortSend, Transport,
 };
 
 // ---- Posting ----
@@ -288,15 +288,14 @@ impl<T: Transport> Srq<T> {
     #[inline(always)]
     pub(crate) fn hand_in(&self, segments: &[Segment], cookie: u64) -> Result<()> {
         let mut accounting = self.accounting.lock();
-        let vacancy = accounting.vacancy().ok_or(Error::NO_MEMORY)?;
-        let id = vacancy.id();
+        let id = accounting.vacancy().ok_or(Error::NO_MEMORY)?;
         let awaited = self.queue.post(&self.ia.transport, &Recv { id, segments })?;
-        vacancy.fill(cookie);
+        accounting.add(cookie, T::TAKES_RECEIVES.then_some(segments));
         probes::recv_posted(self.header().handle(), cookie, segments);
         drop(accounting);
         if awaited {
             cold_path();
-            self.queue.kick();
+            self.queue.kick(|| self.accounting.lock().available > 0);
         }
         Ok(())
     }
@@ -313,23 +312,31 @@ impl<T: Transport> EndpointSink<T> {
         fill_oldest(receives.lock(), (header, ia), Some(self.life), (len, solicited), place)
     }
 
-    /// Reports a complete message that took a buffer of the SRQ: [`EndpointSink::recv_taken`] and
-    /// [`EndpointSink::recv_done`] in one call. After [`Verdict::Break`] the receive is incomplete.
-    #[inline]
-    pub fn recv_arrived(&self, done: RecvDone) -> Verdict {
-        let ep = &*self.endpoint;
-        let mut receives = ep.receives.lock();
+    /// Like [`EndpointSink::deliver`], for the oldest buffer of the endpoint's SRQ.
+    #[inline(always)]
+    pub fn deliver_shared<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> Delivery {
+        let Endpoint { header, ia, receives, srq: Some(srq), .. } = &*self.endpoint else { return Delivery::Other };
+        let mut receives = receives.lock();
         // Without a watermark, taking the buffer has no effect of its own.
-        if let Some(srq) = &ep.srq {
-            if receives.life == self.life && receives.connected && !receives.watched {
-                if let Some(Completed { cookie, charge }) = srq.complete(done.id) {
-                    receives.complete(ep.header.handle(), cookie, &Ended::from(done), false, Some(charge));
-                }
-                return Verdict::Continue;
-            }
+        let Receives { life, connected: true, watched: false, evd: Some(evd), received, feed, .. } = &mut *receives
+        else {
+            return Delivery::Other;
+        };
+        if *life != self.life {
+            return Delivery::Other;
         }
-        cold_path();
-        self.arrived_otherwise(receives, done)
+        let Some((segment, completed)) = srq.take_one(len) else { return Delivery::Other };
+        // SAFETY: `LmrTable::check` of this table returned the segment, for writing, at the post.
+        let checked = place.section().and_then(|section| unsafe { ia.lmrs.recheck(&segment, section) });
+        if !place.place(&segment, checked) {
+            return self.hold_again(receives, srq, completed);
+        }
+        let Completed { cookie, charge } = completed;
+        received.count(Transfer::Recv, len);
+        let (ep, status) = (header.handle(), Status::Success);
+        let completion = || Completion { ep, cookie, len, status, transfer: Transfer::Recv };
+        evd.push(|| Queued::transfer(completion(), Some(charge)), || notifies(*feed, false, solicited, status));
+        Delivery::Done
     }
 }
 

@@ -160,11 +160,7 @@ impl<T: Transport> Endpoint<T> {
         let handed = qp.send_to(&to.way, &Datagram { id, segments: &checked, len, solicited })?;
         let work = Work::Transfer(Transfer::SendDatagram, len);
         place.fill(InFlight { mark: handed.mark, cookie, flags: completion, work });
-        work.show_posted(self.header.handle(), cookie);
-        requests.count(work);
-        if handed.done {
-            let _ = requests.complete_several(self.header.handle(), handed.mark);
-        }
+        self.note_posted(&mut requests, handed, cookie, work);
         Ok(())
     }
 
@@ -291,20 +287,30 @@ impl<T: Transport> DatagramSink<T> {
         self.endpoint.datagrams().map_or(0, |own| own.number.get())
     }
 
-    /// Stores a datagram of `len` bytes in the oldest receive of the endpoint's own queue, and completes the receive:
-    /// with an error if `place` returns `false`, because the segments are no longer registered. Returns `false` if
-    /// there is no receive, or it is too short. For transports with [`Transport::TAKES_RECEIVES`].
+    /// Stores a datagram of `len` bytes in the oldest receive of the endpoint's own queue or its SRQ, and completes the
+    /// receive: with an error if `place` returns `false`, because the segments are no longer registered. Returns
+    /// `false` if there is no receive, or it is too short. For transports with [`Transport::TAKES_RECEIVES`].
     pub fn deliver(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) -> bool {
+        let (mut taken, least) = (Taken::default(), len.saturating_add(LEAD));
+        let fill = |taken: &mut Taken| {
+            taken.skip(LEAD);
+            let status = if place(taken.segments()) { Status::Success } else { Status::LocalProtection };
+            RecvDone { id: taken.id, status, len, solicited }
+        };
+        if let Some(srq) = &self.endpoint.srq {
+            let found = srq.take(&mut taken, least);
+            if found {
+                self.received(fill(&mut taken));
+            }
+            return found;
+        }
         let mut receives = self.endpoint.receives.lock();
-        let mut taken = Taken::default();
-        if !receives.show(&mut taken, len.saturating_add(LEAD)) {
+        if !receives.show(&mut taken, least) {
             return false;
         }
-        let id = taken.id;
-        taken.skip(LEAD);
-        let status = if place(taken.segments()) { Status::Success } else { Status::LocalProtection };
-        if let Some(posted) = receives.remove(id) {
-            self.complete(&mut receives, posted, RecvDone { id, status, len, solicited });
+        let done = fill(&mut taken);
+        if let Some(posted) = receives.remove(done.id) {
+            self.complete(&mut receives, posted, done);
         }
         true
     }

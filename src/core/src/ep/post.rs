@@ -10,7 +10,7 @@ use crate::ep::sending::Locked;
 use crate::error::{Error, Result};
 use crate::event::{CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
-use crate::transport::{Checked, Operation, Request, SeqNo, Transport};
+use crate::transport::{Checked, Handed, Operation, Request, SeqNo, Transport};
 
 impl<T: Transport> Endpoint<T> {
     /// Posts any request. `like` contains the transfer for limits and rights, and whether the request consumes a
@@ -43,12 +43,17 @@ impl<T: Transport> Endpoint<T> {
         let request = Request { id, operation, segments: &checked, len, fence, signalled };
         let handed = self.ia.transport.post(qp, tx, &request)?;
         place.fill(InFlight { mark: handed.mark, cookie, flags: completion, work });
+        self.note_posted(&mut requests, handed, cookie, work);
+        Ok(())
+    }
+
+    /// Counts a posted request, and completes it if it is done.
+    pub(super) fn note_posted(&self, requests: &mut Requests<T>, handed: Handed, cookie: u64, work: Work) {
         work.show_posted(self.header.handle(), cookie);
         requests.count(work);
         if handed.done {
             let _ = requests.complete_through(self.header.handle(), handed.mark);
         }
-        Ok(())
     }
 
     #[cold]

@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use host::epoch::{EpochGuard, Memory};
 use host::lock::MutexGuard;
 use host::memory::Room;
 
@@ -13,10 +12,11 @@ use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Ended, Receives};
 use crate::ep_state::{EpState, Trigger, next};
 use crate::event::{ConnectionEvent, Status, Transfer};
-use crate::lmr_table::{CheckedSegment, Writable};
 use crate::slab::Handle;
+use crate::srq::Srq;
+use crate::srq_accounting::Completed;
 use crate::transport::{
-    Closing, ConnectionReport, Disconnect, FailedRequest, RecvDone, RecvId, Segment, SeqNo, Special, Taken, Transport,
+    Closing, ConnectionReport, Delivery, Disconnect, FailedRequest, RecvDone, RecvId, SeqNo, Special, Taken, Transport,
     Verdict,
 };
 
@@ -47,50 +47,60 @@ impl<T: Transport> EndpointSink<T> {
         self.endpoint.header.handle()
     }
 
-    /// Returns the segment if no region was deregistered since its check.
-    ///
-    /// # Safety
-    /// `segment` must belong to a receive posted on this endpoint's adapter.
-    #[inline(always)]
-    pub unsafe fn recheck<'a>(
-        &self,
-        segment: &'a Segment,
-        section: &'a EpochGuard<Memory>,
-    ) -> Option<&'a CheckedSegment<'a, Writable>> {
-        // SAFETY: core checked the segment, for writing, with this table when it posted the receive.
-        unsafe { self.endpoint.ia.lmrs.recheck(segment, section) }
-    }
-
-    /// Takes the oldest receive of the endpoint's own queue that was not taken before. It is outstanding until
-    /// [`EndpointSink::recv_done`]. Returns `false` if there is none, or the connection has ended. For transports with
-    /// [`Transport::TAKES_RECEIVES`].
-    pub fn recv_take(&self, taken: &mut Taken) -> bool {
-        let (ep, life) = (&*self.endpoint, self.life);
+    /// Takes the oldest receive of the endpoint's own queue or its SRQ that was not taken before. It is outstanding
+    /// until [`EndpointSink::recv_done`]. Returns `None` if there is none, or the connection has ended. For transports
+    /// with [`Transport::TAKES_RECEIVES`].
+    pub fn recv_take(&self, taken: &mut Taken) -> Option<Verdict> {
+        let ep = &*self.endpoint;
         let mut receives = ep.receives.lock();
-        receives.life == life && receives.take(taken)
+        if receives.life != self.life {
+            return None;
+        }
+        match &ep.srq {
+            None => receives.take(taken).then_some(Verdict::Continue),
+            Some(srq) => srq.take(taken, 0).then(|| self.hold(receives, srq, taken.id)),
+        }
     }
 
     /// Reports that an arriving message took a buffer of the SRQ. Optional for transports that only see completions.
     #[inline]
     pub fn recv_taken(&self, id: RecvId) -> Verdict {
-        let (ep, life) = (&*self.endpoint, self.life);
+        let ep = &*self.endpoint;
         let Some(srq) = &ep.srq else { return Verdict::Continue };
+        let mut receives = ep.receives.lock();
+        if receives.life != self.life {
+            ep.flush_late(&mut receives, srq, id);
+            return Verdict::Continue;
+        }
         srq.taken(id);
-        let passed = {
-            let mut receives = ep.receives.lock();
-            if receives.life != life {
-                ep.flush_late(&mut receives, srq, id);
-                return Verdict::Continue;
-            }
-            if receives.taken.room(1).is_err() {
-                ep.flush_late(&mut receives, srq, id);
-                return Verdict::Break;
-            }
-            receives.taken.push(id);
-            receives.watermarks_passed()
-        };
+        self.hold(receives, srq, id)
+    }
+
+    /// Records a taken buffer of the SRQ.
+    fn hold(&self, mut receives: MutexGuard<'_, Receives<T>>, srq: &Srq<T>, id: RecvId) -> Verdict {
+        let ep = &*self.endpoint;
+        if receives.taken.room(1).is_err() {
+            ep.flush_late(&mut receives, srq, id);
+            return Verdict::Break;
+        }
+        receives.taken.push(id);
+        let passed = receives.watermarks_passed();
+        drop(receives);
         ep.tell_of(passed);
         if passed.hard { Verdict::Break } else { Verdict::Continue }
+    }
+
+    /// Holds a buffer without memory until the connection ends.
+    #[cold]
+    pub(crate) fn hold_again(
+        &self,
+        receives: MutexGuard<'_, Receives<T>>,
+        srq: &Srq<T>,
+        completed: Completed,
+    ) -> Delivery {
+        let Some(id) = srq.retake(completed) else { return Delivery::Other };
+        let _ = self.hold(receives, srq, id);
+        Delivery::NoMemory(id)
     }
 
     /// Reports that a receive is complete.
@@ -208,21 +218,6 @@ impl<T: Transport> EndpointSink<T> {
             }
         };
         ep.act_on(passed);
-    }
-
-    /// Performs [`EndpointSink::recv_arrived`] in two steps, if the fast path cannot.
-    #[cold]
-    pub(crate) fn arrived_otherwise(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) -> Verdict {
-        if receives.life != self.life {
-            self.endpoint.keep_out_of_time(&mut receives, self.life, done.into());
-            return Verdict::Continue;
-        }
-        drop(receives);
-        let verdict = self.recv_taken(done.id);
-        if verdict == Verdict::Continue {
-            self.recv_done(done);
-        }
-        verdict
     }
 }
 

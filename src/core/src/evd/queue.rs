@@ -43,7 +43,12 @@ impl Queued {
     /// `charge` is the SRQ's entry that the receive occupies.
     #[inline(always)]
     pub fn transfer(completion: Completion, charge: Option<OutstandingRecv>) -> Self {
-        Queued { completion, more: charge.map_or(More::Nothing, More::OutstandingRecv) }
+        // Faster than `map_or`.
+        let more = match charge {
+            Some(charge) => More::OutstandingRecv(charge),
+            None => More::Nothing,
+        };
+        Queued { completion, more }
     }
 
     pub fn extended(completion: Completion, extra: u32, charge: Option<OutstandingRecv>) -> Self {

@@ -216,7 +216,7 @@ impl SharedReceives<Fake> for Queue {
         fake.hand_over(Call::ArmLimit(limit))
     }
 
-    fn kick(&self) {}
+    fn kick(&self, _: impl Fn() -> bool) {}
 }
 
 impl Windows<Fake> for Window {

@@ -34,20 +34,21 @@ pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
     fn create(transport: &T, zone: &T::Zone, depth: usize, segments: usize) -> Result<Self>;
 
     /// Posts a receive. There is always room, because core counts receives. Returns whether core must call
-    /// [`SharedReceives::kick`], because a message may wait for the receive.
+    /// [`SharedReceives::kick`], because a message may wait for the receive. Under the lock of
+    /// [`EndpointSink::recv_take`](super::EndpointSink::recv_take), which finds the receive afterwards.
     fn post(&self, transport: &T, recv: &Recv<'_>) -> Result<bool>;
 
     /// Resizes the queue to `depth` receives and keeps the posted ones.
     fn resize(&self, transport: &T, depth: usize) -> Result<()>;
 
     /// Requests a report of taken receives ([`EndpointSink::recv_taken`](super::EndpointSink::recv_taken),
-    /// [`EndpointSink::recv_arrived`](super::EndpointSink::recv_arrived),
     /// [`EndpointSink::recv_done`](super::EndpointSink::recv_done)) as soon as fewer than `limit` are left, even if
     /// that is so before the call, and without a poll by core. 0 disarms. Core holds no lock that a report takes.
     fn arm_limit(&self, transport: &T, limit: usize) -> Result<()>;
 
-    /// Resumes messages that wait for a buffer. Called without a lock after a post that requests this.
-    fn kick(&self);
+    /// Resumes messages that wait for a buffer, while `has_buffers` returns `true`. Called without a lock after a post
+    /// that requests this.
+    fn kick(&self, has_buffers: impl Fn() -> bool);
 }
 
 /// A memory window, at [`Transport::Window`].
@@ -109,7 +110,10 @@ impl<T: Transport> SharedReceives<T> for Unsupported {
         fn post(&T, &Recv<'_>) -> Result<bool>;
         fn resize(&T, usize) -> Result<()>;
         fn arm_limit(&T, usize) -> Result<()>;
-        fn kick();
+    }
+
+    fn kick(&self, _: impl Fn() -> bool) {
+        match *self {}
     }
 }
 

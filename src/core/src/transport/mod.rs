@@ -8,11 +8,11 @@
 //! # Locks
 //! Core holds its own locks when it calls a transport. A transport therefore
 //!
-//! * may call the *data* methods of a sink ([`EndpointSink::deliver`], [`EndpointSink::recv_take`],
-//!   [`EndpointSink::recv_taken`], [`EndpointSink::recv_arrived`], [`EndpointSink::recv_done`],
-//!   [`EndpointSink::recv_special`], [`EndpointSink::recv_announced`], [`EndpointSink::recheck`],
-//!   [`EndpointSink::requests_done`]) while it holds its completion locks, but must not take these locks in
-//!   [`Transport::post_recv`], [`SharedReceives::post`], [`Transport::post`] or [`Windows::post_bind`];
+//! * may call the *data* methods of a sink ([`EndpointSink::deliver`], [`EndpointSink::deliver_shared`],
+//!   [`EndpointSink::recv_take`], [`EndpointSink::recv_taken`], [`EndpointSink::recv_done`],
+//!   [`EndpointSink::recv_special`], [`EndpointSink::recv_announced`], [`EndpointSink::requests_done`]) while it holds
+//!   its completion locks, but must not take these locks in [`Transport::post_recv`], [`SharedReceives::post`],
+//!   [`Transport::post`] or [`Windows::post_bind`];
 //! * may lock the sending direction ([`EndpointSink::lock_tx`], [`EndpointSink::try_lock_tx`], the lock on the
 //!   endpoint's requests) while it holds its completion locks. Until the unlock, it must not call another method of
 //!   this sink, take a completion lock, or wait for a thread that holds one;
@@ -37,9 +37,9 @@
 //! all other errors.
 //!
 //! # Receives
-//! With [`Transport::TAKES_RECEIVES`], core stores the receives of an endpoint, and the transport requests the oldest
-//! for each message. Otherwise the transport stores them, for example in a [`RecvQueue`] or a [`SharedQueue`]. Core
-//! also stores receives that precede the queue pair, and checks their memory again before it posts them to it.
+//! With [`Transport::TAKES_RECEIVES`], core stores the receives of endpoints and SRQs, and the transport requests the
+//! oldest for each message. Otherwise the transport stores them, for example in a [`RecvQueue`]. Core also stores
+//! receives that precede the queue pair, and checks their memory again before it posts them to it.
 
 mod capabilities;
 pub mod datagrams;
@@ -48,7 +48,6 @@ mod limits;
 mod recv_queue;
 mod report;
 mod retry;
-mod shared_queue;
 mod work;
 
 use std::os::fd::RawFd;
@@ -63,7 +62,6 @@ pub use limits::{AdapterAttributes, Fabric, FabricKind, QpSizes};
 pub use recv_queue::{RecvQueue, Taken};
 pub use report::{ConnectionReport, ConnectionRequestInfo, Delivery, Placement, RecvDone, Special, Verdict};
 pub use retry::ConnectRetry;
-pub use shared_queue::{RnrWaiter, SharedQueue};
 pub use work::{
     BindTarget, Change, Checked, FailedRequest, Handed, MAX_SEGMENTS, Operation, Recv, RecvId, RemoteSegment, Request,
     RequestId, Segment, SeqNo, ShortSend,

@@ -60,13 +60,6 @@ pub struct RecvQueue {
 }
 
 impl RecvQueue {
-    /// Returns a queue with room for `recvs` receives of up to `segments` segments.
-    pub fn new(recvs: usize, segments: usize) -> Result<Self> {
-        let mut queue = RecvQueue::default();
-        queue.reserve(recvs, segments)?;
-        Ok(queue)
-    }
-
     /// Reserves room for `recvs` receives in total of up to `segments` segments.
     ///
     /// # Errors
@@ -97,15 +90,6 @@ impl RecvQueue {
         true
     }
 
-    /// Takes the oldest receive if it has exactly one segment. Otherwise returns `None`.
-    #[inline(always)]
-    pub fn pop_one(&mut self) -> Option<(RecvId, Segment)> {
-        let oldest = self.receives.oldest()?;
-        let &QueuedRecv { id, count: 1, first } = oldest.value() else { return None };
-        oldest.skip();
-        Some((id, first))
-    }
-
     /// Takes the oldest receive if `accept` returns `Ok`. Returns `false` if there is none.
     ///
     /// # Errors
@@ -128,10 +112,6 @@ impl RecvQueue {
         let mut nth = 0..;
         shown.set(id, count, first, || self.others.get(nth.next()?).copied());
         true
-    }
-
-    pub(super) fn pop_long(&mut self, taken: &mut Taken, least: u64) -> bool {
-        self.show(taken) && taken.capacity >= least && self.pop(taken)
     }
 
     /// Returns the number of receives.

@@ -81,7 +81,8 @@ pub trait Placement<'s>: Copy {
     fn place(self, segment: &Segment, checked: Option<&CheckedSegment<'_, Writable>>) -> bool;
 }
 
-/// The result of [`EndpointSink::deliver`](super::EndpointSink::deliver). Only `Done` changes the receive.
+/// The result of [`EndpointSink::deliver`](super::EndpointSink::deliver) and
+/// [`EndpointSink::deliver_shared`](super::EndpointSink::deliver_shared). Only `Done` completes the receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Delivery {

@@ -10,12 +10,13 @@ use dat_core::error::{Error, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, ConnectRetry, ConnectionReport, Disconnect, Extended,
-    Fabric, Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo,
-    SharedQueue, ShortSend, Supported, Transport, Wakeup, ZoneId,
+    Fabric, Flow, Handed, ListenerSink, Poll, QpInit, Recv, Rejection, Request, RequestId, SeqNo, ShortSend, Supported,
+    Transport, Wakeup, ZoneId,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use dat_memory::qp::{Phase, QpBase, SoftwareTransport};
+use dat_memory::rnr_line::{RnrLine, RnrWaiter};
 use dat_memory::wire::LARGEST;
 use host::{fork, memory};
 
@@ -112,7 +113,7 @@ impl Extended<Shm> for Supported {
 impl Transport for Shm {
     type Extended = Supported;
     type Window = Window<ProcessContext>;
-    type Srq = Arc<SharedQueue<Conn>>;
+    type Srq = RnrLine<Conn>;
     type DatagramQp = UdQp<Shm>;
     type Zone = Zone;
     type Region = Region<ProcessContext>;

@@ -13,12 +13,10 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use dat_core::error::{Arg, Error, Result};
-use dat_core::event::Status;
 use dat_core::transport::datagrams::{Datagram, DatagramSink, Datagrams, Exchange};
 use dat_core::transport::{
     Closing, Connect, ConnectionOwner, ConnectionReport, Disconnect, Handed, InternalConnection, Operation, Placement,
-    Poll, QpInit, QpSizes, Recv, RecvDone, RemoteSegment, Segment, Sending, SeqNo, ShortSend, Supported, Taken,
-    Transport,
+    Poll, QpInit, QpSizes, Recv, RemoteSegment, Segment, Sending, SeqNo, ShortSend, Supported, Transport,
 };
 use host::lock::Mutex;
 use host::memory::{self, Room};
@@ -46,7 +44,7 @@ const MAX_DRAIN: Duration = Duration::from_secs(10);
 pub enum Receiver<T: SoftwareTransport> {
     /// The receives of the connection's endpoint.
     Own,
-    /// A shared receive queue.
+    /// The buffers of an SRQ, with its line.
     Shared(T::Srq),
     /// A datagram endpoint.
     Datagrams(DatagramReceiver<T>),
@@ -57,7 +55,6 @@ pub struct UdQp<T: SoftwareTransport> {
     sink: DatagramSink<T>,
     /// The zone of the connections. The program registers no memory in it, so peers can access none.
     zone: T::Zone,
-    srq: Option<T::Srq>,
     /// Peers whose connections have not ended.
     peers: Mutex<Vec<Arc<Peer<T>>>>,
 }
@@ -124,25 +121,15 @@ impl<T: SoftwareTransport> DatagramReceiver<T> {
     /// Stores a short datagram. Returns `false`, without effect, if only `arrived` can.
     #[inline(never)] // Messages need its registers.
     pub fn deliver<'s>(&self, len: u64, solicited: bool, place: impl Placement<'s>) -> bool {
-        self.qp.srq.is_none() && self.qp.sink.deliver_short(len, solicited, place)
+        self.qp.sink.deliver_short(len, solicited, place)
     }
 
     /// Stores a datagram. Without a receive that is long enough, the datagram is lost.
     pub fn arrived<M: Mirror>(&self, regions: &RegionTable<M>, bytes: Source<'_>, solicited: bool) {
-        let len = bytes.len() as u64;
         let place = |segments: &[Segment]| copy::scatter(regions, segments, 0, bytes, true);
-        let UdQp { sink, srq, .. } = &*self.qp;
-        let Some(srq) = srq else {
-            return if !sink.deliver(len, solicited, place) {
-                sink.lost(1)
-            };
-        };
-        let mut taken = Taken::default();
-        if !srq.take_datagram(&mut taken, len) {
-            return sink.lost(1);
+        if !self.qp.sink.deliver(bytes.len() as u64, solicited, place) {
+            self.qp.sink.lost(1);
         }
-        let status = if place(taken.segments()) { Status::Success } else { Status::LocalProtection };
-        sink.received(RecvDone { id: taken.id, status, len, solicited });
     }
 
     /// Handles the peer's notice. Returns whether the connection must end.
@@ -210,7 +197,7 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
 
     fn create(transport: &T, init: QpInit<'_, T, DatagramSink<T>>) -> Result<Arc<Self>> {
         let zone = transport.zone_create()?;
-        Ok(memory::arc(UdQp { sink: init.sink, zone, srq: init.srq.cloned(), peers: Mutex::default() })?)
+        Ok(memory::arc(UdQp { sink: init.sink, zone, peers: Mutex::default() })?)
     }
 
     fn post_recv(&self, _recv: &Recv<'_>) -> Result<()> {

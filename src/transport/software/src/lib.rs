@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`records`] | execution of the peer's messages, writes, immediate values and invalidations |
 //! | [`qp`] | queue pairs: their phases and receives, and what each transport adds |
+//! | [`rnr_line`] | the connections that wait for a buffer of an SRQ |
 //! | [`datagrams`] | datagram queue pairs over connections of the transport |
 //! | [`wire`] | targets and atomic operations in records |
 //! | [`objects`] | zones, regions and windows: rows of the table |
@@ -25,5 +26,6 @@ pub mod pages;
 pub mod qp;
 pub mod records;
 pub mod regions;
+pub mod rnr_line;
 pub mod user;
 pub mod wire;

@@ -7,13 +7,13 @@ use dat_core::error::Result;
 use dat_core::probes::Stall;
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
-    BindTarget, EndpointSink, Gauge, QpInit, RequestId, RnrWaiter, Scope, SeqNo, SharedQueue, Supported, Taken,
-    Transport, Verdict, Windows,
+    BindTarget, EndpointSink, Gauge, QpInit, RequestId, Scope, SeqNo, Supported, Taken, Transport, Verdict, Windows,
 };
 
 use crate::datagrams::{Receiver, UdQp};
 use crate::objects::{Owner, Region, Window, Zone};
 use crate::records::{Executed, Fatal, Halt};
+use crate::rnr_line::{RnrLine, RnrWaiter};
 
 /// A transport that executes requests in software.
 pub trait SoftwareTransport:
@@ -25,7 +25,7 @@ pub trait SoftwareTransport:
         Zone = Zone,
         Region = Region<<Self as SoftwareTransport>::Owner>,
         Qp: RnrWaiter,
-        Srq = Arc<SharedQueue<<Self as Transport>::Qp>>,
+        Srq = RnrLine<<Self as Transport>::Qp>,
         DatagramQp = UdQp<Self>,
     >
 {
@@ -150,7 +150,7 @@ pub struct QpBase<T: SoftwareTransport> {
     to_datagrams: AtomicU32,
     /// Set while a message waits for a receive of the endpoint's own queue.
     rnr: AtomicBool,
-    /// Set while the connection waits at a shared queue.
+    /// Set while the connection waits in the line of an SRQ.
     pub rnr_queued: AtomicBool,
     stalls: Gauge,
 }
@@ -210,31 +210,30 @@ impl<T: SoftwareTransport> QpBase<T> {
     /// Takes the next receive for a message to `qp`, whose receiving direction is locked. If there is none, a later
     /// post resumes the queue pair.
     pub fn take(&self, qp: &Arc<T::Qp>, taken: &mut Taken) -> Executed {
-        let found = match &self.receiver {
-            Receiver::Shared(srq) => srq.take(qp, taken),
-            _ => self.sink.recv_take(taken) || self.take_again(taken),
-        };
+        let verdict = self.sink.recv_take(taken).or_else(|| self.take_again(qp, taken));
         // Clears the stall too, because a turn that no post resumed may have found the receive.
-        self.note_stall(!found);
-        if !found {
-            return Err(Halt::Wait);
-        }
-        match self.receiver {
-            Receiver::Shared(_) if self.sink.recv_taken(taken.id) == Verdict::Break => Err(Fatal::default().into()),
-            _ => Ok(()),
+        self.note_stall(verdict.is_none());
+        match verdict {
+            Some(Verdict::Continue) => Ok(()),
+            Some(Verdict::Break) => Err(Fatal::default().into()),
+            None => Err(Halt::Wait),
         }
     }
 
     #[cold]
-    fn take_again(&self, taken: &mut Taken) -> bool {
+    fn take_again(&self, qp: &Arc<T::Qp>, taken: &mut Taken) -> Option<Verdict> {
+        if let Receiver::Shared(line) = &self.receiver {
+            line.join(qp);
+            return self.sink.recv_take(taken);
+        }
         // The lock on the endpoint's receives orders a post and this take: the post sees the flag, or the take sees the
         // receive.
         self.rnr.store(true, Ordering::SeqCst);
-        let found = self.sink.recv_take(taken);
-        if found {
+        let verdict = self.sink.recv_take(taken);
+        if verdict.is_some() {
             self.rnr.store(false, Ordering::SeqCst);
         }
-        found
+        verdict
     }
 
     /// Returns whether a message waits for a receive of the endpoint's own queue.

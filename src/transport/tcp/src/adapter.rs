@@ -11,12 +11,13 @@ use dat_core::error::{AddressFault, Error, Resource, Result};
 use dat_core::transport::datagrams::Datagram;
 use dat_core::transport::{
     AdapterAttributes, AdapterSink, Armed, Closing, Connect, Disconnect, Extended, Fabric, FabricKind, Flow, Handed,
-    ListenerSink, Operation, Poll, QpInit, Recv, Rejection, Request, RequestId, RnrWaiter, SeqNo, SharedQueue,
-    ShortSend, Supported, Transport, Unsupported, Wakeup,
+    ListenerSink, Operation, Poll, QpInit, Recv, Rejection, Request, RequestId, SeqNo, ShortSend, Supported, Transport,
+    Unsupported, Wakeup,
 };
 use dat_memory::datagrams::{Receiver, UdQp};
 use dat_memory::objects::{self, Region, Window, Zone};
 use dat_memory::qp::{QpBase, SoftwareTransport};
+use dat_memory::rnr_line::{RnrLine, RnrWaiter};
 use dat_memory::wire::LARGEST;
 use host::lock::Mutex;
 use host::thread::Thread;
@@ -108,7 +109,7 @@ impl Extended<Tcp> for Supported {
 impl Transport for Tcp {
     type Extended = Supported;
     type Window = Window<Device>;
-    type Srq = Arc<SharedQueue<Conn>>;
+    type Srq = RnrLine<Conn>;
     type DatagramQp = UdQp<Tcp>;
     type Zone = Zone;
     type Region = Region<Device>;

@@ -184,7 +184,7 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
         Ok(())
     }
 
-    fn kick(&self) {}
+    fn kick(&self, _has_buffers: impl Fn() -> bool) {}
 }
 
 impl SharedQueue {

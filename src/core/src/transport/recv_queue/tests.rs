@@ -12,7 +12,7 @@ fn is_nth(taken: &Taken, n: u64) -> bool {
 
 #[test]
 fn receives_come_out_as_they_went_in() {
-    let mut queue = RecvQueue::new(4, 2).unwrap();
+    let mut queue = RecvQueue::default();
     for n in 0..3 {
         queue.push(&Recv { id: n, segments: &segments(n) });
     }
@@ -24,19 +24,6 @@ fn receives_come_out_as_they_went_in() {
     }
     assert!(!queue.pop(&mut taken));
     assert!(queue.is_empty());
-}
-
-#[test]
-fn a_receive_of_one_segment_is_taken_alone() {
-    let mut queue = RecvQueue::new(4, 2).unwrap();
-    assert_eq!(queue.pop_one(), None);
-    for n in 1..3 {
-        queue.push(&Recv { id: n, segments: &segments(n) });
-    }
-    assert_eq!(queue.pop_one(), Some((1, segments(1)[0])));
-    assert_eq!(queue.pop_one(), None, "the next one has two");
-    let mut taken = Taken::default();
-    assert!(queue.pop(&mut taken) && is_nth(&taken, 2));
 }
 
 #[test]

@@ -25,10 +25,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use dat_core::ep::TxGuard;
 use dat_core::error::Result;
 use dat_core::event::Status;
-use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, RecvDone, RnrWaiter};
+use dat_core::transport::{ConnectionReport, EndpointSink, FailedRequest, RecvDone};
 use dat_memory::datagrams::Receiver;
 use dat_memory::qp::{Phase, QpBase};
 use dat_memory::records::Fatal;
+use dat_memory::rnr_line::RnrWaiter;
 use host::cold_path;
 use host::lock::Mutex;
 use host::memory;
@@ -237,7 +238,6 @@ impl Conn {
             Stop::Nothing => {}
             Stop::More => end.repoll(),
             Stop::Other => return self.progress_rx(Advance::Batch).1.or(told.credit),
-            Stop::Broken => self.fail(Fatal::default()),
             Stop::TooLong => self.fail_recv(Status::LocalLength),
             Stop::NoRegion => self.fail_recv(Status::LocalProtection),
         }

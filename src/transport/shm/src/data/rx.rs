@@ -73,7 +73,6 @@ pub enum Stop {
     TooLong,
     /// The connection fails: the receive has no memory.
     NoRegion,
-    Broken,
 }
 
 #[derive(Clone, Copy, Default)]

@@ -210,7 +210,7 @@ impl World {
 
     fn send(&self, peer: &Conn, posted: &Posted, solicited: bool) -> Outcome {
         let mut taken = Taken::default();
-        if !peer.sink.recv_take(&mut taken) {
+        if peer.sink.recv_take(&mut taken).is_none() {
             return Outcome::Waits;
         }
         let done = |status, len| RecvDone { id: taken.id, status, len, solicited };

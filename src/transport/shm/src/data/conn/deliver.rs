@@ -1,7 +1,6 @@
 //! The receives and reports of a connection's receiving direction.
 
-use dat_core::event::Status;
-use dat_core::transport::{Delivery, Placement, RecvDone, RecvId, Verdict};
+use dat_core::transport::{Delivery, Placement, RecvId};
 use dat_memory::datagrams::Receiver;
 use host::cold_path;
 
@@ -23,38 +22,31 @@ impl Conn {
         failed: &mut Option<RecvId>,
         place: impl Placement<'s>,
     ) -> std::result::Result<(), Stop> {
-        let Receiver::Shared(srq) = &self.base.receiver else {
-            let (id, stop) = match self.base.sink.deliver(len, solicited, place) {
-                Delivery::Done => return Ok(()),
-                Delivery::Other => {
-                    // The internal endpoint of a datagram connection has no receives.
-                    cold_path();
-                    let datagrams = self.base.receiver.datagrams();
-                    let stored = datagrams.is_some_and(|receiver| receiver.deliver(len, solicited, place));
-                    return if stored { Ok(()) } else { Err(Stop::Other) };
+        let delivery = match &self.base.receiver {
+            Receiver::Shared(_) => {
+                let delivery = self.base.sink.deliver_shared(len, solicited, place);
+                if delivery == Delivery::Done {
+                    self.base.note_stall(false);
                 }
-                Delivery::TooLong(id) => (id, Stop::TooLong),
-                Delivery::NoMemory(id) => (id, Stop::NoRegion),
-            };
-            cold_path();
-            *failed = Some(id);
-            return Err(stop);
+                delivery
+            }
+            _ => self.base.sink.deliver(len, solicited, place),
         };
-        let (id, segment) = srq.take_one().ok_or(Stop::Other)?;
-        self.base.note_stall(false);
-        // SAFETY: the core has posted this receive on the endpoint's adapter.
-        let checked = place.section().and_then(|section| unsafe { self.base.sink.recheck(&segment, section) });
-        if len > segment.len || !place.place(&segment, checked) {
-            cold_path();
-            // The verdict does not matter: the connection fails, and its end returns the buffer.
-            let _ = self.base.sink.recv_taken(id);
-            *failed = Some(id);
-            return Err(if len > segment.len { Stop::TooLong } else { Stop::NoRegion });
-        }
-        match self.base.sink.recv_arrived(RecvDone { id, status: Status::Success, len, solicited }) {
-            Verdict::Continue => Ok(()),
-            Verdict::Break => Err(Stop::Broken),
-        }
+        let (id, stop) = match delivery {
+            Delivery::Done => return Ok(()),
+            Delivery::Other => {
+                // The internal endpoint of a datagram connection has no receives.
+                cold_path();
+                let datagrams = self.base.receiver.datagrams();
+                let stored = datagrams.is_some_and(|receiver| receiver.deliver(len, solicited, place));
+                return if stored { Ok(()) } else { Err(Stop::Other) };
+            }
+            Delivery::TooLong(id) => (id, Stop::TooLong),
+            Delivery::NoMemory(id) => (id, Stop::NoRegion),
+        };
+        cold_path();
+        *failed = Some(id);
+        Err(stop)
     }
 
     /// Returns the transfers of all peers to and from this process's memory.
