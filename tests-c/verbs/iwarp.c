@@ -8,6 +8,7 @@
 
 #include <poll.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -252,6 +253,54 @@ static void sends_after_reads(void)
     region_free(&in);
 }
 
+/*
+ * An iWARP device shares its ports with sockets. Sockets occupy every second port that the kernel can select.
+ */
+static void any_port(void)
+{
+    enum { POINTS = 12, MOST = 1 << 15 };
+    static int fds[MOST];
+    struct sockaddr_storage address = fx.address;
+    struct rlimit before, raised;
+    DAT_PSP_HANDLE psp[POINTS];
+    DAT_CONN_QUAL qual;
+    int first, last, n = 0, bound = 0, points = 0, good = 0;
+    FILE *range = fopen("/proc/sys/net/ipv4/ip_local_port_range", "r");
+
+    must(range != NULL && fscanf(range, "%d %d", &first, &last) == 2, "no range of ports");
+    fclose(range);
+    must(getrlimit(RLIMIT_NOFILE, &before) == 0, "no limit on descriptors");
+    raised = before;
+    raised.rlim_cur = MOST;
+    if (before.rlim_max < MOST)
+        raised.rlim_max = MOST;
+    if (setrlimit(RLIMIT_NOFILE, &raised) != 0) {
+        skip_named("dat_psp_create_any: sockets have every second port", "needs root, for many descriptors");
+        return;
+    }
+    for (int port = first; port <= last; port += 2) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+        must(fd >= 0, "no socket");
+        ((struct sockaddr_in *)&address)->sin_port = htons((unsigned short)port);
+        /* Some ports may be in use already. */
+        bound += bind(fd, (struct sockaddr *)&address, sizeof(struct sockaddr_in)) == 0;
+        fds[n++] = fd;
+    }
+    must(bound > n / 2, "%d of %d ports can be bound", bound, n);
+    while (points < POINTS &&
+           dat_psp_create_any(fx.ia, &qual, fx.cr, DAT_PSP_CONSUMER_FLAG, &psp[points]) == DAT_SUCCESS)
+        points++;
+    is_int(points, POINTS, "dat_psp_create_any: sockets have every second port: success");
+    for (int i = 0; i < points; i++)
+        good += dat_psp_free(psp[i]) == DAT_SUCCESS;
+    is_int(good, points, "dat_psp_free: each is freed");
+    while (n > 0)
+        close(fds[--n]);
+    raised.rlim_cur = before.rlim_cur;
+    must(setrlimit(RLIMIT_NOFILE, &raised) == 0, "the limit on descriptors");
+}
+
 int main(int argc, char **argv)
 {
     env_init(argc, argv, NULL);
@@ -264,6 +313,7 @@ int main(int argc, char **argv)
     who_sends_first();
     with_the_reply();
     sends_after_reads();
+    any_port();
     fx_close(&fx);
     return done_testing();
 }

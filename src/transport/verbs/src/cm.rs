@@ -4,10 +4,10 @@
 //! local ones (`destination`). Private data and qualifiers have the format of the C provider over rdma_cm. An
 //! identifier outlives its connection by up to 10 s, in which the kernel can repeat a lost disconnect message.
 
-use std::iter;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use std::{io, iter};
 
 use dat_core::addr::{Address, port_of};
 use dat_core::error::{Error, Result};
@@ -127,61 +127,65 @@ impl Incoming {
     }
 }
 
-/// Listens on `qualifier`, or on a port that the kernel selects. Returns the qualifier.
+/// Listens on `qualifier`, or on a port that the kernel selects. That port may be in use for UD or, with iWARP, for
+/// sockets, so this tries up to [`MAX_LISTEN_ATTEMPTS`] ports. Returns the qualifier.
 pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(Listener, u64)> {
-    let at = || SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
-    let failed = |error: std::io::Error| match error.raw_os_error() {
+    let mut attempts = 1;
+    let error = loop {
+        match try_listen(device, qualifier, &sink) {
+            Err(error) if qualifier.is_none() && error.raw_os_error() == Some(libc::EADDRINUSE) => {
+                if attempts == MAX_LISTEN_ATTEMPTS {
+                    break error;
+                }
+                attempts += 1;
+            }
+            Err(error) => break error,
+            Ok(listening) => return Ok(listening),
+        }
+    };
+    let at = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
+    Err(match error.raw_os_error() {
         Some(libc::EADDRINUSE) if qualifier.is_some() => Error::QualifierInUse,
         Some(libc::EADDRINUSE | libc::EADDRNOTAVAIL) if qualifier.is_none() => Error::QualifierUnavailable,
         Some(libc::EACCES) => {
-            log::warn!("service point: cannot listen at {}: ports below 1024 need a privilege", at());
+            log::warn!("service point: cannot listen at {at}: ports below 1024 need a privilege");
             Error::QualifierInUse
         }
         _ => {
-            log::warn!("service point: cannot listen at {}: {error}", at());
+            log::warn!("service point: cannot listen at {at}: {error}");
             Error::NO_MEMORY
         }
+    })
+}
+
+const MAX_LISTEN_ATTEMPTS: u32 = 16;
+
+fn try_listen(device: &Arc<Device>, qualifier: Option<u64>, sink: &ListenerSink<Verbs>) -> io::Result<(Listener, u64)> {
+    let bound =
+        |space, port| CmId::bound(space, &device.channel, device.token(), SocketAddr::new(device.place.address, port));
+    let id = bound(RDMA_PS_TCP, qualifier.map_or(0, port_of))?;
+    let port = id.local_port();
+    let datagrams = match sink.takes_datagrams().then(|| bound(RDMA_PS_UDP, port)).transpose() {
+        // Connection requests still work.
+        Err(error) if qualifier.is_some() => {
+            log::warn!(target: host::diagnostics::CM, "service point: port {port} takes no requests for datagrams: {error}");
+            None
+        }
+        Err(_) => return Err(io::Error::from_raw_os_error(libc::EADDRINUSE)),
+        Ok(id) => id,
     };
-    let (id, datagrams) = bind(device, qualifier, sink.takes_datagrams()).map_err(failed)?;
-    let qualifier = qualifier.unwrap_or_else(|| id.local_port().into());
+    let qualifier = qualifier.unwrap_or_else(|| port.into());
     let listener = Listener { device: device.clone(), id, datagrams };
     for id in iter::once(&listener.id).chain(&listener.datagrams) {
         {
             let mut cm_owners = device.cm_owners.lock();
-            cm_owners.room(1)?;
+            cm_owners.room(1).map_err(|_| io::ErrorKind::OutOfMemory)?;
             cm_owners.insert(id.token(), CmOwner::Listener(qualifier, sink.clone()));
         }
-        id.listen(1024).map_err(failed)?;
+        id.listen(1024)?;
     }
     Ok((listener, qualifier))
 }
-
-/// Binds identifiers for connections and, if requested, for UD, to the same port. A port that the kernel selects may be
-/// in use for UD, so this tries up to [`MAX_BIND_ATTEMPTS`] ports.
-fn bind(device: &Device, qualifier: Option<u64>, datagrams: bool) -> std::io::Result<(CmId, Option<CmId>)> {
-    let bound =
-        |space, port| CmId::bound(space, &device.channel, device.token(), SocketAddr::new(device.place.address, port));
-    let mut attempts = 0;
-    loop {
-        let id = bound(RDMA_PS_TCP, qualifier.map_or(0, port_of))?;
-        if !datagrams {
-            return Ok((id, None));
-        }
-        attempts += 1;
-        match bound(RDMA_PS_UDP, id.local_port()) {
-            Ok(other) => return Ok((id, Some(other))),
-            // Connection requests still work.
-            Err(error) if qualifier.is_some() => {
-                log::warn!(target: host::diagnostics::CM, "service point: port {} takes no requests for datagrams: {error}", id.local_port());
-                return Ok((id, None));
-            }
-            Err(error) if attempts == MAX_BIND_ATTEMPTS => return Err(error),
-            Err(_) => {}
-        }
-    }
-}
-
-const MAX_BIND_ATTEMPTS: u32 = 16;
 
 /// Returns the address to connect to. rdma_cm has no route to a local address that no RDMA device has, such as
 /// loopback, so the adapter's address replaces it.
