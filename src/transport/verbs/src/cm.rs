@@ -132,15 +132,11 @@ impl Incoming {
 pub fn listen(device: &Arc<Device>, qualifier: Option<u64>, sink: ListenerSink<Verbs>) -> Result<(Listener, u64)> {
     let mut attempts = 1;
     let error = loop {
+        let retries = qualifier.is_none() && attempts < MAX_LISTEN_ATTEMPTS;
         match try_listen(device, qualifier, &sink) {
-            Err(error) if qualifier.is_none() && error.raw_os_error() == Some(libc::EADDRINUSE) => {
-                if attempts == MAX_LISTEN_ATTEMPTS {
-                    break error;
-                }
-                attempts += 1;
-            }
-            Err(error) => break error,
             Ok(listening) => return Ok(listening),
+            Err(error) if retries && error.raw_os_error() == Some(libc::EADDRINUSE) => attempts += 1,
+            Err(error) => break error,
         }
     };
     let at = SocketAddr::new(device.place.address, qualifier.map_or(0, port_of));
