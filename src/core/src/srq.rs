@@ -182,7 +182,7 @@ impl<T: Transport> Srq<T> {
         // * Only the accounting raises the event, and disarms with it: one event per arming, even after a late report.
         // * `SharedReceives::arm_limit` also reports buffers taken before it.
         let tuning = self.tuning.lock();
-        let (before, due) = {
+        let (before, mut due) = {
             let mut accounting = self.accounting.lock();
             if low_watermark > accounting.max_recvs {
                 return Err(Error::InvalidParameter(Arg::Watermark));
@@ -193,15 +193,12 @@ impl<T: Transport> Srq<T> {
         };
         let limit = if due { 0 } else { low_watermark };
         let result = self.queue.arm_limit(&self.ia.transport, limit);
-        let due = match result {
-            Ok(()) => due,
+        if result.is_err() {
             // Restore the old watermark, below which the available buffers may have dropped.
-            Err(_) => {
-                let mut accounting = self.accounting.lock();
-                (accounting.low_watermark, accounting.armed) = before;
-                accounting.fires()
-            }
-        };
+            let mut accounting = self.accounting.lock();
+            (accounting.low_watermark, accounting.armed) = before;
+            due = accounting.fires();
+        }
         drop(tuning);
         if due {
             self.raise();
@@ -228,11 +225,10 @@ impl<T: Transport> Srq<T> {
         Some((segment, Completed { cookie, charge: srq_accounting::charge(&self.accounting) }))
     }
 
-    pub(crate) fn retake(&self, completed: Completed) -> Option<RecvId> {
-        let id = self.accounting.lock().retake(completed.cookie)?;
+    pub(crate) fn retake(&self, completed: Completed) -> RecvId {
         // The record occupies the entry again.
         std::mem::forget(completed.charge);
-        Some(id)
+        self.accounting.lock().retake(completed.cookie)
     }
 
     /// Records that an endpoint took a buffer. Repeated calls for a buffer have no effect.
@@ -253,11 +249,11 @@ impl<T: Transport> Srq<T> {
     /// Records that a buffer is complete, and that it was taken, if not reported. Returns `None` for an unknown buffer.
     #[inline(always)]
     pub(crate) fn complete(&self, id: RecvId) -> Option<Completed> {
-        let (completed, fires) = srq_accounting::complete(&self.accounting, id)?;
+        let (cookie, fires) = self.accounting.lock().complete(id)?;
         if fires {
             self.raise();
         }
-        Some(completed)
+        Some(Completed { cookie, charge: srq_accounting::charge(&self.accounting) })
     }
 }
 

@@ -181,18 +181,19 @@ impl SrqAccounting {
     }
 
     /// Reverts [`SrqAccounting::take_one`], except that the buffer is now taken.
-    pub fn retake(&mut self, cookie: u64) -> Option<RecvId> {
+    pub fn retake(&mut self, cookie: u64) -> RecvId {
         let id = self.free;
-        let buffer = self.buffers.get_mut(id as usize)?;
-        self.free = buffer.next;
-        (buffer.state, buffer.cookie) = (State::Taken, cookie);
-        Some(id.into())
+        if let Some(buffer) = self.buffers.get_mut(id as usize) {
+            self.free = buffer.next;
+            (buffer.state, buffer.cookie) = (State::Taken, cookie);
+        }
+        id.into()
     }
 
     /// Frees a completed buffer. Returns its cookie and whether to raise the watermark event, or `None` if the buffer
     /// was free already.
     #[inline(always)]
-    fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
+    pub fn complete(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let buffer = self.buffers.get_mut(id as usize)?;
         let cookie = buffer.cookie;
         let state = mem::replace(&mut buffer.state, State::Free);
@@ -228,12 +229,6 @@ impl SrqAccounting {
 pub(crate) struct Completed {
     pub cookie: u64,
     pub charge: OutstandingRecv,
-}
-
-#[inline(always)]
-pub(crate) fn complete(accounting: &Arc<Mutex<SrqAccounting>>, id: RecvId) -> Option<(Completed, bool)> {
-    let (cookie, fires) = accounting.lock().complete(id)?;
-    Some((Completed { cookie, charge: charge(accounting) }, fires))
 }
 
 #[inline(always)]

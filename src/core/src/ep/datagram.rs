@@ -11,6 +11,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use host::lock::MutexGuard;
 use host::memory::{self, Room};
 
 use crate::addr::Address;
@@ -291,37 +292,31 @@ impl<T: Transport> DatagramSink<T> {
     /// receive: with an error if `place` returns `false`, because the segments are no longer registered. Returns
     /// `false` if there is no receive, or it is too short. For transports with [`Transport::TAKES_RECEIVES`].
     pub fn deliver(&self, len: u64, solicited: bool, place: impl FnOnce(&[Segment]) -> bool) -> bool {
-        let (mut taken, least) = (Taken::default(), len.saturating_add(LEAD));
-        let fill = |taken: &mut Taken| {
+        let (ep, least, mut taken) = (&*self.endpoint, len.saturating_add(LEAD), Taken::default());
+        let mut receives = ep.receives.lock();
+        let found = match &ep.srq {
+            None => receives.take(&mut taken, least),
+            Some(srq) => srq.take(&mut taken, least),
+        };
+        if found {
             taken.skip(LEAD);
             let status = if place(taken.segments()) { Status::Success } else { Status::LocalProtection };
-            RecvDone { id: taken.id, status, len, solicited }
-        };
-        if let Some(srq) = &self.endpoint.srq {
-            let found = srq.take(&mut taken, least);
-            if found {
-                self.received(fill(&mut taken));
-            }
-            return found;
+            self.complete(receives, RecvDone { id: taken.id, status, len, solicited });
         }
-        let mut receives = self.endpoint.receives.lock();
-        if !receives.show(&mut taken, least) {
-            return false;
-        }
-        let done = fill(&mut taken);
-        if let Some(posted) = receives.remove(done.id) {
-            self.complete(&mut receives, posted, done);
-        }
-        true
+        found
     }
 
     /// Reports a complete receive of the endpoint's own queue or its SRQ. `done.len` is the length without [`LEAD`].
     pub fn received(&self, done: RecvDone) {
-        let ep = &*self.endpoint;
-        let mut receives = ep.receives.lock();
+        self.complete(self.endpoint.receives.lock(), done);
+    }
+
+    fn complete(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) {
+        let (ep, ended) = (&*self.endpoint, Ended { done, special: Some((Transfer::RecvDatagram, 0)) });
         let Some(srq) = &ep.srq else {
-            if let Some(posted) = receives.remove(done.id) {
-                self.complete(&mut receives, posted, done);
+            // After a reset of the queue pair, a receive may never complete.
+            if let Some((cookie, quiet)) = receives.remove(done.id) {
+                receives.complete(ep.header.handle(), cookie, &ended, quiet, None);
             }
             return;
         };
@@ -329,7 +324,7 @@ impl<T: Transport> DatagramSink<T> {
         srq.taken(done.id);
         receives.taken.push(done.id);
         let passed = receives.watermarks_passed();
-        ep.finish(&mut receives, &Self::ended(done));
+        ep.finish(&mut receives, &ended);
         drop(receives);
         ep.tell_of(passed);
     }
@@ -358,13 +353,5 @@ impl<T: Transport> DatagramSink<T> {
         if let Ok(own) = self.endpoint.datagrams() {
             own.lost.fetch_add(count, Ordering::Relaxed);
         }
-    }
-
-    fn complete(&self, receives: &mut Receives<T>, (cookie, quiet): (u64, bool), done: RecvDone) {
-        receives.complete(self.endpoint.header.handle(), cookie, &Self::ended(done), quiet, None);
-    }
-
-    fn ended(done: RecvDone) -> Ended {
-        Ended { done, special: Some((Transfer::RecvDatagram, 0)) }
     }
 }

@@ -141,19 +141,16 @@ impl<T: Transport> Endpoint<T> {
     /// Errors of [`EpAttributes::check_new`], [`Error::InsufficientResources`].
     pub fn create(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: Option<EpAttributes>) -> Result<Arc<Self>> {
         let limits = ia.attributes();
-        let attr = match attr {
-            Some(attr) => attr,
-            None => {
-                let mut attr = EpAttributes::defaults(limits);
-                if parts.recv_evd.is_none() {
-                    attr.max_recv_dtos = 0;
-                }
-                if parts.request_evd.is_none() {
-                    attr.max_request_dtos = 0;
-                }
-                attr
+        let attr = attr.unwrap_or_else(|| {
+            let mut attr = EpAttributes::defaults(limits);
+            if parts.recv_evd.is_none() {
+                attr.max_recv_dtos = 0;
             }
-        };
+            if parts.request_evd.is_none() {
+                attr.max_request_dtos = 0;
+            }
+            attr
+        });
         attr.check_new(limits, parts.recv_evd.is_some(), parts.request_evd.is_some(), parts.srq.is_some())?;
         Self::create_in(ia, parts, attr, EpState::Unconnected)
     }

@@ -197,23 +197,11 @@ impl<T: Transport> Receives<T> {
         }
     }
 
-    /// Completes a receive with an error, because the endpoint cannot use its memory.
+    /// Completes an early receive with an error, because the endpoint cannot use its memory.
     pub fn refuse(&mut self, ep: Handle, id: RecvId) {
         if let Some((cookie, _)) = self.remove(id) {
             self.complete(ep, cookie, &Ended::unfilled(Status::LocalProtection), false, None);
         }
-    }
-
-    /// Removes a receive of the endpoint's own queue, with its segments in `others` if it is the oldest. Returns the
-    /// cookie, and `true` if the completion is not a notification event; `None` for an unknown receive.
-    pub fn remove(&mut self, id: RecvId) -> Option<(u64, bool)> {
-        let is_oldest = self.posted.front().is_some_and(|oldest| oldest.id == id);
-        let removed = if is_oldest { self.posted.pop() } else { self.posted.remove(|posted| posted.id == id) };
-        let Posted { cookie, quiet, count, .. } = removed?;
-        for _ in 1..count {
-            self.others.pop();
-        }
-        Some((cookie, quiet))
     }
 
     #[inline(always)]
@@ -240,23 +228,24 @@ impl<T: Transport> Receives<T> {
         segments.iter().skip(1).for_each(|&segment| self.others.add(segment));
     }
 
-    /// Passes the oldest receive that the transport has not taken. Returns `false` if there is none.
-    pub fn take(&mut self, taken: &mut Taken) -> bool {
-        let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
-        self.given += 1;
-        taken.set(id, count, first, || self.others.pop());
-        true
-    }
-
-    /// Copies the oldest receive not taken, without taking it. Returns whether it has at least `least` bytes.
-    pub fn show(&self, taken: &mut Taken, least: u64) -> bool {
+    /// Takes the oldest receive that the transport has not taken, if it has at least `least` bytes. Returns whether it
+    /// did.
+    pub fn take(&mut self, taken: &mut Taken, least: u64) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         let mut nth = 0..;
         taken.set(id, count, first, || self.others.get(nth.next()?).copied());
-        taken.capacity >= least
+        if taken.capacity < least {
+            return false;
+        }
+        self.given += 1;
+        for _ in 1..count {
+            self.others.pop();
+        }
+        true
     }
 
-    /// Removes completed receive `id`. The result is as for `remove`, but `None` unless the receive is the oldest.
+    /// Removes completed receive `id`. Returns the cookie, and `true` if the completion is not a notification event;
+    /// `None` unless the receive is the oldest.
     #[inline(always)]
     pub fn take_oldest(&mut self, id: RecvId) -> Option<(u64, bool)> {
         let Some(oldest) = self.posted.oldest().filter(|oldest| oldest.value().id == id) else {
@@ -267,6 +256,14 @@ impl<T: Transport> Receives<T> {
         oldest.skip();
         self.given = self.given.saturating_sub(1);
         Some((cookie, quiet))
+    }
+
+    /// Like [`Receives::take_oldest`], for any receive.
+    pub fn remove(&mut self, id: RecvId) -> Option<(u64, bool)> {
+        if self.posted.front().is_some_and(|oldest| oldest.id == id) {
+            return self.take_oldest(id);
+        }
+        self.posted.remove(|posted| posted.id == id).map(|posted| (posted.cookie, posted.quiet))
     }
 
     #[inline(always)]

@@ -57,7 +57,7 @@ impl<T: Transport> EndpointSink<T> {
             return None;
         }
         match &ep.srq {
-            None => receives.take(taken).then_some(Verdict::Continue),
+            None => receives.take(taken, 0).then_some(Verdict::Continue),
             Some(srq) => srq.take(taken, 0).then(|| self.hold(receives, srq, taken.id)),
         }
     }
@@ -98,7 +98,7 @@ impl<T: Transport> EndpointSink<T> {
         srq: &Srq<T>,
         completed: Completed,
     ) -> Delivery {
-        let Some(id) = srq.retake(completed) else { return Delivery::Other };
+        let id = srq.retake(completed);
         let _ = self.hold(receives, srq, id);
         Delivery::NoMemory(id)
     }

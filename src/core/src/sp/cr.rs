@@ -61,13 +61,10 @@ impl<T: Transport> Cr<T> {
         // The transport gets the request back if there is no memory.
         let lent = memory::is_lent(&*cr) || memory::is_lent(&*cr.private_data);
         let adopted = if lent { None } else { ia.adopt_shared(cr.clone()).ok() };
-        match adopted {
-            Some(cr) => Ok(cr),
-            None => {
-                let Some(incoming) = cr.incoming.lock().take() else { unreachable!("it was put there above") };
-                Err(incoming)
-            }
-        }
+        adopted.ok_or_else(|| {
+            let Some(incoming) = cr.incoming.lock().take() else { unreachable!("it was put there above") };
+            incoming
+        })
     }
 
     /// Takes the request back, because the EVD has no room for its event.

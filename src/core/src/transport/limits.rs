@@ -158,7 +158,7 @@ impl AdapterAttributes {
 }
 
 /// The sizes of a new queue pair.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct QpSizes {
     /// Maximum outstanding receives; 0 with an SRQ.
     pub recvs: usize,

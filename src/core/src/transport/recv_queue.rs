@@ -36,13 +36,16 @@ impl Taken {
 
     /// Sets the receive's number and its `count` segments: `first`, then the results of `next`.
     #[inline(always)]
-    pub(crate) fn set(&mut self, id: RecvId, count: usize, first: Segment, next: impl FnMut() -> Option<Segment>) {
+    pub(crate) fn set(&mut self, id: RecvId, count: usize, first: Segment, mut next: impl FnMut() -> Option<Segment>) {
         self.id = id;
         self.segments.clear();
-        let others = std::iter::from_fn(next);
-        // Cannot exceed the capacity, [`MAX_SEGMENTS`].
-        self.segments.extend(std::iter::once(first).chain(others).take(count.min(MAX_SEGMENTS)));
-        self.capacity = self.segments.iter().map(|segment| segment.len).sum();
+        self.capacity = 0;
+        // Cannot exceed the capacity of the list, [`MAX_SEGMENTS`].
+        for nth in 0..count.min(MAX_SEGMENTS) {
+            let Some(segment) = (if nth == 0 { Some(first) } else { next() }) else { break };
+            self.segments.push(segment);
+            self.capacity += segment.len;
+        }
     }
 }
 

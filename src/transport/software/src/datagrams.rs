@@ -151,15 +151,7 @@ impl<T: SoftwareTransport> UdQp<T> {
         start: impl FnOnce(&Arc<T::Qp>) -> Result<()>,
     ) -> Result<()> {
         let connection = InternalConnection::new(&self.sink)?;
-        let sizes = QpSizes {
-            recvs: 0,
-            requests: POSTED,
-            usual: false,
-            recv_segments: 1,
-            request_segments: 1,
-            reads_in: 0,
-            reads_out: 0,
-        };
+        let sizes = QpSizes { requests: POSTED, recv_segments: 1, request_segments: 1, ..QpSizes::default() };
         let init = QpInit {
             sink: connection.sink(),
             zone: &self.zone,

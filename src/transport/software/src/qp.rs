@@ -75,7 +75,7 @@ macro_rules! software_methods {
 
         #[inline]
         fn post_recv(&self, qp: &Self::Qp, _recv: &Recv<'_>) -> Result<bool> {
-            Ok(Self::base(qp).awaits_recv())
+            Ok(Self::base(qp).rnr.load(Ordering::SeqCst))
         }
 
         fn kick(&self, qp: &Arc<Self::Qp>) {
@@ -148,10 +148,9 @@ pub struct QpBase<T: SoftwareTransport> {
     phase: AtomicU8,
     to_extended: AtomicBool,
     to_datagrams: AtomicU32,
-    /// Set while a message waits for a receive of the endpoint's own queue.
-    rnr: AtomicBool,
-    /// Set while the connection waits in the line of an SRQ.
-    pub rnr_queued: AtomicBool,
+    /// Set once a message waits for a receive of the endpoint's own queue, until a later post; with an SRQ, while the
+    /// connection is in the line.
+    pub rnr: AtomicBool,
     stalls: Gauge,
 }
 
@@ -165,7 +164,6 @@ impl<T: SoftwareTransport> QpBase<T> {
             to_extended: AtomicBool::new(false),
             to_datagrams: AtomicU32::new(0),
             rnr: AtomicBool::new(false),
-            rnr_queued: AtomicBool::new(false),
             stalls: Gauge::default(),
         }
     }
@@ -222,29 +220,17 @@ impl<T: SoftwareTransport> QpBase<T> {
 
     #[cold]
     fn take_again(&self, qp: &Arc<T::Qp>, taken: &mut Taken) -> Option<Verdict> {
-        if let Receiver::Shared(line) = &self.receiver {
-            line.join(qp);
-            return self.sink.recv_take(taken);
+        // The lock on the receives orders a post and the next take: the post sees the wait, or the take the receive.
+        match &self.receiver {
+            Receiver::Shared(line) => line.join(qp),
+            _ => self.rnr.store(true, Ordering::SeqCst),
         }
-        // The lock on the endpoint's receives orders a post and this take: the post sees the flag, or the take sees the
-        // receive.
-        self.rnr.store(true, Ordering::SeqCst);
-        let verdict = self.sink.recv_take(taken);
-        if verdict.is_some() {
-            self.rnr.store(false, Ordering::SeqCst);
-        }
-        verdict
+        self.sink.recv_take(taken)
     }
 
-    /// Returns whether a message waits for a receive of the endpoint's own queue.
-    #[inline]
-    pub fn awaits_recv(&self) -> bool {
-        self.rnr.load(Ordering::SeqCst)
-    }
-
-    /// Ends the wait for a receive of the endpoint's own queue. Returns whether a message waited.
+    /// Ends the wait for a receive of the endpoint's own queue. Returns whether a message may wait.
     pub fn end_wait(&self) -> bool {
-        self.awaits_recv() && self.rnr.swap(false, Ordering::SeqCst)
+        self.rnr.swap(false, Ordering::SeqCst)
     }
 
     /// Records whether a message waits for a receive. The caller has locked the receiving direction.

@@ -17,8 +17,8 @@ const LINE: usize = 256;
 
 /// A connection that takes buffers of an SRQ.
 pub trait RnrWaiter {
-    /// Returns the flag that is set while the connection waits in the line. Only the line changes it.
-    fn rnr_queued(&self) -> &AtomicBool;
+    /// Returns the flag that is set while the connection is in the line. With an SRQ, only the line changes it.
+    fn rnr(&self) -> &AtomicBool;
 
     /// Resumes a message that waited for a buffer. Called without a lock.
     fn resume(self: &Arc<Self>);
@@ -63,7 +63,7 @@ impl<C: RnrWaiter> RnrLine<C> {
     pub fn join(&self, conn: &Arc<C>) {
         let mut line = self.0.conns.lock();
         // A connection waits once, even after several failed attempts.
-        if !conn.rnr_queued().swap(true, Ordering::Relaxed) {
+        if !conn.rnr().swap(true, Ordering::Relaxed) {
             line.push_back(Arc::downgrade(conn));
             self.0.waits.store(true, Ordering::Relaxed);
         }
@@ -89,7 +89,7 @@ impl<C: RnrWaiter> RnrLine<C> {
         let mut line = self.0.conns.lock();
         let next = line.pop_front()?.upgrade();
         self.0.waits.store(!line.is_empty(), Ordering::Relaxed);
-        Some(next.inspect(|conn| conn.rnr_queued().store(false, Ordering::Relaxed)))
+        Some(next.inspect(|conn| conn.rnr().store(false, Ordering::Relaxed)))
     }
 }
 

@@ -50,8 +50,8 @@ pub struct Conn {
 }
 
 impl RnrWaiter for Conn {
-    fn rnr_queued(&self) -> &AtomicBool {
-        &self.base.rnr_queued
+    fn rnr(&self) -> &AtomicBool {
+        &self.base.rnr
     }
 
     fn resume(self: &Arc<Self>) {

@@ -13,7 +13,7 @@ struct Conn {
 }
 
 impl RnrWaiter for Conn {
-    fn rnr_queued(&self) -> &AtomicBool {
+    fn rnr(&self) -> &AtomicBool {
         &self.queued
     }
 
