@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,6 +41,8 @@ void env_init(int argc, char **argv, const struct peer_role *roles)
         scale = atof(s);
     set_ia(getenv("DAT_IA"));
     setvbuf(stdout, NULL, _IOLBF, 0);
+    /* With huge pages, the kernel can make unused memory resident, which some tests measure. */
+    prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
     /* A write() to a process that has exited must fail, and not end this process. */
     signal(SIGPIPE, SIG_IGN);
 
