@@ -263,8 +263,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Maximum bytes of a send for [`Transport::post_inline`]; 0 for none.
     const INLINE_MAX: u64;
 
-    /// `true` if core stores the receives of queue pairs, and the transport requests one for each message, by
-    /// [`EndpointSink::deliver`] or [`EndpointSink::recv_take`]. [`Transport::post_recv`] then only reports a new one.
+    /// `true` if core stores the receives of queue pairs and SRQs, and the transport requests one for each message, by
+    /// [`EndpointSink::deliver`] or [`EndpointSink::recv_take`]. A post to the transport then only reports a new one.
     const TAKES_RECEIVES: bool;
 
     /// `true` if the transport locks [`Transport::Tx`] itself ([`EndpointSink::lock_tx`]). Otherwise, no thread defers
