@@ -313,15 +313,14 @@ impl<T: Transport> DatagramSink<T> {
 
     fn complete(&self, mut receives: MutexGuard<'_, Receives<T>>, done: RecvDone) {
         let (ep, ended) = (&*self.endpoint, Ended { done, special: Some((Transfer::RecvDatagram, 0)) });
-        let Some(srq) = &ep.srq else {
+        if ep.srq.is_none() {
             // After a reset of the queue pair, a receive may never complete.
             if let Some((cookie, quiet)) = receives.remove(done.id) {
                 receives.complete(ep.header.handle(), cookie, &ended, quiet, None);
             }
             return;
-        };
+        }
         // The endpoint briefly owns the buffer, which can exceed the soft watermark.
-        srq.taken(done.id);
         receives.taken.push(done.id);
         let passed = receives.watermarks_passed();
         ep.finish(&mut receives, &ended);
