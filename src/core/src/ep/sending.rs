@@ -119,11 +119,10 @@ impl<T: Transport> Endpoint<T> {
             // SYNC again: a later holder of the lock checks the flag after its unlock.
             let Some(requests) = self.requests.try_lock() else { return };
             self.poll_deferred.store(false, Ordering::SeqCst);
-            if let Some(qp) = &requests.qp {
-                self.ia.transport.repoll(qp);
-            }
+            let qp = requests.qp.clone();
             // Until here, other threads may defer their polls.
             drop(requests);
+            qp.inspect(|qp| self.ia.transport.repoll(qp));
         }
     }
 }

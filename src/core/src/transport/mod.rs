@@ -342,8 +342,8 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// Polls for request completions of `qp` only. Called when its queue is full.
     fn reap(&self, qp: &Arc<Self::Qp>);
 
-    /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] found the lock held. Called with the endpoint's
-    /// requests locked; takes no lock.
+    /// Schedules a poll of `qp`, after [`EndpointSink::try_lock_tx`] found the lock held. Called without that lock: a
+    /// thread that wakes for the poll needs it. The connection might have ended. Takes no lock.
     fn repoll(&self, qp: &Self::Qp);
 
     /// Returns the counters of the connection. Called with the endpoint's requests locked.

@@ -63,8 +63,8 @@ impl Model {
         while self.again.load(Relaxed) {
             let Ok(requests) = self.requests.try_lock() else { return };
             self.again.store(false, SeqCst);
-            self.bit.store(true, SeqCst);
             drop(requests);
+            self.bit.store(true, SeqCst);
             fence(SeqCst);
         }
     }

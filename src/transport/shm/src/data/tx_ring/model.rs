@@ -69,8 +69,8 @@ impl Model {
         while self.again.load(Relaxed) {
             let Ok(tx) = self.tx.try_lock() else { return };
             self.again.store(false, SeqCst);
-            self.bit.swap(true, SeqCst);
             drop(tx);
+            self.bit.swap(true, SeqCst);
             fence(SeqCst);
         }
     }
