@@ -6,8 +6,8 @@
 //! A woken thread polls until no data is left. While waits sleep, it polls once, because they poll when woken. If a
 //! caller has asked for it, the thread also polls once, and then leaves new data to the callers.
 
-use std::mem;
 use std::time::Duration;
+use std::{mem, thread};
 
 use crate::link::Links;
 
@@ -34,6 +34,8 @@ impl Mode {
             return Mode::Asleep;
         }
         links.control.thread_awake();
+        // A caller on the same CPU might poll.
+        thread::yield_now();
         Mode::Awake
     }
 }
