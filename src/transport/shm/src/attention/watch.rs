@@ -28,13 +28,13 @@ enum Mode {
 }
 
 impl Mode {
-    /// Publishes that the thread is about to sleep. Returns [`Mode::Awake`] if there is data.
+    /// Publishes that the thread is about to sleep. If there is data, yields the CPU and returns [`Mode::Awake`].
     fn after(links: &Links) -> Mode {
         if links.thread_asleep() {
             return Mode::Asleep;
         }
         links.control.thread_awake();
-        // A caller on the same CPU might poll.
+        // A caller on the same CPU might poll, and find the data itself.
         thread::yield_now();
         Mode::Awake
     }
