@@ -204,8 +204,9 @@ demo: base $(DEMO)
 # The steps and the runner of the C suite are Rust: src/dev/xtask.
 XTASK := $(TARGET)/debug/xtask
 export XTASK
+# With --workspace, its dependencies have the features that the later builds of all crates need, so they are compiled once.
 xtask: rust
-	@$(CARGO) build --quiet --locked -p xtask
+	@$(CARGO) build --quiet --locked --workspace --bin xtask
 
 CHECK = $(XTASK) check $(if $(SLOW),--slow $(SLOW)) $(if $(KEEP_GOING)$(findstring k,$(firstword -$(MAKEFLAGS))),--keep-going)
 

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use regex::Regex;
+use regex_lite::Regex;
 
 use super::measure::{self, Measurement};
 use super::source::{self, Line};
