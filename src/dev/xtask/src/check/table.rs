@@ -26,7 +26,7 @@ pub enum Lane {
     /// Steps that build or run programs in tests-c/build.
     Suite,
     Machine,
-    /// After all other steps, because these need the machine for themselves or the others' results.
+    /// After all other steps, because these need the machine for themselves.
     Last,
 }
 
