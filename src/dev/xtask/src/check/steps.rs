@@ -294,7 +294,7 @@ fn alone(context: &Context, step: &Step) -> Result<Results> {
     Ok(results)
 }
 
-/// Runs the long programs for their full time. For 2.0, it runs the programs that `alone` omits.
+/// Runs the long programs for their full time, and for 2.0 those that `alone` omits.
 fn long(context: &Context, step: &Step) -> Result<Results> {
     let scale = format!("DAT_TEST_SCALE={}", context.slow);
     let tests = "TESTS=^stress/beside\\|^stress/words\\|^stress/handles$$\\|^stress/everyone";
@@ -352,8 +352,7 @@ fn with_release(context: &Context, step: &Step, command: &mut Command) -> Result
     tap(context, step, command)
 }
 
-/// Checks the manual pages. If the suite ran, the tests on the page on differences must have passed. The step `alone`
-/// follows later, so the page names none of its tests.
+/// Checks the manual pages. If the suite ran, the tests in docs/compat.md must have passed; none is one of `alone`.
 fn man(context: &Context, step: &Step) -> Result<Results> {
     let build = context.root.join("tests-c/build");
     let results = [format!("results-{}", context.ia), format!("2.0/results-{}", context.ia), "results-both".into()];
