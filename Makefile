@@ -276,8 +276,8 @@ trips:
 derived:
 	$(CARGO) run --quiet --locked -p dat-derived
 
-limits:
-	@$(CARGO) run --quiet --locked -p xtask -- limits $(if $(WRITE),--write)
+limits: xtask
+	@$(XTASK) limits $(if $(WRITE),--write)
 
 notices:
 	packaging/crates.py notices

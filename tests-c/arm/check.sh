@@ -154,7 +154,7 @@ headers()
 # Builds xtask for this machine and for the emulated machine.
 runners()
 {
-    (cd "$root" && CARGO_TARGET_DIR=$TARGET "$CARGO" build --locked -p xtask) && cross_cargo build -p xtask
+    (cd "$root" && CARGO_TARGET_DIR=$TARGET "$CARGO" build --locked --workspace --bin xtask) && cross_cargo build -p xtask
 }
 
 # ---- Runs, on the emulated machine ----

@@ -152,7 +152,7 @@ programs()
         { [ -z "$NETWORK" ] || (IA=tcp-lo && suite 1.2 -j3 programs "TESTS=$NETWORK"); }
 }
 programs >"$RESULTS/verbs.build" 2>&1 || { tail -n 40 "$RESULTS/verbs.build"; exit 1; }
-[ -x "$XTASK" ] || CARGO_TARGET_DIR=$TARGET "$CARGO" build --quiet --locked -p xtask || exit 1
+[ -x "$XTASK" ] || CARGO_TARGET_DIR=$TARGET "$CARGO" build --quiet --locked --workspace --bin xtask || exit 1
 # The tests are built outside the virtual machine, which is slow, and run with --ignored inside.
 # shellcheck disable=SC2086 # words are wanted
 CARGO_TARGET_DIR=$TARGET "$CARGO" test $SELECTION --no-run --message-format=json \
