@@ -220,6 +220,34 @@ static void allowed(struct fx *fx, struct region *r)
     pair_close(&p);
 }
 
+/* Reads 0 bytes while a device may repeat a read because its timer for the earlier requests ends. */
+static void repeated(struct fx *fx, struct region *r)
+{
+    int rounds = env_has_device() && !env_is_iwarp() ? 10 : 1;
+    bool good = true;
+    struct pair p;
+
+    pair_open(&p, fx, NULL);
+    for (int i = 0; i < rounds && good; i++) {
+        uint64_t end = now_ms() + 300;
+        DAT_RMR_TRIPLET t = target(r, 0, 64);
+
+        must_rc(go(&p.a, r, t, WRITE, 1), DAT_SUCCESS, "dat_ep_post_rdma_write");
+        must_rc(go(&p.a, r, t, WRITE, 2), DAT_SUCCESS, "dat_ep_post_rdma_write");
+        drain_dtos(p.a.req, 2);
+        memset(&t, 0xff, sizeof t);
+        t.segment_length = 0;
+        do {
+            must_rc(dat_ep_post_rdma_read(p.a.ep, 0, NULL, cookie(3), &t, DAT_COMPLETION_DEFAULT_FLAG),
+                    DAT_SUCCESS, "dat_ep_post_rdma_read");
+            good = wait_dto(p.a.req, 3, DAT_DTO_SUCCESS, NULL);
+        } while (good && rounds > 1 && now_ms() < end);
+    }
+    ok(good, "dat_ep_post_rdma_read: no segment, even if the device repeats it: completes");
+    ok(quiet(p.a.conn) && quiet(p.b.conn), "dat_ep_post_rdma_read: no segment: stays connected");
+    pair_close(&p);
+}
+
 static void revoked(struct fx *fx, struct region *r)
 {
     for (int op = WRITE; op <= READ; op++) {
@@ -311,6 +339,7 @@ int main(int argc, char **argv)
     fx_open(&fx);
     region_make(&fx, &r, 4096, MEM_LOCAL | DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
     allowed(&fx, &r);
+    repeated(&fx, &r);
     violations(&fx, &r);
     revoked(&fx, &r);
     between_processes(&fx, &r);

@@ -235,20 +235,23 @@ impl Qp {
     /// Posts a request off the fast path. Shortens the segments of a read or atomic operation to its length, because
     /// the device would fill all of them.
     ///
-    /// An iWARP read must have a segment. It needs no fence, because the peer handles reads in order; soft-iWARP even
-    /// rejects the fence.
+    /// On Soft-RoCE, an empty read becomes an empty write: if the device repeats an empty read, the peer's device
+    /// checks its target and ends the connection. An iWARP read must have a segment. It needs no fence, because the
+    /// peer handles reads in order; soft-iWARP even rejects the fence.
     #[inline(never)]
     fn post_rare(self: &Arc<Self>, request: &Request<'_>) -> Result<()> {
+        let limits = &self.device.limits;
         let mut cut = Checked::new();
-        let segments = match request.operation {
-            Operation::Send { .. } | Operation::Write(_) => request.segments,
-            _ => shorten(request.segments, request.len, &mut cut),
+        let (operation, segments) = match request.operation {
+            Operation::Send { .. } | Operation::Write(_) => (request.operation, request.segments),
+            Operation::Read(from) if limits.soft_roce && request.len == 0 => (Operation::Write(from), &[][..]),
+            _ => (request.operation, shorten(request.segments, request.len, &mut cut)),
         };
-        let iwarp_read = self.device.limits.iwarp && matches!(request.operation, Operation::Read(_));
+        let iwarp_read = limits.iwarp && matches!(operation, Operation::Read(_));
         let segments = if iwarp_read && segments.is_empty() { NO_BYTE } else { segments };
         let fence = request.fence && !iwarp_read;
-        self.hand_over(&self.sends, request.id, Some(&request.operation), segments, fence)?;
-        if fence && self.device.limits.soft_roce && self.sends.lock().note_fence() {
+        self.hand_over(&self.sends, request.id, Some(&operation), segments, fence)?;
+        if fence && limits.soft_roce && self.sends.lock().note_fence() {
             // The program might not call the library before the request completes.
             self.device.work.lock().fenced.push_back(Arc::downgrade(self));
         }
@@ -357,9 +360,7 @@ impl Qp {
     /// Records a failure, unless the status only shows an end that rdma_cm reports. Returns whether it recorded one.
     fn note_failure(&self, completion: &ibv_wc) -> bool {
         let failed = !self.device.limits.is_end(completion.status);
-        if failed {
-            self.failed.store(true, Ordering::Release);
-        }
+        self.failed.fetch_or(failed, Ordering::Release);
         failed
     }
 

@@ -230,8 +230,7 @@ impl WorkQueue {
     fn feed(&mut self, raw: &RawQp) -> bool {
         while self.open && self.posted - self.done < self.room {
             let Some(next) = self.backlog.pop_front() else { break };
-            let posted = post(raw, next.id, next.operation.as_ref(), &next.segments, next.fence);
-            if let Err(error) = posted {
+            if let Err(error) = post(raw, next.id, next.operation.as_ref(), &next.segments, next.fence) {
                 self.backlog.push_front(next);
                 let first = self.refusals.count(Instant::now());
                 if first {
