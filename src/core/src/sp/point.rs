@@ -36,12 +36,11 @@ pub struct ServicePoint<T: Transport> {
 
 struct PointState<T: Transport> {
     handle: Handle,
+    /// `None` after the free.
     evd: Option<Use<Evd<T>>>,
     qualifier: u64,
     listener: Option<T::Listener>,
     open: bool,
-    /// `true` after the free.
-    shut: bool,
 }
 
 impl<T: Transport> ServicePoint<T> {
@@ -51,7 +50,7 @@ impl<T: Transport> ServicePoint<T> {
             return Err(bad);
         }
         let evd = Some(Use::of(evd).ok_or(bad)?);
-        let state = PointState { handle: Handle::NULL, evd, qualifier: 0, listener: None, open: false, shut: false };
+        let state = PointState { handle: Handle::NULL, evd, qualifier: 0, listener: None, open: false };
         Ok(memory::arc(ServicePoint { ia: ia.clone(), provision, state: Mutex::new(state) })?)
     }
 
@@ -59,7 +58,7 @@ impl<T: Transport> ServicePoint<T> {
         {
             let mut state = self.state.lock();
             state.handle = handle;
-            state.open = !state.shut;
+            state.open = state.evd.is_some();
         }
         let sink = ListenerSink { point: self.clone() };
         let (listener, qualifier) = self.ia.transport.listen(qualifier, sink)?;
@@ -67,7 +66,7 @@ impl<T: Transport> ServicePoint<T> {
         state.qualifier = qualifier;
         // The service point may be closed by now: its only request has arrived, or the adapter is being closed.
         let unwanted = if state.open { state.listener.replace(listener) } else { Some(listener) };
-        let shut = state.shut;
+        let shut = state.evd.is_none();
         drop(state);
         drop(unwanted);
         if shut {
@@ -76,20 +75,22 @@ impl<T: Transport> ServicePoint<T> {
         Ok(())
     }
 
-    fn close(&self) {
-        let listener = {
+    /// Stops listening. Returns whether requests were accepted until now.
+    fn close(&self) -> bool {
+        let (was_open, listener) = {
             let mut state = self.state.lock();
-            state.open = false;
-            state.listener.take()
+            (std::mem::take(&mut state.open), state.listener.take())
         };
         drop(listener);
+        was_open
     }
 
-    pub(super) fn shut(&self) {
-        self.state.lock().shut = true;
-        self.close();
+    /// Like [`ServicePoint::close`], for good.
+    pub(super) fn shut(&self) -> bool {
         let evd = self.state.lock().evd.take();
+        let was_open = self.close();
         drop(evd);
+        was_open
     }
 
     /// Returns the qualifier.
@@ -128,10 +129,8 @@ impl<T: Transport> ServicePoint<T> {
         }
         let (evd, handle) = {
             let mut state = self.state.lock();
-            let Some(evd) = state.evd.as_ref().map(|evd| evd.object().clone()) else { return Err(incoming) };
-            if !state.open {
-                return Err(incoming);
-            }
+            let evd = state.evd.as_ref().filter(|_| state.open).map(|evd| evd.object().clone());
+            let Some(evd) = evd else { return Err(incoming) };
             state.open = !reserved;
             (evd, state.handle)
         };

@@ -42,8 +42,10 @@ impl<T: Transport> Rsp<T> {
     /// Stops listening. An endpoint without a request becomes unconnected.
     pub fn free(&self) {
         self.point.ia.disown(self);
-        self.point.shut();
-        release(&self.ep);
+        // After its request, the endpoint may be reserved for another service point.
+        if self.point.shut() {
+            release(&self.ep);
+        }
     }
 }
 

@@ -121,6 +121,21 @@ fn rejected_request_releases_reserved_endpoint() {
 }
 
 #[test]
+fn late_free_of_rsp_keeps_next_reservation() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
+    let end = adapter.end();
+    let create = |qualifier| Rsp::create(&adapter.ia, qualifier, &end.ep, &requests).unwrap();
+    let first = create(5);
+    arrive(&adapter, &requests, 0).reject(&[]).unwrap();
+    let second = create(6);
+    first.free();
+    assert_eq!(end.state(), EpState::Reserved);
+    second.free();
+    assert_eq!(end.state(), EpState::Unconnected);
+}
+
+#[test]
 fn queries_and_accepts_request() {
     let adapter = open();
     let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
