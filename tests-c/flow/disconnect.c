@@ -484,6 +484,39 @@ static void ended_at_once(struct fx *fx)
     must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
 }
 
+/* The passive side ends each connection before it is ESTABLISHED there. The active side gets this end soon. */
+static void left_after_accept(struct fx *fx)
+{
+    int rounds = env_count(30, 10), told = 0;
+    DAT_CONN_QUAL qual = 0;
+    DAT_PSP_HANDLE psp = fx_listen(fx, &qual);
+
+    for (int i = 0; i < rounds; i++) {
+        struct side a, b;
+        DAT_EVENT e;
+
+        side_make(&a, fx, NULL);
+        side_make(&b, fx, NULL);
+        must_rc(side_connect(&a, fx_address(fx), qual), DAT_SUCCESS, "dat_ep_connect");
+        must_rc(dat_cr_accept(next_request(fx->cr), b.ep, 0, NULL), DAT_SUCCESS, "dat_cr_accept");
+        if (i % 2)
+            must_rc(dat_ep_disconnect(b.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_SUCCESS, "dat_ep_disconnect");
+        else
+            side_free(&b);
+        memset(&e, 0, sizeof e);
+        if (wait_event_ms(a.conn, env_ms(5000), &e) && e.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
+            wait_event_ms(a.conn, env_ms(5000), &e);
+        told += e.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
+                e.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+                e.event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED;
+        if (i % 2)
+            side_free(&b);
+        side_free(&a);
+    }
+    is_int(told, rounds, "the passive side ends it as soon as it has accepted: the active side gets the end");
+    must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
+}
+
 /*
  * Either side disconnects during long messages and writes. Both sides get DISCONNECTED, all work
  * completes, and the provider no longer writes to memory of completed receives.
@@ -587,6 +620,7 @@ int main(int argc, char **argv)
     if (!none_waits("graceful by the other process, its send waits"))
         left_silently(&fx);
     ended_at_once(&fx);
+    left_after_accept(&fx);
     region_free(&r);
     is_success(dat_pz_free(fx.pz), "dat_pz_free: everything was freed: success");
     fx_close(&fx);

@@ -143,8 +143,11 @@ pub fn read(context: &Context, place: &Place) -> io::Result<(AdapterAttributes, 
         // An EVD is core's queue; the device's queue only feeds it.
         max_evd_qlen: 1 << 20,
         max_segments: segments,
-        // Only iWARP devices report a limit for reads.
-        max_segments_read: if limits.iwarp { count(attr.max_sge_rd).clamp(1, segments) } else { segments },
+        // Devices without a limit of their own for reads report 0.
+        max_segments_read: match count(attr.max_sge_rd) {
+            0 if !limits.iwarp => segments,
+            limit => limit.clamp(1, segments),
+        },
         max_segments_write: segments,
         max_lmrs: count(attr.max_mr),
         max_lmr_block: attr.max_mr_size.min(1 << 46),

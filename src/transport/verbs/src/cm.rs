@@ -232,14 +232,16 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the remaining time of an attempt plus 1 s, so that the adapter's timer ends it first.
+/// Returns the remaining time of an attempt.
 fn remaining(qp: &Qp) -> Duration {
-    let left = qp
-        .state
-        .lock()
-        .way
-        .map_or(DEFAULT_ROUTE_TIMEOUT, |(_, _, until)| until.saturating_duration_since(Instant::now()));
-    (left + Duration::from_secs(1)).min(MAX_ROUTE_TIMEOUT)
+    let way = qp.state.lock().way;
+    way.map_or(DEFAULT_ROUTE_TIMEOUT, |(_, _, until)| until.saturating_duration_since(Instant::now()))
+}
+
+/// Queries the route for half of the remaining time, because older kernels do not repeat a lost query. Adds 1 s, so
+/// that the adapter's timer ends the attempt first.
+fn query_route(qp: &Arc<Qp>, id: &CmId) -> io::Result<()> {
+    id.resolve_route((remaining(qp) / 2 + Duration::from_secs(1)).min(MAX_ROUTE_TIMEOUT))
 }
 
 fn to_ready(qp: &Qp, id: &CmId, reads: (u8, u8)) -> std::io::Result<()> {
@@ -286,8 +288,11 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         (_, Some(CmOwner::Attempt(attempt))) => return attempt.handle(&event),
         (_, Some(CmOwner::End(qp))) => qp,
         _ => {
-            if matches!(event.kind, kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT) {
-                // The peer has confirmed the disconnect message.
+            if matches!(
+                event.kind,
+                kind::RDMA_CM_EVENT_DISCONNECTED | kind::RDMA_CM_EVENT_TIMEWAIT_EXIT | kind::RDMA_CM_EVENT_ESTABLISHED
+            ) {
+                // The peer has confirmed the disconnect message, or gets one when the identifier is destroyed.
                 device.work.lock().leaving.move_to(Instant::now(), |id| id.token() == event.token);
             }
             return;
@@ -296,7 +301,12 @@ pub fn handle(device: &Arc<Device>, event: Event) {
     log::debug!(target: host::diagnostics::CM, "queue pair {}: event {} status {}", qp.number(), event.kind, event.status);
     let phase = qp.phase();
     match (event.kind, phase) {
-        (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => step(&qp, |qp, id| id.resolve_route(remaining(qp))),
+        (kind::RDMA_CM_EVENT_ADDR_RESOLVED, QpPhase::Connecting) => step(&qp, query_route),
+        (kind::RDMA_CM_EVENT_ROUTE_ERROR, QpPhase::Connecting)
+            if event.status == -libc::ETIMEDOUT && !remaining(&qp).is_zero() =>
+        {
+            step(&qp, query_route);
+        }
         (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) if device.limits.soft_iwarp => request_in_thread(qp),
         (kind::RDMA_CM_EVENT_ROUTE_RESOLVED, QpPhase::Connecting) => step(&qp, send_request),
         (kind::RDMA_CM_EVENT_ADDR_ERROR, QpPhase::Connecting) if event.status == -libc::ETIMEDOUT => {
@@ -322,7 +332,13 @@ pub fn handle(device: &Arc<Device>, event: Event) {
         ) => {
             qp.begin_end(ConnectionReport::AcceptFailed);
         }
-        (kind::RDMA_CM_EVENT_DISCONNECTED, _) => {
+        // Until now, the kernel sent no disconnect message.
+        (kind::RDMA_CM_EVENT_ESTABLISHED, QpPhase::Draining) => {
+            let cm = qp.state.lock().cm.clone();
+            cm.inspect(|cm| _ = cm.disconnect());
+        }
+        // A peer that ends before the connection is established at its end sends a rejection.
+        (kind::RDMA_CM_EVENT_DISCONNECTED, _) | (kind::RDMA_CM_EVENT_REJECTED, QpPhase::Connected) => {
             used_by_peer(&qp);
             qp.begin_end(ConnectionReport::Disconnected);
         }

@@ -186,7 +186,7 @@ impl Datagrams<Verbs> for UdQp {
         })?;
         channels::add(&mut device.datagrams.lock(), &qp)?;
         let joined = qp.entries.iter().try_for_each(|entries| entries.cq.join_datagrams(&qp));
-        let ready = joined.and_then(|()| qp.raw.make_ready(device.place.port).map_err(&failed));
+        let ready = joined.and_then(|()| qp.make_ready().map_err(&failed));
         ready.inspect_err(|_| qp.leave())?;
         log::debug!(target: host::diagnostics::EP, "queue pair {}: for datagrams", qp.number());
         Ok(qp)
@@ -255,6 +255,10 @@ impl Datagrams<Verbs> for UdQp {
 impl UdQp {
     pub fn number(&self) -> u32 {
         self.raw.number()
+    }
+
+    fn make_ready(&self) -> std::io::Result<()> {
+        self.raw.make_ready(self.device.place.port, self.device.pkey_index())
     }
 
     pub fn drain(&self) {

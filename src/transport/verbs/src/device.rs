@@ -34,6 +34,7 @@ use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
 use host::timers::Timers;
 use host::topic::Topic;
+use rdma_sys::ibv_qp_state;
 use rdma_sys::rdma_port_space::RDMA_PS_UDP;
 
 use crate::adapter::Verbs;
@@ -234,6 +235,12 @@ impl Device {
     /// Fails if the device has failed or was removed.
     pub fn check_device(&self) -> Result<()> {
         if self.is_gone() { Err(Error::InsufficientResources(Resource::Device)) } else { Ok(()) }
+    }
+
+    /// Returns the index of the interface's partition key.
+    pub fn pkey_index(&self) -> u16 {
+        let attributes = self.sentinel.id.as_ref().and_then(|id| id.qp_attributes(ibv_qp_state::IBV_QPS_INIT).ok());
+        attributes.map_or(0, |(attr, _)| attr.pkey_index)
     }
 
     /// Returns a unique token for an identifier, never 0.

@@ -83,7 +83,10 @@ impl Attempt {
             return;
         }
         match event.kind {
-            kind::RDMA_CM_EVENT_ADDR_RESOLVED => self.step(self.id.resolve_route(cm::DEFAULT_ROUTE_TIMEOUT)),
+            kind::RDMA_CM_EVENT_ADDR_RESOLVED => self.step(self.id.resolve_route(cm::DEFAULT_ROUTE_TIMEOUT / 2)),
+            kind::RDMA_CM_EVENT_ROUTE_ERROR if event.status == -libc::ETIMEDOUT && Instant::now() < self.route.2 => {
+                self.step(self.id.resolve_route(cm::DEFAULT_ROUTE_TIMEOUT / 2));
+            }
             kind::RDMA_CM_EVENT_ROUTE_RESOLVED => {
                 let request = self.qp.hello(&self.id).write(&self.private_data);
                 self.step(self.id.connect(&self.qp.terms(&request)));

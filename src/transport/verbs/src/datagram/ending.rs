@@ -97,10 +97,11 @@ impl UdQp {
             return false;
         }
         self.reset();
+        self.last_reached.store(false, Ordering::Release);
         let left = {
             // Locked, so that clearing `failed` hides no later failure.
             let mut sends = self.sends.lock();
-            let ready = !self.device.is_gone() && self.raw.make_ready(self.device.place.port).is_ok();
+            let ready = !self.device.is_gone() && self.make_ready().is_ok();
             sends.failed = None;
             if ready && sends.feed(&self.raw).is_ok() {
                 log::info!(target: host::diagnostics::EP, "queue pair {}: recovered from an error", self.number());

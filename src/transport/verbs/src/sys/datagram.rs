@@ -92,10 +92,12 @@ impl Context {
 }
 
 impl RawQp {
-    pub fn make_ready(&self, port: u8) -> io::Result<()> {
+    pub fn make_ready(&self, port: u8, pkey_index: u16) -> io::Result<()> {
         let initial =
             ibv_qp_attr_mask::IBV_QP_PKEY_INDEX | ibv_qp_attr_mask::IBV_QP_PORT | ibv_qp_attr_mask::IBV_QP_QKEY;
-        self.change(ibv_qp_state::IBV_QPS_INIT, initial, |attr| (attr.port_num, attr.qkey) = (port, Q_KEY))?;
+        self.change(ibv_qp_state::IBV_QPS_INIT, initial, |attr| {
+            (attr.port_num, attr.pkey_index, attr.qkey) = (port, pkey_index, Q_KEY);
+        })?;
         self.change(ibv_qp_state::IBV_QPS_RTR, ibv_qp_attr_mask(0), |_| {})?;
         self.change(ibv_qp_state::IBV_QPS_RTS, ibv_qp_attr_mask::IBV_QP_SQ_PSN, |_| {})
     }
