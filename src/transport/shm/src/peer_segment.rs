@@ -65,6 +65,8 @@ type Ready = [AtomicU64; 1 + WORDS];
 
 const REACHED: u64 = 1 << 32;
 const TRIED: u64 = 1 << 33;
+/// Maximum number of checks, if the peer replaces its target thread during each.
+const ATTEMPTS: u32 = 64;
 
 #[derive(Default)]
 pub struct Hint(AtomicBool);
@@ -196,7 +198,8 @@ impl PeerSegment {
 
     #[cold]
     fn try_door(&self, peer: &Peer) -> libc::pid_t {
-        loop {
+        // Bounded, because a hostile peer can change the word without end.
+        for _ in 0..ATTEMPTS {
             let published = peer.copy_target();
             let number = published as i32;
             let known = self.copy_target.load(Ordering::Relaxed);
@@ -214,6 +217,7 @@ impl PeerSegment {
                 return if reached { number } else { 0 };
             }
         }
+        0
     }
 
     /// Returns whether the peer must be notified that this process cannot read its memory; `true` only once.

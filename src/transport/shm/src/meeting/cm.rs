@@ -34,7 +34,8 @@ impl Incoming {
         if !std::mem::replace(&mut self.answered, true) {
             if let Some(link) = self.link.upgrade() {
                 link.answered(self.id);
-                link.reject(self.id, consumer, private_data.to_vec());
+                link.note_release(self.id, false);
+                link.send(Message::Reject { conn: self.id, consumer, private_data: private_data.to_vec() });
             }
         }
     }
@@ -133,8 +134,12 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
             None => link.send(Message::Close { conn: id, to_active: false, reason: CloseReason::Disconnected }),
         },
         Message::Reject { conn: id, consumer, private_data } => {
+            let conn = link.find(id.active, id);
+            if conn.as_ref().is_some_and(|conn| conn.base.phase() == Phase::Up) {
+                return false;
+            }
             link.note_release(id, false);
-            if let Some(conn) = link.find(id.active, id) {
+            if let Some(conn) = conn {
                 if conn.kill(false) {
                     // The peer has no end of this connection, and thus no transfer.
                     link.note_release(id, true);

@@ -191,12 +191,6 @@ impl Link {
         self.note_release(id, false);
     }
 
-    /// Rejects a request of the peer. With `consumer`, on the program's behalf, with its private data.
-    pub fn reject(self: &Arc<Self>, id: ConnId, consumer: bool, private_data: Vec<u8>) {
-        self.note_release(id, false);
-        self.send(Message::Reject { conn: id, consumer, private_data });
-    }
-
     /// Notes a request of the peer. Returns `false` if it violates the protocol: the peer must use places of its own
     /// parity, each for one connection, with increasing attempt numbers.
     pub fn expect_answer(&self, id: ConnId) -> bool {

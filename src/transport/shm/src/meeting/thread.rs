@@ -451,7 +451,9 @@ impl Thread {
                 Due::Call(name) => self.call_again(name),
                 Due::Late => self.catch_up(),
                 Due::Accept => {
-                    let _ = self.epoll.add(self.reachable.listener.as_fd(), LISTENER);
+                    if self.epoll.add(self.reachable.listener.as_fd(), LISTENER).is_err() {
+                        self.set_timer(RETRY, Due::Accept);
+                    }
                 }
             }
         }

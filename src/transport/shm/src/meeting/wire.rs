@@ -48,20 +48,8 @@ pub enum CloseReason {
 
 pub const RING: u8 = 10;
 
-const STATUS: [Status; 12] = [
-    Status::Success,
-    Status::Flushed,
-    Status::LocalLength,
-    Status::LocalEndpoint,
-    Status::LocalProtection,
-    Status::BadResponse,
-    Status::RemoteAccess,
-    Status::RemoteResponder,
-    Status::Transport,
-    Status::ReceiverNotReady,
-    Status::PartialPacket,
-    Status::RmrOperation,
-];
+/// The statuses that a peer can cause. Others, such as success, violate the protocol.
+const STATUS: [Status; 2] = [Status::RemoteAccess, Status::RemoteResponder];
 
 impl Field for CloseReason {
     fn put(&self, packet: &mut Vec<u8>) {
@@ -77,7 +65,10 @@ impl Field for CloseReason {
         match (u8::take(packet)?, u8::take(packet)?) {
             (0, 0) => Some(CloseReason::Disconnected),
             (1, 0) => Some(CloseReason::Broken(None)),
-            (2, status) => Some(CloseReason::Broken(Some(*STATUS.get(usize::from(status))?))),
+            (2, number) => {
+                let status = STATUS.into_iter().find(|status| *status as u8 == number)?;
+                Some(CloseReason::Broken(Some(status)))
+            }
             (3, 0) => Some(CloseReason::Answer),
             _ => None,
         }

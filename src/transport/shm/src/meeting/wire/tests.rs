@@ -56,6 +56,12 @@ fn a_shortened_or_lengthened_packet_is_none() {
     }
 }
 
+#[test]
+fn success_is_no_reason_of_an_end() {
+    let reason = CloseReason::Broken(Some(Status::Success));
+    assert_eq!(Message::decode(&Message::Close { conn: CONN, to_active: true, reason }.encode()), None);
+}
+
 proptest! {
     #[test]
     fn no_bytes_make_decoding_panic(packet in prop::collection::vec(any::<u8>(), 0..200)) {
