@@ -119,10 +119,9 @@ impl<T: Transport> Cno<T> {
     /// # Errors
     /// [`StateError::CnoInUse`] while an EVD is attached or a thread waits.
     pub fn free(&self) -> Result<()> {
-        let in_use = Error::InvalidState(StateError::CnoInUse);
         let mut state = self.state.lock();
         if !state.waiters.is_empty() || !self.header.users.retire() {
-            return Err(in_use);
+            return Err(Error::InvalidState(StateError::CnoInUse));
         }
         state.dead = true;
         state.agent = None;

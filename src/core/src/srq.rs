@@ -130,7 +130,7 @@ impl<T: Transport> Srq<T> {
             max_segments: self.max_segments,
             low_watermark: accounting.low_watermark,
             available: accounting.available,
-            outstanding: accounting.outstanding(),
+            outstanding: accounting.outstanding,
         }
     }
 
@@ -147,7 +147,7 @@ impl<T: Transport> Srq<T> {
         let _tuning = self.tuning.lock();
         let grows = {
             let mut accounting = self.accounting.lock();
-            if max_recvs < accounting.outstanding() || max_recvs < accounting.low_watermark {
+            if max_recvs < accounting.outstanding || max_recvs < accounting.low_watermark {
                 return Err(Error::InvalidState(StateError::SrqTooShort));
             }
             let grows = max_recvs > accounting.len();

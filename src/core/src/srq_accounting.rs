@@ -35,7 +35,7 @@ pub(crate) struct SrqAccounting {
     /// `true` if the queue is freed, so that each [`OutstandingRecv`] owns a reference.
     ended: bool,
     /// Number of held buffers and of [`OutstandingRecv`]s.
-    outstanding: usize,
+    pub outstanding: usize,
     buffers: Vec<Buffer>,
     /// The head of the list of free buffers, or [`NONE`].
     free: u32,
@@ -81,11 +81,6 @@ impl SrqAccounting {
             newest: NONE,
             others: Fifo::default(),
         }
-    }
-
-    #[inline(always)]
-    pub fn outstanding(&self) -> usize {
-        self.outstanding
     }
 
     pub fn len(&self) -> usize {
@@ -152,8 +147,7 @@ impl SrqAccounting {
     pub fn take_oldest(&mut self, taken: &mut Taken, least: u64) -> Option<bool> {
         let id = self.oldest;
         let buffer = self.buffers.get_mut(id as usize)?;
-        let mut nth = 0..;
-        taken.set(id.into(), buffer.count, buffer.first, || self.others.get(nth.next()?).copied());
+        taken.set(id.into(), buffer.count, buffer.first, &self.others);
         if taken.capacity < least {
             return None;
         }

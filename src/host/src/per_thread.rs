@@ -104,18 +104,14 @@ impl<T: Default> PerThread<T> {
     fn make(&self) -> Option<pthread_key_t> {
         let mut made: pthread_key_t = 0;
         // SAFETY: `made` outlives the call; the destructor has the type of the values.
-        if unsafe { libc::pthread_key_create(&mut made, Some(drop_value::<T>)) } != 0 {
-            let known = self.key.compare_exchange(0, NO_KEY, Ordering::AcqRel, Ordering::Acquire).err()?;
-            return pthread_key_t::try_from(known - 1).ok();
+        let is_made = unsafe { libc::pthread_key_create(&mut made, Some(drop_value::<T>)) } == 0;
+        let key = if is_made { u64::from(made) + 1 } else { NO_KEY };
+        let known = self.key.compare_exchange(0, key, Ordering::AcqRel, Ordering::Acquire).err();
+        if is_made && known.is_some() {
+            // SAFETY: no other thread has the key.
+            unsafe { libc::pthread_key_delete(made) };
         }
-        match self.key.compare_exchange(0, u64::from(made) + 1, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => Some(made),
-            Err(known) => {
-                // SAFETY: no other thread has the key.
-                unsafe { libc::pthread_key_delete(made) };
-                pthread_key_t::try_from(known - 1).ok()
-            }
-        }
+        pthread_key_t::try_from(known.unwrap_or(key) - 1).ok()
     }
 }
 

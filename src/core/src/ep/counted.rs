@@ -55,9 +55,7 @@ impl<T: Transport> Endpoint<T> {
         let mut ended = self.ia.ended.lock();
         let counters = self.counters();
         self.requests().counters = Counters::default();
-        let mut receives = self.receives.lock();
-        receives.received = Default::default();
-        drop(receives);
+        self.receives.lock().received = Default::default();
         if let Ok(own) = self.datagrams() {
             own.lost.store(0, Ordering::Relaxed);
         }

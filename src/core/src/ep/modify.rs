@@ -158,10 +158,7 @@ impl<T: Transport> Endpoint<T> {
         let before = std::mem::replace(&mut control.attr, draft.attr);
         let old_feeds = (receives.feed, requests.feed);
         // Only this call can fail, for lack of memory. So far, only the attributes have changed.
-        if let Err(error) = self.configure(control, requests, receives) {
-            control.attr = before;
-            return Err(error);
-        }
+        self.configure(control, requests, receives).inspect_err(|_| control.attr = before)?;
         control.comm = draft.comm;
         // Moves the counts of feeding streams to the new EVDs.
         if let Some(evd) = &receives.evd {

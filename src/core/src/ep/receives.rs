@@ -148,23 +148,14 @@ impl<T: Transport> Receives<T> {
         })
     }
 
-    /// Checks the number of segments and the flags of a receive, and the EVD.
-    pub fn admits(&self, segments: usize, completion: CompletionFlags) -> bool {
-        let flags = completion.is_empty()
-            || (completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled));
-        flags && self.evd.is_some() && segments <= self.max_segments
-    }
-
-    #[cold]
-    pub fn refusal(&self, completion: CompletionFlags) -> Error {
+    /// Checks flags, endpoint and number of segments, in this order. Returns the zone for the segments.
+    pub fn zone_for(&self, completion: CompletionFlags, segments: usize) -> Result<u32> {
         let quiet = completion == CompletionFlags::UNSIGNALLED && matches!(self.feed, Feed::Unsignalled);
         if !completion.is_empty() && !quiet {
-            Error::InvalidParameter(Arg::Flags)
-        } else if self.zone.is_none() || self.evd.is_none() {
-            Error::NOT_READY
-        } else {
-            Error::InvalidParameter(Arg::SegmentCount)
+            return Err(Error::InvalidParameter(Arg::Flags));
         }
+        let zone = self.zone.filter(|_| self.evd.is_some()).ok_or(Error::NOT_READY)?;
+        if segments > self.max_segments { Err(Error::InvalidParameter(Arg::SegmentCount)) } else { Ok(zone) }
     }
 
     /// Stores a receive. Returns `false`, because no message can wait for it.
@@ -232,8 +223,7 @@ impl<T: Transport> Receives<T> {
     /// did.
     pub fn take(&mut self, taken: &mut Taken, least: u64) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
-        let mut nth = 0..;
-        taken.set(id, count, first, || self.others.get(nth.next()?).copied());
+        taken.set(id, count, first, &self.others);
         if taken.capacity < least {
             return false;
         }

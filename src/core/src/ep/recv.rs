@@ -27,10 +27,7 @@ impl<T: Transport> Endpoint<T> {
         if self.srq.is_some() {
             return Err(Error::InvalidState(StateError::EndpointHasSrq));
         }
-        let zone = match receives.zone {
-            Some(zone) if receives.admits(segments.count(), completion) => zone,
-            _ => return Err(receives.refusal(completion)),
-        };
+        let zone = receives.zone_for(completion, segments.count())?;
         let mut checked = Checked::new();
         let total = self.ia.lmrs.check_all(segments, zone, Rights::LOCAL_WRITE, &mut checked)?;
         if receives.flush {

@@ -232,24 +232,14 @@ impl<T: Transport> Requests<T> {
     /// [`crate::error::StateError::EndpointNotReady`].
     #[inline(always)]
     pub fn zone_for(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Result<u32> {
-        let open = !matches!(self.gate, Gate::Closed);
-        match self.zone {
-            Some(zone) if open && self.has_flags(completion, send) && !too_many => Ok(zone),
-            _ => Err(self.refusal(completion, send, too_many)),
+        self.admit()?;
+        if !self.has_flags(completion, send) {
+            return Err(Error::InvalidParameter(Arg::Flags));
         }
-    }
-
-    #[cold]
-    fn refusal(&self, completion: CompletionFlags, send: bool, too_many: bool) -> Error {
-        if let Err(error) = self.admit() {
-            error
-        } else if !self.has_flags(completion, send) {
-            Error::InvalidParameter(Arg::Flags)
-        } else if too_many {
-            Error::InvalidParameter(Arg::SegmentCount)
-        } else {
-            Error::NOT_READY
+        if too_many {
+            return Err(Error::InvalidParameter(Arg::SegmentCount));
         }
+        self.zone.ok_or(Error::NOT_READY)
     }
 
     pub fn count(&mut self, work: Work) {

@@ -131,7 +131,7 @@ impl<T: Transport> Evd<T> {
         {
             // While this lock is held, no thread can begin to wait.
             let queue = self.queue();
-            let waiter = queue.has_waiter();
+            let waiter = queue.wait.is_some();
             if waiter && self.header.users.count() == 0 {
                 return Err(Error::InvalidState(StateError::EvdWaiter));
             }

@@ -177,11 +177,6 @@ impl<T: Transport> Queue<T> {
         (self.quick_waits + self.waits, (self.events.taken() as u64).saturating_sub(by_waits))
     }
 
-    #[inline(always)]
-    pub fn has_waiter(&self) -> bool {
-        self.wait.is_some()
-    }
-
     fn set_wait(&mut self, wait: Option<Wait>) {
         self.refuse(refuses::ALL, wait.is_some());
         self.wait = wait;

@@ -8,7 +8,7 @@ use host::memory;
 
 use crate::addr::Address;
 use crate::counters::ConnStat;
-use crate::ep::{Endpoint, EpState, Next, Trigger};
+use crate::ep::{Endpoint, Next, Trigger};
 use crate::error::{Arg, Error, Result, Role};
 use crate::ia::Ia;
 use crate::slab::Header;
@@ -164,12 +164,7 @@ impl<T: Transport> Cr<T> {
         let incoming = self.incoming.lock().take().ok_or(Error::InvalidHandle(Role::Cr))?;
         self.ia.disown(self);
         // A tentative endpoint is freed. The endpoint of a reserved service point becomes unconnected again.
-        let pending = self.ep.as_ref().is_some_and(|ep| {
-            matches!(ep.query().state, EpState::TentativeConnectionPending | EpState::PassiveConnectionPending)
-        });
-        if pending {
-            dismiss(self.ep.clone());
-        }
+        dismiss(self.ep.clone());
         Ok(incoming)
     }
 }

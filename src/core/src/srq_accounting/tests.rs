@@ -39,11 +39,11 @@ fn a_buffer_is_outstanding_until_its_charge_is_dropped() {
     let (one, _) = complete(&accounting, ids[0]).expect("a buffer");
     assert!(complete(&accounting, ids[0]).is_none(), "it is free");
     assert_eq!(one.cookie, 5);
-    assert_eq!(accounting.lock().outstanding(), 2);
+    assert_eq!(accounting.lock().outstanding, 2);
     assert_eq!(accounting.lock().available, 1);
     assert_eq!(post(&accounting, 7), None);
     drop(one);
-    assert_eq!(accounting.lock().outstanding(), 1);
+    assert_eq!(accounting.lock().outstanding, 1);
     assert_eq!(post(&accounting, 7), Some(ids[0]));
 }
 
@@ -96,7 +96,7 @@ fn buffers_are_taken_in_posting_order() {
             assert_eq!(queue.take_oldest(&mut taken, count * 8), Some(false));
             assert_eq!((taken.id, taken.segments()), (id, &*segments(count, 8)), "round {round}");
         }
-        assert_eq!((queue.available, queue.outstanding()), (0, 4));
+        assert_eq!((queue.available, queue.outstanding), (0, 4));
         drop(queue);
         // The next round uses the records in another order.
         for id in [ids[2], ids[0], ids[3], ids[1]] {
@@ -121,7 +121,7 @@ fn a_buffer_of_one_segment_is_taken_and_completed_together() {
         let mut taken = Taken::default();
         assert_eq!(queue.take_oldest(&mut taken, 0), Some(true), "the low watermark");
         assert_eq!(taken.segments(), second);
-        assert_eq!((queue.vacancy(), queue.outstanding()), (None, 2));
+        assert_eq!((queue.vacancy(), queue.outstanding), (None, 2));
     }
     let id = accounting.lock().retake(1);
     let (completed, fires) = complete(&accounting, id).expect("the first buffer, taken again");

@@ -34,15 +34,15 @@ impl Taken {
         self.capacity -= bytes;
     }
 
-    /// Sets the receive's number and its `count` segments: `first`, then the results of `next`.
+    /// Sets the receive's number and its `count` segments: `first`, then the oldest of `others`.
     #[inline(always)]
-    pub(crate) fn set(&mut self, id: RecvId, count: usize, first: Segment, mut next: impl FnMut() -> Option<Segment>) {
+    pub(crate) fn set(&mut self, id: RecvId, count: usize, first: Segment, others: &Fifo<Segment>) {
         self.id = id;
         self.segments.clear();
         self.capacity = 0;
         // Cannot exceed the capacity of the list, [`MAX_SEGMENTS`].
         for nth in 0..count.min(MAX_SEGMENTS) {
-            let Some(segment) = (if nth == 0 { Some(first) } else { next() }) else { break };
+            let Some(segment) = (if nth == 0 { Some(first) } else { others.get(nth - 1).copied() }) else { break };
             self.segments.push(segment);
             self.capacity += segment.len;
         }
@@ -85,14 +85,6 @@ impl RecvQueue {
         }
     }
 
-    /// Takes the oldest receive. Returns `false` if there is none.
-    #[inline]
-    pub fn pop(&mut self, taken: &mut Taken) -> bool {
-        let Some(QueuedRecv { id, count, first }) = self.receives.pop() else { return false };
-        taken.set(id, count, first, || self.others.pop());
-        true
-    }
-
     /// Takes the oldest receive if `accept` returns `Ok`. Returns `false` if there is none.
     ///
     /// # Errors
@@ -101,20 +93,15 @@ impl RecvQueue {
         &mut self,
         accept: impl FnOnce(&Taken) -> std::result::Result<(), E>,
     ) -> std::result::Result<bool, E> {
-        let mut shown = Taken::default();
-        if !self.show(&mut shown) {
-            return Ok(false);
+        let Some(&QueuedRecv { id, count, first }) = self.receives.front() else { return Ok(false) };
+        let mut oldest = Taken::default();
+        oldest.set(id, count, first, &self.others);
+        accept(&oldest)?;
+        self.receives.pop();
+        for _ in 1..count {
+            self.others.pop();
         }
-        accept(&shown)?;
-        Ok(self.pop(&mut shown))
-    }
-
-    /// Copies the oldest receive without removing it. Returns `false` if there is none.
-    fn show(&self, shown: &mut Taken) -> bool {
-        let Some(&QueuedRecv { id, count, first }) = self.receives.front() else { return false };
-        let mut nth = 0..;
-        shown.set(id, count, first, || self.others.get(nth.next()?).copied());
-        true
+        Ok(true)
     }
 
     /// Returns the number of receives.

@@ -17,12 +17,10 @@ fn receives_come_out_as_they_went_in() {
         queue.push(&Recv { id: n, segments: &segments(n) });
     }
     assert_eq!(queue.len(), 3);
-    let mut taken = Taken::default();
     for n in 0..3 {
-        assert!(queue.pop(&mut taken));
-        assert!(is_nth(&taken, n));
+        assert_eq!(queue.pop_if(|taken| is_nth(taken, n).then_some(()).ok_or(())), Ok(true));
     }
-    assert!(!queue.pop(&mut taken));
+    assert_eq!(queue.pop_if(|_| Err(())), Ok(false));
     assert!(queue.is_empty());
 }
 
