@@ -77,14 +77,6 @@ struct State<T: Transport> {
     notice_received: bool,
 }
 
-/// The outcome of a program's send. The send completes in each case.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Sent,
-    Queued,
-    Lost,
-}
-
 /// An address handle. The program can send to the peer until this is dropped.
 pub struct PeerHandle<T: SoftwareTransport>(Arc<Peer<T>>);
 
@@ -230,16 +222,17 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
         let peer = &*to.0;
         let mut sending = peer.connection.sending();
         let waits = peer.waits.load(Ordering::Relaxed);
-        let outcome = match sending.parts() {
-            None => Outcome::Lost,
+        let kept = match sending.parts() {
+            None => false,
             Some((transport, qp, tx)) => {
                 let sent = !waits && transport.try_send(qp, tx, datagram);
-                if sent { Outcome::Sent } else { peer.wait(&mut sending, datagram)? }
+                sent || peer.wait(&mut sending, datagram)?
             }
         };
-        if outcome == Outcome::Lost {
+        if !kept {
             self.sink.lost(1);
         }
+        // The send completes in each case.
         Ok(Handed { mark: SeqNo(datagram.id), done: true })
     }
 
@@ -275,11 +268,11 @@ impl<T: SoftwareTransport> Drop for PeerHandle<T> {
 }
 
 impl<T: SoftwareTransport> Peer<T> {
-    /// Queues a datagram, which is lost if the queue is full or there is no memory.
+    /// Queues a datagram. Returns `false` if the queue is full or there is no memory: the datagram is lost.
     ///
     /// # Errors
     /// [`Arg::Segments`] if a segment is not registered.
-    fn wait(&self, sending: &mut Sending<'_, T>, datagram: &Datagram<'_>) -> Result<Outcome> {
+    fn wait(&self, sending: &mut Sending<'_, T>, datagram: &Datagram<'_>) -> Result<bool> {
         let transport = self.connection.transport();
         let mut state = self.state.lock();
         let mut found = true;
@@ -290,11 +283,11 @@ impl<T: SoftwareTransport> Peer<T> {
         if !found {
             return Err(Error::InvalidParameter(Arg::Segments));
         }
-        if !pushed.unwrap_or(false) {
-            return Ok(Outcome::Lost);
+        let queued = pushed.unwrap_or(false);
+        if queued {
+            self.post_next(sending, &mut state);
         }
-        self.post_next(sending, &mut state);
-        Ok(Outcome::Queued)
+        Ok(queued)
     }
 
     fn post_next(&self, sending: &mut Sending<'_, T>, state: &mut State<T>) {

@@ -155,7 +155,7 @@ pub struct Tx {
     announced: usize,
     reading: VecDeque<Reading>,
     reads_out: usize,
-    responses: Responses,
+    pub responses: Responses,
     part: Part,
     /// Position after the last record that changes the peer's memory; 0 once it is known to be consumed.
     written: u64,
@@ -497,13 +497,8 @@ impl Tx {
         let mut went = false;
         while let Some(&Queued { request, mark, count }) = self.queued.front() {
             let reads = self.reading.len();
-            let waits = match request.operation {
-                Operation::Read(_) | Operation::Atomic { .. } => {
-                    reads >= self.reads_out || (request.fence && reads > 0)
-                }
-                _ => request.fence && reads > 0,
-            };
-            if waits {
+            let is_answered = matches!(request.operation, Operation::Read(_) | Operation::Atomic { .. });
+            if (request.fence && reads > 0) || (is_answered && reads >= self.reads_out) {
                 break;
             }
             let own = self.kept..self.kept + count;

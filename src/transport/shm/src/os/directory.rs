@@ -134,15 +134,18 @@ impl Directory {
             return Err(refuse(io::ErrorKind::PermissionDenied, &why));
         }
         if stat.st_mode & 0o700 != 0o700 {
-            // The creator's umask removed rights.
-            own(&place, Mode::RWXU).map_err(system)?;
+            // The creator's umask removed rights. fchmod(2) fails for a descriptor with `O_PATH`.
+            let link = format!("/proc/thread-self/fd/{}", place.as_raw_fd());
+            chmodat(CWD, link, Mode::RWXU, AtFlags::empty()).map_err(system)?;
         }
         let fd = openat(&place, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
         let fd = fd.map_err(system)?;
         // Programs that clean up /tmp skip locked directories.
         let _ = flock(&fd, FlockOperation::NonBlockingLockShared);
         let directory = memory::arc(Directory { path, fd: Shielded::new(fd) })?;
-        directory.sweep();
+        if let Err(error) = directory.sweep() {
+            log::debug!("shm: cannot sweep {}: {error}", directory.path.display());
+        }
         Ok(directory)
     }
 
@@ -252,13 +255,7 @@ impl Directory {
 
     /// Removes the entries of dead processes. Probes a socket only if its process ID is unused or of a younger process:
     /// in containers, IDs repeat.
-    pub fn sweep(&self) {
-        if let Err(error) = self.try_sweep() {
-            log::debug!("shm: cannot sweep {}: {error}", self.path.display());
-        }
-    }
-
-    fn try_sweep(&self) -> io::Result<()> {
+    fn sweep(&self) -> io::Result<()> {
         let mut claims: Vec<String> = Vec::new();
         for entry in fs::read_dir(&self.path)?.take(SWEEP) {
             let entry = entry?;
@@ -340,11 +337,6 @@ fn mend(kind: io::ErrorKind) -> &'static str {
         }
         _ => "",
     }
-}
-
-/// Sets the mode of the file of `fd`, which may be open with `O_PATH`.
-fn own(fd: impl AsFd, mode: Mode) -> rustix::io::Result<()> {
-    chmodat(CWD, format!("/proc/thread-self/fd/{}", fd.as_fd().as_raw_fd()), mode, AtFlags::empty())
 }
 
 /// Returns whether a file is certainly older than a process. File times come from a coarse clock.

@@ -89,10 +89,6 @@ impl Tx {
         }
     }
 
-    pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
-        self.responses.ask_for(end, position, offset)
-    }
-
     /// Stores bytes of the oldest read.
     ///
     /// # Errors

@@ -15,7 +15,6 @@ use crate::link::Link;
 use crate::os::directory::SocketName;
 use crate::peer_segment::PeerSegment;
 use crate::wire::{Message, Probe};
-use dat_census::socket::Socket;
 
 fn take_fds<const N: usize>(fds: &mut Vec<OwnedFd>) -> io::Result<[OwnedFd; N]> {
     std::mem::take(fds)
@@ -55,7 +54,9 @@ impl Thread {
             let _ = socket.send(&Message::UseMine.encode(), &[]);
             return Ok(());
         }
-        let peer_segment = self.open(&socket, pid, probe, fds)?;
+        let [memory, published @ ..] = take_fds::<4>(fds)?;
+        let peer_segment = PeerSegment::open(&self.context.links.control, memory, 1)?.with(pid)?;
+        self.meet(&peer_segment, Peer::open(published, socket.clone(), probe)?);
         let link = Link::new(Arc::downgrade(&self.context), peer_segment, name.clone(), Some(socket))?;
         let mut waiting = self.calls.remove(&name).map(|call| call.waiting).unwrap_or_default();
         if let Some(Stage::Greeting(own, call)) = both.and_then(|token| self.peers.remove(&token)) {
@@ -95,19 +96,6 @@ impl Thread {
             }
             self.read(token);
         }
-    }
-
-    pub(super) fn open(
-        &self,
-        socket: &Arc<Socket>,
-        pid: i32,
-        probe: Probe,
-        fds: &mut Vec<OwnedFd>,
-    ) -> io::Result<Arc<PeerSegment>> {
-        let [memory, published @ ..] = take_fds::<4>(fds)?;
-        let peer_segment = PeerSegment::open(&self.context.links.control, memory, 1)?.with(pid)?;
-        self.meet(&peer_segment, Peer::open(published, socket.clone(), probe)?);
-        Ok(peer_segment)
     }
 
     fn meet(&self, peer_segment: &PeerSegment, peer: Peer) {

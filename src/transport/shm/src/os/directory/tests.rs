@@ -308,7 +308,7 @@ fn what_is_older_than_the_process_of_its_number_is_swept_away() {
         last_modification: Timespec { tv_sec: 1_000_000, tv_nsec: 0 },
     };
     utimensat(CWD, directory.socket_path(&old), &long_ago, AtFlags::SYMLINK_NOFOLLOW).expect("utimensat");
-    directory.sweep();
+    directory.sweep().expect("swept");
     assert_eq!(names(&directory), [young.as_str()]);
 }
 
