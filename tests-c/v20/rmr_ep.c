@@ -110,6 +110,35 @@ static void at_the_end(void)
     }
 }
 
+/* Binds follow a message that waits for a receive. Requests complete in order, and both windows are bound. */
+static void behind_a_message(void)
+{
+    DAT_RMR_HANDLE one = make(), two = make();
+    DAT_RMR_CONTEXT first, second;
+    struct pair p;
+
+    pair_open(&p, &fx, NULL);
+    must_rc(post_send(&p.b, &r, 0, 8, 1), DAT_SUCCESS, "dat_ep_post_send");
+    is_success(bind_as(&p.b, one, m.lmr, all(), READ_WRITE, DAT_VA_TYPE_VA, &first),
+               "dat_rmr_bind: behind a message without a receive: success");
+    is_success(bind_as(&p.b, two, m.lmr, all(), READ_WRITE, DAT_VA_TYPE_VA, &second),
+               "dat_rmr_bind: behind another bind: success");
+    must_rc(post_send(&p.b, &r, 0, 8, 2), DAT_SUCCESS, "dat_ep_post_send");
+    ok(quiet(p.b.req) && quiet(p.b.conn), "dat_rmr_bind: behind a message without a receive: not complete");
+    must_rc(post_recv(&p.a, &r, 1024, 64, 3), DAT_SUCCESS, "dat_ep_post_recv");
+    must_rc(post_recv(&p.a, &r, 2048, 64, 4), DAT_SUCCESS, "dat_ep_post_recv");
+    ok(wait_dto(p.b.req, 1, DAT_DTO_SUCCESS, NULL) && bind_ends(&p.b, one) && bind_ends(&p.b, two) &&
+           wait_dto(p.b.req, 2, DAT_DTO_SUCCESS, NULL),
+       "dat_rmr_bind: behind a message: all complete in order");
+    ok(wait_dto(p.a.recv, 3, DAT_DTO_SUCCESS, NULL) && wait_dto(p.a.recv, 4, DAT_DTO_SUCCESS, NULL),
+       "dat_rmr_bind: between two messages: both arrive");
+    access_is(&fx, &p, &r, remote_bytes(first, address(0), 8), true, true, "the first window behind a message");
+    access_is(&fx, &p, &r, remote_bytes(second, address(8), 8), true, true, "the second window behind a message");
+    must_rc(dat_rmr_free(one), DAT_SUCCESS, "dat_rmr_free");
+    must_rc(dat_rmr_free(two), DAT_SUCCESS, "dat_rmr_free");
+    pair_close(&p);
+}
+
 int main(int argc, char **argv)
 {
     DAT_PROVIDER_ATTR attr;
@@ -136,6 +165,10 @@ int main(int argc, char **argv)
     scopes();
     one_connection();
     at_the_end();
+    if (env_is_iwarp())
+        skip(1, "on iWARP, a message without a receive ends the connection");
+    else
+        behind_a_message();
     region_free(&m);
     region_free(&r);
     fx_close(&fx);

@@ -6,7 +6,9 @@
 //! | endpoint | type 2 window over the region | type 2 window over a registration of the range |
 //!
 //! Soft-RoCE restricts peers only to the range of a registration, not of a window. There a bind request after a message
-//! that waits for a receive would stop the queue pair, so a bind with zone scope posts an empty write instead.
+//! that waits for a receive would stop the queue pair: the device repeats the bind, too, and then rejects it. So a bind
+//! with zone scope posts an empty write instead, and one with endpoint scope waits until all earlier requests have
+//! completed.
 
 use std::collections::HashMap;
 use std::io;
@@ -50,13 +52,23 @@ struct Single {
 }
 
 /// A binding to one queue pair. Must be dropped before the queue pair is destroyed.
-struct Shown {
+pub struct Shown {
     mw: Mw,
     key: u32,
     /// Number of the queue pair, because queue pairs may have windows with the same key.
     qp: u32,
     /// After `mw`, because it must be dropped later.
     under: Under,
+    /// First address, length, and access flags.
+    range: (u64, u64, u32),
+}
+
+impl Shown {
+    /// Posts bind `id`.
+    pub fn post(&self, raw: &RawQp, id: u64) -> io::Result<()> {
+        let (addr, length, access) = self.range;
+        raw.post_bind_single(id, &self.mw, self.key, (self.under.mr(), addr, length, access))
+    }
 }
 
 struct Under {
@@ -138,11 +150,15 @@ impl Windows<Verbs> for Window {
         if !queue.is_open() {
             return Ok((0, SeqNo(id)));
         }
-        if queue.is_full() {
+        let ranges = matches!(&self.bound, Bound::Single(single) if single.ranges);
+        let waits = ranges && (queue.is_full() || (target.is_some() && !queue.is_back()));
+        if waits {
+            queue.room_for_bind()?;
+        } else if queue.is_full() {
             return Err(Error::NO_MEMORY);
         }
         qp.singles.lock().room()?;
-        let (key, kept) = self.bind(&qp.raw, wr::send(id), target.as_ref())?;
+        let (key, kept) = self.bind(&qp.raw, wr::send(id), target.as_ref(), waits)?;
         if let Bound::Single(single) = &self.bound {
             // The queue is open, so the end of the connection will revoke the window.
             let mut singles = qp.singles.lock();
@@ -155,7 +171,11 @@ impl Windows<Verbs> for Window {
                 singles.bound.insert(key, Arc::downgrade(single));
             }
         }
-        queue.posted_bind(id, kept);
+        if waits {
+            queue.wait_with_bind(id, kept.shown[1].clone(), kept);
+        } else {
+            queue.posted_bind(id, kept);
+        }
         Ok((key, SeqNo(id)))
     }
 
@@ -169,8 +189,8 @@ impl Windows<Verbs> for Window {
 
 impl Window {
     /// Posts bind `id` to `target`, or an unbind. Returns the new key (0 after an unbind), and the objects that the
-    /// bind needs.
-    fn bind(&self, raw: &RawQp, id: u64, target: Option<&BindTarget<'_, Region>>) -> Result<(u32, Kept)> {
+    /// bind needs. If the bind `waits`, the caller posts it.
+    fn bind(&self, raw: &RawQp, id: u64, target: Option<&BindTarget<'_, Region>>, waits: bool) -> Result<(u32, Kept)> {
         let failed = exhausted(Resource::Region);
         let _under_way = Some(self.under_way.clone());
         match &self.bound {
@@ -200,11 +220,10 @@ impl Window {
             Bound::Single(single) => {
                 let mut shown = single.shown.lock();
                 let now = target.map(|target| single.show(target, raw.number())).transpose()?;
-                let posted = match (&now, target) {
-                    (Some(now), Some(target)) => {
-                        raw.post_bind_single(id, &now.mw, now.key, range_of(now.under.mr(), target))
-                    }
-                    _ => raw.post_nothing(id),
+                let posted = match &now {
+                    _ if waits => Ok(()),
+                    Some(now) => now.post(raw, id),
+                    None => raw.post_nothing(id),
                 };
                 posted.map_err(failed)?;
                 let key = now.as_ref().map_or(0, |now| now.key);
@@ -225,7 +244,8 @@ impl Single {
             Under { region: target.region.shared.clone(), range: None }
         };
         let mw = Mw::new(&self.pd, ibv_mw_type::IBV_MW_TYPE_2).map_err(failed)?;
-        Ok(memory::arc(Shown { key: mw.next_key(), mw, qp, under })?)
+        let range = (target.addr, target.len, remote_access(target.rights) as u32);
+        Ok(memory::arc(Shown { key: mw.next_key(), mw, qp, under, range })?)
     }
 
     fn revoke(&self, key: u32, qp: u32) {

@@ -7,17 +7,18 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dat_core::Handle;
 use dat_core::error::Result;
 use dat_core::probes::Stall;
-use dat_core::transport::{Gauge, Operation, Segment};
+use dat_core::transport::{Gauge, Operation, RemoteSegment, Segment};
 use host::memory::{self, Room};
 
 use crate::qp::wr;
 use crate::sys::qp::RawQp;
-use crate::window::Kept;
+use crate::window::{Kept, Shown};
 
 /// Maximum time for which an idle device may reject work.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(5);
@@ -102,10 +103,12 @@ impl Reads {
 
 struct Waiting {
     id: u64,
-    /// `None` for a receive.
+    /// `None` for a receive or a bind.
     operation: Option<Operation>,
     segments: Box<[Segment]>,
     fence: bool,
+    /// The binding of a bind, which waits until all earlier requests have completed.
+    bind: Option<Arc<Shown>>,
 }
 
 impl WorkQueue {
@@ -171,7 +174,7 @@ impl WorkQueue {
     #[inline(never)]
     pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], fence: bool) -> Result<()> {
         self.backlog.room(1)?;
-        self.backlog.push_back(Waiting { id, operation, segments: memory::copied(segments)?, fence });
+        self.backlog.push_back(Waiting { id, operation, segments: memory::copied(segments)?, fence, bind: None });
         self.watched = true;
         self.note_stall();
         Ok(())
@@ -186,6 +189,19 @@ impl WorkQueue {
         self.posted += 1;
         self.binds.push_back((id, kept));
         self.watched = true;
+    }
+
+    pub fn room_for_bind(&mut self) -> Result<()> {
+        Ok(self.backlog.room(1)?)
+    }
+
+    /// Adds a bind, or an unbind without `bind`, to the backlog. [`WorkQueue::room_for_bind`] has made room.
+    pub fn wait_with_bind(&mut self, id: u64, bind: Option<Arc<Shown>>, kept: Kept) {
+        let operation = bind.is_none().then(|| Operation::Write(RemoteSegment::default()));
+        self.backlog.push_back(Waiting { id, operation, segments: Box::default(), fence: false, bind });
+        self.binds.push_back((id, kept));
+        self.watched = true;
+        self.note_stall();
     }
 
     /// Records that the last request is fenced. Returns whether to add the queue pair to `Work::fenced`, until
@@ -230,7 +246,15 @@ impl WorkQueue {
     fn feed(&mut self, raw: &RawQp) -> bool {
         while self.open && self.posted - self.done < self.room {
             let Some(next) = self.backlog.pop_front() else { break };
-            if let Err(error) = post(raw, next.id, next.operation.as_ref(), &next.segments, next.fence) {
+            let posted = match &next.bind {
+                Some(_) if !self.is_back() => {
+                    self.backlog.push_front(next);
+                    break;
+                }
+                Some(bind) => bind.post(raw, wr::send(next.id)),
+                None => post(raw, next.id, next.operation.as_ref(), &next.segments, next.fence),
+            };
+            if let Err(error) = posted {
                 self.backlog.push_front(next);
                 let first = self.refusals.count(Instant::now());
                 if first {
