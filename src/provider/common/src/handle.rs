@@ -175,8 +175,8 @@ pub fn find_in<F: Provider, O: Object>(
     role: Role,
     ia_of: impl FnOnce(&O) -> &Arc<Ia<F::Transport>>,
 ) -> Answer<Arc<O>> {
-    let found = F::domain().get::<O>(handle).filter(|found| Arc::ptr_eq(ia, ia_of(found)));
-    found.ok_or(Fault::Handle(role))
+    let found = find::<F, O>(handle, role)?;
+    if Arc::ptr_eq(ia, ia_of(&found)) { Ok(found) } else { Err(Fault::Handle(role)) }
 }
 
 /// Like [`find_in`], for an argument that can be NULL.

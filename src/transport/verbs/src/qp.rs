@@ -360,7 +360,9 @@ impl Qp {
     /// Records a failure, unless the status only shows an end that rdma_cm reports. Returns whether it recorded one.
     fn note_failure(&self, completion: &ibv_wc) -> bool {
         let failed = !self.device.limits.is_end(completion.status);
-        self.failed.fetch_or(failed, Ordering::Release);
+        if failed {
+            self.failed.store(true, Ordering::Release);
+        }
         failed
     }
 

@@ -174,10 +174,14 @@ impl WorkQueue {
     #[inline(never)]
     pub fn wait(&mut self, id: u64, operation: Option<Operation>, segments: &[Segment], fence: bool) -> Result<()> {
         self.backlog.room(1)?;
-        self.backlog.push_back(Waiting { id, operation, segments: memory::copied(segments)?, fence, bind: None });
+        self.push(Waiting { id, operation, segments: memory::copied(segments)?, fence, bind: None });
+        Ok(())
+    }
+
+    fn push(&mut self, waiting: Waiting) {
+        self.backlog.push_back(waiting);
         self.watched = true;
         self.note_stall();
-        Ok(())
     }
 
     fn note_stall(&self) {
@@ -198,10 +202,8 @@ impl WorkQueue {
     /// Adds a bind, or an unbind without `bind`, to the backlog. [`WorkQueue::room_for_bind`] has made room.
     pub fn wait_with_bind(&mut self, id: u64, bind: Option<Arc<Shown>>, kept: Kept) {
         let operation = bind.is_none().then(|| Operation::Write(RemoteSegment::default()));
-        self.backlog.push_back(Waiting { id, operation, segments: Box::default(), fence: false, bind });
+        self.push(Waiting { id, operation, segments: Box::default(), fence: false, bind });
         self.binds.push_back((id, kept));
-        self.watched = true;
-        self.note_stall();
     }
 
     /// Records that the last request is fenced. Returns whether to add the queue pair to `Work::fenced`, until
