@@ -42,7 +42,9 @@
 /* Codes for parameters whose positions differ between 1.2 and 2.0. */
 #define ARG_LMR_CREATE_HANDLE DAT_INVALID_ARG7
 #define ARG_RMR_BIND_TRIPLET DAT_INVALID_ARG2
+#define ARG_RMR_BIND_PRIVILEGES DAT_INVALID_ARG3
 #define ARG_RMR_BIND_FLAGS DAT_INVALID_ARG6
+#define ARG_RMR_BIND_CONTEXT DAT_INVALID_ARG7
 
 /* Binds with the arguments of 2.0, which include the LMR. */
 #define bind_to_lmr(rmr, lmr, triplet, privileges, ep, cookie, flags, context) \
@@ -71,7 +73,9 @@
 
 #define ARG_LMR_CREATE_HANDLE DAT_INVALID_ARG8
 #define ARG_RMR_BIND_TRIPLET DAT_INVALID_ARG3
+#define ARG_RMR_BIND_PRIVILEGES DAT_INVALID_ARG4
 #define ARG_RMR_BIND_FLAGS DAT_INVALID_ARG8
+#define ARG_RMR_BIND_CONTEXT DAT_INVALID_ARG9
 
 #define bind_to_lmr(rmr, lmr, triplet, privileges, ep, cookie, flags, context) \
     dat_rmr_bind(rmr, lmr, triplet, privileges, DAT_VA_TYPE_VA, ep, cookie, flags, context)

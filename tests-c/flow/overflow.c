@@ -115,8 +115,7 @@ static void of_the_asynchronous_one(void)
             must_rc(post_recv(&side, &r, 0, 32, 1), DAT_SUCCESS, "dat_ep_post_recv");
         must_rc(side_connect(&side, fx_address(&fx), unique_qual(false)), DAT_SUCCESS,
                 "dat_ep_connect");
-        wait_event(side.conn, &e);
-        wait_state(side.ep, DAT_EP_STATE_DISCONNECTED);
+        must(wait_event(side.conn, &e) && wait_state(side.ep, DAT_EP_STATE_DISCONNECTED), "the connect does not fail");
         side_free(&side);
         must_rc(dat_evd_free(small), DAT_SUCCESS, "dat_evd_free");
         n++;
@@ -126,10 +125,12 @@ static void of_the_asynchronous_one(void)
     if (n > 0) {
         struct pair p;
 
-        ok(drain(async) <= q.evd_qlen, "overflow of the asynchronous EVD: no more than fit");
+        is_int(drain(async), q.evd_qlen, "overflow of the asynchronous EVD: as many as fit");
         pair_open(&p, &fx, NULL);
         ok(sides_talk(&p.a, &p.b), "overflow of the asynchronous EVD: messages both ways");
         pair_close(&p);
+    } else {
+        skip_named("overflow of the asynchronous EVD", "the provider's shortest EVD is too long to fill");
     }
     fx_close(&fx);
 }

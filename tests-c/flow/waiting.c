@@ -287,6 +287,7 @@ static void concurrent(struct fx *fx)
     static unsigned char seen[20000];
     int events = env_count(20000, 2000);
     volatile int left = events;
+    uint64_t end;
     DAT_EVD_HANDLE evd = fx_evd(fx, 64, DAT_EVD_SOFTWARE_FLAG);
     pthread_t thread[THREADS];
     struct taker t[THREADS];
@@ -309,6 +310,10 @@ static void concurrent(struct fx *fx)
         else
             must_rc(rc, DAT_SUCCESS, "dat_evd_post_se");
     }
+    end = now_ms() + env_ms(SOON_MS);
+    while (__atomic_load_n(&left, __ATOMIC_SEQ_CST) > 0 && now_ms() < end)
+        breathe();
+    __atomic_store_n(&left, 0, __ATOMIC_SEQ_CST);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(thread[i], NULL);
         twice += t[i].twice;

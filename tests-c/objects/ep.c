@@ -79,20 +79,6 @@ static DAT_RETURN do_status(DAT_HANDLE h, void *arg)
     return rc;
 }
 
-static DAT_RETURN do_recv_query(DAT_HANDLE h, void *arg)
-{
-    DAT_COUNT n, span;
-
-    (void)arg;
-    return dat_ep_recv_query(h, &n, &span);
-}
-
-static DAT_RETURN do_watermark(DAT_HANDLE h, void *arg)
-{
-    (void)arg;
-    return dat_ep_set_watermark(h, DAT_WATERMARK_INFINITE, DAT_WATERMARK_INFINITE);
-}
-
 static DAT_RETURN do_modify(DAT_HANDLE h, void *arg)
 {
     DAT_EP_PARAM p;
@@ -163,8 +149,6 @@ static void handles(struct zoo *z)
     zoo_sweep(z, name, DAT_HANDLE_TYPE_EP, DAT_INVALID_HANDLE_EP, freed, 0, fn, arg)
     SWEEP("dat_ep_query", do_query, NULL);
     SWEEP("dat_ep_get_status", do_status, NULL);
-    SWEEP("dat_ep_recv_query", do_recv_query, NULL);
-    SWEEP("dat_ep_set_watermark", do_watermark, NULL);
     SWEEP("dat_ep_modify", do_modify, NULL);
     SWEEP("dat_ep_connect", do_connect, fx);
     SWEEP("dat_ep_dup_connect", do_dup_connect, p.a.ep);
@@ -373,25 +357,6 @@ static void query(struct fx *fx)
     is_success(dat_ep_free(c.ep), "dat_ep_free: unconnected: success");
 }
 
-static void watermarks(struct fx *fx)
-{
-    struct call c = good(fx);
-    DAT_RETURN rc;
-
-    must_rc(make(&c), DAT_SUCCESS, "dat_ep_create");
-    rc = dat_ep_set_watermark(c.ep, DAT_WATERMARK_INFINITE, DAT_WATERMARK_INFINITE);
-    if (rc_is(rc, DAT_MODEL_NOT_SUPPORTED) || rc_not_implemented(rc)) {
-        skip_named("dat_ep_set_watermark", "not supported by the provider");
-    } else {
-        is_success(rc, "dat_ep_set_watermark: both infinite: success");
-        is_code(dat_ep_set_watermark(c.ep, -2, DAT_WATERMARK_INFINITE), DAT_INVALID_PARAMETER,
-                DAT_INVALID_ARG2, "dat_ep_set_watermark: soft -2: DAT_INVALID_PARAMETER");
-        is_code(dat_ep_set_watermark(c.ep, DAT_WATERMARK_INFINITE, -2), DAT_INVALID_PARAMETER,
-                DAT_INVALID_ARG3, "dat_ep_set_watermark: hard -2: DAT_INVALID_PARAMETER");
-    }
-    must_rc(dat_ep_free(c.ep), DAT_SUCCESS, "dat_ep_free");
-}
-
 static DAT_COUNT at_most(DAT_COUNT limit, DAT_COUNT value)
 {
     return value < limit ? value : limit;
@@ -498,7 +463,6 @@ int main(int argc, char **argv)
     flags(&z.fx);
     attributes(&z.fx);
     query(&z.fx);
-    watermarks(&z.fx);
     defaults(&z.fx);
     connect_parameters(&z.fx);
     side_free(&evds); /* no endpoint uses an EVD any longer */

@@ -140,6 +140,7 @@ static void bind_parameters(struct zoo *z, struct pair *p, DAT_RMR_HANDLE rmr)
 {
     DAT_EP_HANDLE ep = p->a.ep;
     DAT_RMR_CONTEXT context = 0x5a5a5a5a;
+    DAT_RMR_COOKIE k;
     DAT_LMR_TRIPLET t;
     struct region local, elsewhere;
     DAT_PZ_HANDLE pz;
@@ -157,6 +158,14 @@ static void bind_parameters(struct zoo *z, struct pair *p, DAT_RMR_HANDLE rmr)
     is_code(rmr_bind(rmr, ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, &context),
             DAT_INVALID_PARAMETER, ARG_RMR_BIND_TRIPLET, "dat_rmr_bind: unknown LMR context: DAT_INVALID_PARAMETER");
     t = segment(&z->region, 0, 16);
+    is_code(rmr_bind(rmr, ep, z->region.lmr, t, 1u << 30, 1, 0, &context), DAT_INVALID_PARAMETER,
+            ARG_RMR_BIND_PRIVILEGES, "dat_rmr_bind: unknown privilege: DAT_INVALID_PARAMETER");
+    is_code(rmr_bind(rmr, ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, 0, NULL), DAT_INVALID_PARAMETER,
+            ARG_RMR_BIND_CONTEXT, "dat_rmr_bind: no place for the context: DAT_INVALID_PARAMETER");
+    memset(&k, 0, sizeof k);
+    is_code(bind_to_lmr(rmr, z->region.lmr, NULL, DAT_MEM_PRIV_REMOTE_READ_FLAG, ep, k, DAT_COMPLETION_DEFAULT_FLAG,
+                        &context),
+            DAT_INVALID_PARAMETER, ARG_RMR_BIND_TRIPLET, "dat_rmr_bind: no triplet: DAT_INVALID_PARAMETER");
     is_code(rmr_bind(rmr, ep, z->region.lmr, t, DAT_MEM_PRIV_REMOTE_READ_FLAG, 1, DAT_COMPLETION_UNSIGNALLED_FLAG,
                      &context),
             DAT_INVALID_PARAMETER, ARG_RMR_BIND_FLAGS,

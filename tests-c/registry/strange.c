@@ -259,6 +259,7 @@ static void changing(void)
     pid_t writer = fork();
     DAT_COUNT n;
 
+    must(writer >= 0, "fork");
     if (writer == 0)
         for (;;) {
             int fd = open(path, O_WRONLY | O_TRUNC | O_APPEND);

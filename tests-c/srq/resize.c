@@ -205,15 +205,17 @@ static void bad_sizes(void)
 static void to_the_limit(void)
 {
     struct srq q;
+    DAT_COUNT before;
     DAT_RETURN rc;
 
     srq_open(&q, fx, 10, 10, 64);
     srq_fill(&q, 0, 10);
+    before = srq_param(q.handle).max_recv_dtos;
     rc = dat_srq_resize(q.handle, ia_attr.max_recv_per_srq);
     is_either(rc, DAT_SUCCESS, DAT_INSUFFICIENT_RESOURCES,
               "dat_srq_resize: to max_recv_per_srq: not refused as a parameter");
     is_int(srq_param(q.handle).max_recv_dtos,
-           rc == DAT_SUCCESS ? ia_attr.max_recv_per_srq : srq_param(q.handle).max_recv_dtos,
+           rc == DAT_SUCCESS ? ia_attr.max_recv_per_srq : before,
            "dat_srq_resize: to max_recv_per_srq: reported");
     is_counts(q.handle, 10, 10, "dat_srq_resize: to max_recv_per_srq: no buffer is lost");
     srq_close(&q);

@@ -52,7 +52,7 @@ static void *post_events(void *arg)
 static void replaced_agents(struct fx *fx)
 {
     int rounds = env_count(20000, 300), bad = 0, done = 0;
-    uint64_t until;
+    uint64_t first, until;
     struct data *data = calloc((size_t)rounds, sizeof *data);
     DAT_OS_WAIT_PROXY_AGENT a = { .proxy_agent_func = agent };
     struct poster p = { .stop = 0 };
@@ -63,6 +63,7 @@ static void replaced_agents(struct fx *fx)
     must_rc(dat_cno_create(fx->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno), DAT_SUCCESS, "dat_cno_create");
     must_rc(dat_evd_create(fx->ia, 4, cno, DAT_EVD_SOFTWARE_FLAG, &p.evd), DAT_SUCCESS, "dat_evd_create");
     must(pthread_create(&thread, NULL, post_events, &p) == 0, "no thread");
+    first = now_ms() + env_ms(SOON_MS);
     until = now_ms() + 2000;
     for (int i = 0; i < rounds && (i < 50 || now_ms() < until); i++) {
         unsigned before = __atomic_load_n(&calls, __ATOMIC_RELAXED);
@@ -71,8 +72,9 @@ static void replaced_agents(struct fx *fx)
         bad += dat_cno_modify_agent(cno, a) != DAT_SUCCESS;
         if (i > 0)
             __atomic_store_n(&data[i - 1].replaced, 1, __ATOMIC_RELEASE);
-        /* In some rounds, waits for an event that calls the agent. */
-        for (int k = 0; k < i % 64 && __atomic_load_n(&calls, __ATOMIC_RELAXED) == before; k++)
+        /* In some rounds, waits for an event that calls the agent. In the first round, waits until it comes. */
+        for (int k = 0; __atomic_load_n(&calls, __ATOMIC_RELAXED) == before && (i == 0 ? now_ms() < first : k < i % 64);
+             k++)
             sched_yield();
         done = i;
     }
@@ -83,7 +85,8 @@ static void replaced_agents(struct fx *fx)
     must_rc(dat_evd_free(p.evd), DAT_SUCCESS, "dat_evd_free");
     must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
     is_int(bad, 0, "dat_cno_modify_agent: beside events: success");
-    is_int((long)late, 0, "dat_cno_modify_agent: an agent that was replaced is not called any more (%u calls)", calls);
+    ok(calls > 0, "dat_cno_modify_agent: beside events: agents are called (%u times)", calls);
+    is_int((long)late, 0, "dat_cno_modify_agent: an agent that was replaced is not called any more");
     free(data);
 }
 

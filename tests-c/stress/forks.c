@@ -111,12 +111,17 @@ static void add(long *what)
     __atomic_fetch_add(what, 1, __ATOMIC_SEQ_CST);
 }
 
-/* Waits for a child, and counts it in `bad` unless it exits with status 0. */
+/* Waits for a child, and counts it in `bad` unless it exits with status 0. Also counts a fork that failed. */
 static void reap(pid_t pid, const char *what, unsigned ms)
 {
     uint64_t end = now_ms() + env_ms(ms);
     int status = 0;
 
+    if (pid < 0) {
+        diag("a child that %s: fork fails", what);
+        add(&bad);
+        return;
+    }
     while (waitpid(pid, &status, WNOHANG) == 0) {
         if (now_ms() > end) {
             kill(pid, SIGKILL);
@@ -209,6 +214,11 @@ static void *forker(void *arg)
                 memset(shared.mem, 0xdd, shared.size);
                 for (;;)
                     pause();
+            }
+            if (pid < 0) {
+                diag("a child that lives: fork fails");
+                add(&bad);
+                break;
             }
             add(&lives);
             if (n == LONG_LIVED) {

@@ -140,7 +140,8 @@ static bool survive(int round)
     (void)flushed;
     good &= quiet(s.conn);
     /* The endpoint can connect again. */
-    if (good && dat_ep_reset(s.ep) == DAT_SUCCESS) {
+    good = good && dat_ep_reset(s.ep) == DAT_SUCCESS;
+    if (good) {
         struct side other;
 
         side_make(&other, &fx, NULL);

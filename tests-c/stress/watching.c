@@ -144,8 +144,8 @@ static struct plan timed_plan(enum way way)
     p.by_write = way == WRITTEN ? 100 : 0;
     p.by_read = way == READ ? 100 : 0;
     /*
-     * The processes do not yield. Beside other load, a process that yields waits for a time slice, and the two processes
-     * hardly ever run at the same time.
+     * The processes do not yield. Beside other load, a process that yields waits for a time slice, and the two
+     * processes hardly ever run at the same time.
      */
     p.habits[0] = p.habits[1] = (struct habits){ 1, 400, 0, 1u << 30, 1, 0 };
     p.timed = true;

@@ -1036,13 +1036,17 @@ static void short_last_parts(void)
 static void ends(void)
 {
     static const unsigned char half[100];
+    static const int statuses[RECORD_ENDS] = { DAT_DTO_ERR_FLUSHED, DAT_DTO_ERR_FLUSHED, DAT_DTO_ERR_REMOTE_ACCESS,
+                                               DAT_DTO_ERR_REMOTE_RESPONDER, DAT_DTO_ERR_TRANSPORT };
     struct victim v;
     char what[80];
 
     for (uint64_t reason = 0; reason < RECORD_ENDS; reason++) {
         snprintf(what, sizeof what, "an end with the reason %u", (unsigned)reason);
         victim_begin(&v);
+        victim_reads(&v, 16);
         RAW_RECORD(v.fd, .kind = KIND_END, .aux = reason);
+        ok(wait_dto(v.s.req, READ_COOKIE, statuses[reason], NULL), "%s: the status of the oldest request", what);
         victim_ends(&v, reason == 0 ? DAT_CONNECTION_EVENT_DISCONNECTED : DAT_CONNECTION_EVENT_BROKEN, what);
     }
     victim_begin(&v);

@@ -17,8 +17,8 @@
  */
 enum { BYTES = 1000, PLACE = 1100, COUNT = 800, ENDPOINTS = 30, EACH = 300 };
 
-/* Maximum time of a close. A close that waits for one endpoint after the other takes ENDPOINTS times 100 ms. */
-#define CLOSE_MS 1500u
+/* Maximum time of a close. A close that waits for one endpoint after the other takes ENDPOINTS times 500 ms. */
+#define CLOSE_MS (ENDPOINTS * 500u / 2)
 
 static struct fx fx;
 static struct region memory;
@@ -120,7 +120,7 @@ static void together(void)
     is_success(dat_ia_close(fx.ia, DAT_CLOSE_ABRUPT_FLAG), NAME ": %d endpoints, the peer is stopped: success", ENDPOINTS);
     begin = now_ms() - begin;
     diag("%d ms", (int)begin);
-    ok(begin <= env_ms(CLOSE_MS), NAME ": %d endpoints, the peer is stopped: they end together", ENDPOINTS);
+    ok(begin <= CLOSE_MS, NAME ": %d endpoints, the peer is stopped: they end together", ENDPOINTS);
     must(kill(p.pid, SIGCONT) == 0, "SIGCONT");
     link_say(&p.link, "bye");
     peer_ok(&p, NAME ": %d endpoints, the peer is stopped: it ends well", ENDPOINTS);
