@@ -153,3 +153,14 @@ bool sides_talk(struct side *x, struct side *y)
 {
     return one_way(x, y, 0x7a11) && one_way(y, x, 0x7a12);
 }
+
+bool same_address(DAT_IA_ADDRESS_PTR a, DAT_IA_ADDRESS_PTR b)
+{
+    if (a == NULL || b == NULL || a->sa_family != b->sa_family)
+        return false;
+    if (a->sa_family == AF_INET)
+        return ((struct sockaddr_in *)a)->sin_addr.s_addr ==
+               ((struct sockaddr_in *)b)->sin_addr.s_addr;
+    return memcmp(&((struct sockaddr_in6 *)a)->sin6_addr, &((struct sockaddr_in6 *)b)->sin6_addr,
+                  16) == 0;
+}

@@ -128,6 +128,9 @@ DAT_RETURN side_connect(struct side *s, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUA
 
 DAT_CR_HANDLE next_request(DAT_EVD_HANDLE evd);
 
+/* Returns whether the addresses are equal, whatever their ports are. */
+bool same_address(DAT_IA_ADDRESS_PTR a, DAT_IA_ADDRESS_PTR b);
+
 /* Connects two unconnected endpoints of this process, and takes both ESTABLISHED events. */
 void sides_connect(struct side *active, struct side *passive);
 

@@ -10,17 +10,6 @@ struct talk {
     DAT_COUNT to_active;
 };
 
-static bool same_address(DAT_IA_ADDRESS_PTR a, DAT_IA_ADDRESS_PTR b)
-{
-    if (a == NULL || b == NULL || a->sa_family != b->sa_family)
-        return false;
-    if (a->sa_family == AF_INET)
-        return ((struct sockaddr_in *)a)->sin_addr.s_addr ==
-               ((struct sockaddr_in *)b)->sin_addr.s_addr;
-    return memcmp(&((struct sockaddr_in6 *)a)->sin6_addr, &((struct sockaddr_in6 *)b)->sin6_addr,
-                  16) == 0;
-}
-
 static void in_one_process(struct fx *fx)
 {
     static const char hello[] = "private data of the active side, 48 bytes of it";

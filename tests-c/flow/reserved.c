@@ -3,15 +3,19 @@
 
 #include <string.h>
 
-static DAT_RETURN reserve(struct side *s, DAT_CONN_QUAL *qual, DAT_RSP_HANDLE *rsp)
+static DAT_RETURN reserve_on(DAT_EVD_HANDLE evd, struct side *s, DAT_CONN_QUAL *qual, DAT_RSP_HANDLE *rsp)
 {
     DAT_RETURN rc;
 
     do
         *qual = unique_qual(false);
-    while (rc_is(rc = dat_rsp_create(s->fx->ia, *qual, s->ep, s->fx->cr, rsp),
-                 DAT_CONN_QUAL_IN_USE));
+    while (rc_is(rc = dat_rsp_create(s->fx->ia, *qual, s->ep, evd, rsp), DAT_CONN_QUAL_IN_USE));
     return rc;
+}
+
+static DAT_RETURN reserve(struct side *s, DAT_CONN_QUAL *qual, DAT_RSP_HANDLE *rsp)
+{
+    return reserve_on(s->fx->cr, s, qual, rsp);
 }
 
 /* Frees the RSP. After the arrival of its request, the handle may already be invalid. */
@@ -57,6 +61,8 @@ static void accepted(struct fx *fx)
             DAT_INVALID_HANDLE_EP, "dat_cr_accept: reserved, another endpoint: DAT_INVALID_HANDLE");
     is_success(dat_ep_query(b.ep, DAT_EP_FIELD_ALL, &p), "dat_ep_query: PASSIVE_CONNECTION_PENDING: success");
     ok(p.local_port_qual == qual, "dat_ep_query: PASSIVE_CONNECTION_PENDING: local_port_qual is the qualifier of the RSP");
+    ok(same_address(p.remote_ia_address_ptr, cr.remote_ia_address_ptr) && p.remote_port_qual == cr.remote_port_qual,
+       "dat_ep_query: PASSIVE_CONNECTION_PENDING: the peer's address and qualifier are those of the CR");
 
     is_success(dat_cr_accept(arrival->cr_handle, DAT_HANDLE_NULL, 0, NULL),
                "dat_cr_accept: reserved, endpoint NULL: success");
@@ -114,6 +120,30 @@ static void freed_early(struct fx *fx)
     ok(wait_connection(a.conn, DAT_CONNECTION_EVENT_ESTABLISHED) &&
            wait_connection(b.conn, DAT_CONNECTION_EVENT_ESTABLISHED),
        "dat_cr_accept: reserved, service point freed: both ends ESTABLISHED");
+    side_free(&a);
+    side_free(&b);
+}
+
+/* A request whose event is freed with its EVD cannot be answered. */
+static void unread(struct fx *fx)
+{
+    DAT_EVD_HANDLE evd = fx_evd(fx, 4, DAT_EVD_CR_FLAG);
+    struct side a, b;
+    DAT_CONN_QUAL qual;
+    DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
+
+    side_make(&a, fx, NULL);
+    side_make(&b, fx, NULL);
+    must_rc(reserve_on(evd, &b, &qual, &rsp), DAT_SUCCESS, "dat_rsp_create");
+    must_rc(side_connect(&a, fx_address(fx), qual), DAT_SUCCESS, "dat_ep_connect");
+    must(wait_state(b.ep, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING), "no request");
+    release(rsp, "request unread");
+    while (rc_is(dat_evd_free(evd), DAT_INVALID_STATE))
+        breathe();
+    ok(wait_connection(a.conn, DAT_CONNECTION_EVENT_NON_PEER_REJECTED),
+       "dat_evd_free: with a connection request queued: the peer: NON_PEER_REJECTED");
+    is_int(ep_state(b.ep), DAT_EP_STATE_UNCONNECTED,
+           "dat_evd_free: with a connection request queued: the endpoint is UNCONNECTED");
     side_free(&a);
     side_free(&b);
 }
@@ -220,6 +250,7 @@ int main(int argc, char **argv)
     accepted(&fx);
     rejected(&fx);
     freed_early(&fx);
+    unread(&fx);
     nobody_came(&fx);
     complete(&fx);
     closed();

@@ -7,8 +7,7 @@ use crate::ep_state::EpState;
 /// Result of a call of core.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The reason why a call failed. A failed call changes nothing, with one exception: if the transport fails a connect or
-/// an accept, posted receives may have been flushed.
+/// The reason why a call failed. A failed call changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // names of the specification
 pub enum Error {
@@ -111,7 +110,6 @@ pub enum Arg {
     Qualifier,
     Region,
     Length,
-    Streams,
     /// An EVD that does not accept the event.
     Evd,
 }

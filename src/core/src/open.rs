@@ -4,6 +4,7 @@
 //! LMRs, PZs, EVDs and CNOs, in this order, and wakes all waiters.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use host::memory::Room;
 
@@ -109,6 +110,7 @@ impl<T: Transport> Ia<T> {
             AsyncEvd::Elsewhere => (None, false),
         };
         if let Some(evd) = evd {
+            evd.lent.store(!own, Ordering::Release);
             let used = Some(Use::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?);
             *self.async_outlet.lock() = Some(AsyncOutlet { evd, own, used });
         }
@@ -158,9 +160,9 @@ impl<T: Transport> Ia<T> {
         let own = self.own_async_evd();
         let outlet = self.async_outlet.lock().take();
         self.each::<Evd<T>>(|evd| {
-            // The adapter itself is one user; any other user is another instance.
-            let lent = own == Some(evd.header().handle()) && evd.header.users.count() > 1;
-            if lent {
+            // The adapter uses its own EVD once; other users are other instances.
+            let users = usize::from(own == Some(evd.header().handle()));
+            if evd.lent.load(Ordering::Acquire) && evd.header.users.count() > users {
                 evd.orphan();
             } else {
                 evd.free_anyway();

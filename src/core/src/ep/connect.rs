@@ -104,7 +104,7 @@ impl<T: Transport> Endpoint<T> {
         self: &Arc<Self>,
         trigger: Trigger,
         incoming: &mut Option<T::Incoming>,
-        remote: (&Address, u64),
+        remote: (Arc<Address>, u64),
         private_data: &[u8],
     ) -> Result<()> {
         let mut control = self.live()?;
@@ -112,17 +112,16 @@ impl<T: Transport> Endpoint<T> {
         if self.ready(&control).is_err() {
             return Err(Error::InvalidHandle(Role::Ep));
         }
-        let address = memory::arc(remote.0.clone())?;
         let qp = self.make_qp(&mut control)?;
         if let Err(error) = self.ia.transport.accept(incoming, &qp, private_data) {
             self.unmake_qp(&mut control);
             return Err(error);
         }
-        control.remote = Some((address, remote.1));
+        log::debug!(target: host::diagnostics::CM, "endpoint {}: accepts a connection request from {}", self.header.handle(), remote.0);
+        control.remote = Some(remote);
         control.local_qualifier = self.ia.transport.local_qualifier(&qp);
         self.ia.happenings.note(ConnStat::Accept);
         self.enter(&mut control, to);
-        log::debug!(target: host::diagnostics::CM, "endpoint {}: accepts a connection request from {}", self.header.handle(), remote.0);
         Ok(())
     }
 
@@ -284,7 +283,7 @@ impl<T: Transport> Endpoint<T> {
         })
     }
 
-    /// Reverts [`Endpoint::make_qp`]. Flushes posted receives, because only the queue pair has stored their segments.
+    /// Reverts [`Endpoint::make_qp`].
     fn unmake_qp(&self, control: &mut Control<T>) {
         if let Some(qp) = control.qp.take() {
             let _ = self.ia.transport.disconnect(&qp, Disconnect::Now);
@@ -297,6 +296,6 @@ impl<T: Transport> Endpoint<T> {
         requests.qp = None;
         requests.tx = T::Tx::default();
         receives.qp = None;
-        self.flush_receives(&mut receives);
+        receives.take_back();
     }
 }

@@ -65,7 +65,7 @@ impl<T: Transport> Endpoint<T> {
         let sink = DatagramSink { endpoint: self.clone() };
         let qp = T::DatagramQp::create(transport, self.qp_init(control, &requests, &receives, sink)?)?;
         if let Err(error) = self.hand_over(&mut receives, |recv| qp.post_recv(recv)) {
-            self.flush_receives(&mut receives);
+            receives.take_back();
             drop((receives, requests));
             T::DatagramQp::close(transport, &[qp]);
             return Err(error);

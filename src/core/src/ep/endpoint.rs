@@ -221,8 +221,7 @@ impl<T: Transport> Endpoint<T> {
         let attr = &control.attr;
         if self.srq.is_none() {
             if T::TAKES_RECEIVES {
-                let more = attr.max_recv_dtos.saturating_sub(receives.posted.len());
-                receives.others.room(more.saturating_mul(attr.max_recv_iov.saturating_sub(1)))?;
+                receives.others.room(attr.max_recv_dtos.saturating_mul(attr.max_recv_iov.saturating_sub(1)))?;
             }
             receives.posted.reserve(attr.max_recv_dtos)?;
             receives.capacity = attr.max_recv_dtos;
@@ -353,7 +352,6 @@ impl<T: Transport> Endpoint<T> {
         let Next::Go(to) = next(control.state, Trigger::Reset)? else { return Ok(()) };
         let mut requests = self.requests();
         let mut receives = self.receives.lock();
-        self.configure(&control, &mut requests, &mut receives)?;
         control.state = to;
         control.remote = None;
         control.local_qualifier = 0;
@@ -363,7 +361,12 @@ impl<T: Transport> Endpoint<T> {
         Ok(())
     }
 
-    /// Changes the state, and sets the local port qualifier.
+    /// Sets the peer whose connection request waits for an answer.
+    pub(crate) fn ask_from(&self, address: Arc<Address>, qualifier: u64) {
+        self.control.lock().remote = Some((address, qualifier));
+    }
+
+    /// Changes the state, sets the local port qualifier, and removes the peer.
     pub(crate) fn shift(&self, trigger: Trigger, local_qualifier: u64) -> Result<Next> {
         let mut control = match trigger {
             Trigger::Reserve | Trigger::RequestArrived => self.live()?,
@@ -376,6 +379,7 @@ impl<T: Transport> Endpoint<T> {
         if let Next::Go(state) = to {
             control.state = state;
             control.local_qualifier = local_qualifier;
+            control.remote = None;
             self.requests().enter(self.header.handle(), state);
         }
         Ok(to)

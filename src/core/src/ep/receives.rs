@@ -168,7 +168,14 @@ impl<T: Transport> Receives<T> {
         Ok(false)
     }
 
+    /// Removes what the transport knows of the receives.
+    pub fn take_back(&mut self) {
+        self.given = 0;
+        while self.others.pop().is_some() {}
+    }
+
     pub fn enter(&mut self, state: EpState) {
+        self.early.clear();
         self.connected = matches!(state, EpState::Connected | EpState::DisconnectPending);
         self.flush = state == EpState::Disconnected;
     }

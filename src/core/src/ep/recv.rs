@@ -4,7 +4,7 @@ use host::lock::MutexGuard;
 
 use crate::ep::attr::Watermark;
 use crate::ep::endpoint::Endpoint;
-use crate::ep::receives::{Ended, Passed, Posted, Receives};
+use crate::ep::receives::{Early, Ended, Passed, Posted, Receives};
 use crate::error::{Error, Result, StateError};
 use crate::event::{AsyncReason, CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
@@ -157,36 +157,36 @@ impl<T: Transport> Endpoint<T> {
     /// Completes with an error the early receives whose regions are not in the new zone.
     pub(super) fn recheck_early(&self, receives: &mut Receives<T>) {
         let zone = receives.zone;
-        let mut failed = Vec::new();
-        receives.early.retain(|early| {
-            let fits = early
-                .segments
-                .iter()
-                .filter(|segment| segment.len > 0)
-                .all(|segment| zone.is_some() && self.ia.lmrs.zone_of(segment.context) == zone);
-            if !fits {
-                failed.push(early.id);
+        for _ in 0..receives.early.len() {
+            let Some(early) = receives.early.pop_front() else { return };
+            let mut segments = early.segments.iter().filter(|segment| segment.len > 0);
+            if segments.all(|segment| zone.is_some() && self.ia.lmrs.zone_of(segment.context) == zone) {
+                receives.early.push_back(early);
+            } else {
+                receives.refuse(self.header.handle(), early.id);
             }
-            fits
-        });
-        for id in failed {
-            receives.refuse(self.header.handle(), id);
         }
     }
 
-    /// Posts the stored receives to a new queue pair. A receive whose check fails completes with an error.
+    /// Posts the stored receives to a new queue pair. A receive whose check fails completes with an error. The others
+    /// stay stored until [`Receives::enter`], because the attempt can fail.
     pub(super) fn hand_over(&self, receives: &mut Receives<T>, post: impl Fn(&Recv<'_>) -> Result<()>) -> Result<()> {
-        while let Some(early) = receives.early.pop_front() {
-            let zone = receives.zone.unwrap_or(0);
+        let mut at = 0;
+        while let Some(Early { id, segments }) = receives.early.get(at) {
+            let (id, zone) = (*id, receives.zone.unwrap_or(0));
             let mut checked = Checked::new();
-            match self.ia.lmrs.check_all(&*early.segments, zone, Rights::LOCAL_WRITE, &mut checked) {
+            match self.ia.lmrs.check_all(&**segments, zone, Rights::LOCAL_WRITE, &mut checked) {
                 Ok(_) => {
-                    post(&Recv { id: early.id, segments: &checked })?;
+                    post(&Recv { id, segments: &checked })?;
                     if T::TAKES_RECEIVES {
-                        receives.keep_segments(early.id, &checked);
+                        receives.keep_segments(id, &checked);
                     }
+                    at += 1;
                 }
-                Err(_) => receives.refuse(self.header.handle(), early.id),
+                Err(_) => {
+                    receives.early.remove(at);
+                    receives.refuse(self.header.handle(), id);
+                }
             }
         }
         Ok(())
@@ -195,8 +195,7 @@ impl<T: Transport> Endpoint<T> {
     pub(super) fn flush_receives(&self, receives: &mut Receives<T>) {
         let (ep, flushed) = (self.header.handle(), Ended::unfilled(Status::Flushed));
         receives.early.clear();
-        receives.given = 0;
-        while receives.others.pop().is_some() {}
+        receives.take_back();
         while let Some(posted) = receives.posted.pop() {
             receives.complete(ep, posted.cookie, &flushed, false, None);
         }

@@ -180,11 +180,7 @@ impl<T: Transport> EndpointSink<T> {
         if control.life != life || control.freed {
             return;
         }
-        let event = match control.state {
-            // The program has requested the end, and gets one event.
-            EpState::DisconnectPending => ConnectionEvent::Disconnected,
-            _ => ConnectionEvent::Broken,
-        };
+        let event = announced(control.state, &ConnectionReport::Broken);
         log::debug!(target: host::diagnostics::CALLBACK, "endpoint {}: {event}", ep.header.handle());
         ep.end(&mut control, Some(event), recv, request);
     }

@@ -22,6 +22,7 @@ use crate::attached_data::AttachedData;
 use crate::cno::Cno;
 use crate::error::{Arg, Error, Resource, Result, Role, StateError};
 use crate::event::{AsyncReason, Event, Feed, Streams};
+use crate::fifo::Fifo;
 use crate::ia::Ia;
 use crate::slab::{Header, Kind};
 use crate::transport::{Poll, Transport};
@@ -63,7 +64,9 @@ pub struct Evd<T: Transport> {
     pub(crate) queue: Mutex<Queue<T>>,
     /// Set while the queue contains an event or has a waiter; otherwise a dequeue takes no lock.
     pub(crate) busy: AtomicBool,
-    /// Set if the adapter is closed while another adapter uses the EVD for asynchronous events.
+    /// Set once another adapter uses the EVD for asynchronous events.
+    pub(crate) lent: AtomicBool,
+    /// Set if the adapter is closed while another adapter uses the EVD.
     orphan: AtomicBool,
     pub(crate) adaptive_spin: AdaptiveSpin,
     pub(crate) slept: AtomicU64,
@@ -78,14 +81,10 @@ impl<T: Transport> Evd<T> {
     /// Creates an EVD for at least `qlen` events.
     ///
     /// # Errors
-    /// [`Arg::QueueLength`] for 0, [`Arg::Streams`] for no stream, [`Error::InsufficientResources`] above the adapter's
-    /// limit.
+    /// [`Arg::QueueLength`] for 0, [`Error::InsufficientResources`] above the adapter's limit.
     pub fn create(ia: &Arc<Ia<T>>, qlen: usize, cno: Option<&Arc<Cno<T>>>, streams: Streams) -> Result<Arc<Self>> {
         if qlen == 0 {
             return Err(Error::InvalidParameter(Arg::QueueLength));
-        }
-        if streams.is_empty() {
-            return Err(Error::InvalidParameter(Arg::Streams));
         }
         if qlen > ia.attributes().max_evd_qlen {
             return Err(Error::InsufficientResources(Resource::Evd));
@@ -103,6 +102,7 @@ impl<T: Transport> Evd<T> {
             cq,
             queue: Mutex::new(queue),
             busy: AtomicBool::new(false),
+            lent: AtomicBool::new(false),
             orphan: AtomicBool::new(false),
             adaptive_spin: AdaptiveSpin::default(),
             slept: AtomicU64::new(0),
@@ -123,11 +123,8 @@ impl<T: Transport> Evd<T> {
         Ok(evd)
     }
 
-    /// Frees the EVD and its queued events.
-    ///
-    /// # Errors
-    /// [`StateError::EvdInUse`] while a stream feeds it, [`StateError::EvdWaiter`] while a thread waits on it.
-    pub fn free(&self) -> Result<()> {
+    /// Frees the EVD, with the errors of [`Evd::free`]. Returns the queued events.
+    pub(crate) fn free_unused(&self) -> Result<Fifo<Queued>> {
         {
             // While this lock is held, no thread can begin to wait.
             let queue = self.queue();
@@ -139,22 +136,20 @@ impl<T: Transport> Evd<T> {
                 return Err(Error::InvalidState(StateError::EvdInUse));
             }
         }
-        self.free_anyway();
-        Ok(())
+        Ok(self.free_anyway())
     }
 
-    pub(crate) fn free_anyway(&self) {
+    pub(crate) fn free_anyway(&self) -> Fifo<Queued> {
         self.header.users.retire_anyway();
         log::debug!(target: host::diagnostics::EVD, "event dispatcher {}: freed", self.header.handle());
         // The CNO uses the handle until the end of this function.
         let _dying = self.ia.disown(self);
         let _tie = self.tie.lock();
-        let (events, cno, waker) = {
+        let ((events, _shown), cno, waker) = {
             let mut queue = self.queue();
             queue.die();
             (queue.take_all(), queue.set_cno(None), queue.waker())
         };
-        drop(events);
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -162,6 +157,7 @@ impl<T: Transport> Evd<T> {
             cno.detach(self.header.handle());
             cno.forget(self.header.handle());
         }
+        events
     }
 
     /// Marks this EVD as an orphan of its closed adapter. The last user frees the EVD.

@@ -201,7 +201,7 @@ impl<T: Transport> Queue<T> {
     #[cold]
     #[inline(never)]
     pub fn tell(&mut self, announced: usize) -> PendingWakeup<T> {
-        if let Some(wait) = &mut self.wait {
+        if let Some(wait) = self.wait.as_mut().filter(|wait| !wait.refused) {
             wait.announced |= announced > 0;
             if wait.announced && self.events.len() >= wait.threshold {
                 return wait.waker.clone().map_or(PendingWakeup::Nobody, PendingWakeup::Waiter);
@@ -232,7 +232,7 @@ impl<T: Transport> Queue<T> {
     }
 
     /// Removes all events and the private data, so that the caller drops them without the lock.
-    pub fn take_all(&mut self) -> impl Sized + use<T> {
+    pub fn take_all(&mut self) -> (Fifo<Queued>, impl Sized + use<T>) {
         (mem::take(&mut self.events), self.shown.take())
     }
 

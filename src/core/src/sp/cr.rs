@@ -10,6 +10,8 @@ use crate::addr::Address;
 use crate::counters::ConnStat;
 use crate::ep::{Endpoint, Next, Trigger};
 use crate::error::{Arg, Error, Result, Role};
+use crate::evd::Evd;
+use crate::event::Event;
 use crate::ia::Ia;
 use crate::slab::Header;
 use crate::sp::csp::Csp;
@@ -24,7 +26,7 @@ pub struct Cr<T: Transport> {
     pub(crate) ia: Arc<Ia<T>>,
     incoming: Mutex<Option<T::Incoming>>,
     /// Address of the peer.
-    pub remote_address: Address,
+    pub remote_address: Arc<Address>,
     /// Port qualifier of the peer.
     pub remote_qualifier: u64,
     /// Private data of the peer. Programs may change the bytes in place.
@@ -51,7 +53,7 @@ impl<T: Transport> Cr<T> {
             header: Header::default(),
             ia: ia.clone(),
             incoming: Mutex::new(Some(incoming)),
-            remote_address: info.remote_address,
+            remote_address: Arc::new(info.remote_address),
             remote_qualifier: info.remote_qualifier,
             private_data: info.private_data.into_iter().map(AtomicU8::new).collect(),
             ep,
@@ -59,20 +61,12 @@ impl<T: Transport> Cr<T> {
             datagrams: info.datagrams,
         });
         // The transport gets the request back if there is no memory.
-        let lent = memory::is_lent(&*cr) || memory::is_lent(&*cr.private_data);
+        let lent = memory::is_lent(&*cr) || memory::is_lent(&*cr.remote_address) || memory::is_lent(&*cr.private_data);
         let adopted = if lent { None } else { ia.adopt_shared(cr.clone()).ok() };
         adopted.ok_or_else(|| {
             let Some(incoming) = cr.incoming.lock().take() else { unreachable!("it was put there above") };
             incoming
         })
-    }
-
-    /// Takes the request back, because the EVD has no room for its event.
-    pub(super) fn withdraw(&self) -> Option<T::Incoming> {
-        let incoming = self.incoming.lock().take()?;
-        self.ia.disown(self);
-        dismiss(self.ep.clone());
-        Some(incoming)
     }
 
     /// Accepts the request with `ep`, or with the endpoint that the service point supplied. If this fails, the request
@@ -100,7 +94,7 @@ impl<T: Transport> Cr<T> {
         if self.datagrams.is_some() {
             ep.accept_peer(&mut incoming, &self.info(0), private_data)?;
         } else {
-            ep.accept(trigger, &mut incoming, (&self.remote_address, self.remote_qualifier), private_data)?;
+            ep.accept(trigger, &mut incoming, (self.remote_address.clone(), self.remote_qualifier), private_data)?;
         }
         drop(incoming);
         self.ia.disown(self);
@@ -121,7 +115,7 @@ impl<T: Transport> Cr<T> {
         Ok(())
     }
 
-    /// Rejects a pending request, because the adapter is being closed.
+    /// Rejects a pending request that the program can no longer answer.
     pub(crate) fn abandon(&self) {
         if let Ok(incoming) = self.take() {
             self.ia.transport.reject(incoming, Rejection::Provider, &[]);
@@ -153,19 +147,35 @@ impl<T: Transport> Cr<T> {
     fn info(&self, qualifier: u64) -> ConnectionRequestInfo {
         ConnectionRequestInfo {
             qualifier,
-            remote_address: self.remote_address.clone(),
+            remote_address: (*self.remote_address).clone(),
             remote_qualifier: self.remote_qualifier,
             private_data: self.private_data.iter().map(|byte| byte.load(Ordering::Relaxed)).collect(),
             datagrams: self.datagrams,
         }
     }
 
-    fn take(&self) -> Result<T::Incoming> {
+    pub(super) fn take(&self) -> Result<T::Incoming> {
         let incoming = self.incoming.lock().take().ok_or(Error::InvalidHandle(Role::Cr))?;
         self.ia.disown(self);
         // A tentative endpoint is freed. The endpoint of a reserved service point becomes unconnected again.
         dismiss(self.ep.clone());
         Ok(incoming)
+    }
+}
+
+impl<T: Transport> Evd<T> {
+    /// Frees the EVD. Rejects connection requests among its queued events.
+    ///
+    /// # Errors
+    /// [`StateError::EvdInUse`](crate::error::StateError::EvdInUse) while a stream feeds it,
+    /// [`StateError::EvdWaiter`](crate::error::StateError::EvdWaiter) while a thread waits on it.
+    pub fn free(&self) -> Result<()> {
+        let mut events = self.free_unused()?;
+        while let Some(queued) = events.pop() {
+            let Event::ConnectionRequest { cr, .. } = queued.settle() else { continue };
+            self.ia.slab.get(cr).inspect(|cr: &Arc<Cr<T>>| cr.abandon());
+        }
+        Ok(())
     }
 }
 

@@ -130,7 +130,7 @@ impl<T: Transport> ServicePoint<T> {
         let (evd, handle) = {
             let mut state = self.state.lock();
             let evd = state.evd.as_ref().filter(|_| state.open).map(|evd| evd.object().clone());
-            let Some(evd) = evd else { return Err(incoming) };
+            let Some(evd) = evd.filter(|evd| !evd.queue().events.is_full()) else { return Err(incoming) };
             state.open = !reserved;
             (evd, state.handle)
         };
@@ -160,11 +160,14 @@ impl<T: Transport> ServicePoint<T> {
         };
         let event =
             Event::ConnectionRequest { point: handle, reserved, datagrams, qualifier, cr: cr.header().handle() };
+        if let Some(ep) = &cr.ep {
+            ep.ask_from(cr.remote_address.clone(), cr.remote_qualifier);
+        }
         self.ia.happenings.note(ConnStat::Request);
         if evd.offer(event) {
             return Ok(());
         }
-        cr.withdraw().map_or(Ok(()), Err)
+        cr.take().map_or(Ok(()), Err)
     }
 }
 

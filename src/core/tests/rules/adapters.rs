@@ -67,6 +67,18 @@ fn shared_async_evd_outlives_its_adapter() {
 }
 
 #[test]
+fn lent_evd_of_program_outlives_its_adapter() {
+    let adapter = open();
+    let evd = adapter.evd(Streams::ASYNC);
+    let borrower = again(&adapter, AsyncEvd::Given(evd.clone())).unwrap();
+    adapter.ia.close_abrupt().unwrap();
+    borrower.transport.fail();
+    assert!(matches!(next(&evd), Event::Async { reason: AsyncReason::IaCatastrophic, .. }));
+    borrower.close_graceful().unwrap();
+    assert!(adapter.ia.slab.get::<Evd<Fake>>(evd.header().handle()).is_none());
+}
+
+#[test]
 fn graceful_close_requires_freed_objects() {
     let adapter = open();
     assert_eq!(adapter.ia.close_graceful(), IN_USE);

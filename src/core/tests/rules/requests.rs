@@ -95,6 +95,8 @@ fn rsp_request_is_accepted_by_its_endpoint() {
     let rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
     let cr = arrive(&adapter, &requests, 0);
     assert_eq!(end.state(), EpState::PassiveConnectionPending);
+    let (address, qualifier) = end.ep.query().remote.unwrap();
+    assert_eq!((address, qualifier), (cr.remote_address.clone(), 4321));
     // The RSP accepts only one request.
     let (_, sink) = fake(&adapter).listener(0);
     assert!(sink.request((), info(5)).is_err());
@@ -116,8 +118,39 @@ fn rejected_request_releases_reserved_endpoint() {
     let cr = arrive(&adapter, &requests, 0);
     cr.reject(&[]).unwrap();
     assert_eq!(end.state(), EpState::Unconnected);
+    assert!(end.ep.query().remote.is_none());
     assert_eq!(cr.reject(&[]), ANSWERED);
     end.ep.free().unwrap();
+}
+
+#[test]
+fn full_evd_leaves_rsp_for_next_request() {
+    let adapter = open();
+    let requests = Evd::create(&adapter.ia, 1, None, Streams::CONNECTION_REQUESTS | Streams::SOFTWARE).unwrap();
+    let end = adapter.end();
+    let _rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
+    while requests.post_software(1).is_ok() {}
+    let (_, sink) = fake(&adapter).listener(0);
+    assert!(sink.request((), info(5)).is_err());
+    assert_eq!(end.state(), EpState::Reserved);
+    while requests.dequeue().is_ok() {}
+    arrive(&adapter, &requests, 0).accept(None, b"").unwrap();
+}
+
+#[test]
+fn freed_evd_rejects_its_requests() {
+    let adapter = open();
+    let requests = adapter.evd(Streams::CONNECTION_REQUESTS);
+    let end = adapter.end();
+    let rsp = Rsp::create(&adapter.ia, 5, &end.ep, &requests).unwrap();
+    let (_, sink) = fake(&adapter).listener(0);
+    assert!(sink.request((), info(5)).is_ok());
+    rsp.free();
+    assert_eq!(end.state(), EpState::PassiveConnectionPending);
+    fake(&adapter).calls();
+    requests.free().unwrap();
+    assert_eq!(fake(&adapter).calls(), [Call::Reject(Rejection::Provider)]);
+    assert_eq!((end.state(), adapter.ia.count(Kind::Cr)), (EpState::Unconnected, 0));
 }
 
 #[test]

@@ -93,6 +93,17 @@ fn events_unwaitable_and_close_end_wait() {
     evd.clear_unwaitable();
     assert!(testing::wait(&evd, 1, NOW).result.is_ok());
 
+    let cno = Cno::create(&adapter.ia, None).unwrap();
+    evd.modify_cno(Some(&cno)).unwrap();
+    let outcome = while_waiting(&evd, 1, || {
+        evd.set_unwaitable();
+        evd.post_software(4).unwrap();
+    });
+    assert_eq!(outcome.result.err(), unwaitable);
+    assert_eq!(wait_for_trigger(&cno, NOW), Ok(evd.header().handle()), "the refused wait takes no event");
+    evd.clear_unwaitable();
+    evd.dequeue().unwrap();
+
     let outcome = while_waiting(&evd, 1, || adapter.ia.close_abrupt().unwrap());
     assert_eq!(outcome.result.err(), Some(Error::Aborted));
 }

@@ -28,7 +28,7 @@ pub fn dat_evd_create<F: Provider>(
         let qlen = usize::try_from(evd_min_qlen).map_err(|_| Fault::Argument(2))?;
         let streams = streams::<F::Version>(evd_flags).ok_or(Fault::Argument(4))?;
         let out = evd_handle.required(5)?;
-        give(out, &Evd::create(&ia, qlen, cno.as_ref(), streams).at(&[(Arg::QueueLength, 2), (Arg::Streams, 4)])?)
+        give(out, &Evd::create(&ia, qlen, cno.as_ref(), streams).at(&[(Arg::QueueLength, 2)])?)
     })
 }
 

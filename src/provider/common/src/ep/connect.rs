@@ -98,7 +98,7 @@ pub unsafe fn dat_ep_connect<F: Provider>(
             timeout: duration(timeout),
             private_data: &private_data,
         })
-        .at(&[(Arg::Qualifier, 3), (Arg::Timeout, 4)])
+        .at(&[(Arg::Timeout, 4)])
     })
 }
 

@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "the list of calls documents the slots")]
 
 use dat_core::Endpoint;
-use dat_core::ep::table::{Class, RULES, Setting};
+use dat_core::ep::table::{RULES, Setting};
 use dat_core::ep::{Changes, Value};
 use dat_core::error::{Arg, Role};
 use dat_udat::*;
@@ -29,7 +29,7 @@ pub fn dat_ep_modify<F: Provider>(
             return Err(Fault::Argument(3));
         }
         let named = || RULES.iter().filter(|rule| ep_param_mask & F::Version::ep_field(rule.field) != 0);
-        if ep_param_mask & !F::Version::EP_FIELDS != 0 || named().any(|rule| rule.class == Class::Never) {
+        if ep_param_mask & !F::Version::EP_FIELDS != 0 {
             return Err(Fault::Argument(2));
         }
         // Reads only fields that the mask names.
