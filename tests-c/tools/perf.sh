@@ -214,6 +214,20 @@ measures_now()
     done
 }
 
+# cpus_of_server: prints the CPUs on which the child process of the client may run.
+cpus_of_server()
+{
+    cat /proc/[0-9]*/status 2>/dev/null | awk -v client="$client" '
+        $1 == "PPid:" { is_child = $2 == client } is_child && $1 == "Cpus_allowed_list:" { print $2 }'
+}
+"$perf" shm --self --size 8 -n 1000000000 -t send_lat --cpu "$cpus" >"$work/out" 2>"$work/err" &
+client=$!
+measures_now && [ "$(cpus_of_server)" = "$(awk '/^Cpus_allowed_list/ { print $2 }' /proc/self/status)" ]
+result $? '--self --cpu: the server may still use all CPUs'
+kill -KILL "$client"
+wait "$client" 2>/dev/null
+client=
+
 # Kill a client during a measurement.
 for how in '' '--srq --wait'; do
     # shellcheck disable=SC2086

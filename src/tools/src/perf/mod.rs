@@ -90,8 +90,9 @@ fn measure(
     let peer = &arguments.peer;
     let library = peer.common.library_with(Some(arguments.name.as_bytes()))?;
     let cpus = Cpus::new(&arguments.cpu, &arguments.peer_cpu, peer.own_peer);
-    cpus::pin(&cpus.own, 0)?;
+    // Started first, because a child process inherits the CPUs of this thread.
     let server = if peer.own_peer { Some(start_server(arguments, library)?) } else { None };
+    cpus::pin(&cpus.own, 0)?;
     let ia = open_adapter(library, &arguments.name)?;
     let plans = arguments.plans();
     progress.set_length(plans.len() as u64);
