@@ -91,7 +91,7 @@ const DIGITS: u8 = 3;
 #[derive(Debug)]
 pub struct Steps {
     /// Ticks of the steps of this turn.
-    ticks: Box<[u32]>,
+    ticks: Box<[u64]>,
     count: usize,
     last: u64,
     began: Instant,
@@ -110,7 +110,7 @@ pub struct Measured {
 impl Steps {
     pub fn new() -> Self {
         // Write the memory now, to avoid page faults in a turn.
-        let ticks_of_turn = vec![u32::MAX; MAX_STEPS].into_boxed_slice();
+        let ticks_of_turn = vec![u64::MAX; MAX_STEPS].into_boxed_slice();
         let measured = Measured { turns: Vec::new(), ticks: times(), tick: nanoseconds_of_tick() };
         Self { ticks: ticks_of_turn, count: 0, last: ticks(), began: Instant::now(), measured }
     }
@@ -126,7 +126,7 @@ impl Steps {
         let now = ticks();
         let at = self.count & (self.ticks.len() - 1);
         // The counter may differ slightly between CPUs.
-        self.ticks[at] = u32::try_from(now.saturating_sub(self.last)).unwrap_or(u32::MAX);
+        self.ticks[at] = now.saturating_sub(self.last);
         self.count += 1;
         self.last = now;
     }
@@ -135,7 +135,7 @@ impl Steps {
     pub fn stop(&mut self) -> Duration {
         let elapsed = self.began.elapsed();
         for &ticks in &self.ticks[..self.count.min(MAX_STEPS)] {
-            self.measured.ticks.saturating_record(ticks.into());
+            self.measured.ticks.saturating_record(ticks);
         }
         self.measured.turns.push((self.began, elapsed));
         elapsed
@@ -143,7 +143,7 @@ impl Steps {
 }
 
 pub fn times() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, u32::MAX.into(), DIGITS).expect("the bounds are in order")
+    Histogram::new_with_bounds(1, u64::MAX, DIGITS).expect("the bounds are in order")
 }
 
 #[cfg(test)]

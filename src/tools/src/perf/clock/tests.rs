@@ -30,6 +30,16 @@ fn keeps_the_steps_of_all_turns() {
 }
 
 #[test]
+fn keeps_long_steps() {
+    let (mut steps, long) = (Steps::new(), 1 << 33);
+    steps.start();
+    steps.last -= long;
+    steps.step();
+    steps.stop();
+    assert!(steps.measured.ticks.min() >= long - long / 1000, "{}", steps.measured.ticks.min());
+}
+
+#[test]
 fn cpu_time_increases() {
     let before = Usage::until_now();
     pause(3_000);
