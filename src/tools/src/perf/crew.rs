@@ -1,6 +1,7 @@
 //! The threads of a process in a measurement. The first also talks to the peer, passes each turn to the others, and
 //! waits for them.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -49,7 +50,9 @@ pub fn run(
             let (sender, turns) = mpsc::channel();
             let (reports, limit) = (reports.clone(), lead.control.limit.clone());
             let follow = move || {
-                let made = pin(cpus, index + 1).and_then(|()| follow(worker, &turns, &reports));
+                // The first thread waits for a report, also after a panic.
+                let run = || pin(cpus, index + 1).and_then(|()| follow(worker, &turns, &reports));
+                let made = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(anyhow!("a thread has panicked")));
                 made.map_err(|error| {
                     let _ = reports.send(Err(error));
                     limit.fail();
@@ -63,7 +66,7 @@ pub fn run(
         let Lead { turns, reported, usage, .. } = lead;
         // Without a sender of turns, the other threads end.
         drop(turns);
-        let others: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("a thread has panicked")).collect();
+        let others: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect();
         let failed = reported.try_iter().find_map(Result::err);
         let threads = [made?].into_iter().chain(others.into_iter().flatten()).collect();
         failed.map_or(Ok(Outcome { threads, usage, window }), Err)

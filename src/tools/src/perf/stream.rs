@@ -132,7 +132,8 @@ impl Messages {
 
     /// Takes a message of the peer, or the credits that an empty message returns.
     fn take(&mut self, worker: &mut Worker, message: &Completion) -> anyhow::Result<()> {
-        let (lane, slot) = (posted_for(message), slot(message));
+        let (lane, slot, active) = (posted_for(message), slot(message), self.sent.len());
+        ensure!(lane < active, "connection {lane}: the peer sent a message on a connection without traffic");
         if message.length == 0 {
             self.sent[lane].credits += self.quarter;
             return worker.post_recv(lane, slot);
@@ -141,6 +142,7 @@ impl Messages {
         ensure!(message.length == size, "a message has {} bytes instead of {size}", message.length);
         if worker.plan.verify {
             let from = worker.connection_of(message.ep)?;
+            ensure!(from < active, "connection {from}: the peer sent a message on a connection without traffic");
             worker.into.check(slot, size as usize, from, self.received[from].number)?;
             self.received[from].number += 1;
         }
