@@ -61,7 +61,7 @@ impl Side {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
                 ep.connect(host, qualifier, timeout, &greeting(thread, connection))?;
-                worker.established(timeout).map_err(|error| {
+                worker.established().map_err(|error| {
                     // No query returns the maximum connections between two processes.
                     let before = thread * worker.eps.len() + connection;
                     let full = error.to_string() == event_name(DAT_CONNECTION_EVENT_NON_PEER_REJECTED) && before > 0;
@@ -79,7 +79,7 @@ impl Side {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
                 request(psp, &greeting(thread, connection), control)?.accept(ep, &[])?;
-                worker.established(control.limit.left())?;
+                worker.established()?;
             }
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The objects of one thread, and the calls whose time is measured.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{anyhow, bail, ensure};
 use dat::sys::*;
@@ -13,7 +13,7 @@ use super::control::{GONE, Memory, remote};
 use super::limit::Limit;
 use super::plan::{Plan, Transfer};
 use super::stream;
-use crate::peer::{Pattern, connect};
+use crate::peer::Pattern;
 
 const PAGE: usize = 4_096;
 /// Receive buffers of a connection without traffic.
@@ -217,15 +217,12 @@ impl Worker {
     }
 
     /// Waits until the last requested or accepted connection is established.
-    pub fn established(&self, timeout: Duration) -> anyhow::Result<()> {
-        let until = Instant::now() + timeout;
+    pub fn established(&self) -> anyhow::Result<()> {
         loop {
-            let left = until.saturating_duration_since(Instant::now());
-            match self.evds.connect.wait(left)? {
+            match self.evds.connect.wait(CHECK_INTERVAL)? {
                 Some(Event::Connection(event)) if event.number == DAT_CONNECTION_EVENT_ESTABLISHED => return Ok(()),
                 Some(Event::Connection(event)) => bail!(event_name(event.number)),
-                _ if left.is_zero() => bail!(connect::late(timeout)),
-                _ => {}
+                _ => self.limit.check()?,
             }
         }
     }
