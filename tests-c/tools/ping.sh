@@ -290,6 +290,16 @@ killed_server()
 }
 ok 'a server that is killed: the client says so, and waits for the next one' killed_server
 
+# The provider of shm rejects a rendezvous directory that is open to other users.
+adapter_does_not_open()
+{
+    chmod 755 "$work/meet" && says client 'seq=[0-9]* lost: shm: cannot open the adapter'
+    found=$?
+    chmod 700 "$work/meet"
+    [ $found = 0 ]
+}
+ok 'an adapter that does not open for a time: the client counts lost rounds' adapter_does_not_open
+
 server_is_back()
 {
     server && says client ' is back' && says client "seq=.*$four" 4 && kill -INT "$client" && ends "$client" 1 &&
