@@ -12,7 +12,6 @@ use crate::object::{Object, object};
 use crate::{Attributes, Cno, EpId, Evd, Ia, Pz, Remote, Result, Segment};
 
 /// The dispatchers of an endpoint.
-#[derive(Clone)]
 pub struct Evds {
     /// Receives.
     pub recv: Evd,

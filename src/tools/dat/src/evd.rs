@@ -1,6 +1,8 @@
 //! Event dispatchers, the events that they return, and notification objects.
 
+use std::cell::Cell;
 use std::ffi::CStr;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
@@ -44,8 +46,9 @@ pub enum Event {
 }
 
 object! {
-    /// An event dispatcher: a queue of events.
-    Evd
+    /// An event dispatcher: a queue of events. Only one thread can take events, because private data of an event is valid
+    /// until the next one is taken.
+    Evd, PhantomData<Cell<()>>
 }
 
 /// Takes an event by a call of either version.
@@ -60,7 +63,7 @@ macro_rules! take {
                 return if is_nothing(code) { Ok(None) } else { Err($evd.library().error($name, code)) };
             }
             // SAFETY: the call wrote the event, whose number determines the valid member. Private data is valid until
-            // the next event is taken.
+            // this thread takes the next event.
             unsafe {
                 let (number, data) = ((*$place).event_number, &raw const (*$place).event_data);
                 Ok(Some(match number {
@@ -96,7 +99,7 @@ impl Evd {
         // SAFETY: the adapter is open, and the caller provides the handle's place.
         let create =
             |handle: &mut DAT_HANDLE| unsafe { (calls.dat_evd_create)(ia.raw(), length, triggered, kinds, handle) };
-        Object::new(ia, "dat_evd_create", calls.dat_evd_free, uses, create).map(Self)
+        Object::new(ia, "dat_evd_create", calls.dat_evd_free, uses, create).map(|object| Self(object, PhantomData))
     }
 
     /// Takes the oldest event. Returns `None` if the queue is empty.

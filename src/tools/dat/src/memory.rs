@@ -14,6 +14,7 @@ const PAGE: usize = 4096;
 
 object! {
     /// A protection zone: the regions that an endpoint can use.
+    #[derive(Clone)]
     Pz
 }
 
@@ -42,9 +43,6 @@ pub struct Region {
 
 // SAFETY: the region owns the memory, and only copies and volatile reads access it.
 unsafe impl Send for Region {}
-// SAFETY: only copies and volatile reads access the memory, without references. Concurrent copies may mix bytes, as
-// with writes of the adapter.
-unsafe impl Sync for Region {}
 
 /// A part of a region, for a post.
 #[derive(Clone, Copy, Debug)]

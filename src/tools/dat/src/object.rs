@@ -123,10 +123,9 @@ impl EpId {
 }
 
 macro_rules! object {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone)]
-        pub struct $name(pub(crate) $crate::Object);
+    ($(#[$attribute:meta])* $name:ident $(, $marker:ty)?) => {
+        $(#[$attribute])*
+        pub struct $name(pub(crate) $crate::Object $(, $marker)?);
 
         impl std::ops::Deref for $name {
             type Target = $crate::Object;

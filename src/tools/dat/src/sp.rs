@@ -7,15 +7,13 @@ use dat_udat20::*;
 
 use crate::abi::{Own, address, bytes};
 use crate::object::{Handle, Object};
-use crate::{Ep, Evd, Ia, Library, Result};
+use crate::{Ep, Evd, Ia, Result};
 
 /// A public service point, on which a server listens.
 pub struct Psp {
     _object: Object,
     /// The qualifier on which the service point listens.
     pub qualifier: u64,
-    /// The dispatcher of connection requests.
-    pub requests: Evd,
 }
 
 impl Psp {
@@ -35,14 +33,15 @@ impl Psp {
                 }
             }
         })?;
-        Ok(Self { _object: object, qualifier: chosen, requests: evd.clone() })
+        Ok(Self { _object: object, qualifier: chosen })
     }
 }
 
 /// A connection request, which is rejected if it is dropped.
 pub struct Cr {
-    library: Library,
+    ia: Ia,
     handle: Handle,
+    accepted: bool,
 }
 
 /// The peer that requests a connection.
@@ -57,7 +56,7 @@ pub struct Peer {
 impl Cr {
     #[cold]
     pub(crate) fn new(ia: &Ia, handle: DAT_CR_HANDLE) -> Self {
-        Cr { library: ia.library(), handle: Handle::new(handle, ia.owner()) }
+        Cr { ia: ia.clone(), handle: Handle::new(handle, ia.owner()), accepted: false }
     }
 
     /// Returns the peer that requests the connection.
@@ -69,10 +68,10 @@ impl Cr {
             private_data: ptr::null_mut(),
             local_ep_handle: DAT_HANDLE_NULL,
         };
-        let query = self.library.calls().common.dat_cr_query;
+        let query = self.ia.library().calls().common.dat_cr_query;
         // SAFETY: the request is pending, and the structure is local.
         let code = unsafe { query(self.handle.raw(), DAT_CR_FIELD_ALL, &mut param) };
-        self.library.check("dat_cr_query", code)?;
+        self.ia.library().check("dat_cr_query", code)?;
         // SAFETY: NULL, or an address that is valid until the request ends.
         let address = unsafe { address(param.remote_ia_address_ptr) };
         // SAFETY: NULL, or bytes that are valid until the request ends.
@@ -82,21 +81,21 @@ impl Cr {
 
     /// Accepts the request for an endpoint. An event reports that the connection is established. On failure, rejects
     /// the request.
-    pub fn accept(self, ep: &Ep, private_data: &[u8]) -> Result<()> {
-        let accept = self.library.calls().common.dat_cr_accept;
+    pub fn accept(mut self, ep: &Ep, private_data: &[u8]) -> Result<()> {
+        let accept = self.ia.library().calls().common.dat_cr_accept;
         let (size, data) = (private_data.len() as DAT_COUNT, private_data.as_ptr().cast_mut().cast());
         // SAFETY: request and endpoint are live; the call reads the private data before it returns.
         let code = unsafe { accept(self.handle.raw(), ep.raw(), size, data) };
-        self.library.check("dat_cr_accept", code)?;
-        std::mem::forget(self);
+        self.ia.library().check("dat_cr_accept", code)?;
+        self.accepted = true;
         Ok(())
     }
 }
 
 impl Drop for Cr {
     fn drop(&mut self) {
-        if self.handle.is_usable() {
-            match &self.library.calls().own {
+        if !self.accepted && self.handle.is_usable() {
+            match &self.ia.library().calls().own {
                 // SAFETY: the request is pending.
                 Own::V12(calls) => unsafe { (calls.dat_cr_reject)(self.handle.raw()) },
                 // SAFETY: the request is pending, and there is no private data.

@@ -90,15 +90,15 @@ impl Server<'_> {
     fn serve(&self, control: &mut Control, plan: &Plan) -> anyhow::Result<()> {
         let plan = &Plan { crowded: plan.crowded || self.cpus.are_few_for(plan), ..*plan };
         let made = Side::new(self.library, &self.arguments.name, plan, false, &control.limit)
-            .and_then(|side| side.listen().map(|psp| (side, psp)));
-        let (mut side, psp) = match made {
+            .and_then(|side| side.listen().map(|listening| (side, listening)));
+        let (mut side, (psp, requests)) = match made {
             Ok(made) => made,
             Err(error) => return control.say(&Message::refused(&error)),
         };
         control.say(&Message::Ready(psp.qualifier))?;
         side.exchange(control)?;
-        side.accept(&psp, control)?;
-        drop(psp);
+        side.accept(&requests, control)?;
+        drop((psp, requests));
         match crew::run(&mut side.workers, control, &self.arguments.cpu, None) {
             Ok(outcome) => control.say(&Message::Report(outcome.usage)),
             Err(error) => {

@@ -42,8 +42,9 @@ impl Side {
         Ok(Self { workers, ia })
     }
 
-    pub fn listen(&self) -> anyhow::Result<Psp> {
-        Ok(Psp::new(&self.ia, None, &Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?)?)
+    pub fn listen(&self) -> anyhow::Result<(Psp, Evd)> {
+        let requests = Evd::new(&self.ia, 64, DAT_EVD_CR_FLAG, None)?;
+        Ok((Psp::new(&self.ia, None, &requests)?, requests))
     }
 
     pub fn exchange(&mut self, control: &mut Control) -> anyhow::Result<()> {
@@ -75,10 +76,10 @@ impl Side {
     }
 
     /// Accepts all connections of the client, and rejects other requests.
-    pub fn accept(&self, psp: &Psp, control: &mut Control) -> anyhow::Result<()> {
+    pub fn accept(&self, requests: &Evd, control: &mut Control) -> anyhow::Result<()> {
         for (thread, worker) in self.workers.iter().enumerate() {
             for (connection, ep) in worker.eps.iter().enumerate() {
-                request(psp, &greeting(thread, connection), control)?.accept(ep, &[])?;
+                request(requests, &greeting(thread, connection), control)?.accept(ep, &[])?;
                 worker.established()?;
             }
         }
@@ -87,9 +88,9 @@ impl Side {
 }
 
 /// Waits for the request with this private data. Fails after the client disconnected.
-fn request(psp: &Psp, greeting: &[u8], control: &mut Control) -> anyhow::Result<Cr> {
+fn request(requests: &Evd, greeting: &[u8], control: &mut Control) -> anyhow::Result<Cr> {
     loop {
-        if let Some(Event::Request(request)) = psp.requests.wait(CHECK_INTERVAL)? {
+        if let Some(Event::Request(request)) = requests.wait(CHECK_INTERVAL)? {
             if request.query()?.private_data.starts_with(greeting) {
                 return Ok(request);
             }
