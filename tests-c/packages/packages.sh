@@ -185,6 +185,8 @@ hardened()
     done
 }
 ok 'every library and tool is hardened' hardened
+ok 'the completions of zsh are where the zsh of Debian searches' \
+    test -e "$work/files/usr/share/zsh/vendor-completions/_dat-ping"
 
 # Checks the sizes in the table of docs/dev/packaging.md, whose lines have the form: | file | bytes |.
 sizes_are_told()
