@@ -261,6 +261,13 @@ conf "$odd u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\
 ok 'a name that is not UTF-8: it opens' run 0
 ok 'a name that is not UTF-8: all attributes' run 0 "$odd"
 ok 'a name that is not UTF-8: nothing is wrong' run 0 --explain "$odd"
+mkdir "$work/$odd"
+cp "$LIB/libdat.so.1" "$LIB/libdaplshm.so.1" "$work/$odd"
+conf "$shm"
+ok 'a library whose path is not UTF-8: the adapter opens' run 0 --library "$work/$odd/libdat.so.1" --json
+ok 'a library whose path is not UTF-8: both paths are told' json \
+    "[p.endswith('/a\ufffdb/' + f) for p, f in ((d['libraries'][0], 'libdat.so.1'), (d['adapters'][0]['library'], 'libdaplshm.so.1'))] == [True, True]"
+ok 'a library whose path is not UTF-8: all attributes' run 0 --library "$work/$odd/libdat.so.1" shm --json
 conf "-x u1.2 threadsafe default libdaplshm.so.1 libdat.1.2 \"$work/meet\" \"\""
 run 0 --explain
 ok 'a name that begins as an option: how to try it' says 'dat-ping --self --count 3 -- -x'

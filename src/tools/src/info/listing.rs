@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dat::{Adapter, Request};
 use dat_registry::search::{Found, Places, find};
@@ -25,7 +25,7 @@ struct Listed {
     /// File and line of the entry, or that the adapter is built in.
     from: String,
     /// File of the library, or its name in the entry if the adapter does not open.
-    library: PathBuf,
+    library: String,
     device: Option<String>,
     port: Option<u8>,
     /// The state of the port; `ready` for an open adapter without a port.
@@ -38,7 +38,7 @@ struct Listed {
 
 #[derive(Debug, Default, Serialize)]
 struct Listing {
-    libraries: Vec<Option<PathBuf>>,
+    libraries: Vec<Option<String>>,
     adapters: Vec<Listed>,
     missing: Vec<String>,
     /// Hints about libraries that programs do not find.
@@ -70,7 +70,7 @@ pub fn run(common: &Common, all: bool) -> anyhow::Result<Outcome> {
         let probed = probe_all(&adapters, common.library.as_deref()).into_iter();
         let rows = probed.map(|(adapter, probe)| row(adapter, probe, entry_of(&found, adapter), &ports, &interfaces));
         listing.adapters.extend(rows);
-        listing.libraries.push(library.path());
+        listing.libraries.push(library.path().map(|file| file.to_string_lossy().into_owned()));
         listing.hidden.extend(hidden(&own));
         for (origin, bad) in &found.bad {
             let Origin::Line(path, line) = origin else { continue };
@@ -118,7 +118,7 @@ fn row(
     ports: &[Port],
     interfaces: &[(String, IpAddr)],
 ) -> Listed {
-    let named = entry.map_or_else(PathBuf::new, |(_, entry)| words(&entry.library).into());
+    let named = entry.map_or_else(String::new, |(_, entry)| words(&entry.library));
     let from = entry.map_or("not from dat.conf".to_owned(), |(origin, _)| match origin {
         Origin::BuiltIn => "built in".to_owned(),
         Origin::Line(..) => origin.to_string(),
@@ -162,7 +162,7 @@ fn show(Listing { adapters: rows, missing, hidden, ignored, .. }: &Listing, all:
             row.state.clone(),
             or_dash(row.address.map(|address| address.to_string())),
             shown(&row.from),
-            shown(&row.library.to_string_lossy()),
+            shown(&row.library),
         ]
     };
     let lines: Vec<_> = rows.iter().filter(|row| all || row.opens).map(line).collect();

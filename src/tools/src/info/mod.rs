@@ -104,7 +104,7 @@ fn text(opened: &probe::Opened) -> String {
         }
         if name == "provider" {
             if let Some(library) = &opened.library {
-                text += &format!("  {:width$}  {}\n", "Library", library.display());
+                text += &format!("  {:width$}  {}\n", "Library", shown(library));
             }
         }
     }

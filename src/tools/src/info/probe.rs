@@ -3,7 +3,7 @@
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::Context;
@@ -61,7 +61,8 @@ impl Message {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Opened {
     pub address: Option<std::net::IpAddr>,
-    pub library: Option<PathBuf>,
+    /// File of the provider's library, with replacement characters if it is not UTF-8, as in all JSON.
+    pub library: Option<String>,
     pub groups: Vec<Group>,
 }
 
@@ -127,7 +128,7 @@ pub fn answer(name: &CStr, request: Request, common: &Common) -> anyhow::Result<
         let all = ia.attributes()?;
         Ok(Opened {
             address: all.address.map(|address| address.ip()),
-            library: ia.provider_library(),
+            library: ia.provider_library().map(|file| file.to_string_lossy().into_owned()),
             groups: attributes::groups(&all),
         })
     });

@@ -110,8 +110,8 @@ impl Subject<'_> {
 
     /// Returns the library file of an entry: next to the library of programs, at a path, or where the loader found it.
     fn library_file(&self, entry: &Entry) -> Option<PathBuf> {
-        if let Some(file) = self.probe.answer.as_ref().ok().and_then(|opened| opened.library.clone()) {
-            return Some(file);
+        if let Some(file) = self.probe.answer.as_ref().ok().and_then(|opened| opened.library.as_ref()) {
+            return Some(file.into());
         }
         if entry.library.to_bytes().contains(&b'/') {
             return Some(PathBuf::from(words(&entry.library))).filter(|path| path.exists());

@@ -9,7 +9,7 @@ mod rdma;
 mod step;
 
 use std::ffi::{CStr, CString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dat::{Adapter, Api, Library, Request};
 use dat_registry::loader::beside;
@@ -148,7 +148,7 @@ impl Account {
             }
         }
         let libraries = all.iter().filter_map(|(_, probe)| probe.answer.as_ref().ok()?.library.as_deref());
-        self.kinds.extend(libraries.map(adapter::kind));
+        self.kinds.extend(libraries.map(|library| adapter::kind(Path::new(library))));
         let has_shm = found.entries.iter().any(|(_, entry)| adapter::kind_of(entry) == Kind::Shm);
         self.lacks_shm = self.lacks_shm.take().or(file.filter(|_| !has_shm));
         self.hidden.extend(hidden(own));
