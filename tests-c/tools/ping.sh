@@ -119,6 +119,14 @@ first_that_opens()
 }
 ok 'dat-ping --self takes the first adapter that opens' first_that_opens
 
+sed 's/^shm /-x /' "$work/dat.conf" >"$work/hyphen.conf"
+
+begins_as_an_option()
+{
+    (DAT_OVERRIDE=$work/hyphen.conf && run 0 --self -c 1 && run 0 --self -c 1 -- -x) && [ "$(lines '^dat-ping -x ')" = 1 ]
+}
+ok 'dat-ping --self with an adapter whose name begins as an option' begins_as_an_option
+
 none_opens()
 {
     (DAT_OVERRIDE=$work/none.conf && run 1 --self -c 1 --api 1.2) &&

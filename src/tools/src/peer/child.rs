@@ -34,7 +34,7 @@ impl Server {
         let mut command = Command::new(program);
         let api = format!("--api={}", library.api());
         let named = named.iter().flat_map(|path| [OsStr::new("--library"), path.as_os_str()]);
-        command.arg(adapter).arg("--announce").arg(api).args(named).args(more);
+        command.arg("--announce").arg(api).args(named).args(more).arg("--").arg(adapter);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         // Standard output is for the qualifier, so the libraries must log to standard error.
         command.env_remove("DAT_DBG_DEST").env_remove("DAPL_DBG_DEST");
