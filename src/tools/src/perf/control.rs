@@ -1,6 +1,7 @@
 //! The control connection, on which the two processes agree on measurements, with its own adapter instance.
 
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
@@ -49,8 +50,8 @@ pub enum Message {
 }
 
 impl Message {
-    /// Creates the message about an error, truncated.
-    pub fn refused(error: &anyhow::Error) -> Self {
+    /// Creates the message about an error, truncated and without control characters.
+    pub fn refused(error: impl Display) -> Self {
         let text = format!("{error:#}");
         Message::Refused(text.chars().filter(|letter| !letter.is_control()).take(MAX_REASON).collect())
     }
@@ -62,7 +63,10 @@ impl Message {
             Message::Turn(turn) => turn.transfers <= MAX_STEPS as u64,
             _ => true,
         };
-        serde_json::from_slice(bytes).ok().filter(is_possible)
+        match serde_json::from_slice(bytes).ok().filter(is_possible)? {
+            Message::Refused(reason) => Some(Self::refused(reason)),
+            message => Some(message),
+        }
     }
 }
 

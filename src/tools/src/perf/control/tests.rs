@@ -32,6 +32,14 @@ fn messages_fit_into_a_buffer() {
 }
 
 #[test]
+fn filters_reasons_of_the_peer() {
+    let reason = format!("\u{1b}[31mno\nroom{}", "x".repeat(MAX_REASON));
+    let bytes = serde_json::to_vec(&Message::Refused(reason)).expect("it can be written");
+    let Some(Message::Refused(reason)) = Message::decode(&bytes) else { panic!("no reason") };
+    assert!(reason.starts_with("[31mnoroomx") && reason.len() == MAX_REASON, "{reason}");
+}
+
+#[test]
 fn rejects_invalid_messages() {
     let impossible = Message::Plan(Plan { size: 0, ..PLAN });
     let impossible = serde_json::to_vec(&impossible).expect("it can be written");
