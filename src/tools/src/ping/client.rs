@@ -71,7 +71,6 @@ pub fn run(plan: &Plan, report: &mut Report) -> anyhow::Result<()> {
             }
         }
     }
-    report.ends();
     if let Some(session) = session {
         session.end(plan.target.interrupt);
     }

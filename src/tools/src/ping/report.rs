@@ -17,11 +17,7 @@ pub struct Report {
     arguments: Arguments,
     /// Set to write only the first line and the summary.
     quiet: bool,
-    /// Number of rounds that --count requests with --deadline.
-    wanted: Option<u64>,
     deadline: Option<Instant>,
-    /// Set if the deadline ended the rounds.
-    late: bool,
     pub adapter: Option<String>,
     pub host: String,
     pub qualifier: Option<u64>,
@@ -49,9 +45,7 @@ impl Report {
         Self {
             arguments: arguments.clone(),
             quiet: arguments.flood || arguments.quiet,
-            wanted: arguments.count.filter(|_| arguments.deadline.is_some()),
             deadline: arguments.deadline.map(|seconds| Instant::now() + Duration::from_secs_f64(seconds)),
-            late: false,
             adapter: arguments.name.clone(),
             host: arguments.peer.host.clone().unwrap_or("itself".to_owned()),
             qualifier: (!arguments.peer.own_peer).then_some(arguments.peer.qualifier.unwrap_or(PORT)),
@@ -147,8 +141,9 @@ impl Report {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    pub fn ends(&mut self) {
-        self.late = self.deadline_has_come();
+    /// Returns the number of rounds that --count requests with --deadline.
+    fn wanted(&self) -> Option<u64> {
+        self.arguments.count.filter(|_| self.deadline.is_some())
     }
 
     fn push(&mut self, mut round: Value) {
@@ -208,7 +203,7 @@ impl Report {
             print::line(format_args!("the last of them: {last}"))?;
         }
         let rounds = self.complete + self.lost;
-        if let Some(wanted) = self.wanted.filter(|&wanted| self.late && rounds < wanted) {
+        if let Some(wanted) = self.wanted().filter(|&wanted| self.deadline_has_come() && rounds < wanted) {
             print::line(format_args!("the deadline came after {rounds} of {}", print::counted(wanted, "round")))?;
         }
         if self.complete == 0 {
@@ -227,7 +222,7 @@ impl Report {
     }
 
     pub fn outcome(&self) -> Outcome {
-        let enough = self.complete > 0 && self.wanted.is_none_or(|wanted| self.complete >= wanted);
+        let enough = self.complete > 0 && self.wanted().is_none_or(|wanted| self.complete >= wanted);
         if enough && self.lost + self.wrong == 0 { Outcome::Fine } else { Outcome::Failure }
     }
 
