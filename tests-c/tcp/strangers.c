@@ -678,34 +678,79 @@ static void freed_write_target(void)
     region_free(&r);
 }
 
-/* Frees the source of a response or a message while its bytes wait for the socket. */
-static void freed_source(bool response)
+enum { READ_COOKIE = 40 };
+
+/* Posts a read of len bytes, and waits until the raw peer has received the request. */
+static void victim_reads(struct victim *v, size_t len)
+{
+    DAT_RMR_TRIPLET from;
+    struct heard h;
+
+    memset(&from, 0, sizeof from);
+    from.rmr_context = 1;
+    from.segment_length = len;
+    memset(memory.mem + AT + RECEIVES * SIZE, 0, len + 64);
+    must_rc(post_read(&v->s, &memory, AT + RECEIVES * SIZE, len, from, READ_COOKIE), DAT_SUCCESS, "dat_ep_post_rdma_read");
+    must(raw_hear_kind(v->fd, KIND_READ, &h, NULL, 0), "no request of a read");
+}
+
+/* Frees the source of responses while their bytes wait for the socket. */
+static void freed_response_source(void)
 {
     enum { LEN = 32 << 20, PART = 16 };
-    const char *what = response ? "the source of a response is freed" : "the source of a message is freed";
+    const char *what = "the source of a response is freed";
     struct region r;
     struct victim v;
     struct head from;
-    DAT_LMR_TRIPLET t;
 
     region_make(&fx, &r, LEN, MEM_LOCAL | DAT_MEM_PRIV_REMOTE_READ_FLAG);
     from = head_target(address_of(&r), LEN, r.rmr_context);
     victim_begin(&v);
-    if (response) {
-        for (int i = 0; i < PART; i++)
-            RAW_RECORD(v.fd, .kind = KIND_READ, .aux = LEN, HEAD(from, RECORD_TARGET));
-    } else {
-        /* The largest window permits complete messages. */
-        RAW_RECORD(v.fd, .kind = KIND_HANDLED, .window = RECORD_MAX_WINDOW);
-        for (int i = 0; i < PART; i++) {
-            t = segment(&r, 0, 1 << 20);
-            must_rc(dat_ep_post_send(v.s.ep, 1, &t, cookie(0), DAT_COMPLETION_DEFAULT_FLAG), DAT_SUCCESS, "dat_ep_post_send");
-        }
+    for (int i = 0; i < PART; i++)
+        RAW_RECORD(v.fd, .kind = KIND_READ, .aux = LEN, HEAD(from, RECORD_TARGET));
+    /* Wait until the socket is full. */
+    must(quiet(requests), "an unexpected request");
+    must_rc(dat_lmr_free(r.lmr), DAT_SUCCESS, "dat_lmr_free");
+    r.lmr = DAT_HANDLE_NULL;
+    victim_ends(&v, DAT_CONNECTION_EVENT_BROKEN, what);
+    region_free(&r);
+}
+
+/*
+ * Frees the source of `sends` messages of `len` bytes while a part of one waits for the socket. Only the oldest request
+ * can fail: the peer has handled no request, so none succeeds. With `read`, a read without a response is the oldest.
+ */
+static void freed_message_source(bool read, int sends, size_t len)
+{
+    const char *what = read        ? "the source of a message after a read is freed"
+                       : sends > 1 ? "the source of messages is freed"
+                                   : "the source of the oldest message is freed";
+    DAT_DTO_COMPLETION_STATUS status = read || sends > 1 ? DAT_DTO_ERR_FLUSHED : DAT_DTO_ERR_LOCAL_PROTECTION;
+    struct region r;
+    struct victim v;
+    DAT_LMR_TRIPLET t;
+    bool good;
+
+    region_make(&fx, &r, len, MEM_LOCAL);
+    victim_begin(&v);
+    if (read)
+        victim_reads(&v, 16);
+    /* The largest window permits complete messages. */
+    RAW_RECORD(v.fd, .kind = KIND_HANDLED, .window = RECORD_MAX_WINDOW);
+    for (int i = 0; i < sends; i++) {
+        /* The socket has room for the first of several messages. */
+        t = segment(&r, 0, sends > 1 && i == 0 ? 4096 : len);
+        must_rc(dat_ep_post_send(v.s.ep, 1, &t, cookie((DAT_UINT64)i), DAT_COMPLETION_DEFAULT_FLAG), DAT_SUCCESS,
+                "dat_ep_post_send");
     }
     /* Wait until the socket is full. */
     must(quiet(requests), "an unexpected request");
     must_rc(dat_lmr_free(r.lmr), DAT_SUCCESS, "dat_lmr_free");
     r.lmr = DAT_HANDLE_NULL;
+    good = !read || wait_dto(v.s.req, READ_COOKIE, status, NULL);
+    for (int i = 0; good && i < sends; i++)
+        good = wait_dto(v.s.req, (DAT_UINT64)i, status, NULL);
+    ok(good, "%s: no request succeeds, and only the oldest one can fail", what);
     victim_ends(&v, DAT_CONNECTION_EVENT_BROKEN, what);
     region_free(&r);
 }
@@ -902,22 +947,6 @@ static void handled_too_early(void)
 }
 
 /* ---- Responses ---- */
-
-enum { READ_COOKIE = 40 };
-
-/* Posts a read of len bytes, and waits until the raw peer has received the request. */
-static void victim_reads(struct victim *v, size_t len)
-{
-    DAT_RMR_TRIPLET from;
-    struct heard h;
-
-    memset(&from, 0, sizeof from);
-    from.rmr_context = 1;
-    from.segment_length = len;
-    memset(memory.mem + AT + RECEIVES * SIZE, 0, len + 64);
-    must_rc(post_read(&v->s, &memory, AT + RECEIVES * SIZE, len, from, READ_COOKIE), DAT_SUCCESS, "dat_ep_post_rdma_read");
-    must(raw_hear_kind(v->fd, KIND_READ, &h, NULL, 0), "no request of a read");
-}
 
 /* Sends bytes in two parts, which the endpoint receives separately. */
 static void in_two(int fd, const unsigned char *bytes, size_t len)
@@ -1174,8 +1203,10 @@ static void violations(void)
     bad_headers();
     without_rights();
     freed_write_target();
-    freed_source(true);
-    freed_source(false);
+    freed_response_source();
+    freed_message_source(false, 1, 32 << 20);
+    freed_message_source(false, 16, 1 << 20);
+    freed_message_source(true, 16, 1 << 20);
     ignores_window(false);
     ignores_window(true);
     uses_window();

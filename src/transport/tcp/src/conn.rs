@@ -292,7 +292,9 @@ impl Conn {
     /// Ends the connection after a local failure. Called without a lock.
     pub fn fail(&self, fatal: Fatal) {
         if self.close(true, Some(End::Broken(fatal.peer))) {
-            self.base.sink.failed(fatal.recv, fatal.request);
+            // The failure of a later request would complete incomplete ones with success.
+            let oldest = self.base.sink.lock_tx().and_then(|tx| tx.oldest()).map(FailedRequest::Number);
+            self.base.sink.failed(fatal.recv, fatal.request.filter(|(which, _)| Some(*which) == oldest));
         }
     }
 

@@ -227,6 +227,11 @@ impl Tx {
         lost.map_or(Ok(()), |request| Err(Fatal::of_request(request.id, Status::LocalProtection)))
     }
 
+    /// Returns the oldest incomplete request, after [`Tx::done`].
+    pub fn oldest(&self) -> Option<RequestId> {
+        self.requests.front().map(|front| front.id)
+    }
+
     /// Returns the next record of the oldest request, if the peer permits it.
     fn next_record(&self, request: &Posted, stream: &Stream) -> Option<Record> {
         let reads = self.reading;
