@@ -653,10 +653,12 @@ static bool has_changed(void *unused)
     return *watched != 0;
 }
 
-static void freed_write_target(void)
+/* Frees the target of a write, or the buffer of a message, of which `late` bytes are missing. */
+static void freed_target(bool message, size_t late)
 {
-    enum { LEN = 200000, HALF = 100000 };
+    enum { LEN = 200000 };
     static unsigned char bytes[LEN];
+    const char *what = message ? "the buffer of a message is freed" : "the target of a write is freed";
     struct region r;
     struct victim v;
     struct head to;
@@ -664,17 +666,26 @@ static void freed_write_target(void)
     memset(bytes, 7, sizeof bytes);
     region_make(&fx, &r, LEN, MEM_LOCAL | DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
     to = head_target(address_of(&r), LEN, r.rmr_context);
-    victim_begin(&v);
-    RAW_RECORD(v.fd, .kind = KIND_WRITE, .aux = LEN, HEAD(to, RECORD_TARGET), .payload = bytes, .payload_len = HALF,
-               .len_error = LEN - HALF);
-    watched = r.mem + HALF - 1;
-    ok(wait_until(has_changed, NULL, SOON_MS), "the target of a write is freed: half of the payload has arrived");
+    victim_begin_with(&v, message ? 0 : RECEIVES, NULL, 0);
+    if (message) {
+        must_rc(post_recv(&v.s, &r, 0, LEN, RECEIVE), DAT_SUCCESS, "dat_ep_post_recv");
+        v.receives = 1;
+        RAW_RECORD(v.fd, .kind = KIND_MESSAGE, .aux = LEN, .payload = bytes, .payload_len = LEN - late,
+                   .len_error = (int64_t)late);
+    } else {
+        RAW_RECORD(v.fd, .kind = KIND_WRITE, .aux = LEN, HEAD(to, RECORD_TARGET), .payload = bytes,
+                   .payload_len = LEN - late, .len_error = (int64_t)late);
+    }
+    watched = r.mem + LEN - late - 1;
+    ok(wait_until(has_changed, NULL, SOON_MS), "%s: all but %zu bytes of the payload have arrived", what, late);
     must_rc(dat_lmr_free(r.lmr), DAT_SUCCESS, "dat_lmr_free");
     r.lmr = DAT_HANDLE_NULL;
     memset(r.mem, 0xee, LEN);
-    raw_say(v.fd, bytes, LEN - HALF);
-    victim_ends(&v, DAT_CONNECTION_EVENT_BROKEN, "the target of a write is freed");
-    ok(all_bytes(r.mem, LEN, 0xee), "the target of a write is freed: no byte is written afterwards");
+    raw_say(v.fd, bytes, late);
+    if (message)
+        ok(wait_dto(v.s.recv, RECEIVE, DAT_DTO_ERR_LOCAL_PROTECTION, NULL), "%s: the receive fails", what);
+    victim_ends_after(&v, message ? 1 : 0, DAT_CONNECTION_EVENT_BROKEN, what);
+    ok(all_bytes(r.mem, LEN, 0xee), "%s: no byte is written afterwards", what);
     region_free(&r);
 }
 
@@ -1202,7 +1213,10 @@ static void violations(void)
     wrong_order();
     bad_headers();
     without_rights();
-    freed_write_target();
+    freed_target(false, 100000);
+    /* Received directly, and through a buffer. */
+    freed_target(true, 100000);
+    freed_target(true, 2000);
     freed_response_source();
     freed_message_source(false, 1, 32 << 20);
     freed_message_source(false, 16, 1 << 20);

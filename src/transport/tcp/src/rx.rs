@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::Rights;
-use dat_core::event::Status;
 use dat_core::transport::{Checked, MAX_SEGMENTS, RemoteSegment};
 use dat_memory::copy::{self, Slice};
 use dat_memory::records::{Fatal, Halt, violation};
@@ -129,18 +128,16 @@ impl Rx {
     }
 
     fn receive_next(&mut self, link: Link<'_>, buffer: &mut [u8]) -> Result<Option<bool>, ConnEnd> {
-        let (received, placed, asked) = match self.direct(link) {
-            Some((place, len)) => {
-                let after = self.current.map_or(0, |current| (current.left - len) as usize + current.header.start());
-                let received = receive_direct(link.stream, &place, len, &mut buffer[..after])?;
-                (received, len as usize, len as usize + after)
-            }
-            None => {
-                let is_next = self.current.is_none() && self.start.is_empty();
-                let len = self.expected.filter(|_| is_next).unwrap_or(buffer.len());
-                (link.stream.socket.recv_bytes(&mut buffer[..len]), 0, len)
-            }
-        };
+        let direct = self.direct(link).and_then(|(place, len)| {
+            let after = self.current.map_or(0, |current| (current.left - len) as usize + current.header.start());
+            let received = receive_direct(link.stream, &place, len, &mut buffer[..after])?;
+            Some((received, len as usize, len as usize + after))
+        });
+        let (received, placed, asked) = direct.unwrap_or_else(|| {
+            let is_next = self.current.is_none() && self.start.is_empty();
+            let len = self.expected.filter(|_| is_next).unwrap_or(buffer.len());
+            (link.stream.socket.recv_bytes(&mut buffer[..len]), 0, len)
+        });
         let received = match received {
             Ok(Some(0)) => return Err(ConnEnd::Left(self.end_of(link.stream))),
             Ok(Some(received)) => received,
@@ -275,34 +272,28 @@ fn decode_start(bytes: &[u8]) -> Result<Option<Header>, ConnEnd> {
     Ok((bytes.len() >= header.start()).then_some(header))
 }
 
-/// Receives up to `len` bytes into a place, and the following ones into `buffer`. Fails if the memory is not registered
-/// for that.
-fn receive_direct(
-    stream: &Stream,
-    place: &Place,
-    len: u64,
-    buffer: &mut [u8],
-) -> Result<io::Result<Option<usize>>, Fatal> {
+/// Receives up to `len` bytes into a place, and the following ones into `buffer`. Returns `None` if the memory is not
+/// registered for that; then the buffered path fails.
+fn receive_direct(stream: &Stream, place: &Place, len: u64, buffer: &mut [u8]) -> Option<io::Result<Option<usize>>> {
     let regions = &stream.device.regions;
     let (region_refs, granted);
     let mut pieces = ArrayVec::<Target<'_>, { MAX_SEGMENTS + 2 }>::new();
     match place {
         Place::Local(segments, offset) => {
-            region_refs = copy::acquire_all(segments, |key| regions.acquire_counted(key)).ok_or_else(Fatal::default)?;
+            region_refs = copy::acquire_all(segments, |key| regions.acquire_counted(key))?;
             pieces.extend(copy::targets(segments, &region_refs, Slice { offset: *offset, len, last: false }));
         }
         Place::Granted(to, offset) => {
-            let right = regions.grant(to, Rights::REMOTE_WRITE, &stream.own);
-            granted = right.map_err(|_| Fatal::of_peer(Status::RemoteAccess))?;
+            granted = regions.grant(to, Rights::REMOTE_WRITE, &stream.own).ok()?;
             pieces.push(granted.target(*offset, len));
         }
     }
     let found: usize = pieces.iter().map(Target::len).sum();
     if found as u64 != len {
-        return Err(Fatal::default());
+        return None;
     }
     pieces.push(Target::of(buffer));
-    Ok(stream.socket.recv(&mut pieces))
+    Some(stream.socket.recv(&mut pieces))
 }
 
 #[cfg(test)]
