@@ -1015,6 +1015,16 @@ static void responses(void)
     RAW_RECORD(v.fd, .kind = KIND_RESPONSE, .handled = handled, .aux = LEN, .payload_len = 1);
     victim_ends(&v, DAT_CONNECTION_EVENT_BROKEN, "a second response to a read");
 
+    victim_begin(&v);
+    must_rc(post_send(&v.s, &memory, 0, 100, READ_COOKIE - 1), DAT_SUCCESS, "dat_ep_post_send");
+    victim_reads(&v, 16);
+    RAW_RECORD(v.fd, .kind = KIND_RESPONSE, .aux = 16, .payload = bytes, .payload_len = 16);
+    ok(wait_dto(v.s.req, READ_COOKIE - 1, DAT_DTO_ERR_FLUSHED, NULL) &&
+           wait_dto(v.s.req, READ_COOKIE, DAT_DTO_ERR_FLUSHED, NULL),
+       "a response before an earlier send is acknowledged: send and read are flushed");
+    ok(all_bytes(into, 64, 0), "a response before an earlier send is acknowledged: no byte is stored");
+    victim_ends(&v, DAT_CONNECTION_EVENT_BROKEN, "a response before an earlier send is acknowledged");
+
     /* The last part is shorter than a word, and arrives in two pieces. */
     for (size_t last = 1; last < RECORD_WORD; last++) {
         victim_begin(&v);

@@ -48,7 +48,7 @@ pub mod kind {
     pub const LAST_REQUEST: u8 = ATOMIC;
     /// Only reports how many bytes the sender of this record has handled.
     pub const HANDLED: u8 = 16;
-    /// Bytes of the response to the oldest read or atomic operation.
+    /// Bytes of the response to the oldest read or atomic operation. Its header acknowledges all earlier requests.
     pub const RESPONSE: u8 = 17;
     /// End of the connection; `aux` is an encoded [`End`](super::End).
     pub const END: u8 = 18;

@@ -216,8 +216,8 @@ impl Rx {
     }
 
     fn begin(&mut self, link: Link<'_>, header: Header, start: &[u8]) -> Result<(), ConnEnd> {
-        // All records of one send contain the same report.
-        if self.reported != (header.handled, header.window) {
+        // All records of one send contain the same report. A response is for the oldest request after this.
+        if header.kind == kind::RESPONSE || self.reported != (header.handled, header.window) {
             self.reported = (header.handled, header.window);
             link.conn.heard(|tx| tx.on_handled(header.handled, header.window))?;
         }

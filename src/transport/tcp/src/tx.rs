@@ -288,29 +288,21 @@ impl Tx {
         Ok(())
     }
 
-    /// Returns the position of the oldest request without a complete response, and the position of its first segment.
-    /// A peer acknowledges earlier requests before it responds, so this is usually the first one.
-    fn responding(&self) -> Option<(usize, usize)> {
-        let at = self.requests.iter().position(|request| request.responds)?;
-        Some((at, self.requests.range(..at).map(|request| request.count).sum()))
-    }
-
     /// Returns the segments of the current response, the number of bytes that have arrived, and whether `len` more end
     /// it. Returns `None` if these are not expected.
     pub fn response(&self, len: u64) -> Option<(Checked, u64, bool)> {
-        let (at, first) = self.responding()?;
-        let request = &self.requests[at];
+        // A peer acknowledges earlier requests before it responds.
+        let request = self.requests.front().filter(|request| request.responds)?;
         if len > request.len - self.arrived || (len == 0 && request.len > 0) {
             return None;
         }
-        let places = self.segments.range(first..).take(request.count).copied().collect();
+        let places = self.segments.iter().take(request.count).copied().collect();
         Some((places, self.arrived, self.arrived + len == request.len))
     }
 
     /// Records `len` bytes of a response. Fails unless they were placed in registered memory.
     pub fn on_response(&mut self, len: u64, placed: bool) -> Result<(), Fatal> {
-        let Some((at, _)) = self.responding() else { return Ok(()) };
-        let request = &mut self.requests[at];
+        let Some(request) = self.requests.front_mut().filter(|request| request.responds) else { return Ok(()) };
         if !placed {
             return Err(Fatal::of_request(request.id, Status::LocalProtection));
         }
