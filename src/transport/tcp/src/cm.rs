@@ -75,7 +75,10 @@ impl Half {
                 attempt.run(Attempt::start);
             }
             Half::Attempt(attempt) => attempt.conn.give_up(ConnectionReport::TimedOut),
-            Half::Accepted(conn) if conn.base.phase() == Phase::Accepting => conn.peer_left(End::Disconnected),
+            // While this process was stopped, the first record may have arrived.
+            Half::Accepted(conn) if !conn.first_record() && conn.base.phase() == Phase::Accepting => {
+                conn.peer_left(End::Disconnected);
+            }
             // The drop closes the socket.
             Half::Accepted(_) | Half::Greeting { .. } | Half::Listening { .. } | Half::Leaving(_) => {}
         }

@@ -186,8 +186,8 @@ impl Conn {
         Some(receiving.had_records)
     }
 
-    /// Checks whether the peer has used or left an accepted connection.
-    fn first_record(self: &Arc<Self>) -> bool {
+    /// Checks whether the peer has used or left an accepted connection. If so, defers the report.
+    pub fn first_record(self: &Arc<Self>) -> bool {
         let found = match self.stream().map(|stream| stream.socket.peek()) {
             Some(Ok(Some(true))) => After::Used(self.clone()),
             Some(Ok(Some(false)) | Err(_)) => After::ConnEnd(self.clone(), ConnEnd::Left(End::Disconnected)),
