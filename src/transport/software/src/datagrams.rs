@@ -166,12 +166,12 @@ impl<T: SoftwareTransport> UdQp<T> {
         let receiver = DatagramReceiver { qp: self.clone(), peer: Arc::downgrade(&peer) };
         let (qp, tx) = transport.create(init, Receiver::Datagrams(receiver))?;
         let owner: Weak<Peer<T>> = Arc::downgrade(&peer);
+        let mut peers = self.peers.lock();
+        peers.room(1)?;
+        // Only `end` breaks the cycle that this creates.
         peer.connection.open(owner, (qp.clone(), tx), POSTED)?;
-        {
-            let mut peers = self.peers.lock();
-            peers.room(1)?;
-            peers.push(peer.clone());
-        }
+        peers.push(peer.clone());
+        drop(peers);
         start(&qp).inspect_err(|_| peer.end(None))
     }
 }
