@@ -33,7 +33,7 @@ use crate::Tcp;
 use crate::conn::Conn;
 use crate::device::{CLOSED, Device, descriptors};
 use crate::hello::{self, MAX_PRIVATE_DATA, Terms};
-use crate::record::End;
+use crate::record::{End, HEADER};
 use crate::rx::ConnEnd;
 use crate::socket::Socket;
 use crate::stream::Stream;
@@ -278,7 +278,7 @@ impl Incoming {
         let device = &conn.device;
         device.expect()?;
         // Without memory, the socket must stay in the request.
-        memory::probe(size_of::<Stream>())?;
+        memory::probe(size_of::<Stream>() + 2 * HEADER)?;
         let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
         let stream = Stream::new(conn, socket)?;
         conn.base.shift(Phase::Idle, Phase::Accepting);

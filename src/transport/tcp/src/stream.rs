@@ -116,7 +116,8 @@ impl Stream {
             window: AtomicU32::new(MIN_WINDOW),
             waited: AtomicBool::new(false),
             cut: AtomicBool::new(false),
-            out: Mutex::default(),
+            // Room for the first record, for which the acceptor waits.
+            out: Mutex::new(Out { head: memory::vec(2 * HEADER)?, ..Out::default() }),
         })?)
     }
 
