@@ -161,9 +161,8 @@ impl Rx {
     /// Returns the reason for a stream's end without an END record.
     fn end_of(&self, stream: &Stream) -> End {
         let whole = self.current.is_none() && self.start.is_empty();
-        // A send that took the failure from the socket cuts the stream before it unlocks the sending side.
-        stream.await_senders();
-        if whole && !stream.is_cut() { End::Disconnected } else { End::Broken(None) }
+        // A send can have taken the failure from the socket.
+        if whole && !stream.has_failed() { End::Disconnected } else { End::Broken(None) }
     }
 
     /// Returns destination and length for receiving the rest of the payload directly.

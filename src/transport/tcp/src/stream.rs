@@ -143,11 +143,6 @@ impl Stream {
         self.window.store((self.window() * 2).min(MAX_WINDOW), Ordering::Relaxed);
     }
 
-    /// Waits for the system calls of senders.
-    pub fn await_senders(&self) {
-        drop(self.out.lock());
-    }
-
     /// Locks the sending side, and sends the rest of earlier records.
     pub fn sender(&self) -> Result<Sender<'_>, NotSent> {
         let mut out = self.out.lock();
@@ -329,8 +324,14 @@ impl Stream {
         NotSent::Gone
     }
 
-    pub fn is_cut(&self) -> bool {
+    fn is_cut(&self) -> bool {
         self.cut.load(Ordering::Acquire)
+    }
+
+    /// Returns whether sending has failed, after the system calls of senders.
+    pub fn has_failed(&self) -> bool {
+        let _out = self.out.lock();
+        self.is_cut()
     }
 }
 
