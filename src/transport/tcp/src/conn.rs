@@ -314,7 +314,7 @@ impl Conn {
 
     /// Ends a connection attempt with a report. Called without a lock.
     pub fn give_up(&self, report: ConnectionReport) {
-        if self.base.phase() <= Phase::Connecting && self.close(false, None) {
+        if self.close(false, None) {
             self.base.sink.connection(report);
         }
     }
