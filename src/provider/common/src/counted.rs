@@ -8,7 +8,7 @@
 //!
 //! A program can read digits during a query, so they are atomic bytes with a final zero.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::io::Write;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -70,35 +70,34 @@ impl Digits {
     }
 }
 
-/// A list of attributes: copies of `head`, then counters.
+/// Names and values of attributes without counters.
+pub type Head = Vec<(&'static CStr, CString)>;
+
+/// A list of attributes: `head`, then counters.
 struct Report {
-    /// Attributes of another owner.
-    head: &'static [DAT_NAMED_ATTR],
+    head: Head,
     texts: Vec<Digits>,
     list: Vec<DAT_NAMED_ATTR>,
 }
 
-// SAFETY: the pointers lead to `texts`, constants and leaked attributes; only atomics change.
+// SAFETY: the pointers lead to `head`, `texts` and constants; only atomics change.
 unsafe impl Send for Report {}
 // SAFETY: only atomics change.
 unsafe impl Sync for Report {}
 
 impl Report {
-    fn new(head: &'static [DAT_NAMED_ATTR], names: &[&'static CStr]) -> Result<Report, NoMemory> {
+    fn new(head: Head, names: &[&'static CStr]) -> Result<Report, NoMemory> {
+        // The reserve must not contain a list that outlives the call.
+        if memory::is_lent(&*head) || head.iter().any(|(_, value)| memory::is_lent(value.to_bytes())) {
+            return Err(NoMemory);
+        }
         let mut texts: Vec<Digits> = memory::vec(names.len())?;
         texts.resize_with(names.len(), Digits::default);
         let mut list = memory::vec(head.len() + names.len())?;
-        list.extend_from_slice(head);
-        list.extend(names.iter().zip(&texts).map(|(name, text)| DAT_NAMED_ATTR {
-            name: name.as_ptr().cast::<c_char>(),
-            value: text.0.as_ptr().cast::<c_char>(),
-        }));
+        let named = |name: &CStr, value| DAT_NAMED_ATTR { name: name.as_ptr(), value };
+        list.extend(head.iter().map(|(name, value)| named(name, value.as_ptr())));
+        list.extend(names.iter().zip(&texts).map(|(name, text)| named(name, text.0.as_ptr().cast::<c_char>())));
         Ok(Report { head, texts, list })
-    }
-
-    /// Returns whether the list was created with this head, by its address.
-    fn begins_with(&self, head: &[DAT_NAMED_ATTR]) -> bool {
-        self.head.len() == head.len() && (head.is_empty() || self.head.as_ptr() == head.as_ptr())
     }
 
     fn fill(&self, values: &[u64]) -> Attributes {
@@ -139,9 +138,9 @@ impl Lists {
     }
 
     /// Returns a list that begins with `head`.
-    fn lend(&'static self, head: &'static [DAT_NAMED_ATTR]) -> Result<Lent, NoMemory> {
+    fn lend(&'static self, head: Head) -> Result<Lent, NoMemory> {
         let spare = self.spare(|Spare { lists, .. }| {
-            let at = lists.iter().rposition(|report| report.begins_with(head))?;
+            let at = lists.iter().rposition(|report| report.head == head)?;
             Some(lists.swap_remove(at))
         });
         if let Some(report) = spare {
@@ -172,7 +171,7 @@ impl Drop for Lent {
 pub fn of_endpoint<T: Transport>(ep: &Endpoint<T>) -> Attributes {
     // Counters are read under the list's lock, so that no older value overwrites a newer one.
     let report =
-        ep.kept.with(|| OF_ENDPOINTS.lend(&[]), |list: &mut Lent| list.report.fill(&values(&ep.counters(), 0)));
+        ep.kept.with(|| OF_ENDPOINTS.lend(Vec::new()), |list: &mut Lent| list.report.fill(&values(&ep.counters(), 0)));
     report.unwrap_or((0, std::ptr::null_mut()))
 }
 
@@ -182,14 +181,13 @@ pub fn has_returned<T: Transport>(ep: &Endpoint<T>, list: *const DAT_NAMED_ATTR)
     of_ep == Some(list)
 }
 
-/// Returns `head` followed by the adapter's counters, or only `head` if memory is short.
-pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: &'static [DAT_NAMED_ATTR]) -> Attributes {
+/// Returns `head` followed by the adapter's counters, or an empty list if memory is short.
+pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: Head) -> Attributes {
     // The head changes with the port's state.
     let report = ia.kept.with(
         || Ok(Vec::new()),
         |lists: &mut Vec<Lent>| -> Result<Attributes, NoMemory> {
-            let at = lists.iter().position(|list| list.report.begins_with(head));
-            let at = match at {
+            let at = match lists.iter().position(|list| list.report.head == head) {
                 Some(at) => at,
                 None => {
                     lists.room(1)?;
@@ -200,7 +198,7 @@ pub fn of_adapter<T: Transport>(ia: &Ia<T>, head: &'static [DAT_NAMED_ATTR]) -> 
             Ok(lists[at].report.fill(&values(&ia.counters(), ia.wakeups())))
         },
     );
-    report.and_then(Result::ok).unwrap_or_else(|| attributes(head))
+    report.and_then(Result::ok).unwrap_or((0, std::ptr::null_mut()))
 }
 
 /// Returns whether a program's list has the form of an endpoint's counters.

@@ -85,7 +85,7 @@ impl Version for Udat12 {
 
     fn provider_attr<F: Provider<Version = Self>>(ia: &Ia<F::Transport>, thread_safe: bool) -> DAT_PROVIDER_ATTR {
         let limits = ia.attributes();
-        let (number, named) = counted::of_adapter(ia, &[]);
+        let (number, named) = counted::of_adapter(ia, Vec::new());
         dat_provider_common::provider_attr!(limits, &limits.provider, thread_safe, {
             num_provider_specific_attr: number,
             provider_specific_attr: named,

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::process;
 
+use host::fork::with_fork_lock;
 use host::lock::Mutex;
 use host::memory::Room;
 
@@ -30,25 +31,28 @@ pub struct Number {
 impl Number {
     /// Reserves a number other than 0 until the drop.
     pub fn new() -> Result<Self> {
-        let mut indices = INDICES.lock();
-        loop {
-            // Peers may remember a number, so its reuse is delayed.
-            let rested = indices.free.len() >= 1 << (LOW - 1) || indices.fresh >= 1 << LOW;
-            let index = match if rested { indices.free.pop_front() } else { None } {
-                Some(index) => index,
-                None => {
-                    // Reserves the entry that the drop of this number needs.
-                    let more = indices.fresh as usize + 1 - indices.free.len();
-                    indices.free.room(more)?;
-                    indices.fresh += 1;
-                    indices.fresh - 1
+        // Excludes forks.
+        with_fork_lock(|| {
+            let mut indices = INDICES.lock();
+            loop {
+                // Peers may remember a number, so its reuse is delayed.
+                let rested = indices.free.len() >= 1 << (LOW - 1) || indices.fresh >= 1 << LOW;
+                let index = match if rested { indices.free.pop_front() } else { None } {
+                    Some(index) => index,
+                    None => {
+                        // Reserves the entry that the drop needs.
+                        let more = indices.fresh as usize + 1 - indices.free.len();
+                        indices.free.room(more)?;
+                        indices.fresh += 1;
+                        indices.fresh - 1
+                    }
+                };
+                let number = encode(process::id(), index);
+                if number != 0 {
+                    return Ok(Number { index, number });
                 }
-            };
-            let number = encode(process::id(), index);
-            if number != 0 {
-                return Ok(Number { index, number });
             }
-        }
+        })
     }
 
     pub fn get(&self) -> u32 {
@@ -58,7 +62,7 @@ impl Number {
 
 impl Drop for Number {
     fn drop(&mut self) {
-        INDICES.lock().free.push_back(self.index);
+        with_fork_lock(|| INDICES.lock().free.push_back(self.index));
     }
 }
 
