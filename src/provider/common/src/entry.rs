@@ -10,7 +10,7 @@ use host::topic::Topic;
 use host::{cancel, cstr, memory, own_library};
 
 use crate::registration::{Identity, RegistryFunction, registry_function};
-use crate::{Adapter, Provider, Version, fork};
+use crate::{Adapter, Provider, Version};
 
 /// Returns name and identity. `None` for an empty name or another major version.
 ///
@@ -57,7 +57,6 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
         if own_library::keep(libc::RTLD_LOCAL).is_none() {
             log::debug!("provider: cannot pin this library in memory, so a registry may unload it");
         }
-        fork::watch::<F>();
         // SAFETY: the caller promises NULL or a readable `info`.
         let Some((name, identity)) = (unsafe { read_info::<F::Version>(info) }) else {
             log::error!("dat_provider_init: adapter rejected: no name, or another version than {}", F::Version::MAJOR);
@@ -139,6 +138,10 @@ macro_rules! export_provider {
                 &DOMAIN
             }
         }
+
+        #[used]
+        #[unsafe(link_section = ".init_array")]
+        static AT_LOAD: extern "C" fn() = $crate::fork::at_load::<Library>;
 
         /// Registers the adapter in `provider_info`: dat_provider_init(3DAT) of uDAPL 1.2 and 2.0.
         ///

@@ -5,15 +5,10 @@ use host::{fork, memory};
 
 use crate::Provider;
 
-/// Installs the handlers, before the first registration of an adapter.
-pub fn watch<F: Provider>() {
-    F::domain().fork_watch.call_once(|| {
-        // SAFETY: the functions stay loaded, because provider libraries do.
-        let failed = unsafe { libc::pthread_atfork(Some(prepare::<F>), Some(parent::<F>), Some(child::<F>)) };
-        if failed != 0 {
-            log::warn!("fork: cannot install handlers: a forked child will not reject handles of its parent");
-        }
-    });
+/// Installs the handlers. The dynamic linker calls this function when it loads the library.
+pub extern "C" fn at_load<F: Provider>() {
+    // SAFETY: glibc removes the handlers with the library. Without memory, forks run without handlers.
+    unsafe { libc::pthread_atfork(Some(prepare::<F>), Some(parent::<F>), Some(child::<F>)) };
 }
 
 /// Locks the registrations, so that the child finds them consistent.

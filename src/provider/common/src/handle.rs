@@ -6,7 +6,7 @@
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dat_core::error::Role;
 use dat_core::{Cell, FirstCells, Handle, Ia, Kind, Object, ObjectGuard, Slab};
@@ -29,7 +29,6 @@ pub struct Domain<F: Provider> {
     /// A standard mutex, which the child of a fork can always unlock.
     registrations: Mutex<Registrations<F>>,
     pub(crate) fork: Hold<MutexGuard<'static, Registrations<F>>>,
-    pub(crate) fork_watch: Once,
 }
 
 struct Space<F: Provider> {
@@ -76,7 +75,6 @@ impl<F: Provider> Domain<F> {
             window: FirstCells::new(),
             registrations: Mutex::new(Registrations::new()),
             fork: Hold::new(),
-            fork_watch: Once::new(),
         }
     }
 

@@ -10,6 +10,7 @@ mod waits;
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dat_core::testing::Fake;
@@ -42,7 +43,8 @@ pub(crate) use slot;
 /// Registers an adapter without a registry.
 fn register_for_test(name: &CStr, instance: &str, thread_safe: bool) -> &'static Adapter<FakeProvider> {
     let identity = Identity { version: (DAT_VERSION_MAJOR, DAT_VERSION_MINOR), thread_safe };
-    fork::watch::<FakeProvider>();
+    static AT_LOAD: Once = Once::new();
+    AT_LOAD.call_once(|| fork::at_load::<FakeProvider>());
     FakeProvider::domain().registrations().add(name, identity, instance.to_owned(), None, None)
 }
 
