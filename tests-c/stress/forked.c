@@ -3,6 +3,7 @@
 #include "common/fixture.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,24 @@ static bool round_trip(struct side *s, struct region *r, unsigned seed)
            wait_dto(s->recv, 3, DAT_DTO_SUCCESS, NULL) && pattern_check(r->mem + 64, 64, seed) < 0;
 }
 
+/* Codes of the calls in reopen(); DAT_SUCCESS before. */
+static DAT_RETURN opened, closed;
+static DAT_IA_HANDLE reopened;
+/* The adapter of the parent, if the handler in the child makes calls. */
+static DAT_IA_HANDLE inherited;
+
+/* The handler in the child. It runs before the provider's, which is installed later. */
+static void reopen(void)
+{
+    DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+
+    if (inherited == DAT_HANDLE_NULL)
+        return;
+    alarm(60);
+    closed = dat_ia_close(inherited, DAT_CLOSE_ABRUPT_FLAG);
+    opened = dat_ia_open(env_ia(), 8, &async, &reopened);
+}
+
 /* Returns the child's exit status, 128 + n for signal n, or -1 if the child does not exit. */
 static int reap(pid_t pid)
 {
@@ -99,6 +118,7 @@ int main(int argc, char **argv)
     int heirlooms = 0;
 
     env_init(argc, argv, roles);
+    must(pthread_atfork(NULL, NULL, reopen) == 0, "pthread_atfork");
     for (int fd = 3; fd < 1024; fd++)
         heirlooms += fcntl(fd, F_GETFD) >= 0 && !(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     fx_open(&fx);
@@ -160,6 +180,25 @@ int main(int argc, char **argv)
             _exit(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG) == DAT_SUCCESS ? 0 : 2);
         }
         is_int(reap(pid), 0, "the child opens and closes the adapter for itself");
+
+        fflush(stdout);
+        inherited = fx.ia;
+        pid = fork();
+        must(pid >= 0, "fork");
+        if (pid == 0) {
+            DAT_PZ_HANDLE pz;
+
+            EXPECT_LEAKS();
+            if (!rc_is(closed, DAT_INVALID_HANDLE))
+                _exit(1);
+            if (opened != DAT_SUCCESS)
+                _exit(2);
+            if (dat_pz_create(reopened, &pz) != DAT_SUCCESS)
+                _exit(3);
+            _exit(dat_ia_close(reopened, DAT_CLOSE_ABRUPT_FLAG) == DAT_SUCCESS ? 0 : 4);
+        }
+        inherited = DAT_HANDLE_NULL;
+        is_int(reap(pid), 0, "a handler in the child, older than the provider's: closes and opens the adapter");
     }
     if (!env_valgrind()) {
         struct peer h;

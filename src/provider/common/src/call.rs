@@ -25,7 +25,7 @@ use host::diagnostics::{CALL, Function, RETURN};
 use host::memory::{self, NoMemory};
 use host::thread::isolate;
 
-use crate::{Provider, Version};
+use crate::{Provider, Version, fork};
 
 /// The cause of a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +118,7 @@ pub fn making<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
 /// admission: [`host::memory`] reserves memory for them.
 pub fn slow<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     let before = cancel::forbid();
+    fork::finish::<F>();
     let function = Function::of(&body);
     log::debug!(target: CALL, "{function}");
     let code = code::<F>(isolate(body).unwrap_or(Err(PANICKED)));

@@ -1,5 +1,8 @@
 //! Handlers for fork(2). In the child, all handles of its parent are invalid.
 
+use std::process;
+use std::sync::atomic::Ordering;
+
 use dat_core::transport::Transport;
 use host::{fork, memory};
 
@@ -16,22 +19,33 @@ unsafe extern "C" fn prepare<F: Provider>() {
     let held = F::domain().registrations();
     // The lock above excludes other threads, as `keep_out` requires.
     fork::keep_out();
+    F::domain().forker.store(process::id(), Ordering::Relaxed);
     // SAFETY: this handler runs before the fork, and holds the lock on the registrations.
     unsafe { F::domain().fork.keep(held) };
 }
 
 unsafe extern "C" fn parent<F: Provider>() {
     fork::let_in();
+    F::domain().forker.store(0, Ordering::Relaxed);
     // SAFETY: this handler runs after the fork, in the parent.
     drop(unsafe { F::domain().fork.fetch() });
 }
 
-unsafe extern "C" fn child<F: Provider>() {
+extern "C" fn child<F: Provider>() {
+    // SAFETY: this handler runs after the fork, in the child.
+    let Some(mut held) = (unsafe { F::domain().fork.fetch() }) else { return };
+    F::domain().forker.store(0, Ordering::Relaxed);
     memory::after_fork_in_child();
     fork::let_in_child();
-    // SAFETY: this handler runs after the fork, in the child.
-    if let Some(mut held) = unsafe { F::domain().fork.fetch() } {
-        F::domain().abandon(&mut held);
-    }
+    F::domain().abandon(&mut held);
     F::Transport::after_fork_in_child();
+}
+
+/// Runs the child's handler if an earlier handler, of the program, enters the library first.
+#[inline]
+pub(crate) fn finish<F: Provider>() {
+    let forker = F::domain().forker.load(Ordering::Relaxed);
+    if forker != 0 && forker != process::id() {
+        child::<F>();
+    }
 }

@@ -5,7 +5,7 @@
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dat_core::error::Role;
@@ -16,7 +16,7 @@ use host::memory;
 
 use crate::ptr::{Out, OutPtr};
 use crate::registration::{Known, Registrations};
-use crate::{Answer, Fault, Provider, Version};
+use crate::{Answer, Fault, Provider, Version, fork};
 
 type Table<F> = <<F as Provider>::Version as Version>::Table;
 
@@ -29,6 +29,8 @@ pub struct Domain<F: Provider> {
     /// A standard mutex, which the child of a fork can always unlock.
     registrations: Mutex<Registrations<F>>,
     pub(crate) fork: Hold<MutexGuard<'static, Registrations<F>>>,
+    /// The forking process, or 0.
+    pub(crate) forker: AtomicU32,
 }
 
 struct Space<F: Provider> {
@@ -75,11 +77,13 @@ impl<F: Provider> Domain<F> {
             window: FirstCells::new(),
             registrations: Mutex::new(Registrations::new()),
             fork: Hold::new(),
+            forker: AtomicU32::new(0),
         }
     }
 
     /// Locks the registrations.
     pub fn registrations(&self) -> MutexGuard<'_, Registrations<F>> {
+        fork::finish::<F>();
         self.registrations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
