@@ -100,7 +100,7 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
     cancel::restore(before);
 }
 
-/// Removes an adapter.
+/// Removes an adapter, unless it is in use.
 ///
 /// # Safety
 /// `info` is NULL or readable.
@@ -109,11 +109,15 @@ pub unsafe fn fini<F: Provider>(info: *const DAT_PROVIDER_INFO) {
     let _ = isolate(|| {
         // SAFETY: the caller promises NULL or a readable `info`.
         let Some((name, identity)) = (unsafe { read_info::<F::Version>(info) }) else { return };
-        let Some(registration) = F::domain().registrations().remove(&name, identity) else { return };
-        if let Some(remove) = registration.remove {
+        let known = F::domain().registrations().find(&name, identity).map(|known| (known.adapter, known.remove));
+        let Some((adapter, remove)) = known else { return };
+        let code = remove.map_or(DAT_SUCCESS, |remove| {
             // SAFETY: a function of this name; the caller promises that `info` is readable.
-            let code = unsafe { call_registry(remove, registration.adapter, info) };
-            log::debug!("{}: dat_registry_remove_provider returned {code:#x}", name.to_string_lossy());
+            unsafe { call_registry(remove, adapter, info) }
+        });
+        log::debug!("{}: dat_registry_remove_provider returned {code:#x}", name.to_string_lossy());
+        if DAT_GET_TYPE(code) != DAT_PROVIDER_IN_USE {
+            F::domain().registrations().remove(&name, identity);
         }
     });
     cancel::restore(before);

@@ -93,10 +93,14 @@ impl<F: Provider> Registrations<F> {
         adapter
     }
 
-    /// Removes a registration. Returns `None` if it does not exist.
-    pub fn remove(&mut self, name: &CStr, identity: Identity) -> Option<Registration<F>> {
-        let at = self.live.iter().position(|known| known.adapter.name() == name && known.identity == identity)?;
-        Some(self.live.remove(at))
+    /// Returns a registration.
+    pub fn find(&self, name: &CStr, identity: Identity) -> Option<&Registration<F>> {
+        self.live.iter().find(|known| known.adapter.name() == name && known.identity == identity)
+    }
+
+    /// Removes a registration, if it exists.
+    pub fn remove(&mut self, name: &CStr, identity: Identity) {
+        self.live.retain(|known| known.adapter.name() != name || known.identity != identity);
     }
 }
 

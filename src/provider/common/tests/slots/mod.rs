@@ -14,8 +14,8 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dat_core::testing::Fake;
-use dat_provider_common::registration::Identity;
-use dat_provider_common::{Adapter, Domain, Provider, fork};
+use dat_provider_common::registration::{Identity, RegistryFunction};
+use dat_provider_common::{Adapter, Domain, Provider, entry, fork};
 
 use crate::version::{self, *};
 

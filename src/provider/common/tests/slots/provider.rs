@@ -30,6 +30,32 @@ fn returns_registered_thread_safety() {
 }
 
 #[test]
+fn stays_registered_while_in_use() {
+    static CODE: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn remove(_: *const c_void, _: *const DAT_PROVIDER_INFO) -> DAT_RETURN {
+        CODE.load(Ordering::Relaxed)
+    }
+    type Remove = unsafe extern "C" fn(*const c_void, *const DAT_PROVIDER_INFO) -> DAT_RETURN;
+    // SAFETY: the provider converts it back.
+    let remove = unsafe { std::mem::transmute::<Remove, RegistryFunction>(remove) };
+    let identity = Identity { version: (DAT_VERSION_MAJOR, DAT_VERSION_MINOR), thread_safe: true };
+    let domain = FakeProvider::domain();
+    domain.registrations().add(c"in use", identity, String::new(), Some(remove), None);
+    let info = DAT_PROVIDER_INFO {
+        ia_name: host::cstr::array(b"in use"),
+        dapl_version_major: DAT_VERSION_MAJOR,
+        dapl_version_minor: DAT_VERSION_MINOR,
+        is_thread_safe: DAT_TRUE,
+    };
+    for (code, is_known) in [(DAT_ERROR(DAT_PROVIDER_IN_USE, DAT_NO_SUBTYPE), true), (OK, false)] {
+        CODE.store(code, Ordering::Relaxed);
+        // SAFETY: `info` is readable.
+        unsafe { entry::fini::<FakeProvider>(&info) };
+        assert_eq!(domain.registrations().find(c"in use", identity).is_some(), is_known);
+    }
+}
+
+#[test]
 fn objects_of_different_adapters_do_not_mix() {
     let (one, other) = (Setup::new(), Setup::new());
     let mut out = UNTOUCHED;
