@@ -138,8 +138,10 @@ static void closed(void)
     scene_code(dat_ia_close((DAT_IA_HANDLE)(uintptr_t)0x10000, DAT_CLOSE_ABRUPT_FLAG), REFUSED_IA,
                "dat_ia_close, where there is no memory: DAT_INVALID_HANDLE");
     scene_opens("stay", &ia);
+    scene_log_clear();
     scene_type(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE,
                "dat_ia_close, refused by the provider: its code");
+    scene_log("asks 0x00000000\nasks itself\n", "dat_ia_close, refused by the provider: the handle is valid meanwhile");
     scene_closes(ia);
 }
 

@@ -12,7 +12,8 @@
  *
  * and in 2.0
  *
- *   asks TYPE, asks itself    result of dats_get_ia_handle() while the adapter "asks" is opened
+ *   asks TYPE, asks itself    result of dats_get_ia_handle() while the adapter "asks" is opened, and
+ *                             while "stay" rejects a close
  *   related NAME              a query about another adapter
  *   op NUMBER WORD...         an extended operation with NUMBER words
  *
@@ -120,6 +121,19 @@ static void end(struct object *o)
     o->alive = 0;
 }
 
+/* Asks the registry for the handle of an adapter. */
+static void ask(struct object *o)
+{
+#if UDAPL == 20
+    DAT_IA_HANDLE same = DAT_HANDLE_NULL;
+
+    note_type("asks", dats_get_ia_handle(AS_IA(o), &same));
+    note("asks", same == o ? "itself" : "another");
+#else
+    (void)o;
+#endif
+}
+
 static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd,
                           DAT_IA_HANDLE *ia)
 {
@@ -136,14 +150,8 @@ static DAT_RETURN ia_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDL
     snprintf(o->name, sizeof o->name, "%s", name);
     if (*evd == DAT_HANDLE_NULL)
         *evd = make(DAT_HANDLE_TYPE_EVD, o);
-#if UDAPL == 20
-    if (strcmp(name, "asks") == 0) {
-        DAT_IA_HANDLE same = DAT_HANDLE_NULL;
-
-        note_type("asks", dats_get_ia_handle(AS_IA(o), &same));
-        note("asks", same == o ? "itself" : "another");
-    }
-#endif
+    if (strcmp(name, "asks") == 0)
+        ask(o);
     *ia = o;
     return DAT_SUCCESS;
 }
@@ -179,8 +187,10 @@ static DAT_RETURN ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
     if (o == NULL)
         return ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
     /* The code lacks the class bit, as in some C providers. */
-    if (strcmp(o->name, "stay") == 0 && flags == DAT_CLOSE_GRACEFUL_FLAG)
+    if (strcmp(o->name, "stay") == 0 && flags == DAT_CLOSE_GRACEFUL_FLAG) {
+        ask(o);
         return (DAT_RETURN)(DAT_INVALID_STATE | DAT_INVALID_STATE_IA_IN_USE);
+    }
     note("close", "");
     end(o);
     return DAT_SUCCESS;

@@ -150,17 +150,17 @@ pub fn close<A: Api>(
     flags: DAT_CLOSE_FLAGS,
     purpose: Purpose,
 ) -> Option<Result<(), DAT_RETURN>> {
-    // Unbind first: after the close, another thread's new instance may have the same address.
-    let ticket = A::statics().registry.unbind(handle.addr(), purpose)?;
-    // SAFETY: the ticket's provider created the handle, which was still bound and thus not closed by this library. The
-    // ticket keeps the table registered.
-    let result = unsafe { close_instance::<A>(ticket.table.0, handle, flags) };
-    match result {
-        Ok(()) => A::statics().registry.release(ticket),
-        // Another thread closed the handle with the provider directly.
-        Err(code) if DAT_GET_TYPE(code) == DAT_INVALID_HANDLE => A::statics().registry.release(ticket),
-        Err(_) => A::statics().registry.bind(handle.addr(), purpose, ticket),
+    let registry = &A::statics().registry;
+    // The instance stays bound during the close, because the provider decides about this call and concurrent ones.
+    let (serial, _, provider) = registry.instance(purpose, |address, _| address == handle.addr())?;
+    // SAFETY: this provider created the handle, and the reference keeps its table registered.
+    let result = unsafe { close_instance::<A>(provider.table.0, handle, flags) };
+    // The handle is invalid if another thread has closed it.
+    let is_closed = result.map_or_else(|code| DAT_GET_TYPE(code) == DAT_INVALID_HANDLE, |()| true);
+    if let Some(ticket) = is_closed.then(|| registry.unbind(serial)).flatten() {
+        registry.release(ticket);
     }
+    registry.release(provider);
     Some(result)
 }
 

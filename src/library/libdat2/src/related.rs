@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use dat_library::api::{Api, OUT_OF_MEMORY};
 use dat_library::guard::making;
-use dat_registry::Missing;
+use dat_registry::{Missing, Purpose};
 use dat_udat20::{
     DAT_BOOLEAN, DAT_FALSE, DAT_HA_CONFLICTING, DAT_HA_FALSE, DAT_HA_RELATIONSHIP, DAT_HA_TRUE, DAT_HA_UNKNOWN,
     DAT_IA_HANDLE, DAT_NAME_MAX_LENGTH, DAT_NAME_PTR, DAT_PROVIDER, DAT_RETURN, DAT_SUCCESS,
@@ -52,7 +52,7 @@ pub unsafe fn dat_registry_providers_related<A: Api>(
 /// Asks the provider of `name` whether `other` is related. Returns `None` if `name` is not open or the provider does
 /// not know.
 fn asked<A: Api>(name: &CStr, other: &CStr) -> Option<bool> {
-    let (address, ticket) = A::statics().registry.instance_of(name)?;
+    let (_, address, ticket) = A::statics().registry.instance(Purpose::Use, |_, its_name| its_name == name)?;
     let table: *const DAT_PROVIDER = ticket.table.0.cast();
     // SAFETY: the ticket keeps the table registered, and registered tables are of this version.
     let answer = unsafe { (*table).ia_ha_related_func }.and_then(|related| {

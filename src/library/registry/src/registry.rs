@@ -414,14 +414,17 @@ impl<B: Backend> Registry<B> {
 
     /// Records the ticket of an open instance by the address that is its handle.
     pub fn bind(&self, address: usize, purpose: Purpose, ticket: Ticket<B::Table>) {
-        self.lock().get().instances.push(Instance { address, purpose, ticket });
+        let mut guard = self.lock();
+        let state = guard.get();
+        state.instances.push(Instance { serial: state.next, address, purpose, ticket });
+        state.next += 1;
     }
 
-    /// Removes and returns the ticket that [`bind`](Registry::bind) recorded, if any.
-    pub fn unbind(&self, address: usize, purpose: Purpose) -> Option<Ticket<B::Table>> {
+    /// Removes and returns the ticket that [`bind`](Registry::bind) recorded, if it still exists.
+    pub fn unbind(&self, serial: u64) -> Option<Ticket<B::Table>> {
         let mut guard = self.raw_lock();
         let instances = &mut guard.as_mut()?.instances;
-        let at = instances.iter().rposition(|known| known.address == address && known.purpose == purpose)?;
+        let at = instances.iter().position(|known| known.serial == serial)?;
         Some(instances.swap_remove(at).ticket)
     }
 
@@ -431,15 +434,20 @@ impl<B: Backend> Registry<B> {
         self.raw_lock().as_ref().is_some_and(|state| state.instances.iter().any(sought))
     }
 
-    /// Returns the address of an instance of the adapter `name` that is open for use, and another reference to its
-    /// provider.
-    pub fn instance_of(&self, name: &CStr) -> Option<(usize, Ticket<B::Table>)> {
+    /// Returns serial number and address of the newest instance that `is_sought` accepts by address and adapter name,
+    /// and another reference to its provider.
+    pub fn instance(
+        &self,
+        purpose: Purpose,
+        is_sought: impl Fn(usize, &CStr) -> bool,
+    ) -> Option<(u64, usize, Ticket<B::Table>)> {
         let mut guard = self.raw_lock();
         let state = guard.as_mut()?;
-        let used = |known: &&Instance<_>| known.purpose == Purpose::Use && *known.ticket.identity.name == *name;
-        let found = state.instances.iter().find(used)?;
-        let (address, identity) = (found.address, found.ticket.identity.clone());
-        Some((address, state.find(&identity)?.ticket()?))
+        let of_purpose = state.instances.iter().filter(|known| known.purpose == purpose);
+        let sought = of_purpose.filter(|known| is_sought(known.address, &known.ticket.identity.name));
+        let newest = sought.max_by_key(|known| known.serial)?;
+        let (serial, address, identity) = (newest.serial, newest.address, newest.ticket.identity.clone());
+        Some((serial, address, state.find(&identity)?.ticket()?))
     }
 
     /// Returns whether the name has an entry for this version or a registered provider.

@@ -19,7 +19,7 @@ const DYNAMICS_MAX: usize = 65_536;
 pub(super) struct Entries<B: Backend> {
     /// The adapters by name, entries of the configuration first.
     pub(super) adapters: HashMap<CString, Vec<Adapter<B>>>,
-    next: u64,
+    pub(super) next: u64,
     others: HashSet<CString>,
     listed_only: Vec<Identity>,
     pub(super) bad: Vec<(Origin, BadLine)>,
@@ -64,6 +64,7 @@ pub(super) enum Phase {
 }
 
 pub(super) struct Instance<T> {
+    pub(super) serial: u64,
     pub(super) address: usize,
     pub(super) purpose: Purpose,
     pub(super) ticket: Ticket<T>,

@@ -459,27 +459,38 @@ fn drops_table_of_init_that_ends_its_thread() {
 #[test]
 fn binds_instances_until_close() {
     let registry = registry(&[("a", false, "1")]);
-    let ticket = registry.try_open(c"a").unwrap();
-    registry.bind(0x1000, Purpose::Use, ticket);
-    assert!(registry.unbind(0x2000, Purpose::Use).is_none());
-    assert!(registry.unbind(0x1000, Purpose::Query).is_none());
+    registry.bind(0x1000, Purpose::Use, registry.try_open(c"a").unwrap());
+    let at = |address| registry.instance(Purpose::Use, move |its_address, _| its_address == address);
+    assert!(at(0x2000).is_none() && registry.instance(Purpose::Query, |_, _| true).is_none());
+    let (first, _, provider) = at(0x1000).unwrap();
     assert!(registry.is_bound(0x1000, Purpose::Use) && !registry.is_bound(0x1000, Purpose::Query));
-    let ticket = registry.unbind(0x1000, Purpose::Use).unwrap();
-    assert!(registry.unbind(0x1000, Purpose::Use).is_none() && !registry.is_bound(0x1000, Purpose::Use));
-    registry.release(ticket);
+    // The provider closes the instance, and reuses the address before the registry removes the instance.
+    registry.bind(0x1000, Purpose::Use, registry.try_open(c"a").unwrap());
+    registry.release(registry.unbind(first).unwrap());
+    assert!(registry.unbind(first).is_none() && registry.is_bound(0x1000, Purpose::Use));
+    registry.release(provider);
+    let (second, _, provider) = at(0x1000).unwrap();
+    registry.release(registry.unbind(second).unwrap());
+    assert!(!registry.is_bound(0x1000, Purpose::Use) && !registry.backend.published.lock().unwrap().is_empty());
+    registry.release(provider);
+    assert!(registry.backend.published.lock().unwrap().is_empty());
 }
 
 #[test]
-fn instance_of_keeps_the_provider() {
+fn instance_keeps_the_provider() {
     let registry = registry(&[("a", false, "1")]);
-    assert!(registry.instance_of(c"a").is_none());
+    let of_a = || registry.instance(Purpose::Use, |_, name| name == c"a");
+    assert!(of_a().is_none());
     registry.bind(0x1000, Purpose::Query, registry.try_open(c"a").unwrap());
-    assert!(registry.instance_of(c"a").is_none(), "it is not open for use");
+    assert!(of_a().is_none(), "it is not open for use");
     registry.bind(0x2000, Purpose::Use, registry.try_open(c"a").unwrap());
-    let (address, seen) = registry.instance_of(c"a").unwrap();
+    let (_, address, seen) = of_a().unwrap();
     assert_eq!((address, seen.table), (0x2000, 1));
     for (address, purpose) in [(0x1000, Purpose::Query), (0x2000, Purpose::Use)] {
-        registry.release(registry.unbind(address, purpose).unwrap());
+        let (serial, at, provider) = registry.instance(purpose, |_, _| true).unwrap();
+        assert_eq!(at, address);
+        registry.release(provider);
+        registry.release(registry.unbind(serial).unwrap());
     }
     assert!(!registry.backend.published.lock().unwrap().is_empty(), "the reference keeps it");
     registry.release(seen);
