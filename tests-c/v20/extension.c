@@ -75,6 +75,9 @@ static void queried(void)
 {
     DAT_IA_HANDLE query = UNTOUCHED, second = UNTOUCHED;
     DAT_PZ_HANDLE pz;
+    DAT_HANDLE_TYPE kind;
+    DAT_CONTEXT context = { .as_64 = 5 };
+    DAT_UINT64 counters[DCNT_IA_ALL_COUNTERS];
     DAT_IA_ATTR ia, same;
     DAT_PROVIDER_ATTR provider;
 
@@ -101,6 +104,15 @@ static void queried(void)
             "dat_ia_query: handle of a query: DAT_INVALID_HANDLE");
     is_code(dat_pz_create(query, &pz), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA,
             "dat_pz_create: handle of a query: DAT_INVALID_HANDLE");
+    is_code(dat_get_handle_type(query, &kind), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1,
+            "dat_get_handle_type: handle of a query: DAT_INVALID_HANDLE");
+    is_code(dat_set_consumer_context(query, context), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1,
+            "dat_set_consumer_context: handle of a query: DAT_INVALID_HANDLE");
+    is_code(dat_get_consumer_context(query, &context), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1,
+            "dat_get_consumer_context: handle of a query: DAT_INVALID_HANDLE");
+    is_code(dat_ib_query_counters(query, DCNT_IA_ALL_COUNTERS, counters, 0), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1,
+            "dat_ib_query_counters: handle of a query: DAT_INVALID_HANDLE");
+    is_success(dat_get_handle_type(fx.ia, &kind), "dat_get_handle_type: the open adapter beside a query: success");
     is_success(dat_ib_close_query(query), "dat_extension_op: dat_ib_close_query: success");
     is_code(dat_ib_close_query(query), DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA,
             "dat_extension_op: dat_ib_close_query, again: DAT_INVALID_HANDLE");

@@ -104,7 +104,9 @@ unsafe extern "C" fn extension_op(
     match ext_op as u32 {
         // SAFETY: the list contains the arguments of the operation, as the caller promises.
         DAT_IB_OPEN_QUERY_OP => unsafe { open_query(arguments) },
-        DAT_IB_CLOSE_QUERY_OP => slow::<Udat20>(|| close::<Udat20>(ext_handle, DAT_CLOSE_ABRUPT_FLAG, Purpose::Query)),
+        DAT_IB_CLOSE_QUERY_OP => slow::<Udat20>(|| {
+            close::<Udat20>(ext_handle.wrapping_byte_sub(QUERY_OFFSET), DAT_CLOSE_ABRUPT_FLAG, Purpose::Query)
+        }),
         _ => {
             let Some(table) = provider_if_first(ext_handle).or_else(|| provider_of(ext_handle)) else {
                 return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
@@ -118,6 +120,9 @@ unsafe extern "C" fn extension_op(
         }
     }
 }
+
+/// Offset of a query's handle. Dispatch rejects unaligned handles.
+const QUERY_OFFSET: usize = 1;
 
 /// Length of a query's asynchronous EVD, which is not used.
 const QUERY_QLEN: DAT_COUNT = 8;
@@ -143,12 +148,8 @@ unsafe fn open_query(arguments: &mut VaList) -> DAT_RETURN {
         if ia_attr.is_null() && provider_attr.is_null() {
             return Err(DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
         }
-        let request = Request {
-            name,
-            major: DAT_VERSION_MAJOR,
-            minor: DAT_VERSION_MINOR,
-            thread_safe: DAT_THREADSAFE != DAT_FALSE,
-        };
+        let thread_safe = DAT_THREADSAFE != DAT_FALSE;
+        let request = Request { name, major: DAT_VERSION_MAJOR, minor: DAT_VERSION_MINOR, thread_safe };
         let mut async_evd: DAT_EVD_HANDLE = ptr::null_mut();
         // SAFETY: the name is a C string, and the EVD handle is a local variable.
         let (handle, table) = unsafe { ia::open::<Udat20>(&request, Purpose::Query, QUERY_QLEN, &mut async_evd)? };
@@ -163,7 +164,7 @@ unsafe fn open_query(arguments: &mut VaList) -> DAT_RETURN {
             return Err(open_query_code(code));
         }
         // SAFETY: not NULL as checked, and writable as the caller promises.
-        unsafe { ia_handle.write_unaligned(handle) };
+        unsafe { ia_handle.write_unaligned(handle.wrapping_byte_add(QUERY_OFFSET)) };
         Ok(())
     })
 }
