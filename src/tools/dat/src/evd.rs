@@ -46,8 +46,7 @@ pub enum Event {
 }
 
 object! {
-    /// An event dispatcher: a queue of events. Only one thread can take events, because private data of an event is valid
-    /// until the next one is taken.
+    /// An event dispatcher: a queue of events. One thread takes them: private data is valid until the next one.
     Evd, PhantomData<Cell<()>>
 }
 

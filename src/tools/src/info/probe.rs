@@ -61,7 +61,7 @@ impl Message {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Opened {
     pub address: Option<std::net::IpAddr>,
-    /// File of the provider's library, with replacement characters if it is not UTF-8, as in all JSON.
+    /// File of the provider's library, as UTF-8.
     pub library: Option<String>,
     pub groups: Vec<Group>,
 }

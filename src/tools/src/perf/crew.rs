@@ -50,9 +50,8 @@ pub fn run(
             let (sender, turns) = mpsc::channel();
             let (reports, limit) = (reports.clone(), lead.control.limit.clone());
             let follow = move || {
-                // The first thread waits for a report, also after a panic.
                 let run = || pin(cpus, index + 1).and_then(|()| follow(worker, &turns, &reports));
-                let made = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(anyhow!("a thread has panicked")));
+                let made = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(anyhow!("a thread panicked")));
                 made.map_err(|error| {
                     let _ = reports.send(Err(error));
                     limit.fail();

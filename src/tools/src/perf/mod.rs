@@ -90,7 +90,7 @@ fn measure(
     let peer = &arguments.peer;
     let library = peer.common.library_with(Some(arguments.name.as_bytes()))?;
     let cpus = Cpus::new(&arguments.cpu, &arguments.peer_cpu, peer.own_peer);
-    // Started first, because a child process inherits the CPUs of this thread.
+    // First, because a child process inherits the CPUs.
     let server = if peer.own_peer { Some(start_server(arguments, library)?) } else { None };
     cpus::pin(&cpus.own, 0)?;
     let ia = open_adapter(library, &arguments.name)?;

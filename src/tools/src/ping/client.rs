@@ -28,7 +28,7 @@ pub fn run(plan: &Plan, report: &mut Report) -> anyhow::Result<()> {
         let start = Instant::now();
         let tried = match &mut session {
             Some(session) => one_round(plan, session, round),
-            // The cause of any error may be temporary, such as a network without name servers.
+            // It may be temporary.
             None => match Session::connect(plan).unwrap_or_else(|error| Err((error.into(), String::new()))) {
                 Ok(Peer::Session(back)) => {
                     report.note(GOOD, format!("{} is back", back.address))?;
