@@ -1,14 +1,17 @@
 /*
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * connector.c - programs other than dat-ping, as peers of dat-ping.
+ * connector.c - other programs, as peers of dat-ping and dat-perf.
  *
- *     connector COMMAND ADAPTER QUALIFIER [ADDRESS]
+ *     connector COMMAND ADAPTER QUALIFIER [ADDRESS|THREAD]
  *
  * - connect: connects to this host or an IPv4 address; disconnects at the end of standard input
  * - slander: connects to this host like dat-ping, sends one message of wrong bytes, waits for the end of the connection
  * - accept: accepts one connection and waits for its end
  * - lie: accepts like dat-ping, and returns every message unchanged, which dat-ping does not expect
+ * - stray: connects to this host like dat-perf, and sends a message to a thread on a connection without traffic, or for
+ *   "srq" to the shared receive queue of the first thread; prints the response
+ * - stall: accepts like dat-perf, but no connection for the measurement
  *
  * Each prints its progress, and exits with 0 if all steps succeeded.
  */
@@ -233,6 +236,130 @@ static int lie(DAT_CONN_QUAL qualifier)
     }
 }
 
+/* ---- dat-perf ---- */
+
+#define GREETING "dat-perf 5"
+#define CONTROL  16384 /* bytes of a control message */
+#define THREADS  3
+
+/* Buffers of received messages, then of sent messages. */
+static char *control;
+static DAT_LMR_CONTEXT control_context;
+
+static void receive_into(DAT_EP_HANDLE at, unsigned buffer)
+{
+    DAT_LMR_TRIPLET iov = segment(control_context, control + buffer * CONTROL, CONTROL);
+    DAT_DTO_COOKIE cookie;
+
+    cookie.as_64 = buffer;
+    must("dat_ep_post_recv", dat_ep_post_recv(at, 1, &iov, cookie, DAT_COMPLETION_DEFAULT_FLAG));
+}
+
+static void send_from(DAT_EP_HANDLE at, unsigned buffer, DAT_SEG_LENGTH length)
+{
+    DAT_LMR_TRIPLET iov = segment(control_context, control + buffer * CONTROL, length);
+    DAT_DTO_COOKIE cookie;
+
+    cookie.as_64 = buffer;
+    must("dat_ep_post_send", dat_ep_post_send(at, 1, &iov, cookie, DAT_COMPLETION_DEFAULT_FLAG));
+}
+
+static void set_up_control(void)
+{
+    DAT_RMR_CONTEXT remote;
+
+    control = memory(2 * BUFFERS * CONTROL, &control_context, &remote);
+    for (unsigned i = 0; i < BUFFERS; i++)
+        receive_into(ep, i);
+}
+
+/* Sends a control message. */
+static void tell(const char *json)
+{
+    static unsigned buffer = BUFFERS;
+
+    strcpy(control + buffer * CONTROL, json);
+    send_from(ep, buffer++, strlen(json));
+}
+
+/* Waits for a control message. */
+static const char *hear(void)
+{
+    for (;;) {
+        DAT_EVENT event = next(transfers, DAT_DTO_COMPLETION_EVENT);
+        const DAT_DTO_COMPLETION_EVENT_DATA *done = &event.event_data.dto_completion_event_data;
+
+        if (done->status != DAT_DTO_SUCCESS)
+            exit(1);
+        if (done->user_cookie.as_64 < BUFFERS)
+            return control + done->user_cookie.as_64 * CONTROL;
+    }
+}
+
+static int stray(DAT_CONN_QUAL qualifier, const char *to)
+{
+    const char *srq = strcmp(to, "srq") == 0 ? "true" : "false";
+    unsigned thread = (unsigned)atoi(to);
+    DAT_EP_HANDLE first = ep, eps[THREADS][2];
+    DAT_EVD_HANDLE data;
+    unsigned long long measurement;
+    char text[512];
+
+    set_up_control();
+    connect_to("127.0.0.1", qualifier, (DAT_COUNT)strlen(GREETING), (void *)GREETING);
+    sprintf(text,
+            "{\"Plan\":{\"test\":\"send_bw\",\"size\":8,\"iterations\":1,\"warmup\":0,\"outstanding\":1,\"connections\":2,"
+            "\"active\":1,\"threads\":%d,\"pause\":0,\"srq\":%s,\"wait\":true,\"target_polls\":false,\"verify\":%s,"
+            "\"both\":false,\"near\":true,\"crowded\":false}}",
+            THREADS, srq, srq);
+    tell(text);
+    if (sscanf(hear(), "{\"Ready\":%llu}", &measurement) != 1)
+        return 1;
+    tell("{\"Memory\":[[0,0,0],[0,0,0],[0,0,0]]}");
+    (void)hear();
+    must("dat_evd_create", dat_evd_create(ia, 8 * THREADS, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &data));
+    for (unsigned i = 0; i < THREADS; i++)
+        for (unsigned j = 0; j < 2; j++) {
+            must("dat_ep_create", dat_ep_create(ia, pz, data, data, connections, NULL, &ep));
+            sprintf(text, "dat-data %u %u.", i, j);
+            connect_to("127.0.0.1", measurement, (DAT_COUNT)strlen(text), text);
+            eps[i][j] = ep;
+        }
+    ep = first;
+    tell("{\"Turn\":{\"transfers\":1,\"counts\":false}}");
+    /* The first thread waits for the others after its own transfers. */
+    for (unsigned i = 0; thread > 0 && i < THREADS; i++)
+        if (i != thread) {
+            receive_into(eps[i][0], 0);
+            send_from(eps[i][0], BUFFERS, 8);
+            for (int j = 0; j < 2; j++)
+                (void)next(data, DAT_DTO_COMPLETION_EVENT);
+        }
+    send_from(eps[thread][1], BUFFERS, 8);
+    say(hear());
+    return 0;
+}
+
+static int stall(DAT_CONN_QUAL qualifier)
+{
+    DAT_CR_HANDLE request = listen_once(qualifier);
+    DAT_PSP_HANDLE psp;
+    char text[64];
+
+    set_up_control();
+    must("dat_cr_accept", dat_cr_accept(request, ep, (DAT_COUNT)strlen(GREETING), (DAT_PVOID)GREETING));
+    (void)next(connections, DAT_CONNECTION_EVENT_ESTABLISHED);
+    (void)hear();
+    must("dat_psp_create", dat_psp_create(ia, qualifier + 1, requests, DAT_PSP_CONSUMER_FLAG, &psp));
+    sprintf(text, "{\"Ready\":%llu}", (unsigned long long)qualifier + 1);
+    tell(text);
+    tell("{\"Memory\":[[0,0,0]]}");
+    (void)next(requests, DAT_CONNECTION_REQUEST_EVENT);
+    say("requested");
+    (void)next(connections, 0);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     DAT_CONN_QUAL qualifier;
@@ -247,5 +374,9 @@ int main(int argc, char **argv)
         return slander(qualifier);
     if (strcmp(argv[1], "accept") == 0)
         return accept_and_stay(qualifier);
+    if (strcmp(argv[1], "stray") == 0)
+        return stray(qualifier, argc > 4 ? argv[4] : "0");
+    if (strcmp(argv[1], "stall") == 0)
+        return stall(qualifier);
     return lie(qualifier);
 }

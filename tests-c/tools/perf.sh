@@ -4,7 +4,7 @@
 # perf.sh - dat-perf on the adapter shm: all tests and modes with verified bytes, server and client, output, and other
 # programs as peers. Prints TAP.
 #
-# BIN contains the tools, LIB the libraries.
+# BIN contains the tools, LIB the libraries; CC is the compiler.
 set -u
 LC_ALL=C NO_COLOR=1
 export LC_ALL NO_COLOR
@@ -304,6 +304,18 @@ result $? 'a program that is no dat-perf is rejected'
 run 0 shm localhost --csv --size 64 -n 20 -t send_lat && values 1
 result $? 'and the server serves the next one'
 
+# Run connector.c as a hostile peer.
+root=$(cd "$(dirname "$0")/../.." && pwd)
+${CC:-cc} -std=c99 -Wall -Wextra -Werror -O1 -DUDAPL=12 -I"$root/include" -I"$root/tests-c" -o "$work/connector" \
+    "$root/tests-c/tools/connector.c" "$LIB/libdat.so.1" >"$work/out" 2>"$work/err"
+result $? 'the hostile peer can be built'
+for to in 0 1 srq; do
+    timeout 60 "$work/connector" stray shm 18516 $to >"$work/out" 2>"$work/err" &&
+        grep -q '^{"Refused":"connection 1: the peer sent a message on a connection without traffic"}$' "$work/out" &&
+        run 0 shm localhost --csv --size 8 -n 20 -t send_lat && values 1
+    result $? "a message on a connection without traffic: the server serves the next client, $to"
+done
+
 # Kill the server during a measurement, while the client polls and while it waits.
 for how in '' --wait; do
     "$perf" shm localhost --size 32 -n 1000000000 -t send_lat $how >"$work/out" 2>"$work/err" &
@@ -328,6 +340,19 @@ server=$!
 says 'clients' && run 1 shm localhost --qualifier 18520 && grep -q 'is not dat-perf of this version' "$work/err"
 result $? 'a server that is no dat-perf: the client says so'
 stop
+
+: >"$work/server"
+"$work/connector" stall shm 18530 >>"$work/server" 2>&1 &
+server=$!
+says listening
+# The peer fails unless the client ends within 20 s.
+"$perf" shm localhost --qualifier 18530 --size 8 -n 20 -t send_lat --limit 600 >"$work/out" 2>"$work/err" &
+client=$!
+says requested && kill "$client"
+wait "$client"
+[ $? -eq 1 ] && [ "$(cat "$work/err")" = 'dat-perf: interrupted' ] && wait "$server"
+result $? 'a client that is asked to end while it connects ends'
+client= server=
 
 : >"$work/server"
 timeout 150 "$perf" shm --once >>"$work/server" 2>&1 &
