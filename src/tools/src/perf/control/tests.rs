@@ -9,7 +9,7 @@ fn converts_messages() {
     let messages = [
         Message::Plan(PLAN),
         Message::Ready(most),
-        Message::refused(&anyhow!("no room")),
+        Message::refused(anyhow!("no room")),
         Message::Memory(vec![(u32::MAX, most, most); MAX_THREADS as usize]),
         Message::Turn(Turn { transfers: MAX_STEPS as u64, counts: true }),
         Message::Report(usage),
@@ -25,7 +25,7 @@ fn converts_messages() {
 fn messages_fit_into_a_buffer() {
     let plan = Plan { iterations: u64::MAX, warmup: u64::MAX, size: u64::MAX, outstanding: u32::MAX, ..PLAN };
     let plan = Plan { connections: u32::MAX, active: u32::MAX, threads: u32::MAX, pause: u32::MAX, ..plan };
-    let refused = ["ä", "\"", "\u{1}"].map(|letter| Message::refused(&anyhow!(letter.repeat(MAX_MESSAGE))));
+    let refused = ["ä", "\"", "\u{1}"].map(|letter| Message::refused(anyhow!(letter.repeat(MAX_MESSAGE))));
     for message in refused.into_iter().chain([Message::Plan(plan)]) {
         assert!(serde_json::to_vec(&message).expect("it can be written").len() <= MAX_MESSAGE, "{message:?}");
     }
