@@ -194,7 +194,6 @@ impl<T: Transport> Endpoint<T> {
 
     pub(super) fn flush_receives(&self, receives: &mut Receives<T>) {
         let (ep, flushed) = (self.header.handle(), Ended::unfilled(Status::Flushed));
-        receives.early.clear();
         receives.take_back();
         while let Some(posted) = receives.posted.pop() {
             receives.complete(ep, posted.cookie, &flushed, false, None);
