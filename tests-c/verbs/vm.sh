@@ -273,6 +273,8 @@ network()
 
 # Defences of the kernel that take a tenth of the CPU time on emulated CPUs, such as clearing each page twice.
 relaxed='mitigations=off init_on_alloc=0 randomize_kstack_offset=off hardened_usercopy=off apparmor=0'
+# QEMU translates code once for each address. At the same addresses, all processes use one translation of a library.
+relaxed="$relaxed norandmaps"
 # The default does not use KVM, because /dev/kvm can exist and not work. Set VM_ACCEL=kvm if it works.
 accel=${VM_ACCEL:-tcg,thread=multi}
 share() { echo "local,path=$1,mount_tag=$2,security_model=none,multidevs=remap${3:+,$3}"; }
