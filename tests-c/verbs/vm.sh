@@ -10,7 +10,8 @@
 # names what is missing.
 #
 #   VM_RDMA=rxe     the kind of the devices: rxe is Soft-RoCE, siw is soft-iWARP. Debian's kernels lack the module siw:
-#                   the script builds it from the package linux-source and keeps it with the kernel
+#                   the script builds it from the package linux-source and keeps it with the kernel. It corrects the
+#                   fault that a message which arrives while the kernel completes an accept waits for the next message
 #   VM_TREE=DIR     a root file system of 64-bit ARM, with a kernel, bash and busybox, instead of the host's. Of the
 #                   host's files, the guest sees only the directory $VM_SHOW. This guest has no RDMA device
 #   VM_OUT=DIR      a directory of the host that the guest can write
@@ -123,6 +124,11 @@ headers()
 siw()
 {
     local release version work compiler log status
+    # Hands the socket to the queue pair before the peer can send, not after.
+    local early='/^int siw_accept/,/^}/{
+        s/^\trv = siw_send_mpareqrep/\tif (!wait_for_peer_rts)\n\t\tsiw_qp_socket_assoc(cep, qp);\n&/
+        /^\t\tsiw_qp_socket_assoc(cep, qp);$/d
+    }'
     release=$(ls "$1/lib/modules")
     version=$(expr "$release" : '\([0-9]*\.[0-9]*\)')
     log=$cache/siw.log
@@ -136,6 +142,7 @@ siw()
         tar -xJ -C source --strip-components=5 --wildcards '*/drivers/infiniband/sw/siw') >>"$log" 2>&1; then
         say "cannot fetch linux-source-$version: $log"
     else
+        sed -i "$early" "$work/source/siw_cm.c"
         compiler=$(sed -n 's/^CC = .*\(gcc-[0-9]*\)$/\1/p' "$work/headers/usr/src/linux-headers-$release/.kernelvariables")
         if ! command -v "${compiler:-cc}" >/dev/null 2>&1; then
             say "not installed: $compiler"
@@ -143,8 +150,8 @@ siw()
             >>"$log" 2>&1 || ! strip -g "$work/source/siw.ko"; then
             say "the module siw cannot be built: $log"
         else
-            mkdir -p "$1/lib/modules/$release/extra"
-            mv "$work/source/siw.ko" "$1/lib/modules/$release/extra/siw.ko" && depmod -b "$1" "$release" && status=0
+            mkdir -p "$1/lib/modules/$release/updates"
+            mv "$work/source/siw.ko" "$1/lib/modules/$release/updates/siw.ko" && depmod -b "$1" "$release" && status=0
         fi
     fi
     rm -rf "$work"
@@ -227,7 +234,7 @@ if [ ! -d "$unpacked/boot" ]; then
     mv "$fresh" "$unpacked"
 fi
 if [ -z "$tree" ] && [ "$rdma" = siw ]; then
-    [ -e "$(echo "$unpacked"/lib/modules/*/extra/siw.ko)" ] || siw "$unpacked"
+    [ -e "$(echo "$unpacked"/lib/modules/*/updates/siw.ko)" ] || siw "$unpacked"
 fi
 if [ ! "$initial" -nt "$0" ] || [ "$unpacked/boot" -nt "$initial" ]; then
     first_files "$unpacked" "$initial"
