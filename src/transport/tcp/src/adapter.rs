@@ -167,7 +167,8 @@ impl Transport for Tcp {
     dat_memory::software_methods!();
 
     fn poll(&self, _cq: Option<&()>, how: Poll) {
-        self.device.polls.fetch_add(1, Ordering::Relaxed);
+        let polls = &self.device.polls;
+        polls.store(polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         self.device.poll_once(how);
     }
 

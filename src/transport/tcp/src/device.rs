@@ -5,7 +5,7 @@
 //! sockets (epoll). If the program does neither, the progress thread sleeps on the set and polls itself, to serve the
 //! peers of a program that makes no call.
 //!
-//! An idle poll makes one system call: it reads the expected next socket, or in every eighth poll asks the set, whose
+//! An idle poll makes one system call: it reads the expected next socket, or after several reads asks the set, whose
 //! cost is independent of idle sockets. The expected socket is the one that followed the same kind of record of the
 //! same connection last time, because programs tend to use their connections in a fixed order.
 //!
@@ -49,8 +49,9 @@ const COMPLETE: Duration = Duration::from_millis(10);
 /// Number of successive polls with data after which the set is asked and acknowledgements are sent, so that a busy peer
 /// does not starve others.
 const STREAK: u32 = 8;
-/// Number of reads without data after which the set is asked.
-const MISSES: u32 = 7;
+/// Number of reads without data after which the set is asked: before and after [`STEADY`] receptions in order.
+const MISSES: [u32; 2] = [7, 24];
+const STEADY: u32 = 64;
 /// Interval at which the progress thread checks whether the program polls. If not, gathered requests are sent within
 /// two intervals.
 pub const TICK: Duration = Duration::from_millis(1);
@@ -75,11 +76,12 @@ struct Polling {
     last: (u64, bool),
     /// The connection expected to receive next.
     next: Option<Arc<Conn>>,
-    /// Set if the last expectation was right, so polls read `next` before they ask the set.
-    is_steady: bool,
+    /// Number of receptions in the expected order.
+    ordered: u32,
     streak: u32,
-    /// Number of successive reads of `next` without data.
+    /// Number of successive reads of `next` without data, and after which polls ask the set.
     misses: u32,
+    most: u32,
 }
 
 pub struct Device {
@@ -101,7 +103,7 @@ pub struct Device {
     pub watching: AtomicBool,
     /// Number of accepted connections that are about to be reported as established.
     pub beginning: AtomicUsize,
-    /// Number of polls by program threads.
+    /// Changes with each poll by a program thread. A lost increment is harmless.
     pub polls: AtomicU64,
     numbers: AtomicU64,
     /// Connections and attempts with their numbers, sorted.
@@ -281,7 +283,7 @@ impl Device {
         let Some(mut polling) = polling else { return };
         let polling = &mut *polling;
         let mut found = false;
-        let expects = polling.is_steady && polling.misses < MISSES && polling.streak < STREAK;
+        let expects = polling.misses < polling.most && polling.streak < STREAK;
         if let Some(next) = polling.next.take_if(|_| how == Poll::IfFree && expects) {
             let received = next.receive(&mut polling.buffer);
             found = received.is_some();
@@ -319,7 +321,9 @@ impl Device {
             let received = if ready.readable { conn.receive(&mut polling.buffer) } else { None };
             let Some(received) = received else { return };
             found = true;
-            polling.is_steady = polling.next.as_ref().is_some_and(|next| Arc::ptr_eq(next, &conn));
+            let is_expected = polling.next.as_ref().is_some_and(|next| Arc::ptr_eq(next, &conn));
+            polling.ordered = if is_expected { polling.ordered } else { 0 };
+            polling.most = if is_expected { MISSES[usize::from(polling.ordered > STEADY)] } else { 0 };
             let (last, had_records) = polling.last;
             self.conn(last).inspect(|last| last.next[usize::from(had_records)].store(conn.number, Ordering::Relaxed));
             self.expect_next(polling, conn, received);
@@ -332,6 +336,7 @@ impl Device {
     /// Records what a connection has received, and determines the one to expect next.
     #[inline]
     fn expect_next(&self, polling: &mut Polling, conn: Arc<Conn>, had_records: bool) {
+        polling.ordered = polling.ordered.wrapping_add(1);
         polling.last = (conn.number, had_records);
         polling.next = match conn.next[usize::from(had_records)].load(Ordering::Relaxed) {
             number if number == conn.number => Some(conn),

@@ -41,8 +41,8 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
     next.map(|next| next.saturating_duration_since(now))
 }
 
-/// Sleeps until there is work, and polls if the program does not. `polls` is the number of the program's polls
-/// before the last sleep.
+/// Sleeps until there is work, and polls if the program does not. `polls` is the value of [`Device::polls`] before the
+/// last sleep.
 fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let wakeup = Some(device.wakeup.as_fd());
     let is_paused = device.handshakes.accept_paused.swap(false, Ordering::Relaxed);
@@ -56,7 +56,7 @@ fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
         return wait(None, None);
     }
     let before = std::mem::replace(polls, device.polls.load(Ordering::Relaxed));
-    let polled = *polls > before || device.is_polled();
+    let polled = *polls != before || device.is_polled();
     let sleepers = device.sleepers.load(Ordering::SeqCst) > 0;
     if device.watchers.load(Ordering::Acquire) > 0 || !(sleepers || polled) {
         device.poll_once(Poll::Complete);
