@@ -240,7 +240,8 @@ both()
 {
     program=$1
     shift
-    port=$((20000 + ($$ * 7 + tries) % 20000))
+    # Below the ports that the kernel selects for connections.
+    port=$((20000 + ($$ * 7 + tries) % 12000))
     tries=$((tries + 1))
     listen=
     case $program in
