@@ -167,8 +167,7 @@ impl Transport for Tcp {
     dat_memory::software_methods!();
 
     fn poll(&self, _cq: Option<&()>, how: Poll) {
-        let polls = &self.device.polls;
-        polls.store(polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        self.device.count_poll();
         self.device.poll_once(how);
     }
 
@@ -198,7 +197,7 @@ impl Transport for Tcp {
     }
 
     fn reap(&self, _qp: &Arc<Conn>) {
-        self.device.polls.fetch_add(1, Ordering::Relaxed);
+        self.device.count_poll();
         self.device.collect(Poll::Complete);
         // A post must not end other connections.
         if self.device.is_deferred() {

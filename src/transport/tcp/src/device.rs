@@ -49,8 +49,8 @@ const COMPLETE: Duration = Duration::from_millis(10);
 /// Number of successive polls with data after which the set is asked and acknowledgements are sent, so that a busy peer
 /// does not starve others.
 const STREAK: u32 = 8;
-/// Number of reads without data after which the set is asked: before and after [`STEADY`] receptions in order.
-const MISSES: [u32; 2] = [7, 24];
+/// Number of reads without data after which the set is asked: after 0, some, and over [`STEADY`] receptions in order.
+const MISSES: [u32; 3] = [0, 7, 24];
 const STEADY: u32 = 64;
 /// Interval at which the progress thread checks whether the program polls. If not, gathered requests are sent within
 /// two intervals.
@@ -79,7 +79,7 @@ struct Polling {
     /// Number of receptions in the expected order.
     ordered: u32,
     streak: u32,
-    /// Number of successive reads of `next` without data, and after which polls ask the set.
+    /// Number of successive reads of `next` without data, and the maximum.
     misses: u32,
     most: u32,
 }
@@ -103,7 +103,7 @@ pub struct Device {
     pub watching: AtomicBool,
     /// Number of accepted connections that are about to be reported as established.
     pub beginning: AtomicUsize,
-    /// Changes with each poll by a program thread. A lost increment is harmless.
+    /// Number of polls by program threads.
     pub polls: AtomicU64,
     numbers: AtomicU64,
     /// Connections and attempts with their numbers, sorted.
@@ -243,6 +243,11 @@ impl Device {
         self.is_deferred.load(Ordering::SeqCst)
     }
 
+    /// Counts a poll by a program thread. A lost increment is harmless.
+    pub fn count_poll(&self) {
+        self.polls.store(self.polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+
     /// Returns whether a thread is polling. A poll that sends much takes longer than a [`TICK`].
     pub fn is_polled(&self) -> bool {
         self.polling.try_lock().is_none()
@@ -323,7 +328,7 @@ impl Device {
             found = true;
             let is_expected = polling.next.as_ref().is_some_and(|next| Arc::ptr_eq(next, &conn));
             polling.ordered = if is_expected { polling.ordered } else { 0 };
-            polling.most = if is_expected { MISSES[usize::from(polling.ordered > STEADY)] } else { 0 };
+            polling.most = MISSES[usize::from(polling.ordered > 0) + usize::from(polling.ordered > STEADY)];
             let (last, had_records) = polling.last;
             self.conn(last).inspect(|last| last.next[usize::from(had_records)].store(conn.number, Ordering::Relaxed));
             self.expect_next(polling, conn, received);
