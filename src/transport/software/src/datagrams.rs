@@ -209,7 +209,7 @@ impl<T: SoftwareTransport> Datagrams<T> for UdQp<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn send_short(to: &PeerHandle<T>, datagram: ShortSend<'_>) -> bool {
         let mut sending = to.0.connection.sending();
         let free = !to.0.waits.load(Ordering::Relaxed);
