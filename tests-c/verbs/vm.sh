@@ -142,7 +142,8 @@ siw()
         tar -xJ -C source --strip-components=5 --wildcards '*/drivers/infiniband/sw/siw') >>"$log" 2>&1; then
         say "cannot fetch linux-source-$version: $log"
     else
-        sed -i "$early" "$work/source/siw_cm.c"
+        sed -i.orig "$early" "$work/source/siw_cm.c"
+        ! cmp -s "$work/source/siw_cm.c" "$work/source/siw_cm.c.orig" || say "siw_accept is not corrected: first messages may stall"
         compiler=$(sed -n 's/^CC = .*\(gcc-[0-9]*\)$/\1/p' "$work/headers/usr/src/linux-headers-$release/.kernelvariables")
         if ! command -v "${compiler:-cc}" >/dev/null 2>&1; then
             say "not installed: $compiler"
