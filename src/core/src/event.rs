@@ -146,8 +146,7 @@ pub enum Event {
         len: u64,
         /// An ordinary kind if a receive failed.
         transfer: Transfer,
-        /// The immediate data of [`Transfer::RecvImmediate`], or the remote key of [`Transfer::RecvInvalidated`]; else
-        /// 0.
+        /// The immediate data of [`Transfer::RecvImmediate`], or the key of [`Transfer::RecvInvalidated`]; else 0.
         extra: u32,
     },
     Bind {
@@ -168,8 +167,7 @@ pub enum Event {
     Connection {
         ep: Handle,
         kind: ConnectionEvent,
-        /// Private data of the peer. Valid until the next event with private data is taken from the EVD, or the EVD is
-        /// freed.
+        /// Private data of the peer. Valid until the next event with private data is taken from the EVD, or its free.
         private_data: Option<Arc<[u8]>>,
     },
     /// A peer of a datagram endpoint has sent or received a reply.

@@ -92,8 +92,7 @@ impl<T: Transport> Lmr<T> {
             let all = ia.count(Kind::Lmr) >= LmrTable::CAPACITY;
             return Err(Error::InsufficientResources(if all { Resource::Region } else { Resource::Memory }));
         };
-        // If no handle is left, the memory must stay registered until its context is removed, so that no post uses it
-        // later.
+        // If no handle is left, the memory must stay registered until its context is removed, so that no post uses it.
         let kept = region.clone();
         let lmr = ia.adopt(Lmr {
             header: Header::default(),

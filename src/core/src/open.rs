@@ -120,9 +120,8 @@ impl<T: Transport> Ia<T> {
 
     /// Closes the instance if the program has freed all its objects.
     ///
-    /// # Errors
-    /// [`crate::error::StateError::IaInUse`] if an object exists. [`Error::InvalidHandle`] if another thread closes the
-    /// instance.
+    /// # Errors [`crate::error::StateError::IaInUse`] if an object exists. [`Error::InvalidHandle`] if another thread
+    /// closes it.
     pub fn close_graceful(&self) -> Result<()> {
         self.shut_if_unused(self.own_async_evd())?;
         self.close_abrupt()

@@ -166,8 +166,7 @@ impl<T: Transport> Srq<T> {
         Ok(())
     }
 
-    /// Sets the low watermark and arms its event, which is raised immediately if fewer buffers are available. 0
-    /// disarms.
+    /// Sets the low watermark and arms its event, which is raised at once if fewer buffers are available. 0 disarms.
     ///
     /// # Errors
     /// [`Arg::Watermark`] above the number of entries, [`Error::ModelNotSupported`], errors of the transport. Watermark

@@ -1,7 +1,6 @@
 //! The buffers of a shared receive queue.
 //!
-//! There is one record for each entry. For transports that take receives, available buffers form a queue, with their
-//! memory.
+//! There is one record for each entry. For transports that take receives, available buffers form a queue.
 //!
 //! A buffer is *held* from its post to its completion. Its completion event then contains an [`OutstandingRecv`], so
 //! the buffer counts as outstanding until the program dequeues the event.
@@ -273,8 +272,7 @@ impl OutstandingRecv {
         unsafe { Arc::increment_strong_count(address) };
         // SAFETY: the new reference keeps the accounting alive.
         let references = 1 + usize::from(unsafe { self.settle() });
-        // SAFETY: one reference was added above. If there is a second one, this object owns it, because the queue is
-        // freed.
+        // SAFETY: one reference was added above. If there is a second one, this object owns it: the queue is freed.
         (0..references).for_each(|_| unsafe { Arc::decrement_strong_count(address) });
     }
 }

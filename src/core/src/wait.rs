@@ -195,8 +195,7 @@ impl<W: Target> Wait<W> {
         self.target.fail(error)
     }
 
-    /// Waits by periodic polls, because there is no memory for a waker. Cancellation of the thread has no effect on
-    /// such a wait.
+    /// Waits by periodic polls, because there is no memory for a waker. Cancellation has no effect on such a wait.
     fn wait_without_waker(mut self) -> W::Outcome {
         loop {
             self.target.poll();

@@ -24,8 +24,7 @@ const SYMMETRIC: u8 = 2;
 /// Changes only once, because `ASYMMETRIC` is correct only if all threads use it.
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Returns whether [`light`] costs nothing. The first call in a process can take some milliseconds if other threads
-/// run.
+/// Returns whether [`light`] costs nothing. The first call in a process can take milliseconds if other threads run.
 #[inline]
 pub fn available() -> bool {
     match MODE.load(Ordering::Relaxed) {

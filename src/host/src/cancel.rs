@@ -110,8 +110,7 @@ pub unsafe fn forget(place: &mut Note) {
     unsafe { _pthread_cleanup_pop(place, 0) };
 }
 
-/// Runs `f` with cancellation disabled, by two uncontended exchanges. After a panic of `f`, cancellation stays
-/// disabled.
+/// Runs `f` with cancellation disabled, by two uncontended exchanges. After a panic, cancellation stays disabled.
 #[inline(always)]
 pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
     let before = forbid();

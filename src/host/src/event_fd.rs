@@ -25,8 +25,7 @@ impl EventFd {
         Ok(EventFd { fd: Shielded::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?) })
     }
 
-    /// Wakes all threads that sleep on the descriptor. Never blocks: at a full counter, the descriptor is already
-    /// readable.
+    /// Wakes all threads that sleep on the descriptor. Never blocks: at a full counter, the descriptor is readable.
     #[inline]
     pub fn wake(&self) {
         if rustix::io::write(&self.fd, &1_u64.to_ne_bytes()).is_err() {

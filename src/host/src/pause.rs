@@ -34,8 +34,7 @@ impl Pause {
         self.turns < SPINS
     }
 
-    /// Pauses before the next poll: spins, yields or sleeps. Not a cancellation point. Out of line, because waits are
-    /// rare.
+    /// Pauses before the next poll: spins, yields or sleeps. Not a cancellation point. Not inlined, as waits are rare.
     #[cold]
     #[inline(never)]
     pub fn pass(&mut self) {
@@ -51,8 +50,7 @@ impl Pause {
     }
 }
 
-/// Calls `work`, with pauses, until `left` returns 0. Gives up after `max`, or `max_idle` after the result of `left` last
-/// fell.
+/// Calls `work`, with pauses, until `left` returns 0. Gives up after `max`, or `max_idle` after the result last fell.
 pub fn drain(max_idle: Duration, max: Duration, left: impl Fn() -> usize, work: impl Fn()) {
     let begun = Instant::now();
     let (mut least, mut since, mut pause) = (usize::MAX, begun, Pause::new());

@@ -172,8 +172,7 @@ extern "C-unwind" fn main<F: FnOnce()>(argument: *mut c_void) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// Starts a joinable thread that blocks every signal of the program, with `stack` bytes of stack or the program's
-/// default.
+/// Starts a joinable thread that blocks every signal of the program, with `stack` bytes of stack or the default.
 fn create(stack: Option<usize>, start: Start, argument: *mut c_void) -> io::Result<libc::pthread_t> {
     let mut native = MaybeUninit::<libc::pthread_t>::uninit();
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();

@@ -1,7 +1,6 @@
 //! Endpoint attributes, their defaults and their effects.
 //!
-//! API versions encode counts, watermarks and qualities of service differently. The API layer rejects numbers out of
-//! range.
+//! API versions encode counts, watermarks and qualities of service differently. The API layer rejects bad numbers.
 
 use crate::ep::table::{Against, Field, Purpose, Qos, RULES, Setting};
 use crate::error::{Arg, Error, Result};

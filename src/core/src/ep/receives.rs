@@ -40,8 +40,7 @@ pub(crate) struct Early {
 #[derive(Clone, Copy)]
 pub(crate) struct Ended {
     pub done: RecvDone,
-    /// Kind and value of an extended completion ([`Event::Transfer`](crate::event::Event::Transfer)). Ignored after a
-    /// failure.
+    /// Kind and value of an extended completion ([`Event::Transfer`](crate::event::Event::Transfer)). Not for failures.
     pub special: Option<(Transfer, u32)>,
 }
 

@@ -274,8 +274,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// `true` if arming one completion queue arms all of them.
     const ARMS_ALL: bool;
 
-    /// Opens the adapter that a configuration entry with this `instance_data` describes. Also returns its limits and
-    /// capabilities.
+    /// Opens the adapter that an entry with this `instance_data` describes. Also returns its limits and capabilities.
     ///
     /// # Errors
     /// [`crate::Error::InsufficientResources`] with [`crate::error::Resource::Device`] if the device does not exist.

@@ -3,8 +3,7 @@
 //! A dispatched call needs only its entry in the list. The library's module `by_hand` implements all other calls.
 
 /// Defines the exported function of a call with the version node `$node`, for the version `$api`. The types and
-/// `by_hand` must be in scope. Calls that only providers have are not exported, and the library itself defines variadic
-/// calls.
+/// `by_hand` must be in scope. Calls that only providers have are not exported, and the library defines variadic ones.
 #[macro_export]
 macro_rules! export {
     ($node:literal, $api:ident, $(#[$doc:meta])* extern $abi:literal fn $name:ident($($arguments:tt)*) => slot;) => {};

@@ -123,8 +123,7 @@ impl Call {
     }
 }
 
-/// Calls the function. A function that exits its thread unwinds this frame, which therefore owns no value with a
-/// destructor.
+/// Calls the function. A function that exits its thread unwinds this frame, so it owns no value with a destructor.
 #[expect(clippy::multiple_unsafe_ops_per_block, reason = "the same conditions cover init and fini")]
 unsafe extern "C-unwind" fn call(call: *mut c_void) {
     type Init = unsafe extern "C-unwind" fn(*const DAT_PROVIDER_INFO, *const c_char);

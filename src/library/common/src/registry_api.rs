@@ -15,8 +15,7 @@ use crate::elsewhere::passed_on;
 use crate::guard::{slow, slow_for_provider};
 use crate::provider::{Table, identity_of, info_of};
 
-/// Copies all entries to the list. If the list is too short or has length 0, returns an error and only the number of
-/// entries.
+/// Copies all entries to the list. If the list is too short or empty, returns an error and only the number of entries.
 ///
 /// # Safety
 /// Each pointer must be NULL or valid, as its parameter says.

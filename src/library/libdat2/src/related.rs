@@ -49,8 +49,7 @@ pub unsafe fn dat_registry_providers_related<A: Api>(
     })
 }
 
-/// Asks the provider of `name` whether `other` is related. Returns `None` if `name` is not open or the provider does
-/// not know.
+/// Asks the provider of `name` whether `other` is related. Returns `None` if `name` is not open or it does not know.
 fn asked<A: Api>(name: &CStr, other: &CStr) -> Option<bool> {
     let (_, address, ticket) = A::statics().registry.instance(Purpose::Use, |_, its_name| its_name == name)?;
     let table: *const DAT_PROVIDER = ticket.table.0.cast();

@@ -162,8 +162,7 @@ macro_rules! query_slot {
     };
 }
 
-/// Runs a post, dequeue or short query. Disables cancellation, because `body` can drop the last reference to an
-/// object.
+/// Runs a post, dequeue or short query. Disables cancellation, because `body` can drop an object's last reference.
 pub fn fast<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| code::<F>(body()))
 }

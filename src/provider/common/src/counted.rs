@@ -1,10 +1,8 @@
-//! Counters of endpoints and adapters: provider-specific named attributes in the results of dat_ep_query and
-//! dat_ia_query.
+//! Counters of endpoints and adapters: provider-specific named attributes of dat_ep_query and dat_ia_query.
 //!
 //! A list of attributes has a fixed address, and each query overwrites its values. Programs use lists even after the
 //! object was freed: they create endpoints with a freed endpoint's attributes, and read the attributes of a closed
-//! adapter. So lists are never freed, but new objects reuse the lists of freed objects, which bounds the number of
-//! lists.
+//! adapter. So lists are never freed, but new objects reuse the lists of freed objects, which bounds their number.
 //!
 //! A program can read digits during a query, so they are atomic bytes with a final zero.
 

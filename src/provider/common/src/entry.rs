@@ -52,8 +52,7 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
     // If the closure panics, the adapter is not registered.
     let _ = isolate(|| {
         diagnostics::init(library, Role::Provider);
-        // C registries unload a provider with its last adapter, but threads and exit and fork handlers still need its
-        // code.
+        // C registries unload a provider with its last adapter, but threads and handlers still need its code.
         if own_library::keep(libc::RTLD_LOCAL).is_none() {
             log::debug!("provider: cannot pin this library in memory, so a registry may unload it");
         }

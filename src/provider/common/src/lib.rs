@@ -1,7 +1,6 @@
 //! The parts of the C API layer that all versions of uDAPL share.
 //!
-//! A [`Provider`] combines a [`Version`] of the interface, which defines C structures and return codes, with a
-//! transport.
+//! A [`Provider`] combines a [`Version`] of the interface, with its C structures and return codes, with a transport.
 //!
 //! ```text
 //!  program → provider table → function of `function!` → slot → core
@@ -125,8 +124,7 @@ pub trait Version: Sized + 'static {
     const MAJOR: u32;
     /// Symbol version of the registry's functions.
     const NODE: &'static CStr;
-    /// The registry's function that returns a program's handle of an adapter; `None` if programs hold the provider's
-    /// handle.
+    /// The registry's function that returns a program's handle of an adapter; `None` if programs hold the provider's.
     const IA_HANDLES: Option<&'static CStr>;
 
     /// Minimum length of an asynchronous EVD that dat_ia_open creates.

@@ -95,8 +95,7 @@ impl DatagramEvent {
         Some(DatagramEvent { number, kind, peer })
     }
 
-    /// Changes a written event to an event about datagrams. The extension data is zero so far, and its padding stays
-    /// zero.
+    /// Changes a written event to an event about datagrams. The extension data is zero so far; its padding stays so.
     pub fn write(self, out: Out<DAT_EVENT>) {
         write_field!(out, event_number, self.number);
         write_at(out, EXTENSION + offset_of!(DAT_IB_EXTENSION_EVENT_DATA, r#type), self.kind);

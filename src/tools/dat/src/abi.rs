@@ -18,8 +18,7 @@ impl<F: Copy> Slot for Option<F> {
     type Function = F;
 }
 
-/// Defines a structure of functions with the types of their slots in the crate `$udat`, and of functions with other
-/// types.
+/// Defines a structure of functions with the types of their slots in the crate `$udat`, and of others.
 macro_rules! functions {
     ($(#[$doc:meta])* $name:ident of $udat:ident { $($function:ident)* } $($other:ident: $type:ty;)*) => {
         $(#[$doc])*
@@ -31,8 +30,7 @@ macro_rules! functions {
         impl $name {
             /// Looks up all functions. Fails with the loader's error for the first missing one.
             fn of(library: &unix::Library) -> Result<Self, libloading::Error> {
-                // SAFETY: the caller passes a library of this version, whose binary interface has these functions and
-                // types.
+                // SAFETY: the caller passes a library of this version, which has these functions and types.
                 unsafe {
                     Ok(Self {
                         $($function: *library.get(concat!(stringify!($function), "\0").as_bytes())?,)*

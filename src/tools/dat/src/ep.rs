@@ -186,8 +186,7 @@ impl Srq {
             low_watermark: DAT_SRQ_LW_DEFAULT,
         };
         let (ia, calls) = (pz.ia(), &pz.ia().library().calls().common);
-        // SAFETY: adapter and zone are live, the attributes are local, and the caller provides the place for the
-        // handle.
+        // SAFETY: adapter and zone are live, the attributes are local, and the caller provides the handle's place.
         let create = |handle: &mut DAT_HANDLE| unsafe { (calls.dat_srq_create)(ia.raw(), pz.raw(), &mut attr, handle) };
         Object::new(ia, "dat_srq_create", calls.dat_srq_free, vec![pz.0.clone()], create).map(Self)
     }

@@ -107,8 +107,7 @@ impl Evd {
         take!(self, "dat_evd_dequeue", |calls, place| (calls.dat_evd_dequeue)(self.raw(), place))
     }
 
-    /// Waits for an event and takes it. Returns `None` after `timeout`, at most 71 minutes, or after a signal handler
-    /// ran.
+    /// Waits for an event and takes it. Returns `None` after `timeout`, at most 71 minutes, or a signal handler.
     #[inline(always)]
     pub fn wait(&self, timeout: Duration) -> Result<Option<Event>> {
         let (timeout, mut more) = (microseconds(timeout), 0);

@@ -84,8 +84,7 @@ impl Region {
         let (address, lmr, rmr) = (base.as_ptr().cast(), &mut region.lmr_context, &mut region.rmr_context);
         let (va, virt, null) = (DAT_REGION_DESCRIPTION { for_va: address }, DAT_MEM_TYPE_VIRTUAL, ptr::null_mut);
         let (raw, zone, handle_place) = (ia.raw(), pz.raw(), &mut handle);
-        // SAFETY: the memory has this length and outlives the region; the other pointers are to local variables or
-        // fields.
+        // SAFETY: the memory has this length and outlives the region; other pointers are to local variables or fields.
         #[expect(clippy::multiple_unsafe_ops_per_block, reason = "the same condition covers both functions")]
         let code = unsafe {
             match &ia.library().calls().own {

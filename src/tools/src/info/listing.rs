@@ -101,8 +101,7 @@ pub fn probe_all<'a>(adapters: &'a [Adapter], library: Option<&Path>) -> Vec<(&'
     all
 }
 
-/// Returns the entry of a listed adapter. Returns `None` if this registry has no such entry, because the library's
-/// rules differ.
+/// Returns the entry of a listed adapter. Returns `None` if this registry lacks it, because the library's rules differ.
 pub fn entry_of<'a>(found: &'a Found, adapter: &Adapter) -> Option<&'a (Origin, Entry)> {
     found.entries.iter().find(|(_, entry)| {
         entry.name == adapter.name

@@ -34,8 +34,7 @@ pub fn nanoseconds_of_tick() -> f64 {
     })
 }
 
-/// Reads the clock and the counter together: the closest of several attempts, because other threads may run between two
-/// reads.
+/// Reads the clock and the counter together: the closest of several attempts, because other threads may run in between.
 fn clock_and_ticks() -> (Instant, u64) {
     let mut closest = (u64::MAX, Instant::now(), ticks());
     for _ in 0..20 {

@@ -323,8 +323,7 @@ impl Worker {
         if self.yields.get() % YIELDS == 0 { self.check() } else { Ok(()) }
     }
 
-    /// Fails after the end of a connection or at a limit. Receives of a shared receive queue do not end with a
-    /// connection.
+    /// Fails after the end of a connection or at a limit. Receives of an SRQ do not end with a connection.
     #[cold]
     fn check(&self) -> anyhow::Result<()> {
         match self.evds.connect.dequeue()? {

@@ -18,8 +18,7 @@ use crate::regions::{AccessContext, RegionTable};
 use crate::user::Source;
 use crate::wire::LARGEST;
 
-/// The failure of a connection, handled without the lock under which it was found. The default is a violation of the
-/// protocol.
+/// The failure of a connection, handled without the lock under which it was found. The default is a protocol violation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fatal {
     /// The failing receive.

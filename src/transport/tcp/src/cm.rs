@@ -186,8 +186,7 @@ impl Handshakes {
         removes
     }
 
-    /// Does what [`Handshakes::remove_oldest`] does, for peers, of the host `of` or of all, that have had `time` for
-    /// their greeting.
+    /// Like [`Handshakes::remove_oldest`], for peers of `of` or of all hosts that have had `time` for their greeting.
     fn close_oldest(&self, of: Option<IpAddr>, most: usize, time: Duration) -> bool {
         let (of, before) = (of.map(network), Instant::now() + GREETING_TIMEOUT - time);
         let closes = self.remove_oldest(most, |half, deadline| match half {
@@ -400,8 +399,7 @@ fn accept(device: &Arc<Device>, number: u64) {
     }
 }
 
-/// Receives bytes of a greeting. Returns whether it is complete, or an error if the peer has left or has another
-/// protocol.
+/// Receives bytes of a greeting. Returns whether it is complete, or an error if the peer has left or another protocol.
 fn receive(socket: &Socket, got: &mut Greeting) -> io::Result<bool> {
     loop {
         let wanted = hello::SIZE + got.get(8..hello::SIZE).map_or(0, |rest| usize::from(rest[0]).min(MAX_PRIVATE_DATA));

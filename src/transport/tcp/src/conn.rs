@@ -42,8 +42,7 @@ pub struct Conn {
     pub terms: Terms,
     /// Set while the adapter's list of noted connections contains it.
     pub noted: AtomicBool,
-    /// Numbers of the connections that last received after this one: after only reports, and after other records.
-    /// Initially its own.
+    /// Numbers of the next receiving connections, initially its own: after only reports, and after other records.
     pub next: [AtomicU64; 2],
     pub request_stalls: Gauge,
     receiving: Mutex<Rx>,
@@ -150,8 +149,7 @@ impl Conn {
         self.device.later(After::ConnEnd(self.clone(), over));
     }
 
-    /// Handles data of the socket, through `buffer`. Returns `None` if there is none, and otherwise whether it had more
-    /// than reports of handled requests.
+    /// Handles data of the socket. Returns whether there was more than reports of handled bytes; `None` without data.
     pub fn receive(self: &Arc<Self>, buffer: &mut [u8]) -> Option<bool> {
         match self.base.phase() {
             Phase::Up => {}

@@ -9,10 +9,9 @@
 //! cost is independent of idle sockets. The expected socket is the one that followed the same kind of record of the
 //! same connection last time, because programs tend to use their connections in a fixed order.
 //!
-//! # Deferred work
-//! A connection with an unsent acknowledgement or gathered requests is noted. The next poll that finds nothing sends
-//! these. So does each complete poll, a poll after [`STREAK`] polls with data, and the progress thread while program
-//! threads sleep. Work that only a thread without locks can do is deferred to the end of the poll, or to the progress
+//! # Deferred work A connection with an unsent acknowledgement or gathered requests is noted. The next poll that finds
+//! nothing sends these. So does each complete poll, a poll after [`STREAK`] polls with data, and the progress thread
+//! while program threads sleep. Work for a thread without locks is deferred to the end of the poll, or to the progress
 //! thread.
 
 use std::io;
@@ -46,14 +45,12 @@ pub type Regions = RegionTable<()>;
 const BUFFER: usize = 32 << 10;
 /// Maximum time of a complete poll, which must report everything that happened before it.
 const COMPLETE: Duration = Duration::from_millis(10);
-/// Number of successive polls with data after which the set is asked and acknowledgements are sent, so that a busy peer
-/// does not starve others.
+/// Maximum successive polls with data before the set is asked and acknowledgements are sent, to serve other peers.
 const STREAK: u32 = 8;
 /// Number of reads without data after which the set is asked: after 0, some, and over [`STEADY`] receptions in order.
 const MISSES: [u32; 3] = [0, 7, 24];
 const STEADY: u32 = 64;
-/// Interval at which the progress thread checks whether the program polls. If not, gathered requests are sent within
-/// two intervals.
+/// Interval at which the progress thread checks for polls of the program. Gathered requests leave within two.
 pub const TICK: Duration = Duration::from_millis(1);
 /// The same while a program thread sleeps on the set of sockets.
 pub const PARK: Duration = Duration::from_millis(10);

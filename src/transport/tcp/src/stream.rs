@@ -289,8 +289,7 @@ impl Stream {
         self.owed() == 0 || !matches!(self.report(), Err(NotSent::Busy))
     }
 
-    /// Acknowledges before the program's next message if the peer may soon wait. Returns `false` if handled requests
-    /// stay without an acknowledgement.
+    /// Acknowledges before the program's next message if the peer may soon wait. Returns whether all is acknowledged.
     pub fn acknowledge_early(&self) -> bool {
         let owed = self.owed();
         owed == 0 || (owed >= u64::from(self.window() / 4 * 3) && self.acknowledge())
@@ -382,8 +381,7 @@ impl Sender<'_> {
     }
 
     /// Sends the added records, and `len` bytes of `body` from `offset`, which end the last record. [`Body::Local`]
-    /// needs `segments`. On success, the stream sends later what the socket did not take. An error removes the last
-    /// record.
+    /// needs `segments`. On success, the stream sends later what the socket did not take. An error removes the record.
     pub fn send_with(&mut self, body: Body, segments: &[Segment], offset: u64, len: u64) -> Result<(), NotSent> {
         let out = &mut *self.out;
         (out.body, out.offset, out.len) = (body, offset, len);

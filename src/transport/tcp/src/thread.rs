@@ -41,8 +41,7 @@ fn work(device: &Arc<Device>) -> Option<Duration> {
     next.map(|next| next.saturating_duration_since(now))
 }
 
-/// Sleeps until there is work, and polls if the program does not. `polls` is the value of [`Device::polls`] before the
-/// last sleep.
+/// Sleeps until there is work, and polls if the program does not. `polls` is [`Device::polls`] before the last sleep.
 fn sleep(device: &Arc<Device>, due: Option<Duration>, polls: &mut u64) {
     let wakeup = Some(device.wakeup.as_fd());
     let is_paused = device.handshakes.accept_paused.swap(false, Ordering::Relaxed);

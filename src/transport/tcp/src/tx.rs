@@ -119,8 +119,7 @@ impl Tx {
         self.stream.is_some() && self.launched < self.requests.len()
     }
 
-    /// Queues a request. A `local` one needs no record, and completes together with those before it. Fails without
-    /// memory.
+    /// Queues a request. A `local` one needs no record, and completes with those before it. Fails without memory.
     #[inline]
     pub fn post(&mut self, request: &Request<'_>, local: bool) -> error::Result<()> {
         let Request { id, operation, segments, len, fence, .. } = *request;
@@ -132,8 +131,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Returns whether the waiting requests can be deferred to the next call: they are few and short, and earlier ones
-    /// are outstanding.
+    /// Returns whether the waiting requests can be deferred to the next call: few, short, and after outstanding ones.
     pub fn can_gather(&self) -> bool {
         self.launched > 0
             && self.requests.len() - self.launched < GATHERED

@@ -41,8 +41,7 @@ pub struct Limits {
     /// Set if the device has type 2 windows.
     pub single_windows: bool,
     pub atomics: bool,
-    /// Set for Soft-RoCE, which does not restrict peers to a window's range and has its own status for too long
-    /// messages.
+    /// Set for Soft-RoCE, which does not restrict peers to a window's range and has its own status for long messages.
     pub soft_roce: bool,
     /// Set for soft-iWARP, which connects in the calling thread and rejects receives without segments.
     pub soft_iwarp: bool,

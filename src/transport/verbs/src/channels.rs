@@ -79,8 +79,7 @@ pub fn after_fork_in_child() {
 pub struct Channels(Mutex<Vec<Weak<CompletionChannel>>>);
 
 impl Channels {
-    /// Returns a new channel. At the limit, or if the creation fails, returns the channel with the fewest queues, if
-    /// any.
+    /// Returns a new channel. At the limit, or if the creation fails, returns the one with the fewest queues, if any.
     pub fn get(&self, context: &Arc<Context>) -> std::io::Result<Arc<CompletionChannel>> {
         let mut channels = self.0.lock();
         channels.retain(|channel| channel.strong_count() > 0);

@@ -422,8 +422,7 @@ pub fn fewer(ours: (u8, u8), theirs: (u8, u8)) -> (u8, u8) {
 pub fn retry_lookup(device: &Device, way: Option<(SocketAddr, SocketAddr, Instant)>, id: &CmId) -> std::io::Result<()> {
     match way {
         Some((from, to, until)) if Instant::now() < until && !device.is_gone() => {
-            // The kernel also reports a timeout if there is no route; connecting a UDP socket then fails with the
-            // reason.
+            // The kernel also reports a timeout if there is no route; connecting a UDP socket then tells why.
             UdpSocket::bind((from.ip(), 0))?.connect(to)?;
             id.resolve_addr(from, to, NEIGHBOUR_TIMEOUT)
         }

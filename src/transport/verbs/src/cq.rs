@@ -19,8 +19,7 @@
 //! endpoints are detected, and an entry is free once its completion is read.
 //!
 //! An event may arrive shortly before or after its completion. So a queue for solicited messages is read until it is
-//! empty before the event is reported. After a poll with receives, the channel is read: the only system call of a
-//! dequeue.
+//! empty before the event is reported. After a poll with receives, the channel is read, a dequeue's only system call.
 
 use std::collections::BTreeMap;
 use std::io;

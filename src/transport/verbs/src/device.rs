@@ -1,5 +1,4 @@
-//! The state shared by an open adapter, its objects and its progress thread. Posting and polling use none of its
-//! tables.
+//! The state shared by an open adapter, its objects and its progress thread. Posts and polls use none of its tables.
 //!
 //! # Polling
 //! An adapter may have thousands of completion queues, because programs create several EVDs for each endpoint. So

@@ -1,5 +1,4 @@
-//! Adapters opened only for queries of their attributes. Registries other than libdat pass the adapter's name as the
-//! handle.
+//! Adapters opened only for queries of their attributes. Registries other than libdat pass the name as the handle.
 
 use std::ptr::null_mut;
 

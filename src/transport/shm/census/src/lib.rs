@@ -92,8 +92,7 @@ pub fn processes(directory: &Path) -> io::Result<Vec<Process>> {
     Ok(all)
 }
 
-/// Asks the process that listens at `path`, until its response is complete or times out; `None` if no process listens
-/// there.
+/// Asks the process that listens at `path`, until its response is complete or times out; `None` if no process listens.
 fn ask(path: &Path) -> Option<Process> {
     let until = Instant::now() + TIMEOUT;
     let mut process = None;

@@ -118,8 +118,7 @@ impl ControlRegion {
         watcher(self.word.load(Ordering::Relaxed)) == AWAKE
     }
 
-    /// Returns [`ControlRegion::is_awake`] after a fence: a thread that falls asleep later sees the caller's earlier
-    /// stores.
+    /// Returns [`ControlRegion::is_awake`] after a fence: a thread that falls asleep later sees earlier stores.
     pub fn is_still_awake(&self) -> bool {
         watcher(load_behind::<AtomicU32>(|| self.word.load(Ordering::Acquire))) == AWAKE
     }
@@ -296,8 +295,7 @@ impl Peer {
         watcher(self.word()) != AWAKE
     }
 
-    /// Wakes the peer's progress thread, even if callers of the peer poll. Unread packets in a full socket already wake
-    /// it.
+    /// Wakes the peer's progress thread, even if callers of the peer poll. Unread packets in a full socket wake it.
     pub fn wake_thread(&self) {
         self.socket.send_byte(RING);
     }

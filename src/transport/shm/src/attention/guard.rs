@@ -155,8 +155,7 @@ impl Guard {
         Ok(Guard { new: Mutex::new(Some(Vec::new())), wakeup_fd: EventFd::new()? })
     }
 
-    /// Watches the record that ends at `position`. Returns `false` without memory, or after the progress thread has
-    /// ended.
+    /// Watches the record that ends at `position`. Returns `false` without memory, or after the progress thread's end.
     #[inline]
     pub fn watch(&self, owed: &Arc<Owed>, position: u64) -> bool {
         owed.last.set(position) || self.add(owed)

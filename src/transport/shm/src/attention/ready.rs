@@ -1,5 +1,4 @@
-//! Ready bits of one side: a bit per connection, set while it has pending work, and a summary word with a bit per
-//! nonzero word.
+//! Ready bits of one side: a bit per connection, set while it has work, and a summary word with a bit per nonzero word.
 //!
 //! A thread that sets a bit and finds the side awake relies on the summary. So [`set`] returns only after the summary
 //! has the word's bit, even if another thread is about to set that.

@@ -378,8 +378,7 @@ impl Drop for Reachable {
     }
 }
 
-/// A qualifier that this process has until the claim is dropped. Keeps the socket open, which shows that the owner
-/// lives.
+/// A qualifier that this process has until the claim is dropped. Its open socket shows that the owner lives.
 #[derive(Debug)]
 #[must_use]
 pub struct Claim {

@@ -265,8 +265,7 @@ impl End {
         }
     }
 
-    /// Orders a store before the check for polling. If possible, the side that ends the polling executes the fence for
-    /// both.
+    /// Orders a store before the check for polling. If possible, the side that ends the polling does it for both.
     #[inline]
     fn fence_for_polling(&self) {
         if self.peer_segment.fenced.get() {

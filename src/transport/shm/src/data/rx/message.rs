@@ -87,8 +87,7 @@ impl Arriving {
         self.fetching = Some(Fetching { into, places, len, offset: 0, asked: false, offered: None, ahead: None });
     }
 
-    /// Continues to fetch a message: in slices, with or without the sender's help, or by requesting the bytes from the
-    /// sender.
+    /// Continues to fetch a message: in slices, with or without the sender's help, or by requesting the bytes.
     #[cold]
     pub(super) fn fetch(&mut self, turn: &Turn<'_>, view: &RecordView, budget: &mut Budget) -> Executed {
         let Some(fetching) = &mut self.fetching else { return Err(Halt::Wait) };

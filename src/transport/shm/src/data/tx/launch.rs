@@ -14,8 +14,7 @@ use crate::sleep::News;
 use crate::tx_ring::Put;
 
 impl Tx {
-    /// Puts a datagram into the ring, if no request waits and there is room. It has no mark, because it needs no
-    /// completion.
+    /// Puts a datagram into the ring, if no request waits and there is room. It has no mark, as it needs no completion.
     pub fn try_send(&mut self, end: &End, datagram: &Datagram<'_>) -> bool {
         let Datagram { id, segments, len, solicited } = *datagram;
         let operation = Operation::Send { solicited };
@@ -79,8 +78,7 @@ impl Tx {
         StartOutcome::TxInFlight(Done::Announced(position))
     }
 
-    /// Copies a request up to byte `to` in slices; if `last`, the transfer ends there. Returns `None` if the kernel
-    /// refuses.
+    /// Copies a request up to byte `to` in slices; if `last`, the transfer ends there. Returns `None` if it is refused.
     #[inline]
     pub(super) fn slices(
         &mut self,
