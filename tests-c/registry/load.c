@@ -197,6 +197,10 @@ static void constructor_by_entry(void)
     scene_opens("constructed", &ia);
     scene_log(ADDED "open constructed\n", "a library may register itself while it is loaded");
     scene_closes(ia);
+    scene_log_clear();
+    scene_opens("constructed", &ia);
+    scene_log("open constructed\n", "and stays registered");
+    scene_closes(ia);
 }
 
 static void constructor_before_us(void)

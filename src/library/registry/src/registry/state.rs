@@ -41,6 +41,7 @@ pub(super) struct Adapter<B: Backend> {
     pub(super) phase: Phase,
     /// Set while the working thread is inside the dynamic loader.
     pub(super) loading: bool,
+    /// The loaded library, if its init registers the table.
     pub(super) library: Option<B::Library>,
     pub(super) table: Option<B::Table>,
     pub(super) opens: usize,
@@ -169,7 +170,12 @@ impl<B: Backend> Entries<B> {
     pub(super) fn add(&mut self, identity: Identity, table: B::Table) {
         *self.tables.entry(table).or_default() += 1;
         match self.find(&identity) {
-            Some(adapter) => adapter.table = Some(table),
+            Some(adapter) => {
+                adapter.table = Some(table);
+                if !matches!(adapter.phase, Phase::Busy(_)) {
+                    adapter.library = None;
+                }
+            }
             None => {
                 self.push(identity, VecDeque::new(), Some(table));
             }
@@ -211,7 +217,7 @@ impl<B: Backend> Entries<B> {
         // Idle even if the init registers nothing: it may find a device next time.
         adapter.phase = Phase::Idle;
         match library {
-            Ok(library) => adapter.library = Some(library),
+            Ok(library) => adapter.library = (initialised != Err(InitError::Absent)).then_some(library),
             Err(LoadError::NoMemory) => return Err(OpenError::NoMemory),
             Err(LoadError::Refused(reason)) => {
                 adapter.phase = Phase::Failed;

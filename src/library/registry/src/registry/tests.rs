@@ -318,6 +318,33 @@ fn does_not_load_registered_provider() {
 }
 
 #[test]
+fn keeps_table_without_init() {
+    let registry = registry(&[("a", false, "plain"), ("b", false, "1")]);
+    let constructor = |registry: &'static Registry<Fake>| registry.add(identity(c"a", false), 7).unwrap();
+    *registry.backend.in_load.lock().unwrap() = Some(Box::new(constructor));
+    let ticket = registry.try_open(c"a").unwrap();
+    registry.release(ticket);
+    let ticket = registry.try_open(c"a").unwrap();
+    assert_eq!(ticket.table, 7);
+    registry.release(ticket);
+    assert_eq!(registry.take_log(), ["load plain", "init a"]);
+    assert_eq!(registry.published(), [7]);
+
+    *registry.backend.in_load.lock().unwrap() = None;
+    let ticket = registry.try_open(c"b").unwrap();
+    registry.release(ticket);
+    registry.take_log();
+    registry.add(identity(c"b", false), 8).unwrap();
+    let ticket = registry.try_open(c"b").unwrap();
+    registry.release(ticket);
+    registry.remove(&identity(c"b", false), 8).unwrap();
+    assert!(registry.take_log().is_empty(), "the program added this table itself");
+    let ticket = registry.try_open(c"b").unwrap();
+    assert_eq!((ticket.table, registry.take_log()), (1, vec!["load 1".to_owned(), "init b".to_owned()]));
+    registry.release(ticket);
+}
+
+#[test]
 fn removes_table_that_fini_left() {
     let registry = registry(&[("a", false, "1")]);
     registry.backend.forgets.store(true, SeqCst);
