@@ -135,9 +135,9 @@ impl Library {
             let list = self.calls.common.dat_registry_list_providers;
             // SAFETY: `places` has `room` pointers, each to a separate structure.
             let code = unsafe { list(room as DAT_COUNT, &mut count, places.as_mut_ptr()) };
-            // The library returns the necessary length.
-            if code != DAT_SUCCESS && count as usize > room {
-                room = count as usize;
+            // Some libraries store the necessary length, others as many entries as fit.
+            if count as usize >= room {
+                room = 2 * count as usize;
                 continue;
             }
             self.check("dat_registry_list_providers", code)?;

@@ -2,9 +2,10 @@
 
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Context;
 use dat::{Api, Ia, Request};
@@ -15,8 +16,10 @@ use super::attributes::{self, Group};
 use crate::print;
 use crate::tool::{Common, Outcome, own_file};
 
-/// Seconds after which dat_ia_open counts as hanging.
-const TIMEOUT: u32 = 20;
+/// Time after which dat_ia_open counts as hanging.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// Exit status of the other process in this case.
+const HANGS: i32 = 124;
 
 pub struct Probe {
     /// The adapter, or the reason why it does not open.
@@ -86,8 +89,8 @@ pub fn finish(started: anyhow::Result<Child>) -> Probe {
     let [text, errors] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     let (answer, printed) = read(&text);
     let answer = answer.unwrap_or_else(|| {
-        Err(match output.status.signal() {
-            Some(libc::SIGALRM) => format!("dat_ia_open did not return within {TIMEOUT} seconds"),
+        Err(match output.status.code() {
+            Some(HANGS) => format!("dat_ia_open did not return within {} seconds", TIMEOUT.as_secs()),
             _ => format!("the process that opened it ended with {}", output.status),
         })
     });
@@ -121,8 +124,11 @@ fn read(output: &str) -> (Option<Result<Opened, String>>, Vec<&str>) {
 
 /// Opens the adapter and writes the answer, in the other process.
 pub fn answer(name: &CStr, request: Request, common: &Common) -> anyhow::Result<Outcome> {
-    // SAFETY: the call has no preconditions. The signal ends a process that hangs.
-    unsafe { libc::alarm(TIMEOUT) };
+    thread::spawn(|| {
+        thread::sleep(TIMEOUT);
+        // SAFETY: the call has no preconditions.
+        unsafe { libc::_exit(HANGS) }
+    });
     let library = common.library_with(Some(name.to_bytes()))?;
     let answer = Ia::open(library, name, request).and_then(|ia| {
         let all = ia.attributes()?;
