@@ -1,4 +1,5 @@
 /* cno.c - CNOs: creation, query, agent, free. flow/notify.c tests waiting. */
+#include "common/waiter.h"
 #include "common/zoo.h"
 
 #include <string.h>
@@ -116,6 +117,30 @@ static void parameters(struct fx *fx)
     is_success(dat_cno_free(cno), "dat_cno_free: unused: success");
 }
 
+/* Frees a CNO just after a thread begins to wait, while it still polls. */
+static void freed_early(struct fx *fx)
+{
+    int both = 0, wrong = 0;
+
+    for (int i = 0; i < 100; i++) {
+        DAT_CNO_HANDLE cno;
+        struct waiter w;
+        DAT_RETURN rc;
+
+        must_rc(dat_cno_create(fx->ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno), DAT_SUCCESS, "dat_cno_create");
+        waiter_start_cno(&w, cno, env_us(2));
+        rc = dat_cno_free(cno);
+        waiter_join(&w);
+        both += rc == DAT_SUCCESS && w.rc == DAT_SUCCESS;
+        if (rc != DAT_SUCCESS) {
+            wrong += !rc_is(rc, DAT_INVALID_STATE);
+            must_rc(dat_cno_free(cno), DAT_SUCCESS, "dat_cno_free");
+        }
+    }
+    is_int(both, 0, "dat_cno_free: a thread begins to wait: the free or the wait fails");
+    is_int(wrong, 0, "dat_cno_free: a thread begins to wait: DAT_INVALID_STATE, if it fails");
+}
+
 int main(int argc, char **argv)
 {
     struct zoo z;
@@ -133,6 +158,7 @@ int main(int argc, char **argv)
     is_success(dat_cno_free(cno), "dat_cno_free: no agent: success");
     handles(&z);
     parameters(&z.fx);
+    freed_early(&z.fx);
     zoo_close(&z);
     return done_testing();
 }

@@ -120,7 +120,7 @@ impl<T: Transport> Cno<T> {
     /// [`StateError::CnoInUse`] while an EVD is attached or a thread waits.
     pub fn free(&self) -> Result<()> {
         let mut state = self.state.lock();
-        if !state.waiters.is_empty() || !self.header.users.retire() {
+        if !self.header.users.retire() {
             return Err(Error::InvalidState(StateError::CnoInUse));
         }
         state.dead = true;
@@ -290,8 +290,7 @@ impl<T: Transport> Cno<T> {
         number
     }
 
-    /// Returns the EVD that woke the waiter `number`, if any. For a freed EVD, returns an EVD with an event, if there
-    /// is one.
+    /// Returns the EVD that woke the waiter `number`, if any. For a freed EVD, returns an EVD with an event, if any.
     pub(crate) fn told(&self, number: u64) -> Option<Handle> {
         let told = {
             let state = self.state.lock();
@@ -303,8 +302,7 @@ impl<T: Transport> Cno<T> {
         Some(self.named(told).unwrap_or(told))
     }
 
-    /// Removes the waiter `number`. A trigger that woke the waiter, which it did not take (`took`), goes to the next
-    /// waiter.
+    /// Removes the waiter `number`. A trigger that woke the waiter, which did not take it (`took`), goes to the next.
     pub(crate) fn leave(&self, number: u64, took: bool) {
         let untaken = {
             let mut state = self.state.lock();

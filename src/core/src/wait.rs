@@ -13,14 +13,12 @@
 //!
 //! | `Wakeup` | transport | the thread sleeps on |
 //! |---|---|---|
-//! | `Reported`: a thread of the provider reports new work | shm, if other threads need the report | the word of its
-//! waker, futex(2) |
+//! | `Reported`: another thread reports new work | verbs; shm, if other threads need this | the waker's word, futex(2) |
 //! | `Word`, which others change, too | shm, if only this wait sleeps | that word, futex(2) |
-//! | `Descriptor` | verbs | the descriptor and an eventfd, ppoll(2) |
+//! | `Descriptor` | tcp, verbs | the descriptor and an eventfd, ppoll(2) |
 //!
 //! The first sleep on a shared word lasts at most 50 ms, and each further one at most twice as long, up to an hour. A
-//! limit is necessary because a process that violates the protocol may restore the old value, so that the wake-up is
-//! lost.
+//! limit is necessary because a process that violates the protocol may restore the old value, so the wake-up is lost.
 //!
 //! The waiter passes to `arm` whether completed requests must end its sleep. They must in a wait on a CNO, on an EVD on
 //! which requests complete, and on an EVD for asynchronous events, which may report a lost completion. If an endpoint
@@ -48,6 +46,7 @@ use crate::evd::Evd;
 use crate::event::Event;
 use crate::slab::Handle;
 use crate::transport::{Alarm, Armed, Transport, Wakeup};
+use crate::users::Use;
 use crate::waker::{WakePlace, Waker};
 
 pub use pending::abandon;
@@ -432,7 +431,7 @@ pub fn evd_resume<T: Transport>(interrupted: bool) -> Step<EvdOutcome> {
 }
 
 struct CnoWait<T: Transport> {
-    cno: Arc<Cno<T>>,
+    cno: Use<Cno<T>>,
     number: Option<u64>,
 }
 
@@ -513,8 +512,9 @@ pub fn cno_take<T: Transport>(cno: &Cno<T>) -> Result<Handle> {
 /// Begins to wait for a trigger of `cno`. The wait returns the EVD of the trigger, or NULL if the CNO was destroyed.
 ///
 /// # Errors
-/// [`Error::QueueEmpty`] after the timeout, [`Error::Interrupted`] after a signal.
-pub fn cno_begin<T: Transport>(cno: Arc<Cno<T>>, limit: Option<Duration>) -> Step<Result<Handle>> {
+/// [`Error::QueueEmpty`] after the timeout, [`Error::Interrupted`] after a signal, [`Role::Cno`] if it is being freed.
+pub fn cno_begin<T: Transport>(cno: &Arc<Cno<T>>, limit: Option<Duration>) -> Step<Result<Handle>> {
+    let Some(cno) = Use::of(cno) else { return Step::Done(Err(Error::InvalidHandle(Role::Cno))) };
     let timing = Timing::begin(&cno.adaptive_spin, limit);
     let mut target = CnoWait { cno, number: None };
     target.poll();

@@ -83,7 +83,7 @@ pub fn wait<T: Transport>(evd: &Arc<Evd<T>>, threshold: usize, limit: Option<Dur
 
 /// Waits for a trigger, like an API layer. Without `limit`, waits indefinitely.
 pub fn wait_for_trigger<T: Transport>(cno: &Arc<Cno<T>>, limit: Option<Duration>) -> Result<Handle> {
-    sleep_through(wait::cno_begin(cno.clone(), limit), wait::cno_resume::<T>)
+    sleep_through(wait::cno_begin(cno, limit), wait::cno_resume::<T>)
 }
 
 fn sleep_through<R>(mut step: Step<R>, resume: impl Fn(bool) -> Step<R>) -> R {

@@ -362,7 +362,7 @@ fn each_trigger_wakes_one_thread() {
 fn free_of_cno_ends_waits() {
     let adapter = open();
     let cno = Cno::create(&adapter.ia, None).unwrap();
-    let Step::Sleep(sleep) = wait::cno_begin(cno.clone(), None) else { panic!("nothing has happened") };
+    let Step::Sleep(sleep) = wait::cno_begin(&cno, None) else { panic!("nothing has happened") };
     assert!(matches!(sleep.place, SleepPlace::Word { shared: false, .. }));
     assert_eq!(cno.free(), Err(Error::InvalidState(StateError::CnoInUse)));
     adapter.ia.close_abrupt().unwrap();

@@ -41,8 +41,7 @@ unsafe extern "C-unwind" {
     fn syscall(number: c_long, ...) -> c_long;
 }
 
-/// Timeout of an unlimited sleep on a word. Without a timeout, a signal handler with `SA_RESTART` would not end the
-/// sleep.
+/// Timeout of an unlimited sleep on a word. Without it, a signal handler with `SA_RESTART` would not end the sleep.
 const UNLIMITED: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Sleeps until woken or until the timeout. Returns whether a signal ended the sleep.
@@ -219,7 +218,7 @@ pub fn dat_cno_wait<F: Provider>(
     let begin = move || {
         let cno = find::<F, Cno<F::Transport>>(cno_handle, Role::Cno)?;
         evd_handle.required(3)?;
-        after(cno_begin(cno, duration(timeout)))
+        after(cno_begin(&cno, duration(timeout)))
     };
     block::<F>(begin, move |interrupted| after(cno_resume::<F::Transport>(interrupted)))
 }
