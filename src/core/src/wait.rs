@@ -236,6 +236,7 @@ impl<W: Target> Wait<W> {
                 }
             }
         };
+        self.watches.iter().for_each(|watch| watch.armed.before_sleep());
         self.timing.slept = true;
         match pending::push(self) {
             Ok(()) => Step::Sleep(sleep),

@@ -197,6 +197,9 @@ pub trait Armed {
 
     /// Returns how new work wakes the thread.
     fn wakeup(&self) -> Wakeup<'_, Self::Alarm>;
+
+    /// Called after the last poll before the sleep, without a lock.
+    fn before_sleep(&self) {}
 }
 
 /// A registered memory region, deregistered on drop.

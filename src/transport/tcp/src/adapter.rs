@@ -48,6 +48,11 @@ impl Armed for Wait {
     fn wakeup(&self) -> Wakeup<'_, Unsupported> {
         Wakeup::Descriptor(self.0.sockets.as_fd().as_raw_fd())
     }
+
+    fn before_sleep(&self) {
+        // A poll that finds data leaves acknowledgements to the next one.
+        self.0.flush_all();
+    }
 }
 
 impl Drop for Wait {
