@@ -533,6 +533,7 @@ static void wrong_order(void)
         { "a read above the largest transfer", { .kind = KIND_READ, .aux = 16, HEAD(wide, RECORD_TARGET) }, { 0 } },
         { "a message inside a write", half_write, { .kind = KIND_MESSAGE, .aux = 4, .payload_len = 4 } },
         { "a write inside a write", half_write, half_write },
+        { "an immediate value longer than its write", { .kind = KIND_IMMEDIATE, .aux = 16, HEAD(to, 4) }, { 0 } },
         { "an immediate value inside a write", half_write, { .kind = KIND_IMMEDIATE, .aux = 16, HEAD(to, 4) } },
         { "a read inside a write", half_write, { .kind = KIND_READ, HEAD(to, RECORD_TARGET) } },
         { "a read inside a message", half_message, { .kind = KIND_READ, HEAD(to, RECORD_TARGET) } },

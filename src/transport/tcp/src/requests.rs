@@ -67,6 +67,8 @@ pub struct Requests {
     responded: u64,
     /// Bytes of responses that can be sent in this turn: initially [`TURN`].
     pub turn: u64,
+    /// Bytes of the last complete write, which an immediate value may follow.
+    written: u64,
     /// Bytes of a partly received datagram.
     datagram: Vec<u8>,
     /// Bytes of waiting requests, after `gone` handled bytes.
@@ -153,7 +155,8 @@ impl Requests {
     /// Executes a request up to its payload.
     fn execute(&mut self, link: Link<'_>, header: Header, head: &[u8]) -> Executed {
         let (aux, part) = (header.aux, header.payload());
-        if aux > LARGEST {
+        let is_extended = matches!(header.kind, kind::IMMEDIATE | kind::INVALIDATE | kind::ATOMIC);
+        if aux > LARGEST || (is_extended && !link.conn.terms.extended) {
             return Err(violation());
         }
         let number = || wire::read_number(head).ok_or_else(violation);
@@ -161,10 +164,12 @@ impl Requests {
             kind::MESSAGE => self.incoming.begin_message(&link, aux, part),
             kind::WRITE => self.incoming.begin_write(Some(wire::read_target(head).ok_or_else(violation)?), aux, part),
             kind::WRITE_PART => self.incoming.begin_write(None, aux, part),
-            kind::IMMEDIATE => self.incoming.immediate(&link, number()?, aux, header.is_solicited()),
+            kind::IMMEDIATE if aux == 0 || aux == self.written => {
+                self.incoming.immediate(&link, number()?, aux, header.is_solicited())
+            }
             kind::INVALIDATE => self.incoming.invalidate(&link, number()?, aux),
             kind::READ if self.incoming.is_idle() => self.read(link, head),
-            kind::ATOMIC if self.incoming.is_idle() => atomic(link.stream, head),
+            kind::ATOMIC if self.incoming.is_idle() => self.atomic(link, head),
             _ => Err(violation()),
         }
     }
@@ -217,6 +222,7 @@ impl Requests {
         link.stream.note_handled(HEADER as u64 + u64::from(header.len));
         match self.incoming.position() {
             Some((offset, len)) if offset == len && header.has_payload() => {
+                self.written = self.incoming.target().map_or(self.written, |to| to.len);
                 self.incoming.end(&link, header.is_solicited())
             }
             _ => Ok(()),
@@ -236,14 +242,19 @@ impl Requests {
         Some((place, if len - offset == left { left - TAIL } else { left }))
     }
 
+    /// Waits for the next turn if this one has no room for a response.
+    fn check_turn(&self, link: Link<'_>) -> Executed {
+        (self.turn > 0).then_some(()).ok_or_else(|| {
+            link.conn.poll_soon();
+            Halt::Wait
+        })
+    }
+
     /// Sends bytes that the peer reads, while there is room.
     fn read(&mut self, link: Link<'_>, head: &[u8]) -> Executed {
         let from = wire::read_target(head).ok_or_else(violation)?;
         loop {
-            if self.turn == 0 {
-                link.conn.poll_soon();
-                return Err(Halt::Wait);
-            }
+            self.check_turn(link)?;
             let part = (from.len - self.responded).min(MAX_PAYLOAD);
             let sent = link.stream.sender().and_then(|mut sender| {
                 sender.add(kind::RESPONSE, false, part, from.len, 0)?;
@@ -264,21 +275,23 @@ impl Requests {
             }
         }
     }
-}
 
-/// Executes an atomic operation, once there is room for the response.
-fn atomic(stream: &Arc<Stream>, head: &[u8]) -> Executed {
-    let (target, what) = wire::read_atomic(head).ok_or_else(violation)?;
-    let refused = || Fatal::of_peer(Status::RemoteAccess);
-    let granted = stream.device.regions.grant(&target, Rights::REMOTE_ATOMIC, &stream.own).map_err(|_| refused())?;
-    let Ok(mut sender) = stream.sender() else { return Err(Halt::Wait) };
-    let Ok(place) = sender.add(kind::RESPONSE, false, WORD, WORD, WORD) else { return Err(Halt::Wait) };
-    let Some(before) = change(granted.target(0, WORD), what) else {
-        sender.undo();
-        return Err(refused().into());
-    };
-    place.copy_from_slice(&before.to_le_bytes());
-    // A read of the socket reports the end of the connection.
-    let _ = sender.send();
-    Ok(())
+    /// Executes an atomic operation, once there is room for the response.
+    fn atomic(&mut self, link: Link<'_>, head: &[u8]) -> Executed {
+        self.check_turn(link)?;
+        let (target, what) = wire::read_atomic(head).ok_or_else(violation)?;
+        let refused = || Fatal::of_peer(Status::RemoteAccess);
+        let granted = link.regions().grant(&target, Rights::REMOTE_ATOMIC, link.own()).map_err(|_| refused())?;
+        let Ok(mut sender) = link.stream.sender() else { return Err(Halt::Wait) };
+        let Ok(place) = sender.add(kind::RESPONSE, false, WORD, WORD, WORD) else { return Err(Halt::Wait) };
+        let Some(before) = change(granted.target(0, WORD), what) else {
+            sender.undo();
+            return Err(refused().into());
+        };
+        place.copy_from_slice(&before.to_le_bytes());
+        // A read of the socket reports the end of the connection.
+        let _ = sender.send();
+        self.turn = self.turn.saturating_sub(RESPONSE);
+        Ok(())
+    }
 }
