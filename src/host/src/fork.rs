@@ -109,6 +109,11 @@ fn bit(fd: RawFd) -> Option<(&'static AtomicU64, u64)> {
 pub struct CloseOnFork(RawFd);
 
 impl CloseOnFork {
+    /// Creates a descriptor and marks it, without a fork in between.
+    pub fn create<F: AsFd, E>(create: impl FnOnce() -> Result<F, E>) -> Result<(Self, F), E> {
+        with_fork_lock(|| create().map(|fd| (CloseOnFork::new(&fd), fd)))
+    }
+
     /// Marks `fd`.
     pub fn new(fd: impl AsFd) -> Self {
         let fd = fd.as_fd().as_raw_fd();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dat_memory::user::{Source, Target};
 use host::cancel::Shielded;
-use host::fork::{CloseOnFork, with_fork_lock};
+use host::fork::CloseOnFork;
 use rustix::io::Errno;
 use rustix::net::{
     self, AddressFamily, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown, SocketFlags,
@@ -44,12 +44,9 @@ impl AsFd for Socket {
 }
 
 impl Socket {
-    /// Creates a descriptor and registers it in [`CloseOnFork`], without a fork in between.
     fn noted(create: impl FnOnce() -> rustix::io::Result<OwnedFd>) -> io::Result<Socket> {
-        with_fork_lock(|| {
-            let fd = create()?;
-            Ok(Socket { _note: CloseOnFork::new(&fd), fd: Shielded::new(fd) })
-        })
+        let (_note, fd) = CloseOnFork::create(create)?;
+        Ok(Socket { _note, fd: Shielded::new(fd) })
     }
 
     fn new(address: &SocketAddr) -> io::Result<Socket> {
@@ -69,8 +66,7 @@ impl Socket {
         Ok(socket)
     }
 
-    /// Starts to connect. The socket becomes writable when the attempt ends; then [`Socket::take_error`] returns the
-    /// result.
+    /// Starts to connect. The socket becomes writable when this ends; then [`Socket::take_error`] returns the result.
     pub fn connect(from: SocketAddr, to: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(&to)?;
         // A service point may listen at this socket's port.
@@ -85,8 +81,7 @@ impl Socket {
         }
     }
 
-    /// Accepts a connection; `None` if there is none. After an error, for example `EMFILE`, the connection
-    /// stays in the backlog.
+    /// Accepts a connection, if there is one. After an error, such as `EMFILE`, the connection stays in the backlog.
     pub fn accept(&self) -> io::Result<Option<(Socket, SocketAddr)>> {
         let mut peer = None;
         let accepted = Socket::noted(|| {

@@ -28,7 +28,7 @@ use dat_core::transport::{AdapterAttributes, AdapterSink, ConnectionReport};
 use host::cancel::uncancelled;
 use host::environment;
 use host::event_fd::EventFd;
-use host::fork::{CloseOnFork, with_fork_lock};
+use host::fork::CloseOnFork;
 use host::lock::{Mutex, RwLock};
 use host::memory::{self, Room};
 use host::timers::Timers;
@@ -163,8 +163,7 @@ impl Device {
             let context = memory::arc(Context::open(&place.name)?)?;
             let (attributes, limits) = attributes::read(&context, &place)?;
             let unused_cq = limits.soft_iwarp.then(|| UnusedCq::over_invalid_key(&context)).transpose()?;
-            let (note, wakeup_fd) =
-                with_fork_lock(|| EventFd::new().map(|wakeup_fd| (CloseOnFork::new(&wakeup_fd), wakeup_fd)))?;
+            let (note, wakeup_fd) = CloseOnFork::create(EventFd::new)?;
             let channel = EventChannel::new()?;
             log::info!("{name}: device {} port {} address {}", place.name, place.port, place.address);
             Ok(memory::arc(Device {

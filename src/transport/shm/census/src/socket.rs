@@ -40,10 +40,6 @@ pub struct Socket {
 
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
 
-fn new_socket() -> Result<OwnedFd> {
-    socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None)
-}
-
 fn address(path: &Path) -> Result<SocketAddrUnix> {
     // An empty path would name another kind of socket; a path over [`MAX_PATH`] would have no NUL.
     if path.as_os_str().is_empty() || path.as_os_str().len() > MAX_PATH {
@@ -55,11 +51,16 @@ fn address(path: &Path) -> Result<SocketAddrUnix> {
 const CONTROL: usize = cmsg_space!(ScmRights(MAX_FDS));
 
 impl Socket {
-    fn new(fd: OwnedFd) -> Socket {
-        Socket { _note: CloseOnFork::new(&fd), fd: Shielded::new(fd) }
+    fn noted(create: impl FnOnce() -> Result<OwnedFd>) -> Result<Socket> {
+        let (_note, fd) = CloseOnFork::create(create)?;
+        Ok(Socket { _note, fd: Shielded::new(fd) })
     }
 
-    /// Listens at `path`. Creates the file, which stays when the socket is dropped.
+    fn new() -> Result<Socket> {
+        Socket::noted(|| socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None))
+    }
+
+    /// Listens at `path`. Creates the file, which stays at the drop.
     ///
     /// # Errors
     /// `AddrInUse` if the file exists; an error that names the path if that has more than 107 bytes; or a system error.
@@ -67,15 +68,15 @@ impl Socket {
     pub fn listen(path: &Path) -> io::Result<Socket> {
         let named = |error: Errno| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         let address = address(path).map_err(named)?;
-        let fd = new_socket()?;
-        bind(&fd, &address)?;
-        // The umask may have removed the user's right to connect. The kernel limits the backlog.
-        let ready = fs::set_permissions(path, Permissions::from_mode(0o600)).and_then(|()| Ok(listen(&fd, 4096)?));
+        let socket = Socket::new()?;
+        bind(&socket, &address)?;
+        // The umask may have removed the right to connect. The kernel limits the backlog.
+        let ready = fs::set_permissions(path, Permissions::from_mode(0o600)).and_then(|()| Ok(listen(&socket, 4096)?));
         if let Err(error) = ready {
             let _ = fs::remove_file(path);
             return Err(error);
         }
-        Ok(Socket::new(fd))
+        Ok(socket)
     }
 
     /// Accepts a connection. Returns `None` if none has arrived.
@@ -83,8 +84,8 @@ impl Socket {
     /// # Errors
     /// A system error, such as too many open files; the connection then stays in the queue.
     pub fn accept(&self) -> Result<Option<Socket>> {
-        match retry_on_intr(|| accept_with(&self.fd, FLAGS)) {
-            Ok(fd) => Ok(Some(Socket::new(fd))),
+        match Socket::noted(|| retry_on_intr(|| accept_with(&self.fd, FLAGS))) {
+            Ok(socket) => Ok(Some(socket)),
             Err(Errno::AGAIN | Errno::CONNABORTED) => Ok(None),
             Err(error) => Err(error),
         }
@@ -97,9 +98,9 @@ impl Socket {
     /// * [`Errno::AGAIN`] - the queue is full; retry.
     /// * any other system error.
     pub fn connect(path: &Path) -> Result<Socket> {
-        let (address, fd) = (address(path)?, new_socket()?);
-        match retry_on_intr(|| connect(&fd, &address)) {
-            Ok(()) => Ok(Socket::new(fd)),
+        let (address, socket) = (address(path)?, Socket::new()?);
+        match retry_on_intr(|| connect(&socket, &address)) {
+            Ok(()) => Ok(socket),
             Err(Errno::NOENT | Errno::NOTDIR) => Err(Errno::CONNREFUSED),
             Err(error) => Err(error),
         }

@@ -373,6 +373,8 @@ impl Drop for Reachable {
     fn drop(&mut self) {
         // In a child of a fork the file still belongs to the parent.
         if self.owner == process::id() {
+            // A child that is forked before the close keeps the socket.
+            self.listener.end();
             let _ = self.directory.unlink(&self.name.0);
         }
     }

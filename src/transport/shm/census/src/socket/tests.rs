@@ -14,7 +14,7 @@ fn place() -> (tempfile::TempDir, PathBuf) {
 
 fn ends() -> (Socket, Socket) {
     let (one, two) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, FLAGS, None).expect("pair");
-    (Socket::new(one), Socket::new(two))
+    (Socket::noted(|| Ok(one)).unwrap(), Socket::noted(|| Ok(two)).unwrap())
 }
 
 #[test]
