@@ -30,6 +30,27 @@ static void many_at_once(void)
     pass("one adapter opened %d times at once: closed in another order", n);
 }
 
+/* Connects and disconnects endpoints, long before the timeouts of dat_ep_connect have passed. */
+static void many_in_turn(void)
+{
+    int n = env_valgrind() || strncmp(env_ia(), "verbs", 5) == 0 ? 20 : env_count(6000, 20);
+    long memory = 0;
+    struct fx fx;
+    struct pair p;
+
+    fx_open(&fx);
+    for (int i = 0; i < n; i++) {
+        if (i == n / 6)
+            memory = resident_kib();
+        pair_open(&p, &fx, NULL);
+        pair_close(&p);
+    }
+    memory = resident_kib() - memory;
+    ok(env_valgrind() || memory < 6 * 1024, "dat_ep_free: %d connections in turn: memory does not grow", n);
+    diag("%ld KiB", memory);
+    fx_close(&fx);
+}
+
 int main(int argc, char **argv)
 {
     int rounds, good = 0, left = 0, fds, others;
@@ -38,6 +59,7 @@ int main(int argc, char **argv)
 
     env_init(argc, argv, NULL);
     many_at_once();
+    many_in_turn();
     rounds = env_count(400, 60);
     must(getrlimit(RLIMIT_NOFILE, &limit) == 0, "getrlimit");
     limit.rlim_cur = env_valgrind() ? limit.rlim_cur : 50;

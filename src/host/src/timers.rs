@@ -19,6 +19,11 @@ impl<T> Default for Timers<T> {
 }
 
 impl<T> Timers<T> {
+    /// Returns the number of items.
+    pub fn count(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// Adds `what`, due at `when`.
     pub fn set(&mut self, when: Instant, what: T) {
         self.waiting.insert((when, self.set), what);
