@@ -41,6 +41,8 @@ impl Qp {
             let mut state = self.state.lock();
             let cause = match state.phase {
                 QpPhase::Connected => cause,
+                // The connection is reported as established first.
+                QpPhase::Accepting if state.failed_recv.is_some() && cause == ConnectionReport::Broken => return false,
                 QpPhase::Accepting if cause == ConnectionReport::Broken => ConnectionReport::AcceptFailed,
                 QpPhase::Accepting => cause,
                 _ => return false,
@@ -179,8 +181,7 @@ impl Qp {
     }
 
     /// Frees the queue pair and its identifier in a separate thread: on iWARP the kernel blocks the destruction until
-    /// the peer responds, for up to 20 seconds. Polls first, because completions of flushed receives outlive the queue
-    /// pair.
+    /// the peer responds, for up to 20 seconds. Polls first, because completions of flushed receives outlive it.
     fn free_in_thread(self: &Arc<Self>, cm: Option<Arc<CmId>>) {
         let qp = self.clone();
         let free = move || {
