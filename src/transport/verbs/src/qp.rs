@@ -193,7 +193,7 @@ impl Qp {
             sink: init.sink,
             entries: [requests, receives],
             srq,
-            reads: (sizes.reads_in.min(device.limits.reads_in), sizes.reads_out.min(device.limits.reads_out)),
+            reads: (sizes.reads_in.min(device.limits.reads_in), sizes.reads_out.max(1).min(device.limits.reads_out)),
             sends: Mutex::new(queue),
             recvs: Mutex::new(WorkQueue::new(ep, Stall::Receives, recvs)),
             singles: Mutex::default(),

@@ -262,13 +262,17 @@ impl SharedQueue {
     pub fn consumed(&self) {
         let mut state = self.state.lock();
         state.posted = state.posted.saturating_sub(1);
-        if !state.backlog.is_empty() {
+        if !state.backlog.is_empty() || state.posted < state.limit {
             self.feed(&mut state);
         }
     }
 
     #[cold]
     fn feed(&self, state: &mut SrqState) {
+        if state.backlog.is_empty() && state.posted < state.limit {
+            // Core detects its watermark now.
+            (state.limit, state.due) = (0, false);
+        }
         while self.takes(state) {
             match state.backlog.pop_if(|next| self.hand_over(&state.found_in, next.id, next.segments())) {
                 Ok(true) => {}
