@@ -85,7 +85,7 @@ macro_rules! ia_attr {
 macro_rules! provider_attr {
     ($limits:expr, $called:expr, $thread_safe:expr, { $($field:ident: $value:expr),* $(,)? }) => {{
         use $crate::attr::{BOTH_COUNTS, boolean, watermarks};
-        use $crate::core::transport::AdapterAttributes;
+        use $crate::core::transport::{AdapterAttributes, FabricKind};
         use $crate::count;
 
         let (limits, called, thread_safe): (&AdapterAttributes, &str, bool) = ($limits, $called, $thread_safe);
@@ -119,7 +119,7 @@ macro_rules! provider_attr {
             ep_recv_info_supported: BOTH_COUNTS,
             lmr_sync_req: DAT_FALSE,
             dto_async_return_guaranteed: DAT_FALSE,
-            rdma_write_for_rdma_read_req: DAT_FALSE,
+            rdma_write_for_rdma_read_req: boolean(limits.fabric.kind == FabricKind::Iwarp),
             $($field: $value,)*
         }
     }};
