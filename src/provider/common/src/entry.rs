@@ -82,6 +82,10 @@ pub unsafe fn init<F: Provider>(library: &'static str, info: *const DAT_PROVIDER
             );
             return;
         };
+        if F::domain().registrations().is_ambiguous(&name, identity, &instance) {
+            log::error!("{}: another entry of this name is open", name.to_string_lossy());
+            return;
+        }
         let remove = registry_function::<F::Version>(c"dat_registry_remove_provider");
         let ia_handles = F::Version::IA_HANDLES.and_then(registry_function::<F::Version>);
         let adapter = F::domain().registrations().add(&name, identity, instance, remove, ia_handles);

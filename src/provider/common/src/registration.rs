@@ -93,6 +93,12 @@ impl<F: Provider> Registrations<F> {
         adapter
     }
 
+    /// Returns whether an entry of this name with other instance data is registered.
+    pub fn is_ambiguous(&self, name: &CStr, identity: Identity, instance_data: &str) -> bool {
+        let mut named = self.live.iter().filter(|known| known.adapter.name() == name);
+        named.any(|known| known.identity != identity && known.instance_data != instance_data)
+    }
+
     /// Returns a registration.
     pub fn find(&self, name: &CStr, identity: Identity) -> Option<&Registration<F>> {
         self.live.iter().find(|known| known.adapter.name() == name && known.identity == identity)

@@ -16,6 +16,16 @@ fn every_name_has_its_own_table() {
 }
 
 #[test]
+fn entries_with_other_instance_data_are_ambiguous() {
+    let (name, _) = register("lo");
+    let identity = |thread_safe| Identity { version: (DAT_VERSION_MAJOR, DAT_VERSION_MINOR), thread_safe };
+    for (thread_safe, data, expected) in [(true, "eth0", false), (false, "lo", false), (false, "eth0", true)] {
+        let registrations = FakeProvider::domain().registrations();
+        assert_eq!(registrations.is_ambiguous(&name, identity(thread_safe), data), expected);
+    }
+}
+
+#[test]
 fn returns_registered_thread_safety() {
     let (name, table) = register("");
     register_for_test(&name, "", false);
