@@ -386,6 +386,36 @@ static void refused(void)
     side_free(&b);
 }
 
+/* Two endpoints report rejections on one EVD. */
+static void refused_with_data(void)
+{
+    const void *kept[2] = { NULL, NULL };
+    DAT_CONN_QUAL qual = 0;
+    DAT_PSP_HANDLE psp = fx_listen(&fx, &qual);
+    char texts[2][48];
+    struct side s[2];
+    DAT_EP_ATTR attr;
+    DAT_EVENT event;
+
+    for (int i = 0; i < 2; i++)
+        ud_make(&s[i], &fx, DAT_HANDLE_NULL, NULL);
+    ud_attr(&attr);
+    must_rc(dat_ep_free(s[1].ep), DAT_SUCCESS, "dat_ep_free");
+    must_rc(dat_ep_create(fx.ia, fx.pz, s[1].recv, s[1].req, s[0].conn, &attr, &s[1].ep), DAT_SUCCESS, "dat_ep_create");
+    for (int i = 0; i < 2; i++) {
+        memset(texts[i], 'a' + i, sizeof texts[i]);
+        must_rc(ud_connect(&s[i], fx_address(&fx), qual, NULL, 0), DAT_SUCCESS, "dat_ep_connect");
+        must_rc((dat_cr_reject)(ud_request(fx.cr, psp, qual), sizeof texts[i], texts[i]), DAT_SUCCESS, "dat_cr_reject");
+        must(wait_number(s[0].conn, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REJECT_EVENT, &event), "no rejection");
+        kept[i] = event.event_data.connect_event_data.private_data;
+    }
+    ok(memcmp(kept[0], texts[0], sizeof texts[0]) == 0 && memcmp(kept[1], texts[1], sizeof texts[1]) == 0,
+       "dat_cr_reject: datagrams: the private data stay while the endpoint exists");
+    must_rc(dat_psp_free(psp), DAT_SUCCESS, "dat_psp_free");
+    side_free(&s[1]);
+    side_free(&s[0]);
+}
+
 /* Frees an endpoint before the reply to its request, and leaves another request without a reply. */
 static void unanswered(void)
 {
@@ -582,6 +612,7 @@ int main(int argc, char **argv)
     with_itself();
     of_another_kind();
     refused();
+    refused_with_data();
     unanswered();
     bad_handles();
     freed_addresses();

@@ -239,10 +239,11 @@ impl<T: Transport> Exchange<T> {
         let state = if request.is_some() { EpState::CompletionPending } else { EpState::ActiveConnectionPending };
         let ended = announced(state, &report);
         let handle = ep.header.handle();
-        let private_data = match report {
+        let private_data: Option<Arc<[u8]>> = match report {
             ConnectionReport::PeerRejected(data) if !data.is_empty() => Some(data.into()),
             _ => None,
         };
+        let kept = private_data.clone();
         let event = match ended {
             ConnectionEvent::TimedOut | ConnectionEvent::Unreachable => {
                 Event::Connection { ep: handle, kind: ended, private_data: None }
@@ -255,8 +256,10 @@ impl<T: Transport> Exchange<T> {
                 Event::Peer { ep: handle, kind, peer }
             }
         };
-        let control = ep.control.lock();
+        let mut control = ep.control.lock();
         if !control.freed {
+            // The event points to it.
+            control.private_data = kept.or(control.private_data.take());
             ep.ia.happenings.note(ConnStat::Ended(ended));
             ep.announce(&control, event);
         }
