@@ -101,12 +101,11 @@ impl Address {
     }
 
     /// Returns the address that `named` means on the adapter with the address `self`. The wildcard address means the
-    /// adapter's own address, and a loopback adapter has all addresses of the host.
+    /// adapter's own address. With `all`, the adapter has all addresses of the host.
     ///
     /// # Errors
     /// [`AddressFault::Unreachable`] if the adapter does not have the address `named`.
-    pub(crate) fn named_by(&self, named: &Address) -> Result<Address> {
-        let all = self.ip().is_loopback();
+    pub(crate) fn named_by(&self, named: &Address, all: bool) -> Result<Address> {
         let ip = match named.ip() {
             any if any.is_unspecified() && any.is_ipv4() == self.ip().is_ipv4() => self.ip(),
             any if any.is_unspecified() && all && any.is_ipv4() => Ipv4Addr::LOCALHOST.into(),

@@ -25,17 +25,18 @@ fn the_any_address_is_that_of_the_adapter() {
     let unreachable = Err(Error::InvalidAddress(AddressFault::Unreachable));
     let at = |ip: &str| address(ip).with_port(7);
     let card = address("203.0.113.9");
-    assert_eq!(card.named_by(&at("0.0.0.0")), Ok(at("203.0.113.9")));
-    assert_eq!(card.named_by(&at("203.0.113.9")), Ok(at("203.0.113.9")));
+    assert_eq!(card.named_by(&at("0.0.0.0"), false), Ok(at("203.0.113.9")));
+    assert_eq!(card.named_by(&at("203.0.113.9"), false), Ok(at("203.0.113.9")));
     for other in ["127.0.0.1", "203.0.113.10", "::", "::1"] {
-        assert_eq!(card.named_by(&at(other)), unreachable, "{other}");
+        assert_eq!(card.named_by(&at(other), false), unreachable, "{other}");
     }
     let host = Address::loopback();
-    assert_eq!(host.named_by(&at("0.0.0.0")), Ok(at("127.0.0.1")));
-    assert_eq!(host.named_by(&at("::")), Ok(at("::1")));
-    assert_eq!(host.named_by(&at("127.0.0.1")), Ok(at("127.0.0.1")));
-    assert_eq!(host.named_by(&at("::1")), Ok(at("::1")));
-    assert_eq!(host.named_by(&at("203.0.113.9")), unreachable);
+    assert_eq!(host.named_by(&at("0.0.0.0"), true), Ok(at("127.0.0.1")));
+    assert_eq!(host.named_by(&at("::"), true), Ok(at("::1")));
+    assert_eq!(host.named_by(&at("127.0.0.1"), true), Ok(at("127.0.0.1")));
+    assert_eq!(host.named_by(&at("::1"), true), Ok(at("::1")));
+    assert_eq!(host.named_by(&at("203.0.113.9"), true), unreachable);
+    assert_eq!(host.named_by(&at("::1"), false), unreachable);
 }
 
 #[test]

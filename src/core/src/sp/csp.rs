@@ -11,7 +11,7 @@ use crate::evd::Evd;
 use crate::ia::Ia;
 use crate::slab::{Header, Kind};
 use crate::sp::point::{Provision, ServicePoint};
-use crate::transport::Transport;
+use crate::transport::{FabricKind, Transport};
 
 /// A common service point.
 pub struct Csp<T: Transport> {
@@ -37,7 +37,8 @@ impl<T: Transport> Csp<T> {
         let point = ServicePoint::new(ia, evd, Provision::Common)?;
         comm.check()?;
         comm.check_address(address)?;
-        let address = ia.attributes().address.named_by(address)?;
+        let limits = ia.attributes();
+        let address = limits.address.named_by(address, limits.fabric.kind == FabricKind::Memory)?;
         let wanted = (address.port() > 0).then(|| address.port().into());
         let host = address.with_port(0);
         let csp = ia.adopt(Csp { header: Header::default(), point, comm, host, address: OnceLock::new() })?;
@@ -54,9 +55,7 @@ impl<T: Transport> Csp<T> {
             Error::QualifierUnavailable => Error::NO_MEMORY,
             other => other,
         })?;
-        let port = u16::try_from(self.point.qualifier()).map_err(|_| Error::Internal)?;
-        let _ = self.address.set(self.host.with_port(port));
-        Ok(())
+        u16::try_from(self.point.qualifier()).map(drop).map_err(|_| Error::Internal)
     }
 
     /// Frees the service point, which then receives no requests. Requests that it has received stay valid.
@@ -67,6 +66,9 @@ impl<T: Transport> Csp<T> {
 
     /// Returns the address with the port. The reference stays valid while the service point exists.
     pub fn address(&self) -> &Address {
-        self.address.get().unwrap_or(&self.host)
+        match u16::try_from(self.point.qualifier()) {
+            Ok(port @ 1..) => self.address.get_or_init(|| self.host.with_port(port)),
+            _ => &self.host,
+        }
     }
 }

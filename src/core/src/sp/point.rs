@@ -132,6 +132,8 @@ impl<T: Transport> ServicePoint<T> {
             let evd = state.evd.as_ref().filter(|_| state.open).map(|evd| evd.object().clone());
             let Some(evd) = evd.filter(|evd| !evd.queue().events.is_full()) else { return Err(incoming) };
             state.open = !reserved;
+            // `listen` may not have returned yet.
+            state.qualifier = info.qualifier;
             (evd, state.handle)
         };
         let qualifier = info.qualifier;
