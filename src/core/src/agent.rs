@@ -37,12 +37,17 @@ struct Call {
     evd: Handle,
 }
 
+/// CNO and number of a running call.
+type Running = (Handle, u64);
+
 #[derive(Default)]
 struct Pending {
     calls: VecDeque<Call>,
     /// Identity of both threads.
     thread: Option<Id>,
-    calling: Option<Handle>,
+    calling: Option<Running>,
+    /// Number of calls so far.
+    begun: u64,
     /// The second thread, until [`Agents::stop`] joins it.
     started: Option<Thread>,
     stopped: bool,
@@ -79,8 +84,8 @@ impl Agents {
     }
 
     /// Directs the first scheduled call of `cno` to `agent`, and drops the others. Without an agent, drops all. Returns
-    /// whether `cno` had a scheduled call.
-    pub fn replace(&self, cno: Handle, agent: Option<Agent>) -> bool {
+    /// whether `cno` had a scheduled call, and its running call.
+    pub fn replace(&self, cno: Handle, agent: Option<Agent>) -> (bool, Option<Running>) {
         let mut pending = self.pending.lock();
         let mut any = false;
         pending.calls.retain_mut(|call| {
@@ -95,13 +100,13 @@ impl Agents {
             }
             keep
         });
-        any
+        (any, pending.calling.filter(|(of, _)| *of == cno))
     }
 
-    /// Waits until the agent of `cno` does not run, unless the caller is this agent. The caller must hold no lock.
-    pub fn wait_for(&self, cno: Handle) {
+    /// Waits for the end of a call, unless the caller is its agent. The caller must hold no lock.
+    pub fn wait_for(&self, call: Option<Running>) {
         let mut pending = self.pending.lock();
-        while pending.calling == Some(cno) && pending.thread != Some(Id::current()) {
+        while call.is_some() && pending.calling == call && pending.thread != Some(Id::current()) {
             self.changed.wait(&mut pending);
         }
     }
@@ -150,7 +155,8 @@ impl Agents {
         let mut pending = self.pending.lock();
         loop {
             if let Some(due) = pending.calls.pop_front() {
-                pending.calling = Some(due.cno);
+                pending.begun += 1;
+                pending.calling = Some((due.cno, pending.begun));
                 return Some(due);
             }
             if pending.stopped {

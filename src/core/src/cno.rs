@@ -131,8 +131,8 @@ impl<T: Transport> Cno<T> {
         log::debug!(target: host::diagnostics::EVD, "notification object {}: freed", self.header.handle());
         // Agent calls use this handle.
         let _dying = self.ia.disown(self);
-        self.ia.agents.replace(self.header.handle(), None);
-        self.ia.agents.wait_for(self.header.handle());
+        let (_, call) = self.ia.agents.replace(self.header.handle(), None);
+        self.ia.agents.wait_for(call);
         Ok(())
     }
 
@@ -169,18 +169,18 @@ impl<T: Transport> Cno<T> {
     /// # Errors
     /// [`StateError::CnoInUse`] if the CNO has a descriptor.
     pub fn modify_agent(&self, agent: Option<Agent>) -> Result<()> {
-        let cno = self.header.handle();
-        {
+        let call = {
             let mut state = self.state.lock();
             if state.wakeup_fd.is_some() {
                 return Err(Error::InvalidState(StateError::CnoInUse));
             }
             // A trigger for which the old agent was not called yet goes to the new agent, and disarms it.
-            let passed_on = self.ia.agents.replace(cno, agent);
+            let (passed_on, call) = self.ia.agents.replace(self.header.handle(), agent);
             state.agent = agent.filter(|_| !passed_on);
-        }
+            call
+        };
         self.watch(agent.is_some());
-        self.ia.agents.wait_for(cno);
+        self.ia.agents.wait_for(call);
         Ok(())
     }
 
