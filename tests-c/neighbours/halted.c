@@ -207,11 +207,12 @@ static void bind_rmr(struct scene *c, DAT_VLEN length, DAT_RMR_CONTEXT *context)
     must(wait_number(c->s.req, DAT_RMR_BIND_COMPLETION_EVENT, &event), "dat_rmr_bind: no event");
 }
 
-static void scene_open(struct scene *c, enum way way)
+/* With GIVE, the region has no remote rights, because the peer only sends messages. */
+static void scene_open(struct scene *c, enum way way, enum deed deed)
 {
     fx_open(&c->fx);
     side_make(&c->s, &c->fx, NULL);
-    region_make(&c->fx, &c->r, SIZE, DAT_MEM_PRIV_ALL_FLAG);
+    region_make(&c->fx, &c->r, SIZE, deed == GIVE ? MEM_LOCAL : DAT_MEM_PRIV_ALL_FLAG);
     c->there = target(&c->r, 0, SIZE);
     c->rmr = DAT_HANDLE_NULL;
     c->messages = c->wrong = 0;
@@ -345,7 +346,7 @@ static bool attempt(struct peer *p, struct bystander *b, enum deed deed, enum wa
     bool halted, went_on;
     const char *halts = how == HALT_STOP ? "stopped" : "asleep";
 
-    scene_open(&c, way);
+    scene_open(&c, way, deed);
     memset(&o, 0, sizeof o);
     o.deed = deed;
     o.halt = how;
@@ -446,7 +447,7 @@ static bool resume(struct peer *p, bool last)
     struct watch w = { .p = p, .receiver = &c };
     bool halted, ended;
 
-    scene_open(&c, DISCONNECT);
+    scene_open(&c, DISCONNECT, GIVE);
     o.there = c.there;
     must(LINK_SEND(&p->link, o), "the other process is gone");
     must_rc(post_recv(&c.s, &c.r, 0, SIZE, 5), DAT_SUCCESS, "dat_ep_post_recv");
@@ -481,7 +482,7 @@ static void stream(struct scene *c, struct peer *p, enum way way)
 {
     struct order o;
 
-    scene_open(c, way);
+    scene_open(c, way, STREAM);
     memset(&o, 0, sizeof o);
     o.deed = STREAM;
     o.there = c->there;

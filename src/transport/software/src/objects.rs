@@ -57,7 +57,6 @@ pub struct Region<O: Owner> {
     key: u32,
     zone: u32,
     is_remote: bool,
-    is_bound: AtomicBool,
 }
 
 impl<O: Owner> Region<O> {
@@ -71,7 +70,7 @@ impl<O: Owner> Region<O> {
         // SAFETY: the program keeps the memory mapped with these rights until it frees the region.
         let key = inserted(owner.regions(), unsafe { owner.regions().insert(&row) })?;
         let is_remote = rights.intersects(Rights::REMOTE);
-        Ok(Region { owner: owner.clone(), key, zone: zone.0, is_remote, is_bound: AtomicBool::new(false) })
+        Ok(Region { owner: owner.clone(), key, zone: zone.0, is_remote })
     }
 }
 
@@ -94,10 +93,8 @@ impl<O: Owner> RegisteredRegion for Region<O> {
 impl<O: Owner> Drop for Region<O> {
     fn drop(&mut self) {
         self.owner.regions().remove(self.key);
-        // If a peer has revoked a window, another peer may still use its memory.
-        if self.is_remote || self.is_bound.load(Ordering::Relaxed) {
-            self.owner.await_peers();
-        }
+        // Peers also read and write the memory of messages.
+        self.owner.await_peers();
     }
 }
 
@@ -120,7 +117,6 @@ impl<O: Owner> Window<O> {
     pub fn bind(&self, target: Option<&BindTarget<'_, Region<O>>>, connection: u64) -> Result<u32> {
         let key = match target {
             Some(&BindTarget { region, addr, len, rights, first }) => {
-                region.is_bound.store(true, Ordering::Relaxed);
                 let users = match self.scope {
                     Scope::Zone => Users::of_zone(region.zone),
                     Scope::Endpoint => Users::of_connection(connection),
