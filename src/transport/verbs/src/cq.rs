@@ -399,7 +399,10 @@ impl CompletionQueue {
         found: &mut Found,
     ) {
         if std::mem::take(&mut source.due) {
-            match (table.get(source.last).or_else(|| table.first()), datagrams.first()) {
+            // Others use the part only for requests.
+            let receives = |entries: &[Reservation; 2]| Arc::ptr_eq(&entries[1].raw, &source.raw);
+            let last = table.get(source.last).into_iter().chain(table).find(|(_, qp)| receives(&qp.entries));
+            match (last, datagrams.iter().find(|qp| receives(&qp.entries))) {
                 (Some((_, qp)), _) => qp.sink.recv_announced(),
                 (None, Some(qp)) => qp.sink.announced(),
                 (None, None) => {}
