@@ -14,7 +14,7 @@ use rdma_sys::{ibv_atomic_cap, ibv_device_attr, ibv_device_cap_flags, ibv_port_a
 use crate::locate::Place;
 use crate::memory::remote_access;
 use crate::rejection::MAX_REJECT_DATA;
-use crate::sys::datagram::is_ethernet;
+use crate::sys::datagram::needs_grh;
 use crate::sys::device::Context;
 use crate::sys::qp::MAX_MESSAGE;
 use crate::sys::{text, version};
@@ -67,7 +67,7 @@ impl Limits {
             soft_roce: attr.vendor_id == SOFT_ROCE,
             soft_iwarp: iwarp && attr.vendor_id == SOFT_IWARP,
             iwarp,
-            ethernet: is_ethernet(port),
+            ethernet: needs_grh(port),
         }
     }
 

@@ -121,10 +121,11 @@ impl RawQp {
     }
 }
 
-/// IBV_LINK_LAYER_ETHERNET, missing in the bindings.
+/// IBV_LINK_LAYER_ETHERNET and IBV_QPF_GRH_REQUIRED, missing in the bindings.
 const ETHERNET: u8 = 2;
+const GRH_REQUIRED: u8 = 1;
 
-/// Returns whether this is an Ethernet port, which has only GIDs.
-pub fn is_ethernet(port: &ibv_port_attr) -> bool {
-    port.link_layer == ETHERNET
+/// Returns whether each packet needs a GRH, as on an Ethernet port, which has only GIDs.
+pub fn needs_grh(port: &ibv_port_attr) -> bool {
+    port.link_layer == ETHERNET || port.flags & GRH_REQUIRED != 0
 }
