@@ -163,12 +163,12 @@ fn try_listen(device: &Arc<Device>, qualifier: Option<u64>, sink: &ListenerSink<
     let port = id.local_port();
     let datagrams = match sink.takes_datagrams().then(|| bound(RDMA_PS_UDP, port)).transpose() {
         // Connection requests still work.
-        Err(error) if qualifier.is_some() => {
+        Err(error) if qualifier.is_some() && error.raw_os_error() == Some(libc::EADDRINUSE) => {
             log::warn!(target: host::diagnostics::CM, "service point: port {port} takes no requests for datagrams: {error}");
             None
         }
-        Err(_) => return Err(io::Error::from_raw_os_error(libc::EADDRINUSE)),
-        Ok(id) => id,
+        Err(_) if qualifier.is_none() => return Err(io::Error::from_raw_os_error(libc::EADDRINUSE)),
+        bound => bound?,
     };
     let qualifier = qualifier.unwrap_or_else(|| port.into());
     let listener = Listener { device: device.clone(), id, datagrams };

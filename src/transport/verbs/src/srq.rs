@@ -112,7 +112,7 @@ impl SharedReceives<Verbs> for Arc<SharedQueue> {
             let long = depth.saturating_mul(4).min(depth.saturating_add(16 << 10)).max(256);
             make(long.min(device.attributes.max_recvs_per_srq)).or_else(|_| make(depth))
         } else {
-            make(depth.min(most))
+            make(depth.min(most).min(device.attributes.max_recvs_per_srq.max(1)))
         };
         let (raw, room) = made.map_err(exhausted(Resource::Srq))?;
         let room = if force_backlog { depth.min(most) } else { (room as usize).min(most) };

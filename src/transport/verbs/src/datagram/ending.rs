@@ -87,7 +87,9 @@ impl UdQp {
         {
             let sends = self.sends.lock();
             let Some(since) = sends.failed else { return false };
-            if sends.on_device > 0 && since.elapsed() < DRAIN_LIMIT {
+            let reached = self.last_reached.load(Ordering::Acquire) || since.elapsed() >= SRQ_LIMIT;
+            let keeps = sends.on_device > 0 || !(reached || self.device.limits.soft_roce);
+            if keeps && since.elapsed() < DRAIN_LIMIT {
                 return true;
             }
         }
