@@ -38,8 +38,8 @@ fn has_names_of_this_version() {
 #[test]
 fn unknown_codes_have_texts() {
     let refused = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
-    assert_eq!(texts(0x18_0000), (refused, "unknown", ""));
-    assert_eq!(texts(DAT_ABORT | 104), (refused, "DAT_ABORT", "unknown"));
+    assert_eq!(texts(0x18_0000), (refused, "unknown error", ""));
+    assert_eq!(texts(DAT_ABORT | 104), (refused, "DAT_ABORT", "unknown minor error"));
 }
 
 #[test]
