@@ -198,7 +198,7 @@ pub trait Armed {
     /// Returns how new work wakes the thread.
     fn wakeup(&self) -> Wakeup<'_, Self::Alarm>;
 
-    /// Called after the last poll before the sleep, without a lock.
+    /// Called just before the sleep, without a lock.
     fn before_sleep(&self) {}
 }
 
