@@ -41,12 +41,12 @@ pub struct Limits {
     /// Set if the device has type 2 windows.
     pub single_windows: bool,
     pub atomics: bool,
-    /// Set for Soft-RoCE, which does not restrict peers to a window's range and has its own status for long messages.
+    /// Set for Soft-RoCE, which does not restrict peers to a window's range and has a status for too long messages.
     pub soft_roce: bool,
     /// Set for soft-iWARP, which connects in the calling thread and rejects receives without segments.
     pub soft_iwarp: bool,
     pub iwarp: bool,
-    pub ethernet: bool,
+    pub needs_grh: bool,
 }
 
 impl Limits {
@@ -67,7 +67,7 @@ impl Limits {
             soft_roce: attr.vendor_id == SOFT_ROCE,
             soft_iwarp: iwarp && attr.vendor_id == SOFT_IWARP,
             iwarp,
-            ethernet: needs_grh(port),
+            needs_grh: needs_grh(port),
         }
     }
 

@@ -211,7 +211,7 @@ impl Datagrams<Verbs> for UdQp {
         let (Some(id), Some(requester)) = (request.id.clone(), request.requester) else { return Err(Error::Internal) };
         let device = &self.device;
         let from = cm::own_index(device, &id.own_port().gid);
-        let way = Way::new(device.place.port, from, &requester.port, device.limits.ethernet);
+        let way = Way::new(device.place.port, from, &requester.port, device.limits.needs_grh);
         let peer = UdPeer::new(&self.pd, &way, requester.qp)?;
         let answer = self.hello(&id).write(private_data);
         let accepted = id.accept(&self.terms(&answer));
