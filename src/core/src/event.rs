@@ -167,7 +167,7 @@ pub enum Event {
     Connection {
         ep: Handle,
         kind: ConnectionEvent,
-        /// Private data of the peer. Valid until the next event with private data is taken from the EVD, or its free.
+        /// Private data of the peer. Valid until the EVD's next event with private data is taken, or the EVD is freed.
         private_data: Option<Arc<[u8]>>,
     },
     /// A peer of a datagram endpoint has sent or received a reply.

@@ -79,8 +79,9 @@ pub enum AsyncEvd<T: Transport> {
 impl<T: Transport> Ia<T> {
     /// Opens an instance of an adapter, whose objects get their handles from `slab`.
     ///
-    /// # Errors [`crate::error::Arg::QueueLength`] for an EVD of 0 events, [`Role::EvdAsync`] for an EVD that does not
-    /// accept asynchronous events or belongs to another adapter, errors of [`Transport::open`].
+    /// # Errors
+    /// [`crate::error::Arg::QueueLength`] for an EVD of 0 events, [`Role::EvdAsync`] for an EVD that does not accept
+    /// asynchronous events or belongs to another adapter, errors of [`Transport::open`].
     pub fn open(
         slab: &'static Slab<T>,
         name: &str,
@@ -120,8 +121,8 @@ impl<T: Transport> Ia<T> {
 
     /// Closes the instance if the program has freed all its objects.
     ///
-    /// # Errors [`crate::error::StateError::IaInUse`] if an object exists. [`Error::InvalidHandle`] if another thread
-    /// closes it.
+    /// # Errors
+    /// [`crate::error::StateError::IaInUse`] if an object exists. [`Error::InvalidHandle`] if another thread closes it.
     pub fn close_graceful(&self) -> Result<()> {
         self.shut_if_unused(self.own_async_evd())?;
         self.close_abrupt()
@@ -129,8 +130,9 @@ impl<T: Transport> Ia<T> {
 
     /// Closes the instance and destroys all its objects.
     ///
-    /// # Errors [`Error::InvalidHandle`] if another thread closes the instance. The call does not wait for that thread:
-    /// it may wait for the agent that makes this call.
+    /// # Errors
+    /// [`Error::InvalidHandle`] if another thread closes the instance. The call does not wait for that thread: it may
+    /// wait for the agent that makes this call.
     pub fn close_abrupt(&self) -> Result<()> {
         if !self.shut() {
             return Err(Error::InvalidHandle(Role::Ia));

@@ -122,10 +122,10 @@ impl<T: Transport> Cr<T> {
         }
     }
 
-    /// Passes the request to the service point at `qualifier`. If there is none, or it does not accept the request,
-    /// rejects the request.
+    /// Passes the request to the service point at `qualifier`. Rejects it if there is none, or it does not accept.
     ///
-    /// # Errors [`crate::error::Role::Cr`] if the request is no longer pending; [`Arg::Qualifier`] for qualifier 0;
+    /// # Errors
+    /// [`crate::error::Role::Cr`] if the request is no longer pending; [`Arg::Qualifier`] for qualifier 0;
     /// [`Error::ModelNotSupported`] for a request at a common service point.
     pub fn handoff(&self, qualifier: u64) -> Result<()> {
         if qualifier == 0 {

@@ -18,7 +18,7 @@ impl<F: Copy> Slot for Option<F> {
     type Function = F;
 }
 
-/// Defines a structure of functions with the types of their slots in the crate `$udat`, and of others.
+/// Defines a structure of functions with the types of their slots in the crate `$udat`, and of other functions.
 macro_rules! functions {
     ($(#[$doc:meta])* $name:ident of $udat:ident { $($function:ident)* } $($other:ident: $type:ty;)*) => {
         $(#[$doc])*

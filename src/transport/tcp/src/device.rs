@@ -9,10 +9,10 @@
 //! cost is independent of idle sockets. The expected socket is the one that followed the same kind of record of the
 //! same connection last time, because programs tend to use their connections in a fixed order.
 //!
-//! # Deferred work A connection with an unsent acknowledgement or gathered requests is noted. The next poll that finds
-//! nothing sends these. So does each complete poll, a poll after [`STREAK`] polls with data, and the progress thread
-//! while program threads sleep. Work for a thread without locks is deferred to the end of the poll, or to the progress
-//! thread.
+//! # Deferred work
+//! A connection with an unsent acknowledgement or gathered requests is noted. The next poll without data sends these.
+//! So does a complete poll, a poll after [`STREAK`] polls with data, a thread before it sleeps, and the progress
+//! thread. Work for a thread without locks is deferred to the end of the poll, or to the progress thread.
 
 use std::io;
 use std::net::SocketAddr;
