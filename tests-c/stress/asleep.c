@@ -168,11 +168,19 @@ static int keeper(struct link *up)
     return 0;
 }
 
+static DAT_RETURN post(DAT_EVD_HANDLE evd)
+{
+    DAT_EVENT e;
+
+    memset(&e, 0, sizeof e);
+    e.event_number = DAT_SOFTWARE_EVENT;
+    return dat_evd_post_se(evd, &e);
+}
+
 /* Makes its memory writable, and makes no call, while a thread of it waits for something else. */
 static int bystander(struct link *up)
 {
     DAT_EVD_HANDLE evd;
-    DAT_EVENT event;
     struct waiter w;
     struct fx fx;
     struct side s;
@@ -186,9 +194,7 @@ static int bystander(struct link *up)
     waiter_start(&w, evd, DAT_TIMEOUT_INFINITE, 1);
     must(link_send_target(up, target(&r, 0, 8)), "the target");
     must(link_hear(up, "bye"), "bye");
-    memset(&event, 0, sizeof event);
-    event.event_number = DAT_SOFTWARE_EVENT;
-    must_rc(dat_evd_post_se(evd, &event), DAT_SUCCESS, "dat_evd_post_se");
+    must_rc(post(evd), DAT_SUCCESS, "dat_evd_post_se");
     waiter_join(&w);
     fx_close(&fx);
     return 0;
@@ -229,7 +235,7 @@ static int scribbler(struct link *up)
 }
 
 static const struct peer_role roles[] = { { "partner", partner }, { "taker", taker }, { "keeper", keeper },
-                                          { "bystander", bystander },                                          { "scribbler", scribbler }, { NULL, NULL } };
+                                          { "bystander", bystander }, { "scribbler", scribbler }, { NULL, NULL } };
 
 /* Exchanges messages between this process, on the CPU `here`, and another on `there`. Returns the complete rounds. */
 static int turns(struct fx *fx, struct region *r, int here, int there, int rounds)
@@ -255,15 +261,6 @@ static int turns(struct fx *fx, struct region *r, int here, int there, int round
         done = -1;
     side_free(&s);
     return done;
-}
-
-static DAT_RETURN post(DAT_EVD_HANDLE evd)
-{
-    DAT_EVENT e;
-
-    memset(&e, 0, sizeof e);
-    e.event_number = DAT_SOFTWARE_EVENT;
-    return dat_evd_post_se(evd, &e);
 }
 
 struct thread {
