@@ -221,6 +221,50 @@ static void violations(void)
     must_rc(dat_pz_free(pz), DAT_SUCCESS, "dat_pz_free");
 }
 
+/* Role: adds to a word of the first process, then writes without the right, or sends more than the receive holds. */
+static int trespasser(struct link *up)
+{
+    struct fx own;
+    struct side s;
+    struct region r;
+    DAT_RMR_TRIPLET to;
+    bool writes;
+
+    fx_open(&own);
+    side_make(&s, &own, NULL);
+    region_make(&own, &r, 4096, DAT_MEM_PRIV_ALL_FLAG);
+    side_connect_peer(&s, up);
+    must(LINK_RECV(up, to) && LINK_RECV(up, writes), "no target");
+    must_rc(post_fetch_add(&s, &r, 0, to, 1, 5), DAT_SUCCESS, ADD);
+    to.rmr_context ^= 0x55555555u;
+    if (writes)
+        must_rc(post_write(&s, &r, 0, 8, to, 6), DAT_SUCCESS, "dat_ep_post_rdma_write");
+    else
+        must_rc(post_send(&s, &r, 0, 9, 6), DAT_SUCCESS, "dat_ep_post_send");
+    must(ended(&s, 5, DAT_IB_DTO_FETCH_ADD), "the addition fails");
+    fx_close(&own);
+    return 0;
+}
+
+/* An atomic operation that the target has executed succeeds, even if the target refuses the next request. */
+static void executed_first(bool writes)
+{
+    DAT_RMR_TRIPLET to = target(&there, 0, 8);
+    struct peer p;
+    struct side s;
+
+    peer_start(&p, "trespasser");
+    side_make(&s, &fx, NULL);
+    side_accept_peer(&s, &p.link);
+    must_rc(post_recv(&s, &here, 0, 8, 4), DAT_SUCCESS, "dat_ep_post_recv");
+    LINK_SEND(&p.link, to);
+    LINK_SEND(&p.link, writes);
+    peer_ok(&p, ADD ": before %s: success", writes ? "a write without the right" : "a message that is too long");
+    ok(wait_dto(s.recv, 4, writes ? DAT_DTO_ERR_FLUSHED : DAT_DTO_ERR_LOCAL_LENGTH, NULL),
+       ADD ": before %s: the receive ends", writes ? "a write without the right" : "a message that is too long");
+    side_free(&s);
+}
+
 static void flushed(void)
 {
     struct pair p;
@@ -429,7 +473,7 @@ static void together(void)
 
 int main(int argc, char **argv)
 {
-    static const struct peer_role roles[] = { { "adder", adder }, STAGE_ROLE, { NULL, NULL } };
+    static const struct peer_role roles[] = { { "adder", adder }, { "trespasser", trespasser }, STAGE_ROLE, { NULL, NULL } };
 
     env_init(argc, argv, roles);
     fx_open(&fx);
@@ -453,6 +497,8 @@ int main(int argc, char **argv)
     many();
     flags();
     violations();
+    executed_first(true);
+    executed_first(false);
     if (env_is_shm())
         windows();
     else

@@ -238,17 +238,18 @@ impl Conn {
             Stop::Nothing => {}
             Stop::More => end.repoll(),
             Stop::Other => return self.progress_rx(Advance::Batch).1.or(told.credit),
-            Stop::TooLong => self.fail_recv(Status::LocalLength),
-            Stop::NoRegion => self.fail_recv(Status::LocalProtection),
+            Stop::Failed => {
+                let recv = self.rx.lock().failed();
+                self.refuse(end, Fatal { recv, request: None, peer: Some(Status::RemoteResponder) });
+            }
         }
         told.credit
     }
 
-    /// Fails the connection because the last receive cannot hold its message.
-    fn fail_recv(self: &Arc<Self>, status: Status) {
-        let failed = self.rx.lock().failed();
-        let recv = failed.map(|id| RecvDone { id, status, len: 0, solicited: false });
-        self.fail(Fatal { recv, request: None, peer: Some(Status::RemoteResponder) });
+    /// Fails the connection because of the peer's last request, after the responses to earlier ones.
+    fn refuse(self: &Arc<Self>, end: &End, fatal: Fatal) {
+        let waits = fatal.peer.is_some() && self.base.sink.lock_tx().is_some_and(|mut tx| tx.refuse(fatal));
+        if waits { end.repoll() } else { self.fail(fatal) }
     }
 
     #[inline(always)]
@@ -270,7 +271,11 @@ impl Conn {
         let report = match report {
             Ok(report) => report,
             Err(fatal) => {
-                self.fail(fatal);
+                if advance == Advance::Drain {
+                    self.fail(fatal)
+                } else {
+                    self.refuse(end, fatal)
+                }
                 return (false, None);
             }
         };

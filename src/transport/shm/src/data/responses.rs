@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use dat_core::event::Status;
 use dat_core::transport::{Checked, RemoteSegment, RequestId};
+use dat_memory::records::Fatal;
 use dat_memory::user::Source;
 
 use crate::budget::Budget;
@@ -29,18 +30,12 @@ pub struct Wanted {
     pub offset: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub enum Failed {
-    Read(Status),
-    Message(RequestId, Status),
-}
-
 #[derive(Default)]
 pub struct Responses {
     tx_ring: TxRing,
     owed: VecDeque<PendingResponse>,
-    /// The status of a refused operation, which follows all pending responses.
-    refusal: Option<Status>,
+    /// The failure because of the peer's last request, which follows all pending responses.
+    refusal: Option<Fatal>,
     message: Option<Wanted>,
 }
 
@@ -63,9 +58,9 @@ impl Responses {
         self.owed.push_back(owed);
     }
 
-    /// Refuses the peer's last read or atomic operation. Needs no room.
-    pub fn add_refusal(&mut self, status: Status) {
-        self.refusal = Some(status);
+    /// Refuses the peer's last request. Needs no room.
+    pub fn add_refusal(&mut self, fatal: Fatal) {
+        self.refusal.get_or_insert(fatal);
     }
 
     /// Queues a requested message. Returns `false` if one is queued or there is nothing to send.
@@ -97,7 +92,7 @@ impl Responses {
         there
     }
 
-    pub fn progress(&mut self, end: &End, budget: &mut Budget) -> Option<Failed> {
+    pub fn progress(&mut self, end: &End, budget: &mut Budget) -> Option<Fatal> {
         let (mut message, mut owed) = (false, false);
         let mut failed = None;
         while failed.is_none() {
@@ -121,7 +116,7 @@ impl Responses {
     }
 
     /// Sends the next piece of the message. Returns `false` if there is none, or no room or budget.
-    fn put_message(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Failed> {
+    fn put_message(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Fatal> {
         let Some(wanted) = &mut self.message else { return Ok(false) };
         let take = record::piece(wanted.len - wanted.offset, ANSWER_MAX);
         if !budget.record(end, wanted.len, take) {
@@ -137,7 +132,7 @@ impl Responses {
         });
         match put {
             Put::NoRoom => Ok(false),
-            Put::Failed(status) => Err(Failed::Message(wanted.id, status)),
+            Put::Failed(status) => Err(Fatal::of_request(wanted.id, status)),
             Put::At(_) => {
                 wanted.offset += take;
                 if wanted.offset == wanted.len {
@@ -149,9 +144,9 @@ impl Responses {
     }
 
     /// Sends the next pending response, or its next piece. Returns `false` if there is none, or no room or budget.
-    fn put_owed(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Failed> {
+    fn put_owed(&mut self, end: &End, budget: &mut Budget) -> Result<bool, Fatal> {
         let (len, offset) = match self.owed.front() {
-            None => return self.refusal.map_or(Ok(false), |status| Err(Failed::Read(status))),
+            None => return self.refusal.map_or(Ok(false), Err),
             Some(PendingResponse::Bytes { target, offset }) => (target.len, *offset),
             Some(PendingResponse::Value(_)) => (WORD, 0),
         };
@@ -170,7 +165,7 @@ impl Responses {
         });
         match put {
             Put::NoRoom => Ok(false),
-            Put::Failed(_) => Err(Failed::Read(Status::RemoteAccess)),
+            Put::Failed(_) => Err(Fatal::of_peer(Status::RemoteAccess)),
             Put::At(_) => {
                 match self.owed.front_mut() {
                     Some(PendingResponse::Bytes { offset, .. }) if *offset + take < len => *offset += take,

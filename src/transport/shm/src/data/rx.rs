@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use dat_core::transport::datagrams::MAX_DATAGRAM;
-use dat_core::transport::{MAX_SEGMENTS, Placement, RecvId, RemoteSegment, Segment};
+use dat_core::transport::{MAX_SEGMENTS, Placement, RecvDone, RemoteSegment, Segment};
 use dat_core::{CheckedSegment, Writable};
 use dat_memory::datagrams::DatagramReceiver;
 use dat_memory::records::{Executed, Fatal, Halt, Incoming, violation};
@@ -69,10 +69,8 @@ pub enum Stop {
     Nothing,
     More,
     Other,
-    /// The connection fails: the receive ([`Rx::failed`]) is too short.
-    TooLong,
-    /// The connection fails: the receive has no memory.
-    NoRegion,
+    /// The connection fails, because the receive ([`Rx::failed`]) is too short or has no memory.
+    Failed,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -100,7 +98,9 @@ enum Pause {
 
 #[derive(Default)]
 pub struct Rx {
-    rings: Option<[Consumer; 2]>,
+    /// `None` once the peer's last request is refused; the peer's responses are then ignored.
+    requests: Option<Consumer>,
+    responses: Option<Consumer>,
     arriving: Arriving,
     shut: bool,
 }
@@ -111,8 +111,7 @@ struct Arriving {
     fetching: Option<Fetching>,
     /// Number of the last offer to the sender: see [`offer`](crate::offer).
     offered: u64,
-    failed: Option<RecvId>,
-    refused: bool,
+    failed: Option<RecvDone>,
 }
 
 #[derive(Default)]
@@ -148,12 +147,12 @@ struct Turn<'a> {
 }
 
 impl Rx {
-    pub fn open(&mut self, rings: [Consumer; 2]) {
-        self.rings = Some(rings);
+    pub fn open(&mut self, [requests, responses]: [Consumer; 2]) {
+        (self.requests, self.responses) = (Some(requests), Some(responses));
     }
 
     pub fn close(&mut self, end: Option<&End>) {
-        self.rings = None;
+        (self.requests, self.responses) = (None, None);
         self.arriving.incoming = Incoming::default();
         // Only once, because the end's place may later belong to another connection.
         if let (Some(end), false) = (end, self.shut) {
@@ -163,7 +162,7 @@ impl Rx {
     }
 
     pub fn begin_polling(&self, end: &End) -> bool {
-        let open = self.rings.is_some();
+        let open = self.requests.is_some();
         if open {
             end.set_polled(true);
         }
@@ -176,64 +175,74 @@ impl Rx {
     /// The reason to stop, and the messages' acknowledgement data.
     #[inline(always)]
     pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, AckInfo)> {
-        let Some([ring, _]) = &mut self.rings else { return Err((Stop::Nothing, AckInfo::default())) };
+        let Some(ring) = &mut self.requests else { return Err((Stop::Other, AckInfo::default())) };
         if self.arriving.fetching.is_some() || self.arriving.incoming.has_message() {
             return Err((Stop::Other, AckInfo::default()));
         }
         let entered = EpochGuard::enter();
         let section = entered.as_ref();
-        match small_message(ring, end, conn, section, &mut self.arriving.failed) {
+        let stopped = match small_message(ring, end, conn, section, &mut self.arriving.failed) {
             Ok(small) if !ring.has_record() => {
                 end.set_taken(false, ring.release());
-                Ok(small)
+                return Ok(small);
             }
-            Ok(small) => Err(small_messages(ring, end, conn, section, &mut self.arriving.failed, small)),
-            Err(stop) => Err((stop, AckInfo::default())),
+            Ok(small) => small_messages(ring, end, conn, section, &mut self.arriving.failed, small),
+            Err(stop) => (stop, AckInfo::default()),
+        };
+        if stopped.0 == Stop::Failed {
+            self.refuse(end);
         }
+        Err(stopped)
     }
 
-    /// Returns the receive that could not hold its message.
-    pub fn failed(&self) -> Option<RecvId> {
+    /// Returns the receive that cannot hold its message.
+    pub fn failed(&self) -> Option<RecvDone> {
         self.arriving.failed
+    }
+
+    /// Handles no further requests of the peer, and ignores its responses.
+    #[cold]
+    fn refuse(&mut self, end: &End) {
+        self.requests = None;
+        end.set_stuck(true);
     }
 
     /// Handles records of both rings. After an error, acknowledges none.
     #[inline]
     pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, Fatal> {
-        // Records after a failed one stay in the ring.
-        if self.arriving.failed.is_some() {
-            return Ok(RxReport::default());
-        }
         let result = self.turn(&Turn { end, conn, advance });
         if result.is_err() {
-            self.rings = None;
+            self.refuse(end);
         }
         result
     }
 
     fn turn(&mut self, turn: &Turn<'_>) -> Result<RxReport, Fatal> {
         let mut report = RxReport::default();
-        let Some([requests, responses]) = &mut self.rings else { return Ok(report) };
+        let Some(responses) = &mut self.responses else { return Ok(report) };
         if !turn.conn.base.is_up() {
             return Ok(report);
         }
         let arriving = &mut self.arriving;
+        let refused = self.requests.is_none();
         // Responses first: they must not wait for messages without receives.
         let mut closed = false;
         if responses.has_record() {
             let mut budget = Budget::turn();
-            let pause =
-                turn.empty(responses, true, &mut report, |ring, view| arriving.answer(turn, ring, view, &mut budget))?;
+            let pause = turn.empty(responses, true, &mut report, |ring, view| {
+                if refused { Ok(()) } else { arriving.answer(turn, ring, view, &mut budget) }
+            })?;
             closed = pause == Pause::Closed;
             report.responses = report.more;
         }
+        let Some(requests) = &mut self.requests else { return Ok(report) };
         let mut budget = Budget::turn();
         let pause =
             turn.empty(requests, false, &mut report, |ring, view| arriving.handle(turn, ring, view, &mut budget))?;
         // A waiting record needs no polls: the event for which it waits resumes it.
         turn.end.set_stuck(pause != Pause::Empty);
         if closed || pause == Pause::Closed {
-            self.rings = None;
+            (self.requests, self.responses) = (None, None);
         }
         Ok(report)
     }
@@ -272,7 +281,7 @@ fn small_message(
     end: &End,
     conn: &Conn,
     section: Option<&EpochGuard<Memory>>,
-    failed: &mut Option<RecvId>,
+    failed: &mut Option<RecvDone>,
 ) -> Result<Small, Stop> {
     let small = match ring.next(kind::MESSAGE) {
         Next::Small(small) => small,
@@ -296,7 +305,7 @@ fn small_messages(
     end: &End,
     conn: &Conn,
     section: Option<&EpochGuard<Memory>>,
-    failed: &mut Option<RecvId>,
+    failed: &mut Option<RecvDone>,
     small: Small,
 ) -> (Stop, AckInfo) {
     let mut told = AckInfo::default();
@@ -375,9 +384,6 @@ impl Arriving {
         // A fetch continues even if the peer has changed the record.
         if self.fetching.is_some() {
             return self.fetch(turn, view, budget);
-        }
-        if self.refused {
-            return Err(Halt::Wait);
         }
         if let Some(receiver) = turn.conn.base.receiver.datagrams() {
             cold_path();

@@ -48,7 +48,7 @@ use host::memory::Room;
 use crate::budget::Budget;
 use crate::peer_segment::{Busy, End};
 use crate::record::{Acknowledge, EAGER_MAX, Header, kind};
-use crate::responses::{Failed, Responses};
+use crate::responses::Responses;
 use crate::ring::{Corrupt, Producer, Reservation};
 use crate::sleep::News;
 use crate::tx_ring::{Asked, Put, TxRing};
@@ -419,11 +419,7 @@ impl Tx {
         }
         if report.fatal.is_none() {
             if !self.responses.is_empty() {
-                match self.responses.progress(end, &mut Budget::turn()) {
-                    Some(Failed::Read(status)) => report.fatal = Some(Fatal::of_peer(status)),
-                    Some(Failed::Message(id, status)) => report.fail(FailedRequest::Number(id), status),
-                    None => {}
-                }
+                report.fatal = self.responses.progress(end, &mut Budget::turn());
             }
             let mut budget = Budget::turn();
             if self.announced > 0 && end.peers_offer().is_open() {

@@ -1,6 +1,7 @@
 //! The receives and reports of a connection's receiving direction.
 
-use dat_core::transport::{Delivery, Placement, RecvId};
+use dat_core::event::Status;
+use dat_core::transport::{Delivery, Placement, RecvDone};
 use dat_memory::datagrams::Receiver;
 use host::cold_path;
 
@@ -19,7 +20,7 @@ impl Conn {
         &self,
         len: u64,
         solicited: bool,
-        failed: &mut Option<RecvId>,
+        failed: &mut Option<RecvDone>,
         place: impl Placement<'s>,
     ) -> std::result::Result<(), Stop> {
         let delivery = match &self.base.receiver {
@@ -32,7 +33,7 @@ impl Conn {
             }
             _ => self.base.sink.deliver(len, solicited, place),
         };
-        let (id, stop) = match delivery {
+        let (id, status) = match delivery {
             Delivery::Done => return Ok(()),
             Delivery::Other => {
                 // The internal endpoint of a datagram connection has no receives.
@@ -41,12 +42,12 @@ impl Conn {
                 let stored = datagrams.is_some_and(|receiver| receiver.deliver(len, solicited, place));
                 return if stored { Ok(()) } else { Err(Stop::Other) };
             }
-            Delivery::TooLong(id) => (id, Stop::TooLong),
-            Delivery::NoMemory(id) => (id, Stop::NoRegion),
+            Delivery::TooLong(id) => (id, Status::LocalLength),
+            Delivery::NoMemory(id) => (id, Status::LocalProtection),
         };
         cold_path();
-        *failed = Some(id);
-        Err(stop)
+        *failed = Some(RecvDone { id, status, len: 0, solicited: false });
+        Err(Stop::Failed)
     }
 
     /// Returns the transfers of all peers to and from this process's memory.

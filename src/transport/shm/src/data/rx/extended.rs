@@ -53,12 +53,12 @@ impl Arriving {
             return Err(violation());
         }
         if !copy::may_read(turn.end, &target) {
-            return self.refuse(turn, Status::RemoteAccess);
+            return Err(Fatal::of_peer(Status::RemoteAccess).into());
         }
         if turn.with_tx(|tx| tx.on_read(turn.end, target))? {
             Ok(())
         } else {
-            self.refuse(turn, Status::RemoteResponder)
+            Err(Fatal::of_peer(Status::RemoteResponder).into())
         }
     }
 
@@ -69,20 +69,9 @@ impl Arriving {
             return Err(violation());
         }
         let (target, change) = record::read_atomic(&bytes).ok_or_else(violation)?;
-        if let Err(status) = turn.with_tx(|tx| tx.on_atomic(turn.end, &target, change))? {
-            return self.refuse(turn, status);
-        }
+        turn.with_tx(|tx| tx.on_atomic(turn.end, &target, change))?.map_err(Fatal::of_peer)?;
         turn.end.repoll();
         Ok(())
-    }
-
-    /// Refuses a read or atomic operation after the responses to earlier ones. Later records are not processed.
-    #[cold]
-    fn refuse(&mut self, turn: &Turn<'_>, status: Status) -> Executed {
-        self.refused = true;
-        turn.with_tx(|tx| tx.refuse(status))?;
-        turn.end.repoll();
-        Err(Halt::Wait)
     }
 }
 

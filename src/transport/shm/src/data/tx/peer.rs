@@ -1,7 +1,7 @@
 //! Requests of the peer (reads, atomic operations, bytes of messages) and their responses, in the transmit direction.
 //!
-//! A refused read or atomic operation ends the connection after the responses to all earlier requests. So the requester
-//! knows that its oldest outstanding one has failed.
+//! A refused request ends the connection after the responses to all earlier ones. So the requester knows that its
+//! oldest outstanding one has failed.
 
 use dat_core::Change;
 use dat_core::event::Status;
@@ -51,11 +51,13 @@ impl Tx {
         Ok(())
     }
 
-    pub fn refuse(&mut self, status: Status) {
-        self.plain = false;
-        if !self.closed {
-            self.responses.add_refusal(status);
+    /// Refuses the peer's last request after the responses to earlier ones. Returns `false` if there are none.
+    pub fn refuse(&mut self, fatal: Fatal) -> bool {
+        let waits = !self.responses.is_empty();
+        if waits {
+            self.responses.add_refusal(fatal);
         }
+        waits
     }
 
     /// Queues the bytes from `offset` of the message at `position`. Returns `false` if no such message is in flight.
