@@ -1,5 +1,6 @@
 /*
- * unmapped.c - transfers from and to registered memory that its process has unmapped fail, and both processes continue.
+ * unmapped.c - transfers from and to registered memory that its process has unmapped or freed fail, and both processes
+ * continue.
  *
  * If the provider copied within the process that owns the memory, the copy would crash that process. The provider
  * copies short messages in this way, so all messages of this test are long.
@@ -15,10 +16,11 @@
 
 #define SIZE ((size_t)64 << 10)
 
-enum kind { WRITE, READ, RECEIVER, SENDER, KINDS };
+enum kind { WRITE, READ, RECEIVER, SENDER, FREED, KINDS };
 
 static const char *const names[] = {
     "an RDMA write to it", "an RDMA read from it", "a message of 64 KiB to it", "a message of 64 KiB from it",
+    "a message of 64 KiB, then dat_lmr_free",
 };
 
 /* Maps pages, which can be unmapped later, and registers them. */
@@ -46,7 +48,7 @@ static DAT_DTO_COMPLETION_STATUS ended(DAT_EVD_HANDLE evd)
     return e.event_data.dto_completion_event_data.status;
 }
 
-/* The second process: unmaps its registered memory, and continues. */
+/* The second process: unmaps or frees its registered memory, and continues. */
 static int owner(struct link *up)
 {
     struct fx fx;
@@ -62,12 +64,17 @@ static int owner(struct link *up)
     side_accept_peer(&s, up);
     if (kind == RECEIVER)
         must_rc(post_recv(&s, &r, 0, SIZE, 1), DAT_SUCCESS, "dat_ep_post_recv");
-    must(munmap(r.mem, SIZE) == 0, "munmap");
+    if (kind == FREED) {
+        must_rc(post_send(&s, &r, 0, SIZE, 1), DAT_SUCCESS, "dat_ep_post_send");
+        must_rc(dat_lmr_free(r.lmr), DAT_SUCCESS, "dat_lmr_free");
+    } else {
+        must(munmap(r.mem, SIZE) == 0, "munmap");
+    }
     must(link_send_target(up, target(&r, 0, SIZE)), "the other process is gone");
     if (kind == SENDER)
         must_rc(post_send(&s, &r, 0, SIZE, 1), DAT_SUCCESS, "dat_ep_post_send");
-    if (kind == RECEIVER || kind == SENDER)
-        status = (int)ended(kind == SENDER ? s.req : s.recv);
+    if (kind >= RECEIVER)
+        status = (int)ended(kind == RECEIVER ? s.recv : s.req);
     must(LINK_SEND(up, status), "the other process is gone");
     must(link_hear(up, "bye"), "the other process is gone");
     fx_close(&fx);
@@ -77,9 +84,9 @@ static int owner(struct link *up)
 static void play(enum kind kind)
 {
     static const int here[] = { DAT_DTO_ERR_REMOTE_ACCESS, DAT_DTO_ERR_REMOTE_ACCESS, DAT_DTO_ERR_REMOTE_RESPONDER,
-                                DAT_DTO_ERR_LOCAL_PROTECTION };
+                                DAT_DTO_ERR_LOCAL_PROTECTION, DAT_DTO_ERR_FLUSHED };
     static const int there[] = { DAT_DTO_SUCCESS, DAT_DTO_SUCCESS, DAT_DTO_ERR_LOCAL_PROTECTION,
-                                 DAT_DTO_ERR_REMOTE_RESPONDER };
+                                 DAT_DTO_ERR_REMOTE_RESPONDER, DAT_DTO_ERR_LOCAL_PROTECTION };
     struct fx fx;
     struct side s;
     struct region r;
@@ -106,10 +113,13 @@ static void play(enum kind kind)
     case RECEIVER:
         must_rc(post_send(&s, &r, 0, SIZE, 1), DAT_SUCCESS, "dat_ep_post_send");
         break;
+    case FREED:
+        must_rc(post_recv(&s, &r, 0, SIZE, 1), DAT_SUCCESS, "dat_ep_post_recv");
+        break;
     default:
         break;
     }
-    is_int(ended(kind == SENDER ? s.recv : s.req), here[kind], "memory was unmapped, %s: it fails", names[kind]);
+    is_int(ended(kind >= SENDER ? s.recv : s.req), here[kind], "memory was unmapped, %s: it fails", names[kind]);
     must(LINK_RECV(&p.link, status), "the other process says nothing");
     is_int(status, there[kind], "memory was unmapped, %s: what its process is told", names[kind]);
     ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_BROKEN), "memory was unmapped, %s: BROKEN", names[kind]);

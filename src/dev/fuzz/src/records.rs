@@ -204,8 +204,8 @@ impl Session<'_> {
             _ => {
                 let mut places = Vec::new();
                 for _ in 0..input.byte() % 40 {
-                    let (addr, _, len) = self.range(input);
-                    places.extend(fuzzing::place(addr, len));
+                    let (addr, key, len) = self.range(input);
+                    places.extend(fuzzing::target(&RemoteSegment { addr, len, key }));
                 }
                 places
             }

@@ -19,7 +19,7 @@ use crate::os::directory::{Claim, Directory, Reachable};
 use crate::os::memory::{self, SharedMemory};
 use crate::peer_segment::{HEAD, PeerSegment};
 use crate::record;
-pub use crate::record::{atomic, place, target};
+pub use crate::record::{atomic, target};
 use crate::regions::{self, PeerRegions, RegionTable};
 use crate::ring::{Area, Consumer, HEADER, Mapped, Producer, RingShared, SLOT};
 use crate::sleep::News;

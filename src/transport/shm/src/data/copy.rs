@@ -76,10 +76,10 @@ pub fn may_read(end: &End, remote: &RemoteSegment) -> bool {
     end.regions().grant(remote, Rights::REMOTE_READ, &end.own).is_ok()
 }
 
-fn places(places: &[(u64, u64)], slice: Slice) -> List<(u64, u64)> {
+fn places(places: &[RemoteSegment], slice: Slice) -> List<(u64, u64)> {
     let mut list = List::new();
     let (mut skip, mut left) = (slice.offset, slice.len);
-    for &(addr, len) in places {
+    for &RemoteSegment { addr, len, .. } in places {
         let take = len.saturating_sub(skip).min(left);
         if take > 0 {
             let _ = list.try_push((addr.wrapping_add(skip), take));
@@ -116,9 +116,9 @@ fn reach(
     }
 }
 
-/// Permits any address, because a message grants access to the addresses that it contains.
-fn anywhere(_peer: &Peer) -> Option<u64> {
-    Some(0)
+/// Permits any address in registered memory: a message grants access to its bytes until a region is freed.
+fn announced(peer: &Peer, places: &[RemoteSegment]) -> Option<u64> {
+    places.iter().all(|place| peer.regions.exists(place.key)).then_some(0)
 }
 
 /// Reads the peer's memory at `from` into `to`. If `last`, stores the last word separately.
@@ -158,14 +158,25 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
 }
 
 /// Reads a slice of a message while earlier bytes are missing. `word` gets its last word, for [`end_ahead`].
-pub fn fetch_ahead(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice, word: &mut LastWord) -> Copied {
+pub fn fetch_ahead(
+    end: &End,
+    message: &[RemoteSegment],
+    segments: &[Segment],
+    slice: Slice,
+    word: &mut LastWord,
+) -> Copied {
     let region_refs = acquire_counted(end, segments)?;
-    let from = places(from, slice);
-    reach(end, Status::LocalProtection, anywhere, |copy_target, _| {
-        let mut to = targets(segments, &region_refs, slice);
-        let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
-        read_but_last(copy_target, &from, to, last).map(|read| *word = read)
-    })
+    let from = places(message, slice);
+    reach(
+        end,
+        Status::LocalProtection,
+        |peer| announced(peer, message),
+        |copy_target, _| {
+            let mut to = targets(segments, &region_refs, slice);
+            let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
+            read_but_last(copy_target, &from, to, last).map(|read| *word = read)
+        },
+    )
 }
 
 /// Stores the last word of [`fetch_ahead`] once all earlier bytes have arrived.
@@ -195,12 +206,15 @@ pub fn give(end: &End, segments: &[Segment], part: &Part) -> Copied {
     )
 }
 
-pub fn fetch(end: &End, from: &[(u64, u64)], segments: &[Segment], slice: Slice) -> Copied {
+pub fn fetch(end: &End, message: &[RemoteSegment], segments: &[Segment], slice: Slice) -> Copied {
     let region_refs = acquire_counted(end, segments)?;
-    let from = places(from, slice);
-    let fetched = reach(end, Status::LocalProtection, anywhere, |copy_target, _| {
-        read_from(copy_target, &from, targets(segments, &region_refs, slice), slice.last)
-    });
+    let from = places(message, slice);
+    let fetched = reach(
+        end,
+        Status::LocalProtection,
+        |peer| announced(peer, message),
+        |copy_target, _| read_from(copy_target, &from, targets(segments, &region_refs, slice), slice.last),
+    );
     if end.peer_is_gone() { Err(CopyError::PeerGone) } else { fetched }
 }
 

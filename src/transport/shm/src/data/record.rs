@@ -16,7 +16,7 @@ pub mod kind {
     pub const MESSAGE: u8 = 1;
     /// `aux` is the length of the message.
     pub const MESSAGE_PIECE: u8 = 2;
-    /// A message that the receiver reads from the sender's memory: its [`place`](super::place)s. `aux` is its length.
+    /// A message that the receiver reads from the sender's memory: its [`target`](super::target)s. `aux` is its length.
     pub const REMOTE_MESSAGE: u8 = 3;
     /// The first piece starts with the target; `aux` is the length of the write.
     pub const WRITE_PIECE: u8 = 4;
@@ -41,7 +41,7 @@ pub mod kind {
     /// A revocable RDMA read.
     pub const SHORT_READ: u8 = 14;
     /// A revocable RDMA write whose bytes the target reads from the initiator's memory: the target address, then the
-    /// places as in a [`REMOTE_MESSAGE`]. `aux` is the length.
+    /// bytes as in a [`REMOTE_MESSAGE`]. `aux` is the length.
     pub const REMOTE_WRITE: u8 = 15;
 }
 
@@ -103,7 +103,7 @@ pub struct Header {
 
 pub const PLACE: usize = 16;
 
-/// Encodes address and length of a piece in the sender's memory, or two other numbers.
+/// Encodes a position in the ring and an offset.
 pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
     let mut bytes = [0; PLACE];
     bytes[..8].copy_from_slice(&addr.to_le_bytes());

@@ -126,7 +126,7 @@ struct Revocation {
 struct Fetching {
     /// Destination of an RDMA write; `None` for a message.
     into: Option<Segment>,
-    places: ArrayVec<(u64, u64), MAX_SEGMENTS>,
+    places: ArrayVec<RemoteSegment, MAX_SEGMENTS>,
     len: u64,
     offset: u64,
     asked: bool,
@@ -442,10 +442,6 @@ fn read_number(ring: &Consumer, view: &RecordView) -> Result<u32, Halt> {
     record::read_number(&bytes).filter(|_| view.len as usize == bytes.len()).ok_or_else(violation)
 }
 
-fn read_place(ring: &Consumer, view: &RecordView, at: usize) -> Result<(u64, u64), Halt> {
-    read(ring, view, at).map(|bytes| record::read_place(&bytes))
-}
-
-fn read_target(ring: &Consumer, view: &RecordView) -> Result<RemoteSegment, Halt> {
-    record::read_target(&read::<{ record::TARGET }>(ring, view, 0)?).ok_or_else(violation)
+fn read_target(ring: &Consumer, view: &RecordView, at: usize) -> Result<RemoteSegment, Halt> {
+    record::read_target(&read::<{ record::TARGET }>(ring, view, at)?).ok_or_else(violation)
 }

@@ -8,7 +8,7 @@ use dat_core::event::Status;
 pub use dat_census::MAX_PACKET;
 
 /// Version of the messages and of the layout of shared memory.
-pub const VERSION: u32 = 12;
+pub const VERSION: u32 = 13;
 /// Maximum private data of a request or its answer, in bytes.
 pub const MAX_PRIVATE_DATA: usize = 512;
 const _: () = assert!(MAX_PRIVATE_DATA == MAX_BYTES);
@@ -49,7 +49,7 @@ pub enum CloseReason {
 pub const RING: u8 = 10;
 
 /// The statuses that a peer can cause. Others, such as success, violate the protocol.
-const STATUS: [Status; 2] = [Status::RemoteAccess, Status::RemoteResponder];
+const STATUS: [Status; 3] = [Status::LocalProtection, Status::RemoteAccess, Status::RemoteResponder];
 
 impl Field for CloseReason {
     fn put(&self, packet: &mut Vec<u8>) {

@@ -30,6 +30,12 @@ impl PeerRegions {
         self.row(index).map_or(addr, |row| row.addr.load().wrapping_add(addr.wrapping_sub(row.first.load())))
     }
 
+    /// Returns whether there is a region or window `key`.
+    pub fn exists(&self, key: u32) -> bool {
+        let (index, generation) = split_key(key);
+        generation != 0 && self.row(index).is_some_and(|row| row.generation.load() == generation)
+    }
+
     /// Returns the address of `len` bytes at `addr` in region or window `key`, if it grants `wanted` to the connection
     /// with the end `theirs`. Takes no locks and makes no system calls.
     ///

@@ -48,7 +48,7 @@ impl Arriving {
     }
 
     pub(super) fn read(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
-        let target = read_target(ring, view)?;
+        let target = read_target(ring, view, 0)?;
         if view.len as usize != record::TARGET {
             return Err(violation());
         }

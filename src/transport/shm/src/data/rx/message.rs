@@ -2,11 +2,11 @@
 
 use arrayvec::ArrayVec;
 use dat_core::event::Status;
-use dat_core::transport::{MAX_SEGMENTS, Segment};
+use dat_core::transport::{MAX_SEGMENTS, RemoteSegment, Segment};
 use dat_memory::records::{Executed, Fatal, Halt, violation};
 use dat_memory::user::LastWord;
 
-use super::{Advance, Arriving, Fetching, PAGE, SHARED_MIN, Turn, destination, is_solicited, read_place, read_target};
+use super::{Advance, Arriving, Fetching, PAGE, SHARED_MIN, Turn, destination, is_solicited, read_target};
 use crate::budget::Budget;
 use crate::copy::{self, CopyError, Slice};
 use crate::offer::{Answer, Part};
@@ -29,17 +29,17 @@ fn offer(end: &End, number: u64, position: u64, segments: &[Segment], slice: Sli
     Some(Slice { offset: offset + part, len: both - part, last: offset + both == len })
 }
 
-/// Returns the places of a message or write in the peer's memory, from byte `skip` of the payload. They must have the
+/// Returns the bytes of a message or write in the peer's memory, from byte `skip` of the payload. They must have the
 /// record's length.
-fn read_places(ring: &Consumer, view: &RecordView, skip: usize) -> Result<ArrayVec<(u64, u64), MAX_SEGMENTS>, Halt> {
+fn read_places(ring: &Consumer, view: &RecordView, skip: usize) -> Result<ArrayVec<RemoteSegment, MAX_SEGMENTS>, Halt> {
     let payload = (view.len as usize).checked_sub(skip).ok_or_else(violation)?;
-    let count = payload / record::PLACE;
-    if count > MAX_SEGMENTS || payload % record::PLACE != 0 {
+    let count = payload / record::TARGET;
+    if count > MAX_SEGMENTS || payload % record::TARGET != 0 {
         return Err(violation());
     }
-    let places = (0..count).map(|at| read_place(ring, view, skip + at * record::PLACE));
+    let places = (0..count).map(|at| read_target(ring, view, skip + at * record::TARGET));
     let places = places.collect::<Result<ArrayVec<_, MAX_SEGMENTS>, Halt>>()?;
-    let sum = places.iter().try_fold(0_u64, |sum, (_, len)| sum.checked_add(*len));
+    let sum = places.iter().try_fold(0_u64, |sum, place| sum.checked_add(place.len));
     if sum == Some(view.aux) { Ok(places) } else { Err(violation()) }
 }
 
@@ -74,7 +74,7 @@ impl Arriving {
         budget: &mut Budget,
     ) -> Executed {
         let places = read_places(ring, view, record::TARGET)?;
-        let target = read_target(ring, view)?;
+        let target = read_target(ring, view, 0)?;
         if target.len != view.aux || !self.incoming.is_idle() {
             return Err(violation());
         }
@@ -83,7 +83,7 @@ impl Arriving {
         self.fetch(turn, view, budget)
     }
 
-    fn begin_fetching(&mut self, into: Option<Segment>, places: ArrayVec<(u64, u64), MAX_SEGMENTS>, len: u64) {
+    fn begin_fetching(&mut self, into: Option<Segment>, places: ArrayVec<RemoteSegment, MAX_SEGMENTS>, len: u64) {
         self.fetching = Some(Fetching { into, places, len, offset: 0, asked: false, offered: None, ahead: None });
     }
 
@@ -163,6 +163,8 @@ impl Arriving {
     fn fetch_failed(&self, error: CopyError) -> Halt {
         let write = self.fetching.as_ref().is_some_and(|fetching| fetching.into.is_some());
         match error {
+            // The peer has freed its memory.
+            CopyError::Failed(Status::RemoteAccess) => Fatal::of_peer(Status::LocalProtection).into(),
             CopyError::Failed(_) if write => Fatal::of_peer(Status::RemoteAccess).into(),
             CopyError::Failed(status) => self.incoming.recv_failed(status),
             _ => Halt::Ended,
@@ -172,7 +174,7 @@ impl Arriving {
     pub(super) fn write_piece(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
         let payload = ring.source(view, 0, view.len as usize);
         let (target, bytes) = match self.incoming.target() {
-            None => (Some(read_target(ring, view)?), payload.split(record::TARGET).1),
+            None => (Some(read_target(ring, view, 0)?), payload.split(record::TARGET).1),
             Some(_) => (None, payload),
         };
         self.incoming.begin_write(target, view.aux, bytes.len() as u64)?;

@@ -4,7 +4,7 @@ use dat_core::event::Status;
 use dat_memory::records::{Executed, Fatal, Halt, violation};
 use dat_memory::user::Source;
 
-use super::{Arriving, Turn, destination, read_place};
+use super::{Arriving, Turn, destination, read};
 use crate::budget::Budget;
 use crate::copy;
 use crate::record::{self, kind};
@@ -51,7 +51,7 @@ impl Arriving {
 }
 
 fn fetch(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
-    let (position, offset) = read_place(ring, view, 0)?;
+    let (position, offset) = record::read_place(&read(ring, view, 0)?);
     if view.len as usize != record::PLACE || !turn.with_tx(|tx| tx.on_fetch(position, offset))? {
         return Err(violation());
     }

@@ -9,7 +9,7 @@ use super::{Done, Reading, StartOutcome, Tx, WaitReason};
 use crate::budget::Budget;
 use crate::copy::{self, Copied, CopyError, Slice};
 use crate::peer_segment::End;
-use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, kind};
+use crate::record::{self, Acknowledge, EAGER_MAX, Header, TARGET, kind};
 use crate::sleep::News;
 use crate::tx_ring::Put;
 
@@ -289,7 +289,8 @@ impl From<Put> for StartOutcome {
     }
 }
 
-/// Encodes the places of the segments for the peer.
-pub(super) fn places_of(segments: &[Segment]) -> ArrayVec<[u8; PLACE], MAX_SEGMENTS> {
-    segments.iter().map(|segment| record::place(segment.addr, segment.len)).collect()
+/// Encodes the addresses of the segments for the peer.
+pub(super) fn places_of(segments: &[Segment]) -> ArrayVec<[u8; TARGET], MAX_SEGMENTS> {
+    let place = |&Segment { addr, len, key, .. }: &Segment| RemoteSegment { addr, len, key: key as u32 };
+    segments.iter().filter(|segment| segment.len > 0).map(|segment| record::target(&place(segment))).collect()
 }

@@ -22,7 +22,7 @@ use super::launch::places_of;
 use super::{Done, Reading, StartOutcome, Tx, TxInFlight};
 use crate::copy::{self, Copied, CopyError, Slice};
 use crate::peer_segment::{Busy, End};
-use crate::record::{self, Acknowledge, EAGER_MAX, Header, PLACE, TARGET, kind};
+use crate::record::{self, Acknowledge, EAGER_MAX, Header, TARGET, kind};
 use crate::ring::SMALL;
 use crate::rx::SHARED_MIN;
 use crate::sleep::News;
@@ -238,7 +238,7 @@ impl Tx {
         {
             return None;
         }
-        let mut payload = ArrayVec::<u8, { TARGET + MAX_SEGMENTS * PLACE }>::new();
+        let mut payload = ArrayVec::<u8, { (1 + MAX_SEGMENTS) * TARGET }>::new();
         payload.extend(record::target(remote));
         payload.extend(places_of(request.segments).into_iter().flatten());
         let acknowledge = Acknowledge::of(request.signalled);
