@@ -419,7 +419,12 @@ impl Tx {
         }
         if report.fatal.is_none() {
             if !self.responses.is_empty() {
-                report.fatal = self.responses.progress(end, &mut Budget::turn());
+                match self.responses.progress(end, &mut Budget::turn()) {
+                    Some(Fatal { request: Some((FailedRequest::Number(id), status)), .. }) => {
+                        self.message_failed(end, id, status);
+                    }
+                    fatal => report.fatal = fatal,
+                }
             }
             let mut budget = Budget::turn();
             if self.announced > 0 && end.peers_offer().is_open() {

@@ -70,6 +70,16 @@ impl Tx {
         self.responses.add_message(Wanted { id, segments, len, offset })
     }
 
+    /// Fails a requested message, after reads that have not ended.
+    pub(super) fn message_failed(&mut self, end: &End, id: RequestId, status: Status) {
+        self.responses.on_done(id);
+        if let Some((_, place)) = self.kept_of(id) {
+            self.in_flight[place].done = Done::Failed(status);
+            self.failed = true;
+        }
+        end.finish_soon();
+    }
+
     fn announced_at(&self, position: u64) -> Option<(RequestId, Checked, u64)> {
         let (own, place) = self.kept_where(|in_flight| in_flight.done == Done::Announced(position))?;
         let segments: Checked = self.segments.range(own).copied().collect();
