@@ -30,7 +30,10 @@ pub(crate) struct AsyncOutlet<T: Transport> {
 impl<T: Transport> Drop for AsyncOutlet<T> {
     fn drop(&mut self) {
         drop(self.used.take());
-        self.evd.free_if_orphaned();
+        if !self.own {
+            self.evd.lent.fetch_sub(1, Ordering::SeqCst);
+            self.evd.free_if_orphaned();
+        }
     }
 }
 

@@ -111,8 +111,8 @@ impl<T: Transport> Ia<T> {
             AsyncEvd::Elsewhere => (None, false),
         };
         if let Some(evd) = evd {
-            evd.lent.store(!own, Ordering::Release);
             let used = Some(Use::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?);
+            evd.lent.fetch_add(usize::from(!own), Ordering::SeqCst);
             *self.async_outlet.lock() = Some(AsyncOutlet { evd, own, used });
         }
         self.slab.insert(self.clone()).ok_or(Error::NO_MEMORY)?;
@@ -158,17 +158,8 @@ impl<T: Transport> Ia<T> {
         self.each::<Pz<T>>(|pz| {
             self.disown(&**pz);
         });
-        let own = self.own_async_evd();
         let outlet = self.async_outlet.lock().take();
-        self.each::<Evd<T>>(|evd| {
-            // The adapter uses its own EVD once; other users are other instances.
-            let users = usize::from(own == Some(evd.header().handle()));
-            if evd.lent.load(Ordering::Acquire) && evd.header.users.count() > users {
-                evd.orphan();
-            } else {
-                evd.free_anyway();
-            }
-        });
+        self.each::<Evd<T>>(|evd| evd.orphan());
         self.each::<Cno<T>>(|cno| cno.free_anyway());
         drop(outlet);
         self.agents.stop();

@@ -9,11 +9,11 @@ use host::memory;
 use crate::addr::Address;
 use crate::counters::ConnStat;
 use crate::ep::endpoint::{Control, Endpoint};
-use crate::ep::receives::{Passed, Receives};
+use crate::ep::receives::{Ended, Passed, Posted, Receives};
 use crate::ep::requests::Requests;
 use crate::ep_state::{EpState, Next, Trigger, next};
 use crate::error::{AddressFault, Arg, Error, Result, Role};
-use crate::event::{ConnectionEvent, Event, Feed};
+use crate::event::{ConnectionEvent, Event, Feed, Status};
 use crate::transport::{Closing, Connect, Disconnect, EndpointSink, QpInit, QpSizes, Transport};
 use crate::users::Use;
 
@@ -297,5 +297,12 @@ impl<T: Transport> Endpoint<T> {
         requests.tx = T::Tx::default();
         receives.qp = None;
         receives.take_back();
+        // Only the queue pair had the segments of receives that were posted meanwhile.
+        let last = receives.early.back().map(|early| early.id);
+        while let Some(Posted { cookie, quiet, .. }) =
+            receives.posted.remove(|posted| last.is_none_or(|id| posted.id > id))
+        {
+            receives.complete(self.header.handle(), cookie, &Ended::unfilled(Status::Flushed), quiet, None);
+        }
     }
 }

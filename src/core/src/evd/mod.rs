@@ -10,7 +10,7 @@ mod queue;
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use host::lock::{Mutex, MutexGuard};
 
@@ -64,8 +64,8 @@ pub struct Evd<T: Transport> {
     pub(crate) queue: Mutex<Queue<T>>,
     /// Set while the queue contains an event or has a waiter; otherwise a dequeue takes no lock.
     pub(crate) busy: AtomicBool,
-    /// Set once another adapter uses the EVD for asynchronous events.
-    pub(crate) lent: AtomicBool,
+    /// Number of other adapters that use the EVD for asynchronous events.
+    pub(crate) lent: AtomicUsize,
     /// Set if the adapter is closed while another adapter uses the EVD.
     orphan: AtomicBool,
     pub(crate) adaptive_spin: AdaptiveSpin,
@@ -102,7 +102,7 @@ impl<T: Transport> Evd<T> {
             cq,
             queue: Mutex::new(queue),
             busy: AtomicBool::new(false),
-            lent: AtomicBool::new(false),
+            lent: AtomicUsize::new(0),
             orphan: AtomicBool::new(false),
             adaptive_spin: AdaptiveSpin::default(),
             slept: AtomicU64::new(0),
@@ -160,13 +160,14 @@ impl<T: Transport> Evd<T> {
         events
     }
 
-    /// Marks this EVD as an orphan of its closed adapter. The last user frees the EVD.
+    /// Frees the EVD for the close of its adapter, or later if another adapter uses the EVD.
     pub(crate) fn orphan(&self) {
-        self.orphan.store(true, Ordering::Release);
+        self.orphan.store(true, Ordering::SeqCst);
+        self.free_if_orphaned();
     }
 
     pub(crate) fn free_if_orphaned(&self) {
-        if self.orphan.load(Ordering::Acquire) && self.header.users.retire() {
+        if self.lent.load(Ordering::SeqCst) == 0 && self.orphan.swap(false, Ordering::SeqCst) {
             self.free_anyway();
         }
     }

@@ -146,7 +146,7 @@ impl Fake {
         self.state.lock().held_up = on;
     }
 
-    /// Blocks the thread that next resizes or arms an SRQ. The receiver reports the block; the sender ends it.
+    /// Blocks the thread that next resizes or arms an SRQ or connects. The receiver reports the block; the sender ends it.
     pub fn stop_next_change(&self) -> (Receiver<()>, Sender<()>) {
         let (began, there) = channel();
         let (leave, given) = channel();
@@ -355,6 +355,7 @@ impl Transport for Fake {
     }
 
     fn connect(&self, _: &Arc<()>, connect: &Connect<'_>) -> Result<()> {
+        self.linger();
         self.hand_over(Call::Connect(connect.qualifier))
     }
 

@@ -3,7 +3,7 @@
 use dat_core::ep::EpParts;
 use dat_core::error::{Arg, Error, Resource, Role, StateError};
 use dat_core::event::{AsyncReason, Event};
-use dat_core::testing::{Fake, next};
+use dat_core::testing::{Fake, next, patience, wait};
 use dat_core::transport::Scope;
 use dat_core::{
     ApiCaps, AsyncEvd, Base, Endpoint, Evd, Ia, Kind, Lmr, Memory, Object, Pz, Rights, Rmr, Slab, Srq, Streams,
@@ -76,6 +76,23 @@ fn lent_evd_of_program_outlives_its_adapter() {
     assert!(matches!(next(&evd), Event::Async { reason: AsyncReason::IaCatastrophic, .. }));
     borrower.close_graceful().unwrap();
     assert!(adapter.ia.slab.get::<Evd<Fake>>(evd.header().handle()).is_none());
+}
+
+#[test]
+fn close_ends_wait_for_evd_that_was_lent() {
+    let adapter = open();
+    let evd = adapter.evd(Streams::ASYNC | Streams::CONNECTIONS);
+    again(&adapter, AsyncEvd::Given(evd.clone())).unwrap().close_graceful().unwrap();
+    // The endpoint of another adapter still uses the EVD.
+    let other = again(&adapter, AsyncEvd::Elsewhere).unwrap();
+    let parts = EpParts { connect_evd: Some(&evd), ..EpParts::default() };
+    Endpoint::create(&other, &parts, None).unwrap();
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| wait(&evd, 1, Some(patience())));
+        adapter.ia.close_abrupt().unwrap();
+        assert_ne!(waiter.join().unwrap().result.err(), Some(Error::TimeoutExpired));
+    });
+    other.close_abrupt().unwrap();
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dat_core::ep::table::Field;
 use dat_core::ep::{EpState, Value};
 use dat_core::error::{AddressFault, Arg, Error, Resource, Role, StateError};
-use dat_core::testing::{Call, quiet, wait};
+use dat_core::testing::{Call, patience, quiet, wait};
 use dat_core::transport::Closing;
 use dat_core::{Comm, CompletionFlags, Endpoint, EpParts, Event, Streams};
 
@@ -54,6 +54,25 @@ fn endpoint_without_parts_is_not_ready() {
     assert_eq!(connect(&told), Err(Error::InvalidState(StateError::EndpointNotReady)));
     let zoned = EpParts { pz: Some(&adapter.pz), connect_evd: Some(&connections), ..EpParts::default() };
     assert_eq!(connect(&zoned), Ok(()));
+}
+
+#[test]
+fn receive_posted_during_rejected_attempt_is_flushed() {
+    let adapter = open();
+    let end = adapter.end();
+    let error = Error::InsufficientResources(Resource::Device);
+    end.ep.post_recv(&[], 1, CompletionFlags::DEFAULT).unwrap();
+    let (there, leave) = fake(&adapter).stop_next_change();
+    std::thread::scope(|scope| {
+        let attempt = scope.spawn(|| ask(&end));
+        there.recv_timeout(patience()).unwrap();
+        end.ep.post_recv(&[], 2, CompletionFlags::DEFAULT).unwrap();
+        fake(&adapter).refuse_after(0, error);
+        leave.send(()).unwrap();
+        assert_eq!(attempt.join().unwrap(), Err(error));
+    });
+    end.arrives(2, Status::Flushed);
+    assert_eq!((end.state(), end.ep.recv_query()), (EpState::Unconnected, 1));
 }
 
 #[test]
