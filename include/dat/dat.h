@@ -1240,8 +1240,7 @@ extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
                                DAT_BOOLEAN thread_safety);
 
 /**
- * Returns the asynchronous EVD of an instance, the attributes of the adapter, and the attributes of
- * the provider.
+ * Returns the asynchronous EVD of an instance, and the attributes of adapter and provider.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_ia_query(3DAT).
@@ -1704,8 +1703,8 @@ extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
                                     DAT_DTO_COOKIE user_cookie);
 
 /**
- * Returns the selected parameters of an SRQ, including the exact numbers of available and
- * outstanding buffers.
+ * Returns selected parameters of an SRQ, with the exact numbers of available and outstanding
+ * buffers.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_srq_query(3DAT).

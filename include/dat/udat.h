@@ -315,9 +315,9 @@ struct dat_provider_attr {
 /* ---- Calls: local memory regions ---- */
 
 /**
- * Registers memory as a local memory region (LMR). Memory may be registered any number of times, in
- * whole or in part, and must stay mapped until the LMR is freed. Each result pointer except
- * lmr_handle may be NULL.
+ * Registers memory as a local memory region (LMR). Memory may be registered repeatedly, in whole or
+ * in part, and must stay mapped until the LMR is freed. Each result pointer except lmr_handle may
+ * be NULL.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
  * DAT_MODEL_NOT_SUPPORTED, DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2, dat_lmr_create(3DAT).

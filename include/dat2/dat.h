@@ -1415,8 +1415,7 @@ extern DAT_RETURN dat_ia_openv(DAT_NAME_PTR provider,
                                DAT_BOOLEAN thread_safety);
 
 /**
- * Returns the asynchronous EVD of an instance, the attributes of the adapter, and the attributes of
- * the provider.
+ * Returns the asynchronous EVD of an instance, and the attributes of adapter and provider.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_ia_query(3DAT).
@@ -1881,8 +1880,8 @@ extern DAT_RETURN dat_srq_post_recv(DAT_SRQ_HANDLE srq_handle,
                                     DAT_DTO_COOKIE user_cookie);
 
 /**
- * Returns the selected parameters of an SRQ, including the exact numbers of available and
- * outstanding buffers.
+ * Returns selected parameters of an SRQ, with the exact numbers of available and outstanding
+ * buffers.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER. See uDAPL 1.2 and 2.0,
  * dat_srq_query(3DAT).
@@ -2151,8 +2150,8 @@ extern DAT_RETURN dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle,
 
 /**
  * Creates a common service point (CSP), which listens on a socket address of the adapter. It
- * receives requests of dat_ep_common_connect to this address and of dat_ep_connect to a qualifier
- * that equals the port.
+ * receives requests of dat_ep_common_connect to this address and of dat_ep_connect to its port as
+ * qualifier.
  *
  * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_COMM_NOT_SUPPORTED,
  * DAT_INVALID_ADDRESS, DAT_PORT_IN_USE, DAT_INSUFFICIENT_RESOURCES, DAT_MODEL_NOT_SUPPORTED. See

@@ -20,10 +20,9 @@
 //! The first sleep on a shared word lasts at most 50 ms, and each further one at most twice as long, up to an hour. A
 //! limit is necessary because a process that violates the protocol may restore the old value, so the wake-up is lost.
 //!
-//! The waiter passes to `arm` whether completed requests must end its sleep. They must in a wait on a CNO, on an EVD on
-//! which requests complete, and on an EVD for asynchronous events, which may report a lost completion. If an endpoint
-//! begins to use a sleeping waiter's EVD for requests, or an EVD is attached to its CNO, the waiter wakes and arms
-//! again.
+//! The waiter passes to `arm` whether completed requests must end its sleep. They must in a wait on a CNO, an EVD on
+//! which requests complete, or one for asynchronous events, which may report a lost completion. If an endpoint begins
+//! to use a sleeping waiter's EVD for requests, or an EVD is attached to its CNO, the waiter wakes and arms again.
 //!
 //! A wait in a signal handler that interrupts another wait has its own waker.
 

@@ -130,8 +130,7 @@ impl Epoll {
         Ok(epoll::delete(&self.fd, fd)?)
     }
 
-    /// Calls `f` with up to 64 ready descriptors; the next call starts with the others. Allocates nothing and ignores
-    /// errors.
+    /// Calls `f` with up to 64 ready descriptors; the next call starts with the others. Ignores errors.
     pub fn look(&self, f: impl FnMut(Ready)) {
         let mut found = [const { MaybeUninit::<epoll::Event>::uninit() }; MAX_RESULTS];
         if let Ok((found, _)) = epoll::wait(&self.fd, &mut found[..], Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {

@@ -69,8 +69,7 @@ pub struct Common {
 
     /// Act as a program of this version of uDAPL
     ///
-    /// Without this option, dat-info shows both versions; dat-ping and dat-perf use 1.2 unless only 2.0 has the
-    /// adapter.
+    /// Without it, dat-info shows both versions; dat-ping and dat-perf use 1.2 unless only 2.0 has the adapter.
     #[arg(long, value_name = "VERSION", value_parser = api())]
     pub api: Option<Api>,
 

@@ -297,7 +297,7 @@ impl<T: Transport> Endpoint<T> {
         requests.tx = T::Tx::default();
         receives.qp = None;
         receives.take_back();
-        // Only the queue pair had the segments of receives that were posted meanwhile.
+        // Only the queue pair had the segments of later receives.
         let last = receives.early.back().map(|early| early.id);
         while let Some(Posted { cookie, quiet, .. }) =
             receives.posted.remove(|posted| last.is_none_or(|id| posted.id > id))

@@ -132,8 +132,7 @@ pub enum Glanced {
 }
 
 impl<T: Transport> AdapterSink<T> {
-    /// Returns a summary without waiting for the program's threads, which may be stopped in a post: retries locks until
-    /// `until`.
+    /// Returns a summary without waiting for threads that may be stopped in a post: retries locks until `until`.
     pub fn glance(&self, until: Instant) -> Glanced {
         let Some(ia) = self.adapter.upgrade().filter(|ia| !ia.is_shut()) else { return Glanced::Closed };
         let (Ok(name), Some((connections, counters))) = (memory::text(&ia.name), ia.glance(until)) else {

@@ -225,8 +225,7 @@ impl<T: Transport> Receives<T> {
         segments.iter().skip(1).for_each(|&segment| self.others.add(segment));
     }
 
-    /// Takes the oldest receive that the transport has not taken, if it has at least `least` bytes. Returns whether it
-    /// did.
+    /// Takes the oldest receive that the transport has not taken; `false` if there is none of at least `least` bytes.
     pub fn take(&mut self, taken: &mut Taken, least: u64) -> bool {
         let Some(&Posted { id, count, first, .. }) = self.posted.get(self.given) else { return false };
         taken.set(id, count, first, &self.others);

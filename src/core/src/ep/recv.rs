@@ -104,8 +104,7 @@ impl<T: Transport> Endpoint<T> {
         }
     }
 
-    /// Sets and arms the high watermarks on the endpoint's buffers. Without an SRQ, the attributes only show the soft
-    /// one.
+    /// Sets and arms the high watermarks on the endpoint's buffers. Without an SRQ, attributes only show the soft one.
     ///
     /// # Errors
     /// [`Error::ModelNotSupported`] for a hard watermark on a datagram endpoint, which has no connection to break.

@@ -128,8 +128,7 @@ pub(crate) struct Queue<T: Transport> {
     pub(crate) watched: bool,
     /// Number of streams that feed the EVD, by [`Feed`].
     pub feeds: [usize; 3],
-    /// Number of request streams that complete here, plus one for asynchronous events, which may report a lost
-    /// completion.
+    /// Number of request streams that complete here, plus one for asynchronous events, which may report a loss.
     pub requests: usize,
     /// Waits that took a queued DTO completion immediately. Neither `waits` nor `waited_for` counts them.
     pub(crate) quick_waits: u64,

@@ -1,8 +1,7 @@
 //! A biased mutex: its usual holder takes it with plain stores.
 //!
-//! A thread that takes the lock some times in a row becomes the *owner* and gets a *seat*, a word in the lock. It locks
-//! by storing `HELD` there, and then loading whether it is still the owner. Other threads take the *gate*, a plain
-//! lock:
+//! A thread that takes the lock several times becomes the *owner* and gets a *seat*, a word in the lock. It locks by
+//! storing `HELD` there, and then loading whether it is still the owner. Other threads take the *gate*, a plain lock:
 //!
 //! ```text
 //!            one thread takes the gate n times in a row

@@ -7,8 +7,7 @@
 //! structure.
 //!
 //! `cargo run -p dat-derived` generates the C headers from these crates, including the comments. `macros/` contains C
-//! macros that Rust cannot express. The calls are declared, not defined; only the functions on return codes have a
-//! body.
+//! macros that Rust cannot express. Only the functions on return codes have a body.
 
 #![no_std]
 // C programs use these names.

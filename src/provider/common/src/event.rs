@@ -99,8 +99,7 @@ pub fn connection_event(kind: PeerEvent) -> ConnectionEvent {
     }
 }
 
-/// Returns event number and reason. Watermarks have no event numbers, so each becomes a provider error with its own
-/// reason.
+/// Returns event number and reason. Watermarks have no event numbers, so they become provider errors with their reason.
 pub fn c_async(reason: AsyncReason) -> (DAT_EVENT_NUMBER, DAT_COUNT) {
     let (number, reason) = match reason {
         AsyncReason::EvdOverflow => (DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR),

@@ -121,8 +121,7 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Waits for the next turn, which `next` returns; `next(true)` waits for it. A target of RDMA polls or sleeps until
-    /// then.
+    /// Waits for the next turn; `next(true)` waits for it. A target of RDMA polls or sleeps until then.
     fn await_turn(&self, mut next: impl FnMut(bool) -> anyhow::Result<Option<Turn>>) -> anyhow::Result<Turn> {
         let Plan { size, wait, target_polls, crowded, test, .. } = self.worker.plan;
         // The target of read_lat must not disturb the measurement.

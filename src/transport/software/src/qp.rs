@@ -47,8 +47,7 @@ pub trait SoftwareTransport:
     /// Posts a request that completes together with those before it.
     fn post_done(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, id: RequestId, signalled: bool) -> Result<SeqNo>;
 
-    /// Sends a datagram if no request waits and there is room; returns whether it did. Accesses its memory only during
-    /// the call.
+    /// Sends a datagram if no request waits and there is room; returns whether it did. Accesses its memory only then.
     fn try_send(&self, qp: &Arc<Self::Qp>, tx: &mut Self::Tx, datagram: &Datagram<'_>) -> bool;
 }
 

@@ -47,8 +47,7 @@ macro_rules! ia_calls {
             ) => wrap as DAT_IA_OPENV_FUNC;
         }
         $callback! {
-            /// Returns the asynchronous EVD of an instance, the attributes of the adapter, and the attributes of the
-            /// provider.
+            /// Returns the asynchronous EVD of an instance, and the attributes of adapter and provider.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the requested values are stored

@@ -67,8 +67,7 @@ macro_rules! srq_calls {
             ) => dispatch(DAT_INVALID_HANDLE_SRQ);
         }
         $callback! {
-            /// Returns the selected parameters of an SRQ, including the exact numbers of available and outstanding
-            /// buffers.
+            /// Returns selected parameters of an SRQ, with the exact numbers of available and outstanding buffers.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the requested fields are stored

@@ -4,8 +4,7 @@ macro_rules! csp_calls {
     ($callback:path) => {
         $callback! {
             /// Creates a common service point (CSP), which listens on a socket address of the adapter. It receives
-            /// requests of dat_ep_common_connect to this address and of dat_ep_connect to a qualifier that equals the
-            /// port.
+            /// requests of dat_ep_common_connect to this address and of dat_ep_connect to its port as qualifier.
             ///
             /// # Returns
             /// * `DAT_SUCCESS` - the service point listens

@@ -3,9 +3,8 @@
 macro_rules! own_lmr_calls {
     ($callback:path) => {
         $callback! {
-            /// Registers memory as a local memory region (LMR). Memory may be registered any number of times, in whole
-            /// or in part, and must stay mapped until the LMR is freed. Each result pointer except lmr_handle may be
-            /// NULL.
+            /// Registers memory as a local memory region (LMR). Memory may be registered repeatedly, in whole or in
+            /// part, and must stay mapped until the LMR is freed. Each result pointer except lmr_handle may be NULL.
             ///
             /// # Returns
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter

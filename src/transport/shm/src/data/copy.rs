@@ -49,7 +49,7 @@ pub enum CopyError {
 const NOT_REGISTERED: CopyError = CopyError::Failed(Status::LocalProtection);
 const NOT_GRANTED: CopyError = CopyError::Failed(Status::RemoteAccess);
 
-pub type Copied = Result<(), CopyError>;
+pub type Copied<T = ()> = Result<T, CopyError>;
 
 fn may_copy(end: &End) -> Copied {
     if end.peer_segment.reads_peer.get() { Ok(()) } else { Err(CopyError::Refused) }
@@ -92,18 +92,18 @@ fn places(places: &[RemoteSegment], slice: Slice) -> List<(u64, u64)> {
 
 /// Copies to or from another process: enters a transfer slot, checks access with `locate`, copies, and leaves. Restarts
 /// if that process has replaced its target thread. `fault` is the status for a bad address.
-fn reach(
+fn reach<T>(
     end: &End,
     fault: Status,
     locate: impl Fn(&Peer) -> Option<u64>,
-    mut copy: impl FnMut(i32, u64) -> Result<(), VmError>,
-) -> Copied {
+    mut copy: impl FnMut(i32, u64) -> Result<T, VmError>,
+) -> Copied<T> {
     loop {
         let moving = end.begin_moving().ok_or(CopyError::PeerGone)?;
         let peer = end.peer_segment.peer().ok_or(CopyError::PeerGone)?;
         let addr = locate(peer).ok_or(NOT_GRANTED)?;
         let error = match copy(moving.copy_target, addr) {
-            Ok(()) => return Ok(()),
+            Ok(copied) => return Ok(copied),
             Err(VmError::Gone) if moving.is_outdated() => continue,
             Err(VmError::Fault) => CopyError::Failed(fault),
             Err(VmError::Length) => CopyError::Failed(Status::Transport),
@@ -116,9 +116,16 @@ fn reach(
     }
 }
 
-/// Permits any address in registered memory: a message grants access to its bytes until a region is freed.
-fn announced(peer: &Peer, places: &[RemoteSegment]) -> Option<u64> {
-    places.iter().all(|place| peer.regions.exists(place.key)).then_some(0)
+/// Copies a slice of a message, which grants access to its bytes until one of its regions is freed.
+fn from_message<T>(
+    end: &End,
+    message: &[RemoteSegment],
+    slice: Slice,
+    copy: impl Fn(i32, &[(u64, u64)]) -> Result<T, VmError>,
+) -> Copied<T> {
+    let from = places(message, slice);
+    let locate = |peer: &Peer| message.iter().all(|place| peer.regions.exists(place.key)).then_some(0);
+    reach(end, Status::LocalProtection, locate, |copy_target, _| copy(copy_target, &from))
 }
 
 /// Reads the peer's memory at `from` into `to`. If `last`, stores the last word separately.
@@ -157,26 +164,14 @@ pub fn part_of(regions: &RegionTable, segments: &[Segment], offset: u64, len: u6
     None
 }
 
-/// Reads a slice of a message while earlier bytes are missing. `word` gets its last word, for [`end_ahead`].
-pub fn fetch_ahead(
-    end: &End,
-    message: &[RemoteSegment],
-    segments: &[Segment],
-    slice: Slice,
-    word: &mut LastWord,
-) -> Copied {
+/// Reads a slice of a message while earlier bytes are missing. Returns its last word, for [`end_ahead`].
+pub fn fetch_ahead(end: &End, message: &[RemoteSegment], segments: &[Segment], slice: Slice) -> Copied<LastWord> {
     let region_refs = acquire_counted(end, segments)?;
-    let from = places(message, slice);
-    reach(
-        end,
-        Status::LocalProtection,
-        |peer| announced(peer, message),
-        |copy_target, _| {
-            let mut to = targets(segments, &region_refs, slice);
-            let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
-            read_but_last(copy_target, &from, to, last).map(|read| *word = read)
-        },
-    )
+    from_message(end, message, slice, |copy_target, from| {
+        let mut to = targets(segments, &region_refs, slice);
+        let last = if slice.last { take_last_word(&mut to).len() } else { 0 };
+        read_but_last(copy_target, from, to, last)
+    })
 }
 
 /// Stores the last word of [`fetch_ahead`] once all earlier bytes have arrived.
@@ -208,18 +203,13 @@ pub fn give(end: &End, segments: &[Segment], part: &Part) -> Copied {
 
 pub fn fetch(end: &End, message: &[RemoteSegment], segments: &[Segment], slice: Slice) -> Copied {
     let region_refs = acquire_counted(end, segments)?;
-    let from = places(message, slice);
-    let fetched = reach(
-        end,
-        Status::LocalProtection,
-        |peer| announced(peer, message),
-        |copy_target, _| read_from(copy_target, &from, targets(segments, &region_refs, slice), slice.last),
-    );
+    let fetched = from_message(end, message, slice, |copy_target, from| {
+        read_from(copy_target, from, targets(segments, &region_refs, slice), slice.last)
+    });
     if end.peer_is_gone() { Err(CopyError::PeerGone) } else { fetched }
 }
 
-/// Returns the number of bytes at the end of a write that the peer must store, because the kernel might not copy them
-/// atomically.
+/// Returns the number of bytes at the end of a write that the peer must store, as the kernel might split them.
 pub fn tail_of_write(end: &End, remote: &RemoteSegment) -> u64 {
     const WORDS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
     match tail_len(address(end, remote).wrapping_add(remote.len), remote.len.min(8) as usize) {

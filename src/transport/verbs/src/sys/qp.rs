@@ -38,8 +38,7 @@ fn bind_info((mr, addr, length, access): Range<'_>) -> ibv_mw_bind_info {
     ibv_mw_bind_info { mr: mr.as_ptr(), addr, length, mw_access_flags: access }
 }
 
-/// Maximum length of an element that all devices accept, and of a message: a receive segment cut to it fits every
-/// message.
+/// Maximum length of an element that all devices accept, and of a message: a receive cut to it fits every message.
 pub const MAX_MESSAGE: u64 = 0x7fff_ffff;
 
 #[inline(always)]

@@ -4,7 +4,6 @@ use arrayvec::ArrayVec;
 use dat_core::event::Status;
 use dat_core::transport::{MAX_SEGMENTS, RemoteSegment, Segment};
 use dat_memory::records::{Executed, Fatal, Halt, violation};
-use dat_memory::user::LastWord;
 
 use super::{Advance, Arriving, Fetching, PAGE, SHARED_MIN, Turn, destination, is_solicited, read_target};
 use crate::budget::Budget;
@@ -124,11 +123,10 @@ impl Arriving {
                     if ahead.is_none() {
                         if let Some(slice) = offer(end, self.offered + 1, view.end(), segments, slice, len) {
                             self.offered += 1;
-                            let mut word = LastWord::default();
-                            let read = copy::fetch_ahead(end, &fetching.places, segments, slice, &mut word);
+                            let read = copy::fetch_ahead(end, &fetching.places, segments, slice);
                             fetching.offered = Some(slice.offset);
                             match read {
-                                Ok(()) => fetching.ahead = Some((slice, word)),
+                                Ok(word) => fetching.ahead = Some((slice, word)),
                                 // The next iteration resolves the offer, then fails or asks the sender.
                                 Err(CopyError::Refused) => {}
                                 Err(error) => return Err(self.fetch_failed(error)),

@@ -116,8 +116,7 @@ impl Thread {
         }
     }
 
-    /// Connects to another process and sends a hello, or schedules another attempt if that process or the system has no
-    /// room.
+    /// Connects to another process and sends a hello, or schedules another attempt if there is no room.
     pub(super) fn call(&mut self, name: SocketName, mut call: Call) {
         call.waiting.retain(PendingConnect::is_wanted);
         if call.waiting.is_empty() {
