@@ -10,24 +10,30 @@ use std::time::Instant;
 pub struct Timers<T> {
     waiting: BTreeMap<(Instant, u64), T>,
     set: u64,
+    /// Number of items at which [`Timers::set_pruned`] prunes.
+    most: usize,
 }
 
 impl<T> Default for Timers<T> {
     fn default() -> Self {
-        Timers { waiting: BTreeMap::new(), set: 0 }
+        Timers { waiting: BTreeMap::new(), set: 0, most: 64 }
     }
 }
 
 impl<T> Timers<T> {
-    /// Returns the number of items.
-    pub fn count(&self) -> usize {
-        self.waiting.len()
-    }
-
     /// Adds `what`, due at `when`.
     pub fn set(&mut self, when: Instant, what: T) {
         self.waiting.insert((when, self.set), what);
         self.set += 1;
+    }
+
+    /// Does what [`Timers::set`] does, and prunes with `keep` once the number of items has doubled.
+    pub fn set_pruned(&mut self, when: Instant, what: T, mut keep: impl FnMut(&T) -> bool) {
+        if self.waiting.len() >= self.most {
+            self.waiting.retain(|_, what| keep(what));
+            self.most = 2 * self.waiting.len() + 64;
+        }
+        self.set(when, what);
     }
 
     /// Returns the time of the earliest item.
@@ -39,11 +45,6 @@ impl<T> Timers<T> {
     pub fn take_due(&mut self, now: Instant) -> Option<T> {
         let first = self.waiting.first_entry().filter(|first| first.key().0 <= now)?;
         Some(first.remove())
-    }
-
-    /// Removes the items for which `keep` returns `false`.
-    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
-        self.waiting.retain(|_, what| keep(what));
     }
 
     /// Changes the time of the items for which `meant` returns `true`.

@@ -20,7 +20,18 @@ fn takes_due_timers_in_order() {
     timers.set(at(7), "f");
     timers.set(at(8), "g");
     timers.move_to(at(4), |&what| what == "g");
-    timers.retain(|&what| what != "e");
     assert_eq!(timers.next_due(), Some(at(4)));
-    assert_eq!(due(&mut timers, 9), ["g", "f"]);
+    assert_eq!(due(&mut timers, 9), ["g", "e", "f"]);
+}
+
+#[test]
+fn pruning_bounds_ended_timers() {
+    let now = Instant::now();
+    let mut timers = Timers::default();
+    for number in 0..1000 {
+        timers.set_pruned(now, number, |&other| other % 100 == 0);
+        assert!(timers.waiting.len() <= 2 * 10 + 64);
+    }
+    let due: Vec<_> = std::iter::from_fn(|| timers.take_due(now)).collect();
+    assert!((0..1000).step_by(100).all(|number| due.contains(&number)));
 }

@@ -222,7 +222,7 @@ pub fn connect(qp: &Arc<Qp>, connect: &Connect<'_>) -> Result<()> {
     let started = id.resolve_addr(from, to, NEIGHBOUR_TIMEOUT);
     device.command(|work| {
         if let Some(deadline) = deadline {
-            work.timers.set(deadline, Arc::downgrade(qp));
+            work.timers.set_pruned(deadline, Arc::downgrade(qp), |qp| qp.strong_count() > 0);
         }
         if let Err(error) = started {
             log::debug!(target: host::diagnostics::CM, "endpoint: cannot reach {to}: {error}");

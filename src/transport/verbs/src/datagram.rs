@@ -210,6 +210,7 @@ impl Datagrams<Verbs> for UdQp {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
         let (Some(id), Some(requester)) = (request.id.clone(), request.requester) else { return Err(Error::Internal) };
         let device = &self.device;
+        device.check_device()?;
         let from = cm::own_index(device, &id.own_port().gid);
         let way = Way::new(device.place.port, from, &requester.port, device.limits.needs_grh);
         let peer = UdPeer::new(&self.pd, &way, requester.qp)?;

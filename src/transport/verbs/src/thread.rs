@@ -173,7 +173,6 @@ fn watch(device: &Arc<Device>, turns: &mut Turns, now: Instant) -> Option<Durati
 
 fn tidy(device: &Device) {
     again(&device.work, |work| &mut work.awaited, |qp| qp.phase() == QpPhase::Connected);
-    device.work.lock().timers.retain(|qp| qp.strong_count() > 0);
 }
 
 /// Polls for ending queue pairs, and finishes drained ones.

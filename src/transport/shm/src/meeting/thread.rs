@@ -86,7 +86,6 @@ pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Re
         late_pause: BUSY_MIN,
         known: HashSet::new(),
         timers: Timers::default(),
-        most_timers: 0,
         next_token: FIRST_PEER,
         watch: Watch::new(),
         watched: Watched::new(),
@@ -150,8 +149,6 @@ struct Thread {
     late_pause: Duration,
     known: HashSet<i32>,
     timers: Timers<Due>,
-    /// Number of timers at which timers of ended connections are removed.
-    most_timers: usize,
     next_token: u64,
     watch: Watch,
     watched: Watched,
@@ -220,12 +217,9 @@ impl Thread {
     fn obey(&mut self, command: Command) {
         match command {
             Command::Connect(waiting, address, timeout) => {
-                if let Some(timeout) = timeout {
-                    if self.timers.count() >= self.most_timers {
-                        self.timers.retain(|due| !matches!(due, Due::Connect(conn) if conn.strong_count() == 0));
-                        self.most_timers = 2 * self.timers.count() + 64;
-                    }
-                    self.set_timer(timeout, Due::Connect(waiting.conn.clone()));
+                if let Some(when) = timeout.and_then(|timeout| Instant::now().checked_add(timeout)) {
+                    let keep = |due: &Due| !matches!(due, Due::Connect(conn) if conn.strong_count() == 0);
+                    self.timers.set_pruned(when, Due::Connect(waiting.conn.clone()), keep);
                 }
                 if address.is_local() {
                     self.connect(waiting);
