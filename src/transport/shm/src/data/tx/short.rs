@@ -284,7 +284,12 @@ impl Tx {
                 (self.shorts.seen, self.shorts.mine) = (consumed, true);
                 end.owed.clear_due();
             } else if end.owed.is_due() {
+                let reads = self.reading.len();
                 self.shorts.mine = self.take_back(end, consumed);
+                // A revoked read has no response, which would report that earlier records are consumed.
+                if self.reading.len() < reads && !self.ask(end, Acknowledge::Completion) {
+                    end.repoll();
+                }
             }
         }
         let open = self.shorts.records.iter().any(|short| !short.done);
