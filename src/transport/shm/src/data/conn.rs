@@ -240,15 +240,15 @@ impl Conn {
             Stop::Other => return self.progress_rx(Advance::Batch).1.or(told.credit),
             Stop::Failed => {
                 let recv = self.rx.lock().failed();
-                self.refuse(end, Fatal { recv, request: None, peer: Some(Status::RemoteResponder) });
+                self.refuse(end, Fatal { recv, request: None, peer: Some(Status::RemoteResponder) }, false);
             }
         }
         told.credit
     }
 
-    /// Fails the connection because of the peer's last request, after the responses to earlier ones.
-    fn refuse(self: &Arc<Self>, end: &End, fatal: Fatal) {
-        let waits = fatal.peer.is_some() && self.base.sink.lock_tx().is_some_and(|mut tx| tx.refuse(fatal));
+    /// Fails the connection; if because of the peer's last request, after the responses to earlier ones.
+    fn refuse(self: &Arc<Self>, end: &End, fatal: Fatal, closing: bool) {
+        let waits = fatal.peer.is_some() && self.base.sink.lock_tx().is_some_and(|mut tx| tx.refuse(fatal, closing));
         if waits { end.repoll() } else { self.fail(fatal) }
     }
 
@@ -270,13 +270,11 @@ impl Conn {
         let report = self.rx.lock().progress(end, self, advance);
         let report = match report {
             Ok(report) => report,
-            Err(fatal) => {
-                if advance == Advance::Drain {
-                    self.fail(fatal)
-                } else {
-                    self.refuse(end, fatal)
-                }
-                return (false, None);
+            Err((fatal, flags)) => {
+                acknowledge(end, flags);
+                let closing = advance == Advance::Drain;
+                self.refuse(end, fatal, closing);
+                return (closing, None);
             }
         };
         acknowledge(end, report.flags);
@@ -408,6 +406,7 @@ impl Conn {
 
     /// Delivers what arrived before the peer disconnected or exited, then closes the connection.
     pub fn on_peer_close(self: &Arc<Self>, reason: CloseReason) {
+        let mut failed = None;
         if self.base.is_up() {
             // Bounded, because a peer that violates the protocol can add records after a disconnect.
             for _ in 0..DRAIN_TURNS {
@@ -415,13 +414,16 @@ impl Conn {
                     break;
                 }
             }
+            let refusal = self.base.sink.lock_tx().and_then(|mut tx| tx.responses.take_refusal());
+            failed = refusal.and_then(|fatal| fatal.recv);
             self.progress_tx();
         }
         if !self.kill(true) {
             return;
         }
         let report = match reason {
-            CloseReason::Broken(Some(status)) => Report::Failed(None, Some((FailedRequest::Oldest, status))),
+            CloseReason::Broken(Some(status)) => Report::Failed(failed, Some((FailedRequest::Oldest, status))),
+            _ if failed.is_some() => Report::Failed(failed, None),
             CloseReason::Broken(None) => Report::Ended(ConnectionReport::Broken),
             CloseReason::Disconnected | CloseReason::Answer => Report::Ended(ConnectionReport::Disconnected),
         };

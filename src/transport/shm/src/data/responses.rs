@@ -63,6 +63,10 @@ impl Responses {
         self.refusal.get_or_insert(fatal);
     }
 
+    pub fn take_refusal(&mut self) -> Option<Fatal> {
+        self.refusal.take()
+    }
+
     /// Queues a requested message. Returns `false` if one is queued or there is nothing to send.
     pub fn add_message(&mut self, wanted: Wanted) -> bool {
         let right = self.message.is_none() && wanted.offset < wanted.len;

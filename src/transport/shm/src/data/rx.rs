@@ -98,7 +98,7 @@ enum Pause {
 
 #[derive(Default)]
 pub struct Rx {
-    /// `None` once the peer's last request is refused; the peer's responses are then ignored.
+    /// `None` while closed, and after a failure: then, of the peer's responses, only those to reads count.
     requests: Option<Consumer>,
     responses: Option<Consumer>,
     arriving: Arriving,
@@ -200,28 +200,28 @@ impl Rx {
         self.arriving.failed
     }
 
-    /// Handles no further requests of the peer, and ignores its responses.
+    /// Handles no further requests of the peer.
     #[cold]
     fn refuse(&mut self, end: &End) {
         self.requests = None;
         end.set_stuck(true);
     }
 
-    /// Handles records of both rings. After an error, acknowledges none.
+    /// Handles records of both rings. An error has the flags of the records before it.
     #[inline]
-    pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, Fatal> {
-        let result = self.turn(&Turn { end, conn, advance });
-        if result.is_err() {
+    pub fn progress(&mut self, end: &End, conn: &Arc<Conn>, advance: Advance) -> Result<RxReport, (Fatal, u8)> {
+        let mut report = RxReport::default();
+        if let Err(fatal) = self.turn(&Turn { end, conn, advance }, &mut report) {
             self.refuse(end);
+            return Err((fatal, report.flags));
         }
-        result
+        Ok(report)
     }
 
-    fn turn(&mut self, turn: &Turn<'_>) -> Result<RxReport, Fatal> {
-        let mut report = RxReport::default();
-        let Some(responses) = &mut self.responses else { return Ok(report) };
+    fn turn(&mut self, turn: &Turn<'_>, report: &mut RxReport) -> Result<(), Fatal> {
+        let Some(responses) = &mut self.responses else { return Ok(()) };
         if !turn.conn.base.is_up() {
-            return Ok(report);
+            return Ok(());
         }
         let arriving = &mut self.arriving;
         let refused = self.requests.is_none();
@@ -229,22 +229,25 @@ impl Rx {
         let mut closed = false;
         if responses.has_record() {
             let mut budget = Budget::turn();
-            let pause = turn.empty(responses, true, &mut report, |ring, view| {
-                if refused { Ok(()) } else { arriving.answer(turn, ring, view, &mut budget) }
+            let pause = turn.empty(responses, true, report, |ring, view| {
+                if refused && view.kind != kind::READ_DATA {
+                    Ok(())
+                } else {
+                    arriving.answer(turn, ring, view, &mut budget)
+                }
             })?;
             closed = pause == Pause::Closed;
             report.responses = report.more;
         }
-        let Some(requests) = &mut self.requests else { return Ok(report) };
+        let Some(requests) = &mut self.requests else { return Ok(()) };
         let mut budget = Budget::turn();
-        let pause =
-            turn.empty(requests, false, &mut report, |ring, view| arriving.handle(turn, ring, view, &mut budget))?;
+        let pause = turn.empty(requests, false, report, |ring, view| arriving.handle(turn, ring, view, &mut budget))?;
         // A waiting record needs no polls: the event for which it waits resumes it.
         turn.end.set_stuck(pause != Pause::Empty);
         if closed || pause == Pause::Closed {
             (self.requests, self.responses) = (None, None);
         }
-        Ok(report)
+        Ok(())
     }
 }
 

@@ -106,8 +106,8 @@ impl End {
         self.taken[usize::from(responses)].store(spot.0, Ordering::Release);
     }
 
-    /// Shuts the cursor of requests while the oldest request waits for a receive or for requested bytes, whose arrival
-    /// resumes the consumer. Only the consuming thread calls it.
+    /// Shuts the cursor of requests while the oldest one waits for a receive or for requested bytes, whose arrival
+    /// resumes the consumer, or is refused. Only the consuming thread calls it.
     #[inline]
     pub fn set_stuck(&self, stuck: bool) {
         let spot = RingCursor(self.taken[0].load(Ordering::Relaxed));

@@ -51,9 +51,10 @@ impl Tx {
         Ok(())
     }
 
-    /// Refuses the peer's last request after the responses to earlier ones. Returns `false` if there are none.
-    pub fn refuse(&mut self, fatal: Fatal) -> bool {
-        let waits = !self.responses.is_empty();
+    /// Refuses the peer's last request after the responses to earlier ones, or if `closing`, at the close. Returns
+    /// `false` if there are none.
+    pub fn refuse(&mut self, fatal: Fatal, closing: bool) -> bool {
+        let waits = !self.closed && (closing || !self.responses.is_empty());
         if waits {
             self.responses.add_refusal(fatal);
         }
