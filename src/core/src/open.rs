@@ -111,9 +111,14 @@ impl<T: Transport> Ia<T> {
             AsyncEvd::Elsewhere => (None, false),
         };
         if let Some(evd) = evd {
-            let used = Some(Use::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?);
+            let used = Use::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?;
             evd.lent.fetch_add(usize::from(!own), Ordering::SeqCst);
-            *self.async_outlet.lock() = Some(AsyncOutlet { evd, own, used });
+            // Another thread may have closed the EVD's adapter before the addition.
+            let is_gone = used.is_gone();
+            *self.async_outlet.lock() = Some(AsyncOutlet { evd, own, used: Some(used) });
+            if is_gone {
+                return Err(Error::InvalidHandle(Role::EvdAsync));
+            }
         }
         self.slab.insert(self.clone()).ok_or(Error::NO_MEMORY)?;
         Ok(())

@@ -239,8 +239,7 @@ pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
             mem::forget(accounting.clone());
         }
     }
-    // Waits for drops that found `ended` unset and may still hold the lock, without a reference. Later drops find it
-    // set.
+    // Waits for drops that found `ended` unset and may hold the lock without a reference. Later ones find it set.
     epoch::synchronize::<Memory>(None);
 }
 

@@ -326,7 +326,7 @@ impl<T: Transport> Endpoint<T> {
         self.requests().detach();
         self.receives.lock().detach();
         drop(control);
-        // Without a lock, because this drop may free an orphaned EVD of another adapter.
+        // Without a lock, because this may drop an EVD of another adapter.
         drop(connect_evd);
         self.free_handles();
         self.leave_counters();

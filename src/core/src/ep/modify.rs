@@ -62,7 +62,7 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidParameter(Arg::Field));
         }
         let changed = |wanted| changes.iter().any(|(field, _)| *field == wanted);
-        // Dropped without a lock, because this may free an orphaned EVD of another adapter.
+        // Dropped without a lock, because this may drop an EVD of another adapter.
         let _replaced;
         let mut control = self.live()?;
         if changes.iter().any(|(field, _)| !field.rule().class.admits(control.state)) {

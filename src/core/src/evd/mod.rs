@@ -66,7 +66,7 @@ pub struct Evd<T: Transport> {
     pub(crate) busy: AtomicBool,
     /// Number of other adapters that use the EVD for asynchronous events.
     pub(crate) lent: AtomicUsize,
-    /// Set if the adapter is closed while another adapter uses the EVD.
+    /// Set by the close of the adapter, until the EVD is freed.
     orphan: AtomicBool,
     pub(crate) adaptive_spin: AdaptiveSpin,
     pub(crate) slept: AtomicU64,

@@ -70,8 +70,7 @@ pub enum Verdict {
     Break,
 }
 
-/// An arrived message, for [`EndpointSink::deliver`](super::EndpointSink::deliver). A trait, because a closure may not
-/// be inlined.
+/// An arrived message, for [`EndpointSink::deliver`](super::EndpointSink::deliver). Closures might not be inlined.
 pub trait Placement<'s>: Copy {
     /// Returns the epoch guard of the delivery, if there is one.
     fn section(&self) -> Option<&'s EpochGuard<Memory>>;
