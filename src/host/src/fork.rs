@@ -88,8 +88,7 @@ pub fn life() -> u32 {
     FORKS.load(Ordering::Relaxed)
 }
 
-/// Bitmap of the descriptors that children close: a child could neither lock nor read a growing list. Unused pages take
-/// no memory.
+/// Bitmap of descriptors that children close, which could not lock or read a growing list. Unused pages take no memory.
 static NOTED: [AtomicU64; (MAX_FD / u64::BITS) as usize] = [const { AtomicU64::new(0) }; (MAX_FD / u64::BITS) as usize];
 /// The kernel's default for `fs.nr_open`.
 const MAX_FD: u32 = 1 << 20;

@@ -62,8 +62,7 @@ macro_rules! c_types {
     ($($name:ident = $type:ty, $($line:literal)+;)*) => { $($(#[doc = $line])+ pub type $name = $type;)* };
 }
 
-/// Does the same as [`c_enum!`](crate::c_enum), and defines a constant with the name of the type: the members with
-/// their names.
+/// Does the same as [`c_enum!`](crate::c_enum), and defines a constant with the name of the type: all members.
 #[macro_export]
 macro_rules! c_enum_with_names {
     ($(#[$attr:meta])* $tag:ident as $name:ident; $($members:tt)*) => {

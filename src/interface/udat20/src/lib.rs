@@ -1,5 +1,4 @@
-//! The binary interface of uDAPL 2.0 on Linux: types, constants, the calls and the provider table, and the extensions for
-//! InfiniBand.
+//! The binary interface of uDAPL 2.0 on Linux: types, constants, calls, provider table, and extensions for InfiniBand.
 //!
 //! [`dat_udat`] contains what all versions share, and describes how the crates depend on each other. [`for_each_call`],
 //! [`for_each_further_call`] and [`for_each_slot`] list the calls.

@@ -42,8 +42,7 @@ pub trait Api: Sized + 'static {
         name_of([dat_error::DAT_RETURN_TYPE, Self::TYPES], code, DAT_TYPE_MASK)
     }
 
-    /// Returns the name of the subtype of a return code. Returns an empty string for subtype 0, `None` if the subtype
-    /// is unknown.
+    /// Returns the name of the subtype of a return code: an empty string for subtype 0, `None` if it is unknown.
     fn name_of_subtype(code: DAT_RETURN) -> Option<&'static CStr> {
         match DAT_GET_SUBTYPE(code) {
             0 => Some(c""),

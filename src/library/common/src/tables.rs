@@ -21,8 +21,7 @@ pub struct Tables {
     end: AtomicUsize,
 }
 
-/// A table without functions, in `first` while that slot is free. NULL is unsuitable: the word at an invalid handle is
-/// often 0.
+/// A table without functions, in `first` while that slot is free. Not NULL: the word at an invalid handle is often 0.
 static EMPTY_TABLE: [AtomicUsize; WORDS] = [const { AtomicUsize::new(0) }; WORDS];
 
 const WORDS: usize = 96;

@@ -298,8 +298,7 @@ impl<B: Backend> Registry<B> {
         }
     }
 
-    /// Finds the provider for a request, loads it if necessary, and counts a use. Blocks while another thread works on
-    /// the entry.
+    /// Finds the provider for a request, loads it if necessary, and counts a use. Blocks while another thread does so.
     ///
     /// # Errors
     /// [`OpenError`]: no count has changed.

@@ -79,8 +79,7 @@ impl Cr {
         Ok(Peer { address, private_data })
     }
 
-    /// Accepts the request for an endpoint. An event reports that the connection is established. On failure, rejects
-    /// the request.
+    /// Accepts the request for an endpoint. An event reports the connection. On failure, rejects the request.
     pub fn accept(mut self, ep: &Ep, private_data: &[u8]) -> Result<()> {
         let accept = self.ia.library().calls().common.dat_cr_accept;
         let (size, data) = (private_data.len() as DAT_COUNT, private_data.as_ptr().cast_mut().cast());

@@ -54,8 +54,7 @@ pub fn groups(all: &Attributes) -> Vec<Group> {
     some.map(|(name, attributes)| Group { name: name.to_owned(), attributes }).collect()
 }
 
-/// Expands to attributes, one per line: field, meaning, the function that shows the value, and the value if it is not
-/// the field.
+/// Expands to attributes, one per line: field, meaning, the function that shows the value, and the value if different.
 macro_rules! table {
     ($of:expr; $($name:ident $meaning:literal $shown:tt $(= $value:expr)?;)*) => {
         vec![$(Attribute::new(stringify!($name), $meaning, table!(@ $of, $name, $shown $(, $value)?))),*]

@@ -1,7 +1,6 @@
 //! Tests of latency: one outstanding transfer.
 //!
-//! Both sides reap the completion of the previous send while a message is in flight. The server also posts its receive
-//! again then.
+//! While a message is in flight, both sides reap the completion of the previous send, and the server posts its receive.
 
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};

@@ -252,8 +252,7 @@ impl PeerSegment {
         if self.has_side(side) { self.control.wake(news) } else { self.peer().is_some_and(|peer| peer.wake(news)) }
     }
 
-    /// Enables the ready bit at `index`. The caller must then poll the connection once, before another connection gets this
-    /// index.
+    /// Enables the ready bit at `index`. The caller must then poll the connection once, before the index is reused.
     pub fn look_at(&self, side: u8, index: u32) {
         let word = index as usize / 64 % WORDS;
         if self.used[usize::from(side)].fetch_or(1 << word, Ordering::SeqCst) & 1 << word == 0 {

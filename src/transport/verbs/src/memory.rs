@@ -24,8 +24,7 @@ pub struct Zone {
     number: u32,
 }
 
-/// Registered memory that is never accessed, for unbinds, which bind zero bytes: some devices require a region even for
-/// these.
+/// Registered memory that is never accessed, for unbinds, which bind zero bytes: some devices require a region.
 pub(crate) struct Anchor {
     pub(crate) mr: Mr,
     pub(crate) bytes: Box<[u8; 64]>,

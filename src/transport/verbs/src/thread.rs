@@ -1,6 +1,5 @@
 //! The progress thread of an adapter. It handles connections, asynchronous events and the ends of queue pairs. It
-//! sleeps on rdma_cm's event channel, the device's asynchronous events, and a wakeup descriptor for tasks from other
-//! threads.
+//! sleeps on rdma_cm's event channel, the device's asynchronous events, and a wakeup descriptor for tasks.
 //!
 //! Threads that dequeue or wait poll for completions. While a thread sleeps or an agent is set, this thread polls every
 //! [`WATCH_TICK`]: an overflow, a watermark, the last request of a graceful disconnect or a failure may concern a queue

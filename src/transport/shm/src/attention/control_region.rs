@@ -262,8 +262,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Maps a peer's [`ControlRegion::fds`] and closes them. Returns `InvalidData` if a file is invalid, or a system
-    /// error.
+    /// Maps a peer's [`ControlRegion::fds`] and closes them; `InvalidData` for an invalid file, or a system error.
     pub fn open([published, regions, alarm]: [OwnedFd; 3], socket: Arc<Socket>, probe: Probe) -> io::Result<Peer> {
         Ok(Peer {
             published: SharedMemory::open(published, HOME_SIZE..=HOME_SIZE, Access::ReadOnly)?.1,
