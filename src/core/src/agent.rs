@@ -84,7 +84,7 @@ impl Agents {
     }
 
     /// Directs the first scheduled call of `cno` to `agent`, and drops the others. Without an agent, drops all. Returns
-    /// whether there was a scheduled call, and the running call of `cno`.
+    /// whether a call was scheduled, and the running call of `cno`.
     pub fn replace(&self, cno: Handle, agent: Option<Agent>) -> (bool, Option<Running>) {
         let mut pending = self.pending.lock();
         let mut any = false;
