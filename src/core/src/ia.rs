@@ -21,15 +21,13 @@ use crate::transport::{AdapterAttributes, Transport};
 use crate::users::Use;
 
 pub(crate) struct AsyncOutlet<T: Transport> {
-    pub evd: Arc<Evd<T>>,
+    pub evd: Use<Evd<T>>,
     /// `true` if the adapter created the EVD and frees it.
     pub own: bool,
-    pub used: Option<Use<Evd<T>>>,
 }
 
 impl<T: Transport> Drop for AsyncOutlet<T> {
     fn drop(&mut self) {
-        drop(self.used.take());
         if !self.own {
             self.evd.lent.fetch_sub(1, Ordering::SeqCst);
             self.evd.free_if_orphaned();
@@ -258,7 +256,7 @@ impl<T: Transport> Ia<T> {
     /// Queues an asynchronous event, or logs its loss.
     pub(crate) fn raise(&self, object: Handle, reason: AsyncReason) {
         self.happenings.note(ConnStat::Async(reason));
-        let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.clone()) else { return };
+        let Some(evd) = self.async_outlet.lock().as_ref().map(|outlet| outlet.evd.object().clone()) else { return };
         if !evd.offer(Event::Async { object, reason }) {
             log::warn!("adapter {}: asynchronous event {reason} is lost: its event dispatcher is full", self.name);
         }

@@ -111,11 +111,11 @@ impl<T: Transport> Ia<T> {
             AsyncEvd::Elsewhere => (None, false),
         };
         if let Some(evd) = evd {
-            let used = Use::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?;
+            let evd = Use::of(&evd).ok_or(Error::InvalidHandle(Role::EvdAsync))?;
             evd.lent.fetch_add(usize::from(!own), Ordering::SeqCst);
             // Another thread may have closed the EVD's adapter before the addition.
-            let is_gone = used.is_gone();
-            *self.async_outlet.lock() = Some(AsyncOutlet { evd, own, used: Some(used) });
+            let is_gone = evd.is_gone();
+            *self.async_outlet.lock() = Some(AsyncOutlet { evd, own });
             if is_gone {
                 return Err(Error::InvalidHandle(Role::EvdAsync));
             }
