@@ -6,7 +6,7 @@
 #   all.sh PROGRAMS LIBDIR OUT FAST_PATH
 #
 # bench.sh describes the first three arguments and the variables. FAST_PATH is the program of tests-c/perf. A complete
-# run draws docs/bench.svg with $XTASK.
+# run with the default rounds draws docs/bench.svg with $XTASK.
 #
 #   VERBS=1         also an RDMA device (verbs.sh), unless QUICK=1
 #   TCP=1           also TCP over the loopback interface, with pinned and with unpinned processes
@@ -16,14 +16,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 [ $# -eq 4 ] || { sed -n '6,9p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3 fast_path=$4
-: "${XTASK:?is the command that runs src/dev/xtask}" "${QUICK:=0}" "${AGAINST:=}" "${ONLY:=}" "${VERBS:=auto}" "${TCP:=0}"
+: "${XTASK:?is the command that runs src/dev/xtask}" "${QUICK:=0}" "${AGAINST:=}" "${ROWS:=}" "${VERBS:=auto}" "${TCP:=0}"
 
 TCP='' "$here/bench.sh" "$programs" "$libdir" "$out"
 status=$?
 
-if [ "$QUICK" = 0 ] && [ -z "$AGAINST$ONLY" ] && [ "$status" -eq 0 ]; then
+if [ "$QUICK" = 0 ] && [ -z "$AGAINST$ROWS" ] && [ "$status" -eq 0 ]; then
     awk -v machine="$("$here/machine.sh")" -f "$here/lines.awk" "$out/shm.csv" |
-        $XTASK chart >"$out/bench.svg" && cp "$out/bench.svg" "$root/docs/bench.svg"
+        $XTASK chart >"$out/bench.svg" && [ -z "${ROUNDS:-}${BUDGET:-}" ] && cp "$out/bench.svg" "$root/docs/bench.svg"
     echo
     "$root/tests-c/perf/instructions.sh" "$fast_path" "$libdir" >"$out/instructions.txt" &&
         awk 'BEGIN { print "Instructions of a round on one thread; of send they should be <= 800, and must be <= 1400" }

@@ -12,7 +12,7 @@
 #   ROUNDS=5        number of rounds, each with all commands; over TCP 7
 #   BUDGET=240      maximum seconds: no round starts that would end later; over TCP 900
 #   AGAINST=DIR     compares with the libraries in DIR, not with other programs
-#   ONLY=PATTERN    only rows that match an extended regular expression
+#   ROWS=PATTERN    only rows that match an extended regular expression
 #   NETDEV=NAME     on the RDMA device of this network interface; see verbs.sh
 #   TCP=NAME        over TCP on this network interface, such as lo
 #   V20=DIR         libraries of uDAPL 2.0 for rows of datagrams; PROGRAMS contains bench20
@@ -33,7 +33,7 @@ unset DAT_DBG_TYPE DAPL_DBG_TYPE DAT_LOG RUST_LOG
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -eq 3 ] || { sed -n '6,27p' "$0" >&2; exit 2; }
 programs=$1 libdir=$2 out=$3
-: "${QUICK:=0}" "${AGAINST:=}" "${ONLY:=.}" "${CPUS:=}" "${PIN:=1}"
+: "${QUICK:=0}" "${AGAINST:=}" "${ROWS:=.}" "${CPUS:=}" "${PIN:=1}"
 : "${NETDEV:=}" "${TCP:=}" "${DAPL2:=}" "${V20:=}" "${PROGRESS:=}"
 # With AGAINST, only commands of 1.2 run.
 [ -z "$AGAINST" ] || V20=
@@ -347,7 +347,7 @@ awk -F'|' '
             sub(/SIZE/, bytes(size[i]), what); sub(/SIZE/, size[i], ours); sub(/SIZE/, size[i], other)
             print $1 "|" what "|" ours "|" other "|" $5 "|" $6
         }
-    }' "$here/rows.txt" | grep -E "^#|$ONLY" >"$work/rows"
+    }' "$here/rows.txt" | grep -E "^#|$ROWS" >"$work/rows"
 if [ -n "$AGAINST" ]; then
     # Each command of bench, with both sets of libraries.
     awk -F'|' '/^#/ { print; next }
@@ -386,7 +386,7 @@ awk -F'|' -v sets=" $sets " '
     { set = $1; gsub(/ /, "", set) }
     index(sets, " " set " ") { command($3); command($4) }' "$work/rows" >"$work/commands"
 commands=$(wc -l <"$work/commands")
-[ "$commands" -gt 0 ] || { echo "bench.sh: no row matches $ONLY" >&2; exit 2; }
+[ "$commands" -gt 0 ] || { echo "bench.sh: no row matches $ROWS" >&2; exit 2; }
 
 progress()
 {

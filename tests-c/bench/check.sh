@@ -154,7 +154,7 @@ fi
 
 # ---- A short run ----
 
-QUICK=1 ROUNDS=2 PROGRESS=none ONLY='8 B, polling|SRQ to without' "$here/bench.sh" "$programs" "$libdir" \
+QUICK=1 ROUNDS=2 PROGRESS=none ROWS='8 B, polling|SRQ to without' "$here/bench.sh" "$programs" "$libdir" \
     "$work/out" >"$work/log" 2>&1
 status=$?
 if [ "$status" -eq 77 ]; then
@@ -166,7 +166,7 @@ else
         grep -qx '.* processors; Linux .*; libdat [0-9.]*; [0-9-]*' "$work/log" &&
         [ "$(grep -c '^[12],ours send_lat --size 8,median,[0-9.e+]*,ns$' "$work/out/shm.csv")" -eq 2 ]
     result $? 'bench.sh: a short run'
-    QUICK=1 ROUNDS=1 PROGRESS=none ONLY='8 B, polling' AGAINST=$libdir "$here/bench.sh" "$programs" "$libdir" \
+    QUICK=1 ROUNDS=1 PROGRESS=none ROWS='8 B, polling' AGAINST=$libdir "$here/bench.sh" "$programs" "$libdir" \
         "$work/out" >"$work/log" 2>&1 && grep -q '^send_lat --size 8 .* before ' "$work/log"
     result $? 'bench.sh: two versions of the libraries'
 fi
