@@ -164,6 +164,20 @@ bool wait_dto(DAT_EVD_HANDLE evd, DAT_UINT64 cookie, DAT_DTO_COMPLETION_STATUS s
     return false;
 }
 
+int wait_status(DAT_EVD_HANDLE evd, DAT_UINT64 cookie)
+{
+    DAT_EVENT event;
+    const DAT_DTO_COMPLETION_EVENT_DATA *d = &event.event_data.dto_completion_event_data;
+
+    if (!wait_number(evd, DAT_DTO_COMPLETION_EVENT, &event))
+        return -1;
+    if (d->user_cookie.as_64 == cookie)
+        return (int)d->status;
+    REMARK("completion: cookie %llu status %d, expected cookie %llu", (unsigned long long)d->user_cookie.as_64,
+           (int)d->status, (unsigned long long)cookie);
+    return -1;
+}
+
 int drain_dtos(DAT_EVD_HANDLE evd, int n)
 {
     DAT_EVENT event;

@@ -32,6 +32,9 @@ bool wait_connection(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number);
 bool wait_dto(DAT_EVD_HANDLE evd, DAT_UINT64 cookie, DAT_DTO_COMPLETION_STATUS status,
               DAT_EVENT *event);
 
+/* Gets the next event, which must be a DTO completion with this cookie. Returns its status, otherwise -1. */
+int wait_status(DAT_EVD_HANDLE evd, DAT_UINT64 cookie);
+
 /* Takes up to n DTO completions with any status. Returns their number. */
 int drain_dtos(DAT_EVD_HANDLE evd, int n);
 

@@ -32,32 +32,22 @@ static void post_reads(struct half *h, DAT_RMR_TRIPLET from)
         must_rc(post_read(&h->s, &h->r, i * BYTES, BYTES, from, i), DAT_SUCCESS, "dat_ep_post_rdma_read");
 }
 
-/* Returns the status of the next completion, which must have this cookie. */
-static DAT_DTO_COMPLETION_STATUS ended(DAT_EVD_HANDLE evd, DAT_UINT64 c)
-{
-    DAT_EVENT e;
-
-    must(wait_number(evd, DAT_DTO_COMPLETION_EVENT, &e), "no completion");
-    must(e.event_data.dto_completion_event_data.user_cookie.as_64 == c, "another completion");
-    return e.event_data.dto_completion_event_data.status;
-}
-
 /* Posts reads and a write without the right. Returns whether only the write can have the error. */
 static bool trespass(struct half *h, DAT_RMR_TRIPLET theirs)
 {
     DAT_RMR_TRIPLET bad = theirs;
-    DAT_DTO_COMPLETION_STATUS status;
     bool good = true;
+    int status;
 
     bad.rmr_context ^= 0x55555555u;
     bad.segment_length = 8;
     post_reads(h, theirs);
     must_rc(post_write(&h->s, &h->r, 0, 8, bad, READS), DAT_SUCCESS, "dat_ep_post_rdma_write");
     for (DAT_UINT64 i = 0; i < READS; i++) {
-        status = ended(h->s.req, i);
+        status = wait_status(h->s.req, i);
         good &= status == DAT_DTO_SUCCESS || status == DAT_DTO_ERR_FLUSHED;
     }
-    status = ended(h->s.req, READS);
+    status = wait_status(h->s.req, READS);
     return good && (status == DAT_DTO_ERR_REMOTE_ACCESS || status == DAT_DTO_ERR_FLUSHED);
 }
 
@@ -88,7 +78,7 @@ static void both_refuse(void)
         peer_start(&p, "trespasser");
         side_accept_peer(&h.s, &p.link);
         must(link_recv_target(&p.link, &theirs) && link_send_target(&p.link, target(&h.r, 0, BYTES)), "no target");
-        good += trespass(&h, theirs) && ended(h.s.recv, 10) == DAT_DTO_ERR_FLUSHED;
+        good += trespass(&h, theirs) && wait_status(h.s.recv, 10) == DAT_DTO_ERR_FLUSHED;
         good -= !peer_ok(&p, "both sides refuse a write after reads: only the write has its status");
         fx_close(&h.fx);
     }
@@ -122,7 +112,7 @@ static void peer_is_killed(void)
     must(link_hear(&p.link, "posted"), "the other process is gone");
     (void)quiet(h.s.req);
     peer_kill(&p);
-    is_int(ended(h.s.recv, 10), DAT_DTO_ERR_LOCAL_LENGTH,
+    is_int(wait_status(h.s.recv, 10), DAT_DTO_ERR_LOCAL_LENGTH,
            "a message that is too long, then its sender is killed: LOCAL_LENGTH");
     fx_close(&h.fx);
 }

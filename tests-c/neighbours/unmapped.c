@@ -40,14 +40,6 @@ static void mapped(struct fx *fx, struct region *r)
             DAT_SUCCESS, "dat_lmr_create");
 }
 
-static DAT_DTO_COMPLETION_STATUS ended(DAT_EVD_HANDLE evd)
-{
-    DAT_EVENT e;
-
-    must(wait_number(evd, DAT_DTO_COMPLETION_EVENT, &e), "no completion");
-    return e.event_data.dto_completion_event_data.status;
-}
-
 /* The second process: unmaps or frees its registered memory, and continues. */
 static int owner(struct link *up)
 {
@@ -74,7 +66,7 @@ static int owner(struct link *up)
     if (kind == SENDER)
         must_rc(post_send(&s, &r, 0, SIZE, 1), DAT_SUCCESS, "dat_ep_post_send");
     if (kind >= RECEIVER)
-        status = (int)ended(kind == RECEIVER ? s.recv : s.req);
+        status = wait_status(kind == RECEIVER ? s.recv : s.req, 1);
     must(LINK_SEND(up, status), "the other process is gone");
     must(link_hear(up, "bye"), "the other process is gone");
     fx_close(&fx);
@@ -119,7 +111,8 @@ static void play(enum kind kind)
     default:
         break;
     }
-    is_int(ended(kind >= SENDER ? s.recv : s.req), here[kind], "memory was unmapped, %s: it fails", names[kind]);
+    is_int(wait_status(kind >= SENDER ? s.recv : s.req, 1), here[kind], "memory was unmapped, %s: it fails",
+           names[kind]);
     must(LINK_RECV(&p.link, status), "the other process says nothing");
     is_int(status, there[kind], "memory was unmapped, %s: what its process is told", names[kind]);
     ok(wait_connection(s.conn, DAT_CONNECTION_EVENT_BROKEN), "memory was unmapped, %s: BROKEN", names[kind]);
