@@ -16,7 +16,8 @@ use host::lock::MutexGuard;
 use crate::ah::Ah;
 use crate::ep::endpoint::Endpoint;
 use crate::ep::receives::{Posted, Receives};
-use crate::ep::requests::{Gate, InFlight, Requests, Work, length};
+use crate::ep::requests::{InFlight, Requests, Work, length};
+use crate::ep_state::EpState;
 use crate::error::{Error, Result};
 use crate::evd::{Evd, More, Queue, Queued, refuses};
 use crate::event::{Completion, CompletionFlags, Event, Status, Transfer, notifies};
@@ -138,9 +139,10 @@ impl<T: Transport> Endpoint<T> {
             if !segments.is_single() || !(completion.is_empty() || requests.has_flags(completion, send)) || most < 1 {
                 break 'usual;
             }
-            let Requests { gate: Gate::Open, qp: Some(qp), tx, zone: Some(zone), flight, evd, max_transfer, .. } =
-                &mut *requests
-            else {
+            if requests.state != EpState::Connected {
+                break 'usual;
+            }
+            let Requests { qp: Some(qp), tx, zone: Some(zone), flight, evd, max_transfer, .. } = &mut *requests else {
                 break 'usual;
             };
             let Some((id, place)) = flight.next_place() else { break 'usual };
@@ -186,7 +188,7 @@ impl<T: Transport> Endpoint<T> {
             if !ended {
                 place.fill(request);
                 if handed.done {
-                    // The result is `false`, because `draining` is not set while the gate is open.
+                    // The result is `false`, because `draining` is not set in this state.
                     let _ = requests.complete_through(ep, handed.mark);
                 }
             }

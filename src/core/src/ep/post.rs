@@ -5,8 +5,9 @@
 //! [`check_all`](crate::LmrTable::check_all) the memory, `length` the lengths, `make_room` the queue.
 
 use crate::ep::endpoint::Endpoint;
-use crate::ep::requests::{Gate, InFlight, Requests, Work};
+use crate::ep::requests::{InFlight, Requests, Work};
 use crate::ep::sending::Locked;
+use crate::ep_state::EpState;
 use crate::error::{Error, Result};
 use crate::event::{CompletionFlags, Status, Transfer};
 use crate::lmr_table::SegmentList;
@@ -68,7 +69,7 @@ impl<T: Transport> Endpoint<T> {
     #[cold]
     #[inline(never)]
     pub(super) fn make_room(&self, requests: &mut Locked<'_, T>) -> Result<bool> {
-        if requests.gate == Gate::Flush {
+        if requests.state == EpState::Disconnected {
             return Ok(false);
         }
         if requests.flight.is_full() {
@@ -78,7 +79,7 @@ impl<T: Transport> Endpoint<T> {
                 requests.admit()?;
             }
         }
-        if requests.flight.is_full() { Err(Error::NO_MEMORY) } else { Ok(requests.gate != Gate::Flush) }
+        if requests.flight.is_full() { Err(Error::NO_MEMORY) } else { Ok(requests.state != EpState::Disconnected) }
     }
 
     pub(crate) fn drain_completions(&self) {

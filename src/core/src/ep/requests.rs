@@ -107,29 +107,9 @@ impl Flight {
     }
 }
 
-/// The treatment of posted requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gate {
-    /// The transport gets them.
-    Open,
-    /// They are flushed immediately.
-    Flush,
-    /// The post returns an error.
-    Closed,
-}
-
-fn request_gate(state: EpState) -> Gate {
-    match state {
-        EpState::Connected => Gate::Open,
-        EpState::Disconnected => Gate::Flush,
-        _ => Gate::Closed,
-    }
-}
-
 /// The part of an endpoint under the lock on its requests.
 pub(crate) struct Requests<T: Transport> {
     pub life: u64,
-    pub gate: Gate,
     pub state: EpState,
     pub evd: Option<Use<Evd<T>>>,
     pub qp: Option<Arc<T::Qp>>,
@@ -155,7 +135,6 @@ impl<T: Transport> Requests<T> {
     pub fn new(evd: Option<Use<Evd<T>>>) -> Self {
         Requests {
             life: 1,
-            gate: Gate::Closed,
             state: EpState::Unconnected,
             evd,
             qp: None,
@@ -181,7 +160,6 @@ impl<T: Transport> Requests<T> {
             log::debug!(target: host::diagnostics::EP, "endpoint {ep}: {}, then {state}", self.state);
         }
         self.state = state;
-        self.gate = request_gate(state);
         self.draining = state == EpState::DisconnectPending;
     }
 
@@ -193,9 +171,9 @@ impl<T: Transport> Requests<T> {
 
     #[inline]
     pub fn admit(&self) -> Result<()> {
-        match self.gate {
-            Gate::Open | Gate::Flush => Ok(()),
-            Gate::Closed => Err(self.state.into()),
+        match self.state {
+            EpState::Connected | EpState::Disconnected => Ok(()),
+            state => Err(state.into()),
         }
     }
 
@@ -295,7 +273,7 @@ impl<T: Transport> Requests<T> {
     }
 }
 
-/// Returns the length of an ordinary transfer with `total` local and `remote` remote bytes: at most `max` and the destination's.
+/// Returns the length of a transfer of `total` local and `remote` remote bytes; at most `max` and the destination's.
 #[inline(always)]
 pub(crate) fn length(transfer: Transfer, total: u64, remote: u64, max: u64) -> Result<u64> {
     let (fits, len) = match transfer {
