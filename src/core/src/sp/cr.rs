@@ -144,6 +144,7 @@ impl<T: Transport> Cr<T> {
         }
         Ok(())
     }
+
     fn info(&self, qualifier: u64) -> ConnectionRequestInfo {
         ConnectionRequestInfo {
             qualifier,

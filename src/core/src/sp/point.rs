@@ -60,8 +60,7 @@ impl<T: Transport> ServicePoint<T> {
             state.handle = handle;
             state.open = state.evd.is_some();
         }
-        let sink = ListenerSink { point: self.clone() };
-        let (listener, qualifier) = self.ia.transport.listen(qualifier, sink)?;
+        let (listener, qualifier) = self.ia.transport.listen(qualifier, self.clone())?;
         let mut state = self.state.lock();
         state.qualifier = qualifier;
         // The service point may be closed by now: its only request has arrived, or the adapter is being closed.
@@ -110,18 +109,16 @@ impl<T: Transport> ServicePoint<T> {
 
     /// Returns whether requests for datagrams are accepted: the API version must have datagrams, and the program must
     /// supply the endpoint.
-    fn takes_datagrams(&self) -> bool {
+    pub fn takes_datagrams(&self) -> bool {
         let named = matches!(self.provision, Provision::Public(PspMode::Consumer) | Provision::Common);
         named && self.ia.api_caps.extended && self.ia.attributes().datagrams
     }
 
-    /// Reports a request to the program. Gives it back in `Err` if the service point is closed, its EVD is full, or it
-    /// accepts no datagrams.
-    pub(super) fn request(
-        &self,
-        incoming: T::Incoming,
-        info: ConnectionRequestInfo,
-    ) -> std::result::Result<(), T::Incoming> {
+    /// Reports a connection request to the program.
+    ///
+    /// # Errors
+    /// Returns the request if the service point is closed, its EVD is full, or it accepts no datagrams.
+    pub fn request(&self, incoming: T::Incoming, info: ConnectionRequestInfo) -> std::result::Result<(), T::Incoming> {
         let reserved = matches!(self.provision, Provision::Reserved(_));
         let datagrams = info.datagrams.is_some();
         if datagrams && !self.takes_datagrams() {
@@ -174,27 +171,4 @@ impl<T: Transport> ServicePoint<T> {
 }
 
 /// Receives the reports of a listener.
-pub struct ListenerSink<T: Transport> {
-    point: Arc<ServicePoint<T>>,
-}
-
-impl<T: Transport> Clone for ListenerSink<T> {
-    fn clone(&self) -> Self {
-        ListenerSink { point: self.point.clone() }
-    }
-}
-
-impl<T: Transport> ListenerSink<T> {
-    /// Reports a connection request.
-    ///
-    /// # Errors
-    /// Returns the request if the service point cannot accept it.
-    pub fn request(&self, incoming: T::Incoming, info: ConnectionRequestInfo) -> std::result::Result<(), T::Incoming> {
-        self.point.request(incoming, info)
-    }
-
-    /// Returns whether datagram requests are possible.
-    pub fn takes_datagrams(&self) -> bool {
-        self.point.takes_datagrams()
-    }
-}
+pub type ListenerSink<T> = Arc<ServicePoint<T>>;
