@@ -15,13 +15,9 @@ const RETIRED: usize = 1 << (usize::BITS - 1);
 pub struct Users(AtomicUsize);
 
 impl Users {
-    fn attach(&self, most: usize) -> Result<(), Unusable> {
-        let another = |n: usize| (n & RETIRED == 0 && n < most).then_some(n + 1);
-        match self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, another) {
-            Ok(_) => Ok(()),
-            Err(n) if n & RETIRED != 0 => Err(Unusable::Gone),
-            Err(_) => Err(Unusable::Full),
-        }
+    fn attach(&self) -> bool {
+        let another = |n: usize| (n & RETIRED == 0).then_some(n + 1);
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, another).is_ok()
     }
 
     fn detach(&self) {
@@ -54,30 +50,13 @@ impl Users {
     }
 }
 
-/// The reason why an object accepts no user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unusable {
-    /// The object is being freed.
-    Gone,
-    /// The object has the maximum number of users.
-    Full,
-}
-
 /// A use of an object.
 pub struct Use<O: Object>(Arc<O>);
 
 impl<O: Object> Use<O> {
     /// Adds a use. Returns `None` if the object is being freed.
     pub fn of(object: &Arc<O>) -> Option<Self> {
-        Self::within(object, usize::MAX).ok()
-    }
-
-    /// Adds a use, unless the object already has `most` users.
-    ///
-    /// # Errors
-    /// [`Unusable`] states why no use was added.
-    pub fn within(object: &Arc<O>, most: usize) -> Result<Self, Unusable> {
-        object.header().users.attach(most).map(|()| Use(object.clone()))
+        object.header().users.attach().then(|| Use(object.clone()))
     }
 
     /// Returns whether the object was retired despite this use.

@@ -269,7 +269,7 @@ impl<T: Transport> Endpoint<T> {
             solicited: receives.feed == Feed::Solicited,
             extended: self.ia.api_caps.extended,
             sizes: QpSizes {
-                recvs: receives.capacity,
+                recvs: if self.srq.is_some() { 0 } else { attr.max_recv_dtos },
                 requests: attr.max_request_dtos,
                 usual: attr.usual_queues,
                 recv_segments: receives.max_segments,

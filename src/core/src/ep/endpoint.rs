@@ -27,7 +27,7 @@ use crate::pz::Pz;
 use crate::slab::{Header, Kind, Object};
 use crate::srq::Srq;
 use crate::transport::{Closing, Disconnect, Poll, Transport};
-use crate::users::{Unusable, Use};
+use crate::users::Use;
 
 /// The objects of a new endpoint.
 #[allow(missing_docs)] // the objects that their names describe
@@ -52,7 +52,7 @@ pub struct Endpoint<T: Transport> {
     pub(crate) ia: Arc<Ia<T>>,
     pub(crate) srq: Option<Arc<Srq<T>>>,
     pub(super) control: Mutex<Control<T>>,
-    /// Locked by [`Endpoint::requests`], and by transports with [`Transport::KEEPS_TX`].
+    /// Locked by [`Endpoint::requests`], [`EndpointSink::lock_tx`] and [`EndpointSink::try_lock_tx`].
     pub(super) requests: Mutex<Requests<T>>,
     /// Set if a thread left its poll to the holder of the requests' lock.
     pub(super) poll_deferred: AtomicBool,
@@ -164,12 +164,10 @@ impl<T: Transport> Endpoint<T> {
     fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: EpState) -> Result<Arc<Self>> {
         ia.room_for(Kind::Ep)?;
         // Only endpoints use an SRQ.
-        let most = ia.attributes().max_eps_per_srq;
-        let srq = parts.srq.map(|srq| Use::within(srq, most)).transpose();
-        let srq = srq.map_err(|refused| match refused {
-            Unusable::Gone => Error::InvalidHandle(Role::Srq),
-            Unusable::Full => Error::InsufficientResources(Resource::Srq),
-        })?;
+        if parts.srq.is_some_and(|srq| srq.header.users.count() >= ia.attributes().max_eps_per_srq) {
+            return Err(Error::InsufficientResources(Resource::Srq));
+        }
+        let srq = used(parts.srq, Role::Srq)?;
         let recv_evd = used(parts.recv_evd, Role::EvdRecv)?;
         let request_evd = used(parts.request_evd, Role::EvdRequest)?;
         let service = if attr.datagrams { Service::Datagrams(UdEndpoint::new()?) } else { Service::Connection };
@@ -224,7 +222,6 @@ impl<T: Transport> Endpoint<T> {
                 receives.others.room(attr.max_recv_dtos.saturating_mul(attr.max_recv_iov.saturating_sub(1)))?;
             }
             receives.posted.reserve(attr.max_recv_dtos)?;
-            receives.capacity = attr.max_recv_dtos;
             receives.max_segments = attr.max_recv_iov;
         }
         let zone = control.pz.as_ref().map(|pz| pz.id());

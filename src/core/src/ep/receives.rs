@@ -104,7 +104,6 @@ pub(crate) struct Receives<T: Transport> {
     pub taken: Vec<RecvId>,
     /// Completions that arrived before the connection event, and wait for it.
     pub held: Vec<Ended>,
-    pub capacity: usize,
     pub max_segments: usize,
     pub feed: Feed,
     soft_limit: Option<usize>,
@@ -135,7 +134,6 @@ impl<T: Transport> Receives<T> {
             // With this room, taking a buffer rarely allocates, because few are taken concurrently.
             taken: memory::vec(if srq { 64 } else { 0 })?,
             held: Vec::new(),
-            capacity: 0,
             max_segments: 0,
             feed: Feed::Threshold,
             soft_limit: None,

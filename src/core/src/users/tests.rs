@@ -28,16 +28,3 @@ fn a_used_object_is_not_retired_and_a_retired_one_not_used() {
     drop(other);
     assert_eq!(thing.0.users.count(), 0);
 }
-
-#[test]
-fn there_are_no_more_users_than_there_may_be() {
-    let thing = Arc::new(Thing::default());
-    let one = Use::within(&thing, 2).ok().unwrap();
-    let two = Use::within(&thing, 2).ok().unwrap();
-    assert_eq!(Use::within(&thing, 2).err(), Some(Unusable::Full));
-    drop(two);
-    assert!(Use::within(&thing, 2).is_ok());
-    drop(one);
-    assert!(thing.0.users.retire());
-    assert_eq!(Use::within(&thing, 2).err(), Some(Unusable::Gone));
-}
