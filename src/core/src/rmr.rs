@@ -30,8 +30,13 @@ pub struct Rmr<T: Transport> {
     pub scope: Scope,
     key_row: KeyRow,
     pub(crate) pz: Mutex<Option<Use<Pz<T>>>>,
-    window: Mutex<Option<Arc<T::Window>>>,
-    binding: Mutex<Option<Binding<T>>>,
+    state: Mutex<RmrState<T>>,
+}
+
+pub(crate) struct RmrState<T: Transport> {
+    /// `None` if the region is freed.
+    pub window: Option<Arc<T::Window>>,
+    pub binding: Option<Binding<T>>,
 }
 
 pub(crate) struct Binding<T: Transport> {
@@ -85,8 +90,7 @@ impl<T: Transport> Rmr<T> {
             zone: pz.id(),
             scope,
             key_row,
-            window: Mutex::new(Some(window)),
-            binding: Mutex::new(None),
+            state: Mutex::new(RmrState { window: Some(window), binding: None }),
             pz: Mutex::new(Some(pz)),
         });
         rmr.inspect_err(|_| ia.remote_keys.leave(key_row))
@@ -95,12 +99,11 @@ impl<T: Transport> Rmr<T> {
     /// Unbinds and frees the region.
     pub fn free(&self) {
         let (window, binding) = {
-            let mut binding = self.binding.lock();
-            let window = self.window.lock().take();
-            if window.is_some() {
+            let mut state = self.state.lock();
+            if state.window.is_some() {
                 self.ia.remote_keys.leave(self.key_row);
             }
-            (window, binding.take())
+            (state.window.take(), state.binding.take())
         };
         // Before the window is dropped, and without a lock, because the transport may wait for a peer.
         if let Some(window) = &window {
@@ -112,36 +115,32 @@ impl<T: Transport> Rmr<T> {
         self.ia.disown(self);
     }
 
-    pub(crate) fn window(&self) -> Option<Arc<T::Window>> {
-        self.window.lock().clone()
+    pub(crate) fn state(&self) -> MutexGuard<'_, RmrState<T>> {
+        self.state.lock()
     }
 
-    pub(crate) fn binding(&self) -> MutexGuard<'_, Option<Binding<T>>> {
-        self.binding.lock()
-    }
-
-    pub(crate) fn rebind(&self, held: &mut Option<Binding<T>>, binding: Option<Binding<T>>) -> Option<Binding<T>> {
+    pub(crate) fn rebind(&self, state: &mut RmrState<T>, binding: Option<Binding<T>>) -> Option<Binding<T>> {
         let key = binding.as_ref().map_or(0, |binding| binding.status.remote_key);
         self.ia.remote_keys.set(self.key_row, key, self.header.handle());
-        mem::replace(held, binding)
+        mem::replace(&mut state.binding, binding)
     }
 
     /// Removes the binding if `the` returns `true` for it. The transport has revoked the binding.
     pub(crate) fn forget(&self, the: impl FnOnce(&Binding<T>) -> bool) {
-        let mut binding = self.binding.lock();
-        if binding.as_ref().is_some_and(the) {
-            let ended = self.rebind(&mut binding, None);
-            drop(binding);
+        let mut state = self.state.lock();
+        if state.binding.as_ref().is_some_and(the) {
+            let ended = self.rebind(&mut state, None);
+            drop(state);
             drop(ended);
         }
     }
 
     pub(crate) fn is_bound_over(&self, ep: Handle) -> bool {
-        self.binding.lock().as_ref().is_some_and(|binding| binding.only == Some(ep))
+        self.state.lock().binding.as_ref().is_some_and(|binding| binding.only == Some(ep))
     }
 
     /// Returns the binding, or `None` if the region is unbound.
     pub fn status(&self) -> Option<RmrStatus> {
-        self.binding.lock().as_ref().map(|binding| binding.status)
+        self.state.lock().binding.as_ref().map(|binding| binding.status)
     }
 }

@@ -12,7 +12,7 @@ use crate::ia::Ia;
 use crate::lmr::Lmr;
 use crate::lmr_table::LocalSegment;
 use crate::mem::{Base, Rights};
-use crate::rmr::{Binding, Rmr, RmrStatus};
+use crate::rmr::{Binding, Rmr, RmrState, RmrStatus};
 use crate::slab::{Handle, Object};
 use crate::transport::{BindTarget, Scope, Transport, Windows};
 use crate::users::Use;
@@ -56,7 +56,7 @@ impl<T: Transport> Endpoint<T> {
             None => 0,
         };
         let ep = self.header.handle();
-        self.check_only(&rmr.binding())?;
+        self.check_only(&rmr.state())?;
         let work = Work::Bind(rmr.header().handle());
         if !self.make_room(&mut requests)? {
             self.flush(&requests, cookie, completion, work);
@@ -68,12 +68,12 @@ impl<T: Transport> Endpoint<T> {
         }
         let Requests { qp: Some(qp), tx, flight, .. } = &mut *requests else { return Err(requests.state.into()) };
         let Some((id, place)) = flight.next_place() else { return Err(Error::NO_MEMORY) };
-        // The use keeps the region registered. The binding stays locked until it describes the new range of the window.
+        // The use keeps the region registered. The state stays locked until it describes the new range of the window.
         let bound = target.map(|lmr| Use::of(lmr).ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
         let region = target.map(|lmr| lmr.region().ok_or(Error::InvalidParameter(Arg::Segments))).transpose()?;
-        let mut binding = rmr.binding();
-        self.check_only(&binding)?;
-        let window = rmr.window().ok_or(Error::InvalidHandle(Role::Rmr))?;
+        let mut state = rmr.state();
+        self.check_only(&state)?;
+        let window = state.window.clone().ok_or(Error::InvalidHandle(Role::Rmr))?;
         let bind = region.as_ref().zip(target).map(|(region, lmr)| BindTarget {
             region: &**region,
             addr: lmr.start + offset,
@@ -89,8 +89,8 @@ impl<T: Transport> Endpoint<T> {
         work.show_posted(ep, cookie);
         let status = RmrStatus { segment, rights, base, remote_key: key };
         let bound = bound.map(|lmr| Binding { lmr, status, only });
-        let before = rmr.rebind(&mut binding, bound);
-        drop(binding);
+        let before = rmr.rebind(&mut state, bound);
+        drop(state);
         drop(requests);
         window.await_rebind(&self.ia.transport);
         // `before` contains the use of the previous region, which cannot be freed before this drop.
@@ -98,8 +98,8 @@ impl<T: Transport> Endpoint<T> {
         Ok(key)
     }
 
-    fn check_only(&self, binding: &Option<Binding<T>>) -> Result<()> {
-        match binding.as_ref().and_then(|binding| binding.only) {
+    fn check_only(&self, rmr: &RmrState<T>) -> Result<()> {
+        match rmr.binding.as_ref().and_then(|binding| binding.only) {
             Some(only) if only != self.header.handle() => Err(Error::InvalidParameter(Arg::Endpoint)),
             _ => Ok(()),
         }

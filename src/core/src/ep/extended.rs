@@ -149,8 +149,8 @@ impl<T: Transport> Endpoint<T> {
             return Ok(LocalSegment { context: lmr.context, ..*named });
         }
         let rmr = slab.get::<Rmr<T>>(owner).ok_or(unknown)?;
-        let binding = rmr.binding();
-        let bound = binding.as_ref().filter(|bound| bound.status.remote_key == named.context).ok_or(unknown)?;
+        let state = rmr.state();
+        let bound = state.binding.as_ref().filter(|bound| bound.status.remote_key == named.context).ok_or(unknown)?;
         if bound.only.is_some_and(|only| only != self.header.handle()) {
             return Err(Error::ProtectionViolation(Access::Write));
         }
