@@ -66,7 +66,8 @@ pub struct Ia<T: Transport> {
     /// Held while the two events of a connection's end are queued, so that the asynchronous EVD and the connect EVDs
     /// get the ends of several connections in the same order.
     pub(crate) telling_end: Mutex<()>,
-    destroyed: AtomicBool,
+    /// Changed under the lock on `children`.
+    shut: AtomicBool,
     /// Sum of the counters of freed endpoints. Locked while an endpoint is added to the sum, and during a query.
     pub(crate) ended: Mutex<Counters>,
     pub(crate) wakeups: AtomicU64,
@@ -82,7 +83,6 @@ struct Children {
     /// By kind.
     live: [Vec<Handle>; Kind::COUNT],
     freed: [u64; Kind::COUNT],
-    closed: bool,
 }
 
 impl<T: Transport> Ia<T> {
@@ -102,7 +102,7 @@ impl<T: Transport> Ia<T> {
             agents: memory::arc(Agents::default())?,
             api_caps,
             telling_end: Mutex::new(()),
-            destroyed: AtomicBool::new(false),
+            shut: AtomicBool::new(false),
             ended: Mutex::default(),
             wakeups: AtomicU64::new(0),
             happenings: Happenings::default(),
@@ -116,31 +116,26 @@ impl<T: Transport> Ia<T> {
         &self.attributes
     }
 
-    /// Disallows new objects, if no object except `spared` exists.
+    /// Disallows new objects. The caller must then free all objects of the adapter.
     ///
     /// # Errors
-    /// [`StateError::IaInUse`] if another object exists; [`Error::InvalidHandle`] if the adapter is being closed.
-    pub(crate) fn shut_if_unused(&self, spared: Option<Handle>) -> Result<()> {
-        let mut children = self.children.lock();
-        if children.closed {
+    /// [`Error::InvalidHandle`] if the adapter is already shut; [`StateError::IaInUse`] if the program must free all
+    /// objects first, and one exists.
+    pub(crate) fn shut(&self, must_be_unused: bool) -> Result<()> {
+        let own = self.own_async_evd();
+        let children = self.children.lock();
+        if self.is_shut() {
             return Err(Error::InvalidHandle(Role::Ia));
         }
-        let in_use = children.live.iter().flatten().any(|&handle| Some(handle) != spared);
-        if in_use {
+        if must_be_unused && children.live.iter().flatten().any(|&handle| Some(handle) != own) {
             return Err(Error::InvalidState(StateError::IaInUse));
         }
-        children.closed = true;
+        self.shut.store(true, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Disallows new objects. Returns `true` only on the first call; that caller must free all objects of the adapter.
-    pub(crate) fn shut(&self) -> bool {
-        self.children.lock().closed = true;
-        !self.destroyed.swap(true, Ordering::AcqRel)
-    }
-
     pub(crate) fn is_shut(&self) -> bool {
-        self.destroyed.load(Ordering::Relaxed)
+        self.shut.load(Ordering::Relaxed)
     }
 
     /// Calls `f` with each object of a kind, without a lock. The adapter must disallow new objects.
@@ -183,7 +178,7 @@ impl<T: Transport> Ia<T> {
 
     pub(crate) fn adopt_shared<O: Object>(&self, object: Arc<O>) -> Result<Arc<O>> {
         let mut children = self.children.lock();
-        if children.closed {
+        if self.is_shut() {
             return Err(Error::InvalidHandle(Role::Ia));
         }
         let list = &mut children.live[O::KIND as usize];

@@ -129,8 +129,9 @@ impl<T: Transport> Ia<T> {
     /// # Errors
     /// [`crate::error::StateError::IaInUse`] if an object exists. [`Error::InvalidHandle`] if another thread closes it.
     pub fn close_graceful(&self) -> Result<()> {
-        self.shut_if_unused(self.own_async_evd())?;
-        self.close_abrupt()
+        self.shut(true)?;
+        self.destroy();
+        Ok(())
     }
 
     /// Closes the instance and destroys all its objects.
@@ -139,9 +140,12 @@ impl<T: Transport> Ia<T> {
     /// [`Error::InvalidHandle`] if another thread closes the instance. The call does not wait for that thread: it may
     /// wait for the agent that makes this call.
     pub fn close_abrupt(&self) -> Result<()> {
-        if !self.shut() {
-            return Err(Error::InvalidHandle(Role::Ia));
-        }
+        self.shut(false)?;
+        self.destroy();
+        Ok(())
+    }
+
+    fn destroy(&self) {
         self.each::<Psp<T>>(|psp| psp.free());
         self.each::<Rsp<T>>(|rsp| rsp.free());
         self.each::<Csp<T>>(|csp| csp.free());
@@ -170,6 +174,5 @@ impl<T: Transport> Ia<T> {
         self.agents.stop();
         self.slab.remove(self);
         self.transport.close();
-        Ok(())
     }
 }
