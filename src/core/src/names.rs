@@ -5,7 +5,6 @@ use std::fmt;
 use crate::ep_state::EpState;
 use crate::error::Resource;
 use crate::event::{AsyncReason, ConnectionEvent, Status};
-use crate::transport::ConnectionReport;
 
 /// Implements `Display` with these names. They are written in full, so that a search finds them.
 macro_rules! named {
@@ -54,18 +53,6 @@ named! { ConnectionEvent:
     ConnectionEvent::Broken => "DAT_CONNECTION_EVENT_BROKEN",
     ConnectionEvent::TimedOut => "DAT_CONNECTION_EVENT_TIMED_OUT",
     ConnectionEvent::Unreachable => "DAT_CONNECTION_EVENT_UNREACHABLE",
-}
-
-// The name of the event that usually follows.
-named! { ConnectionReport:
-    ConnectionReport::Established(_) => "DAT_CONNECTION_EVENT_ESTABLISHED",
-    ConnectionReport::PeerRejected(_) => "DAT_CONNECTION_EVENT_PEER_REJECTED",
-    ConnectionReport::NonPeerRejected => "DAT_CONNECTION_EVENT_NON_PEER_REJECTED",
-    ConnectionReport::AcceptFailed => "DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR",
-    ConnectionReport::Disconnected => "DAT_CONNECTION_EVENT_DISCONNECTED",
-    ConnectionReport::Broken => "DAT_CONNECTION_EVENT_BROKEN",
-    ConnectionReport::TimedOut => "DAT_CONNECTION_EVENT_TIMED_OUT",
-    ConnectionReport::Unreachable => "DAT_CONNECTION_EVENT_UNREACHABLE",
 }
 
 named! { AsyncReason:

@@ -48,8 +48,7 @@ pub struct Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         for id in iter::once(&self.id).chain(&self.datagrams) {
-            let party = self.device.cm_owners.lock().remove(&id.token());
-            drop(party);
+            self.device.forget_owner(id);
         }
     }
 }

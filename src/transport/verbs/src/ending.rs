@@ -123,11 +123,11 @@ impl Qp {
             std::mem::replace(&mut *state, over)
         };
         let cause = ended.cause.unwrap_or(ConnectionReport::Disconnected);
-        log::debug!(target: host::diagnostics::EP, "queue pair {}: connection ended, {cause}", self.number());
+        log::debug!(target: host::diagnostics::EP, "queue pair {}: connection ended: {cause:?}", self.number());
         if let Some(cm) = ended.cm {
             let leave = Instant::now()
                 + if ended.disconnected && !self.device.is_gone() { REPEAT_TIME } else { Duration::ZERO };
-            self.device.cm_owners.lock().remove(&cm.token());
+            self.device.forget_owner(&cm);
             self.device.work.lock().leaving.set(leave, cm);
         }
         // A failed receive or request is the cause, even if the peer's disconnect message arrived first.
@@ -165,8 +165,7 @@ impl Qp {
         self.sends.lock().close();
         self.recvs.lock().close();
         if let Some(cm) = &cm {
-            let party = self.device.cm_owners.lock().remove(&cm.token());
-            drop(party);
+            self.device.forget_owner(cm);
         }
         // Both branches end the device's accesses to buffers.
         if self.device.limits.iwarp {

@@ -136,8 +136,7 @@ impl Attempt {
     /// Ends the attempt. Returns the exchange to report, or `None` if the attempt had ended.
     pub(super) fn conclude(&self) -> Option<Exchange<Verbs>> {
         self.qp.attempts.lock().retain(|attempt| !std::ptr::eq(&**attempt, self));
-        let party = self.qp.device.cm_owners.lock().remove(&self.id.token());
-        drop(party);
+        self.qp.device.forget_owner(&self.id);
         self.exchange.lock().take()
     }
 
