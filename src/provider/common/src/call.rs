@@ -7,7 +7,7 @@
 //! |---|---|---|---|---|
 //! | [`making`] | create something | disabled | caught | checked before the call |
 //! | [`slow`] | query, change or free | disabled | caught | from the reserve |
-//! | [`fast`], [`polling`] | posts, dequeues, short queries | disabled | end the process | not allocated |
+//! | [`fast`] | posts, dequeues, short queries | disabled | end the process | not allocated |
 //! | [`fast_path`] | the same, for objects in the first cells | unchanged | end the process | not allocated |
 //!
 //! Changing the cancellation state costs two calls of libc. [`fast_path`] leaves it unchanged, because its calls reach
@@ -165,14 +165,6 @@ macro_rules! query_slot {
 /// Runs a post, dequeue or short query. Disables cancellation, because `body` can drop an object's last reference.
 pub fn fast<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
     uncancelled(|| code::<F>(body()))
-}
-
-/// Runs `body` like [`fast`], with a short path for an empty queue, because programs poll.
-pub fn polling<F: Provider>(body: impl FnOnce() -> Answer<()>) -> DAT_RETURN {
-    uncancelled(|| match body() {
-        Err(Fault::Core(Error::QueueEmpty)) => DAT_QUEUE_EMPTY,
-        answer => code::<F>(answer),
-    })
 }
 
 /// Runs `body` with the handle's object in an epoch section. If the fast lookup fails, calls `otherwise`, a separate

@@ -11,7 +11,7 @@ use dat_core::transport::{MAX_SEGMENTS, RemoteSegment};
 use dat_core::{CompletionFlags, Endpoint, Evd, Handle, LocalSegment, SegmentList, Srq};
 use dat_udat::*;
 
-use crate::call::{fast, fast_path, polling};
+use crate::call::{fast, fast_path};
 use crate::evd::Event;
 use crate::handle::find;
 use crate::ptr::{InPtr, OutPtr};
@@ -226,7 +226,7 @@ fn take<F: Provider>(evd: &Evd<F::Transport>, handle: DAT_EVD_HANDLE, event: Out
 #[cold]
 #[inline(never)]
 fn dequeue_otherwise<F: Provider>(evd_handle: DAT_EVD_HANDLE, event: OutPtr<Event<F>>) -> DAT_RETURN {
-    polling::<F>(|| {
+    fast::<F>(|| {
         let evd = find::<F, Evd<F::Transport>>(evd_handle, Role::Evd)?;
         if event.is_null() || evd.look() {
             take::<F>(&evd, evd_handle, event)
