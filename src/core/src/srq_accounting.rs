@@ -232,9 +232,9 @@ pub(crate) fn charge(accounting: &Arc<Mutex<SrqAccounting>>) -> OutstandingRecv 
 
 pub(crate) fn end(accounting: &Arc<Mutex<SrqAccounting>>) {
     {
-        let mut books_now = accounting.lock();
-        books_now.ended = true;
-        for _ in 0..books_now.charges() {
+        let mut locked = accounting.lock();
+        locked.ended = true;
+        for _ in 0..locked.charges() {
             // The drop of an [`OutstandingRecv`] drops this reference.
             mem::forget(accounting.clone());
         }

@@ -70,7 +70,7 @@ pub unsafe fn dat_ia_openv<F: Provider>(
             (AsyncEvd::Given(find::<F, Evd<F::Transport>>(wanted, Role::EvdAsync)?), Some(wanted))
         };
         let made = matches!(async_evd, AsyncEvd::Create(qlen) if qlen < F::Version::MIN_ASYNC_QLEN);
-        let ia = Ia::open(slab, &name.to_string_lossy(), &instance, async_evd, F::Version::HABITS)
+        let ia = Ia::open(slab, &name.to_string_lossy(), &instance, async_evd, F::Version::API_CAPS)
             .at(&[(Arg::QueueLength, 2)])?;
         if made {
             if let Some(evd) = ia.async_evd().and_then(|evd| find::<F, Evd<F::Transport>>(raw(evd), Role::Evd).ok()) {

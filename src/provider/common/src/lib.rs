@@ -130,7 +130,7 @@ pub trait Version: Sized + 'static {
     /// Minimum length of an asynchronous EVD that dat_ia_open creates.
     const MIN_ASYNC_QLEN: usize;
     /// Version-specific behaviour of the core.
-    const HABITS: ApiCaps;
+    const API_CAPS: ApiCaps;
 
     /// All bits of dat_ia_query's adapter mask.
     const IA_FIELDS: DAT_IA_ATTR_MASK;

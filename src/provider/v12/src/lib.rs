@@ -37,7 +37,7 @@ impl Version for Udat12 {
     /// Programs hold the provider's handles.
     const IA_HANDLES: Option<&'static CStr> = None;
     const MIN_ASYNC_QLEN: usize = 0;
-    const HABITS: ApiCaps = ApiCaps {
+    const API_CAPS: ApiCaps = ApiCaps {
         version: (DAT_VERSION_MAJOR as u8, DAT_VERSION_MINOR as u8),
         tell_end_of_shared: false,
         extended: false,

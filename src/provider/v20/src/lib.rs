@@ -57,7 +57,7 @@ impl Version for Udat20 {
     const IA_HANDLES: Option<&'static CStr> = Some(c"dats_get_ia_handle");
     /// Programs request short queues, but each endpoint that leaves its shared receive queue adds an event.
     const MIN_ASYNC_QLEN: usize = 1024;
-    const HABITS: ApiCaps = ApiCaps {
+    const API_CAPS: ApiCaps = ApiCaps {
         version: (DAT_VERSION_MAJOR as u8, DAT_VERSION_MINOR as u8),
         tell_end_of_shared: true,
         extended: true,

@@ -29,6 +29,7 @@ impl Pz {
 }
 
 /// Page-aligned memory of this process, registered with an adapter as a local memory region.
+///
 /// The adapter, and with remote privileges the peer, may write the memory at any time. So no references to it exist:
 /// the functions copy bytes, or read a single byte.
 pub struct Region {
