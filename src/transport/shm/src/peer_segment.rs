@@ -32,7 +32,7 @@ use crate::transfers::{Own, TABLE, Table};
 
 mod end;
 
-pub use self::end::{Busy, End, Open};
+pub use self::end::{Busy, End};
 
 pub const RING_SLOTS: usize = 512;
 pub const ANSWER_SLOTS: usize = 256;

@@ -18,7 +18,6 @@ use arrayvec::ArrayVec;
 
 use crate::conn::Conn;
 use crate::control_region::ControlRegion;
-use crate::peer_segment::Open;
 
 const MAX_HOT: usize = 16;
 const EVAL_PERIOD: u64 = 1 << 8;
@@ -42,13 +41,7 @@ fn look(conn: &Arc<Conn>) -> Look {
         }
         return Look::Records;
     }
-    let news = match end.open() {
-        Open::Nothing => return Look::Nothing,
-        Open::Busy => false,
-        Open::Position(known) => end.is_past(known),
-        Open::Finished => true,
-    };
-    if news {
+    if end.has_moved() {
         conn.try_progress_tx(end, None);
         return Look::Further;
     }

@@ -37,7 +37,7 @@ use once_cell::sync::OnceCell;
 
 use crate::Shm;
 use crate::link::Link;
-use crate::peer_segment::{End, Open};
+use crate::peer_segment::End;
 use crate::pending::Pending;
 use crate::process_context::Command;
 use crate::record::Acknowledge;
@@ -227,7 +227,7 @@ impl Conn {
                 self.take_more(end, stop, told)
             }
         };
-        let open = credit.is_some_and(|credit| end.is_news(credit)) || end.open() != Open::Nothing;
+        let open = credit.is_some_and(|credit| end.is_news(credit)) || end.needs_poll();
         open.then_some(credit)
     }
 

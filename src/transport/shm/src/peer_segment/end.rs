@@ -40,14 +40,6 @@ pub struct End {
 
 const FINISHED: i64 = -1;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Open {
-    Nothing,
-    Busy,
-    Position(i64),
-    Finished,
-}
-
 /// Reasons to poll an end without a new record or position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Busy {
@@ -146,6 +138,9 @@ impl End {
     #[inline]
     pub fn is_busy(&self) -> bool {
         let state = self.state.load(Ordering::Relaxed);
+        if state == 0 {
+            return false;
+        }
         state & (Busy::Waiting as u32 | Busy::Asking as u32) != 0
             || (state & Busy::Announced as u32 != 0 && self.peers_offer().is_open())
             || self.is_answered()
@@ -165,16 +160,19 @@ impl End {
         &self.rings[1].shared().claim.0
     }
 
+    /// Returns whether a notification is wanted, or there is another reason to poll.
     #[inline]
-    pub fn open(&self) -> Open {
+    pub fn needs_poll(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) > self.known.load(Ordering::Relaxed)
+            || self.state.load(Ordering::Relaxed) != 0
+    }
+
+    /// Returns whether the peer has moved on while a notification is wanted.
+    #[inline]
+    pub fn has_moved(&self) -> bool {
         let known = self.known.load(Ordering::Relaxed);
-        if self.wanted.load(Ordering::Relaxed) <= known {
-            if self.state.load(Ordering::Relaxed) == 0 { Open::Nothing } else { Open::Busy }
-        } else if known == FINISHED {
-            Open::Finished
-        } else {
-            Open::Position(known)
-        }
+        self.wanted.load(Ordering::Relaxed) > known
+            && (known == FINISHED || self.rings[0].head().load(Ordering::Relaxed) as i64 != known)
     }
 
     #[inline]
@@ -211,20 +209,9 @@ impl End {
         ring::is_there(&self.responses, RingCursor(self.taken[1].load(Ordering::Relaxed)))
     }
 
-    /// Returns whether the peer's published position differs from `known`.
-    #[inline]
-    pub fn is_past(&self, known: i64) -> bool {
-        self.rings[0].head().load(Ordering::Relaxed) as i64 != known
-    }
-
     pub fn has_news(&self) -> bool {
-        let told = match self.open() {
-            Open::Nothing | Open::Busy => false,
-            Open::Position(known) => self.is_past(known),
-            Open::Finished => true,
-        };
         // Records that are about to be revoked keep the thread awake.
-        told || self.has_requests() || self.has_answers() || self.is_busy() || self.owed.is_short()
+        self.has_moved() || self.has_requests() || self.has_answers() || self.is_busy() || self.owed.is_short()
     }
 
     /// Publishes whether this process polls the connection and needs no notification. A thread that ends the polling
