@@ -28,11 +28,9 @@ mod links;
 
 pub use self::links::Links;
 
-/// Maximum bytes of messages that wait for a peer to read. Even a stopped peer stays below it if it follows the
-/// protocol: a place is reused only after the peer's response, so each has a few messages.
-const OUTBOX: usize = 4 << 20;
-/// Overhead of a queued message, in bytes.
-const PACKET: usize = 64;
+/// Maximum messages that wait for a peer to read. Even a stopped peer stays below it if it follows the protocol: a
+/// place is reused only after the peer's response, so each has at most 3 messages.
+const OUTBOX: usize = 4 * MAX_CONNS as usize;
 
 type Ends = Vec<Option<(ConnId, Arc<Conn>)>>;
 
@@ -53,21 +51,11 @@ pub struct Link {
 #[derive(Default)]
 struct Outbox {
     packets: VecDeque<Vec<u8>>,
-    size: usize,
     /// Set when the link is about to end.
     closed: bool,
 }
 
 impl Outbox {
-    fn push(&mut self, packet: Vec<u8>) {
-        self.size += packet.len() + PACKET;
-        self.packets.push_back(packet);
-    }
-
-    fn pop(&mut self) {
-        self.size -= self.packets.pop_front().map_or(0, |packet| packet.len() + PACKET);
-    }
-
     fn close(&mut self) {
         *self = Outbox { closed: true, ..Outbox::default() };
     }
@@ -232,11 +220,11 @@ impl Link {
         if outbox.closed {
             return;
         }
-        outbox.push(message.encode());
+        outbox.packets.push_back(message.encode());
         if outbox.packets.len() == 1 && !flush(socket, &mut outbox) {
             drop(outbox);
             context.command(Command::WantRoom(self.clone()));
-        } else if outbox.size > OUTBOX {
+        } else if outbox.packets.len() > OUTBOX {
             outbox.close();
             drop(outbox);
             context.command(Command::Abandon(self.clone()));
@@ -277,7 +265,7 @@ impl Link {
 fn flush(socket: &Socket, outbox: &mut Outbox) -> bool {
     while let Some(packet) = outbox.packets.front() {
         match socket.send(packet, &[]) {
-            Ok(()) => outbox.pop(),
+            Ok(()) => drop(outbox.packets.pop_front()),
             Err(Errno::AGAIN) => return false,
             // The peer has closed the socket: the progress thread reads the end of file and ends the link.
             Err(_) => {
