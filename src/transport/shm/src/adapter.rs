@@ -222,8 +222,8 @@ impl Transport for Shm {
         Ok(())
     }
 
-    fn reject(&self, incoming: Incoming, why: Rejection, private_data: &[u8]) {
-        incoming.refuse(why, private_data);
+    fn reject(&self, mut incoming: Incoming, why: Rejection, private_data: &[u8]) {
+        incoming.reject(why == Rejection::Consumer, private_data);
     }
 
     fn local_qualifier(&self, qp: &Conn) -> u64 {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use dat_core::addr::Address;
-use dat_core::transport::{ConnectionReport, ConnectionRequestInfo, Rejection};
+use dat_core::transport::{ConnectionReport, ConnectionRequestInfo};
 use dat_memory::qp::Phase;
 use dat_memory::regions::AccessContext;
 use host::memory;
@@ -24,13 +24,9 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Refuses the request. `private_data`, for a refusal by the program, has at most
+    /// Rejects the request. `private_data`, for a rejection by the program, has at most
     /// [`MAX_PRIVATE_DATA`](crate::wire::MAX_PRIVATE_DATA) bytes.
-    pub fn refuse(mut self, why: Rejection, private_data: &[u8]) {
-        self.reject(why == Rejection::Consumer, private_data);
-    }
-
-    fn reject(&mut self, consumer: bool, private_data: &[u8]) {
+    pub fn reject(&mut self, consumer: bool, private_data: &[u8]) {
         if !std::mem::replace(&mut self.answered, true) {
             if let Some(link) = self.link.upgrade() {
                 link.answered(self.id);
@@ -111,7 +107,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
                 return false;
             }
             let incoming = Incoming { link: Arc::downgrade(link), id: conn, theirs: end, answered: false };
-            // Without a service point or memory, the drop of `incoming` refuses the request.
+            // Without a service point that takes it, or memory, the drop of `incoming` rejects the request.
             let (Some(point), Ok(_admitted)) = (context.point(qualifier), memory::admit()) else { return true };
             let info = ConnectionRequestInfo {
                 qualifier,
@@ -120,9 +116,7 @@ pub fn handle(context: &ProcessContext, link: &Arc<Link>, message: Message) -> b
                 private_data,
                 datagrams: Some(end.datagrams).filter(|number| *number != 0),
             };
-            if let Err(refused) = point.request(incoming, info) {
-                refused.refuse(Rejection::Provider, &[]);
-            }
+            let _ = point.request(incoming, info);
         }
         Message::Accept { conn: id, end, private_data } => match link.find(id.active, id) {
             Some(conn) => {
