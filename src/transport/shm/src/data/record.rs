@@ -6,7 +6,6 @@
 //! * Records that fill the ring beyond a quarter, and an empty record before requests or the program wait, request it
 //!   with [`Acknowledge::Needed`], which wakes any sleeping process.
 
-use dat_memory::wire::word;
 pub use dat_memory::wire::{
     ATOMIC, NUMBER, TARGET, WORD, atomic, read_atomic, read_number, read_target, target, target_words,
 };
@@ -25,7 +24,7 @@ pub mod kind {
     /// An empty record, to request a notification.
     pub const NOTHING: u8 = 7;
     /// A request for the bytes of a rendezvous message, for a receiver that cannot read the sender's memory. The
-    /// payload is a [`place`](super::place): the position after the message's record, and the number of received bytes.
+    /// payload has two numbers: the position after the message's record, and the number of received bytes.
     pub const FETCH: u8 = 8;
     /// `aux` is the length of the message.
     pub const MESSAGE_DATA: u8 = 9;
@@ -99,20 +98,6 @@ pub struct Header {
     pub acknowledge: Acknowledge,
     /// Usually the length of the complete message or transfer.
     pub aux: u64,
-}
-
-pub const PLACE: usize = 16;
-
-/// Encodes a position in the ring and an offset.
-pub fn place(addr: u64, len: u64) -> [u8; PLACE] {
-    let mut bytes = [0; PLACE];
-    bytes[..8].copy_from_slice(&addr.to_le_bytes());
-    bytes[8..].copy_from_slice(&len.to_le_bytes());
-    bytes
-}
-
-pub fn read_place(bytes: &[u8; PLACE]) -> (u64, u64) {
-    (word(bytes, 0), word(bytes, 8))
 }
 
 #[cfg(test)]

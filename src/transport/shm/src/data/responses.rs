@@ -83,10 +83,11 @@ impl Responses {
     }
 
     pub fn ask_for(&mut self, end: &End, position: u64, offset: u64) -> bool {
-        let place = record::place(position, offset);
+        let place = [position, offset].map(u64::to_le_bytes);
+        let place = place.as_flattened();
         let header = Header { kind: kind::FETCH, solicited: false, acknowledge: Acknowledge::No, aux: 0 };
         let put = self.tx_ring.put(end.taken(), header, place.len(), |room| {
-            room.write(Source::of(&place));
+            room.write(Source::of(place));
             true
         });
         let there = matches!(put, Put::At(_));

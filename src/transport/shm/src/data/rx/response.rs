@@ -3,11 +3,12 @@
 use dat_core::event::Status;
 use dat_memory::records::{Executed, Fatal, Halt, violation};
 use dat_memory::user::Source;
+use dat_memory::wire::word;
 
 use super::{Arriving, Turn, destination, read};
 use crate::budget::Budget;
 use crate::copy;
-use crate::record::{self, kind};
+use crate::record::kind;
 use crate::ring::{Consumer, RecordView};
 
 impl Arriving {
@@ -51,8 +52,9 @@ impl Arriving {
 }
 
 fn fetch(turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
-    let (position, offset) = record::read_place(&read(ring, view, 0)?);
-    if view.len as usize != record::PLACE || !turn.with_tx(|tx| tx.on_fetch(position, offset))? {
+    let bytes = read::<16>(ring, view, 0)?;
+    let [position, offset] = [0, 8].map(|at| word(&bytes, at));
+    if view.len as usize != bytes.len() || !turn.with_tx(|tx| tx.on_fetch(position, offset))? {
         return Err(violation());
     }
     turn.end.repoll();
