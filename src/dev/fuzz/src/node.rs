@@ -122,9 +122,8 @@ impl Scene {
                 victim.synchronize();
                 if let Some(host) = &self.host {
                     if let Ok(Some(peer)) = host.accept() {
-                        let number = victim.number();
                         if input.byte() < 0xc0 {
-                            let _ = peer.welcome(number, input.bit());
+                            let _ = peer.welcome(input.bit());
                         }
                         self.peers.push(peer);
                     }

@@ -65,7 +65,7 @@ pub fn packet(kind: u8, attempt: Attempt, qualifier: u64, private_data: &[u8]) -
         9 => close(true, CloseReason::Broken(Some(dat_core::event::Status::RemoteAccess))),
         10 => Message::Reads(qualifier & 1 != 0),
         11 => Message::UseMine,
-        12 => Message::Welcome { name: name(qualifier), probe, reads: qualifier & 1 != 0 },
+        12 => Message::Welcome { probe, reads: qualifier & 1 != 0 },
         13 => Message::Hello { version: VERSION, name: name(qualifier), probe },
         15 => Message::Ring,
         16 => Message::Again,
@@ -327,11 +327,11 @@ impl Peer {
 
     /// Answers the process's hello. With `reads` it can read this peer's memory, and this peer reports that it can read
     /// the process's.
-    pub fn welcome(&self, number: u64, reads: bool) -> io::Result<bool> {
+    pub fn welcome(&self, reads: bool) -> io::Result<bool> {
         let mut probe = self.face.probe(std::process::id() as i32);
         probe.value ^= u64::from(!reads);
         let sorts = [1, 2, 3].map(Sort::Other);
-        self.send(&Message::Welcome { name: name(number), probe, reads }.encode(), &sorts)
+        self.send(&Message::Welcome { probe, reads }.encode(), &sorts)
     }
 
     /// Sends a packet with descriptors. Returns `false` if the socket did not accept it.

@@ -387,7 +387,7 @@ impl Thread {
                 self.answer.give(&self.context.census, socket);
                 self.lose(token);
             }
-            (Some(Stage::Greeting(..)), Message::Welcome { name: _, probe, reads }) => {
+            (Some(Stage::Greeting(..)), Message::Welcome { probe, reads }) => {
                 return self.on_welcome(token, probe, reads, fds).map_err(|error| format!("its welcome: {error}"));
             }
             (Some(Stage::Greeting(..)), answer @ (Message::UseMine | Message::Again)) => {

@@ -8,7 +8,7 @@ use dat_core::event::Status;
 pub use dat_census::MAX_PACKET;
 
 /// Version of the messages and of the layout of shared memory.
-pub const VERSION: u32 = 13;
+pub const VERSION: u32 = 14;
 /// Maximum private data of a request or its answer, in bytes.
 pub const MAX_PRIVATE_DATA: usize = 512;
 const _: () = assert!(MAX_PRIVATE_DATA == MAX_BYTES);
@@ -121,7 +121,7 @@ messages! {
     /// First message of the process that connected, with the pair's shared memory, its published memory, and its alarm.
     Hello = 1 { version: u32, name: String, probe: Probe };
     /// Answer to [`Message::Hello`], with published memory and alarm.
-    Welcome = 2 { name: String, probe: Probe, reads: bool };
+    Welcome = 2 { probe: Probe, reads: bool };
     /// Answer to [`Message::Hello`]: the receiver must use the link of the sender's connect.
     UseMine = 3;
     /// Sent instead of reading [`Message::Hello`] if there are too many pending peers, or instead of answering

@@ -105,12 +105,8 @@ impl Thread {
     pub(super) fn welcome(&mut self, token: u64) {
         let Some(Stage::Welcoming(link, _)) = self.peers.get(&token) else { return };
         let (control, peer_segment) = (&self.context.links.control, &link.peer_segment);
-        let (name, probe, reads) = (
-            self.context.name.as_str().to_owned(),
-            self.context.probe(peer_segment.pid),
-            peer_segment.reads_peer.get(),
-        );
-        let welcome = Message::Welcome { name, probe, reads }.encode();
+        let (probe, reads) = (self.context.probe(peer_segment.pid), peer_segment.reads_peer.get());
+        let welcome = Message::Welcome { probe, reads }.encode();
         match link.socket.as_ref().map_or(Err(Errno::PIPE), |socket| socket.send(&welcome, &control.fds())) {
             Ok(()) => {}
             Err(Errno::AGAIN) => return self.be_late(Late::Welcome(token)),

@@ -7,7 +7,7 @@ fn samples() -> Vec<Message> {
     let probe = Probe { addr: 1, value: u64::MAX };
     vec![
         Message::Hello { version: VERSION, name: "p-1-2".into(), probe },
-        Message::Welcome { name: "p-3-4".into(), probe, reads: true },
+        Message::Welcome { probe, reads: true },
         Message::UseMine,
         Message::Again,
         Message::Ring,
