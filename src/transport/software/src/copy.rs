@@ -8,7 +8,6 @@
 //! Each [`Slice`] of a long transfer acquires the regions again.
 
 use arrayvec::ArrayVec;
-use dat_core::Rights;
 use dat_core::transport::{MAX_SEGMENTS, Segment};
 
 use crate::regions::{Mirror, RegionRef, RegionTable};
@@ -45,14 +44,14 @@ pub fn acquire_all<'a>(
 #[inline]
 pub fn source<'a>(region_ref: &'a RegionRef<'_>, segment: &Segment, skip: u64, most: u64) -> Source<'a> {
     let len = (segment.len - skip).min(most);
-    region_ref.source(segment.addr + skip, len, Rights::NONE).unwrap_or(Source::EMPTY)
+    region_ref.source(segment.addr + skip, len).unwrap_or(Source::EMPTY)
 }
 
-/// Does what [`source`] does, for writing with `right`.
+/// Does what [`source`] does, for writing.
 #[inline]
-pub fn target<'a>(region_ref: &'a RegionRef<'_>, segment: &Segment, skip: u64, most: u64, right: Rights) -> Target<'a> {
+pub fn target<'a>(region_ref: &'a RegionRef<'_>, segment: &Segment, skip: u64, most: u64) -> Target<'a> {
     let len = (segment.len - skip).min(most);
-    region_ref.target(segment.addr + skip, len, right).unwrap_or(Target::EMPTY)
+    region_ref.target(segment.addr + skip, len).unwrap_or(Target::EMPTY)
 }
 
 /// Copies `from` to `to`. If `last`, stores the last word last.
@@ -123,7 +122,7 @@ pub fn pieces<'a, 'p>(
 #[inline(always)]
 pub fn scatter_one<M: Mirror>(regions: &RegionTable<M>, segment: &Segment, bytes: Source<'_>) -> bool {
     let Some(region_ref) = regions.acquire(segment.key as u32) else { return false };
-    let Ok(to) = region_ref.target(segment.addr, bytes.len() as u64, Rights::LOCAL_WRITE) else { return false };
+    let Ok(to) = region_ref.target(segment.addr, bytes.len() as u64) else { return false };
     copy_tail_last(to, bytes);
     true
 }
@@ -170,7 +169,7 @@ pub fn scatter<M: Mirror>(
     if let [segment] = segments {
         let Some(region_ref) = regions.acquire(segment.key as u32) else { return false };
         if offset <= segment.len {
-            store(target(&region_ref, segment, offset, bytes.len() as u64, Rights::LOCAL_WRITE), bytes, last);
+            store(target(&region_ref, segment, offset, bytes.len() as u64), bytes, last);
         }
         return true;
     }
@@ -195,7 +194,7 @@ fn scatter_list<M: Mirror>(
 pub fn targets<'a>(segments: &'a [Segment], region_refs: &'a [RegionRef<'_>], slice: Slice) -> List<Target<'a>> {
     let mut list = List::new();
     pieces(segments, region_refs, slice.offset, slice.len, |segment, region_ref, skip, take| {
-        let _ = list.try_push(target(region_ref, segment, skip, take, Rights::LOCAL_WRITE));
+        let _ = list.try_push(target(region_ref, segment, skip, take));
     });
     list
 }

@@ -293,7 +293,7 @@ pub struct RegionRef<'t> {
 impl RegionRef<'_> {
     /// Checks that the region grants `wanted` on `len` bytes at `addr`.
     #[inline]
-    pub fn check(&self, addr: u64, len: u64, wanted: Rights) -> Result<(), RemoteFault> {
+    pub(crate) fn check(&self, addr: u64, len: u64, wanted: Rights) -> Result<(), RemoteFault> {
         if !self.rights().contains(wanted) {
             return Err(RemoteFault::Rights);
         }
@@ -323,21 +323,18 @@ impl RegionRef<'_> {
         Rights::from_bits_truncate(self.local.rights.load(Ordering::Relaxed) as u8)
     }
 
-    /// Returns bytes to read if `wanted`, possibly [`Rights::NONE`], is granted.
+    /// Returns bytes to read, for which the region needs no right.
     #[inline]
-    pub fn source(&self, addr: u64, len: u64, wanted: Rights) -> Result<Source<'_>, RemoteFault> {
-        self.check(addr, len, wanted)?;
+    pub fn source(&self, addr: u64, len: u64) -> Result<Source<'_>, RemoteFault> {
+        self.check(addr, len, Rights::NONE)?;
         // SAFETY: the range is in the region, which is readable (`insert`) until its removal, which waits for `self`.
         Ok(unsafe { Source::new(addr, len as usize) })
     }
 
-    /// Returns bytes to write if `wanted`, with one of [`WRITES`], is granted.
+    /// Returns bytes to write, if [`Rights::LOCAL_WRITE`] is granted.
     #[inline]
-    pub fn target(&self, addr: u64, len: u64, wanted: Rights) -> Result<Target<'_>, RemoteFault> {
-        if !wanted.intersects(WRITES) {
-            return Err(RemoteFault::Rights);
-        }
-        self.check(addr, len, wanted)?;
+    pub fn target(&self, addr: u64, len: u64) -> Result<Target<'_>, RemoteFault> {
+        self.check(addr, len, Rights::LOCAL_WRITE)?;
         // SAFETY: the range is in the region, which has a right to write. So it is writable (`insert`) until its
         // removal, which waits for `self`.
         Ok(unsafe { Target::new(addr, len as usize) })

@@ -312,7 +312,7 @@ pub fn from_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
     if let [segment] = segments {
         may_copy(end)?;
         let region_ref = end.regions().acquire_counted(segment.key as u32).ok_or(NOT_REGISTERED)?;
-        let to = target(&region_ref, segment, slice.offset, slice.len, Rights::LOCAL_WRITE);
+        let to = target(&region_ref, segment, slice.offset, slice.len);
         let len = to.len();
         let tail = if slice.last { tail_len(to.addr().wrapping_add(len as u64), len) } else { 0 };
         let (head, place) = to.split(len - tail);
