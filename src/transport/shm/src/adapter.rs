@@ -38,7 +38,7 @@ pub struct Shm {
     closed: AtomicBool,
 }
 
-static NODES: ProcessContexts = ProcessContexts::new();
+static CONTEXTS: ProcessContexts = ProcessContexts::new();
 
 /// An armed wait.
 pub struct Wait {
@@ -130,7 +130,7 @@ impl Transport for Shm {
     const ARMS_ALL: bool = true;
 
     fn open(_name: &str, instance: &str) -> Result<(Arc<Self>, AdapterAttributes)> {
-        let context = NODES.get(instance)?;
+        let context = CONTEXTS.get(instance)?;
         let shm = memory::arc(Shm { context, closed: AtomicBool::new(false) })?;
         Ok((shm, attributes()))
     }
@@ -145,12 +145,12 @@ impl Transport for Shm {
 
     fn close(&self) {
         if !self.closed.swap(true, Ordering::AcqRel) {
-            NODES.release(&self.context);
+            CONTEXTS.release(&self.context);
         }
     }
 
     fn after_fork_in_child() {
-        NODES.forget();
+        CONTEXTS.forget();
         transfers::after_fork_in_child();
         // SAFETY: the core calls this in the child of a fork, in which it has abandoned all objects.
         unsafe { fork::close_in_child() };

@@ -50,7 +50,7 @@ mod deliver;
 /// Maximum number of receive turns after the peer has disconnected.
 const DRAIN_TURNS: u32 = 64;
 
-/// Number of records found through ready bits until callers poll the connection.
+/// Number of polls that find the ready bit until callers poll the connection.
 const WARM: u32 = 4;
 
 const HOT: u32 = u32::MAX;
@@ -86,7 +86,7 @@ pub struct Conn {
     pub info: EndInfo,
     attachment: OnceCell<Attachment>,
     rx: Mutex<Rx>,
-    /// Number of records found through ready bits, up to [`WARM`]; [`HOT`] while the connection is polled.
+    /// Number of polls that found the ready bit, up to [`WARM`]; [`HOT`] while the connection is polled.
     heat: AtomicU32,
 }
 
@@ -121,7 +121,7 @@ impl Conn {
         self.attachment.get().map(|attachment| &attachment.end)
     }
 
-    /// Counts a record found by a ready bit. Returns whether to poll the connection now.
+    /// Counts a poll that found the ready bit. Returns whether to poll the connection now.
     pub fn warm(&self) -> bool {
         let heat = (self.heat.load(Ordering::Relaxed) + 1).min(WARM);
         self.heat.store(heat, Ordering::Relaxed);

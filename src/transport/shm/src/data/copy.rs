@@ -225,8 +225,8 @@ fn address(end: &End, remote: &RemoteSegment) -> u64 {
 
 /// Writes a slice to a peer in this process.
 #[inline]
-pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Copied {
-    let [segment] = segments else { return list_to_self(end, segments, remote, slice) };
+pub fn to_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Copied {
+    let [segment] = segments else { return list_to_self(end, remote, segments, slice) };
     let Some(_moving) = end.begin_moving() else { return Err(CopyError::PeerGone) };
     let Some(own) = end.regions().acquire(segment.key as u32) else { return Err(NOT_REGISTERED) };
     let Ok(granted) = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs) else { return Err(NOT_GRANTED) };
@@ -236,7 +236,7 @@ pub fn to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: S
 }
 
 #[inline(never)]
-fn list_to_self(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Copied {
+fn list_to_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Copied {
     let _moving = end.begin_moving().ok_or(CopyError::PeerGone)?;
     let region_refs = acquire_all(segments, |key| end.regions().acquire(key)).ok_or(NOT_REGISTERED)?;
     let granted = end.regions().grant(remote, Rights::REMOTE_WRITE, &end.theirs).map_err(|_| NOT_GRANTED)?;
@@ -255,7 +255,7 @@ pub fn from_self(end: &End, remote: &RemoteSegment, segments: &[Segment], slice:
 }
 
 /// Writes a slice of the segments to the peer's memory. If the slice ends the write, [`tail_of_write`] must be 0.
-pub fn to_peer(end: &End, segments: &[Segment], remote: &RemoteSegment, slice: Slice) -> Copied {
+pub fn to_peer(end: &End, remote: &RemoteSegment, segments: &[Segment], slice: Slice) -> Copied {
     let behind = address(end, remote).wrapping_add(slice.offset).wrapping_add(slice.len);
     let tail = if slice.last { tail_len(behind, slice.len as usize) } else { 0 };
     if let [segment] = segments {

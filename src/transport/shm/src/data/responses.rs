@@ -92,7 +92,7 @@ impl Responses {
         });
         let there = matches!(put, Put::At(_));
         if there {
-            end.tell_of_answers();
+            end.tell_always();
         }
         there
     }
@@ -113,7 +113,7 @@ impl Responses {
         }
         // A polling peer checks for responses only while it has reads in flight.
         if message {
-            end.tell_of_answers();
+            end.tell_always();
         } else if owed {
             end.tell_peer(News::Record);
         }

@@ -418,7 +418,7 @@ fn datagram(receiver: &DatagramReceiver<Shm>, turn: &Turn<'_>, ring: &Consumer, 
     let len = view.aux;
     match view.kind {
         kind::MESSAGE if len == u64::from(view.len) && len <= MAX_DATAGRAM as u64 => {
-            let bytes = ring.source(view, 0, view.len as usize);
+            let bytes = ring.source(view);
             receiver.arrived(turn.end.regions(), bytes, is_solicited(view));
             Ok(())
         }

@@ -23,7 +23,7 @@
 //! polled set is polled once more under that lock (SYNC polled).
 //!
 //! # Fast path
-//! Small sends of one segment use [`Tx::post_inline`]. While only records are in flight, a poll is one subtraction
+//! Small sends of one segment use [`Tx::post_inline`]. While only records are in flight, a poll is one addition
 //! ([`Tx::progress_plain`]). A transfer that completes during the post needs no entry if nothing is in flight
 //! (`Handed::done`); otherwise, [`End::finish_soon`] schedules a poll.
 //!
@@ -112,7 +112,7 @@ struct Reading {
 
 enum StartOutcome {
     /// The request needs no further step.
-    TxInFlight(Done),
+    Started(Done),
     Waits(WaitReason),
 }
 
@@ -253,7 +253,7 @@ impl Tx {
             return Handed::under_way(SeqNo::NEVER);
         }
         if self.is_free(request.fence) {
-            if let StartOutcome::TxInFlight(done) = self.launch(end, request, &mut Budget::post()) {
+            if let StartOutcome::Started(done) = self.launch(end, request, &mut Budget::post()) {
                 if done == Done::Now && self.entries == self.passed && self.known() == Some(after) {
                     self.part = Part::default();
                     self.passed += 1;
@@ -506,7 +506,7 @@ impl Tx {
             let segments: Checked = self.segments.range(own.clone()).take(MAX_SEGMENTS).copied().collect();
             let request = Request { segments: &segments, ..request };
             let after = self.tx_ring.tail();
-            let StartOutcome::TxInFlight(done) = self.launch(end, &request, budget) else { break };
+            let StartOutcome::Started(done) = self.launch(end, &request, budget) else { break };
             self.queued.pop_front();
             let kept = if let Done::Announced(_) | Done::Reading = done { count } else { 0 };
             self.kept += kept;

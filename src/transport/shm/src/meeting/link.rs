@@ -4,9 +4,8 @@
 //! directly to the progress thread.
 //!
 //! The first connection between two processes establishes their link; if both connect concurrently, the process with
-//! the lesser name does. A request and an accept contain the protection zone, the port, and whether the program accepts
-//! extended operations. The end of the socket is the end of the peer and closes the link's connections. A peer costs
-//! two descriptors: socket and shared memory.
+//! the lesser name does. A request and an accept contain an [`EndInfo`](crate::wire::EndInfo). The end of the socket is
+//! the end of the peer and closes the link's connections. A peer costs two descriptors: socket and shared memory.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -50,7 +50,7 @@ impl ProcessContexts {
     /// # Errors
     /// [`Resource::Device`], [`Resource::Memory`].
     pub fn get(&self, instance: &str) -> Result<Arc<ProcessContext>> {
-        let mut nodes = self.map().lock();
+        let mut contexts = self.map().lock();
         let refused = |error: io::Error| {
             let lacking = error.kind() == io::ErrorKind::OutOfMemory;
             Error::InsufficientResources(if lacking { Resource::Memory } else { Resource::Device })
@@ -63,33 +63,30 @@ impl ProcessContexts {
             Topic::ProcFileSystem.reason("/proc is not mounted, and connections need it").log("shm");
         }
         let directory = Directory::open(instance).map_err(device)?;
-        if let Some(context) = nodes.get(directory.path()).and_then(Weak::upgrade) {
-            if !context.is_stopped() {
-                context.adapters.fetch_add(1, Ordering::AcqRel);
-                return Ok(context);
-            }
+        if let Some(context) = contexts.get(directory.path()).and_then(Weak::upgrade) {
+            context.adapters.fetch_add(1, Ordering::AcqRel);
+            return Ok(context);
         }
         let path = directory.path().to_owned();
-        nodes.room(1)?;
+        contexts.room(1)?;
         let listening = directory.listen().inspect_err(|error| directory.lament(error));
         let reachable = listening.map_err(refused)?;
         let context = ProcessContext::new(&reachable).map_err(device)?;
         *context.thread.lock() = Some(thread::start(&context, reachable).map_err(device)?);
         context.adapters.fetch_add(1, Ordering::AcqRel);
-        nodes.insert(path, Arc::downgrade(&context));
+        contexts.insert(path, Arc::downgrade(&context));
         Ok(context)
     }
 
     /// Releases an adapter. For the last adapter, waits for the progress thread's end.
     pub fn release(&self, context: &ProcessContext) {
         {
-            let mut nodes = self.map().lock();
+            let mut contexts = self.map().lock();
             if context.adapters.fetch_sub(1, Ordering::AcqRel) != 1 {
                 return;
             }
             context.stop();
-            // The entry may already be for another context.
-            nodes.retain(|_, known| !std::ptr::eq(known.as_ptr(), context));
+            contexts.retain(|_, known| !std::ptr::eq(known.as_ptr(), context));
         }
         context.join();
     }

@@ -59,19 +59,19 @@ const TURN: usize = 64;
 /// opens one.
 const LINKS: usize = 4;
 /// Maximum number of processes about which a warning is logged.
-const KNOWN: usize = 1024;
+const COMPLAINED: usize = 1024;
 /// Interval of polling the transfers that delay the report of an end: at first, and after 200 ms.
 const PENDING: Duration = Duration::from_millis(1);
 const LONG_PENDING: Duration = Duration::from_millis(20);
 
-const BELL: u64 = 0;
+const WAKEUP: u64 = 0;
 const LISTENER: u64 = 1;
 const GUARD: u64 = 2;
 const FIRST_PEER: u64 = 3;
 
 pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Result<thread::Thread> {
     let epoll = Epoll::new()?;
-    epoll.add(context.links.control.wakeup_fd.as_fd(), BELL)?;
+    epoll.add(context.links.control.wakeup_fd.as_fd(), WAKEUP)?;
     epoll.add(context.links.control.guard.wakeup_fd.as_fd(), GUARD)?;
     epoll.add(reachable.listener.as_fd(), LISTENER)?;
     let mut state = Thread {
@@ -84,7 +84,7 @@ pub fn start(context: &Arc<ProcessContext>, reachable: Arc<Reachable>) -> io::Re
         calls: HashMap::new(),
         late: VecDeque::new(),
         late_pause: BUSY_MIN,
-        known: HashSet::new(),
+        complained: HashSet::new(),
         timers: Timers::default(),
         next_token: FIRST_PEER,
         watch: Watch::new(),
@@ -147,7 +147,7 @@ struct Thread {
     /// Messages that wait until the system accepts more descriptors, and the pause before the next attempt.
     late: VecDeque<Late>,
     late_pause: Duration,
-    known: HashSet<i32>,
+    complained: HashSet<i32>,
     timers: Timers<Due>,
     next_token: u64,
     watch: Watch,
@@ -170,7 +170,7 @@ impl Thread {
             }
             for event in events.iter() {
                 match event.token {
-                    BELL => {
+                    WAKEUP => {
                         self.context.links.control.wakeup_fd.clear();
                         self.watch.wake(&self.context.links);
                     }
@@ -313,7 +313,7 @@ impl Thread {
     }
 
     fn complain(&mut self, pid: i32, why: &dyn fmt::Display) {
-        if self.known.len() < KNOWN && self.known.insert(pid) {
+        if self.complained.len() < COMPLAINED && self.complained.insert(pid) {
             log::warn!("shm: process {pid}: {why}");
         } else {
             log::debug!(target: host::diagnostics::CM, "shm: process {pid}: {why}");

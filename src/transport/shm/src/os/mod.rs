@@ -1,8 +1,7 @@
 //! The parts of the operating system that only this transport needs, as safe types.
 //!
 //! This directory has most of the crate's unsafe code. The rest is in [`crate::ring`] and [`crate::regions`], whose
-//! records and rows are in shared memory; in [`crate::adapter`] and [`crate::conn`], which rely on the program for
-//! registered memory; and in [`crate::process_contexts`], whose list outlives a fork.
+//! records and rows are in shared memory, and in [`crate::adapter`] and [`crate::process_contexts`], because of forks.
 
 pub mod barrier;
 pub mod directory;

@@ -262,7 +262,8 @@ impl End {
         }
     }
 
-    pub fn tell_of_answers(&self) {
+    /// Does what [`End::tell_peer`] does, also for a peer that polls the connection.
+    pub fn tell_always(&self) {
         if self.peer_segment.mark(1 - self.side, self.index, News::Record) {
             self.count_wakeup();
         }

@@ -191,10 +191,9 @@ impl Consumer<Mapped> {
         unsafe { Source::new(first, len) }
     }
 
-    /// Returns up to `len` contiguous payload bytes of `view` from byte `offset`, valid until the record is released.
+    /// Returns the payload of `view`, valid until the record is released.
     #[inline]
-    pub fn source(&self, view: &RecordView, offset: usize, len: usize) -> Source<'_> {
-        let offset = offset.min(view.len as usize);
-        self.area.source(view.payload() + offset as u64, len.min(view.len as usize - offset))
+    pub fn source(&self, view: &RecordView) -> Source<'_> {
+        self.area.source(view.payload(), view.len as usize)
     }
 }

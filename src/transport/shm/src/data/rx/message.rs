@@ -44,7 +44,7 @@ fn read_places(ring: &Consumer, view: &RecordView, skip: usize) -> Result<ArrayV
 
 impl Arriving {
     pub(super) fn message(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
-        let bytes = ring.source(view, 0, view.len as usize);
+        let bytes = ring.source(view);
         if bytes.len() as u64 > EAGER_MAX {
             return Err(violation());
         }
@@ -170,7 +170,7 @@ impl Arriving {
     }
 
     pub(super) fn write_piece(&mut self, turn: &Turn<'_>, ring: &Consumer, view: &RecordView) -> Executed {
-        let payload = ring.source(view, 0, view.len as usize);
+        let payload = ring.source(view);
         let (target, bytes) = match self.incoming.target() {
             None => (Some(read_target(ring, view, 0)?), payload.split(record::TARGET).1),
             Some(_) => (None, payload),

@@ -22,7 +22,7 @@ impl Arriving {
         if view.kind != kind::FETCH && !budget.record(turn.end, view.aux, view.len.into()) {
             return Err(Halt::Again);
         }
-        let bytes = ring.source(view, 0, view.len as usize);
+        let bytes = ring.source(view);
         match view.kind {
             kind::READ_DATA => Ok(turn.with_tx(|tx| tx.on_read_data(turn.end, bytes))??),
             kind::MESSAGE_DATA => self.message_data(turn, view.aux, bytes),

@@ -22,14 +22,14 @@ impl Tx {
     ) -> StartOutcome {
         if !self.part.half && remote.len > 0 {
             match self.write(end, remote, request, budget) {
-                StartOutcome::TxInFlight(Done::Now | Done::At(_)) => self.part.half = true,
+                StartOutcome::Started(Done::Now | Done::At(_)) => self.part.half = true,
                 other => return other,
             }
         }
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::IMMEDIATE, solicited, acknowledge, aux: remote.len };
         let launch = self.put_bytes(end, header, &value.to_le_bytes());
-        if let StartOutcome::TxInFlight(_) = launch {
+        if let StartOutcome::Started(_) = launch {
             end.tell_peer(News::Record);
         }
         launch
@@ -48,7 +48,7 @@ impl Tx {
             let header =
                 Header { kind: kind::INVALIDATE, solicited: false, acknowledge: Acknowledge::No, aux: request.len };
             match self.put_bytes(end, header, &key.to_le_bytes()) {
-                StartOutcome::TxInFlight(Done::At(_)) => self.part.half = true,
+                StartOutcome::Started(Done::At(_)) => self.part.half = true,
                 other => return other,
             }
         }
@@ -76,7 +76,7 @@ impl Tx {
         }
         let header = Header { kind: kind::ATOMIC, solicited: false, acknowledge: Acknowledge::Completion, aux: WORD };
         let launch = self.put_bytes(end, header, &record::atomic(addr, key, change));
-        if let StartOutcome::TxInFlight(Done::At(position)) = launch {
+        if let StartOutcome::Started(Done::At(position)) = launch {
             (self.written, self.shorts.behind) = (position, position);
             end.tell_peer(News::Record);
             // As after a write, the peer's program may only be reading the word.
@@ -84,7 +84,7 @@ impl Tx {
                 end.watch(position);
             }
             self.expect_answer(end, Reading { id: request.id, len: WORD, offset: 0, end: position });
-            return StartOutcome::TxInFlight(Done::Reading);
+            return StartOutcome::Started(Done::Reading);
         }
         launch
     }

@@ -56,7 +56,7 @@ impl Tx {
                     self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
                 }
             }
-            Operation::Write(_) | Operation::Read(_) if len == 0 => StartOutcome::TxInFlight(Done::Now),
+            Operation::Write(_) | Operation::Read(_) if len == 0 => StartOutcome::Started(Done::Now),
             Operation::Write(remote) => self.write(end, &RemoteSegment { len, ..remote }, request, budget),
             Operation::Read(remote) => self.read(end, &remote, request, budget),
             Operation::SendInvalidate { solicited, key, .. } => {
@@ -73,9 +73,9 @@ impl Tx {
     pub(super) fn announce(&mut self, end: &End, header: Header, segments: &[Segment]) -> StartOutcome {
         let places = places_of(segments);
         let launch = self.put_bytes(end, header, places.as_flattened());
-        let StartOutcome::TxInFlight(Done::At(position)) = launch else { return launch };
+        let StartOutcome::Started(Done::At(position)) = launch else { return launch };
         end.tell_peer(News::Record);
-        StartOutcome::TxInFlight(Done::Announced(position))
+        StartOutcome::Started(Done::Announced(position))
     }
 
     /// Copies a request up to byte `to` in slices; if `last`, the transfer ends there. Returns `None` if it is refused.
@@ -91,14 +91,14 @@ impl Tx {
         let mut done = self.part.done;
         let stopped = loop {
             if done == to {
-                break Some(StartOutcome::TxInFlight(Done::Now));
+                break Some(StartOutcome::Started(Done::Now));
             }
             let Some(len) = budget.slice(end, to - done) else { break Some(StartOutcome::Waits(WaitReason::Turn)) };
             match copy(Slice { offset: done, len, last: last && done + len == to }) {
                 Ok(()) => done += len,
                 Err(CopyError::Refused) => break None,
-                Err(CopyError::Failed(status)) => break Some(StartOutcome::TxInFlight(Done::Failed(status))),
-                Err(CopyError::PeerGone) => break Some(StartOutcome::TxInFlight(Done::Never)),
+                Err(CopyError::Failed(status)) => break Some(StartOutcome::Started(Done::Failed(status))),
+                Err(CopyError::PeerGone) => break Some(StartOutcome::Started(Done::Never)),
             }
         };
         self.part.done = done;
@@ -133,7 +133,7 @@ impl Tx {
             if self.is_behind_write() {
                 return StartOutcome::Waits(WaitReason::Peer);
             }
-            let copy = |slice| copy::to_self(end, request.segments, remote, slice);
+            let copy = |slice| copy::to_self(end, remote, request.segments, slice);
             return self.slices(end, len, true, budget, copy).unwrap_or(StartOutcome::Waits(WaitReason::Turn));
         }
         if !self.part.ring {
@@ -155,9 +155,9 @@ impl Tx {
                 } else if self.is_behind_write() {
                     return StartOutcome::Waits(WaitReason::Peer);
                 } else {
-                    let copy = |slice| copy::to_peer(end, request.segments, remote, slice);
+                    let copy = |slice| copy::to_peer(end, remote, request.segments, slice);
                     match self.slices(end, len - tail, tail == 0, budget, copy) {
-                        Some(StartOutcome::TxInFlight(Done::Now)) if tail > 0 => {}
+                        Some(StartOutcome::Started(Done::Now)) if tail > 0 => {}
                         Some(launch) => return launch,
                         None => {}
                     }
@@ -173,7 +173,7 @@ impl Tx {
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::WRITE_PIECE, solicited: false, acknowledge, aux: len - start };
         let launch = self.pieces(end, header, &target, request, budget);
-        if let StartOutcome::TxInFlight(Done::At(position)) = launch {
+        if let StartOutcome::Started(Done::At(position)) = launch {
             (self.written, self.shorts.behind) = (position, position);
             end.watch(position);
         }
@@ -218,10 +218,10 @@ impl Tx {
         let header =
             Header { kind: kind::READ, solicited: false, acknowledge: Acknowledge::Completion, aux: len - offset };
         let launch = self.put_bytes(end, header, &target);
-        let StartOutcome::TxInFlight(Done::At(position)) = launch else { return launch };
+        let StartOutcome::Started(Done::At(position)) = launch else { return launch };
         end.tell_peer(News::Record);
         self.expect_answer(end, Reading { id, len, offset, end: position });
-        StartOutcome::TxInFlight(Done::Reading)
+        StartOutcome::Started(Done::Reading)
     }
 
     /// Puts `head` and `take` bytes of a request from `offset` into the ring as one record.
@@ -282,9 +282,9 @@ impl Tx {
 impl From<Put> for StartOutcome {
     fn from(put: Put) -> Self {
         match put {
-            Put::At(position) => StartOutcome::TxInFlight(Done::At(position)),
+            Put::At(position) => StartOutcome::Started(Done::At(position)),
             Put::NoRoom => StartOutcome::Waits(WaitReason::Peer),
-            Put::Failed(status) => StartOutcome::TxInFlight(Done::Failed(status)),
+            Put::Failed(status) => StartOutcome::Started(Done::Failed(status)),
         }
     }
 }

@@ -97,7 +97,7 @@ impl Tx {
         if there && budget.whole(end, part.target.len) && offer.take(number) {
             let written = copy::give(end, &segments, &part).is_ok();
             if offer.finish(number, written) {
-                end.tell_of_answers();
+                end.tell_always();
             }
         }
     }

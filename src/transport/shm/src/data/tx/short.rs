@@ -158,7 +158,7 @@ impl Tx {
             return None;
         }
         match self.short_write(end, &remote, request) {
-            StartOutcome::TxInFlight(Done::At(position)) => Some(position),
+            StartOutcome::Started(Done::At(position)) => Some(position),
             _ => None,
         }
     }
@@ -169,10 +169,10 @@ impl Tx {
         let header = Header { kind: kind::SHORT_WRITE, solicited: false, acknowledge, aux: len };
         let before = self.tx_ring.tail();
         let launch = match self.put_small_write(end, header, remote, request) {
-            Some(position) => StartOutcome::TxInFlight(Done::At(position)),
+            Some(position) => StartOutcome::Started(Done::At(position)),
             None => self.put_part(end, header, &record::target(remote), request, [0, len]).into(),
         };
-        if let StartOutcome::TxInFlight(Done::At(position)) = launch {
+        if let StartOutcome::Started(Done::At(position)) = launch {
             end.tell_peer(News::Record);
             self.written = position;
             self.add_short(end, [before, position], remote, What::Write);
@@ -217,11 +217,11 @@ impl Tx {
         let acknowledge = Acknowledge::No;
         let header = Header { kind: kind::SHORT_READ, solicited: false, acknowledge, aux: remote.len };
         let before = self.tx_ring.tail();
-        let StartOutcome::TxInFlight(Done::At(position)) = self.put_bytes(end, header, &target) else { return None };
+        let StartOutcome::Started(Done::At(position)) = self.put_bytes(end, header, &target) else { return None };
         end.tell_peer(News::Record);
         self.expect_answer(end, Reading { id: request.id, len: remote.len, offset: 0, end: position });
         self.add_short(end, [before, position], remote, What::Read(request.id));
-        Some(StartOutcome::TxInFlight(Done::Reading))
+        Some(StartOutcome::Started(Done::Reading))
     }
 
     /// Sends a write whose bytes the peer may read itself; `None` if impossible or not worthwhile.
@@ -244,11 +244,11 @@ impl Tx {
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::REMOTE_WRITE, solicited: false, acknowledge, aux: len };
         let before = self.tx_ring.tail();
-        let StartOutcome::TxInFlight(Done::At(position)) = self.put_bytes(end, header, &payload) else { return None };
+        let StartOutcome::Started(Done::At(position)) = self.put_bytes(end, header, &payload) else { return None };
         end.tell_peer(News::Record);
         self.written = position;
         self.add_short(end, [before, position], remote, What::LongWrite(request.id));
-        Some(StartOutcome::TxInFlight(Done::Announced(position)))
+        Some(StartOutcome::Started(Done::Announced(position)))
     }
 
     #[inline]
@@ -323,15 +323,13 @@ impl Tx {
             let outcome = match short.what {
                 What::Write => self.copy_write(end, &short),
                 What::Read(id) => self.copy_kept(end, id, &short.target, copy::from_peer),
-                What::LongWrite(id) => self.copy_kept(end, id, &short.target, |end, remote, segments, slice| {
-                    copy::to_peer(end, segments, remote, slice)
-                }),
+                What::LongWrite(id) => self.copy_kept(end, id, &short.target, copy::to_peer),
             };
             if outcome.is_ok() {
                 end.own_claim().finish(short.end);
                 self.shorts.records[at].done = true;
                 self.shorts.done = short.end;
-                end.tell_of_answers();
+                end.tell_always();
                 if let What::LongWrite(_) = short.what {
                     // Other connections get their turn first.
                     end.owed.set_overdue();
@@ -347,7 +345,7 @@ impl Tx {
             self.shorts.records.truncate(at);
             self.shorts.tail = 0;
             self.shorts.behind = self.tx_ring.tail();
-            end.tell_of_answers();
+            end.tell_always();
             return false;
         }
         true
