@@ -41,7 +41,7 @@ use crate::peer_segment::End;
 use crate::pending::Pending;
 use crate::process_context::Command;
 use crate::record::Acknowledge;
-use crate::rx::{AckInfo, Advance, Rx, Stop};
+use crate::rx::{Advance, Rx, RxReport, Stop};
 use crate::sleep::News;
 use crate::wire::{CloseReason, ConnId, EndInfo, Message};
 
@@ -232,7 +232,7 @@ impl Conn {
     }
 
     #[inline(never)]
-    fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: AckInfo) -> Option<u64> {
+    fn take_more(self: &Arc<Self>, end: &End, stop: Stop, told: RxReport) -> Option<u64> {
         acknowledge(end, told.flags);
         match stop {
             Stop::Nothing => {}

@@ -63,6 +63,14 @@ pub struct RxReport {
     pub credit: Option<u64>,
 }
 
+impl RxReport {
+    #[inline]
+    fn add(&mut self, flags: u8, credit: u64) {
+        self.flags |= flags;
+        self.credit = Some(credit);
+    }
+}
+
 /// The reason why [`Rx::take_small`] stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -71,21 +79,6 @@ pub enum Stop {
     Other,
     /// The connection fails, because the receive ([`Rx::failed`]) is too short or has no memory.
     Failed,
-}
-
-#[derive(Clone, Copy, Default)]
-pub struct AckInfo {
-    pub flags: u8,
-    /// The peer's position, from the last record.
-    pub credit: Option<u64>,
-}
-
-impl AckInfo {
-    #[inline]
-    fn add(&mut self, small: Small) {
-        self.flags |= small.flags();
-        self.credit = Some(small.credit());
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -172,12 +165,12 @@ impl Rx {
     /// Handles up to [`BATCH`] small messages for receives of one segment. Returns the message if it is the only one.
     ///
     /// # Errors
-    /// The reason to stop, and the messages' acknowledgement data.
+    /// The reason to stop, and a report on the messages.
     #[inline(always)]
-    pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, AckInfo)> {
-        let Some(ring) = &mut self.requests else { return Err((Stop::Other, AckInfo::default())) };
+    pub fn take_small(&mut self, end: &End, conn: &Conn) -> Result<Small, (Stop, RxReport)> {
+        let Some(ring) = &mut self.requests else { return Err((Stop::Other, RxReport::default())) };
         if self.arriving.fetching.is_some() || self.arriving.incoming.has_message() {
-            return Err((Stop::Other, AckInfo::default()));
+            return Err((Stop::Other, RxReport::default()));
         }
         let entered = EpochGuard::enter();
         let section = entered.as_ref();
@@ -187,7 +180,7 @@ impl Rx {
                 return Ok(small);
             }
             Ok(small) => small_messages(ring, end, conn, section, &mut self.arriving.failed, small),
-            Err(stop) => (stop, AckInfo::default()),
+            Err(stop) => (stop, RxReport::default()),
         };
         if stopped.0 == Stop::Failed {
             self.refuse(end);
@@ -300,7 +293,7 @@ fn small_message(
     Ok(small)
 }
 
-/// Handles more messages like `small`, up to [`BATCH`]. Returns the reason to stop and all acknowledgement data.
+/// Handles more messages like `small`, up to [`BATCH`]. Returns the reason to stop and a report.
 #[cold]
 #[inline(never)]
 fn small_messages(
@@ -310,13 +303,13 @@ fn small_messages(
     section: Option<&EpochGuard<Memory>>,
     failed: &mut Option<RecvDone>,
     small: Small,
-) -> (Stop, AckInfo) {
-    let mut told = AckInfo::default();
-    told.add(small);
+) -> (Stop, RxReport) {
+    let mut told = RxReport::default();
+    told.add(small.flags(), small.credit());
     let mut stop = None;
     for _ in 1..BATCH {
         match small_message(ring, end, conn, section, failed) {
-            Ok(small) => told.add(small),
+            Ok(small) => told.add(small.flags(), small.credit()),
             Err(found) => {
                 stop = Some(found);
                 break;
@@ -361,8 +354,7 @@ impl Turn<'_> {
                 Err(Halt::Ended) => break Ok(Pause::Closed),
                 Err(Halt::Fail(fatal)) => break Err(fatal),
             }
-            report.flags |= view.flags;
-            report.credit = Some(view.credit);
+            report.add(view.flags, view.credit);
             ring.skip(&view);
             if ring.unreleased() >= RELEASE {
                 self.end.set_taken(responses, ring.release());
