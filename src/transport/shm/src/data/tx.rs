@@ -390,7 +390,7 @@ impl Tx {
         if !self.plain {
             return None;
         }
-        let consumed = self.tx_ring.position(credit, |known| end.is_told(known))?;
+        let consumed = self.tx_ring.position(credit, |known| end.is_told(known))?.ok()?;
         let consumed = if self.shorts.is_empty() { consumed } else { self.reach(end, consumed) };
         end.set_known(consumed);
         Some(SeqNo(consumed + self.passed))
@@ -402,21 +402,14 @@ impl Tx {
         if self.closed {
             return report;
         }
-        let told = credit.is_some_and(|credit| {
-            if self.tx_ring.credit(credit).is_err() {
-                report.corrupt();
-            }
-            self.tx_ring.known().is_some_and(|known| end.is_told(known))
-        });
-        if !self.shorts.is_empty() {
-            if let Some(Ok(consumed)) = self.tx_ring.consumed() {
+        let reached = self.tx_ring.position(credit, |known| end.is_told(known));
+        if let Some(Ok(consumed)) = reached {
+            if !self.shorts.is_empty() {
                 self.check_shorts(end, consumed);
             }
         }
         // A protocol violation takes precedence over other failures.
-        if report.fatal.is_none() {
-            self.harvest(end, told, &mut report);
-        }
+        self.harvest(end, reached, &mut report);
         if report.fatal.is_none() {
             if !self.responses.is_empty() {
                 match self.responses.progress(end, &mut Budget::turn()) {
@@ -451,11 +444,10 @@ impl Tx {
         self.plain = self.entries == self.passed && !self.draining && self.responses.is_empty();
     }
 
-    /// Completes requests. If `told`, the known position is sufficient.
+    /// Completes requests that the peer's position `reached`.
     #[inline(always)]
-    fn harvest(&mut self, end: &End, told: bool, report: &mut TxReport) {
-        let known = if told { self.tx_ring.known().map(Ok) } else { self.tx_ring.consumed() };
-        let consumed = match known {
+    fn harvest(&mut self, end: &End, reached: Option<std::result::Result<u64, Corrupt>>, report: &mut TxReport) {
+        let consumed = match reached {
             None => return,
             Some(Ok(consumed)) => self.shorts.reach(consumed),
             Some(Err(Corrupt)) => {
@@ -518,7 +510,8 @@ impl Tx {
         }
         if went {
             self.note_stall();
-            self.harvest(end, false, report);
+            let reached = self.tx_ring.consumed();
+            self.harvest(end, reached, report);
         }
     }
 
@@ -527,7 +520,8 @@ impl Tx {
         if !self.closed {
             let mut report = TxReport::default();
             if let Some(end) = end {
-                self.harvest(end, false, &mut report);
+                let reached = self.tx_ring.consumed();
+                self.harvest(end, reached, &mut report);
                 end.owed.set_short(false);
             }
             self.queued.clear();

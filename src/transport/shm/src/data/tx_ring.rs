@@ -116,24 +116,21 @@ impl<A: Area> TxRing<A> {
         self.asked != Acknowledge::No
     }
 
-    #[inline]
-    pub fn credit(&mut self, credit: u64) -> Result<(), Corrupt> {
-        self.producer.as_mut().map_or(Ok(()), |producer| producer.credit(credit))
-    }
-
     /// Returns the peer's position: a record's `credit` if that is `enough`, otherwise the published one; `None` if the
-    /// ring is closed or the peer violates the protocol.
+    /// ring is closed.
     #[inline]
-    pub fn position(&mut self, credit: Option<u64>, enough: impl Fn(u64) -> bool) -> Option<u64> {
+    pub fn position(&mut self, credit: Option<u64>, enough: impl Fn(u64) -> bool) -> Option<Result<u64, Corrupt>> {
         let producer = self.producer.as_mut()?;
         if let Some(credit) = credit {
-            producer.credit(credit).ok()?;
+            if producer.credit(credit).is_err() {
+                return Some(Err(Corrupt));
+            }
             let known = producer.known();
             if enough(known) {
-                return Some(known);
+                return Some(Ok(known));
             }
         }
-        producer.consumed().ok()
+        Some(producer.consumed())
     }
 
     #[inline]
