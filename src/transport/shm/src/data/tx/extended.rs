@@ -7,7 +7,7 @@ use dat_memory::user::Source;
 use super::{Done, Reading, StartOutcome, Tx, WaitReason};
 use crate::budget::Budget;
 use crate::peer_segment::End;
-use crate::record::{self, Acknowledge, EAGER_MAX, Header, WORD, kind};
+use crate::record::{self, Acknowledge, Header, WORD, kind};
 use crate::sleep::News;
 
 impl Tx {
@@ -54,12 +54,7 @@ impl Tx {
         }
         let acknowledge = Acknowledge::of(request.signalled);
         let header = Header { kind: kind::MESSAGE_PIECE, solicited, acknowledge, aux: request.len };
-        let ring = request.len <= EAGER_MAX || self.part.done > 0;
-        if ring || end.peer_segment.is_local() || !end.peer_segment.peer_reads.get() {
-            self.pieces(end, header, &[], request, budget)
-        } else {
-            self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
-        }
+        self.message(end, header, request, budget)
     }
 
     /// Requests an atomic operation, even within a process, to keep the order with earlier messages.

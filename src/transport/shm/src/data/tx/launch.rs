@@ -47,14 +47,8 @@ impl Tx {
         match request.operation {
             Operation::Send { solicited } => {
                 let acknowledge = self.acknowledge(request.signalled);
-                let header = Header { kind: kind::MESSAGE, solicited, acknowledge, aux: len };
-                if len <= EAGER_MAX {
-                    self.pieces(end, header, &[], request, budget)
-                } else if self.part.done > 0 || end.peer_segment.is_local() || !end.peer_segment.peer_reads.get() {
-                    self.pieces(end, Header { kind: kind::MESSAGE_PIECE, ..header }, &[], request, budget)
-                } else {
-                    self.announce(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, request.segments)
-                }
+                let kind = if len <= EAGER_MAX { kind::MESSAGE } else { kind::MESSAGE_PIECE };
+                self.message(end, Header { kind, solicited, acknowledge, aux: len }, request, budget)
             }
             Operation::Write(_) | Operation::Read(_) if len == 0 => StartOutcome::Started(Done::Now),
             Operation::Write(remote) => self.write(end, &RemoteSegment { len, ..remote }, request, budget),
@@ -69,10 +63,20 @@ impl Tx {
         }
     }
 
-    /// Announces a long message, which the peer reads from this process's memory.
-    pub(super) fn announce(&mut self, end: &End, header: Header, segments: &[Segment]) -> StartOutcome {
-        let places = places_of(segments);
-        let launch = self.put_bytes(end, header, places.as_flattened());
+    /// Sends a message through the ring, or announces a long one, which the peer reads from this process's memory.
+    #[inline]
+    pub(super) fn message(
+        &mut self,
+        end: &End,
+        header: Header,
+        request: &Request<'_>,
+        budget: &mut Budget,
+    ) -> StartOutcome {
+        if request.len <= EAGER_MAX || self.part.done > 0 || !end.peer_segment.peer_reads.get() {
+            return self.pieces(end, header, &[], request, budget);
+        }
+        let places = places_of(request.segments);
+        let launch = self.put_bytes(end, Header { kind: kind::REMOTE_MESSAGE, ..header }, places.as_flattened());
         let StartOutcome::Started(Done::At(position)) = launch else { return launch };
         end.tell_peer(News::Record);
         StartOutcome::Started(Done::Announced(position))
@@ -151,10 +155,10 @@ impl Tx {
                         return launch;
                     }
                 }
-                if len <= EAGER_MAX && tail > 0 {
-                } else if self.is_behind_write() {
-                    return StartOutcome::Waits(WaitReason::Peer);
-                } else {
+                if tail == 0 || len > EAGER_MAX {
+                    if self.is_behind_write() {
+                        return StartOutcome::Waits(WaitReason::Peer);
+                    }
                     let copy = |slice| copy::to_peer(end, remote, request.segments, slice);
                     match self.slices(end, len - tail, tail == 0, budget, copy) {
                         Some(StartOutcome::Started(Done::Now)) if tail > 0 => {}

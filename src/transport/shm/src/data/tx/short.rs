@@ -150,7 +150,6 @@ impl Tx {
         let Operation::Write(remote) = request.operation else { return None };
         let remote = RemoteSegment { len: request.len, ..remote };
         if !(1..=EAGER_MAX).contains(&remote.len)
-            || end.peer_segment.is_local()
             || !end.peer_segment.reads_peer.get()
             || copy::tail_of_write(end, &remote) > 0
             || !self.is_left_to_peer(end)
