@@ -305,22 +305,14 @@ impl Tx {
     }
 
     pub fn post_done(&mut self, end: &End, id: RequestId, signalled: bool) -> SeqNo {
-        if self.closed {
-            return SeqNo::NEVER;
+        // An empty write takes the request's place among the others.
+        let operation = Operation::Write(RemoteSegment::default());
+        let request = Request { id, operation, segments: &[], len: 0, fence: false, signalled };
+        let Handed { mark, done } = self.post_other(end, &request);
+        if done && signalled {
+            end.finish_soon();
         }
-        let after = self.tx_ring.tail();
-        let mark = self.next_mark();
-        if self.queued.is_empty() {
-            self.fly(end, TxInFlight { id, mark, after, done: Done::Now, kept: 0 }, signalled);
-        } else {
-            // An empty write keeps the request's place in the queue.
-            let operation = Operation::Write(RemoteSegment::default());
-            let request = Request { id, operation, segments: &[], len: 0, fence: false, signalled };
-            self.queued.push_back(Queued { request, mark, count: 0 });
-            self.note_stall();
-            end.set_busy(Busy::Waiting, true);
-        }
-        SeqNo(mark)
+        mark
     }
 
     /// Adds the entry of a started request, and requests a notification if the peer has no other reason to notify.
