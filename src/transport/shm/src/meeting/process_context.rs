@@ -1,4 +1,4 @@
-//! The state of this process in one directory: name, links, service points and progress thread.
+//! The state of this process in one directory: links, service points and progress thread.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -20,7 +20,7 @@ use crate::census::Census;
 use crate::conn::{Conn, Ending};
 use crate::control_region::ControlRegion;
 use crate::link::{Link, Links};
-use crate::os::directory::{ANY, Claim, Reachable, SocketName};
+use crate::os::directory::{ANY, Claim, Reachable};
 use crate::os::vm;
 use crate::peer_segment::PeerSegment;
 use crate::regions::{Published, RegionTable};
@@ -41,7 +41,6 @@ pub enum Command {
 }
 
 pub struct ProcessContext {
-    pub name: SocketName,
     reachable: Mutex<Option<Arc<Reachable>>>,
     pub links: Links,
     commands: Mutex<VecDeque<Command>>,
@@ -74,12 +73,10 @@ impl Owner for ProcessContext {
 impl ProcessContext {
     /// Creates a context with a link to itself and a door, but no progress thread.
     pub fn new(reachable: &Arc<Reachable>) -> io::Result<Arc<Self>> {
-        let name = reachable.name.clone();
         let links = Links::new(ControlRegion::new()?)?;
         links.control.copy_target.open()?;
         let peer_segment = memory::arc(PeerSegment::create(&links.control, None)?)?;
         let context = memory::arc(ProcessContext {
-            name: name.clone(),
             reachable: Mutex::new(Some(reachable.clone())),
             links,
             commands: Mutex::default(),
@@ -93,7 +90,7 @@ impl ProcessContext {
             vm: vm::is_wanted(),
             traceable: AtomicBool::new(false),
         })?;
-        let own = Link::new(Arc::downgrade(&context), peer_segment, name, None)?;
+        let own = Link::new(Arc::downgrade(&context), peer_segment, reachable.name.clone(), None)?;
         context.links.add(&own);
         let _ = context.own.set(own);
         Ok(context)

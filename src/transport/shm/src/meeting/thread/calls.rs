@@ -89,7 +89,7 @@ impl Thread {
             Ok(None) => return self.connect_later(waiting),
             Err(_) => return waiting.refuse(),
         };
-        if name == self.context.name {
+        if name == self.reachable.name {
             if let Some(own) = self.context.own.get() {
                 waiting.request(own);
             }
@@ -169,7 +169,7 @@ impl Thread {
         let pid = socket.peer()?;
         let hello = Message::Hello {
             version: VERSION,
-            name: self.context.name.as_str().to_owned(),
+            name: self.reachable.name.as_str().to_owned(),
             probe: self.context.probe(pid),
         };
         let [published, regions, alarm] = control.fds();

@@ -33,7 +33,7 @@ impl Thread {
         let invalid = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why);
         let name = SocketName::parse(name).ok_or_else(|| invalid("a name of another form"))?;
         let pid = socket.peer()?;
-        if name == self.context.name || !self.is_of(&name, pid) {
+        if name == self.reachable.name || !self.is_of(&name, pid) {
             return Err(invalid("the name of another process"));
         }
         self.settle(&name);
@@ -47,7 +47,7 @@ impl Thread {
             return Err(invalid("it has too many links"));
         }
         // Of two processes that connect concurrently, the one with the lesser name establishes the link.
-        if both.is_some() && self.context.name.as_str() < name.as_str() {
+        if both.is_some() && self.reachable.name.as_str() < name.as_str() {
             self.pending_peers.remove(token);
             self.peers.remove(&token);
             self.forget(Some(&socket));
