@@ -15,7 +15,7 @@
 # Inputs that fail are in $CARGO_TARGET_DIR/found; the exit status is 1 if there are any.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-root=$(dirname "$(dirname "$here")")
+root=$(cd "$here/../../.." && pwd)
 cd "$root" || exit 2
 : "${CARGO:=cargo}" "${NIGHTLY:=nightly}" "${LIBFUZZER:=1}" "${CARGO_TARGET_DIR:=$root/target}"
 export CARGO_TARGET_DIR

@@ -92,11 +92,15 @@ impl Session<'_> {
         match what % 22 {
             0..=4 => {
                 let ring = usize::from(input.byte() & 1);
-                let kind = RECORDS[usize::from(input.byte()) % RECORDS.len()];
+                // Kept inputs use the first 10.
+                let kind = match usize::from(input.byte()) {
+                    rare if rare >= usize::from(RARE) => RECORDS[10 + rare % 5],
+                    kind => RECORDS[kind % 10],
+                };
                 let flags = input.byte();
                 let payload = self.payload(input);
                 let aux = if input.bit() { payload.len() as u64 } else { input.number() };
-                // Position that the peer claims to have read. Most false claims are too large.
+                // Most positions that the peer falsely claims are too large.
                 let credit = if input.byte() < 0xf0 { 0 } else { input.short().into() };
                 self.ways[0].put(ring, kind, flags, aux, credit, &payload);
                 self.peer.mark(1, 0);
@@ -145,7 +149,7 @@ impl Session<'_> {
                 self.peer.scribble(at, input.number());
             }
             _ => {
-                // Deregisters memory, which revokes the access of all peers.
+                // This revokes the access of all peers.
                 drop(self.victim.adapter.buffer(64));
             }
         }

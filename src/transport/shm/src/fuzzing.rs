@@ -79,7 +79,7 @@ fn name(number: u64) -> String {
     format!("p-{}-{number:016x}", std::process::id())
 }
 
-pub const RECORDS: [u8; 10] = [
+pub const RECORDS: [u8; 15] = [
     record::kind::MESSAGE,
     record::kind::MESSAGE_PIECE,
     record::kind::REMOTE_MESSAGE,
@@ -90,6 +90,11 @@ pub const RECORDS: [u8; 10] = [
     record::kind::IMMEDIATE,
     record::kind::ATOMIC,
     record::kind::INVALIDATE,
+    record::kind::FETCH,
+    record::kind::MESSAGE_DATA,
+    record::kind::SHORT_WRITE,
+    record::kind::SHORT_READ,
+    record::kind::REMOTE_WRITE,
 ];
 
 #[derive(Clone, Copy, Debug)]
