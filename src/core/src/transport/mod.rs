@@ -306,8 +306,7 @@ pub trait Transport: Send + Sync + Sized + 'static {
     /// atomic operations, the right to them has no effect, here and in a bind.
     ///
     /// # Errors
-    /// [`crate::error::Arg::Region`] if the memory is not mapped with these rights; [`crate::Error::ModelNotSupported`]
-    /// for an unsupported `first`.
+    /// [`crate::error::Arg::Region`] if the memory is not mapped with these rights.
     fn register(&self, zone: &Self::Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Self::Region>;
 
     /// Creates a completion queue for at least `depth` completions.

@@ -151,10 +151,7 @@ impl Transport for Verbs {
         Zone::new(&self.device)
     }
 
-    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, first: u64) -> Result<Region> {
-        if first != addr {
-            return Err(Error::ModelNotSupported);
-        }
+    fn register(&self, zone: &Zone, addr: u64, len: u64, rights: Rights, _first: u64) -> Result<Region> {
         self.device.check_device()?;
         Region::new(&self.device, zone, addr, len, rights)
     }

@@ -120,9 +120,6 @@ pub fn await_binds(device: &Device, needed: impl Fn() -> bool) -> bool {
 impl Windows<Verbs> for Window {
     fn create(verbs: &Verbs, zone: &Zone, scope: Scope) -> Result<Self> {
         let device = &verbs.device;
-        if scope == Scope::Endpoint && !device.limits.single_windows {
-            return Err(Error::ModelNotSupported);
-        }
         device.check_device()?;
         let (pd, ranges) = (zone.pd.clone(), device.limits.soft_roce);
         let bound = match scope {
