@@ -270,8 +270,8 @@ sanitize:
 	@tests-c/sanitize.sh
 
 trips:
-	$(CARGO) build --locked
-	@$(MAKE) --no-print-directory -C tests-c trips BUILD=debug
+	@$(MAKE) --no-print-directory libraries API=1.2 ONLY=shm BUILD=debug
+	@$(MAKE) --no-print-directory -C tests-c trips ONLY=shm BUILD=debug
 
 derived:
 	$(CARGO) run --quiet --locked -p dat-derived

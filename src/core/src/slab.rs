@@ -8,7 +8,7 @@
 //! cell as dead and returns a [`RetiredCell`]. The drop of this value waits until no fast call uses the object, then
 //! drops the cell's reference.
 //!
-//! Fast calls only search [`FirstCells`]: the first 1024 cells of the slab in which the library first found a handle.
+//! Fast calls only search [`FirstCells`]: the first 1024 cells of the slab of the adapter that was opened first.
 
 #[cfg(all(test, not(loom)))]
 mod tests;

@@ -24,7 +24,7 @@ type Table<F> = <<F as Provider>::Version as Version>::Table;
 pub struct Domain<F: Provider> {
     /// List of slabs. The child of a fork starts a new list.
     first: AtomicPtr<Space<F>>,
-    /// First cells of the slab in which a lookup first succeeded.
+    /// First cells of the slab of the adapter that was opened first.
     pub(crate) window: FirstCells,
     /// A standard mutex, which the child of a fork can always unlock.
     registrations: Mutex<Registrations<F>>,
@@ -98,8 +98,7 @@ impl<F: Provider> Domain<F> {
     #[cold]
     #[inline(never)]
     pub(crate) fn cell(&self, handle: DAT_HANDLE) -> Option<&'static Cell> {
-        let handle = Handle(handle.addr());
-        self.spaces().find_map(|space| space.slab.cell(handle).inspect(|_| self.window.set(&space.slab)))
+        self.spaces().find_map(|space| space.slab.cell(Handle(handle.addr())))
     }
 
     /// Returns fast access to the live object of this type and handle, as [`FirstCells::enter`] does.

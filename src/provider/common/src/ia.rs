@@ -72,6 +72,7 @@ pub unsafe fn dat_ia_openv<F: Provider>(
         let made = matches!(async_evd, AsyncEvd::Create(qlen) if qlen < F::Version::MIN_ASYNC_QLEN);
         let ia = Ia::open(slab, &name.to_string_lossy(), &instance, async_evd, F::Version::API_CAPS)
             .at(&[(Arg::QueueLength, 2)])?;
+        domain.window.set(slab);
         if made {
             if let Some(evd) = ia.async_evd().and_then(|evd| find::<F, Evd<F::Transport>>(raw(evd), Role::Evd).ok()) {
                 // The program did not request this size, so failure is no error.
