@@ -18,6 +18,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher, Hash};
 use std::hint::black_box;
 use std::io;
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -285,9 +286,26 @@ pub fn is_lent<T: ?Sized>(value: &T) -> bool {
 
 /// Allocates an `Arc`.
 pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
-    #[expect(clippy::disallowed_methods, reason = "this is the fallible replacement")]
-    let shared = Arc::new(value);
-    if is_lent(&*shared) { Err(NoMemory) } else { Ok(shared) }
+    ArcRoom::new().map(|room| room.fill(value))
+}
+
+/// Memory of an `Arc` whose value must not be lost if there is none.
+pub struct ArcRoom<T>(Arc<MaybeUninit<T>>);
+
+impl<T> ArcRoom<T> {
+    /// Allocates the memory.
+    pub fn new() -> Result<Self, NoMemory> {
+        let room = Arc::new_uninit();
+        if is_lent(&*room) { Err(NoMemory) } else { Ok(ArcRoom(room)) }
+    }
+
+    /// Makes the `Arc`.
+    pub fn fill(mut self, value: T) -> Arc<T> {
+        let Some(place) = Arc::get_mut(&mut self.0) else { unreachable!("it was never shared") };
+        place.write(value);
+        // SAFETY: the value was written.
+        unsafe { self.0.assume_init() }
+    }
 }
 
 /// Allocates a box.

@@ -33,10 +33,10 @@ use crate::Tcp;
 use crate::conn::Conn;
 use crate::device::{CLOSED, Device, descriptors};
 use crate::hello::{self, MAX_PRIVATE_DATA, Terms};
-use crate::record::{End, HEADER};
+use crate::record::End;
 use crate::rx::ConnEnd;
 use crate::socket::Socket;
-use crate::stream::Stream;
+use crate::stream::{Stream, StreamRoom};
 
 mod attempt;
 
@@ -276,10 +276,9 @@ impl Incoming {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
         let device = &conn.device;
         device.expect()?;
-        // Without memory, the socket must stay in the request.
-        memory::probe(size_of::<Stream>() + 2 * HEADER)?;
+        let room = StreamRoom::new()?;
         let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
-        let stream = Stream::new(conn, socket)?;
+        let stream = room.fill(conn, socket);
         conn.base.shift(Phase::Idle, Phase::Accepting);
         let theirs = request.theirs;
         let terms = Terms { reads_in: conn.terms.reads_in.min(theirs.reads_out), ..conn.terms };

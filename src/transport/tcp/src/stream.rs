@@ -19,7 +19,7 @@ use dat_memory::records::Fatal;
 use dat_memory::regions::AccessContext;
 use dat_memory::user::{Source, Target, copy_lists};
 use host::lock::{Mutex, MutexGuard};
-use host::memory::{self, Room};
+use host::memory::{self, ArcRoom, NoMemory, Room};
 use rustix::net::Shutdown;
 
 use crate::conn::Conn;
@@ -104,9 +104,20 @@ pub struct Stream {
     out: Mutex<Out>,
 }
 
-impl Stream {
-    pub fn new(conn: &Conn, socket: Socket) -> dat_core::error::Result<Arc<Stream>> {
-        Ok(memory::arc(Stream {
+/// Memory of a stream, whose socket must not be lost if there is none.
+pub struct StreamRoom {
+    place: ArcRoom<Stream>,
+    /// For the first record, for which the acceptor waits.
+    head: Vec<u8>,
+}
+
+impl StreamRoom {
+    pub fn new() -> Result<Self, NoMemory> {
+        Ok(StreamRoom { place: ArcRoom::new()?, head: memory::vec(2 * HEADER)? })
+    }
+
+    pub fn fill(self, conn: &Conn, socket: Socket) -> Arc<Stream> {
+        self.place.fill(Stream {
             device: conn.device.clone(),
             number: conn.number,
             socket,
@@ -116,11 +127,12 @@ impl Stream {
             window: AtomicU32::new(MIN_WINDOW),
             waited: AtomicBool::new(false),
             cut: AtomicBool::new(false),
-            // Room for the first record, for which the acceptor waits.
-            out: Mutex::new(Out { head: memory::vec(2 * HEADER)?, ..Out::default() }),
-        })?)
+            out: Mutex::new(Out { head: self.head, ..Out::default() }),
+        })
     }
+}
 
+impl Stream {
     pub fn note_handled(&self, bytes: u64) {
         self.handled.store(self.handled.load(Ordering::Relaxed) + bytes, Ordering::Release);
     }
