@@ -82,7 +82,7 @@ impl<T: Transport> Endpoint<T> {
     pub(super) fn ask_peer(self: &Arc<Self>, control: &mut Control<T>, request: &Connect<'_>) -> Result<()> {
         let remote = memory::arc(request.address.clone())?;
         let qp = self.make_datagram_qp(control)?;
-        let exchange = Exchange { endpoint: self.clone(), address: request.address.clone(), request: None };
+        let exchange = Exchange::new(self, request.address, None)?;
         // The transport chooses the timeout of an exchange.
         qp.resolve(&self.ia.transport, &Connect { timeout: None, ..*request }, exchange)?;
         control.remote = Some((remote, request.qualifier));
@@ -108,8 +108,8 @@ impl<T: Transport> Endpoint<T> {
         }
         let remote = memory::arc(info.remote_address.clone())?;
         let qp = self.make_datagram_qp(&mut control)?;
-        let request = Some((info.datagrams.unwrap_or(0), info.private_data.as_slice().into()));
-        let exchange = Exchange { endpoint: self.clone(), address: info.remote_address.clone(), request };
+        let request = Some((info.datagrams.unwrap_or(0), info.private_data.as_slice()));
+        let exchange = Exchange::new(self, &info.remote_address, request)?;
         qp.answer(&self.ia.transport, incoming, private_data, exchange)?;
         control.remote = Some((remote, info.remote_qualifier));
         self.ia.happenings.note(ConnStat::Accept);
@@ -199,60 +199,82 @@ impl<T: Transport> Endpoint<T> {
 /// An exchange in progress. A drop without a report ends the exchange without an event.
 pub struct Exchange<T: Transport> {
     endpoint: Arc<Endpoint<T>>,
-    address: Address,
-    /// Number of the peer's endpoint and private data of its request; `None` on the active side.
-    request: Option<(u32, Arc<[u8]>)>,
+    /// Not shared before the event, and allocated with the exchange, so that the event needs no memory.
+    peer: Arc<Peer>,
+    passive: bool,
+}
+
+fn shared(private_data: &[u8]) -> Option<Arc<[u8]>> {
+    if private_data.is_empty() { None } else { Some(private_data.into()) }
 }
 
 impl<T: Transport> Exchange<T> {
+    /// Begins an exchange. `request` has the number of the peer's endpoint and the private data of its request; `None`
+    /// on the active side.
+    fn new(endpoint: &Arc<Endpoint<T>>, address: &Address, request: Option<(u32, &[u8])>) -> Result<Self> {
+        let passive = request.is_some();
+        let (number, private_data) = request.unwrap_or_default();
+        let (address, private_data) = (address.clone(), shared(private_data));
+        let peer = memory::arc(Peer { handle: Handle::NULL, number, address, private_data })?;
+        Ok(Exchange { endpoint: endpoint.clone(), peer, passive })
+    }
+
     /// Reports that datagrams can be sent to the peer. On the active side, `number` is the number of the peer's
     /// endpoint ([`DatagramSink::number`]) and `private_data` its reply; the passive side ignores both.
-    pub fn established(self, way: PeerOf<T>, number: u32, private_data: Vec<u8>) {
-        let Exchange { endpoint: ep, address, request } = self;
-        let (kind, what) = match request {
-            Some(_) => (PeerEvent::Accepted, ConnStat::PassiveUp),
-            None => (PeerEvent::Answered, ConnStat::ActiveUp),
-        };
-        let (number, private_data) = request.unwrap_or_else(|| (number, private_data.into()));
-        let private_data = Some(private_data).filter(|data| !data.is_empty());
-        let Some(zone) = ep.requests().zone else { return };
-        let Ok(ah) = ep.ia.adopt(Ah::new(&ep.ia, zone, way, private_data.clone())) else { return };
-        let peer = memory::arc(Peer { handle: ah.header.handle(), number, address, private_data });
+    pub fn established(mut self, way: PeerOf<T>, number: u32, private_data: Vec<u8>) {
+        if let (false, Some(peer)) = (self.passive, Arc::get_mut(&mut self.peer)) {
+            (peer.number, peer.private_data) = (number, shared(&private_data));
+        }
+        // Without memory, the exchange fails.
+        if let Err(failed) = self.complete(way) {
+            failed.failed(ConnectionReport::Unreachable);
+        }
+    }
+
+    fn complete(mut self, way: PeerOf<T>) -> std::result::Result<(), Self> {
+        let ep = self.endpoint.clone();
+        let Some(zone) = ep.requests().zone else { return Ok(()) };
+        let Ok(ah) = ep.ia.adopt(Ah::new(&ep.ia, zone, way, self.peer.private_data.clone())) else { return Err(self) };
+        if let Some(peer) = Arc::get_mut(&mut self.peer) {
+            peer.handle = ah.header.handle();
+        }
         let control = ep.control.lock();
-        if let (false, Ok(own), Ok(peer)) = (control.freed, ep.datagrams(), peer) {
+        if let (false, Ok(own)) = (control.freed, ep.datagrams()) {
             let mut handles = own.handles.lock();
             if handles.room(1).is_ok() {
                 handles.push(ah);
                 drop(handles);
+                let (kind, what) = if self.passive {
+                    (PeerEvent::Accepted, ConnStat::PassiveUp)
+                } else {
+                    (PeerEvent::Answered, ConnStat::ActiveUp)
+                };
                 ep.ia.happenings.note(what);
-                ep.announce(&control, Event::Peer { ep: ep.header.handle(), kind, peer });
-                return;
+                ep.announce(&control, Event::Peer { ep: ep.header.handle(), kind, peer: self.peer });
+                return Ok(());
             }
         }
         drop(control);
         ep.ia.disown(&*ah);
+        Err(self)
     }
 
     /// Reports that the exchange has failed.
     pub fn failed(self, report: ConnectionReport) {
-        let Exchange { endpoint: ep, address, request } = self;
-        let state = if request.is_some() { EpState::CompletionPending } else { EpState::ActiveConnectionPending };
+        let Exchange { endpoint: ep, mut peer, passive } = self;
+        let state = if passive { EpState::CompletionPending } else { EpState::ActiveConnectionPending };
         let ended = announced(state, &report);
         let handle = ep.header.handle();
-        let private_data: Option<Arc<[u8]>> = match report {
-            ConnectionReport::PeerRejected(data) if !data.is_empty() => Some(data.into()),
-            _ => None,
-        };
-        let kept = private_data.clone();
+        let kept = if let ConnectionReport::PeerRejected(data) = report { shared(&data) } else { None };
         let event = match ended {
             ConnectionEvent::TimedOut | ConnectionEvent::Unreachable => {
                 Event::Connection { ep: handle, kind: ended, private_data: None }
             }
             _ => {
-                let kind = if request.is_some() { PeerEvent::Failed } else { PeerEvent::Rejected };
-                let Ok(peer) = memory::arc(Peer { handle: Handle::NULL, number: 0, address, private_data }) else {
-                    return;
-                };
+                if let Some(peer) = Arc::get_mut(&mut peer) {
+                    (peer.handle, peer.number, peer.private_data) = (Handle::NULL, 0, kept.clone());
+                }
+                let kind = if passive { PeerEvent::Failed } else { PeerEvent::Rejected };
                 Event::Peer { ep: handle, kind, peer }
             }
         };
