@@ -1,4 +1,4 @@
-# The programs share life.c. memory.c also has its own malloc, which the libraries must find (-rdynamic), and device.c.
+# The programs share life.c. Two have their own malloc, which the libraries must find (-rdynamic), memory.c also device.c.
 NOT_PROGRAMS += faults/life.c faults/allocator.c faults/device.c
 
 FAULTS_PROGRAMS := $(patsubst $(TESTDIR)/%.c,$(OUT)/%,\
@@ -8,6 +8,8 @@ $(FAULTS_PROGRAMS): $(OUT)/faults/life.o
 $(FAULTS_PROGRAMS): LDFLAGS += $(OUT)/faults/life.o
 $(OUT)/faults/memory: $(OUT)/faults/allocator.o $(OUT)/faults/device.o
 $(OUT)/faults/memory: LDFLAGS += $(OUT)/faults/allocator.o $(OUT)/faults/device.o -rdynamic
+$(OUT)/faults/exchange: $(OUT)/faults/allocator.o
+$(OUT)/faults/exchange: LDFLAGS += $(OUT)/faults/allocator.o -rdynamic
 $(FAULTS_PROGRAMS:%=%.o) $(OUT)/faults/life.o: $(TESTDIR)/faults/life.h
-$(OUT)/faults/memory.o $(OUT)/faults/allocator.o $(OUT)/faults/device.o: $(TESTDIR)/faults/allocator.h
+$(OUT)/faults/memory.o $(OUT)/faults/exchange.o $(OUT)/faults/allocator.o $(OUT)/faults/device.o: $(TESTDIR)/faults/allocator.h
 $(OUT)/faults/memory.o $(OUT)/faults/device.o: $(TESTDIR)/faults/device.h
