@@ -2,7 +2,8 @@
  * limits.c - a process with RLIMIT_AS creates objects of one kind until a call fails.
  *
  * The call must return DAT_INSUFFICIENT_RESOURCES, on shm with DAT_RESOURCE_MEMORY. After some objects have been freed,
- * others can be created. After all have been freed, a complete life (life.h) succeeds.
+ * others can be created. After all have been freed, a complete life (life.h) succeeds. The same holds for the first
+ * dat_ia_open, which loads the provider.
  */
 #define _GNU_SOURCE
 #include "common/env.h"
@@ -277,6 +278,39 @@ static void loop(const struct kind *kind)
                 "%s: until memory is out: DAT_INSUFFICIENT_RESOURCES, and it works afterwards", kind->name);
 }
 
+/* The first open of a process, which loads the provider, with 1 MiB of address space, and then without a limit. */
+static int opens_first(void)
+{
+    struct rlimit unlimited, limit;
+
+    getrlimit(RLIMIT_AS, &unlimited);
+    limit = unlimited;
+    limit.rlim_cur = address_space() + (1u << 20);
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        return 2;
+    report->code = dat_ia_open(env_ia(), 8, &base.async, &base.ia);
+    setrlimit(RLIMIT_AS, &unlimited);
+    base.async = DAT_HANDLE_NULL;
+    return must_do("dat_ia_open", dat_ia_open(env_ia(), 8, &base.async, &base.ia)) ||
+           must_do("dat_ia_close", dat_ia_close(base.ia, DAT_CLOSE_GRACEFUL_FLAG));
+}
+
+static void first_open(void)
+{
+    int status = 0;
+    pid_t pid;
+
+    memset(report, 0, sizeof *report);
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0)
+        _exit(opens_first());
+    if (pid < 0 || waitpid(pid, &status, 0) != pid)
+        bail("no child");
+    is_type(report->code, DAT_INSUFFICIENT_RESOURCES, "the first dat_ia_open without address space");
+    ok(status == 0, "the first dat_ia_open without address space: later, it succeeds: %s", rc_text(report->wrong_code));
+}
+
 int main(int argc, char **argv)
 {
     env_init(argc, argv, NULL);
@@ -287,6 +321,10 @@ int main(int argc, char **argv)
     made = mmap(NULL, MAX_OBJECTS * sizeof *made, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (report == MAP_FAILED || made == MAP_FAILED)
         bail("no memory for the test itself");
+    if (env_has_device())
+        skip_named("the first dat_ia_open", "the libraries of an RDMA device can remain unusable");
+    else
+        first_open();
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (env_is_iwarp() && kinds[i].make == make_psp)
             skip_named(kinds[i].name, "the listening sockets first use up the memory of the kernel");

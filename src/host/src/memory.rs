@@ -23,6 +23,8 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
 use crate::pause::Pause;
 use crate::static_tls;
 
@@ -262,6 +264,19 @@ pub fn probe(size: usize) -> Result<(), NoMemory> {
     // SAFETY: the allocator returned the piece for this layout.
     unsafe { std::alloc::dealloc(piece, layout) };
     if is_reserve { Err(NoMemory) } else { Ok(()) }
+}
+
+/// Checks that the process can map `bytes` and 64 KiB more, before a library that does not check its mappings.
+///
+/// # Errors
+/// The error of mmap(2).
+pub fn must_be_mappable(bytes: usize) -> io::Result<()> {
+    let (bytes, flags) = (bytes.saturating_add(64 << 10), MapFlags::PRIVATE | MapFlags::NORESERVE);
+    // SAFETY: the kernel chooses the address, so it replaces no mapping.
+    let map = unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::empty(), flags) }?;
+    // SAFETY: the mapping created above, which has no references.
+    let _ = unsafe { munmap(map, bytes) };
+    Ok(())
 }
 
 /// Returns whether a long task should stop, because more than the share of one call is in use.

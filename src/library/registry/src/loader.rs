@@ -119,7 +119,10 @@ fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
     // the message or a test allocation shows it.
     attempt().or_else(attempt).ok_or_else(|| {
         let message = last_error();
-        let lacking = lacks_memory(&message) || memory::probe(LARGE).is_err() || lacks_descriptors();
+        let lacking = lacks_memory(&message)
+            || memory::probe(LARGE).is_err()
+            || memory::must_be_mappable(MAPPED).is_err()
+            || lacks_descriptors();
         if lacking { LoadError::NoMemory } else { LoadError::Refused(message) }
     })
 }
@@ -131,6 +134,8 @@ pub(crate) fn lacks_descriptors() -> bool {
 
 /// Upper bound of an allocation by the loader or by a registering provider, in bytes.
 pub(crate) const LARGE: usize = 64 << 10;
+/// Upper bound of the mappings of a library, in bytes. The loader's message for a failed one does not name the cause.
+const MAPPED: usize = 64 << 20;
 
 fn lacks_memory(message: &str) -> bool {
     // SAFETY: ENOMEM is a valid error number.

@@ -11,7 +11,7 @@ use host::memory::{self, NoMemory};
 use rdma_sys::*;
 
 use super::device::Context;
-use super::{Owned, code, made, must_be_mappable, zeroed};
+use super::{Owned, code, made, zeroed};
 
 /// A completion channel, which becomes readable when an armed queue gets a completion.
 pub type Channel = Owned<ibv_comp_channel, Arc<Context>, 1>;
@@ -117,7 +117,7 @@ impl RawCq {
 
     /// Resizes the queue to at least `depth` completions.
     pub fn resize(&self, depth: usize) -> io::Result<()> {
-        must_be_mappable(depth.saturating_mul(MAX_COMPLETION_SIZE))?;
+        memory::must_be_mappable(depth.saturating_mul(MAX_COMPLETION_SIZE))?;
         let depth = i32::try_from(depth).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
         // SAFETY: a live queue.
         code(|| unsafe { ibv_resize_cq(self.as_ptr(), depth) })

@@ -24,7 +24,7 @@
 //! no buffer. Functions newer than the libraries of Debian 11 are looked up at run time.
 //!
 //! Soft-RoCE's driver (rdma-core 44) resizes a completion queue or SRQ by unmapping its memory before it maps the new
-//! size. If that mapping fails, the next use crashes. So [`must_be_mappable`] first tries to map as much.
+//! size. If that mapping fails, the next use crashes. So [`host::memory::must_be_mappable`] first tries to map as much.
 
 pub mod cm;
 pub mod cq;
@@ -40,7 +40,7 @@ use std::io;
 use std::mem;
 use std::ops::Deref;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
-use std::ptr::{self, NonNull};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -49,7 +49,6 @@ use host::cancel::uncancelled;
 use host::fork::CloseOnFork;
 use host::{descriptor, fork, symbol};
 use rdma_sys::*;
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// Set once both libraries are initialised, when the first event channel exists.
 static INITIALISED: AtomicBool = AtomicBool::new(false);
@@ -267,16 +266,6 @@ fn destroy(warning: &str, mut call: impl FnMut() -> c_int) {
     if let Err(error) = repeat(pauses, |_| true, || meaning(call())) {
         log::warn!("{warning}: {error}");
     }
-}
-
-/// Checks that the process can map `bytes` and 64 KiB more.
-fn must_be_mappable(bytes: usize) -> io::Result<()> {
-    let (bytes, flags) = (bytes.saturating_add(64 << 10), MapFlags::PRIVATE | MapFlags::NORESERVE);
-    // SAFETY: the kernel chooses the address, so it replaces no mapping.
-    let map = unsafe { mmap_anonymous(ptr::null_mut(), bytes, ProtFlags::empty(), flags) }?;
-    // SAFETY: the mapping created above, which has no references.
-    let _ = unsafe { munmap(map, bytes) };
-    Ok(())
 }
 
 /// Converts the return value of a call: 0, an errno, or -1 with errno.

@@ -21,7 +21,7 @@ use super::layout::headers::{
     __IncompleteArrayField, ib_uverbs_cmd_hdr, ib_uverbs_post_send, ib_uverbs_write_cmds_IB_USER_VERBS_CMD_POST_SEND,
 };
 use super::memory::{Mr, Mw, Pd};
-use super::{Owned, code, meaning, must_be_mappable, repeat, zeroed};
+use super::{Owned, code, meaning, repeat, zeroed};
 
 /// Zone, completion queues for requests and receives, SRQ.
 type Parents = (Arc<Pd>, [Arc<RawCq>; 2], Option<Arc<RawSrq>>);
@@ -323,7 +323,7 @@ impl RawSrq {
     }
 
     pub fn resize(&self, depth: u32) -> io::Result<()> {
-        must_be_mappable((depth as usize).saturating_mul(MAX_RECEIVE_SIZE))?;
+        memory::must_be_mappable((depth as usize).saturating_mul(MAX_RECEIVE_SIZE))?;
         let attr = ibv_srq_attr { max_wr: depth, max_sge: 0, srq_limit: 0 };
         self.modify(attr, ibv_srq_attr_mask::IBV_SRQ_MAX_WR)
     }
