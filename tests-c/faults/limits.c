@@ -3,11 +3,12 @@
  *
  * The call must return DAT_INSUFFICIENT_RESOURCES, on shm with DAT_RESOURCE_MEMORY. After some objects have been freed,
  * others can be created. After all have been freed, a complete life (life.h) succeeds. The same holds for the first
- * dat_ia_open, which loads the provider.
+ * dat_ia_open, which loads the provider, and for dat_cno_create without a thread for the agent.
  */
 #define _GNU_SOURCE
 #include "common/env.h"
 #include "common/tap.h"
+#include "common/wait.h"
 
 #include "life.h"
 
@@ -295,7 +296,48 @@ static int opens_first(void)
            must_do("dat_ia_close", dat_ia_close(base.ia, DAT_CLOSE_GRACEFUL_FLAG));
 }
 
-static void first_open(void)
+static volatile int agent_calls;
+
+static void agent(DAT_PVOID data, DAT_EVD_HANDLE evd)
+{
+    (void)data;
+    agent_calls += evd != DAT_HANDLE_NULL;
+}
+
+static bool was_called(void *arg)
+{
+    (void)arg;
+    return agent_calls == 1;
+}
+
+/* A user without further threads creates a CNO with an agent, and then again without the limit. */
+static int creates_agent(void)
+{
+    DAT_OS_WAIT_PROXY_AGENT proxy = { NULL, agent };
+    DAT_CNO_HANDLE cno;
+    DAT_EVD_HANDLE evd;
+    DAT_EVENT event;
+    struct rlimit unlimited, limit;
+    uid_t user = 52000u + (uid_t)getpid() % 5000u;
+
+    if (must_do("dat_ia_open", dat_ia_open(env_ia(), 8, &base.async, &base.ia)))
+        return 1;
+    getrlimit(RLIMIT_NPROC, &unlimited);
+    limit = unlimited;
+    limit.rlim_cur = 1;
+    if (setuid(user) != 0 || setrlimit(RLIMIT_NPROC, &limit) != 0)
+        return 2;
+    report->code = dat_cno_create(base.ia, proxy, &cno);
+    setrlimit(RLIMIT_NPROC, &unlimited);
+    memset(&event, 0, sizeof event);
+    event.event_number = DAT_SOFTWARE_EVENT;
+    return must_do("dat_cno_create", dat_cno_create(base.ia, proxy, &cno)) ||
+           must_do("dat_evd_create", dat_evd_create(base.ia, 8, cno, DAT_EVD_SOFTWARE_FLAG, &evd)) ||
+           must_do("dat_evd_post_se", dat_evd_post_se(evd, &event)) || !wait_until(was_called, NULL, SOON_MS);
+}
+
+/* A call that lacks something, in a process of its own, and then does not lack it. */
+static void lacks(const char *name, int (*child)(void))
 {
     int status = 0;
     pid_t pid;
@@ -304,11 +346,11 @@ static void first_open(void)
     fflush(stdout);
     pid = fork();
     if (pid == 0)
-        _exit(opens_first());
+        _exit(child());
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
         bail("no child");
-    is_type(report->code, DAT_INSUFFICIENT_RESOURCES, "the first dat_ia_open without address space");
-    ok(status == 0, "the first dat_ia_open without address space: later, it succeeds: %s", rc_text(report->wrong_code));
+    is_type(report->code, DAT_INSUFFICIENT_RESOURCES, "%s: DAT_INSUFFICIENT_RESOURCES", name);
+    ok(status == 0, "%s: works afterwards (%s)", name, rc_text(report->wrong_code));
 }
 
 int main(int argc, char **argv)
@@ -324,7 +366,11 @@ int main(int argc, char **argv)
     if (env_has_device())
         skip_named("the first dat_ia_open", "the libraries of an RDMA device can remain unusable");
     else
-        first_open();
+        lacks("the first dat_ia_open without address space", opens_first);
+    if (geteuid() != 0)
+        skip_named("an agent without a thread", "only root is exempt from the limit until it becomes another user");
+    else
+        lacks("an agent without a thread", creates_agent);
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (env_is_iwarp() && kinds[i].make == make_psp)
             skip_named(kinds[i].name, "the listening sockets first use up the memory of the kernel");

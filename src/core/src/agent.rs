@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use host::cancel::uncancelled;
 use host::lock::{Condvar, Mutex};
@@ -26,6 +27,9 @@ pub struct Agent {
     /// thread unwinds this frame.
     pub call: fn(data: usize, function: usize, evd: Handle),
 }
+
+/// Pause after a failed start of the thread that calls.
+const RETRY: Duration = Duration::from_millis(100);
 
 /// Stack of the second thread.
 const STACK_BYTES: usize = 64 << 10;
@@ -67,19 +71,23 @@ impl Agents {
         pending.calls.room(more)
     }
 
-    pub fn schedule(self: &Arc<Self>, cno: Handle, agent: Agent, evd: Handle) {
+    /// Starts the threads, if they do not run. Before the first call is scheduled, so that a lack is an error.
+    pub fn start(self: &Arc<Self>) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
-        pending.calls.push_back(Call { cno, agent, evd });
         if pending.thread.is_none() {
             let agents = self.clone();
-            match thread::start_on(STACK_BYTES, c"dat-agent", move || agents.serve()) {
-                Ok(thread) => {
-                    pending.thread = Some(thread.id());
-                    pending.started = Some(thread);
-                }
-                Err(error) => log::error!("notification object: cannot start the thread of its agent: {error}"),
-            }
+            let started = thread::start_on(STACK_BYTES, c"dat-agent", move || agents.serve()).map_err(|error| {
+                log::warn!("notification object: cannot start the thread of its agent: {error}");
+                NoMemory
+            })?;
+            pending.thread = Some(started.id());
+            pending.started = Some(started);
         }
+        Ok(())
+    }
+
+    pub fn schedule(&self, cno: Handle, agent: Agent, evd: Handle) {
+        self.pending.lock().calls.push_back(Call { cno, agent, evd });
         self.changed.notify_all();
     }
 
@@ -144,8 +152,7 @@ impl Agents {
                         pending.thread = None;
                         return;
                     }
-                    // The next scheduled call, or the stop, retries.
-                    self.changed.wait(&mut pending);
+                    self.changed.wait_until(&mut pending, Instant::now() + RETRY);
                 }
             }
         }

@@ -100,6 +100,9 @@ impl<T: Transport> Cno<T> {
 
     fn create_in(ia: &Arc<Ia<T>>, state: CnoState) -> Result<Arc<Self>> {
         ia.agents.room(ia.count(Kind::Cno) + 1)?;
+        if state.agent.is_some() {
+            ia.agents.start()?;
+        }
         let watch = state.agent.is_some() || state.wakeup_fd.is_some();
         let cno = ia.adopt(Cno {
             header: Header::default(),
@@ -167,12 +170,15 @@ impl<T: Transport> Cno<T> {
     /// Replaces the agent and arms it. The next trigger calls the agent and disarms it.
     ///
     /// # Errors
-    /// [`StateError::CnoInUse`] if the CNO has a descriptor.
+    /// [`StateError::CnoInUse`] if the CNO has a descriptor; [`Error::InsufficientResources`].
     pub fn modify_agent(&self, agent: Option<Agent>) -> Result<()> {
         let call = {
             let mut state = self.state.lock();
             if state.wakeup_fd.is_some() {
                 return Err(Error::InvalidState(StateError::CnoInUse));
+            }
+            if agent.is_some() {
+                self.ia.agents.start()?;
             }
             // A trigger for which the old agent was not called yet goes to the new agent, and disarms it.
             let (passed_on, call) = self.ia.agents.replace(self.header.handle(), agent);
