@@ -466,8 +466,8 @@ extern DAT_RETURN dat_cno_create(DAT_IA_HANDLE ia_handle,
 /**
  * Replaces the agent of a CNO and arms the new one. DAT_OS_WAIT_PROXY_AGENT_NULL removes the agent.
  *
- * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE. See uDAPL 1.2
- * and 2.0, dat_cno_modify_agent(3DAT).
+ * Returns DAT_SUCCESS; DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER, DAT_INVALID_STATE,
+ * DAT_INSUFFICIENT_RESOURCES. See uDAPL 1.2 and 2.0, dat_cno_modify_agent(3DAT).
  */
 extern DAT_RETURN dat_cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent);
 

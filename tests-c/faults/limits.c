@@ -314,13 +314,14 @@ static bool was_called(void *arg)
 static int creates_agent(void)
 {
     DAT_OS_WAIT_PROXY_AGENT proxy = { NULL, agent };
-    DAT_CNO_HANDLE cno;
+    DAT_CNO_HANDLE cno, without;
     DAT_EVD_HANDLE evd;
     DAT_EVENT event;
     struct rlimit unlimited, limit;
     uid_t user = 52000u + (uid_t)getpid() % 5000u;
 
-    if (must_do("dat_ia_open", dat_ia_open(env_ia(), 8, &base.async, &base.ia)))
+    if (must_do("dat_ia_open", dat_ia_open(env_ia(), 8, &base.async, &base.ia)) ||
+        must_do("dat_cno_create", dat_cno_create(base.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &without)))
         return 1;
     getrlimit(RLIMIT_NPROC, &unlimited);
     limit = unlimited;
@@ -328,6 +329,7 @@ static int creates_agent(void)
     if (setuid(user) != 0 || setrlimit(RLIMIT_NPROC, &limit) != 0)
         return 2;
     report->code = dat_cno_create(base.ia, proxy, &cno);
+    report->again = rc_is(dat_cno_modify_agent(without, proxy), DAT_INSUFFICIENT_RESOURCES);
     setrlimit(RLIMIT_NPROC, &unlimited);
     memset(&event, 0, sizeof event);
     event.event_number = DAT_SOFTWARE_EVENT;
@@ -369,8 +371,10 @@ int main(int argc, char **argv)
         lacks("the first dat_ia_open without address space", opens_first);
     if (geteuid() != 0)
         skip_named("an agent without a thread", "only root is exempt from the limit until it becomes another user");
-    else
+    else {
         lacks("an agent without a thread", creates_agent);
+        ok(report->again, "dat_cno_modify_agent: an agent without a thread: DAT_INSUFFICIENT_RESOURCES");
+    }
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (env_is_iwarp() && kinds[i].make == make_psp)
             skip_named(kinds[i].name, "the listening sockets first use up the memory of the kernel");

@@ -11,7 +11,7 @@ macro_rules! cno_calls {
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_IA` - `ia_handle` is not an open interface adapter
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `proxy_agent_func` of `agent` is NULL, but `instance_data` is not
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG3` - `cno_handle` is NULL
-            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - out of memory, or no thread for the agent
             extern "C" fn dat_cno_create(
                 ia_handle: DAT_IA_HANDLE, "in, an open interface adapter.";
                 agent: DAT_OS_WAIT_PROXY_AGENT,
@@ -29,6 +29,7 @@ macro_rules! cno_calls {
             /// * `DAT_INVALID_HANDLE` / `DAT_INVALID_HANDLE_CNO` - `cno_handle` is not a notification object
             /// * `DAT_INVALID_PARAMETER` / `DAT_INVALID_ARG2` - `proxy_agent_func` of `agent` is NULL, but `instance_data` is not
             /// * `DAT_INVALID_STATE` / `DAT_INVALID_STATE_CNO_IN_USE` - 2.0: the notification object has a file descriptor and cannot have an agent
+            /// * `DAT_INSUFFICIENT_RESOURCES` / `DAT_RESOURCE_MEMORY` - no thread for the first agent
             extern "C" fn dat_cno_modify_agent(
                 cno_handle: DAT_CNO_HANDLE, "in, the notification object.";
                 agent: DAT_OS_WAIT_PROXY_AGENT, "in, the new agent, or `DAT_OS_WAIT_PROXY_AGENT_NULL` to remove it.";
