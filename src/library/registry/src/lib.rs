@@ -25,7 +25,7 @@ pub mod search;
 pub mod select;
 pub mod step;
 
-pub use entry::{Api, Entry, Identity, Interface, Origin, ProviderVersion, Version};
+pub use entry::{Api, Entry, Identity, Interface, Origin, Version};
 pub use registry::{
     AddError, Backend, EntriesGuard, InitError, LoadFailure, OpenError, Opening, Purpose, Registry, RemoveError,
     Snapshot, Ticket,

@@ -134,7 +134,7 @@ pub(crate) fn lacks_descriptors() -> bool {
 
 /// Upper bound of an allocation by the loader or by a registering provider, in bytes.
 pub(crate) const LARGE: usize = 64 << 10;
-/// Upper bound of the mappings of a library, in bytes. The loader's message for a failed one does not name the cause.
+/// Upper bound of a library's mappings, in bytes. The loader names no cause if one fails.
 const MAPPED: usize = 64 << 20;
 
 fn lacks_memory(message: &str) -> bool {

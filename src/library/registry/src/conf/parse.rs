@@ -7,7 +7,7 @@ use std::ffi::CString;
 use std::fmt;
 
 use super::lexer::Tokens;
-use crate::entry::{Api, Entry, Interface, NAME_MAX, ProviderVersion};
+use crate::entry::{Api, Entry, Interface, NAME_MAX};
 
 /// Maximum length of a line in bytes.
 pub const LINE_MAX: usize = 64 << 10;
@@ -128,13 +128,15 @@ fn entry(first: Token<'_>, mut tokens: Tokens<'_>, seen: &mut Seen) -> Result<En
         return Err(Fault::EmptyLibrary);
     }
     let library = c_string(library)?;
-    let provider_version = provider_version(&field(6)?)?;
+    if !is_provider_version(&field(6)?) {
+        return Err(Fault::ProviderVersion);
+    }
     let instance_data = c_string(field(7)?)?;
-    let platform_data = c_string(field(8)?)?;
+    field(8)?;
     if let Some(more) = tokens.next() {
         return Err(more.err().unwrap_or(Fault::TooManyFields));
     }
-    Ok(Entry { name, api, thread_safe, default, library, provider_version, instance_data, platform_data })
+    Ok(Entry { name, api, thread_safe, default, library, instance_data })
 }
 
 fn api(token: &[u8]) -> Option<Api> {
@@ -148,15 +150,11 @@ fn api(token: &[u8]) -> Option<Api> {
     Some(Api { interface, major: number(&numbers[..point])?, minor: number(&numbers[point + 1..])? })
 }
 
-fn provider_version(token: &[u8]) -> Result<ProviderVersion, Fault> {
+/// Returns whether the token has the form of `ACME.1.0`.
+fn is_provider_version(token: &[u8]) -> bool {
     let mut parts = token.rsplitn(3, |byte| *byte == b'.');
-    let minor = parts.next().and_then(number);
-    let major = parts.next().and_then(number);
-    let id = parts.next().filter(|id| !id.is_empty());
-    match (id, major, minor) {
-        (Some(id), Some(major), Some(minor)) => Ok(ProviderVersion { id: c_string(Cow::Borrowed(id))?, major, minor }),
-        _ => Err(Fault::ProviderVersion),
-    }
+    let mut is_number = || parts.next().and_then(number).is_some();
+    is_number() && is_number() && parts.next().is_some_and(|id| !id.is_empty())
 }
 
 /// Parses decimal digits without a sign, below 2^32.

@@ -1,5 +1,5 @@
 use super::{Fault, Line, Tokens, parse};
-use crate::entry::{Api, Entry, Interface, ProviderVersion};
+use crate::entry::{Api, Entry, Interface};
 use proptest::prelude::*;
 use std::ffi::CString;
 
@@ -205,12 +205,9 @@ fn rendered(entry: &Entry) -> Vec<u8> {
     );
     out.extend_from_slice(words.as_bytes());
     quoted(&mut out, entry.library.to_bytes());
-    let mut version = entry.provider_version.id.to_bytes().to_vec();
-    let numbers = format!(".{}.{}", entry.provider_version.major, entry.provider_version.minor);
-    version.extend_from_slice(numbers.as_bytes());
-    quoted(&mut out, &version);
+    quoted(&mut out, b"a.b.1.0");
     quoted(&mut out, entry.instance_data.to_bytes());
-    quoted(&mut out, entry.platform_data.to_bytes());
+    quoted(&mut out, b"platform data");
     out
 }
 
@@ -235,10 +232,7 @@ prop_compose! {
         thread_safe in any::<bool>(),
         default in any::<bool>(),
         library in string(1, 40),
-        id in string(1, 10),
-        version in any::<(u32, u32)>(),
         instance_data in string(0, 40),
-        platform_data in string(0, 40),
     ) -> Entry {
         Entry {
             name,
@@ -250,9 +244,7 @@ prop_compose! {
             thread_safe,
             default,
             library,
-            provider_version: ProviderVersion { id, major: version.0, minor: version.1 },
             instance_data,
-            platform_data,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use super::*;
-use crate::entry::{Api, Entry, Interface, ProviderVersion};
+use crate::entry::{Api, Entry, Interface};
 use crate::search::Found;
 
 type Hook = Box<dyn Fn(&'static Registry<Fake>) + Send + Sync>;
@@ -33,9 +33,7 @@ fn line(name: &str, major: u32, thread_safe: bool, library: &str) -> (Origin, En
         thread_safe,
         default: true,
         library: CString::new(library).unwrap(),
-        provider_version: ProviderVersion { id: c"T".to_owned(), major: 1, minor: 0 },
         instance_data: c"data".to_owned(),
-        platform_data: CString::default(),
     };
     (Origin::BuiltIn, entry)
 }
