@@ -5,8 +5,8 @@
  *
  * The trips are: a message of 8 bytes on a connection of the process with itself, with its post and the fetch of both
  * completions; dat_srq_set_lw, which raises no event; dat_ep_modify of an attribute. trips.sh counts what the functions
- * *_trip call. Before, WARM rounds create what the library creates on first use, and give locks an owner, so that the
- * trips are those of each later call.
+ * *_trip call. Before, WARM rounds create what the library creates on first use, and give locks an owner, so that each
+ * later call takes the same trip.
  */
 #include "common/fixture.h"
 

@@ -129,7 +129,7 @@ impl Waker {
     fn wake_in_place(&self) {
         let place = self.place.lock().clone();
         match place {
-            WakePlace::Own => futex::wake(&self.state.0),
+            WakePlace::Own => futex::wake(&self.state.0, 1),
             WakePlace::Word(alarm) => alarm.wake(),
             WakePlace::WakeupFd(wakeup_fd) => wakeup_fd.wake(),
         }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use rustix::thread::Timespec;
 use rustix::thread::futex::{self, Flags};
 
-const ALL: u32 = i32::MAX as u32;
+/// The maximum number of threads.
+pub const ALL: u32 = i32::MAX as u32;
 
 /// Sleeps while `word` has the value, until a wake-up, a signal or the time limit. Not a cancellation point.
 ///
@@ -22,10 +23,10 @@ pub fn sleep(word: &AtomicU32, value: u32, shared: bool, limit: Option<Duration>
     let _ = futex::wait(word, flags, value, limit.as_ref());
 }
 
-/// Wakes one thread that sleeps on a word of this process. Change the word before.
+/// Wakes up to `count` threads that sleep on a word of this process. Change the word before.
 #[cold]
-pub fn wake(word: &AtomicU32) {
-    let _ = futex::wake(word, Flags::PRIVATE, 1);
+pub fn wake(word: &AtomicU32, count: u32) {
+    let _ = futex::wake(word, Flags::PRIVATE, count);
 }
 
 /// Wakes all threads of all processes that sleep on a word of shared memory, and returns whether there were any. Change

@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{self, PoisonError, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
+use crate::futex::{ALL, wake};
 use parking_lot::lock_api;
 #[cfg(not(loom))]
 use parking_lot::lock_api::{GuardNoSend, RawMutex};
-use rustix::thread::futex::{self, Flags};
 
 pub use biased::Biased;
 
@@ -47,11 +47,6 @@ fn sleep(word: &AtomicU32, value: u32, limit: Option<Duration>) {
     crate::futex::sleep(word, value, false, limit);
 }
 
-#[cold]
-fn wake(word: &AtomicU32, count: u32) {
-    let _ = futex::wake(word, Flags::PRIVATE, count);
-}
-
 /// Sleeps while the lower half of `word` equals that half of `value`. May return early.
 #[cfg(not(loom))]
 #[cold]
@@ -73,8 +68,6 @@ fn lower_half(word: &AtomicUsize) -> &AtomicU32 {
     // SAFETY: inside the word and aligned; only its address is used.
     unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>().wrapping_add(half)) }
 }
-
-const ALL: u32 = i32::MAX as u32;
 
 #[cfg(not(loom))]
 // SAFETY: at most one thread holds the word, and only that thread releases it.

@@ -14,7 +14,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, Hash};
 use std::hint::black_box;
 use std::io;
@@ -314,7 +314,7 @@ impl<T> ArcRoom<T> {
         if is_lent(&*room) { Err(NoMemory) } else { Ok(ArcRoom(room)) }
     }
 
-    /// Makes the `Arc`.
+    /// Stores the value.
     pub fn fill(mut self, value: T) -> Arc<T> {
         let Some(place) = Arc::get_mut(&mut self.0) else { unreachable!("it was never shared") };
         place.write(value);
@@ -387,7 +387,6 @@ room!([T] Vec<T>, size_of::<T>());
 room!([T] VecDeque<T>, size_of::<T>());
 // A hash table has up to twice as many slots as elements, and one more byte per slot.
 room!([K: Eq + Hash, V, S: BuildHasher] HashMap<K, V, S>, 2 * (size_of::<(K, V)>() + 1));
-room!([K: Eq + Hash, S: BuildHasher] HashSet<K, S>, 2 * (size_of::<K>() + 1));
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::thread;
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
@@ -24,16 +25,24 @@ pub struct Polled {
     pub failed: bool,
 }
 
+/// Pause if poll(2) is impossible.
+const MAX_PAUSE: Duration = Duration::from_millis(1);
+
 /// Waits until one of `fds` is readable or has failed, for at most `limit`. Skips `None`. Reports nothing after a
 /// timeout or a signal.
 pub fn wait<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], limit: Option<Duration>) -> io::Result<[Polled; N]> {
     let mut entries: ArrayVec<PollFd<'_>, N> =
         fds.into_iter().flatten().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
     // An overlong duration counts as no limit.
-    let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
-    match rustix::event::poll(&mut entries, limit.as_ref()) {
+    let timeout = limit.and_then(|limit| Timespec::try_from(limit).ok());
+    match rustix::event::poll(&mut entries, timeout.as_ref()) {
         Ok(_) => {}
         Err(Errno::INTR) => return Ok([Polled::default(); N]),
+        // The limit of open files is below the number of descriptors. The caller checks again.
+        Err(Errno::INVAL) => {
+            thread::sleep(limit.map_or(MAX_PAUSE, |limit| limit.min(MAX_PAUSE)));
+            return Ok([Polled::default(); N]);
+        }
         Err(error) => return Err(error.into()),
     }
     let mut found = entries.iter().map(PollFd::revents);
@@ -55,8 +64,6 @@ pub struct Ready {
     pub readable: bool,
     /// Data can be written.
     pub writable: bool,
-    /// The peer has closed its end, or the descriptor failed. Earlier data stays readable.
-    pub closed: bool,
 }
 
 /// Results of [`Epoll::wait`].
@@ -85,7 +92,6 @@ impl Ready {
             token: data.u64(),
             readable: events.intersects(closed | EventFlags::IN),
             writable: events.contains(EventFlags::OUT),
-            closed: events.intersects(closed),
         }
     }
 }
@@ -145,9 +151,8 @@ impl Epoll {
         let timeout = match timeout {
             // epoll_wait(2) counts milliseconds.
             Some(short) if !short.is_zero() && short < Duration::from_millis(1) => {
-                // poll(2) fails above the limit of open files.
-                let waited = wait([Some(self.as_fd())], timeout).is_ok();
-                Some(Duration::from_millis(u64::from(!waited)))
+                wait([Some(self.as_fd())], timeout)?;
+                Some(Duration::ZERO)
             }
             other => other,
         };

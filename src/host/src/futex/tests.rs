@@ -11,7 +11,7 @@ fn sleep_ends_by_timeout_value_or_wake() {
     sleep(&word, 1, false, Some(Duration::from_micros(1500)));
     assert!(start.elapsed() >= Duration::from_micros(1500));
     sleep(&word, 2, true, None);
-    for (shared, wake) in [(false, wake as fn(&AtomicU32)), (true, |word| _ = wake_shared(word))] {
+    for (shared, wake) in [(false, (|word| wake(word, 1)) as fn(&AtomicU32)), (true, |word| _ = wake_shared(word))] {
         word.store(1, Ordering::SeqCst);
         thread::scope(|scope| {
             scope.spawn(|| {

@@ -20,16 +20,13 @@ use crate::pages::PAGES;
 use crate::tables::TABLES;
 
 /// Providers of a version of the interface.
-pub struct Providers<A>(PhantomData<A>);
+pub struct Providers<A>(PhantomData<fn() -> A>);
 
 impl<A: Api> Providers<A> {
     pub(crate) const fn new() -> Self {
         Providers(PhantomData)
     }
 }
-
-// SAFETY: there is no value of `A`.
-unsafe impl<A: Api> Sync for Providers<A> {}
 
 /// A provider's table, compared by address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
