@@ -11,24 +11,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use host::event_fd::EventFd;
 use host::lock::Mutex;
 use host::per_thread::PerThread;
+use host::word::Word;
 use host::{fork, futex, memory};
 
 use crate::transport::Alarm;
-
-trait Word {
-    fn store(&self, value: u32, order: Ordering);
-    fn swap(&self, value: u32, order: Ordering) -> u32;
-}
-
-impl Word for AtomicU32 {
-    fn store(&self, value: u32, order: Ordering) {
-        AtomicU32::store(self, value, order);
-    }
-
-    fn swap(&self, value: u32, order: Ordering) -> u32 {
-        AtomicU32::swap(self, value, order)
-    }
-}
 
 const AWAKE: u32 = 0;
 /// The thread sleeps, or is about to.
@@ -37,7 +23,7 @@ const WOKEN: u32 = 2;
 
 struct SleepState<W>(W);
 
-impl<W: Word> SleepState<W> {
+impl<W: Word<Value = u32>> SleepState<W> {
     /// Called after a change of the condition. Returns whether the caller must wake the thread.
     fn end_sleep(&self) -> bool {
         // SYNC waker: the caller has changed the condition before. If this swap precedes the one in `prepare_sleep`,

@@ -32,6 +32,7 @@ use std::time::{Duration, Instant};
 
 use crate::pause::Pause;
 use crate::per_thread::PerThread;
+use crate::word::Word;
 use crate::{asymmetric, memory, static_tls};
 
 #[cfg(all(test, loom))]
@@ -55,8 +56,8 @@ pub enum Objects {}
 /// Sections that protect registered memory and other data, at most for the copy of one record.
 ///
 /// In the section, a thread takes the locks of an endpoint's receives, an SRQ, an EVD, what an event wakes, and the
-/// requests of a datagram connection. So a thread that waits for `Memory` sections must hold none of these locks. A thread in such a section waits for no
-/// section.
+/// requests of a datagram connection. So a thread that waits for `Memory` sections must hold none of these locks. A
+/// thread in such a section waits for no section.
 #[derive(Debug)]
 pub enum Memory {}
 
@@ -68,23 +69,6 @@ impl SectionKind for Memory {
     const INDEX: usize = 1;
 }
 
-trait Word {
-    fn load(&self, order: Ordering) -> u64;
-    fn store(&self, value: u64, order: Ordering);
-}
-
-impl Word for AtomicU64 {
-    #[inline(always)]
-    fn load(&self, order: Ordering) -> u64 {
-        AtomicU64::load(self, order)
-    }
-
-    #[inline(always)]
-    fn store(&self, value: u64, order: Ordering) {
-        AtomicU64::store(self, value, order);
-    }
-}
-
 /// The sections of one thread, which alone changes the count. High half: number of sections that the thread has left.
 /// Low half: nesting depth, 0 outside sections.
 #[derive(Debug)]
@@ -92,7 +76,7 @@ struct Count<W>(W);
 
 const LEFT: u64 = 1 << 32;
 
-impl<W: Word> Count<W> {
+impl<W: Word<Value = u64>> Count<W> {
     #[inline(always)]
     fn enter(&self) {
         // SYNC section-leave: a Release, because another thread may load this store instead of the last one of `leave`.

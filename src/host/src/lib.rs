@@ -12,6 +12,7 @@
 //! | [`diagnostics`], [`topic`], [`print`] | log messages, their sections of docs/troubleshooting.md, standard output |
 //! | [`cstr`], [`symbol`], [`own_library`] | C strings, symbols, the library that contains the code |
 //! | [`asymmetric`], [`epoch`] | a fence that costs nothing on one side, reclamation without locked instructions |
+//! | [`word`] | atomic words, real or in a model |
 //! | [`lock`], [`memory`] | locks that allocate nothing, allocation that can fail |
 //!
 //! Each shared library contains its own copy of this crate and its statics.
@@ -44,6 +45,7 @@ pub mod sysfs;
 pub mod thread;
 pub mod timers;
 pub mod topic;
+pub mod word;
 pub mod zone;
 
 /// Marks the calling path as unlikely, like `std::hint::cold_path` (stable only since Rust 1.95). Leaves no call when

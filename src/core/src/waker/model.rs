@@ -7,16 +7,6 @@ use loom::thread;
 
 use super::*;
 
-impl Word for ModelU32 {
-    fn store(&self, value: u32, order: Ordering) {
-        ModelU32::store(self, value, order);
-    }
-
-    fn swap(&self, value: u32, order: Ordering) -> u32 {
-        ModelU32::swap(self, value, order)
-    }
-}
-
 /// A queue with one waiter, which sleeps on its own or on another word.
 struct Model {
     state: SleepState<ModelU32>,

@@ -7,16 +7,6 @@ use loom::thread;
 
 use super::*;
 
-impl Word for ModelU64 {
-    fn load(&self, order: Ordering) -> u64 {
-        ModelU64::load(self, order)
-    }
-
-    fn store(&self, value: u64, order: Ordering) {
-        ModelU64::store(self, value, order);
-    }
-}
-
 const THREADS: usize = 2;
 
 struct Model {

@@ -10,7 +10,7 @@
 //! | `exposure` | transfers of peers in flight |
 //! | `peer_segment` | shared memory of two processes: ready bits, rings, ends of connections |
 //! | `attention` | polling, sleeping, and wakeups by peers |
-//! | `regions`, `ring`, `word`, `os` | the published table of registered memory; a ring; atomic words, real or in a model; the operating system |
+//! | `regions`, `ring`, `os` | the published table of registered memory; a ring; the operating system |
 //!
 //! docs/dev/architecture.md describes how the parts work together.
 
@@ -28,7 +28,6 @@ mod os;
 mod peer_segment;
 mod regions;
 mod ring;
-mod word;
 
 use attention::{alarm, control_region, guard, hot, ready, sleep, watch};
 use data::{budget, claim, conn, copy, offer, record, responses, rx, tx, tx_ring};

@@ -39,7 +39,7 @@ pub use self::producer::{Producer, Reservation};
 use crate::claim::Claim;
 use crate::offer::Offer;
 use crate::os::memory::{Found, InShared, Shared, SharedMemory};
-use crate::word::Word;
+use host::word::Word;
 
 pub const SLOT: usize = 64;
 

@@ -8,7 +8,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::word::Word;
+use host::word::Word;
 
 #[inline]
 pub fn set<W: Word<Value = u64>>(summary: &W, words: &[W], index: u32) {

@@ -26,7 +26,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::word::Word;
+use host::word::Word;
 
 /// Flag: completions of requests wake no thread.
 const QUIET: u32 = 1;

@@ -13,7 +13,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::word::Word;
+use host::word::Word;
 
 const BITS: u32 = 2;
 /// Maximum attempts to change the word, which a peer that follows the protocol changes once per record.

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use dat_core::transport::RemoteSegment;
 
-use crate::word::Word;
+use host::word::Word;
 
 const PROGRESS_BITS: u32 = 3;
 

@@ -21,7 +21,7 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat,
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
 
-use crate::word::Word;
+use host::word::Word;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {

@@ -5,7 +5,7 @@ use host::cold_path;
 
 use super::cursor::{RingCursor, is_there};
 use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, SLOT, SMALL, Second, slots_for};
-use crate::word::Word;
+use host::word::Word;
 
 #[derive(Debug)]
 pub struct Consumer<A: Area = Mapped> {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use host::cold_path;
 
 use super::{Area, First, POSITION, SLOT};
-use crate::word::Word;
+use host::word::Word;
 
 /// Returns the lap at `position`. Consecutive laps differ, and the zeros of a new ring are the lap before the first.
 #[inline]

@@ -4,7 +4,7 @@ use dat_memory::user::Source;
 
 use super::cursor::lap_at;
 use super::{Area, Corrupt, First, HEADER, Mapped, ONE, PAD, POSITION, SLOT, SMALL, Second, WORDS, slots_for};
-use crate::word::Word;
+use host::word::Word;
 
 #[derive(Debug)]
 pub struct Producer<A: Area = Mapped> {

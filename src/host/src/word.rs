@@ -4,13 +4,19 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// An atomic word with the operations of the standard atomics.
 pub trait Word {
+    /// The value of the word.
     type Value;
+    /// Loads the value.
     fn load(&self, order: Ordering) -> Self::Value;
+    /// Stores a value.
     fn store(&self, value: Self::Value, order: Ordering);
+    /// Stores a value, and returns the one before.
     fn swap(&self, value: Self::Value, order: Ordering) -> Self::Value;
     /// Replaces `from` by `to`. Returns `false`, without ordering, if the value is not `from`.
     fn change(&self, from: Self::Value, to: Self::Value, order: Ordering) -> bool;
+    /// Sets bits, and returns the value before.
     fn fetch_or(&self, bits: Self::Value, order: Ordering) -> Self::Value;
+    /// Orders the accesses of the calling thread.
     fn fence(order: Ordering);
 }
 
@@ -55,7 +61,7 @@ macro_rules! word {
 word!(AtomicU32, u32, fence, AtomicU32::load);
 word!(AtomicU64, u64, fence, AtomicU64::load);
 
-#[cfg(all(test, loom))]
+#[cfg(loom)]
 mod model {
     use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
 
