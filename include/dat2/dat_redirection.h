@@ -362,8 +362,8 @@ typedef DAT_RETURN (*DAT_IA_HA_RELATED_FUNC)(DAT_IA_HANDLE ia_handle,
 /* ---- The table of a provider ---- */
 
 /**
- * Table of the functions of a provider, in the order that is the binary interface. A provider
- * fills every slot; one that it does not implement answers DAT_NOT_IMPLEMENTED.
+ * Table of the functions of a provider. The order is part of the binary interface. For a slot that
+ * is NULL, the library returns DAT_NOT_IMPLEMENTED.
  */
 typedef struct dat_provider {
     /** Name of the adapter that it serves. */

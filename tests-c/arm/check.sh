@@ -165,7 +165,7 @@ rust_results()
         name=rust/$(basename "$program" | sed 's/-[0-9a-f]*$//')
         matches "$name" || continue
         began=$(date +%s)
-        # Tests need the directory and the variable that cargo sets.
+        # Tests need a crate's directory and variable; src/core serves all.
         (cd "$root/src/core" && CARGO_MANIFEST_DIR=$PWD timeout 600 "$program" --test-threads=2) >"$OUT/rust.one" 2>&1 </dev/null
         status=$?
         awk -v name="$name" -v status=$status -v seconds=$(($(date +%s) - began)) '

@@ -20,8 +20,8 @@ pub fn path() -> Option<&'static CStr> {
     Some(unsafe { CStr::from_ptr(info.dli_fname) })
 }
 
-/// Keeps the library loaded even if its users close it, and returns its handle. `scope` is RTLD_LOCAL, or RTLD_GLOBAL to
-/// make its symbols global. Returns `None` if the code is part of the program, or without memory.
+/// Keeps the library loaded even if its users close it, and returns its handle. `scope` is RTLD_LOCAL, or RTLD_GLOBAL
+/// to make its symbols global. Returns `None` if the code is part of the program, or without memory.
 pub fn keep(scope: c_int) -> Option<NonNull<c_void>> {
     let flags = libc::RTLD_NOW | libc::RTLD_NOLOAD | scope;
     // SAFETY: the path is a C string. The library is already loaded, so none of its code runs.

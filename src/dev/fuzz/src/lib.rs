@@ -2,8 +2,8 @@
 //!
 //! A *target* feeds arbitrary bytes to one parser or state machine, as a file, peer or network would, and panics if an
 //! invariant is violated. Two drivers run the targets: this crate's program, with any compiler and reproducible inputs,
-//! and libFuzzer (src/dev/fuzz/libfuzzer), with a nightly compiler. Both start from `corpus/TARGET`, inputs that have
-//! found a defect.
+//! and libFuzzer (src/dev/fuzz/libfuzzer), with a nightly compiler. Both start from `corpus/TARGET`, inputs that
+//! reach different code.
 
 mod conf;
 mod input;

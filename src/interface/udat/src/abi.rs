@@ -2,11 +2,11 @@
 //!
 //! Each version has a crate with its types, its constants and two lists. A list is a macro that passes its entries to
 //! another macro, the *callback*, which generates code from them. So each entry is written once:
+//!
+//! | list | an entry | its callbacks |
 //! |---|---|---|
-//! | `for_each_call!` | a call: documentation, arguments, implementation | [`slot_type!`](crate::slot_type); the
-//! exports of the library; the headers and other derived files |
-//! | `for_each_slot!` | a field of the provider table | [`provider_table!`](crate::provider_table); the table of a
-//! provider |
+//! | `for_each_call!` | a call: documentation, arguments, implementation | [`slot_type!`](crate::slot_type); the exports of the library; the headers and other derived files |
+//! | `for_each_slot!` | a field of the provider table | [`provider_table!`](crate::provider_table); the table of a provider |
 //!
 //! # A call
 //! ```text

@@ -71,8 +71,8 @@ impl Pages {
         self.has_first(handle) || self.second[second_place(page)].load(Ordering::Relaxed) == page
     }
 
-    /// Returns whether `handle` is aligned and the word there is `word`. The kernel compares both halves, so `handle` may
-    /// be any number.
+    /// Returns whether `handle` is aligned and the word there is `word`. The kernel compares both halves, so `handle`
+    /// may be any number.
     #[cold]
     pub fn has_word(handle: DAT_HANDLE, word: usize) -> bool {
         if handle.addr() % align_of::<usize>() != 0 || !(MIN_ADDRESS..END_ADDRESS).contains(&handle.addr()) {

@@ -15,7 +15,7 @@ use host::memory::{self, Room};
 /// Number of connections for which the line initially has room.
 const LINE: usize = 256;
 
-/// A connection that takes buffers of an SRQ.
+/// A connection that may be receiver-not-ready (RNR).
 pub trait RnrWaiter {
     /// Returns the flag that is set while the connection is in the line. With an SRQ, only the line changes it.
     fn rnr(&self) -> &AtomicBool;

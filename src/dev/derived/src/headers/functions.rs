@@ -96,8 +96,8 @@ pub fn table(calls: &Calls) -> Part {
         quote!(#[doc = #doc] pub #field: #ty)
     });
     let doc = [
-        " Table of the functions of a provider, in the order that is the binary interface. A provider",
-        " fills every slot; one that it does not implement answers DAT_NOT_IMPLEMENTED.",
+        " Table of the functions of a provider. The order is part of the binary interface. For a slot that",
+        " is NULL, the library returns DAT_NOT_IMPLEMENTED.",
     ];
     let table = parse_quote! {
         #(#[doc = #doc])*
