@@ -28,6 +28,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::command::Group;
 use crate::tap::{self, Counts, Results};
+pub use environment::DIAGNOSTICS;
 use environment::Environment;
 use schedule::{Schedule, Turn};
 

@@ -15,21 +15,10 @@ use anyhow::{Context as _, Result};
 use super::builds::Builds;
 use super::table::Step;
 use crate::command::{End, Group};
+use crate::suite::DIAGNOSTICS;
 
-/// Variables of tests, and variables of a calling make.
-const REMOVED: [&str; 11] = [
-    "DAT_OVERRIDE",
-    "DAT_DBG_TYPE",
-    "DAPL_DBG_TYPE",
-    "DAT_DBG_DEST",
-    "DAPL_DBG_DEST",
-    "DAT_LOG",
-    "RUST_LOG",
-    "MAKEFLAGS",
-    "MFLAGS",
-    "MAKELEVEL",
-    "GNUMAKEFLAGS",
-];
+/// The configuration, which tests replace, and variables of a calling make.
+const REMOVED: [&str; 5] = ["DAT_OVERRIDE", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "GNUMAKEFLAGS"];
 
 const BUILD_TIMEOUT: Duration = Duration::from_secs(1800);
 
@@ -93,7 +82,7 @@ impl Context {
     /// Returns a command in the root of the source tree, with the environment of a step.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        for name in REMOVED {
+        for name in REMOVED.iter().chain(&DIAGNOSTICS) {
             command.env_remove(name);
         }
         command

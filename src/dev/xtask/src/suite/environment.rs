@@ -17,7 +17,7 @@ use super::Args;
 use crate::command::remove_on_signals;
 
 /// Variables that only tests set.
-const DIAGNOSTICS: [&str; 6] =
+pub const DIAGNOSTICS: [&str; 6] =
     ["DAT_DBG_TYPE", "DAPL_DBG_TYPE", "DAT_DBG_DEST", "DAPL_DBG_DEST", "DAT_LOG", "RUST_LOG"];
 /// Factor for deadlines under valgrind.
 const VALGRIND_SCALE: f64 = 10.0;
