@@ -24,7 +24,7 @@
 #   make bench          compares latency, rates and bandwidth on shm with UCX and with the limits of the machine; prints
 #                       a table of ratios, and draws docs/bench.svg. VERBS=1 adds Soft-RoCE and soft-iWARP, or with RDMA
 #                       one device, as check-verbs; TCP=1 adds TCP, with fi_pingpong and UCX. QUICK=1 takes under a
-#                       minute, and omits verbs. ROUNDS=3 or ROWS=pattern runs less, and leaves docs/bench.svg as it is.
+#                       minute, and omits verbs. ROUNDS=3, BUDGET=60 or ROWS=pattern runs less, and keeps docs/bench.svg.
 #                       AGAINST=DIR compares with the libraries in DIR
 #   make fuzz           gives arbitrary input to the parts that read input from outside, MINUTES=10 in total;
 #                       TARGETS="node ring" for some targets of src/dev/fuzz

@@ -338,7 +338,10 @@ static int creates_agent(void)
            must_do("dat_evd_post_se", dat_evd_post_se(evd, &event)) || !wait_until(was_called, NULL, SOON_MS);
 }
 
-/* A call that lacks something, in a process of its own, and then does not lack it. */
+/*
+ * Runs a child whose call fails, and which repeats the call without the limit. Skips the subtests if the child cannot
+ * set the limit.
+ */
 static void lacks(const char *name, int (*child)(void))
 {
     int status = 0;
@@ -347,10 +350,17 @@ static void lacks(const char *name, int (*child)(void))
     memset(report, 0, sizeof *report);
     fflush(stdout);
     pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(env_ms(60000) / 1000);
         _exit(child());
+    }
     if (pid < 0 || waitpid(pid, &status, 0) != pid)
         bail("no child");
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
+        skip_named(name, "the process cannot set the limit");
+        return;
+    }
     is_type(report->code, DAT_INSUFFICIENT_RESOURCES, "%s: DAT_INSUFFICIENT_RESOURCES", name);
     ok(status == 0, "%s: works afterwards (%s)", name, rc_text(report->wrong_code));
 }
@@ -369,12 +379,9 @@ int main(int argc, char **argv)
         skip_named("the first dat_ia_open", "the libraries of an RDMA device can remain unusable");
     else
         lacks("the first dat_ia_open without address space", opens_first);
-    if (geteuid() != 0)
-        skip_named("an agent without a thread", "only root is exempt from the limit until it becomes another user");
-    else {
-        lacks("an agent without a thread", creates_agent);
+    lacks("an agent without a thread", creates_agent);
+    if (report->code != DAT_SUCCESS)
         ok(report->again, "dat_cno_modify_agent: an agent without a thread: DAT_INSUFFICIENT_RESOURCES");
-    }
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (env_is_iwarp() && kinds[i].make == make_psp)
             skip_named(kinds[i].name, "the listening sockets first use up the memory of the kernel");

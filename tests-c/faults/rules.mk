@@ -1,4 +1,5 @@
-# The programs share life.c. Two have their own malloc, which the libraries must find (-rdynamic), memory.c also device.c.
+# The programs share life.c. memory.c and exchange.c also have their own malloc, which the libraries must find
+# (-rdynamic), and memory.c has device.c.
 NOT_PROGRAMS += faults/life.c faults/allocator.c faults/device.c
 
 FAULTS_PROGRAMS := $(patsubst $(TESTDIR)/%.c,$(OUT)/%,\
@@ -11,5 +12,6 @@ $(OUT)/faults/memory: LDFLAGS += $(OUT)/faults/allocator.o $(OUT)/faults/device.
 $(OUT)/faults/exchange: $(OUT)/faults/allocator.o
 $(OUT)/faults/exchange: LDFLAGS += $(OUT)/faults/allocator.o -rdynamic
 $(FAULTS_PROGRAMS:%=%.o) $(OUT)/faults/life.o: $(TESTDIR)/faults/life.h
-$(OUT)/faults/memory.o $(OUT)/faults/exchange.o $(OUT)/faults/allocator.o $(OUT)/faults/device.o: $(TESTDIR)/faults/allocator.h
+$(OUT)/faults/memory.o $(OUT)/faults/exchange.o $(OUT)/faults/allocator.o $(OUT)/faults/device.o: \
+	$(TESTDIR)/faults/allocator.h
 $(OUT)/faults/memory.o $(OUT)/faults/device.o: $(TESTDIR)/faults/device.h

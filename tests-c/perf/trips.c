@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define WARM 200
-#define TRIP __attribute__((noinline)) static void
+#define TRIP __attribute__((noinline, noclone)) static void
 
 static void receive(struct pair *pair, struct region *region)
 {

@@ -71,10 +71,11 @@ impl Agents {
         pending.calls.room(more)
     }
 
-    /// Starts the threads, if they do not run. Before the first call is scheduled, so that a lack is an error.
+    /// Starts the second thread, if it does not run. It starts the first one, as often as necessary. CNOs with an agent
+    /// call this at their creation, which can fail, unlike a trigger.
     pub fn start(self: &Arc<Self>) -> Result<(), NoMemory> {
         let mut pending = self.pending.lock();
-        if pending.thread.is_none() {
+        if pending.thread.is_none() && !pending.stopped {
             let agents = self.clone();
             let started = thread::start_on(STACK_BYTES, c"dat-agent", move || agents.serve()).map_err(|error| {
                 log::warn!("notification object: cannot start the thread of its agent: {error}");
@@ -134,6 +135,7 @@ impl Agents {
     }
 
     fn serve(&self) {
+        let mut has_failed = false;
         loop {
             // SAFETY: `self` is a live [`Agents`], as `make_calls` requires, and `make_calls` has no destructors to run
             // while an agent runs.
@@ -147,7 +149,9 @@ impl Agents {
                 }
                 Ok(Ended::Returned) => return,
                 Err(error) => {
-                    log::error!("notification object: cannot start a thread for its agents: {error}");
+                    if !std::mem::replace(&mut has_failed, true) {
+                        log::error!("notification object: cannot start a thread for its agents: {error}");
+                    }
                     if pending.stopped {
                         pending.thread = None;
                         return;

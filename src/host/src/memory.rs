@@ -266,7 +266,7 @@ pub fn probe(size: usize) -> Result<(), NoMemory> {
     if is_reserve { Err(NoMemory) } else { Ok(()) }
 }
 
-/// Checks that the process can map `bytes` and 64 KiB more, before a library that does not check its mappings.
+/// Checks that the process can map `bytes` and 64 KiB more.
 ///
 /// # Errors
 /// The error of mmap(2).
@@ -304,7 +304,7 @@ pub fn arc<T>(value: T) -> Result<Arc<T>, NoMemory> {
     ArcRoom::new().map(|room| room.fill(value))
 }
 
-/// Memory of an `Arc` whose value must not be lost if there is none.
+/// Memory for an `Arc`, allocated before its value, so that a failure does not lose the value.
 pub struct ArcRoom<T>(Arc<MaybeUninit<T>>);
 
 impl<T> ArcRoom<T> {

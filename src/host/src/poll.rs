@@ -5,7 +5,6 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::thread;
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
@@ -13,6 +12,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
+use rustix::thread::nanosleep;
 
 use crate::cancel::Shielded;
 
@@ -26,7 +26,7 @@ pub struct Polled {
 }
 
 /// Pause if poll(2) is impossible.
-const MAX_PAUSE: Duration = Duration::from_millis(1);
+const MAX_PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
 /// Waits until one of `fds` is readable or has failed, for at most `limit`. Skips `None`. Reports nothing after a
 /// timeout or a signal.
@@ -40,7 +40,7 @@ pub fn wait<const N: usize>(fds: [Option<BorrowedFd<'_>>; N], limit: Option<Dura
         Err(Errno::INTR) => return Ok([Polled::default(); N]),
         // The limit of open files is below the number of descriptors. The caller checks again.
         Err(Errno::INVAL) => {
-            thread::sleep(limit.map_or(MAX_PAUSE, |limit| limit.min(MAX_PAUSE)));
+            let _ = nanosleep(&timeout.map_or(MAX_PAUSE, |timeout| timeout.min(MAX_PAUSE)));
             return Ok([Polled::default(); N]);
         }
         Err(error) => return Err(error.into()),
@@ -151,7 +151,7 @@ impl Epoll {
         let timeout = match timeout {
             // epoll_wait(2) counts milliseconds.
             Some(short) if !short.is_zero() && short < Duration::from_millis(1) => {
-                wait([Some(self.as_fd())], timeout)?;
+                let _ = wait([Some(self.as_fd())], timeout);
                 Some(Duration::ZERO)
             }
             other => other,

@@ -10,11 +10,11 @@ pub trait Word {
     fn load(&self, order: Ordering) -> Self::Value;
     /// Stores a value.
     fn store(&self, value: Self::Value, order: Ordering);
-    /// Stores a value, and returns the one before.
+    /// Stores a value, and returns the previous one.
     fn swap(&self, value: Self::Value, order: Ordering) -> Self::Value;
     /// Replaces `from` by `to`. Returns `false`, without ordering, if the value is not `from`.
     fn change(&self, from: Self::Value, to: Self::Value, order: Ordering) -> bool;
-    /// Sets bits, and returns the value before.
+    /// Sets bits, and returns the previous value.
     fn fetch_or(&self, bits: Self::Value, order: Ordering) -> Self::Value;
     /// Orders the accesses of the calling thread.
     fn fence(order: Ordering);

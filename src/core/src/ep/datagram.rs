@@ -81,8 +81,8 @@ impl<T: Transport> Endpoint<T> {
     /// Requests an exchange from the service point of `request`. One event reports the outcome.
     pub(super) fn ask_peer(self: &Arc<Self>, control: &mut Control<T>, request: &Connect<'_>) -> Result<()> {
         let remote = memory::arc(request.address.clone())?;
-        let qp = self.make_datagram_qp(control)?;
         let exchange = Exchange::new(self, request.address, None)?;
+        let qp = self.make_datagram_qp(control)?;
         // The transport chooses the timeout of an exchange.
         qp.resolve(&self.ia.transport, &Connect { timeout: None, ..*request }, exchange)?;
         control.remote = Some((remote, request.qualifier));
@@ -107,9 +107,9 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidHandle(Role::Ep));
         }
         let remote = memory::arc(info.remote_address.clone())?;
-        let qp = self.make_datagram_qp(&mut control)?;
         let request = Some((info.datagrams.unwrap_or(0), info.private_data.as_slice()));
         let exchange = Exchange::new(self, &info.remote_address, request)?;
+        let qp = self.make_datagram_qp(&mut control)?;
         qp.answer(&self.ia.transport, incoming, private_data, exchange)?;
         control.remote = Some((remote, info.remote_qualifier));
         self.ia.happenings.note(ConnStat::Accept);
@@ -199,7 +199,7 @@ impl<T: Transport> Endpoint<T> {
 /// An exchange in progress. A drop without a report ends the exchange without an event.
 pub struct Exchange<T: Transport> {
     endpoint: Arc<Endpoint<T>>,
-    /// Not shared before the event, and allocated with the exchange, so that the event needs no memory.
+    /// The peer in the event. It is allocated with the exchange, so that the event needs no memory.
     peer: Arc<Peer>,
     passive: bool,
 }
@@ -220,12 +220,12 @@ impl<T: Transport> Exchange<T> {
     }
 
     /// Reports that datagrams can be sent to the peer. On the active side, `number` is the number of the peer's
-    /// endpoint ([`DatagramSink::number`]) and `private_data` its reply; the passive side ignores both.
+    /// endpoint ([`DatagramSink::number`]) and `private_data` its reply; the passive side ignores both. Without memory
+    /// for the handle, reports a failure.
     pub fn established(mut self, way: PeerOf<T>, number: u32, private_data: Vec<u8>) {
         if let (false, Some(peer)) = (self.passive, Arc::get_mut(&mut self.peer)) {
             (peer.number, peer.private_data) = (number, shared(&private_data));
         }
-        // Without memory, the exchange fails.
         if let Err(failed) = self.complete(way) {
             failed.failed(ConnectionReport::Unreachable);
         }

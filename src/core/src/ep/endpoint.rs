@@ -163,7 +163,7 @@ impl<T: Transport> Endpoint<T> {
 
     fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: EpState) -> Result<Arc<Self>> {
         ia.room_for(Kind::Ep)?;
-        // Only endpoints use an SRQ.
+        // Only endpoints use an SRQ. Concurrent creations can exceed the limit, which protects no memory.
         if parts.srq.is_some_and(|srq| srq.header.users.count() >= ia.attributes().max_eps_per_srq) {
             return Err(Error::InsufficientResources(Resource::Srq));
         }

@@ -53,7 +53,7 @@ pub trait SharedReceives<T: Transport>: Send + Sync + Sized {
 
 /// A memory window, at [`Transport::Window`].
 pub trait Windows<T: Transport>: Send + Sync + Sized {
-    /// Creates an unbound window, of an endpoint only if [`super::AdapterAttributes::endpoint_windows`] is set.
+    /// Creates an unbound window. The scope is an endpoint only with [`super::AdapterAttributes::endpoint_windows`].
     fn create(transport: &T, zone: &T::Zone, scope: Scope) -> Result<Self>;
 
     /// Binds the window to `target`, or unbinds it for `None`, in order with the other requests of the queue pair in

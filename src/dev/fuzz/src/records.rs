@@ -92,7 +92,6 @@ impl Session<'_> {
         match what % 22 {
             0..=4 => {
                 let ring = usize::from(input.byte() & 1);
-                // Kept inputs use the first 10.
                 let kind = match usize::from(input.byte()) {
                     rare if rare >= usize::from(RARE) => RECORDS[10 + rare % 5],
                     kind => RECORDS[kind % 10],
@@ -149,7 +148,7 @@ impl Session<'_> {
                 self.peer.scribble(at, input.number());
             }
             _ => {
-                // This revokes the access of all peers.
+                // Deregistering memory revokes the access of all peers.
                 drop(self.victim.adapter.buffer(64));
             }
         }

@@ -121,7 +121,7 @@ fn open(path: &CStr) -> Result<NonNull<c_void>, LoadError> {
         let message = last_error();
         let lacking = lacks_memory(&message)
             || memory::probe(LARGE).is_err()
-            || memory::must_be_mappable(MAPPED).is_err()
+            || (message.contains("map") && memory::must_be_mappable(MAPPED).is_err())
             || lacks_descriptors();
         if lacking { LoadError::NoMemory } else { LoadError::Refused(message) }
     })
@@ -134,7 +134,7 @@ pub(crate) fn lacks_descriptors() -> bool {
 
 /// Upper bound of an allocation by the loader or by a registering provider, in bytes.
 pub(crate) const LARGE: usize = 64 << 10;
-/// Upper bound of a library's mappings, in bytes. The loader names no cause if one fails.
+/// Upper bound of a library's mappings, in bytes. glibc names no cause if mapping fails.
 const MAPPED: usize = 64 << 20;
 
 fn lacks_memory(message: &str) -> bool {

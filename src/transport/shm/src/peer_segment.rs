@@ -9,9 +9,9 @@
 //! them before use, so a system limit fails only one call or connection. A pair with one idle connection takes 24 KiB
 //! of the memfd, and about 44 KiB per side in total (`tests-c/stress/everyone`).
 //!
-//! An end's words `known`, `wanted` and `state` are hints, stored Relaxed under the connection's locks and loaded Relaxed by
-//! polls. Before a thread acts, it loads the position with Acquire; before it sleeps, it checks the words under the
-//! connection's locks.
+//! An end's words `known`, `wanted` and `state` are hints, stored Relaxed under the connection's locks and loaded
+//! Relaxed by polls. Before a thread acts, it loads the position with Acquire; before it sleeps, it checks the words
+//! under the connection's locks.
 
 use std::io;
 use std::os::fd::OwnedFd;

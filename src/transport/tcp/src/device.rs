@@ -367,7 +367,10 @@ impl Device {
 
     /// Keeps the stream of a closed connection until its peer has read everything, up to [`LINGER`].
     pub fn linger(&self, number: u64, stream: Arc<Stream>) {
-        self.handshakes.remove_oldest(descriptors(MAX_LEAVING), |half, _| matches!(half, Half::Leaving(_)));
+        let most = descriptors(MAX_LEAVING);
+        if self.handshakes.leaving_count() >= most {
+            self.handshakes.remove_oldest(most, |half, _| matches!(half, Half::Leaving(_)));
+        }
         // On failure, this closes the stream.
         let _ = self.handshakes.add(number | CLOSED, Half::Leaving(stream), Some(Instant::now() + LINGER));
         self.wakeup.wake();

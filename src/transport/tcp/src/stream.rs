@@ -104,7 +104,7 @@ pub struct Stream {
     out: Mutex<Out>,
 }
 
-/// Memory of a stream, whose socket must not be lost if there is none.
+/// Memory for a stream, allocated before the stream takes its socket.
 pub struct StreamRoom {
     place: ArcRoom<Stream>,
     /// For the first record, for which the acceptor waits.

@@ -218,7 +218,7 @@ impl Device {
         self.work.lock().leaving.move_to(Instant::now(), |_| true);
     }
 
-    /// Removes the owner of the events of `id`. It may be dropped here, so without the lock.
+    /// Removes the owner of the events of `id`, and drops it without the lock.
     pub(crate) fn forget_owner(&self, id: &CmId) {
         let owner = self.cm_owners.lock().remove(&id.token());
         drop(owner);
