@@ -7,10 +7,9 @@
 #include "common/fixture.h"
 
 #include "allocator.h"
+#include "life.h"
 
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,18 +125,10 @@ static int attempt(bool datagrams, long n)
 /* Runs the attempt in a process of its own. Returns its outcome, or another number if the process has died. */
 static int run(bool datagrams, long n)
 {
-    int status = 0;
-    pid_t pid;
+    int status;
 
-    fflush(stdout);
-    pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        alarm(env_ms(60000) / 1000);
+    if (life_fork(&status, 60000))
         _exit(attempt(datagrams, n));
-    }
-    if (pid < 0 || waitpid(pid, &status, 0) != pid)
-        bail("no child");
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 

@@ -7,8 +7,13 @@
 #include "common/tap.h"
 
 #include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SIZE (200u << 10)
 
@@ -422,4 +427,21 @@ void life_live(struct life *l, bool lacking, unsigned ms)
     timeout_ms = env_ms(ms);
     (void)(make() && change() && connect_both() && move() && part_and_meet_again());
     end();
+}
+
+bool life_fork(int *status, unsigned ms)
+{
+    pid_t pid;
+
+    *status = 0;
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        alarm(env_ms(ms) / 1000);
+        return true;
+    }
+    if (pid < 0 || waitpid(pid, status, 0) != pid)
+        bail("no child");
+    return false;
 }

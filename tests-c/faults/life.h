@@ -31,4 +31,10 @@ struct life {
  */
 void life_live(struct life *l, bool lacking, unsigned ms);
 
+/*
+ * Creates a child, and returns true in it. In the parent, waits for its end, and returns false. SIGALRM ends a child
+ * that runs for longer than ms (scaled).
+ */
+bool life_fork(int *status, unsigned ms);
+
 #endif

@@ -12,12 +12,10 @@
 
 #include "life.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -247,19 +245,11 @@ static int child(const struct kind *kind)
 
 static void loop(const struct kind *kind)
 {
-    int status = 0;
-    pid_t pid;
+    int status;
 
     memset(report, 0, sizeof *report);
-    fflush(stdout);
-    pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        alarm(env_ms(60000) / 1000);
+    if (life_fork(&status, 60000))
         _exit(child(kind));
-    }
-    if (pid < 0 || waitpid(pid, &status, 0) != pid)
-        bail("no child");
     diag("%s: %ld made, then %s; after the free of half %ld", kind->name, report->made, rc_text(report->code),
          report->again);
     if (!WIFEXITED(status))
@@ -344,19 +334,11 @@ static int creates_agent(void)
  */
 static void lacks(const char *name, int (*child)(void))
 {
-    int status = 0;
-    pid_t pid;
+    int status;
 
     memset(report, 0, sizeof *report);
-    fflush(stdout);
-    pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        alarm(env_ms(60000) / 1000);
+    if (life_fork(&status, 60000))
         _exit(child());
-    }
-    if (pid < 0 || waitpid(pid, &status, 0) != pid)
-        bail("no child");
     if (WIFEXITED(status) && WEXITSTATUS(status) == 2) {
         skip_named(name, "the process cannot set the limit");
         return;

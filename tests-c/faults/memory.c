@@ -30,7 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -130,22 +129,14 @@ static int child(long first, long last, bool lacking)
     return 0;
 }
 
-/* Runs the child. Returns its wait status; SIGALRM ends a child that hangs. */
+/* Runs the child. Returns its wait status. */
 static int run(long first, long last, bool lacking)
 {
-    int status = 0;
-    pid_t pid;
+    int status;
 
     memset(report, 0, sizeof *report);
-    fflush(stdout);
-    pid = fork();
-    if (pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        alarm(env_ms(30000) / 1000);
+    if (life_fork(&status, 30000))
         _exit(child(first, last, lacking));
-    }
-    if (pid < 0 || waitpid(pid, &status, 0) != pid)
-        bail("no child");
     return status;
 }
 
