@@ -361,7 +361,7 @@ int main(int argc, char **argv)
         skip_named("the first dat_ia_open", "the libraries of an RDMA device can remain unusable");
     else
         lacks("the first dat_ia_open without address space", opens_first);
-    lacks("an agent without a thread", creates_agent);
+    lacks("dat_cno_create: an agent without a thread", creates_agent);
     if (report->code != DAT_SUCCESS)
         ok(report->again, "dat_cno_modify_agent: an agent without a thread: DAT_INSUFFICIENT_RESOURCES");
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++)

@@ -61,7 +61,7 @@ const BODIES: &[(&str, Body)] = &[
             "TESTS=^objects/\\|^flow/\\|^srq/\\|^ep_modify/\\|^rely/\\|^faults/\\|^stress/\\|^neighbours/",
         )
     }),
-    ("c20-debug", |c, s| debug(c, s, "API=2.0", "TESTS=^v20/\\|^flow/\\|^srq/\\|^objects/")),
+    ("c20-debug", |c, s| debug(c, s, "API=2.0", "TESTS=^v20/\\|^flow/\\|^srq/\\|^objects/\\|^faults/exchange")),
     ("valgrind", |c, s| valgrind(c, s, "API=1.2", "TESTS=.")),
     ("valgrind20", |c, s| valgrind(c, s, "API=2.0", "TESTS=^v20/\\|^srq/ended\\|^flow/rdma")),
     ("tcp-short", |c, s| {
@@ -73,19 +73,14 @@ const BODIES: &[(&str, Body)] = &[
         )
     }),
     ("tcp", |c, s| {
-        over_tcp(
-            c,
-            s,
-            "API=1.2",
-            "TESTS=^tcp/\\|^flow/\\|^srq/\\|^rely/data\\|^rely/connections\\|^faults/limits\\|^faults/memory",
-        )
+        over_tcp(c, s, "API=1.2", "TESTS=^tcp/\\|^flow/\\|^srq/\\|^rely/data\\|^rely/connections\\|^faults/")
     }),
     ("tcp20", |c, s| {
         over_tcp(
             c,
             s,
             "API=2.0",
-            "TESTS=^registry/tcp\\|^registry/default\\|^v20/\\|^srq/\\|^flow/rdma\\|^dapl2/programs",
+            "TESTS=^registry/tcp\\|^registry/default\\|^v20/\\|^srq/\\|^flow/rdma\\|^faults/exchange\\|^dapl2/programs",
         )
     }),
     ("instructions", |c, s| measured(c, s, &["measure", "COMPARE=1"])),
