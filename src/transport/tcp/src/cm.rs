@@ -36,7 +36,7 @@ use crate::hello::{self, MAX_PRIVATE_DATA, Terms};
 use crate::record::End;
 use crate::rx::ConnEnd;
 use crate::socket::Socket;
-use crate::stream::{Stream, StreamRoom};
+use crate::stream::Stream;
 
 mod attempt;
 
@@ -276,9 +276,9 @@ impl Incoming {
         let Some(request) = incoming.as_mut() else { return Err(Error::Internal) };
         let device = &conn.device;
         device.expect()?;
-        let room = StreamRoom::new()?;
+        let room = Stream::room()?;
         let Some(socket) = request.socket.take() else { return Err(Error::Internal) };
-        let stream = room.fill(conn, socket);
+        let stream = Stream::new(room, conn, socket);
         conn.base.shift(Phase::Idle, Phase::Accepting);
         let theirs = request.theirs;
         let terms = Terms { reads_in: conn.terms.reads_in.min(theirs.reads_out), ..conn.terms };

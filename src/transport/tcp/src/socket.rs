@@ -58,9 +58,6 @@ impl Socket {
     pub fn listen(at: SocketAddr) -> io::Result<Socket> {
         let socket = Socket::new(&at)?;
         sockopt::set_socket_reuseaddr(&socket, true)?;
-        if at.is_ipv6() {
-            sockopt::set_ipv6_v6only(&socket, true)?;
-        }
         net::bind(&socket, &at)?;
         net::listen(&socket, BACKLOG)?;
         Ok(socket)

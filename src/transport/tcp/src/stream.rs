@@ -104,20 +104,14 @@ pub struct Stream {
     out: Mutex<Out>,
 }
 
-/// Memory for a stream, allocated before the stream takes its socket.
-pub struct StreamRoom {
-    place: ArcRoom<Stream>,
-    /// For the first record, for which the acceptor waits.
-    head: Vec<u8>,
-}
-
-impl StreamRoom {
-    pub fn new() -> Result<Self, NoMemory> {
-        Ok(StreamRoom { place: ArcRoom::new()?, head: memory::vec(2 * HEADER)? })
+impl Stream {
+    /// Allocates a stream before it takes its socket, and the first record, for which the acceptor waits.
+    pub fn room() -> Result<(ArcRoom<Stream>, Vec<u8>), NoMemory> {
+        Ok((ArcRoom::new()?, memory::vec(2 * HEADER)?))
     }
 
-    pub fn fill(self, conn: &Conn, socket: Socket) -> Arc<Stream> {
-        self.place.fill(Stream {
+    pub fn new((place, head): (ArcRoom<Stream>, Vec<u8>), conn: &Conn, socket: Socket) -> Arc<Stream> {
+        place.fill(Stream {
             device: conn.device.clone(),
             number: conn.number,
             socket,
@@ -127,12 +121,10 @@ impl StreamRoom {
             window: AtomicU32::new(MIN_WINDOW),
             waited: AtomicBool::new(false),
             cut: AtomicBool::new(false),
-            out: Mutex::new(Out { head: self.head, ..Out::default() }),
+            out: Mutex::new(Out { head, ..Out::default() }),
         })
     }
-}
 
-impl Stream {
     pub fn note_handled(&self, bytes: u64) {
         self.handled.store(self.handled.load(Ordering::Relaxed) + bytes, Ordering::Release);
     }

@@ -15,7 +15,7 @@ use super::{Greeting, Half};
 use crate::conn::{After, Conn};
 use crate::hello;
 use crate::socket::Socket;
-use crate::stream::StreamRoom;
+use crate::stream::Stream;
 
 /// A connection attempt, which repeats TCP connections until one succeeds or the time for retries ends.
 pub struct Attempt {
@@ -102,7 +102,7 @@ impl Attempt {
         let Attempt { conn, greeting, .. } = self;
         match hello::decode(&greeting) {
             Some((Ok(theirs), private_data)) => {
-                let stream = StreamRoom::new().map_err(|_| io::ErrorKind::OutOfMemory)?.fill(&conn, socket);
+                let stream = Stream::new(Stream::room().map_err(|_| io::ErrorKind::OutOfMemory)?, &conn, socket);
                 // Before the program can post, because only the set reports room in a full socket.
                 conn.device.sockets.add(stream.socket.as_fd(), conn.number)?;
                 if conn.attach(&stream, &theirs) {
