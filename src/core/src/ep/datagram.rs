@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use host::lock::MutexGuard;
-use host::memory::{self, Room};
+use host::memory::{self, ArcRoom, Room};
 
 use crate::addr::Address;
 use crate::ah::{Ah, Claim};
@@ -107,7 +107,7 @@ impl<T: Transport> Endpoint<T> {
             return Err(Error::InvalidHandle(Role::Ep));
         }
         let remote = memory::arc(info.remote_address.clone())?;
-        let request = Some((info.datagrams.unwrap_or(0), info.private_data.as_slice()));
+        let request = Some((info.datagrams.unwrap_or(0), info.private_data.as_slice().into()));
         let exchange = Exchange::new(self, &info.remote_address, request)?;
         let qp = self.make_datagram_qp(&mut control)?;
         qp.answer(&self.ia.transport, incoming, private_data, exchange)?;
@@ -199,82 +199,70 @@ impl<T: Transport> Endpoint<T> {
 /// An exchange in progress. A drop without a report ends the exchange without an event.
 pub struct Exchange<T: Transport> {
     endpoint: Arc<Endpoint<T>>,
-    /// The peer in the event. It is allocated with the exchange, so that the event needs no memory.
-    peer: Arc<Peer>,
-    passive: bool,
-}
-
-fn shared(private_data: &[u8]) -> Option<Arc<[u8]>> {
-    if private_data.is_empty() { None } else { Some(private_data.into()) }
+    address: Address,
+    /// Number of the peer's endpoint and private data of its request; `None` on the active side.
+    request: Option<(u32, Arc<[u8]>)>,
+    /// Memory of the peer in the event, which then needs none.
+    place: ArcRoom<Peer>,
 }
 
 impl<T: Transport> Exchange<T> {
-    /// Begins an exchange. `request` has the number of the peer's endpoint and the private data of its request; `None`
-    /// on the active side.
-    fn new(endpoint: &Arc<Endpoint<T>>, address: &Address, request: Option<(u32, &[u8])>) -> Result<Self> {
-        let passive = request.is_some();
-        let (number, private_data) = request.unwrap_or_default();
-        let (address, private_data) = (address.clone(), shared(private_data));
-        let peer = memory::arc(Peer { handle: Handle::NULL, number, address, private_data })?;
-        Ok(Exchange { endpoint: endpoint.clone(), peer, passive })
+    fn new(endpoint: &Arc<Endpoint<T>>, address: &Address, request: Option<(u32, Arc<[u8]>)>) -> Result<Self> {
+        let place = ArcRoom::new()?;
+        Ok(Exchange { endpoint: endpoint.clone(), address: address.clone(), request, place })
     }
 
     /// Reports that datagrams can be sent to the peer. On the active side, `number` is the number of the peer's
     /// endpoint ([`DatagramSink::number`]) and `private_data` its reply; the passive side ignores both. Without memory
     /// for the handle, reports a failure.
-    pub fn established(mut self, way: PeerOf<T>, number: u32, private_data: Vec<u8>) {
-        if let (false, Some(peer)) = (self.passive, Arc::get_mut(&mut self.peer)) {
-            (peer.number, peer.private_data) = (number, shared(&private_data));
-        }
-        if let Err(failed) = self.complete(way) {
-            failed.failed(ConnectionReport::Unreachable);
-        }
-    }
-
-    fn complete(mut self, way: PeerOf<T>) -> std::result::Result<(), Self> {
+    pub fn established(self, way: PeerOf<T>, number: u32, private_data: Vec<u8>) {
         let ep = self.endpoint.clone();
-        let Some(zone) = ep.requests().zone else { return Ok(()) };
-        let Ok(ah) = ep.ia.adopt(Ah::new(&ep.ia, zone, way, self.peer.private_data.clone())) else { return Err(self) };
-        if let Some(peer) = Arc::get_mut(&mut self.peer) {
-            peer.handle = ah.header.handle();
-        }
+        let (kind, what) = match self.request {
+            Some(_) => (PeerEvent::Accepted, ConnStat::PassiveUp),
+            None => (PeerEvent::Answered, ConnStat::ActiveUp),
+        };
+        let (number, private_data) = self.request.clone().unwrap_or_else(|| (number, private_data.into()));
+        let private_data = Some(private_data).filter(|data| !data.is_empty());
+        let Some(zone) = ep.requests().zone else { return };
+        let Ok(ah) = ep.ia.adopt(Ah::new(&ep.ia, zone, way, private_data.clone())) else {
+            return self.failed(ConnectionReport::Unreachable);
+        };
         let control = ep.control.lock();
         if let (false, Ok(own)) = (control.freed, ep.datagrams()) {
             let mut handles = own.handles.lock();
             if handles.room(1).is_ok() {
+                let handle = ah.header.handle();
                 handles.push(ah);
                 drop(handles);
-                let (kind, what) = if self.passive {
-                    (PeerEvent::Accepted, ConnStat::PassiveUp)
-                } else {
-                    (PeerEvent::Answered, ConnStat::ActiveUp)
-                };
+                let peer = self.place.fill(Peer { handle, number, address: self.address, private_data });
                 ep.ia.happenings.note(what);
-                ep.announce(&control, Event::Peer { ep: ep.header.handle(), kind, peer: self.peer });
-                return Ok(());
+                ep.announce(&control, Event::Peer { ep: ep.header.handle(), kind, peer });
+                return;
             }
         }
         drop(control);
         ep.ia.disown(&*ah);
-        Err(self)
+        self.failed(ConnectionReport::Unreachable);
     }
 
     /// Reports that the exchange has failed.
     pub fn failed(self, report: ConnectionReport) {
-        let Exchange { endpoint: ep, mut peer, passive } = self;
-        let state = if passive { EpState::CompletionPending } else { EpState::ActiveConnectionPending };
+        let Exchange { endpoint: ep, address, request, place } = self;
+        let state = if request.is_some() { EpState::CompletionPending } else { EpState::ActiveConnectionPending };
         let ended = announced(state, &report);
         let handle = ep.header.handle();
-        let kept = if let ConnectionReport::PeerRejected(data) = report { shared(&data) } else { None };
+        let private_data: Option<Arc<[u8]>> = match report {
+            ConnectionReport::PeerRejected(data) if !data.is_empty() => Some(data.into()),
+            _ => None,
+        };
+        let kept = private_data.clone();
         let event = match ended {
             ConnectionEvent::TimedOut | ConnectionEvent::Unreachable => {
                 Event::Connection { ep: handle, kind: ended, private_data: None }
             }
             _ => {
-                if let Some(peer) = Arc::get_mut(&mut peer) {
-                    (peer.handle, peer.number, peer.private_data) = (Handle::NULL, 0, kept.clone());
-                }
-                let kind = if passive { PeerEvent::Failed } else { PeerEvent::Rejected };
+                let kind = if request.is_some() { PeerEvent::Failed } else { PeerEvent::Rejected };
+                let peer = place.fill(Peer { handle: Handle::NULL, number: 0, address, private_data });
                 Event::Peer { ep: handle, kind, peer }
             }
         };
