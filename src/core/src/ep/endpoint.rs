@@ -163,11 +163,11 @@ impl<T: Transport> Endpoint<T> {
 
     fn create_in(ia: &Arc<Ia<T>>, parts: &EpParts<'_, T>, attr: EpAttributes, state: EpState) -> Result<Arc<Self>> {
         ia.room_for(Kind::Ep)?;
-        // Only endpoints use an SRQ. Concurrent creations can exceed the limit, which protects no memory.
-        if parts.srq.is_some_and(|srq| srq.header.users.count() >= ia.attributes().max_eps_per_srq) {
+        let srq = used(parts.srq, Role::Srq)?;
+        // Only endpoints use an SRQ.
+        if srq.as_ref().is_some_and(|srq| srq.header.users.count() > ia.attributes().max_eps_per_srq) {
             return Err(Error::InsufficientResources(Resource::Srq));
         }
-        let srq = used(parts.srq, Role::Srq)?;
         let recv_evd = used(parts.recv_evd, Role::EvdRecv)?;
         let request_evd = used(parts.request_evd, Role::EvdRequest)?;
         let service = if attr.datagrams { Service::Datagrams(UdEndpoint::new()?) } else { Service::Connection };
