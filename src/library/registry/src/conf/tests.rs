@@ -179,7 +179,7 @@ fn bad_line_has_fields_before_the_fault() {
 }
 
 /// Formats an entry as a line, with all strings quoted.
-fn rendered(entry: &Entry) -> Vec<u8> {
+fn rendered(entry: &Entry, version: &[u8], platform_data: &[u8]) -> Vec<u8> {
     fn quoted(out: &mut Vec<u8>, value: &[u8]) {
         out.push(b'"');
         for &byte in value {
@@ -205,9 +205,9 @@ fn rendered(entry: &Entry) -> Vec<u8> {
     );
     out.extend_from_slice(words.as_bytes());
     quoted(&mut out, entry.library.to_bytes());
-    quoted(&mut out, b"a.b.1.0");
+    quoted(&mut out, version);
     quoted(&mut out, entry.instance_data.to_bytes());
-    quoted(&mut out, b"platform data");
+    quoted(&mut out, platform_data);
     out
 }
 
@@ -249,6 +249,19 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn any_line()(
+        entry in any_entry(),
+        id in string(1, 10),
+        (major, minor) in any::<(u32, u32)>(),
+        platform_data in string(0, 40),
+    ) -> (Entry, Vec<u8>) {
+        let version = [id.to_bytes(), format!(".{major}.{minor}").as_bytes()].concat();
+        let text = rendered(&entry, &version, platform_data.to_bytes());
+        (entry, text)
+    }
+}
+
 proptest! {
     #[test]
     fn accepts_any_bytes(text in prop::collection::vec(any::<u8>(), 0..2000)) {
@@ -268,24 +281,22 @@ proptest! {
     }
 
     #[test]
-    fn parses_formatted_entry(entry in any_entry()) {
-        let text = rendered(&entry);
+    fn parses_formatted_entry((entry, text) in any_line()) {
         let lines: Vec<Line> = parse(&text).collect();
         prop_assert_eq!(lines, vec![Line::Entry(1, entry)]);
     }
 
     #[test]
     fn bad_line_does_not_affect_other_lines(
-        before in any_entry(),
-        after in any_entry(),
+        (before, mut text) in any_line(),
+        (after, last) in any_line(),
         between in prop::collection::vec(
             any::<u8>().prop_filter("line end", |byte| *byte != b'\n'), 0..80),
     ) {
-        let mut text = rendered(&before);
         text.push(b'\n');
         text.extend_from_slice(&between);
         text.push(b'\n');
-        text.extend_from_slice(&rendered(&after));
+        text.extend_from_slice(&last);
         let lines: Vec<Line> = parse(&text).collect();
         let (before, after) = (Line::Entry(1, before), Line::Entry(3, after));
         prop_assert_eq!(lines.first(), Some(&before));
