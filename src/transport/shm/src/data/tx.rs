@@ -400,7 +400,6 @@ impl Tx {
                 self.check_shorts(end, consumed);
             }
         }
-        // A protocol violation takes precedence over other failures.
         self.harvest(end, reached, &mut report);
         if report.fatal.is_none() {
             if !self.responses.is_empty() {
