@@ -257,10 +257,10 @@ check-verbs: xtask
 check-arm: xtask
 	@TARGET="$(TARGET)" TESTS="$(TESTS)" tests-c/arm/check.sh
 
-measure: all
+measure: all xtask
 	@$(MAKE) --no-print-directory -C tests-c measure KEEP=$(KEEP)
 
-bench: all
+bench: all xtask
 	@TARGET="$(TARGET)" RDMA="$(RDMA)" $(MAKE) --no-print-directory -C tests-c bench VERBS=$(VERBS) TCP=$(TCP)
 
 fuzz:
@@ -269,7 +269,7 @@ fuzz:
 sanitize:
 	@tests-c/sanitize.sh
 
-trips:
+trips: xtask
 	@$(MAKE) --no-print-directory libraries API=1.2 ONLY=shm BUILD=debug
 	@$(MAKE) --no-print-directory -C tests-c trips ONLY=shm BUILD=debug
 
